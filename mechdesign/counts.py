@@ -1,0 +1,196 @@
+"""Counts of categories: checked, taken from raw samples, and read from CSV files without type inference."""
+
+from __future__ import annotations
+
+import csv
+import operator
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from mechdesign.errors import InputError, shorten
+from mechdesign.labels import canonical_label, canonical_labels, default_labels
+
+_LARGEST_COUNT = 10**15
+
+
+def checked_counts(counts: Mapping[object, object] | Sequence[object]) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    """Return labels and counts, after checking that they describe a distribution on two categories or more.
+
+    Parameters
+    ----------
+    counts : mapping from label to count, or sequence of counts
+        A sequence gets the labels ``x1`` to ``xN``.
+
+    Raises
+    ------
+    InputError
+        For negative, fractional or huge counts, one category only, an empty or an all-zero table.
+
+    Examples
+    --------
+    >>> checked_counts({"a": 3, "b": 1})
+    (('a', 'b'), (3, 1))
+    """
+    if isinstance(counts, Mapping):
+        labels = canonical_labels(counts.keys(), len(counts))
+        values = list(counts.values())
+    elif isinstance(counts, str) or not isinstance(counts, Sequence | np.ndarray):
+        raise InputError(f"counts are {shorten(counts)}; give a mapping from labels to counts, or a list of counts")
+    else:
+        values = list(counts)
+        labels = default_labels(len(values))
+    if len(values) < 2:
+        known = f"one category ({shorten(labels[0])})" if values else "no category"
+        raise InputError(f"the table of counts has {known}; give at least two categories")
+    checked = tuple(_checked_count(value, label) for value, label in zip(values, labels, strict=True))
+    if not any(checked):
+        raise InputError("all counts are 0; give the counts of at least one record")
+    return labels, checked
+
+
+def _checked_count(value: object, label: str) -> int:
+    try:
+        if isinstance(value, bool | np.bool_):
+            raise TypeError
+        count = operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        raise InputError(f"the count of {shorten(label)} is {shorten(value)}; accepted: a whole number, 0 or more") from None
+    if not 0 <= count <= _LARGEST_COUNT:
+        raise InputError(f"the count of {shorten(label)} is {count}; accepted: a whole number from 0 to 10^15")
+    return count
+
+
+def tally(records: Iterable[object], labels: Iterable[object] | None = None) -> dict[str, int]:
+    """Count records; the categories come by falling count, then by label, unless they are given.
+
+    Parameters
+    ----------
+    records : iterable of str or int
+        One category a record.
+    labels : iterable, optional
+        The whole alphabet, in the order wanted; a category without a record gets the count 0, and a
+        record outside the alphabet is refused.
+
+    Examples
+    --------
+    >>> tally(["b", "a", "b"])
+    {'b': 2, 'a': 1}
+    >>> tally(["b", "a", "b"], labels=["a", "b", "c"])
+    {'a': 1, 'b': 2, 'c': 0}
+    """
+    if isinstance(records, str):
+        raise InputError(f"the records are {shorten(records)}, one string; give a list of records")
+    if isinstance(records, np.ndarray):
+        records = records.tolist()
+    found = Counter(canonical_label(record) for record in records)
+    if labels is None:
+        return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
+    alphabet = list(labels)
+    known = canonical_labels(alphabet, len(alphabet))
+    strange = sorted(found.keys() - set(known))
+    if strange:
+        raise InputError(f"the record {shorten(strange[0])} is not among the {len(known)} labels given; add it to them")
+    return {label: found[label] for label in known}
+
+
+def read_counts(path: str | os.PathLike[str], *, header: bool = True) -> dict[str, int]:
+    """Read a CSV file of two columns, label and count, in the order of the file.
+
+    Parameters
+    ----------
+    path : path
+        A UTF-8 file; spaces around fields are stripped, empty lines skipped.
+    header : bool
+        Whether the first line names the columns. A first line whose second field is a number is
+        refused as a header, since it would be lost.
+
+    Raises
+    ------
+    InputError
+        Naming the line, if it has not two fields, a label is twice, or a count is not a whole number.
+    """
+    counts: dict[str, int] = {}
+    for line, row in _rows(path, header=header):
+        if len(row) != 2:
+            raise InputError(f"{path}, line {line}: {len(row)} fields; accepted: two, a label and its count")
+        label, text = row
+        if line == 0:
+            if _whole_number(text) is not None:
+                raise InputError(f"{path}: the first line {shorten(','.join(row))} is data, not a header; "
+                                 "pass --no-header (header=False)")
+            continue
+        count = _whole_number(text)
+        if count is None:
+            raise InputError(f"{path}, line {line}: the count of {shorten(label)} is {shorten(text)}; "
+                             "accepted: a whole number, 0 or more")
+        if label in counts:
+            raise InputError(f"{path}, line {line}: the label {shorten(label)} occurs twice; labels must differ")
+        counts[canonical_label(label)] = count
+    return counts
+
+
+def count_column(path: str | os.PathLike[str], column: str, *, header: bool = True) -> dict[str, int]:
+    """Count the values of one column of a CSV file; categories come by falling count, then by label.
+
+    Parameters
+    ----------
+    path : path
+        A UTF-8 file; spaces around fields are stripped, empty lines skipped, nothing is inferred.
+    column : str
+        Its name, or without a header its index from 0.
+    header : bool
+        Whether the first line names the columns.
+
+    Raises
+    ------
+    InputError
+        Naming the column or the line, if it is missing or empty.
+    """
+    index = None if header else _whole_number(column)
+    if not header and index is None:
+        raise InputError(f"the column is {shorten(column)}; without a header give its index, counted from 0")
+    return tally(_column(path, column, index))
+
+
+def _column(path: str | os.PathLike[str], column: str, index: int | None) -> Iterator[str]:
+    for line, row in _rows(path, header=index is None):
+        if index is None:
+            if row.count(column) != 1:
+                problem = "occurs twice" if column in row else "is missing"
+                raise InputError(f"{path}: the column {shorten(column)} {problem}; columns: {shorten(', '.join(row), 200)}")
+            index = row.index(column)
+            continue
+        if index >= len(row):
+            raise InputError(f"{path}, line {line}: {len(row)} fields, so there is no column {shorten(column)}; "
+                             "accepted: the same columns in every line")
+        if not row[index]:
+            raise InputError(f"{path}, line {line}: the column {shorten(column)} is empty; give unknown values a label, such as ?")
+        yield row[index]
+
+
+def _rows(path: str | os.PathLike[str], *, header: bool) -> Iterator[tuple[int, list[str]]]:
+    """Yield line number (0 for a header) and stripped fields of each line that is not empty."""
+    first = header
+    try:
+        with Path(path).open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.reader(file, skipinitialspace=True, strict=True)
+            for row in reader:
+                fields = [field.strip() for field in row]
+                if not any(fields):
+                    continue
+                yield (0 if first else reader.line_num), fields
+                first = False
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}; give a CSV file") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} is not UTF-8 (byte {error.start}); convert it to UTF-8") from error
+    except csv.Error as error:
+        raise InputError(f"{path} is not CSV ({error}); give comma-separated values") from error
+
+
+def _whole_number(text: str) -> int | None:
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= 18 else None

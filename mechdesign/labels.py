@@ -1,0 +1,66 @@
+"""Labels of symbols: non-empty, unique strings."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+import numpy as np
+
+from mechdesign.errors import InputError, shorten
+
+_LONGEST = 1_000
+
+
+def canonical_label(value: object) -> str:
+    """Return a label as text: a non-empty string as it is, an integer in decimal.
+
+    Raises
+    ------
+    InputError
+        For floats, truth values, null, empty strings and strings over 1,000 characters.
+
+    Examples
+    --------
+    >>> canonical_label(7), canonical_label("?")
+    ('7', '?')
+    """
+    if isinstance(value, str):
+        if not value:
+            raise InputError("a label is empty; accepted: a non-empty string or an integer")
+        if len(value) > _LONGEST:
+            raise InputError(f"the label {shorten(value)} has {len(value)} characters; accepted: at most {_LONGEST}")
+        return str(value)
+    if isinstance(value, int | np.integer) and not isinstance(value, bool):
+        return str(int(value))
+    raise InputError(f"the label {shorten(value)} is a {type(value).__name__}; accepted: a string or an integer")
+
+
+def canonical_labels(values: Iterable[object], size: int) -> tuple[str, ...]:
+    """Return labels as text, after checking that there are ``size`` and that none is twice.
+
+    Raises
+    ------
+    InputError
+        If their number differs from ``size`` or one occurs twice.
+    """
+    if isinstance(values, str):
+        raise InputError(f"labels are {shorten(values)}, one string; give a list of labels")
+    labels = tuple(canonical_label(value) for value in values)
+    if len(labels) != size:
+        raise InputError(f"there are {len(labels)} labels for {size} symbols; give one label a symbol")
+    twice = [label for label, times in Counter(labels).items() if times > 1]
+    if twice:
+        raise InputError(f"the label {shorten(twice[0])} occurs twice; labels must differ")
+    return labels
+
+
+def default_labels(size: int, letter: str = "x") -> tuple[str, ...]:
+    """Return ``x1`` to ``xN``.
+
+    Examples
+    --------
+    >>> default_labels(2, "y")
+    ('y1', 'y2')
+    """
+    return tuple(f"{letter}{i + 1}" for i in range(size))

@@ -1,0 +1,161 @@
+"""The guarantee in exact arithmetic: what an auditor reads.
+
+A mechanism is an integer matrix whose rows sum to 2^bits. It is epsilon-PML for every prior in a set B
+exactly when each of its columns v satisfies ``max v <= exp(epsilon) h(v)`` with
+``h(v) = min over Q in B of <Q, v>``. Here h is a rational number, computed by `exact_support` of the set
+(`mechdesign.uncertainty.L1Ball`), and exp(epsilon) is replaced by a rational that is proven not to exceed
+it (`mechdesign.exact.Epsilon.exp_down`). No float and no tolerance takes part, and nothing is trusted:
+shape, signs and row sums are checked first.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mechdesign.errors import InputError
+from mechdesign.exact import Epsilon, log_up
+from mechdesign.uncertainty import UncertaintySet
+
+Integers = NDArray[np.int64]
+MOST_BITS = 52  # numerators and their sums are then exact in float64, and so in JavaScript
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """The promise: epsilon-PML for every prior in a set.
+
+    Attributes
+    ----------
+    epsilon : Epsilon
+        Privacy parameter in nats.
+    uncertainty : UncertaintySet
+        The priors for which it holds; a ball always stands for its part inside the simplex.
+    """
+
+    epsilon: Epsilon
+    uncertainty: UncertaintySet
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What exact arithmetic found.
+
+    Attributes
+    ----------
+    ratios : tuple of Fraction or None
+        ``max v / h(v)`` of each output; None where h(v) = 0, so that the leakage is infinite.
+    exp_down : Fraction
+        A rational not above exp(epsilon), which no ratio may exceed.
+    """
+
+    ratios: tuple[Fraction | None, ...]
+    exp_down: Fraction
+
+    @property
+    def violated(self) -> tuple[int, ...]:
+        """Indices of the outputs that break the guarantee."""
+        return tuple(j for j, ratio in enumerate(self.ratios) if ratio is None or ratio > self.exp_down)
+
+    @property
+    def holds(self) -> bool:
+        """Whether every output keeps the guarantee."""
+        return not self.violated
+
+    @property
+    def leakage(self) -> float:
+        """The greatest leakage of any output over the set, in nats, rounded up."""
+        worst = Fraction(1)
+        for ratio in self.ratios:
+            if ratio is None:
+                return math.inf
+            worst = max(worst, ratio)
+        return log_up(worst)
+
+
+def checked_bits(bits: int) -> int:
+    """Return the number of bits, after checking that it is a whole number from 1 to 52."""
+    if isinstance(bits, bool) or not isinstance(bits, int) or not 1 <= bits <= MOST_BITS:
+        raise InputError(f"bits is {bits!r}; accepted: a whole number from 1 to {MOST_BITS}")
+    return bits
+
+
+def check_integers(numerators: Integers, bits: int) -> None:
+    """Check that integers are a row-stochastic matrix over 2^bits, every output of which can occur.
+
+    Raises
+    ------
+    InputError
+        For a wrong type or shape, bits outside 1 to 52, a negative entry, a row that does not sum to
+        2^bits, or a column of zeros.
+    """
+    checked_bits(bits)
+    if numerators.dtype != np.int64 or numerators.ndim != 2 or 0 in numerators.shape:
+        raise InputError(
+            f"the numerators are {numerators.dtype} of shape {numerators.shape}; accepted: int64 of shape (N, M)"
+        )
+    if (numerators < 0).any():
+        i, j = (int(k) for k in np.argwhere(numerators < 0)[0])
+        raise InputError(f"the numerator in row {i + 1}, column {j + 1} is {numerators[i, j]}; accepted: 0 or more")
+    too_large = numerators > 2**bits
+    if too_large.any():
+        i, j = (int(k) for k in np.argwhere(too_large)[0])
+        raise InputError(
+            f"the numerator in row {i + 1}, column {j + 1} is {numerators[i, j]}; accepted: at most 2^{bits} = {2**bits}"
+        )
+    for i, row in enumerate(numerators.tolist()):
+        if sum(row) != 2**bits:
+            raise InputError(f"row {i + 1} of the numerators sums to {sum(row)}; accepted: 2^{bits} = {2**bits}")
+    empty = np.flatnonzero(~numerators.any(axis=0))
+    if empty.size:
+        raise InputError(f"column {int(empty[0]) + 1} of the numerators is zero; leave out outputs that never occur")
+
+
+def exact_ratio(column: list[int], uncertainty: UncertaintySet) -> Fraction | None:
+    """Return ``max v / h(v)`` of a column of integers; None where h(v) = 0."""
+    support = uncertainty.exact_support(column)
+    return max(column) / support if support > 0 else None
+
+
+def prove(numerators: Integers, bits: int, guarantee: Guarantee) -> Proof:
+    """Compute the leakage of every output over the set, in exact arithmetic.
+
+    Parameters
+    ----------
+    numerators : int64 array, shape (N, M)
+        Rows sum to 2^bits.
+    bits : int
+        1 to 52.
+    guarantee : Guarantee
+        What is to be proved.
+
+    Returns
+    -------
+    Proof
+        `Proof.holds` says whether the guarantee is true.
+
+    Raises
+    ------
+    InputError
+        If the integers are no mechanism on the alphabet of the guarantee.
+
+    Examples
+    --------
+    >>> from mechdesign import L1Ball
+    >>> promise = Guarantee(Epsilon.of("log(3)"), L1Ball([0.5, 0.5], radius=2))
+    >>> prove(np.array([[3, 1], [1, 3]]), 2, promise).holds
+    True
+    >>> prove(np.array([[4, 0], [1, 3]]), 2, promise).violated
+    (0, 1)
+    """
+    check_integers(numerators, bits)
+    size = guarantee.uncertainty.size
+    if numerators.shape[0] != size:
+        raise InputError(f"the numerators have {numerators.shape[0]} rows for {size} symbols; give one a symbol")
+    exact_set = guarantee.uncertainty.exact_set
+    ratios = tuple(exact_ratio(column, exact_set) for column in numerators.T.tolist())
+    return Proof(ratios, guarantee.epsilon.exp_down)

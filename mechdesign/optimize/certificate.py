@@ -1,0 +1,98 @@
+"""The certificate of global optimality: a dual vector from which an upper bound follows.
+
+For any lambda whatever, every mechanism of the polytope has utility at most
+
+    sum_i lambda_i + r,   r = max { mu(v) - <lambda, v> : v in the column cone, <P, v> = 1 },
+
+because its columns sum to (1,...,1) and their masses to 1. The maximum must be computed exactly, by
+listing all rays or by a dual solution for every guess: a solver's status is no evidence.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mechdesign.errors import InputError
+from mechdesign.optimize.pricing import check_listable, price_by_guess, price_by_listing
+from mechdesign.optimize.pricing.listing import Price
+from mechdesign.problem import DesignProblem
+from mechdesign.tolerances import BOUND_PAD
+from mechdesign.uncertainty.base import Floats
+from mechdesign.utility import PolyhedralUtility
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """An upper bound on the utility of every mechanism of a problem.
+
+    Attributes
+    ----------
+    multipliers : array, shape (N,)
+        lambda.
+    reduced_cost : float
+        The greatest reduced cost r, rounded up.
+    upper_bound : float
+        ``sum(lambda) + r``, rounded up.
+    method : str
+        How r was computed.
+    columns : int
+        How many columns or guesses were looked at.
+    """
+
+    multipliers: Floats
+    reduced_cost: float
+    upper_bound: float
+    method: str
+    columns: int
+
+
+def certify(problem: DesignProblem, multipliers: ArrayLike) -> Certificate:
+    """Compute the upper bound that a dual vector proves, independently of where it comes from.
+
+    Parameters
+    ----------
+    problem : DesignProblem
+        For epsilon = 0 the only column is the constant one.
+    multipliers : array, shape (N,)
+        lambda; a poor one gives a poor bound, never a false one.
+
+    Raises
+    ------
+    LimitError
+        If no exact pricing covers the problem.
+
+    Examples
+    --------
+    >>> from mechdesign import DesignProblem, L1Ball
+    >>> problem = DesignProblem(L1Ball([0.5, 0.5]), "log(2)")
+    >>> certify(problem, [0.0, 0.0]).upper_bound >= 0.6931471805599453
+    True
+    """
+    lam = np.asarray(multipliers, dtype=float)
+    if lam.shape != (problem.uncertainty.size,) or not np.isfinite(lam).all():
+        raise InputError(f"lambda has shape {lam.shape}; accepted: ({problem.uncertainty.size},), finite")
+    price = greatest_reduced_cost(problem, lam)
+    total = math.fsum(lam.tolist()) + price.upper
+    bound = math.nextafter(total + 4 * np.finfo(float).eps * abs(total), math.inf)
+    return Certificate(lam, price.upper, bound, price.method, price.columns)
+
+
+def greatest_reduced_cost(problem: DesignProblem, multipliers: Floats) -> Price:
+    """Return the greatest reduced cost of any column with ``<P, v> = 1`` by the exact method that covers it."""
+    exp_down = problem.epsilon.exp_down
+    if exp_down == 1:
+        ones = np.ones((problem.uncertainty.size, 1))
+        upper = float(problem.utility.mu_up(ones, problem.uncertainty.prior, 0.0)[0]) - math.fsum(multipliers.tolist())
+        return Price(math.nextafter(upper, math.inf), "the constant column", 1)
+    if isinstance(problem.utility, PolyhedralUtility):
+        return price_by_guess(problem.uncertainty, float(exp_down), problem.utility, multipliers)
+    return price_by_listing(check_listable(problem.uncertainty, float(exp_down)), problem.utility, multipliers)
+
+
+def padded(upper_bound: float) -> float:
+    """Return a bound with room for the rounding of a second computation on another machine."""
+    return upper_bound + BOUND_PAD * max(1.0, abs(upper_bound))

@@ -1,0 +1,41 @@
+"""Closed forms, one file a theorem. They import no solver, so that agreement with one is evidence."""
+
+from __future__ import annotations
+
+from mechdesign.optimize.closed_form import (
+    binary,
+    binary_low_privacy,
+    high_privacy,
+    high_privacy_ball,
+    randomized_response,
+    uniform,
+    uniform_ball,
+)
+from mechdesign.optimize.closed_form.form import ClosedForm
+from mechdesign.problem import DesignProblem
+
+__all__ = ["ClosedForm", "closed_forms"]
+
+_SOLVERS = (
+    binary.solve,
+    binary_low_privacy.solve,
+    high_privacy.solve,
+    uniform.solve,
+    uniform_ball.solve,
+    high_privacy_ball.solve,
+    randomized_response.solve,
+    randomized_response.solve_binary,
+)
+
+
+def closed_forms(problem: DesignProblem) -> list[ClosedForm]:
+    """Return every closed form that applies to a problem, those proved optimal first.
+
+    Examples
+    --------
+    >>> from mechdesign import DesignProblem, L1Ball
+    >>> [form.theorem for form in closed_forms(DesignProblem(L1Ball([0.4, 0.2, 0.2, 0.2]), "log(9/8)"))]
+    ['high privacy, known prior (Grosse et al. 2024, Theorem 3)', 'high privacy, l1 ball']
+    """
+    found = [form for solve in _SOLVERS if (form := solve(problem)) is not None]
+    return sorted(found, key=lambda form: not form.optimal)

@@ -1,0 +1,31 @@
+"""Binary alphabets in the first privacy region (ED Theorem 5)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mechdesign.optimize.closed_form.form import ClosedForm, Numbers, Parameters, exact_parameters
+from mechdesign.problem import DesignProblem
+
+THEOREM = "binary, first privacy region (ED Theorem 5)"
+
+
+def applies(given: Parameters) -> bool:
+    """Return whether N = 2, ``t <= min P`` and ``e (max P - t) <= 1``."""
+    return given.P.size == 2 and given.t <= given.P.min() and given.e * (given.P.max() - given.t) <= 1
+
+
+def mechanism(given: Parameters) -> Numbers:
+    """Return the matrix of ED eq. (41); the sign slip of eq. (93) is not in it."""
+    P, t, e = given.P, given.t, given.e
+    p1, p2 = P.max(), P.min()
+    matrix = np.array([[e * (p2 + t), 1 - e * (p2 - t)], [1 - e * (p1 - t), e * (p1 + t)]]) / (1 + 2 * t * e)
+    return matrix if P[0] >= P[1] else matrix[::-1]
+
+
+def solve(problem: DesignProblem) -> ClosedForm | None:
+    """Return the mechanism, optimal for every sub-convex utility; None where the theorem is silent."""
+    given = exact_parameters(problem)
+    if given is None or not applies(given):
+        return None
+    return ClosedForm(THEOREM, mechanism(given.floats()), optimal=True)

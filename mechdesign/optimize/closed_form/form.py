@@ -1,0 +1,93 @@
+"""What a closed form tells."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mechdesign.problem import DesignProblem
+from mechdesign.uncertainty import L1Ball
+
+Numbers = NDArray[Any]
+"""An array of floats, or of Fractions (dtype object): the formulas hold for both."""
+
+
+@dataclass(frozen=True)
+class ClosedForm:
+    """A mechanism that a theorem gives, and what the theorem says of it.
+
+    Attributes
+    ----------
+    theorem : str
+        Its name and source.
+    matrix : array, shape (N, M)
+        The mechanism; it satisfies the privacy of the problem.
+    optimal : bool
+        Whether the theorem says that nothing is better for the utility of the problem, or only that the
+        mechanism is feasible.
+    """
+
+    theorem: str
+    matrix: Numbers
+    optimal: bool
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """The numbers of an l1 ball that the formulas are written in.
+
+    Attributes
+    ----------
+    P : array, shape (N,)
+        The estimated prior.
+    t : number
+        Half the radius.
+    e : number
+        exp(epsilon), rounded down.
+    """
+
+    P: Numbers
+    t: Any
+    e: Any
+
+    @property
+    def c(self) -> Any:
+        """``e / (1 + t e)``, which is exp(epsilon') of ED eq. (43)."""
+        return self.e / (1 + self.t * self.e)
+
+    def floats(self) -> Parameters:
+        """Return the same numbers as floats."""
+        return Parameters(self.P.astype(float), float(self.t), float(self.e))
+
+
+def exact_parameters(problem: DesignProblem) -> Parameters | None:
+    """Return the parameters of a problem over an l1 ball as Fractions; None over another set."""
+    ball = problem.uncertainty
+    if not isinstance(ball, L1Ball):
+        return None
+    return Parameters(fractions(ball.center), ball.half_radius, problem.epsilon.exp_down)
+
+
+def fractions(values: Sequence[Fraction]) -> Numbers:
+    """Return rationals as an array of objects."""
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
+
+
+def circulant(column: Numbers) -> Numbers:
+    """Return the matrix whose columns are the cyclic shifts of a column, scaled so that rows sum to 1.
+
+    Examples
+    --------
+    >>> circulant(np.array([2.0, 1.0, 0.0])).tolist()[0]
+    [0.6666666666666666, 0.0, 0.3333333333333333]
+    """
+    shifts = np.stack([np.roll(column, k) for k in range(column.size)], axis=1)
+    result: Numbers = shifts / column.sum()
+    return result

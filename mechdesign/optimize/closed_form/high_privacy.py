@@ -1,0 +1,31 @@
+"""High privacy with a known prior (Grosse, Saeidian, Oechtering 2024, Theorem 3; ED Example 1)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mechdesign.optimize.closed_form.form import ClosedForm, Numbers, Parameters, exact_parameters
+from mechdesign.problem import DesignProblem
+
+THEOREM = "high privacy, known prior (Grosse et al. 2024, Theorem 3)"
+
+
+def applies(given: Parameters) -> bool:
+    """Return whether t = 0 and ``e (1 - min P) <= 1``."""
+    return bool(given.t == 0 and given.e * (1 - given.P.min()) <= 1)
+
+
+def mechanism(given: Parameters) -> Numbers:
+    """Return ``p_ij = e P_j`` off the diagonal and ``p_jj = 1 - e (1 - P_j)`` on it."""
+    P, e = given.P, given.e
+    matrix = np.tile(e * P, (P.size, 1))
+    np.fill_diagonal(matrix, 1 - e * (1 - P))
+    return matrix
+
+
+def solve(problem: DesignProblem) -> ClosedForm | None:
+    """Return the mechanism, optimal for every sub-convex utility; None where the theorem is silent."""
+    given = exact_parameters(problem)
+    if given is None or not applies(given):
+        return None
+    return ClosedForm(THEOREM, mechanism(given.floats()), optimal=True)

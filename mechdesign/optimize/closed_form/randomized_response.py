@@ -1,0 +1,67 @@
+"""Randomized response under local differential privacy (Warner; Kairouz, Oh and Viswanath)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from mechdesign.exact import over_common_denominator
+from mechdesign.optimize.closed_form.form import ClosedForm, Numbers, Parameters, exact_parameters
+from mechdesign.partition import half_set
+from mechdesign.problem import DesignProblem
+from mechdesign.uncertainty import L1Ball
+
+THEOREM = "k-ary randomized response (LDP)"
+THEOREM_BINARY = "binary randomized response of a subset (LDP)"
+
+
+def mechanism(given: Parameters) -> Numbers:
+    """Return k-ary randomized response: ``e / (e + N - 1)`` on the diagonal, ``1 / (e + N - 1)`` off it."""
+    N, e = given.P.size, given.e
+    matrix = np.full((N, N), 1 / (e + N - 1))
+    np.fill_diagonal(matrix, e / (e + N - 1))
+    return matrix
+
+
+def binary_mechanism(given: Parameters, subset: Sequence[int]) -> Numbers:
+    """Return binary randomized response on whether the symbol lies in a subset."""
+    e = given.e
+    matrix = np.tile(np.array([1 / (1 + e), e / (1 + e)]), (given.P.size, 1))
+    matrix[list(subset)] = matrix[list(subset)][:, ::-1]
+    return matrix
+
+
+def _ldp_parameters(problem: DesignProblem) -> Parameters | None:
+    """Return the parameters where the uncertainty is the whole simplex: t = 1, cut with it."""
+    given, ball = exact_parameters(problem), problem.uncertainty
+    if given is None or given.t < 1 or not isinstance(ball, L1Ball) or not ball.within_simplex:
+        return None
+    return given
+
+
+def solve(problem: DesignProblem) -> ClosedForm | None:
+    """Return k-ary randomized response; None unless the ball is the whole simplex.
+
+    It is optimal for N = 2; for more symbols Kairouz et al. prove it optimal beyond some epsilon that
+    depends on the prior and is not given, so that here it counts as feasible only.
+    """
+    given = _ldp_parameters(problem)
+    if given is None:
+        return None
+    return ClosedForm(THEOREM, mechanism(given.floats()), optimal=given.P.size == 2)
+
+
+def solve_binary(problem: DesignProblem) -> ClosedForm | None:
+    """Return binary randomized response of the subset whose mass is nearest to 1/2.
+
+    Kairouz et al. prove it optimal below some epsilon that is not given, so that here it counts as
+    feasible only. None unless the ball is the whole simplex, or where the partition is too large to solve.
+    """
+    given = _ldp_parameters(problem)
+    if given is None or given.P.size == 2:
+        return None
+    subset = half_set(over_common_denominator(given.P)[0])
+    if subset is None:
+        return None
+    return ClosedForm(THEOREM_BINARY, binary_mechanism(given.floats(), subset), optimal=False)

@@ -1,0 +1,36 @@
+"""A known uniform prior and a symmetric utility (Grosse, Saeidian, Oechtering 2024, Theorem 4; ED Example 2)."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from mechdesign.optimize.closed_form.form import ClosedForm, Numbers, Parameters, circulant, exact_parameters
+from mechdesign.problem import DesignProblem
+
+THEOREM = "uniform known prior, symmetric utility (Grosse et al. 2024, Theorem 4)"
+
+
+def applies(given: Parameters) -> bool:
+    """Return whether t = 0 and all probabilities are equal."""
+    return bool(given.t == 0 and given.P.min() == given.P.max())
+
+
+def mechanism(given: Parameters) -> Numbers:
+    """Return the cyclic shifts of k entries e and one entry ``N - k e``, with ``k = floor(N / e)``.
+
+    For epsilon = log(N/k) this is the k-singular mechanism, whose mutual information is epsilon.
+    """
+    N = given.P.size
+    k = math.floor(N / given.e)
+    column = np.array([given.e] * k + [N - k * given.e] + [0 * given.e] * (N - k - 1))[:N]
+    return circulant(column)
+
+
+def solve(problem: DesignProblem) -> ClosedForm | None:
+    """Return the mechanism, optimal for every symmetric sub-convex utility; None where the theorem is silent."""
+    given = exact_parameters(problem)
+    if given is None or not problem.utility.is_symmetric or not applies(given):
+        return None
+    return ClosedForm(THEOREM, mechanism(given.floats()), optimal=True)

@@ -1,0 +1,143 @@
+"""Design: from a problem to a proved mechanism with a certificate of its optimality."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from mechdesign.errors import InputError, SolverError, shorten
+from mechdesign.mechanism import Guarantee, Mechanism, Optimality, Provenance
+from mechdesign.mechanism.proof import checked_bits
+from mechdesign.optimize.certificate import certify, padded
+from mechdesign.optimize.closed_form import closed_forms
+from mechdesign.optimize.polyhedral import solve_polyhedral
+from mechdesign.optimize.pricing import check_listable
+from mechdesign.optimize.ray_lp import solve_ray_lp
+from mechdesign.optimize.result import ClosedFormCheck, Design
+from mechdesign.optimize.solution import Solution
+from mechdesign.problem import DesignProblem
+from mechdesign.tolerances import GAP
+from mechdesign.utility import PolyhedralUtility
+
+_log = logging.getLogger(__name__)
+
+
+def design(
+    problem: DesignProblem,
+    *,
+    tol: float = GAP,
+    bits: int = 48,
+    title: str = "",
+    report: Callable[[str], None] | None = None,
+) -> Design:
+    """Return the mechanism of greatest utility with the guarantee asked for, proved and certified.
+
+    The method follows from the problem: one linear program for polyhedral utilities, a linear program
+    over all extreme rays for others. The matrix found is rounded to integers for which the guarantee is
+    proved in exact arithmetic, the value is that of the integers, and the upper bound is computed from the
+    dual vector alone.
+
+    Parameters
+    ----------
+    problem : DesignProblem
+        What is known, promised and wanted.
+    tol : float
+        `Design.certified` asks for ``gap <= tol * max(|value|, 1e-3)``.
+    bits : int
+        Probabilities are multiples of 2^-bits, 1 to 52.
+    title : str
+        Kept in the mechanism's provenance.
+    report : callable, optional
+        Called with one line whenever a longer step begins.
+
+    Returns
+    -------
+    Design
+
+    Raises
+    ------
+    InputError
+        For tol or bits out of range.
+    LimitError
+        If no method covers the problem exactly; an uncertified number is never returned for it.
+    SolverError
+        If a solver fails, or a theorem and the certificate contradict each other.
+
+    Examples
+    --------
+    >>> import mechdesign as md
+    >>> ball = md.L1Ball.from_counts({"a": 812, "b": 150, "c": 38}, delta=1e-9)
+    >>> design = md.design(md.DesignProblem(ball, epsilon=1.0, utility=md.MutualInformation()))
+    >>> design.certified, round(design.value, 6)
+    (True, 0.190418)
+    """
+    started = time.perf_counter()
+    if isinstance(tol, bool) or not isinstance(tol, int | float) or not 0 < tol < 1:
+        raise InputError(f"tol is {shorten(tol)}; accepted: a number between 0 and 1, such as 1e-6")
+    checked_bits(bits)
+    tell = report or _log.info
+    solution, method = _solve(problem, tell)
+    tell("proving the guarantee in exact arithmetic")
+    guarantee = Guarantee(problem.epsilon, problem.uncertainty.exact_set)
+    bare = Mechanism.from_matrix(solution.matrix, guarantee, bits=bits)
+    tell("computing the upper bound from the dual vector")
+    certificate = certify(problem, solution.multipliers)
+    utility, prior = problem.utility, problem.uncertainty.prior
+    value = utility.value(bare.matrix, prior)
+    bound = padded(certificate.upper_bound)
+    mechanism = replace(
+        bare,
+        optimality=Optimality(utility, value, bound, tuple(certificate.multipliers.tolist())),
+        provenance=Provenance(_version(), method, title),
+    )
+    return Design(
+        problem=problem,
+        mechanism=mechanism,
+        value=value,
+        upper_bound=bound,
+        tol=tol,
+        certificate=certificate,
+        closed_form=_closed_form(problem, value, bound),
+        method=method,
+        iterations=solution.iterations,
+        columns=solution.columns,
+        seconds=time.perf_counter() - started,
+    )
+
+
+def _solve(problem: DesignProblem, report: Callable[[str], None]) -> tuple[Solution, str]:
+    """Return a solution up to a solver's errors by the method that covers the problem, with its name."""
+    if problem.epsilon.exp_down == 1:
+        ones = np.ones((problem.uncertainty.size, 1))
+        slope = problem.utility.gradient(ones[:, 0], problem.uncertainty.prior)
+        return Solution(ones, slope, 1, 0), "constant mechanism (epsilon = 0)"
+    if isinstance(problem.utility, PolyhedralUtility):
+        return solve_polyhedral(problem, problem.utility, report), "polyhedral linear program"
+    rays = check_listable(problem.uncertainty, float(problem.epsilon.exp_down))
+    return solve_ray_lp(rays, problem.utility, report), "linear program over all extreme rays"
+
+
+def _closed_form(problem: DesignProblem, value: float, bound: float) -> ClosedFormCheck | None:
+    """Return the best closed form beside the value; one proved optimal comes first."""
+    forms = closed_forms(problem)
+    if not forms:
+        return None
+    prior, utility = problem.uncertainty.prior, problem.utility
+    valued = [(utility.value(form.matrix, prior), form) for form in forms]
+    reached, form = max(valued, key=lambda pair: (pair[1].optimal, pair[0]))
+    if reached > bound + 1e-9 * max(1.0, abs(bound)):
+        raise SolverError(
+            f"the theorem {shorten(form.theorem)} reaches {reached:.12g}, above the certified bound {bound:.12g}; "
+            "this is a defect of mechdesign, please report it with the problem"
+        )
+    return ClosedFormCheck(form.theorem, reached, value - reached, form.optimal)
+
+
+def _version() -> str:
+    from mechdesign import __version__
+
+    return __version__

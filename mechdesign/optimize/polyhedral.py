@@ -1,0 +1,56 @@
+"""One linear program for the polyhedral utilities.
+
+Columns with the same best guess can be merged, because the column cone is convex and mu is linear on
+them; so one column for every guess is enough, and the program has no ray in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from mechdesign.errors import SolverError
+from mechdesign.optimize.polytope import Polytope
+from mechdesign.optimize.solution import Solution
+from mechdesign.problem import DesignProblem
+from mechdesign.tolerances import SOLVER
+from mechdesign.utility import PolyhedralUtility
+
+
+def solve_polyhedral(problem: DesignProblem, utility: PolyhedralUtility, report: Callable[[str], None]) -> Solution:
+    """Return an optimal mechanism with one output for each guess that is used.
+
+    Parameters
+    ----------
+    problem : DesignProblem
+        Over any uncertainty set.
+    utility : PolyhedralUtility
+        The utility of the problem.
+    report : callable
+        Told what is being done.
+
+    Raises
+    ------
+    SolverError
+        If the solver fails.
+    """
+    import cvxpy as cp
+
+    known = problem.uncertainty
+    linear = utility.gains(known.size) * known.prior
+    polytope = Polytope(known, float(problem.epsilon.exp_down), len(linear))
+    matrix = cp.Variable((known.size, len(linear)))
+    row_sums = polytope.row_sums(matrix)
+    program = cp.Problem(cp.Maximize(cp.sum(cp.multiply(linear.T, matrix))), [row_sums, *polytope.privacy(matrix)])
+    report(f"solving a linear program with {known.size} x {len(linear)} entries")
+    options = {"primal_feasibility_tolerance": SOLVER, "dual_feasibility_tolerance": SOLVER}
+    try:
+        program.solve(solver=cp.HIGHS, highs_options=options)
+    except cp.SolverError as error:
+        raise SolverError(f"HiGHS failed ({error}); scale the gain matrix to about 1") from error
+    if program.status != cp.OPTIMAL or matrix.value is None:
+        raise SolverError(f"HiGHS ended {program.status}; scale the gain matrix to about 1")
+    values = np.asarray(matrix.value, dtype=float)
+    multipliers = np.asarray(row_sums.dual_value, dtype=float)
+    return Solution(values[:, values.max(axis=0) > SOLVER], multipliers, len(linear), 1)

@@ -1,0 +1,116 @@
+"""The polytope of epsilon-PML mechanisms (ED Proposition 2), as sparse rows and as cvxpy constraints.
+
+ED writes a row for every pair of symbols and every output. Auxiliary variables of the support function
+describe the same set with O(N) rows for each output: ``v_i <= e h`` and ``h <= h_B(v)``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mechdesign.uncertainty import UncertaintySet
+from mechdesign.uncertainty.base import Floats
+
+if TYPE_CHECKING:
+    import cvxpy as cp
+    from scipy.sparse import csr_array
+
+
+@dataclass(frozen=True)
+class PolytopeRows:
+    """``inequalities @ x >= 0`` and ``equalities @ x = 1`` with ``x[:N M] >= 0``, the rest of x free.
+
+    The first N M entries of x are the matrix column by column; K auxiliary variables for each of the M
+    columns follow.
+
+    Attributes
+    ----------
+    inequalities : sparse array, shape (R, (N + K) M)
+        Privacy.
+    equalities : sparse array, shape (N, (N + K) M)
+        Row sums.
+    """
+
+    inequalities: csr_array
+    equalities: csr_array
+
+
+@dataclass(frozen=True)
+class Polytope:
+    """All mechanisms with M outputs that are epsilon-PML for every prior in a set.
+
+    For an l1 ball as printed (``within_simplex=False``) this is ED Proposition 2; for the ball cut with
+    the simplex it is the exact set, which is larger once the radius exceeds twice the least probability.
+
+    Attributes
+    ----------
+    uncertainty : UncertaintySet
+        The priors.
+    exp_epsilon : float
+        exp(epsilon).
+    outputs : int
+        Number M of outputs.
+
+    Examples
+    --------
+    >>> from mechdesign import L1Ball
+    >>> polytope = Polytope(L1Ball([0.5, 0.5], radius=0.1), 2.0, 2)
+    >>> polytope.rows().inequalities.shape
+    (22, 14)
+    """
+
+    uncertainty: UncertaintySet
+    exp_epsilon: float
+    outputs: int
+
+    def rows(self) -> PolytopeRows:
+        """Return the polytope as sparse rows, O(N) for each output."""
+        from scipy.sparse import block_array, coo_array, csr_array, eye_array, kron
+
+        support = self.uncertainty.support_rows()
+        N, K, M = self.uncertainty.size, support.auxiliary.shape[1], self.outputs
+        bounded = coo_array((np.full(N, self.exp_epsilon), (np.arange(N), np.zeros(N, dtype=int))), shape=(N, K))
+        each = eye_array(M)
+        inequalities = block_array(
+            [
+                [kron(each, support.columns), kron(each, support.auxiliary)],
+                [-eye_array(N * M), kron(each, bounded)],
+            ]
+        )
+        sums = kron(coo_array(np.ones((1, M))), eye_array(N))
+        equalities = block_array([[sums, coo_array((N, K * M))]])
+        return PolytopeRows(csr_array(inequalities), csr_array(equalities))
+
+    def row_sums(self, matrix: cp.Variable) -> cp.Constraint:
+        """Return ``sum_j p_ij = 1`` as a cvxpy constraint."""
+        import cvxpy as cp
+
+        return cp.sum(matrix, axis=1) == np.ones(self.uncertainty.size)
+
+    def privacy(self, matrix: cp.Variable) -> list[cp.Constraint]:
+        """Return the privacy of each column, and its signs, as cvxpy constraints.
+
+        Parameters
+        ----------
+        matrix : cvxpy Variable, shape (N, M)
+            The mechanism.
+        """
+        import cvxpy as cp
+
+        support = self.uncertainty.support_rows()
+        auxiliary = cp.Variable((support.auxiliary.shape[1], self.outputs))
+        bound: Any = cp.reshape(auxiliary[0, :], (1, self.outputs), order="C")
+        return [
+            support.columns @ matrix + support.auxiliary @ auxiliary >= 0,
+            matrix <= np.full((self.uncertainty.size, 1), self.exp_epsilon) @ bound,
+            matrix >= 0,
+        ]
+
+    def violation(self, matrix: Floats) -> float:
+        """Return by how much a matrix breaks the polytope at most, 0 for a member."""
+        privacy = matrix.max(axis=0) - self.exp_epsilon * self.uncertainty.support(matrix)
+        sums = np.abs(matrix.sum(axis=1) - 1)
+        return float(max(privacy.max(), sums.max(), -matrix.min(), 0.0))

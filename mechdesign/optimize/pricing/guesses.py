@@ -1,0 +1,118 @@
+"""Exact pricing of polyhedral utilities: one small linear program for each guess, turned into a proof.
+
+With ``a = P g_w - lambda`` for a guess w, the greatest ``<a, v>`` over the cone with ``<P, v> = 1`` is the
+least r for which some y >= 0 and some prior Q in the set have
+
+    sum_i max(0, a_i - r P_i + y Q_i)  <=  y / e,
+
+because then ``<a - r P, v> <= max(v) (y / e) - y h(v) <= 0`` for every v of the cone. A solver proposes y
+and Q; r is then computed from them, so its tolerance weakens the bound but cannot falsify it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mechdesign.errors import SolverError
+from mechdesign.optimize.pricing.listing import Price
+from mechdesign.tolerances import SOLVER
+from mechdesign.uncertainty import UncertaintySet
+from mechdesign.uncertainty.base import Floats
+from mechdesign.utility import PolyhedralUtility
+
+_EPS = float(np.finfo(float).eps)
+_TRIED = (0.0, 1e-12, 1e-10, 1e-8)
+
+
+def price_by_guess(
+    uncertainty: UncertaintySet, exp_epsilon: float, utility: PolyhedralUtility, multipliers: Floats
+) -> Price:
+    """Return the greatest reduced cost of any column with ``<P, v> = 1``, rounded outward.
+
+    Parameters
+    ----------
+    uncertainty : UncertaintySet
+        Any set; its reference prior P must give mass to every symbol or the bound may be infinite.
+    exp_epsilon : float
+        exp(epsilon).
+    utility : PolyhedralUtility
+        Its guesses are priced one by one.
+    multipliers : array, shape (N,)
+        lambda.
+
+    Raises
+    ------
+    SolverError
+        If a linear program cannot be solved.
+    """
+    P = uncertainty.prior
+    linear = utility.gains(uncertainty.size) * P - multipliers
+    greatest = -np.inf
+    for a in linear:
+        y, Q = _dual(uncertainty, exp_epsilon, a)
+        # Any y proves a bound. Where a symbol has no mass the solver's own may be a hair too small.
+        greatest = max(greatest, min(_least_level(a, P, Q, y * (1 + more), exp_epsilon) for more in _TRIED))
+    return Price(greatest, "a dual solution for every guess", len(linear))
+
+
+def _dual(uncertainty: UncertaintySet, exp_epsilon: float, a: Floats) -> tuple[float, Floats]:
+    """Return y and a member Q of the set that solve the program above to a solver's tolerance."""
+    from scipy.optimize import linprog
+    from scipy.sparse import block_array, coo_array, eye_array
+
+    support = uncertainty.support_rows()
+    N, (R, K) = uncertainty.size, support.auxiliary.shape
+    P = uncertainty.prior
+    # Variables r, s (N), z (R): minimise r with s >= a - r P + columns.T z, sum s <= y / e,
+    # where y = -(auxiliary.T z)_0 and the other entries of auxiliary.T z vanish.
+    first = support.auxiliary[:, [0]].T
+    inequalities = block_array(
+        [
+            [coo_array(-P[:, None]), -eye_array(N), support.columns.T],
+            [None, coo_array(np.ones((1, N))), first / exp_epsilon],
+        ],
+        format="csr",
+    )
+    limits = np.append(-a, 0.0)
+    objective = np.zeros(1 + N + R)
+    objective[0] = 1.0
+    others = support.auxiliary[:, 1:].T
+    solution = linprog(
+        objective,
+        A_ub=inequalities,
+        b_ub=limits,
+        A_eq=block_array([[coo_array((K - 1, 1 + N)), others]], format="csr") if K > 1 else None,
+        b_eq=np.zeros(K - 1) if K > 1 else None,
+        bounds=[(None, None)] + [(0, None)] * (N + R),
+        method="highs",
+        options={"primal_feasibility_tolerance": SOLVER, "dual_feasibility_tolerance": SOLVER},
+    )
+    if solution.x is None:
+        raise SolverError(f"HiGHS could not price a guess ({solution.message.strip()}); scale the gain matrix to about 1")
+    z = solution.x[1 + N :]
+    y = float(-(first @ z)[0])
+    if y <= 0:
+        return 0.0, P
+    return y, uncertainty.member_near(support.columns.T @ z / y)
+
+
+def _least_level(a: Floats, P: Floats, Q: Floats, y: float, exp_epsilon: float) -> float:
+    """Return the least r with ``sum_i max(0, a_i + y Q_i - r P_i) <= y / e``, rounded up.
+
+    The left side falls in r, piecewise linearly, with breaks at ``(a_i + y Q_i) / P_i``.
+    """
+    rounding = 8 * (a.size + 8) * _EPS * float(np.abs(a).sum() + y)
+    b = a + y * Q
+    free = P > 0
+    left = y / exp_epsilon - float(np.maximum(b[~free], 0.0).sum()) - rounding
+    if left < 0:
+        # No room is left, unless nothing but rounding took it: then every term must vanish.
+        taken = (b[~free] + rounding > 0).any()
+        return np.inf if taken else float(((b[free] + rounding) / P[free]).max())
+    breaks = b[free] / P[free]
+    order = np.argsort(-breaks)
+    # With the k highest breaks active the level is (heights_k - left) / masses_k.
+    levels = (np.cumsum(b[free][order]) - left) / np.cumsum(P[free][order])
+    following = np.append(breaks[order][1:], -np.inf)
+    level = float(levels[int(np.argmax(levels >= following))])
+    return level + rounding + 64 * _EPS * abs(level)

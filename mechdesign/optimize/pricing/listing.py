@@ -1,0 +1,113 @@
+"""Exact pricing by listing every extreme ray."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from mechdesign.errors import LimitError
+from mechdesign.optimize.rays import MOST_LISTED_SYMBOLS, Rays
+from mechdesign.uncertainty import L1Ball, UncertaintySet
+from mechdesign.uncertainty.base import Floats
+from mechdesign.utility import Utility
+
+_EPS = float(np.finfo(float).eps)
+_MOST_HELD_BYTES = 2 * 2**30
+_COPIES = 6  # of the held rays, that the linear program makes on its way through cvxpy to HiGHS
+_MOST_PRICED = 300_000_000
+
+
+def check_listable(uncertainty: UncertaintySet, exp_epsilon: float) -> Rays:
+    """Return the rays of a set, after counting that they can be listed.
+
+    Raises
+    ------
+    LimitError
+        If the set is no l1 ball, or has so many rays that memory or time would not do.
+    """
+    if not isinstance(uncertainty, L1Ball):
+        raise LimitError(
+            f"no exact method lists the extreme rays of a {type(uncertainty).__name__}; use an L1Ball that contains "
+            "it, or a gain utility such as hamming-accuracy"
+        )
+    N = uncertainty.size
+    would_do = "merge symbols, or use a gain utility such as hamming-accuracy, which needs no list"
+    if N > MOST_LISTED_SYMBOLS:
+        raise LimitError(
+            f"{N} symbols have about 2^{N} extreme rays, too many to list (at most {MOST_LISTED_SYMBOLS} symbols); {would_do}"
+        )
+    rays = Rays(uncertainty, exp_epsilon)
+    held = rays.count(held_kinds(rays))
+    needed = held * N * 8 * _COPIES
+    if needed > _MOST_HELD_BYTES:
+        raise LimitError(
+            f"{N} symbols have {held} extreme rays of kinds {held_kinds(rays)}, which need about {needed / 2**30:.1f} GiB "
+            f"(at most {_MOST_HELD_BYTES / 2**30:.0f}); {would_do}"
+        )
+    priced = rays.count("CD")
+    if priced > _MOST_PRICED:
+        raise LimitError(
+            f"{N} symbols have up to {priced:.1e} extreme rays of kinds C and D (at most {_MOST_PRICED:.0e}); {would_do}, "
+            "or design for the ball as printed (within_simplex = false), which has none"
+        )
+    return rays
+
+
+def held_kinds(rays: Rays) -> str:
+    """Return the kinds that a linear program holds; the others are priced in chunks."""
+    return "D" if rays.ball.within_simplex and rays.ball.half_radius >= 1 else "AB"
+
+
+def reduced_costs(
+    rays: Rays, kinds: str, utility: Utility, multipliers: Floats
+) -> Iterator[tuple[Floats, Floats]]:
+    """Yield columns (N, k) of some kinds with their reduced costs ``mu(v) - <lambda, v>``, shape (k,)."""
+    for columns in rays.of_kinds(kinds):
+        yield columns, utility.mu(columns, rays.ball.prior) - multipliers @ columns
+
+
+@dataclass(frozen=True)
+class Price:
+    """The greatest reduced cost of any column with ``<P, v> = 1``, rounded up.
+
+    Attributes
+    ----------
+    upper : float
+        Nothing in the cone has more.
+    method : str
+        How it was found.
+    columns : int
+        How many columns or problems were looked at.
+    """
+
+    upper: float
+    method: str
+    columns: int
+
+
+def price_by_listing(rays: Rays, utility: Utility, multipliers: Floats) -> Price:
+    """Return the greatest reduced cost over all extreme rays, rounded outward.
+
+    A ray's entries are known to a few units of rounding; the utility is bounded over that neighbourhood,
+    and the product with lambda is given its own allowance.
+
+    Parameters
+    ----------
+    rays : Rays
+        All rays of the cone.
+    utility : Utility
+        Its mu is priced.
+    multipliers : array, shape (N,)
+        lambda.
+    """
+    P, N = rays.ball.prior, rays.ball.size
+    greatest, looked_at = -np.inf, 0
+    size = float(np.abs(multipliers).sum())
+    for columns in rays.of_kinds("ABCD"):
+        slack = 8 * (N + 8) * _EPS * float(columns.max())
+        upper = utility.mu_up(columns, P, slack) - multipliers @ columns
+        greatest = max(greatest, float(upper.max()) + size * (slack + (N + 8) * _EPS * float(columns.max())))
+        looked_at += columns.shape[1]
+    return Price(greatest, "every extreme ray", looked_at)

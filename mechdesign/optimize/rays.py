@@ -1,0 +1,190 @@
+"""The extreme rays of the column cone of an l1 ball, listed.
+
+The cone is ``K = { v >= 0 : max v <= e h(v) }``. With ``t = radius/2`` and ``c = e / (1 + t e)`` every
+extreme ray is, up to scale, of one of four kinds; S is a set of symbols and P(S) its estimated mass.
+
+A. ``c`` on S and ``m = (1 - c P(S)) / (1 - P(S) + t)`` elsewhere, m >= 0.
+B. ``c`` on S, ``x = (1 - c P(S)) / P_f`` at one symbol f outside S, 0 <= x <= c, and 0 elsewhere.
+C. ``e (b - t)`` on S, 1 on S', 0 elsewhere, with 0 < P(S) < t (or P(S) = 0), ``b = P(S) + P(S')`` and
+   ``b - t >= 1/e``.
+D. ``e`` on S and 1 elsewhere, with P(S) <= t and t > 0.
+
+For the ball as printed in ED Proposition 2 kinds A and B are all; from t = 1 on (local differential
+privacy) kind D is: the staircase columns of Kairouz, Oh and Viswanath. The list holds every extreme ray;
+on the border of a kind it errs towards too many, which no upper bound minds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mechdesign.tolerances import RAY_EDGE
+from mechdesign.uncertainty import L1Ball
+from mechdesign.uncertainty.base import Floats
+
+MOST_LISTED_SYMBOLS = 24
+_CHUNK = 1 << 15
+
+Masks = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Rays:
+    """All extreme rays of the column cone of a ball.
+
+    Columns come in chunks of shape (N, k), scaled so that ``<P, v> = 1``.
+
+    Attributes
+    ----------
+    ball : L1Ball
+        At most 24 symbols.
+    exp_epsilon : float
+        exp(epsilon), above 1.
+
+    Examples
+    --------
+    >>> known = Rays(L1Ball([0.5, 0.3, 0.2]), 1.5)
+    >>> np.hstack(list(known.of_kinds("AB"))).shape
+    (3, 8)
+    """
+
+    ball: L1Ball
+    exp_epsilon: float
+
+    @property
+    def _t(self) -> float:
+        return float(self.ball.half_radius)
+
+    @property
+    def _c(self) -> float:
+        return self.exp_epsilon / (1 + self._t * self.exp_epsilon)
+
+    @property
+    def _only_d(self) -> bool:
+        return self.ball.within_simplex and self._t >= 1
+
+    @cached_property
+    def _mass(self) -> Floats:
+        """P(S) for every set S, by its bit mask."""
+        mass = np.zeros(1)
+        for p in self.ball.prior:
+            mass = np.concatenate([mass, mass + p])
+        return mass
+
+    def _takes_from_all_of(self, mass: Floats) -> NDArray[np.bool_]:
+        """Return where a set is heavy enough for eq. (97) to be exact, so that kinds A and B are extreme."""
+        if self._t == 0 or not self.ball.within_simplex:
+            return np.ones(mass.shape, dtype=bool)
+        return mass >= self._t - RAY_EDGE
+
+    def of_kinds(self, kinds: str) -> Iterator[Floats]:
+        """Yield the rays of some kinds in chunks of shape (N, k), k <= 32768 or thereabouts."""
+        everything = (1 << self.ball.size) - 1
+        if not self._only_d:
+            if "A" in kinds:
+                yield from self._two_values(self._sets_a, self._c, lambda S: np.maximum(self._m(S), 0.0))
+            if "B" in kinds:
+                yield from self._kind_b()
+            if "C" in kinds and self._rare_sets.size:
+                yield from self._kind_c()
+        if "D" in kinds and self._rare_sets.size:
+            sets = self._rare_sets[(self._rare_sets != 0) & (self._rare_sets != everything)]
+            yield from self._two_values(sets, self.exp_epsilon, lambda S: np.ones(S.shape))
+
+    def count(self, kinds: str) -> int:
+        """Return how many rays there are of some kinds, without building them."""
+        total = 0
+        everything = (1 << self.ball.size) - 1
+        if not self._only_d:
+            total += self._sets_a.size if "A" in kinds else 0
+            total += sum(sets.size for _, sets in self._sets_b()) if "B" in kinds else 0
+            if "C" in kinds:
+                # Not above: pairs are counted before the condition on b.
+                members = np.bitwise_count(self._rare_sets)
+                total += int((2.0 ** (self.ball.size - members.astype(float))).sum())
+        if "D" in kinds:
+            total += int(((self._rare_sets != 0) & (self._rare_sets != everything)).sum())
+        return total
+
+    # Kind A
+
+    def _m(self, sets: Masks) -> Floats:
+        mass = self._mass[sets]
+        result: Floats = (1 - self._c * mass) / (1 - mass + self._t)
+        return result
+
+    @cached_property
+    def _sets_a(self) -> Masks:
+        sets = np.arange(1, (1 << self.ball.size) - 1)
+        mass = self._mass[sets]
+        rest = 1 - self._c * mass
+        kept = (rest >= -RAY_EDGE) & self._takes_from_all_of(mass)
+        if self._t == 0:
+            # Between these two a ray of kind A is a sum of rays of kind B.
+            kept &= (np.bitwise_count(sets) == self.ball.size - 1) | (np.abs(rest) <= RAY_EDGE)
+        return sets[kept]
+
+    # Kind B
+
+    def _sets_b(self) -> Iterator[tuple[int, Masks]]:
+        sets = np.arange(1 << self.ball.size)
+        rest = 1 - self._c * self._mass
+        allowed = (rest > 0) & ((sets == 0) | self._takes_from_all_of(self._mass))
+        for f, p in enumerate(self.ball.prior):
+            if p > 0:
+                yield f, sets[allowed & (sets >> f & 1 == 0) & (rest <= self._c * p + RAY_EDGE)]
+
+    def _kind_b(self) -> Iterator[Floats]:
+        for f, sets in self._sets_b():
+            for chunk in _chunks(sets):
+                columns = self._indicator(chunk) * self._c
+                columns[f] = np.minimum((1 - self._c * self._mass[chunk]) / self.ball.prior[f], self._c)
+                yield self._scaled(columns)
+
+    # Kinds C and D
+
+    @cached_property
+    def _rare_sets(self) -> Masks:
+        """Sets with P(S) <= t, the empty one among them."""
+        if self._t == 0 or not self.ball.within_simplex:
+            return np.empty(0, dtype=np.int64)
+        return np.flatnonzero(self._mass <= self._t + RAY_EDGE)
+
+    def _kind_c(self) -> Iterator[Floats]:
+        sets = np.arange(1 << self.ball.size)
+        waiting: list[Floats] = []
+        for S in self._rare_sets[self._rare_sets != 0]:
+            excess = self._mass[S] + self._mass - self._t
+            others = sets[(sets & S == 0) & (excess >= 1 / self.exp_epsilon - RAY_EDGE)]
+            inside = self._indicator(np.array([S]))
+            for chunk in _chunks(others):
+                waiting.append(self._scaled(inside * (self.exp_epsilon * excess[chunk]) + self._indicator(chunk)))
+                if sum(columns.shape[1] for columns in waiting) >= _CHUNK:
+                    yield np.hstack(waiting)
+                    waiting = []
+        if waiting:
+            yield np.hstack(waiting)
+
+    # Columns from sets
+
+    def _two_values(self, sets: Masks, on: float, off: object) -> Iterator[Floats]:
+        for chunk in _chunks(sets):
+            inside = self._indicator(chunk)
+            yield self._scaled(inside * on + (1 - inside) * off(chunk))  # type: ignore[operator]
+
+    def _indicator(self, sets: Masks) -> Floats:
+        return (sets[None, :] >> np.arange(self.ball.size)[:, None] & 1).astype(float)
+
+    def _scaled(self, columns: Floats) -> Floats:
+        result: Floats = columns / (self.ball.prior @ columns)
+        return result
+
+
+def _chunks(sets: Masks) -> Iterator[Masks]:
+    for start in range(0, sets.size, _CHUNK):
+        yield sets[start : start + _CHUNK]

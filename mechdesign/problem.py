@@ -1,0 +1,53 @@
+"""A design problem: what is known, what is promised, what is wanted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mechdesign.errors import InputError, shorten
+from mechdesign.exact import Epsilon
+from mechdesign.uncertainty import UncertaintySet
+from mechdesign.utility import MutualInformation, Utility
+
+
+@dataclass(frozen=True)
+class DesignProblem:
+    """Find the mechanism of greatest utility that is epsilon-PML for every prior in an uncertainty set (ED eq. 40).
+
+    Inert data; `mechdesign.design` solves it.
+
+    Parameters
+    ----------
+    uncertainty : UncertaintySet
+        What is known about the distribution of the data. Utility is measured at its reference prior.
+    epsilon : number or str
+        Privacy parameter in nats: a number, a decimal as text, or ``"log(9/8)"``.
+    utility : Utility
+        What is to be maximised; mutual information by default.
+
+    Raises
+    ------
+    InputError
+        If epsilon is negative or not finite, or the utility belongs to another number of symbols.
+
+    Examples
+    --------
+    >>> from mechdesign import L1Ball
+    >>> DesignProblem(L1Ball([0.4, 0.2, 0.2, 0.2]), "log(9/8)").epsilon.exp_down
+    Fraction(9, 8)
+    """
+
+    uncertainty: UncertaintySet
+    epsilon: Epsilon
+    utility: Utility
+
+    def __init__(self, uncertainty: UncertaintySet, epsilon: object, utility: Utility | None = None) -> None:
+        if not isinstance(uncertainty, UncertaintySet):
+            raise InputError(f"the uncertainty is {shorten(uncertainty)}; give an L1Ball or a ConvexHull")
+        wanted = MutualInformation() if utility is None else utility
+        if not isinstance(wanted, Utility):
+            raise InputError(f"the utility is {shorten(utility)}; give a Utility such as MutualInformation()")
+        wanted.check_size(uncertainty.size)
+        object.__setattr__(self, "uncertainty", uncertainty)
+        object.__setattr__(self, "epsilon", Epsilon.of(epsilon))
+        object.__setattr__(self, "utility", wanted)

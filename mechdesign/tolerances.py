@@ -1,0 +1,32 @@
+"""The tolerances of floating-point work, each with its name and its reason.
+
+Proofs of privacy use none of them: they compare rationals.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+GAP: Final = 1e-6
+"""A design is certified when ``upper_bound - value <= GAP * max(|value|, VALUE_FLOOR)``."""
+
+VALUE_FLOOR: Final = 1e-3
+"""Utilities below this (in their own unit) are held to an absolute gap instead of a relative one."""
+
+WEIGHT_SUM: Final = 1e-9
+"""How far given probabilities may miss 1 before they are refused; within it they are weights."""
+
+RAY_EDGE: Final = 1e-12
+"""Slack with which a ray on the border of its kind is kept: a list of rays errs towards too many."""
+
+SOLVER: Final = 1e-10
+"""Feasibility and optimality tolerance asked of the linear programming solvers."""
+
+REDUCED_COST: Final = 1e-9
+"""A column whose reduced cost is below this does not enter the linear program again."""
+
+BOUND_PAD: Final = 1e-12
+"""Added (relative) to an upper bound when it is stored, so that a second computation confirms it."""
+
+NEGLIGIBLE_WEIGHT: Final = 1e-12
+"""A column of a linear program's solution with less weight than this is not part of its support."""

@@ -1,0 +1,163 @@
+"""What every uncertainty set can tell: its support function, in floats, in rationals and as linear rows."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mechdesign.errors import InputError, shorten
+from mechdesign.exact import rational
+from mechdesign.tolerances import WEIGHT_SUM
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class SupportRows:
+    """Linear rows whose greatest ``w[0]`` is the support function.
+
+    ``h(v) = max { w[0] : columns @ v + auxiliary @ w >= 0 }``. By duality the set itself is
+    ``{ columns.T @ y : auxiliary.T @ y = -e_0, y >= 0 }``.
+
+    Attributes
+    ----------
+    columns : sparse array, shape (R, N)
+        Coefficients of the column v.
+    auxiliary : sparse array, shape (R, K)
+        Coefficients of the auxiliary variables w, which are free.
+    """
+
+    columns: csr_array
+    auxiliary: csr_array
+
+
+class UncertaintySet(ABC):
+    """A compact convex set B of priors on N symbols.
+
+    All that privacy asks of it is the support function ``h(v) = min over Q in B of <Q, v>``: a
+    mechanism is epsilon-PML for every prior in B exactly when each of its columns v satisfies
+    ``max v <= exp(epsilon) h(v)``.
+
+    Attributes
+    ----------
+    center : tuple of Fraction
+        The reference prior, at which utility is measured. It lies in the set.
+    labels : tuple of str
+        One for each symbol.
+    """
+
+    center: tuple[Fraction, ...]
+    labels: tuple[str, ...]
+
+    @property
+    def size(self) -> int:
+        """Number N of symbols."""
+        return len(self.center)
+
+    @cached_property
+    def prior(self) -> Floats:
+        """The reference prior as floats, shape (N,), read-only."""
+        prior = np.array([float(p) for p in self.center])
+        prior.flags.writeable = False
+        return prior
+
+    @property
+    def exact_set(self) -> UncertaintySet:
+        """The set of true priors that this one stands for; guarantees are proved for it."""
+        return self
+
+    @abstractmethod
+    def support(self, columns: ArrayLike) -> Floats:
+        """Return h(v) for each column of an (N, M) matrix, shape (M,)."""
+
+    @abstractmethod
+    def worst_mean(self, column: ArrayLike) -> tuple[float, Floats]:
+        """Return h(v) and a prior in the set that attains it, shape (N,)."""
+
+    @abstractmethod
+    def exact_support(self, column: Sequence[int]) -> Fraction:
+        """Return h(v) of a column of integers in rational arithmetic."""
+
+    @abstractmethod
+    def exact_worst_mean(self, column: Sequence[int]) -> tuple[Fraction, tuple[Fraction, ...]]:
+        """Return h(v) of a column of integers and a prior that attains it, in rational arithmetic."""
+
+    @abstractmethod
+    def contains(self, prior: Sequence[object]) -> bool:
+        """Return whether a prior lies in the set."""
+
+    @abstractmethod
+    def member_near(self, prior: ArrayLike) -> Floats:
+        """Return a member of the set close to a prior, so that a dual solution becomes a proof.
+
+        Each entry of the result, read as a real number, is within 1e-15 of an exact member's.
+        """
+
+    @abstractmethod
+    def support_rows(self) -> SupportRows:
+        """Return the support function as linear rows."""
+
+    def as_matrix(self, columns: ArrayLike) -> Floats:
+        """Return columns as a float matrix with N rows.
+
+        Raises
+        ------
+        InputError
+            If there are not N rows.
+        """
+        matrix = np.asarray(columns, dtype=float)
+        if matrix.ndim != 2 or matrix.shape[0] != self.size:
+            raise InputError(f"the matrix has shape {matrix.shape}; accepted: ({self.size}, M), a row for each symbol")
+        return matrix
+
+    def as_vector(self, column: ArrayLike) -> Floats:
+        """Return one column as a float vector of length N.
+
+        Raises
+        ------
+        InputError
+            If it has not length N.
+        """
+        vector = np.asarray(column, dtype=float)
+        if vector.shape != (self.size,):
+            raise InputError(f"the column has shape {vector.shape}; accepted: ({self.size},)")
+        return vector
+
+
+def exact_prior(weights: Sequence[object], name: str = "the prior") -> tuple[Fraction, ...]:
+    """Return probabilities as exact fractions that sum to 1.
+
+    They are weights: their sum may miss 1 by 1e-9, and the prior is defined as each over their sum.
+
+    Raises
+    ------
+    InputError
+        If one is negative or not finite, there are fewer than two, or the sum misses 1 by more.
+
+    Examples
+    --------
+    >>> exact_prior([0.75, 0.25])
+    (Fraction(3, 4), Fraction(1, 4))
+    """
+    if isinstance(weights, str) or not isinstance(weights, Sequence | np.ndarray):
+        raise InputError(f"{name} is {shorten(weights)}; give a list of probabilities")
+    exact = [rational(weight, f"probability {index + 1} of {name}") for index, weight in enumerate(weights)]
+    if len(exact) < 2:
+        raise InputError(f"{name} has {len(exact)} probabilities; give at least two")
+    for index, weight in enumerate(exact):
+        if weight < 0:
+            raise InputError(f"probability {index + 1} of {name} is {float(weight):g}; accepted: 0 or more")
+    total = sum(exact)
+    if abs(total - 1) > Fraction(WEIGHT_SUM):
+        raise InputError(f"{name} sums to {float(total):.12g}; accepted: 1, give or take {WEIGHT_SUM:g}")
+    return tuple(exact) if total == 1 else tuple(weight / total for weight in exact)

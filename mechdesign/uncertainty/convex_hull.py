@@ -1,0 +1,146 @@
+"""The convex hull of finitely many priors (ED Corollary 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from operator import mul
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mechdesign.errors import InputError, shorten
+from mechdesign.exact import over_common_denominator
+from mechdesign.labels import canonical_labels, default_labels
+from mechdesign.uncertainty.base import Floats, SupportRows, UncertaintySet, exact_prior
+
+
+@dataclass(frozen=True)
+class ConvexHull(UncertaintySet):
+    """All mixtures of finitely many priors.
+
+    A mechanism is epsilon-PML for all of them exactly when it is for each prior listed (ED Corollary 1):
+    ``h(v) = min over k of <Q_k, v>``.
+
+    Parameters
+    ----------
+    priors : sequence of K priors
+        Each a sequence of N weights whose sum misses 1 by at most 1e-9.
+    weights : sequence of K numbers, optional
+        The reference prior, at which utility is measured, is this mixture; all alike by default.
+    labels : sequence of str or int, optional
+        One for each symbol; ``x1`` to ``xN`` by default.
+
+    Raises
+    ------
+    InputError
+        For priors of different lengths, or a symbol to which none of them gives mass.
+
+    Examples
+    --------
+    >>> hull = ConvexHull([[0.5, 0.5], [0.8, 0.2]])
+    >>> hull.worst_mean([1.0, 0.0])
+    (0.5, array([0.5, 0.5]))
+    >>> hull.center
+    (Fraction(13, 20), Fraction(7, 20))
+    """
+
+    priors: tuple[tuple[Fraction, ...], ...]
+    weights: tuple[Fraction, ...]
+    center: tuple[Fraction, ...]
+    labels: tuple[str, ...]
+
+    def __init__(
+        self,
+        priors: Sequence[Sequence[object]],
+        weights: Sequence[object] | None = None,
+        labels: Iterable[object] | None = None,
+    ) -> None:
+        exact = tuple(exact_prior(prior, f"prior {k + 1}") for k, prior in enumerate(priors))
+        if not exact:
+            raise InputError("there are no priors; give at least one")
+        sizes = sorted({len(prior) for prior in exact})
+        if len(sizes) > 1:
+            raise InputError(f"the priors have {sizes[0]} and {sizes[-1]} symbols; give them all the same number")
+        K = len(exact)
+        if weights is None:
+            mixture = (Fraction(1, K),) * K
+        elif K == 1:
+            mixture = (Fraction(1),)
+        else:
+            mixture = exact_prior(weights, "the weights")
+        if len(mixture) != K:
+            raise InputError(f"there are {len(mixture)} weights for {K} priors; give one a prior")
+        names = default_labels(sizes[0]) if labels is None else canonical_labels(labels, sizes[0])
+        for index, name in enumerate(names):
+            if all(prior[index] == 0 for prior in exact):
+                raise InputError(
+                    f"the symbol {shorten(name)} has probability 0 under every prior, where leakage is defined "
+                    "on the support only; leave it out"
+                )
+        center = tuple(
+            sum((w * prior[i] for w, prior in zip(mixture, exact, strict=True)), Fraction(0)) for i in range(sizes[0])
+        )
+        object.__setattr__(self, "priors", exact)
+        object.__setattr__(self, "weights", mixture)
+        object.__setattr__(self, "center", center)
+        object.__setattr__(self, "labels", names)
+
+    @cached_property
+    def _matrix(self) -> Floats:
+        return np.array([[float(q) for q in prior] for prior in self.priors])
+
+    @cached_property
+    def _integers(self) -> tuple[list[list[int]], int]:
+        integers, common = over_common_denominator(q for prior in self.priors for q in prior)
+        N = self.size
+        return [integers[k * N : (k + 1) * N] for k in range(len(self.priors))], common
+
+    def support(self, columns: ArrayLike) -> Floats:
+        """Return h(v) for each column of an (N, M) matrix, shape (M,)."""
+        result: Floats = (self._matrix @ self.as_matrix(columns)).min(axis=0)
+        return result
+
+    def worst_mean(self, column: ArrayLike) -> tuple[float, Floats]:
+        """Return h(v) and the listed prior that attains it, shape (N,)."""
+        means = self._matrix @ self.as_vector(column)
+        worst = int(np.argmin(means))
+        return float(means[worst]), self._matrix[worst].copy()
+
+    def exact_support(self, column: Sequence[int]) -> Fraction:
+        """Return h(v) of a column of integers in rational arithmetic."""
+        rows, common = self._integers
+        return Fraction(min(sum(map(mul, row, column)) for row in rows), common)
+
+    def exact_worst_mean(self, column: Sequence[int]) -> tuple[Fraction, tuple[Fraction, ...]]:
+        """Return h(v) of a column of integers and the listed prior that attains it."""
+        rows, _ = self._integers
+        worst = min(range(len(rows)), key=lambda k: sum(map(mul, rows[k], column)))
+        return self.exact_support(column), self.priors[worst]
+
+    def contains(self, prior: Sequence[object]) -> bool:
+        """Return whether a prior lies in the hull, to within 1e-9 in each probability."""
+        Q = np.array([float(q) for q in exact_prior(prior)])
+        return bool(np.abs(self.member_near(Q) - Q).max() <= 1e-9)
+
+    def member_near(self, prior: ArrayLike) -> Floats:
+        """Return the mixture nearest to a prior in the least-squares sense."""
+        from scipy.optimize import nnls
+
+        Q = self.as_vector(prior)
+        # The heavy last row asks the weights to sum to 1; dividing by their sum then makes it so.
+        A = np.vstack([self._matrix.T, np.full((1, len(self.priors)), 1e3)])
+        weights, _ = nnls(A, np.append(Q, 1e3))
+        total = weights.sum()
+        if total <= 0:
+            return self.prior.copy()
+        result: Floats = weights / total @ self._matrix
+        return result
+
+    def support_rows(self) -> SupportRows:
+        """Return the support function as linear rows: ``h <= <Q_k, v>`` for every k."""
+        from scipy.sparse import csr_array
+
+        return SupportRows(csr_array(self._matrix), csr_array(-np.ones((len(self.priors), 1))))

@@ -1,0 +1,345 @@
+"""The l1 ball around an estimated prior, from a known prior (radius 0) to local differential privacy (radius 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property
+from operator import mul
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mechdesign.counts import checked_counts, tally
+from mechdesign.errors import InputError, shorten
+from mechdesign.exact import over_common_denominator
+from mechdesign.labels import canonical_labels, default_labels
+from mechdesign.uncertainty.base import Floats, SupportRows, UncertaintySet, exact_prior
+from mechdesign.uncertainty.concentration import (
+    checked_delta,
+    checked_radius,
+    checked_samples,
+    weissman_radius_exact,
+)
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The data behind a ball.
+
+    Attributes
+    ----------
+    counts : tuple of int
+        How often each symbol was seen.
+    samples : int
+        The sample size that the radius is derived from, normally the total of the counts.
+    delta : Fraction or None
+        The probability that the true prior lies outside; None where the radius was stated directly.
+    """
+
+    counts: tuple[int, ...]
+    samples: int
+    delta: Fraction | None
+
+    def radius(self) -> Fraction | None:
+        """Return the Weissman radius that the evidence supports, rounded up (ED eq. 37)."""
+        if self.delta is None:
+            return None
+        return weissman_radius_exact(self.samples, len(self.counts), self.delta)
+
+
+@dataclass(frozen=True)
+class L1Ball(UncertaintySet):
+    """All priors within an l1 distance of an estimate.
+
+    ``B = { Q in the simplex : sum_i |Q_i - P_i| <= radius }``. Radius 0 is the known prior, radius 2 the
+    whole simplex, which is local differential privacy. The support function takes mass t = radius/2 away
+    from the symbols where the column is largest (never more than P_i from symbol i) and puts it where the
+    column is smallest; nothing is assumed about the radius and the smallest probability.
+
+    Parameters
+    ----------
+    center : sequence of numbers
+        The estimated prior P: weights whose sum misses 1 by at most 1e-9. Floats and decimals are read
+        as the fractions that they print as.
+    radius : number or str
+        l1 radius in [0, 2].
+    labels : sequence of str or int, optional
+        One for each symbol; ``x1`` to ``xN`` by default.
+    evidence : Evidence, optional
+        The data behind it. `from_counts` and `from_samples` fill it in.
+    within_simplex : bool
+        False gives the ball of ED Proposition 2 as printed, which may reach outside the simplex:
+        ``h(v) = <P, v> - t (max v - min v)`` (ED eq. 97). Designs for it stay private, but may be worse.
+
+    Raises
+    ------
+    InputError
+        For a center that is no distribution, a radius outside [0, 2], duplicate labels, or a symbol of
+        probability 0 together with radius 0: pointwise maximal leakage then looks at the support only,
+        and such a symbol must be left out by the user.
+
+    Examples
+    --------
+    >>> ball = L1Ball([0.5, 0.3, 0.2], radius=0.2)
+    >>> ball.worst_mean([1.0, 0.0, 0.0])
+    (0.4, array([0.4, 0.4, 0.2]))
+    >>> L1Ball.from_counts({"a": 812, "b": 150, "c": 38}, delta=1e-9).labels
+    ('a', 'b', 'c')
+    """
+
+    center: tuple[Fraction, ...]
+    radius: Fraction
+    labels: tuple[str, ...] = ()
+    evidence: Evidence | None = field(default=None, kw_only=True)
+    within_simplex: bool = field(default=True, kw_only=True)
+
+    def __init__(
+        self,
+        center: Sequence[object],
+        radius: object = 0,
+        labels: Iterable[object] | None = None,
+        *,
+        evidence: Evidence | None = None,
+        within_simplex: bool = True,
+    ) -> None:
+        prior = exact_prior(center, "the center")
+        names = default_labels(len(prior)) if labels is None else canonical_labels(labels, len(prior))
+        exact_radius = checked_radius(radius)
+        if exact_radius == 0 and 0 in prior:
+            raise InputError(
+                f"the symbol {shorten(names[prior.index(Fraction(0))])} has probability 0 under a known prior, where "
+                "leakage is defined on the support only; leave it out, or give a positive radius or delta"
+            )
+        if evidence is not None:
+            _check_evidence(evidence, prior, exact_radius)
+        object.__setattr__(self, "center", prior)
+        object.__setattr__(self, "radius", exact_radius)
+        object.__setattr__(self, "labels", names)
+        object.__setattr__(self, "evidence", evidence)
+        object.__setattr__(self, "within_simplex", bool(within_simplex))
+
+    @classmethod
+    def from_counts(
+        cls,
+        counts: Mapping[object, object] | Sequence[object],
+        *,
+        delta: object = None,
+        radius: object = None,
+        samples: object = None,
+        within_simplex: bool = True,
+    ) -> L1Ball:
+        """Return the ball around an empirical distribution.
+
+        Parameters
+        ----------
+        counts : mapping from label to count, or sequence of counts
+            Whole numbers, kept in the order given.
+        delta : number or str, optional
+            Probability in [0, 1) that the true prior lies outside; the radius is then ED eq. (37),
+            rounded up. 0 gives radius 2.
+        radius : number or str, optional
+            The radius itself. With neither, the prior is taken to be known (radius 0).
+        samples : int, optional
+            The sample size behind delta, where it is not the total of the counts.
+        within_simplex : bool
+            As for the class.
+
+        Raises
+        ------
+        InputError
+            For bad counts, or both delta and radius.
+        """
+        labels, checked = checked_counts(counts)
+        if delta is not None and radius is not None:
+            raise InputError(f"delta {shorten(delta)} and radius {shorten(radius)} are both given; give one of them")
+        if samples is not None and delta is None:
+            raise InputError(f"samples {shorten(samples)} is given without delta, which it belongs to; give both or neither")
+        size = sum(checked) if samples is None else checked_samples(samples)
+        evidence = Evidence(checked, size, None if delta is None else checked_delta(delta))
+        derived = evidence.radius()
+        if derived is None:
+            derived = checked_radius(0 if radius is None else radius)
+        total = sum(checked)
+        center = [Fraction(count, total) for count in checked]
+        return cls(center, derived, labels, evidence=evidence, within_simplex=within_simplex)
+
+    @classmethod
+    def from_samples(
+        cls,
+        records: Iterable[object],
+        *,
+        labels: Iterable[object] | None = None,
+        delta: object = None,
+        radius: object = None,
+        within_simplex: bool = True,
+    ) -> L1Ball:
+        """Return the ball around the empirical distribution of raw records (ED eq. 13).
+
+        Parameters
+        ----------
+        records : iterable of str or int
+            One category a record.
+        labels : iterable, optional
+            The whole alphabet. Without it the categories are those seen, by falling count, then by label;
+            note that an alphabet chosen after looking at the data is not covered by delta.
+        delta, radius, within_simplex
+            As in `from_counts`.
+
+        Examples
+        --------
+        >>> L1Ball.from_samples(["b", "a", "b"], delta=0.1, labels=["a", "b", "c"]).evidence.counts
+        (1, 2, 0)
+        """
+        return cls.from_counts(tally(records, labels), delta=delta, radius=radius, within_simplex=within_simplex)
+
+    def with_radius(self, radius: object) -> L1Ball:
+        """Return the ball of another radius around the same estimate; a stated delta is dropped."""
+        evidence = self.evidence and replace(self.evidence, delta=None)
+        return L1Ball(self.center, radius, self.labels, evidence=evidence, within_simplex=self.within_simplex)
+
+    @cached_property
+    def exact_set(self) -> L1Ball:
+        """The ball cut with the simplex."""
+        if self.within_simplex:
+            return self
+        return L1Ball(self.center, self.radius, self.labels, evidence=self.evidence)
+
+    @property
+    def half_radius(self) -> Fraction:
+        """The mass t = radius/2 that a worst prior moves."""
+        return self.radius / 2
+
+    @cached_property
+    def weights(self) -> tuple[int, ...]:
+        """Integers proportional to the center, over their sum: its exact twin without fractions."""
+        integers, _ = over_common_denominator(self.center)
+        return tuple(integers)
+
+    def support(self, columns: ArrayLike) -> Floats:
+        """Return h(v) for each column of an (N, M) matrix, shape (M,)."""
+        V = self.as_matrix(columns)
+        t = float(self.half_radius)
+        if not self.within_simplex:
+            printed: Floats = self.prior @ V - t * (V.max(axis=0) - V.min(axis=0))
+            return printed
+        order = np.argsort(-V, axis=0, kind="stable")
+        P = self.prior[order]
+        V = np.take_along_axis(V, order, axis=0)
+        before = np.cumsum(P, axis=0) - P
+        removed = np.clip(t - before, 0.0, P)
+        result: Floats = np.sum((P - removed) * V, axis=0) + removed.sum(axis=0) * V[-1]
+        return result
+
+    def worst_mean(self, column: ArrayLike) -> tuple[float, Floats]:
+        """Return h(v) and a prior that attains it, shape (N,).
+
+        For ``within_simplex=False`` the minimiser may have negative entries.
+        """
+        v = self.as_vector(column)
+        t = float(self.half_radius)
+        worst = self.prior.copy()
+        least = int(np.argmin(v))
+        if self.within_simplex:
+            order = np.argsort(-v, kind="stable")
+            before = np.cumsum(self.prior[order]) - self.prior[order]
+            removed = np.clip(t - before, 0.0, self.prior[order])
+            worst[order] -= removed
+            worst[least] += removed.sum()
+        else:
+            worst[int(np.argmax(v))] -= t
+            worst[least] += t
+        return float(worst @ v), worst
+
+    def _worst_masses(self, column: Sequence[int]) -> tuple[list[int], int]:
+        """Return integer masses of a worst prior and their sum."""
+        t = self.half_radius
+        masses = [weight * t.denominator for weight in self.weights]
+        total = sum(self.weights) * t.denominator
+        left = t.numerator * sum(self.weights)
+        order = sorted(range(len(column)), key=column.__getitem__, reverse=True)
+        least = order[-1]
+        if not self.within_simplex:
+            masses[order[0]] -= left
+            masses[least] += left
+            return masses, total
+        for index in order:
+            if left == 0:
+                break
+            moved = min(left, masses[index])
+            masses[index] -= moved
+            masses[least] += moved
+            left -= moved
+            if index == least:
+                break
+        return masses, total
+
+    def exact_support(self, column: Sequence[int]) -> Fraction:
+        """Return h(v) of a column of integers in rational arithmetic."""
+        masses, total = self._worst_masses(column)
+        return Fraction(sum(map(mul, masses, column)), total)
+
+    def exact_worst_mean(self, column: Sequence[int]) -> tuple[Fraction, tuple[Fraction, ...]]:
+        """Return h(v) of a column of integers and a prior that attains it, in rational arithmetic."""
+        masses, total = self._worst_masses(column)
+        return self.exact_support(column), tuple(Fraction(mass, total) for mass in masses)
+
+    def contains(self, prior: Sequence[object]) -> bool:
+        """Return whether a prior lies in the ball, in rational arithmetic."""
+        Q = exact_prior(prior)
+        if len(Q) != self.size:
+            raise InputError(f"the prior has {len(Q)} probabilities; accepted: {self.size}")
+        return sum(abs(q - p) for q, p in zip(Q, self.center, strict=True)) <= self.radius
+
+    def member_near(self, prior: ArrayLike) -> Floats:
+        """Return a member of the ball close to a prior: itself, drawn towards the center as far as needed."""
+        Q = np.clip(self.as_vector(prior), 0.0, None)
+        if not np.isfinite(Q).all() or Q.sum() <= 0:
+            return self.prior.copy()
+        step = Q / Q.sum() - self.prior
+        distance = float(np.abs(step).sum())
+        radius = float(self.radius) * (1 - 1e-12)
+        return self.prior + step * (min(1.0, radius / distance) if distance > 0 else 0.0)
+
+    def support_rows(self) -> SupportRows:
+        """Return the support function as linear rows (checked against its closed form).
+
+        Auxiliary variables: h, L, m and, inside the simplex, u. ``h <= <P, u> - t (L - m)``, ``u <= v``,
+        ``u <= L``, ``m <= v``, ``m <= L``; as printed, ``h <= <P, v> - t (L - m)``, ``L >= v``, ``m <= v``.
+        """
+        from scipy.sparse import block_array, coo_array, csr_array, eye_array
+
+        N, t = self.size, float(self.half_radius)
+        one, ones = coo_array(np.ones((1, 1))), coo_array(np.ones((N, 1)))
+        P, I = coo_array(self.prior[None, :]), eye_array(N)  # noqa: E741 - the identity
+        if self.within_simplex:
+            # Columns of blocks: v, h, L, m, u.
+            rows = block_array(
+                [
+                    [None, -one, -t * one, t * one, P],
+                    [I, None, None, None, -I],
+                    [None, None, ones, None, -I],
+                    [I, None, None, -ones, None],
+                    [coo_array((1, N)), None, one, -one, None],
+                ],
+                format="csr",
+            )
+        else:
+            rows = block_array([[P, -one, -t * one, t * one], [-I, None, ones, None], [I, None, None, -ones]], format="csr")
+        rows = csr_array(rows)
+        return SupportRows(csr_array(rows[:, :N]), csr_array(rows[:, N:]))
+
+
+def _check_evidence(evidence: Evidence, center: tuple[Fraction, ...], radius: Fraction) -> None:
+    total = sum(evidence.counts)
+    if len(evidence.counts) != len(center) or any(
+        count != p * total for count, p in zip(evidence.counts, center, strict=True)
+    ):
+        raise InputError("the counts given as evidence are not those of the center; use L1Ball.from_counts")
+    derived = evidence.radius()
+    if derived is not None and radius < derived:
+        raise InputError(
+            f"the radius {float(radius):.12g} is below {float(derived):.12g}, which delta and the samples ask for; "
+            "use L1Ball.from_counts"
+        )

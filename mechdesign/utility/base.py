@@ -1,0 +1,82 @@
+"""Sub-convex utilities: sums over outputs of a sublinear function of the column (ED eq. 11)."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mechdesign.errors import InputError
+
+Floats = NDArray[np.float64]
+
+
+class Utility(ABC):
+    """A utility ``U = sum over outputs of mu(v, P)``, with mu convex and homogeneous in the column v.
+
+    It knows nothing of privacy. What a method may do with it is declared by the properties below.
+
+    Attributes
+    ----------
+    name : str
+        As in problem files, such as ``"mutual-information"``.
+    unit : str
+        ``"nats"`` for mutual information, ``"1"`` for utilities without a unit.
+    """
+
+    name: str
+    unit: str = "1"
+
+    @property
+    def is_polyhedral(self) -> bool:
+        """Whether mu is a maximum of finitely many linear functions (see `guesses`)."""
+        return False
+
+    @property
+    def is_symmetric(self) -> bool:
+        """Whether renaming the symbols in column and prior alike never changes mu."""
+        return False
+
+    @abstractmethod
+    def mu(self, columns: ArrayLike, prior: ArrayLike) -> Floats:
+        """Return mu of each column of an (N, M) matrix at a prior of shape (N,), shape (M,)."""
+
+    @abstractmethod
+    def gradient(self, column: ArrayLike, prior: ArrayLike) -> Floats:
+        """Return a (sub)gradient of mu at one column, shape (N,); ``<gradient, v> = mu(v)``."""
+
+    @abstractmethod
+    def mu_up(self, columns: Floats, prior: Floats, slack: float) -> Floats:
+        """Return an upper bound of mu over all columns within ``slack`` of each given one, shape (M,).
+
+        The columns are scaled so that ``<P, v> = 1``. The bound covers errors of rounding; a
+        certificate of optimality is computed from it.
+        """
+
+    def check_size(self, size: int) -> None:
+        """Refuse an alphabet that the utility is not defined on.
+
+        Raises
+        ------
+        InputError
+            If the utility belongs to another number of symbols.
+        """
+
+    def value(self, matrix: ArrayLike, prior: ArrayLike) -> float:
+        """Return the utility of a mechanism, an (N, M) row-stochastic matrix, at a prior."""
+        return float(self.mu(matrix, prior).sum())
+
+
+def columns_and_prior(columns: ArrayLike, prior: ArrayLike) -> tuple[Floats, Floats]:
+    """Return columns (N, M) and prior (N,) as float arrays.
+
+    Raises
+    ------
+    InputError
+        If their shapes do not fit.
+    """
+    V, P = np.asarray(columns, dtype=float), np.asarray(prior, dtype=float)
+    if P.ndim != 1 or V.ndim != 2 or V.shape[0] != P.size:
+        raise InputError(f"columns of shape {V.shape} and a prior of shape {P.shape}; accepted: (N, M) and (N,)")
+    return V, P

@@ -1,0 +1,189 @@
+"""f-informations: the f-divergence between the joint distribution of X and Y and the product of its marginals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mechdesign.errors import InputError, shorten
+from mechdesign.exact import xlogx
+from mechdesign.utility.base import Floats, Utility, columns_and_prior
+
+_EPS = float(np.finfo(float).eps)
+_GRID = np.concatenate([[0.0], np.geomspace(1e-9, 1e3, 400)])
+
+
+@dataclass(frozen=True)
+class FInformation(Utility):
+    """The f-information ``sum_y q(y) sum_i P_i f(v_i / q(y))`` with ``q(y) = <P, v>``.
+
+    Parameters
+    ----------
+    f : callable
+        A convex function on [0, infinity) with f(1) = 0 and f(0) finite, applied elementwise to arrays.
+    derivative : callable, optional
+        Its derivative, elementwise; only `gradient` asks for it.
+    name, unit : str
+        For tables and files.
+
+    Raises
+    ------
+    InputError
+        If f(1) is not 0, a value on a grid over [0, 1000] is not finite, or convexity fails on it. The
+        grid cannot prove convexity; that remains the user's word.
+
+    Notes
+    -----
+    Sub-convex in the sense of ED eq. (11). A certificate trusts f to be computed to a few units in the
+    last place.
+
+    Examples
+    --------
+    >>> jensen_shannon = FInformation(lambda u: (xlogx(u) - (1 + u) * np.log((1 + u) / 2)) / 2)
+    >>> round(jensen_shannon.value(np.eye(2), [0.5, 0.5]), 6)
+    0.215762
+    """
+
+    f: Callable[[Floats], Floats]
+    derivative: Callable[[Floats], Floats] | None = None
+    name: str = "f-information"
+    unit: str = "1"
+
+    def __post_init__(self) -> None:
+        with np.errstate(all="ignore"):
+            at_zero, at_one = (float(np.asarray(self.f(np.array([x])), dtype=float)[0]) for x in (0.0, 1.0))
+            values = np.asarray(self.f(_GRID), dtype=float)
+        if not np.isfinite(at_zero):
+            raise InputError(
+                f"f(0) is {at_zero} for the utility {shorten(self.name)}; accepted: a finite f(0), "
+                "since a zero in the mechanism would make the utility infinite"
+            )
+        if not abs(at_one) <= 8 * _EPS:
+            raise InputError(f"f(1) is {at_one:.6g} for the utility {shorten(self.name)}; accepted: f(1) = 0")
+        if values.shape != _GRID.shape or not np.isfinite(values).all():
+            raise InputError(f"f of the utility {shorten(self.name)} is not finite on [0, 1000]; accepted: a finite convex f")
+        left, middle, right = _GRID[:-2], _GRID[1:-1], _GRID[2:]
+        share = (right - middle) / (right - left)
+        chord = share * values[:-2] + (1 - share) * values[2:]
+        excess = values[1:-1] - chord
+        rounding = 64 * _EPS * (1 + np.abs(values[:-2]) + np.abs(values[2:]))
+        if (excess > rounding).any():
+            where = float(middle[int(np.argmax(excess - rounding))])
+            raise InputError(f"f of the utility {shorten(self.name)} is not convex near {where:.3g}; accepted: a convex f")
+
+    @property
+    def is_symmetric(self) -> bool:
+        """True: f is the same for every symbol."""
+        return True
+
+    def mu(self, columns: ArrayLike, prior: ArrayLike) -> Floats:
+        """Return ``q sum_i P_i f(v_i / q)`` for each column, and 0 where q = 0."""
+        V, P = columns_and_prior(columns, prior)
+        q = P @ V
+        u = V / np.where(q > 0, q, 1.0)
+        result: Floats = q * (P @ np.asarray(self.f(u), dtype=float))
+        return result
+
+    def gradient(self, column: ArrayLike, prior: ArrayLike) -> Floats:
+        """Return the gradient of mu at one column with ``<P, v> > 0``, shape (N,).
+
+        Raises
+        ------
+        InputError
+            If no derivative was given.
+        """
+        if self.derivative is None:
+            raise InputError(f"the utility {shorten(self.name)} has no derivative; give FInformation(f, derivative)")
+        v, P = np.asarray(column, dtype=float), np.asarray(prior, dtype=float)
+        u = v / (P @ v)
+        slope = np.asarray(self.derivative(u), dtype=float)
+        # A slope of -infinity at 0 is multiplied by u = 0 below.
+        mean_slope = float(P @ np.where(u > 0, u * slope, 0.0))
+        result: Floats = P * (float(P @ self.f(u)) - mean_slope + slope)
+        return result
+
+    def mu_up(self, columns: Floats, prior: Floats, slack: float) -> Floats:
+        """Return an upper bound of mu near each column: a convex f is largest at an end of an interval."""
+        below = np.asarray(self.f(np.maximum(columns - slack, 0.0)), dtype=float)
+        above = np.asarray(self.f(columns + slack), dtype=float)
+        largest = np.maximum(below, above)
+        rounding = (prior.size + 16) * _EPS * (prior @ np.abs(largest))
+        result: Floats = prior @ largest + rounding
+        return result
+
+
+@dataclass(frozen=True)
+class _Named(FInformation):
+    """An f-information without parameters."""
+
+    def __init__(self) -> None:
+        f, derivative, name, unit = _TABLE[type(self).__name__]
+        object.__setattr__(self, "f", f)
+        object.__setattr__(self, "derivative", derivative)
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "unit", unit)
+        self.__post_init__()
+
+
+class MutualInformation(_Named):
+    """Mutual information I(X; Y) in nats: ``f(u) = u log u``.
+
+    Examples
+    --------
+    >>> round(MutualInformation().value(np.eye(2), [0.5, 0.5]), 12)
+    0.69314718056
+    """
+
+
+class ChiSquare(_Named):
+    """Chi-square information: ``f(u) = (u - 1)^2``."""
+
+
+class TotalVariation(_Named):
+    """Total-variation information: ``f(u) = |u - 1| / 2``."""
+
+
+class SquaredHellinger(_Named):
+    """Squared Hellinger information: ``f(u) = (1 - sqrt u)^2``."""
+
+
+def _mutual_information_slope(u: Floats) -> Floats:
+    with np.errstate(divide="ignore"):
+        return np.log(u) + 1.0
+
+
+def _squared_hellinger_slope(u: Floats) -> Floats:
+    with np.errstate(divide="ignore"):
+        return 1.0 - 1.0 / np.sqrt(u)
+
+
+def _chi_square(u: Floats) -> Floats:
+    return (u - 1.0) ** 2
+
+
+def _chi_square_slope(u: Floats) -> Floats:
+    return 2.0 * (u - 1.0)
+
+
+def _total_variation(u: Floats) -> Floats:
+    return np.abs(u - 1.0) / 2.0
+
+
+def _total_variation_slope(u: Floats) -> Floats:
+    return np.sign(u - 1.0) / 2.0
+
+
+def _squared_hellinger(u: Floats) -> Floats:
+    return (1.0 - np.sqrt(u)) ** 2
+
+
+_Row = tuple[Callable[[Floats], Floats], Callable[[Floats], Floats], str, str]
+_TABLE: dict[str, _Row] = {
+    "MutualInformation": (xlogx, _mutual_information_slope, "mutual-information", "nats"),
+    "ChiSquare": (_chi_square, _chi_square_slope, "chi-square", "1"),
+    "TotalVariation": (_total_variation, _total_variation_slope, "total-variation", "1"),
+    "SquaredHellinger": (_squared_hellinger, _squared_hellinger_slope, "squared-hellinger", "1"),
+}

@@ -1,0 +1,162 @@
+"""Expected gain of the best guess: the polyhedral utilities."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mechdesign.errors import InputError
+from mechdesign.exact import rational
+from mechdesign.utility.base import Floats, Utility, columns_and_prior
+
+_EPS = float(np.finfo(float).eps)
+
+
+class PolyhedralUtility(Utility):
+    """A utility ``mu(v) = max over guesses w of sum_i P_i g(w, i) v_i``.
+
+    It is the expected gain of somebody who sees the output and makes the best guess. Columns with the
+    same best guess can be merged without loss, so one column for every guess is enough.
+    """
+
+    @property
+    def is_polyhedral(self) -> bool:
+        """True."""
+        return True
+
+    @abstractmethod
+    def gains(self, size: int) -> Floats:
+        """Return the gain g of every guess at every symbol, shape (W, N)."""
+
+    def mu(self, columns: ArrayLike, prior: ArrayLike) -> Floats:
+        """Return the gain of the best guess for each column."""
+        V, P = columns_and_prior(columns, prior)
+        result: Floats = ((self.gains(P.size) * P) @ V).max(axis=0)
+        return result
+
+    def gradient(self, column: ArrayLike, prior: ArrayLike) -> Floats:
+        """Return ``P_i g(w, i)`` for a best guess w at one column, shape (N,)."""
+        v, P = np.asarray(column, dtype=float), np.asarray(prior, dtype=float)
+        linear = self.gains(P.size) * P
+        result: Floats = linear[int(np.argmax(linear @ v))]
+        return result
+
+    def mu_up(self, columns: Floats, prior: Floats, slack: float) -> Floats:
+        """Return an upper bound of mu near each column."""
+        weights = np.abs(self.gains(prior.size)) * prior
+        rounding = (prior.size + 16) * _EPS * (weights @ np.abs(columns)).max(axis=0)
+        result: Floats = self.mu(columns, prior) + rounding + slack * weights.sum(axis=1).max()
+        return result
+
+
+class HammingAccuracy(PolyhedralUtility):
+    """Probability that the best guess is the symbol itself: the identity as gain matrix.
+
+    Also called posterior Bayes vulnerability.
+
+    Examples
+    --------
+    >>> HammingAccuracy().value(np.eye(2), [0.3, 0.7])
+    1.0
+    """
+
+    name = "hamming-accuracy"
+
+    @property
+    def is_symmetric(self) -> bool:
+        """True: every symbol counts alike."""
+        return True
+
+    def gains(self, size: int) -> Floats:
+        """Return the identity, shape (N, N)."""
+        return np.eye(size)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, HammingAccuracy)
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    def __repr__(self) -> str:
+        return "HammingAccuracy()"
+
+
+class MatrixUtility(PolyhedralUtility):
+    """A polyhedral utility given by a matrix, guesses by symbols."""
+
+    def __init__(self, matrix: ArrayLike | Sequence[Sequence[object]]) -> None:
+        rows = [list(row) for row in matrix]  # type: ignore[union-attr, arg-type]
+        lengths = {len(row) for row in rows}
+        if len(lengths) != 1 or lengths == {0}:
+            raise InputError(f"the matrix of {self.name} has rows of lengths {sorted(lengths)}; give rows of one length")
+        self.exact: tuple[tuple[Fraction, ...], ...] = tuple(
+            tuple(rational(x, f"entry ({w + 1}, {i + 1}) of the matrix of {self.name}") for i, x in enumerate(row))
+            for w, row in enumerate(rows)
+        )
+        self.matrix: Floats = np.array([[float(x) for x in row] for row in self.exact])
+        self.matrix.flags.writeable = False
+
+    def check_size(self, size: int) -> None:
+        """Refuse an alphabet of another size than the matrix has columns."""
+        if self.matrix.shape[1] != size:
+            raise InputError(
+                f"the matrix of {self.name} has {self.matrix.shape[1]} columns for {size} symbols; "
+                "give guesses as rows and one column for each symbol"
+            )
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and isinstance(other, MatrixUtility) and self.exact == other.exact
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.exact))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.matrix.tolist()})"
+
+
+class ExpectedGain(MatrixUtility):
+    """Expected gain of the best guess, for any gain matrix.
+
+    Parameters
+    ----------
+    matrix : array, shape (W, N)
+        Gain of guess w when the symbol is i.
+
+    Examples
+    --------
+    >>> ExpectedGain([[1, 0], [0, 2]]).value(np.eye(2), [0.5, 0.5])
+    1.5
+    """
+
+    name = "expected-gain"
+
+    def gains(self, size: int) -> Floats:
+        """Return the gain matrix, shape (W, N)."""
+        self.check_size(size)
+        return self.matrix
+
+
+class ExpectedDistortion(MatrixUtility):
+    """Minus the expected distortion of the best reconstruction, so that larger is better.
+
+    Parameters
+    ----------
+    matrix : array, shape (W, N)
+        Distortion of reconstruction w when the symbol is i.
+
+    Examples
+    --------
+    >>> ExpectedDistortion([[0, 1], [1, 0]]).value([[1.0], [1.0]], [0.3, 0.7])
+    -0.3
+    """
+
+    name = "expected-distortion"
+
+    def gains(self, size: int) -> Floats:
+        """Return minus the distortion matrix, shape (W, N)."""
+        self.check_size(size)
+        return -self.matrix
