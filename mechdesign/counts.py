@@ -8,6 +8,7 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from mechdesign.labels import canonical_label, canonical_labels, default_labels
 _LARGEST_COUNT = 10**15
 
 
-def checked_counts(counts: Mapping[object, object] | Sequence[object]) -> tuple[tuple[str, ...], tuple[int, ...]]:
+def checked_counts(counts: Mapping[Any, Any] | Sequence[object]) -> tuple[tuple[str, ...], tuple[int, ...]]:
     """Return labels and counts, after checking that they describe a distribution on two categories or more.
 
     Parameters
@@ -58,7 +59,9 @@ def _checked_count(value: object, label: str) -> int:
             raise TypeError
         count = operator.index(value)  # type: ignore[arg-type]
     except TypeError:
-        raise InputError(f"the count of {shorten(label)} is {shorten(value)}; accepted: a whole number, 0 or more") from None
+        raise InputError(
+            f"the count of {shorten(label)} is {shorten(value)}; accepted: a whole number, 0 or more"
+        ) from None
     if not 0 <= count <= _LARGEST_COUNT:
         raise InputError(f"the count of {shorten(label)} is {count}; accepted: a whole number from 0 to 10^15")
     return count
@@ -120,13 +123,17 @@ def read_counts(path: str | os.PathLike[str], *, header: bool = True) -> dict[st
         label, text = row
         if line == 0:
             if _whole_number(text) is not None:
-                raise InputError(f"{path}: the first line {shorten(','.join(row))} is data, not a header; "
-                                 "pass --no-header (header=False)")
+                raise InputError(
+                    f"{path}: the first line {shorten(','.join(row))} is data, not a header; "
+                    "pass --no-header (header=False)"
+                )
             continue
         count = _whole_number(text)
         if count is None:
-            raise InputError(f"{path}, line {line}: the count of {shorten(label)} is {shorten(text)}; "
-                             "accepted: a whole number, 0 or more")
+            raise InputError(
+                f"{path}, line {line}: the count of {shorten(label)} is {shorten(text)}; "
+                "accepted: a whole number, 0 or more"
+            )
         if label in counts:
             raise InputError(f"{path}, line {line}: the label {shorten(label)} occurs twice; labels must differ")
         counts[canonical_label(label)] = count
@@ -161,14 +168,20 @@ def _column(path: str | os.PathLike[str], column: str, index: int | None) -> Ite
         if index is None:
             if row.count(column) != 1:
                 problem = "occurs twice" if column in row else "is missing"
-                raise InputError(f"{path}: the column {shorten(column)} {problem}; columns: {shorten(', '.join(row), 200)}")
+                raise InputError(
+                    f"{path}: the column {shorten(column)} {problem}; columns: {shorten(', '.join(row), 200)}"
+                )
             index = row.index(column)
             continue
         if index >= len(row):
-            raise InputError(f"{path}, line {line}: {len(row)} fields, so there is no column {shorten(column)}; "
-                             "accepted: the same columns in every line")
+            raise InputError(
+                f"{path}, line {line}: {len(row)} fields, so there is no column {shorten(column)}; "
+                "accepted: the same columns in every line"
+            )
         if not row[index]:
-            raise InputError(f"{path}, line {line}: the column {shorten(column)} is empty; give unknown values a label, such as ?")
+            raise InputError(
+                f"{path}, line {line}: the column {shorten(column)} is empty; give unknown values a label, such as ?"
+            )
         yield row[index]
 
 

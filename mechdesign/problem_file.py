@@ -14,6 +14,7 @@ from pydantic import Field
 
 from mechdesign.atomic import write_atomically
 from mechdesign.errors import InputError, shorten
+from mechdesign.exact import short_text
 from mechdesign.problem import DesignProblem
 from mechdesign.records import MOST_SYMBOLS, ExactNumber, Matrix, Record, Row, Text, checked_record
 from mechdesign.uncertainty import ConvexHull, L1Ball, UncertaintySet
@@ -128,7 +129,9 @@ def _utility(record: _Problem) -> Utility:
     if len(given) > 1:
         raise InputError("[gain] and [distortion] are both given; give the one that the utility takes")
     if given == ["distortion"] and record.utility != "expected-distortion":
-        raise InputError(f"[distortion] is given for the utility {shorten(record.utility)}; it belongs to expected-distortion")
+        raise InputError(
+            f"[distortion] is given for the utility {shorten(record.utility)}; it belongs to expected-distortion"
+        )
     table = record.gain or record.distortion
     return utility_by_name(record.utility, table.matrix if table else None)
 

@@ -25,11 +25,15 @@ _LONGEST_INTEGER = 20
 
 def save(mechanism: Mechanism, path: str | os.PathLike[str]) -> None:
     """Write a mechanism as JSON, NPZ or CSV, by the ending of the name."""
-    writers = {".json": to_json, ".npz": _to_npz, ".csv": _to_csv}
+    write_atomically(path, _WRITERS[check_ending(path)](mechanism))
+
+
+def check_ending(path: str | os.PathLike[str]) -> str:
+    """Return the ending of a name, after checking that it says JSON, NPZ or CSV."""
     ending = Path(path).suffix.lower()
-    if ending not in writers:
+    if ending not in _WRITERS:
         raise InputError(f"the file {shorten(str(path))} ends in {shorten(ending)}; accepted: .json, .npz, .csv")
-    write_atomically(path, writers[ending](mechanism))
+    return ending
 
 
 def load(path: str | os.PathLike[str]) -> Mechanism:
@@ -109,9 +113,9 @@ def _from_npz(content: bytes, source: str) -> Mechanism:
             if set(arrays.files) != {"json", "numerators", "matrix"} or arrays["json"].dtype != np.uint8:
                 raise InputError(f"{source} holds {sorted(arrays.files)}; accepted: json, numerators, matrix as saved")
             text, numerators, matrix = arrays["json"].tobytes(), arrays["numerators"], arrays["matrix"]
+    except InputError:
+        raise
     except (zipfile.BadZipFile, ValueError, OSError, EOFError) as error:
-        if isinstance(error, InputError):
-            raise
         raise InputError(f"{source} is not an NPZ file ({shorten(str(error))}); give a mechanism file") from None
     mechanism = from_json(text, source)
     if not np.array_equal(numerators, mechanism.numerators) or not np.array_equal(matrix, mechanism.matrix):
@@ -126,3 +130,6 @@ def _to_csv(mechanism: Mechanism) -> bytes:
     for label, row in zip(mechanism.inputs, mechanism.numerators.tolist(), strict=True):
         writer.writerow([label, *row])
     return buffer.getvalue().encode()
+
+
+_WRITERS = {".json": to_json, ".npz": _to_npz, ".csv": _to_csv}

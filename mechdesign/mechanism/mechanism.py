@@ -111,7 +111,9 @@ class Mechanism:
             )
         claim = self.optimality
         if claim is not None and len(claim.multipliers) != numerators.shape[0]:
-            raise InputError(f"lambda has {len(claim.multipliers)} entries; accepted: {numerators.shape[0]}, one a symbol")
+            raise InputError(
+                f"lambda has {len(claim.multipliers)} entries; accepted: {numerators.shape[0]}, one a symbol"
+            )
 
     @classmethod
     def from_matrix(

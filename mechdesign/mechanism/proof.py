@@ -105,7 +105,7 @@ def check_integers(numerators: Integers, bits: int) -> None:
     if too_large.any():
         i, j = (int(k) for k in np.argwhere(too_large)[0])
         raise InputError(
-            f"the numerator in row {i + 1}, column {j + 1} is {numerators[i, j]}; accepted: at most 2^{bits} = {2**bits}"
+            f"the numerator in row {i + 1}, column {j + 1} is {numerators[i, j]}; accepted: at most 2^{bits}"
         )
     for i, row in enumerate(numerators.tolist()):
         if sum(row) != 2**bits:

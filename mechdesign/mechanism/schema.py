@@ -84,7 +84,9 @@ def to_record(mechanism: Mechanism) -> MechanismRecord:
             value=claim.value,
             upper_bound=claim.upper_bound,
             multipliers=list(claim.multipliers),
-            matrix=[[str(x) for x in row] for row in claim.utility.exact] if isinstance(claim.utility, MatrixUtility) else None,
+            matrix=[[str(x) for x in row] for row in claim.utility.exact]
+            if isinstance(claim.utility, MatrixUtility)
+            else None,
         )
     return MechanismRecord(
         schema_name="mechdesign/mechanism/1",
@@ -94,7 +96,9 @@ def to_record(mechanism: Mechanism) -> MechanismRecord:
         numerators=mechanism.numerators.tolist(),
         guarantee=_guarantee_record(mechanism.guarantee),
         optimality=optimality,
-        provenance=origin and ProvenanceRecord(version=origin.version, method=origin.method, problem=origin.problem),
+        provenance=None
+        if origin is None
+        else ProvenanceRecord(version=origin.version, method=origin.method, problem=origin.problem),
     )
 
 
@@ -131,32 +135,40 @@ def from_record(record: MechanismRecord, source: str) -> Mechanism:
     """
     N, M = len(record.inputs), len(record.outputs)
     if len(record.numerators) != N or any(len(row) != M for row in record.numerators):
-        raise InputError(f"{source}: the numerators do not fit {N} inputs and {M} outputs; accepted: N rows of M integers")
+        raise InputError(
+            f"{source}: the numerators do not fit {N} inputs and {M} outputs; accepted: N rows of M integers"
+        )
     inputs = canonical_labels(record.inputs, N)
     guarantee = Guarantee(Epsilon.of(record.guarantee.epsilon), _uncertainty(record.guarantee, inputs, source))
     claim, origin = record.optimality, record.provenance
+    optimality = None
+    if claim is not None:
+        utility = utility_by_name(claim.utility, claim.matrix)
+        optimality = Optimality(utility, claim.value, claim.upper_bound, tuple(claim.multipliers))
     return Mechanism(
         np.array(record.numerators, dtype=np.int64).reshape(N, M),
         record.bits,
         guarantee,
         tuple(record.outputs),
-        claim and Optimality(
-            utility_by_name(claim.utility, claim.matrix), claim.value, claim.upper_bound, tuple(claim.multipliers)
-        ),
-        origin and Provenance(origin.version, origin.method, origin.problem),
+        optimality,
+        None if origin is None else Provenance(origin.version, origin.method, origin.problem),
     )
 
 
 def _uncertainty(record: GuaranteeRecord, inputs: tuple[str, ...], source: str) -> UncertaintySet:
     given = {key for key in ("counts", "center", "priors") if getattr(record, key) is not None}
     if len(given) != 1:
-        raise InputError(f"{source}: the guarantee has {sorted(given) or 'no prior'}; give one of counts, center, priors")
+        raise InputError(
+            f"{source}: the guarantee has {sorted(given) or 'no prior'}; give one of counts, center, priors"
+        )
     if record.priors is not None:
         return ConvexHull(record.priors, record.weights, inputs)
     if record.radius is None:
         raise InputError(f"{source}: the guarantee has no radius; add it")
     if (record.delta is None) != (record.samples is None) or (record.delta is not None and record.counts is None):
-        raise InputError(f"{source}: delta, samples and counts belong together; give all three, or no delta and samples")
+        raise InputError(
+            f"{source}: delta, samples and counts belong together; give all three, or no delta and samples"
+        )
     radius = checked_radius(record.radius)
     if record.counts is None:
         return L1Ball(record.center or (), radius, inputs)
@@ -169,7 +181,7 @@ def _uncertainty(record: GuaranteeRecord, inputs: tuple[str, ...], source: str) 
     derived = evidence.radius()
     if derived is not None and radius < derived:
         raise GuaranteeError(
-            f"{source}: the radius {float(radius):.12g} is below {float(derived):.12g}, which delta {record.delta} asks for "
-            f"with {record.samples} samples over {len(inputs)} categories; the claimed delta is false"
+            f"{source}: the radius {float(radius):.12g} is below {float(derived):.12g}, which delta {record.delta} "
+            f"needs with {record.samples} samples over {len(inputs)} symbols; the claimed delta is false"
         )
     return L1Ball(ball.center, radius, inputs, evidence=evidence)

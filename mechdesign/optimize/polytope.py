@@ -74,7 +74,7 @@ class Polytope:
         N, K, M = self.uncertainty.size, support.auxiliary.shape[1], self.outputs
         bounded = coo_array((np.full(N, self.exp_epsilon), (np.arange(N), np.zeros(N, dtype=int))), shape=(N, K))
         each = eye_array(M)
-        inequalities = block_array(
+        inequalities: Any = block_array(
             [
                 [kron(each, support.columns), kron(each, support.auxiliary)],
                 [-eye_array(N * M), kron(each, bounded)],

@@ -58,7 +58,9 @@ def solve_ray_lp(rays: Rays, utility: Utility, report: Callable[[str], None]) ->
             return Solution(_mechanism(held, weights), multipliers, seen, iteration)
         near = gains - multipliers @ held >= -0.05 * max(abs(float(multipliers.sum())), 1e-6)
         held = np.hstack([held[:, near | (weights > 0)], entering])
-    raise SolverError(f"rays of kinds C and D still enter after {_MOST_ROUNDS} linear programs; change epsilon or radius a little")
+    raise SolverError(
+        f"rays of kinds C and D still enter after {_MOST_ROUNDS} linear programs; change epsilon or radius a little"
+    )
 
 
 def _solve(columns: Floats, gains: Floats) -> tuple[Floats, Floats]:
@@ -76,7 +78,9 @@ def _solve(columns: Floats, gains: Floats) -> tuple[Floats, Floats]:
     try:
         program.solve(solver=cp.HIGHS, highs_options=options)
     except cp.SolverError as error:
-        raise SolverError(f"HiGHS failed on {columns.shape[1]} rays ({error}); change epsilon or radius a little") from error
+        raise SolverError(
+            f"HiGHS failed on {columns.shape[1]} rays ({error}); change epsilon or radius a little"
+        ) from error
     if program.status != cp.OPTIMAL or weights.value is None:
         raise SolverError(f"HiGHS ended {program.status} on {columns.shape[1]} rays; change epsilon or radius a little")
     return np.maximum(weights.value, 0.0), np.asarray(row_sums.dual_value, dtype=float)

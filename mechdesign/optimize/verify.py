@@ -62,6 +62,7 @@ def verify(mechanism: Mechanism) -> Verification:
     certificate = certify(problem, claim.multipliers)
     if certificate.upper_bound > claim.upper_bound:
         raise GuaranteeError(
-            f"the stored upper bound is {claim.upper_bound:.15g}, but lambda proves no less than {certificate.upper_bound:.15g}"
+            f"the stored upper bound is {claim.upper_bound:.15g}, "
+            f"but lambda proves no less than {certificate.upper_bound:.15g}"
         )
     return Verification(proof, value, certificate)

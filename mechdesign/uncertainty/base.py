@@ -157,7 +157,7 @@ def exact_prior(weights: Sequence[object], name: str = "the prior") -> tuple[Fra
     for index, weight in enumerate(exact):
         if weight < 0:
             raise InputError(f"probability {index + 1} of {name} is {float(weight):g}; accepted: 0 or more")
-    total = sum(exact)
+    total = sum(exact, Fraction(0))
     if abs(total - 1) > Fraction(WEIGHT_SUM):
         raise InputError(f"{name} sums to {float(total):.12g}; accepted: 1, give or take {WEIGHT_SUM:g}")
     return tuple(exact) if total == 1 else tuple(weight / total for weight in exact)

@@ -150,8 +150,10 @@ def required_samples(categories: int, delta: object, radius: object) -> int:
     if beta >= 2:
         return 1
     if probability == 0 or beta == 0:
-        raise InputError(f"delta {shorten(delta)} with radius {shorten(radius)}: no number of samples is enough; "
-                         "give a delta and a radius above 0")
+        raise InputError(
+            f"delta {shorten(delta)} with radius {shorten(radius)}: no number of samples is enough; "
+            "give a delta and a radius above 0"
+        )
     with working_precision():
         return math.ceil(upper(2 * (_log_subsets(N) - arb_of(probability).log()) / arb_of(beta * beta)))
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from operator import mul
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -123,7 +124,7 @@ class L1Ball(UncertaintySet):
     @classmethod
     def from_counts(
         cls,
-        counts: Mapping[object, object] | Sequence[object],
+        counts: Mapping[Any, Any] | Sequence[object],
         *,
         delta: object = None,
         radius: object = None,
@@ -155,7 +156,9 @@ class L1Ball(UncertaintySet):
         if delta is not None and radius is not None:
             raise InputError(f"delta {shorten(delta)} and radius {shorten(radius)} are both given; give one of them")
         if samples is not None and delta is None:
-            raise InputError(f"samples {shorten(samples)} is given without delta, which it belongs to; give both or neither")
+            raise InputError(
+                f"samples {shorten(samples)} is given without delta, which it belongs to; give both or neither"
+            )
         size = sum(checked) if samples is None else checked_samples(samples)
         evidence = Evidence(checked, size, None if delta is None else checked_delta(delta))
         derived = evidence.radius()
@@ -300,7 +303,8 @@ class L1Ball(UncertaintySet):
         step = Q / Q.sum() - self.prior
         distance = float(np.abs(step).sum())
         radius = float(self.radius) * (1 - 1e-12)
-        return self.prior + step * (min(1.0, radius / distance) if distance > 0 else 0.0)
+        shrunk: Floats = self.prior + step * (min(1.0, radius / distance) if distance > 0 else 0.0)
+        return shrunk
 
     def support_rows(self) -> SupportRows:
         """Return the support function as linear rows (checked against its closed form).
@@ -326,7 +330,9 @@ class L1Ball(UncertaintySet):
                 format="csr",
             )
         else:
-            rows = block_array([[P, -one, -t * one, t * one], [-I, None, ones, None], [I, None, None, -ones]], format="csr")
+            rows = block_array(
+                [[P, -one, -t * one, t * one], [-I, None, ones, None], [I, None, None, -ones]], format="csr"
+            )
         rows = csr_array(rows)
         return SupportRows(csr_array(rows[:, :N]), csr_array(rows[:, N:]))
 

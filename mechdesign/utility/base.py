@@ -54,7 +54,7 @@ class Utility(ABC):
         certificate of optimality is computed from it.
         """
 
-    def check_size(self, size: int) -> None:
+    def check_size(self, size: int) -> None:  # noqa: B027 - most utilities are defined on every alphabet
         """Refuse an alphabet that the utility is not defined on.
 
         Raises

@@ -64,7 +64,9 @@ class FInformation(Utility):
         if not abs(at_one) <= 8 * _EPS:
             raise InputError(f"f(1) is {at_one:.6g} for the utility {shorten(self.name)}; accepted: f(1) = 0")
         if values.shape != _GRID.shape or not np.isfinite(values).all():
-            raise InputError(f"f of the utility {shorten(self.name)} is not finite on [0, 1000]; accepted: a finite convex f")
+            raise InputError(
+                f"f of the utility {shorten(self.name)} is not finite on [0, 1000]; accepted: a finite convex f"
+            )
         left, middle, right = _GRID[:-2], _GRID[1:-1], _GRID[2:]
         share = (right - middle) / (right - left)
         chord = share * values[:-2] + (1 - share) * values[2:]
@@ -72,7 +74,9 @@ class FInformation(Utility):
         rounding = 64 * _EPS * (1 + np.abs(values[:-2]) + np.abs(values[2:]))
         if (excess > rounding).any():
             where = float(middle[int(np.argmax(excess - rounding))])
-            raise InputError(f"f of the utility {shorten(self.name)} is not convex near {where:.3g}; accepted: a convex f")
+            raise InputError(
+                f"f of the utility {shorten(self.name)} is not convex near {where:.3g}; accepted: a convex f"
+            )
 
     @property
     def is_symmetric(self) -> bool:

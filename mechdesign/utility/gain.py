@@ -92,7 +92,9 @@ class MatrixUtility(PolyhedralUtility):
         rows = [list(row) for row in matrix]  # type: ignore[union-attr, arg-type]
         lengths = {len(row) for row in rows}
         if len(lengths) != 1 or lengths == {0}:
-            raise InputError(f"the matrix of {self.name} has rows of lengths {sorted(lengths)}; give rows of one length")
+            raise InputError(
+                f"the matrix of {self.name} has rows of lengths {sorted(lengths)}; give rows of one length"
+            )
         self.exact: tuple[tuple[Fraction, ...], ...] = tuple(
             tuple(rational(x, f"entry ({w + 1}, {i + 1}) of the matrix of {self.name}") for i, x in enumerate(row))
             for w, row in enumerate(rows)

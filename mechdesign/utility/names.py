@@ -50,4 +50,5 @@ def utility_by_name(name: str, matrix: Sequence[Sequence[object]] | None = None)
 
 def is_named(utility: Utility) -> bool:
     """Return whether files can hold the utility: whether `utility_by_name` makes it again."""
-    return type(utility) in {*_PLAIN.values(), *_WITH_MATRIX.values()}
+    made: set[object] = {*_PLAIN.values(), *_WITH_MATRIX.values()}
+    return type(utility) in made

@@ -19,7 +19,7 @@ def mechanism(given: Parameters) -> Numbers:
     """Return the matrix of ED eq. (41); the sign slip of eq. (93) is not in it."""
     P, t, e = given.P, given.t, given.e
     p1, p2 = P.max(), P.min()
-    matrix = np.array([[e * (p2 + t), 1 - e * (p2 - t)], [1 - e * (p1 - t), e * (p1 + t)]]) / (1 + 2 * t * e)
+    matrix: Numbers = np.array([[e * (p2 + t), 1 - e * (p2 - t)], [1 - e * (p1 - t), e * (p1 + t)]]) / (1 + 2 * t * e)
     return matrix if P[0] >= P[1] else matrix[::-1]
 
 

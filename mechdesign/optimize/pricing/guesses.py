@@ -88,7 +88,9 @@ def _dual(uncertainty: UncertaintySet, exp_epsilon: float, a: Floats) -> tuple[f
         options={"primal_feasibility_tolerance": SOLVER, "dual_feasibility_tolerance": SOLVER},
     )
     if solution.x is None:
-        raise SolverError(f"HiGHS could not price a guess ({solution.message.strip()}); scale the gain matrix to about 1")
+        raise SolverError(
+            f"HiGHS could not price a guess ({solution.message.strip()}); scale the gain matrix to about 1"
+        )
     z = solution.x[1 + N :]
     y = float(-(first @ z)[0])
     if y <= 0:

@@ -36,21 +36,21 @@ def check_listable(uncertainty: UncertaintySet, exp_epsilon: float) -> Rays:
     would_do = "merge symbols, or use a gain utility such as hamming-accuracy, which needs no list"
     if N > MOST_LISTED_SYMBOLS:
         raise LimitError(
-            f"{N} symbols have about 2^{N} extreme rays, too many to list (at most {MOST_LISTED_SYMBOLS} symbols); {would_do}"
+            f"{N} symbols have about 2^{N} extreme rays, too many to list (at most {MOST_LISTED_SYMBOLS}); {would_do}"
         )
     rays = Rays(uncertainty, exp_epsilon)
     held = rays.count(held_kinds(rays))
     needed = held * N * 8 * _COPIES
     if needed > _MOST_HELD_BYTES:
         raise LimitError(
-            f"{N} symbols have {held} extreme rays of kinds {held_kinds(rays)}, which need about {needed / 2**30:.1f} GiB "
-            f"(at most {_MOST_HELD_BYTES / 2**30:.0f}); {would_do}"
+            f"{N} symbols have {held} extreme rays of kinds {held_kinds(rays)}, which need about "
+            f"{needed / 2**30:.1f} GiB (at most {_MOST_HELD_BYTES / 2**30:.0f}); {would_do}"
         )
     priced = rays.count("CD")
     if priced > _MOST_PRICED:
         raise LimitError(
-            f"{N} symbols have up to {priced:.1e} extreme rays of kinds C and D (at most {_MOST_PRICED:.0e}); {would_do}, "
-            "or design for the ball as printed (within_simplex = false), which has none"
+            f"{N} symbols have up to {priced:.1e} extreme rays of kinds C and D (at most {_MOST_PRICED:.0e}); "
+            f"{would_do}, or design for the ball as printed (within_simplex = false), which has none"
         )
     return rays
 
@@ -60,9 +60,7 @@ def held_kinds(rays: Rays) -> str:
     return "D" if rays.ball.within_simplex and rays.ball.half_radius >= 1 else "AB"
 
 
-def reduced_costs(
-    rays: Rays, kinds: str, utility: Utility, multipliers: Floats
-) -> Iterator[tuple[Floats, Floats]]:
+def reduced_costs(rays: Rays, kinds: str, utility: Utility, multipliers: Floats) -> Iterator[tuple[Floats, Floats]]:
     """Yield columns (N, k) of some kinds with their reduced costs ``mu(v) - <lambda, v>``, shape (k,)."""
     for columns in rays.of_kinds(kinds):
         yield columns, utility.mu(columns, rays.ball.prior) - multipliers @ columns

@@ -1,0 +1,30 @@
+"""``mechdesign compare``."""
+
+from __future__ import annotations
+
+import click
+
+from mechdesign.cli.output import comparison_record, design_record, print_comparison, print_json
+from mechdesign.cli.progress import Progress
+from mechdesign.cli.source import Source, source_options
+from mechdesign.optimize import compare, design
+
+
+@click.command("compare", short_help="Show the design beside randomized response and LDP.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@source_options
+def compare_command(*, source: Source, as_json: bool) -> None:
+    """Show the best mechanism for a problem beside randomized response and the best LDP mechanism.
+
+    All three at the same epsilon, their utility measured at the same estimate. Takes a problem file, a
+    table of counts or a column of data, as design does.
+    """
+    problem, title = source.problem()
+    with Progress() as report:
+        comparison = compare(design(problem, title=title, report=report), report=report)
+    if as_json:
+        record = {"title": title, **comparison_record(comparison), "design": design_record(comparison.design)}
+        print_json("mechdesign/comparison/1", record)
+    else:
+        click.echo(title)
+        print_comparison(comparison)

@@ -1,0 +1,91 @@
+"""``mechdesign design``."""
+
+from __future__ import annotations
+
+import click
+
+from mechdesign.cli.output import (
+    comparison_record,
+    design_facts,
+    design_record,
+    print_comparison,
+    print_facts,
+    print_json,
+)
+from mechdesign.cli.progress import Progress
+from mechdesign.cli.source import Source, source_options
+from mechdesign.mechanism.files import check_ending
+from mechdesign.optimize import Design, compare, design
+from mechdesign.tolerances import GAP
+
+
+@click.command("design", short_help="Design the best mechanism for an estimate, and prove it.")
+@click.option("-o", "--output", metavar="FILE", help="Write the mechanism: .json, .npz, or .csv for reading only.")
+@click.option(
+    "--bits", type=int, default=48, show_default=True, help="Probabilities are multiples of 2^-BITS, 1 to 52."
+)
+@click.option(
+    "--tol", type=float, default=GAP, show_default=True, help="Relative gap to the upper bound that counts as optimal."
+)
+@click.option("--keep-partial", is_flag=True, help="Write the mechanism even if it is not certified as optimal.")
+@click.option("--compare", "comparing", is_flag=True, help="Also show randomized response and the best LDP mechanism.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@source_options
+def design_command(
+    *,
+    source: Source,
+    output: str | None,
+    bits: int,
+    tol: float,
+    keep_partial: bool,
+    comparing: bool,
+    as_json: bool,
+) -> int:
+    """Design the best mechanism that is epsilon-PML for every prior around an estimate.
+
+    \b
+    Examples:
+      mechdesign design problems/adult-education.toml -o education.json
+      mechdesign design --counts counts.csv --epsilon 1 --delta 1e-9 -o m.json
+      mechdesign design --data adult.data --no-header --column 3 --epsilon 1 --delta 1e-9
+
+    The mechanism is written as integers whose guarantee is proved in exact arithmetic; the utility comes
+    with an upper bound that no mechanism with the same guarantee exceeds.
+    """  # noqa: D301 - click's mark for a paragraph that is not wrapped
+    if output is not None:
+        check_ending(output)
+    problem, title = source.problem()
+    with Progress() as report:
+        solved = design(problem, tol=tol, bits=bits, title=title, report=report)
+        comparison = compare(solved, report=report) if comparing else None
+    written = output is not None and (solved.certified or keep_partial)
+    if output is not None and written:
+        solved.mechanism.save(output)
+    if as_json:
+        record = {"title": title, **design_record(solved), "output": output if written else None}
+        if comparison is not None:
+            record["comparison"] = comparison_record(comparison)
+        print_json("mechdesign/design/1", record)
+    else:
+        facts = design_facts(solved, title)
+        if written:
+            facts.append(("written", str(output)))
+        print_facts(facts)
+        if comparison is not None:
+            click.echo()
+            print_comparison(comparison)
+    return 0 if solved.certified else _uncertified(solved, bits, output, written=written)
+
+
+def _uncertified(solved: Design, bits: int, output: str | None, *, written: bool) -> int:
+    """Say that the gap is too large, and return the exit status."""
+    would_do = f"more --bits than {bits}, or a larger --tol"
+    kept = (
+        ""
+        if output is None
+        else (f"; {output} was written all the same" if written else f"; {output} was not written (see --keep-partial)")
+    )
+    click.echo(
+        f"Error: the gap {solved.gap:.1e} is not within tol {solved.tol:g}{kept}; what would do: {would_do}", err=True
+    )
+    return 3

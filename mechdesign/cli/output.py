@@ -1,0 +1,169 @@
+"""What commands print: facts and tables for people, one JSON object for programs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from mechdesign.mechanism import Guarantee, Mechanism
+from mechdesign.optimize import Comparison, Design
+from mechdesign.uncertainty import L1Ball
+
+
+def print_json(schema: str, record: dict[str, Any]) -> None:
+    """Print one JSON object."""
+    click.echo(json.dumps({"schema": schema, **record}, ensure_ascii=False, allow_nan=False, indent=1))
+
+
+def print_facts(facts: Sequence[tuple[str, str]]) -> None:
+    """Print names and values below each other."""
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, value in facts:
+        table.add_row(Text(name), Text(value))
+    Console(highlight=False).print(table)
+
+
+def amount(value: float, unit: str) -> str:
+    """Return a number with its unit, where it has one."""
+    return f"{value:.10g}" + ("" if unit == "1" else f" {unit}")
+
+
+def promise(guarantee: Guarantee) -> str:
+    """Return a guarantee in words."""
+    text = f"PML with epsilon = {guarantee.epsilon}"
+    known = guarantee.uncertainty
+    if not isinstance(known, L1Ball):
+        return f"{text} for every mixture of {len(getattr(known, 'priors', ()))} priors"
+    if known.radius == 2:
+        return f"{text} for every prior, which is local differential privacy"
+    if known.radius == 0:
+        return f"{text} for the prior itself, taken as known"
+    return f"{text} for every prior within l1 distance {float(known.radius):.6g} of the estimate"
+
+
+def delta_of(guarantee: Guarantee) -> float | None:
+    """Return the probability with which the true prior may lie outside the set, where it is known."""
+    known = guarantee.uncertainty
+    if isinstance(known, L1Ball) and known.evidence is not None and known.evidence.delta is not None:
+        return float(known.evidence.delta)
+    return None
+
+
+def design_record(design: Design) -> dict[str, Any]:
+    """Return the JSON of a design."""
+    mechanism, form = design.mechanism, design.closed_form
+    return {
+        "value": design.value,
+        "upper_bound": design.upper_bound,
+        "gap": design.gap,
+        "certified": design.certified,
+        "unit": design.unit,
+        "utility": design.problem.utility.name,
+        **guarantee_record(mechanism),
+        "method": design.method,
+        "iterations": design.iterations,
+        "columns": design.columns,
+        "seconds": design.seconds,
+        "closed_form": None
+        if form is None
+        else {"theorem": form.theorem, "value": form.value, "difference": form.difference, "optimal": form.optimal},
+    }
+
+
+def guarantee_record(mechanism: Mechanism) -> dict[str, Any]:
+    """Return the JSON of what a mechanism promises, with the leakage proved of it."""
+    return {
+        "epsilon": float(mechanism.guarantee.epsilon),
+        "delta": delta_of(mechanism.guarantee),
+        "radius": mechanism.radius,
+        "inputs": list(mechanism.inputs),
+        "outputs": list(mechanism.outputs),
+        "bits": mechanism.bits,
+        "leakage": mechanism.leakage,
+    }
+
+
+def design_facts(design: Design, title: str) -> list[tuple[str, str]]:
+    """Return what a person wants to know of a design."""
+    mechanism, unit, form = design.mechanism, design.unit, design.closed_form
+    facts = [
+        ("problem", title),
+        *guarantee_facts(mechanism),
+        (design.problem.utility.name, amount(design.value, unit)),
+        ("upper bound", f"{amount(design.upper_bound or 0, unit)}, gap {design.gap:.1e}, {_verdict(design)}"),
+    ]
+    if form is not None:
+        claim = "optimal" if form.optimal else "feasible"
+        facts.append(
+            ("closed form", f"{amount(form.value, unit)} ({claim}: {form.theorem}), difference {form.difference:.1e}")
+        )
+    facts.append(("method", f"{design.method}, {design.columns} columns, {design.seconds:.1f} s"))
+    return facts
+
+
+def _verdict(design: Design) -> str:
+    return "optimal (certified)" if design.certified else f"NOT certified at tol {design.tol:g}"
+
+
+def guarantee_facts(mechanism: Mechanism) -> list[tuple[str, str]]:
+    """Return what a person wants to know of a guarantee."""
+    facts = [("guarantee", promise(mechanism.guarantee))]
+    delta = delta_of(mechanism.guarantee)
+    if delta is not None:
+        evidence = mechanism.guarantee.uncertainty.evidence  # type: ignore[attr-defined]
+        facts.append(
+            (
+                "delta",
+                f"{delta:g}: the true prior lies outside with at most this probability ({evidence.samples} samples)",
+            )
+        )
+    N, M = mechanism.numerators.shape
+    facts.append(("leakage", f"at most {mechanism.leakage:.15g} nats, proved in exact arithmetic"))
+    facts.append(("mechanism", f"{N} inputs, {M} outputs, probabilities over 2^{mechanism.bits}"))
+    return facts
+
+
+def comparison_record(comparison: Comparison) -> dict[str, Any]:
+    """Return the JSON of a comparison."""
+    best = comparison.best_ldp
+    return {
+        "value": comparison.design.value,
+        "k_ary_randomized_response": comparison.k_ary_randomized_response,
+        "best_ldp": None if best is None else best.value,
+        "best_ldp_upper_bound": None if best is None else best.upper_bound,
+        "best_ldp_certified": None if best is None else best.certified,
+        "best_ldp_missing": comparison.best_ldp_missing or None,
+        "unit": comparison.design.unit,
+    }
+
+
+def print_comparison(comparison: Comparison) -> None:
+    """Print three mechanisms beside each other."""
+    design, best = comparison.design, comparison.best_ldp
+    name = design.problem.utility.name + ("" if design.unit == "1" else f" ({design.unit})")
+    table = Table(title=f"At epsilon = {design.problem.epsilon}", title_justify="left", highlight=False)
+    table.add_column("mechanism")
+    table.add_column(name, justify="right")
+    table.add_column("of the design's", justify="right")
+
+    def row(label: str, value: float | None) -> None:
+        share = "" if value is None or design.value <= 0 else f"{value / design.value:.1%}"
+        table.add_row(Text(label), "not computed" if value is None else f"{value:.6g}", share)
+
+    row("this design", design.value)
+    row(
+        "best LDP mechanism" + (" (certified)" if best is not None and best.certified else ""),
+        None if best is None else best.value,
+    )
+    row("k-ary randomized response", comparison.k_ary_randomized_response)
+    Console(highlight=False).print(table)
+    if comparison.best_ldp_missing:
+        click.echo(f"best LDP mechanism: {comparison.best_ldp_missing}")

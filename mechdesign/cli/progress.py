@@ -1,0 +1,60 @@
+"""Progress on standard error, from the second second on."""
+
+from __future__ import annotations
+
+import threading
+import time
+from types import TracebackType
+
+from rich.console import Console
+from rich.status import Status
+
+_PATIENCE = 1.0
+
+
+class Progress:
+    """A context whose value is called with one line for each longer step.
+
+    On a terminal a spinner shows the step at hand; elsewhere each step is a line. A command that takes less
+    than a second shows nothing.
+    """
+
+    def __init__(self) -> None:
+        self._console = Console(stderr=True, markup=False, highlight=False)
+        self._status: Status | None = None
+        self._step = ""
+        self._started = time.monotonic()
+        self._lock = threading.Lock()
+        self._timer = threading.Timer(_PATIENCE, self._show)
+        self._timer.daemon = True
+
+    def __enter__(self) -> Progress:
+        self._timer.start()
+        return self
+
+    def __call__(self, step: str) -> None:
+        """Tell that a step begins."""
+        self._step = step
+        if time.monotonic() - self._started >= _PATIENCE:
+            self._show()
+
+    def _show(self) -> None:
+        with self._lock:
+            if not self._step:
+                return
+            if not self._console.is_terminal:
+                self._console.print(f"{time.monotonic() - self._started:6.1f} s  {self._step}")
+            elif self._status is None:
+                self._status = self._console.status(self._step)
+                self._status.start()
+            else:
+                self._status.update(self._step)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._timer.cancel()
+        with self._lock:
+            if self._status is not None:
+                self._status.stop()
+            self._step = ""

@@ -1,0 +1,101 @@
+"""Where a command takes its problem from: a problem file, a table of counts, or a column of data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import click
+
+from mechdesign.counts import count_column, read_counts
+from mechdesign.problem import DesignProblem
+from mechdesign.uncertainty import L1Ball
+from mechdesign.utility.names import NAMES, utility_by_name
+
+
+@dataclass(frozen=True)
+class Source:
+    """The options that describe a problem, as texts."""
+
+    problem_file: str | None
+    counts: str | None
+    data: str | None
+    column: str | None
+    no_header: bool
+    epsilon: str | None
+    delta: str | None
+    radius: str | None
+    samples: int | None
+    utility: str | None
+
+    def problem(self) -> tuple[DesignProblem, str]:
+        """Return the problem and its title."""
+        given = [text for text in (self.problem_file, self.counts, self.data) if text is not None]
+        if len(given) != 1:
+            raise click.UsageError("give one of PROBLEM.toml, --counts FILE, --data FILE --column COLUMN")
+        if self.problem_file is not None:
+            return self._from_problem_file(self.problem_file)
+        if self.epsilon is None:
+            raise click.UsageError("--counts and --data need --epsilon, the privacy parameter in nats")
+        if self.data is not None:
+            if self.column is None:
+                raise click.UsageError("--data needs --column, a name (or an index from 0 with --no-header)")
+            counts = count_column(self.data, self.column, header=not self.no_header)
+            title = f"{self.data}, column {self.column}"
+        else:
+            if self.column is not None:
+                raise click.UsageError("--column belongs to --data; a file of counts has two columns, label and count")
+            counts = read_counts(self.counts or "", header=not self.no_header)
+            title = str(self.counts)
+        ball = L1Ball.from_counts(counts, delta=self.delta, radius=self.radius, samples=self.samples)
+        return DesignProblem(ball, self.epsilon, utility_by_name(self.utility or "mutual-information")), title
+
+    def _from_problem_file(self, path: str) -> tuple[DesignProblem, str]:
+        others = ("column", "epsilon", "delta", "radius", "samples", "utility")
+        beside = [f"--{name}" for name in others if getattr(self, name) is not None]
+        if self.no_header:
+            beside.append("--no-header")
+        if beside:
+            raise click.UsageError(f"{', '.join(beside)}: a problem file says this itself; change it there")
+        from mechdesign.problem_file import read_problem
+
+        file = read_problem(path)
+        return file.problem, file.title
+
+
+_OPTIONS: tuple[Callable[[Any], Any], ...] = (
+    click.argument("problem_file", metavar="[PROBLEM.toml]", required=False),
+    click.option("--counts", metavar="FILE", help="CSV of two columns, label and count."),
+    click.option("--data", metavar="FILE", help="CSV of records; one column of it is counted."),
+    click.option(
+        "--column", metavar="COLUMN", help="The column of --data: a name, or an index from 0 with --no-header."
+    ),
+    click.option("--no-header", is_flag=True, help="The CSV file has no line of column names."),
+    click.option("--epsilon", metavar="E", help='Privacy parameter in nats: a decimal, or "log(9/8)".'),
+    click.option(
+        "--delta", metavar="D", help="Probability in [0, 1) that the true distribution is further than the radius."
+    ),
+    click.option(
+        "--radius", metavar="R", help="l1 radius in [0, 2] instead of --delta; 0, a known distribution, if neither."
+    ),
+    click.option(
+        "--samples", metavar="N", type=int, help="Sample size behind --delta, if not the total of the counts."
+    ),
+    click.option("--utility", metavar="NAME", help=f"What is maximised: {', '.join(NAMES[:5])}. [default: {NAMES[0]}]"),
+)
+
+
+def source_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options of `Source`, which it receives as one object named ``source``."""
+
+    def wrapped(**values: Any) -> Any:
+        names = Source.__dataclass_fields__
+        source = Source(**{name: values.pop(name) for name in names})
+        return command(source=source, **values)
+
+    wrapped.__doc__ = command.__doc__
+    decorated: Callable[..., Any] = wrapped
+    for option in reversed(_OPTIONS):
+        decorated = option(decorated)
+    return decorated

@@ -1,0 +1,55 @@
+"""``mechdesign verify``."""
+
+from __future__ import annotations
+
+import click
+
+from mechdesign.cli.output import amount, guarantee_facts, guarantee_record, print_facts, print_json
+from mechdesign.cli.progress import Progress
+from mechdesign.mechanism import Mechanism
+from mechdesign.optimize import verify
+
+
+@click.command("verify", short_help="Prove the claims of a mechanism file again.")
+@click.argument("file", metavar="MECHANISM.json")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def verify_command(file: str, as_json: bool) -> None:
+    """Prove a mechanism's guarantee again and check its claim of optimality.
+
+    Nothing but the integers, the guarantee and the dual vector in the file is used. Exit status 1 says
+    that a claim is false, 2 that the file is malformed.
+    """
+    with Progress() as report:
+        report("proving the guarantee in exact arithmetic")
+        mechanism = Mechanism.load(file)
+        report("computing the upper bound from the dual vector")
+        found = verify(mechanism)
+    claim = mechanism.optimality
+    if as_json:
+        optimality = None
+        if claim is not None and found.certificate is not None:
+            optimality = {
+                "utility": claim.utility.name,
+                "unit": claim.utility.unit,
+                "value": found.value,
+                "upper_bound": claim.upper_bound,
+                "recomputed_upper_bound": found.certificate.upper_bound,
+            }
+        print_json(
+            "mechdesign/verification/1", {"holds": True, **guarantee_record(mechanism), "optimality": optimality}
+        )
+        return
+    facts = [("file", file), *guarantee_facts(mechanism)]
+    if claim is None or found.certificate is None or found.value is None:
+        facts.append(("optimality", "no optimality claimed"))
+    else:
+        unit = claim.utility.unit
+        facts.append((claim.utility.name, f"{amount(found.value, unit)}, computed again from the integers"))
+        facts.append(
+            (
+                "upper bound",
+                f"{amount(claim.upper_bound, unit)}, confirmed from the dual vector ({found.certificate.method})",
+            )
+        )
+    facts.append(("verdict", "all claims hold"))
+    print_facts(facts)
