@@ -1,14 +1,19 @@
 """From a float matrix to integers that the proof accepts.
 
-A solver's matrix violates its constraints by its tolerance. Mixing it with the constant mechanism
-``1 q^T``, where q is its distribution of outputs, gives every column slack ``q_j (exp(epsilon) - 1)`` per
-unit of weight, so a little weight makes room for the errors of solver and rounding. The weight starts at
-zero and grows until the exact proof holds.
+Two moves keep a column inside the column cone ``max v <= e h(v)``: scaling it, and raising entries that are
+below its greatest, because h never falls when an entry rises. So every column is scaled down a little, its
+greatest entries are rounded down and its others up, and what a row then lacks is added to entries of that
+row that are not the greatest of their column. Zeros are touched last. The loss of utility is of the order of
+a few units of rounding, however rare an output is.
+
+A solver's matrix may also be outside the cone by the solver's tolerance. Before rounding, each column is
+therefore raised towards its greatest entry, ``v + s (max v - v)`` on a set of symbols T, which gives it slack
+``s max v (e h(1_T) - 1)``. T is the support of v where that has slack enough, so that zeros stay zeros, and
+all symbols elsewhere. The shares s start at zero and grow until the exact proof holds.
 """
 
 from __future__ import annotations
 
-import math
 from operator import mul
 
 import numpy as np
@@ -21,12 +26,11 @@ from mechdesign.uncertainty.base import Floats
 
 _SOLVER_NEGATIVE = 1e-6
 _ROW_SUM = 1e-3
+_LEAST_SLACK = 0.05  # of exp(epsilon) - 1, below which a support has too little slack
 
 
 def round_to_integers(matrix: Floats, bits: int, guarantee: Guarantee) -> Integers:
     """Return numerators over 2^bits, close to a float matrix, for which the guarantee is proved.
-
-    Columns of negligible mass are merged into the column nearest in direction, which never raises leakage.
 
     Parameters
     ----------
@@ -40,7 +44,8 @@ def round_to_integers(matrix: Floats, bits: int, guarantee: Guarantee) -> Intege
     Returns
     -------
     int64 array, shape (N, M'), M' <= M
-        At epsilon = 0, or where no mixture will do, the mechanism with one output.
+        Columns too rare for the bits are gone. At epsilon = 0, or where nothing else will do, the
+        mechanism with one output.
 
     Raises
     ------
@@ -48,20 +53,20 @@ def round_to_integers(matrix: Floats, bits: int, guarantee: Guarantee) -> Intege
         If the matrix is no mechanism even up to a solver's errors.
     """
     checked_bits(bits)
-    exact_set, exp_down = guarantee.uncertainty.exact_set, guarantee.epsilon.exp_down
+    exp_down = guarantee.epsilon.exp_down
+    cleaned = _stochastic(matrix)
     constant = np.full((matrix.shape[0], 1), 2**bits, dtype=np.int64)
-    if exp_down == 1:
+    if exp_down == 1 or cleaned.shape[1] == 1:
         return constant
-    unit, room = 2.0**-bits, float(exp_down - 1)
-    # Keeping a column of mass q costs a weight of about unit/q, merging it costs about q.
-    merged = _merge_negligible(_stochastic(matrix), exact_set.prior, math.sqrt(unit * (2 + room) / room))
-    weight = 0.0
-    while weight < 1.0:
-        integers = _round_rows(_mix(merged, exact_set.prior, weight), bits)
-        integers = np.ascontiguousarray(integers[:, integers.any(axis=0)])
-        if _accepted(integers, guarantee):
-            return integers
-        weight = max(2 * weight, _estimated_weight(merged, exact_set, room, unit))
+    plain = np.rint(cleaned * 2.0**bits).astype(np.int64)
+    if (plain.sum(axis=1) == 2**bits).all() and _accepted(plain, guarantee):
+        return _without_empty_columns(plain)
+    shares, targets = _shares(cleaned, guarantee.uncertainty.exact_set, float(exp_down - 1))
+    for strength in (0.0, *(4.0**k for k in range(30))):
+        raised = cleaned + np.minimum(strength * shares, 1.0) * (targets - cleaned)
+        integers = _rounded_safely(raised, bits)
+        if integers is not None and _accepted(integers, guarantee):
+            return _without_empty_columns(integers)
     return constant
 
 
@@ -76,52 +81,61 @@ def _stochastic(matrix: Floats) -> Floats:
     return result
 
 
-def _merge_negligible(matrix: Floats, prior: Floats, threshold: float) -> Floats:
-    """Add each column of mass below the threshold to the kept column whose direction is nearest."""
-    masses = prior @ matrix
-    kept = np.flatnonzero(masses >= min(threshold, masses.max()))
-    directions = matrix / masses
-    result = matrix[:, kept].copy()
-    for j in np.flatnonzero(masses < min(threshold, masses.max())):
-        distances = prior @ np.abs(directions[:, kept] - directions[:, [j]])
-        result[:, int(np.argmin(distances))] += matrix[:, j]
-    return result
+def _shares(matrix: Floats, exact_set: UncertaintySet, room: float) -> tuple[Floats, Floats]:
+    """Return the share of each column that repairs its errors to first order, and what it is raised towards."""
+    greatest = matrix.max(axis=0)
+    inside = (matrix > 0).astype(float)
+    slack = (1 + room) * exact_set.support(inside) - 1
+    everywhere = slack < _LEAST_SLACK * room
+    inside[:, everywhere], slack[everywhere] = 1.0, room
+    violation = np.maximum(greatest - (1 + room) * exact_set.support(matrix), 0.0)
+    shares: Floats = (violation / greatest + 8 * np.finfo(float).eps) / slack
+    return shares, inside * greatest
 
 
-def _mix(matrix: Floats, prior: Floats, weight: float) -> Floats:
-    return matrix if weight == 0 else (1 - weight) * matrix + weight * (prior @ matrix)
+def _rounded_safely(matrix: Floats, bits: int) -> Integers | None:
+    """Return integers whose columns are at least the scaled columns relative to their greatest entry.
 
-
-def _estimated_weight(matrix: Floats, exact_set: UncertaintySet, room: float, unit: float) -> float:
-    """Return a weight that repairs the violations seen in floats and those of rounding, to first order."""
-    violations = np.maximum(matrix.max(axis=0) - (1 + room) * exact_set.support(matrix), 0.0)
-    return float(((violations + unit * (2 + room) / 4) / (exact_set.prior @ matrix * room)).max())
-
-
-def _round_rows(matrix: Floats, bits: int) -> Integers:
-    """Round each row to integers that sum to 2^bits: down, then up where the remainder is largest."""
-    scaled = matrix * 2.0**bits
-    integers = np.floor(scaled).astype(np.int64)
-    missing = 2**bits - integers.sum(axis=1)
-    rank = np.argsort(np.argsort(integers - scaled, axis=1, kind="stable"), axis=1, kind="stable")
-    M = matrix.shape[1]
-    # After a division by row sums the floor may miss or exceed the total by a few units of every column.
-    integers += missing[:, None] // M + (rank < missing[:, None] % M)
-    short = integers.min(axis=1) < 0
-    for i in np.flatnonzero(short):
-        lack = -int(np.minimum(integers[i], 0).sum())
-        integers[i] = np.maximum(integers[i], 0)
-        integers[i, int(np.argmax(integers[i]))] -= lack
-    return integers
+    Rows sum to 2^bits. None where a row cannot be filled.
+    """
+    total = 2**bits
+    scale = total / float(matrix.sum(axis=1).max())
+    while True:
+        scaled = matrix * scale
+        greatest = np.floor(scaled.max(axis=0))
+        integers = np.minimum(np.ceil(scaled), greatest).astype(np.int64)
+        lacking = total - integers.sum(axis=1)
+        if lacking.min() >= 0:
+            break
+        scale *= 1 + min(float(lacking.min()), -1.0) / total
+    tops = greatest.astype(np.int64)
+    for i, missing in enumerate(lacking.tolist()):
+        lack = missing
+        room = tops - integers[i]
+        # Entries that are positive come first, and among them those with most room.
+        for j in np.lexsort((-room, matrix[i] <= 0)):
+            added = min(lack, int(room[j]))
+            integers[i, j] += added
+            lack -= added
+            if lack == 0:
+                break
+        if lack > 0:
+            # The row is the greatest of every column: the likeliest output takes it, and must have slack.
+            integers[i, int(np.argmax(tops))] += lack
+    return integers if tops.any() else None
 
 
 def _accepted(integers: Integers, guarantee: Guarantee) -> bool:
     exact_set, exp_down = guarantee.uncertainty.exact_set, guarantee.epsilon.exp_down
-    for column in integers.T.tolist():
+    for column in _without_empty_columns(integers).T.tolist():
         ratio = exact_ratio(column, exact_set)
         if ratio is None or ratio > exp_down:
             return False
     return True
+
+
+def _without_empty_columns(integers: Integers) -> Integers:
+    return np.ascontiguousarray(integers[:, integers.any(axis=0)])
 
 
 def by_falling_mass(integers: Integers, uncertainty: UncertaintySet) -> Integers:
