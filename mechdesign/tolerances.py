@@ -22,8 +22,8 @@ RAY_EDGE: Final = 1e-12
 SOLVER: Final = 1e-10
 """Feasibility and optimality tolerance asked of the linear programming solvers."""
 
-REDUCED_COST: Final = 1e-9
-"""A column whose reduced cost is below this does not enter the linear program again."""
+REDUCED_COST: Final = SOLVER
+"""A column whose reduced cost is below this does not enter a linear program: the solver would not take it."""
 
 BOUND_PAD: Final = 1e-12
 """Added (relative) to an upper bound when it is stored, so that a second computation confirms it."""

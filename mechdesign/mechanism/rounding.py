@@ -44,8 +44,8 @@ def round_to_integers(matrix: Floats, bits: int, guarantee: Guarantee) -> Intege
     Returns
     -------
     int64 array, shape (N, M'), M' <= M
-        Columns too rare for the bits are gone. At epsilon = 0, or where nothing else will do, the
-        mechanism with one output.
+        Columns too rare for the bits are gone, and columns of the same direction are one. At epsilon = 0,
+        or where nothing else will do, the mechanism with one output.
 
     Raises
     ------
@@ -60,13 +60,13 @@ def round_to_integers(matrix: Floats, bits: int, guarantee: Guarantee) -> Intege
         return constant
     plain = np.rint(cleaned * 2.0**bits).astype(np.int64)
     if (plain.sum(axis=1) == 2**bits).all() and _accepted(plain, guarantee):
-        return _without_empty_columns(plain)
+        return _distinct(plain)
     shares, targets = _shares(cleaned, guarantee.uncertainty.exact_set, float(exp_down - 1))
     for strength in (0.0, *(4.0**k for k in range(30))):
         raised = cleaned + np.minimum(strength * shares, 1.0) * (targets - cleaned)
         integers = _rounded_safely(raised, bits)
         if integers is not None and _accepted(integers, guarantee):
-            return _without_empty_columns(integers)
+            return _distinct(integers)
     return constant
 
 
@@ -127,15 +127,24 @@ def _rounded_safely(matrix: Floats, bits: int) -> Integers | None:
 
 def _accepted(integers: Integers, guarantee: Guarantee) -> bool:
     exact_set, exp_down = guarantee.uncertainty.exact_set, guarantee.epsilon.exp_down
-    for column in _without_empty_columns(integers).T.tolist():
+    for column in integers[:, integers.any(axis=0)].T.tolist():
         ratio = exact_ratio(column, exact_set)
         if ratio is None or ratio > exp_down:
             return False
     return True
 
 
-def _without_empty_columns(integers: Integers) -> Integers:
-    return np.ascontiguousarray(integers[:, integers.any(axis=0)])
+def _distinct(integers: Integers) -> Integers:
+    """Return the columns without zeros, those of exactly the same direction added up.
+
+    Such outputs tell the same, so leakage and utility stay as they are.
+    """
+    columns = integers[:, integers.any(axis=0)]
+    directions = columns // np.gcd.reduce(columns, axis=0)
+    _, first, group = np.unique(directions, axis=1, return_index=True, return_inverse=True)
+    merged = np.zeros((len(columns), len(first)), dtype=np.int64)
+    np.add.at(merged.T, group.ravel(), columns.T)
+    return np.ascontiguousarray(merged[:, np.argsort(first)])
 
 
 def by_falling_mass(integers: Integers, uncertainty: UncertaintySet) -> Integers:

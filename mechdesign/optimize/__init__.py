@@ -1,10 +1,10 @@
 """Optimal mechanisms and the proofs that they are optimal."""
 
 from mechdesign.optimize.certificate import Certificate, certify
-from mechdesign.optimize.compare import Comparison, compare
-from mechdesign.optimize.design import design
+from mechdesign.optimize.comparison import Comparison, compare
+from mechdesign.optimize.designer import design
 from mechdesign.optimize.result import ClosedFormCheck, Design
-from mechdesign.optimize.verify import Verification, verify
+from mechdesign.optimize.verification import Verification, verify
 
 __all__ = [
     "Certificate",

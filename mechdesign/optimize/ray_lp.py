@@ -1,8 +1,8 @@
 """The linear program over listed extreme rays, for any sub-convex utility and few symbols.
 
 ``max sum_k theta_k mu(v_k)  subject to  sum_k theta_k v_k = (1,...,1), theta >= 0``. A basic solution has at
-most N columns. Rays of kinds C and D are not held but priced with the duals, in chunks, and enter where
-they would improve the value.
+most N columns. Rays of kinds C and D are not held at first but priced with the duals, in chunks, and enter
+where they would improve the value.
 """
 
 from __future__ import annotations
@@ -40,27 +40,20 @@ def solve_ray_lp(rays: Rays, utility: Utility, report: Callable[[str], None]) ->
     SolverError
         If HiGHS fails, or rays keep entering.
     """
-    held_kind = held_kinds(rays)
     # The constant column makes the program feasible where kinds A and B alone do not.
-    held = np.hstack([np.ones((rays.ball.size, 1)), *rays.of_kinds(held_kind)])
-    others = "".join(kind for kind in "CD" if kind not in held_kind)
-    seen = held.shape[1]
-    prior = rays.ball.prior
+    held = np.hstack([np.ones((rays.ball.size, 1)), *rays.of_kinds(held_kinds(rays))])
     for iteration in range(1, _MOST_ROUNDS + 1):
         report(f"solving a linear program over {held.shape[1]} extreme rays")
-        gains = utility.mu(held, prior)
+        gains = utility.mu(held, rays.ball.prior)
         weights, multipliers = _solve(held, gains)
-        report("pricing the extreme rays of kinds C and D")
-        entering, priced = _violating(rays, others, utility, multipliers)
-        if iteration == 1:
-            seen += priced
+        report("pricing all extreme rays")
+        entering, priced = _violating(rays, utility, multipliers)
         if entering.shape[1] == 0:
-            return Solution(_mechanism(held, weights), multipliers, seen, iteration)
+            return Solution(_mechanism(held, weights), multipliers, priced, iteration)
+        # Columns far from entering are dropped; pricing brings back those that are missed.
         near = gains - multipliers @ held >= -0.05 * max(abs(float(multipliers.sum())), 1e-6)
         held = np.hstack([held[:, near | (weights > 0)], entering])
-    raise SolverError(
-        f"rays of kinds C and D still enter after {_MOST_ROUNDS} linear programs; change epsilon or radius a little"
-    )
+    raise SolverError(f"rays still enter after {_MOST_ROUNDS} linear programs; change epsilon or radius a little")
 
 
 def _solve(columns: Floats, gains: Floats) -> tuple[Floats, Floats]:
@@ -86,10 +79,10 @@ def _solve(columns: Floats, gains: Floats) -> tuple[Floats, Floats]:
     return np.maximum(weights.value, 0.0), np.asarray(row_sums.dual_value, dtype=float)
 
 
-def _violating(rays: Rays, kinds: str, utility: Utility, multipliers: Floats) -> tuple[Floats, int]:
+def _violating(rays: Rays, utility: Utility, multipliers: Floats) -> tuple[Floats, int]:
     """Return the columns of greatest positive reduced cost, shape (N, k), and how many were priced."""
     found, costs, priced = [np.empty((rays.ball.size, 0))], [np.empty(0)], 0
-    for columns, cost in reduced_costs(rays, kinds, utility, multipliers):
+    for columns, cost in reduced_costs(rays, utility, multipliers):
         priced += columns.shape[1]
         entering = cost > REDUCED_COST
         found.append(columns[:, entering])

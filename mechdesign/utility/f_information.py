@@ -104,8 +104,8 @@ class FInformation(Utility):
         v, P = np.asarray(column, dtype=float), np.asarray(prior, dtype=float)
         u = v / (P @ v)
         slope = np.asarray(self.derivative(u), dtype=float)
-        # A slope of -infinity at 0 is multiplied by u = 0 below.
-        mean_slope = float(P @ np.where(u > 0, u * slope, 0.0))
+        # The slope may be -infinity where u = 0, and then counts nothing in the mean.
+        mean_slope = float(P @ (u * np.where(u > 0, slope, 0.0)))
         result: Floats = P * (float(P @ self.f(u)) - mean_slope + slope)
         return result
 

@@ -29,18 +29,15 @@ def optimal(given: Parameters) -> bool:
 
 
 def mechanism(given: Parameters) -> Numbers:
-    """Return ``p_ij = c theta_j`` off the diagonal and ``p_jj = m_j theta_j`` on it.
+    """Return ``p_ij = e (P_j + t) / (1 + N t e)`` and ``p_jj = (1 - e (1 - P_j - t)) / (1 + N t e)``.
 
-    ``m_i = (1 - c (1 - P_i)) / (P_i + t)``, ``G = sum_i 1 / (c - m_i)``, ``T = G / (c G - 1)`` and
-    ``theta_j = (c T - 1) / (c - m_j)``.
+    Column j is the ray of kind A with S everything but j; these N weights of the N rays make rows sum to 1.
     """
-    P, t, c = given.P, given.t, given.c
-    m = (1 - c * (1 - P)) / (P + t)
-    G = (1 / (c - m)).sum()
-    theta = (c * G / (c * G - 1) - 1) / (c - m)
-    matrix = np.tile(c * theta, (P.size, 1))
-    np.fill_diagonal(matrix, m * theta)
-    return matrix
+    P, t, e = given.P, given.t, given.e
+    matrix = np.tile(e * (P + t), (P.size, 1))
+    np.fill_diagonal(matrix, 1 - e * (1 - P - t))
+    result: Numbers = matrix / (1 + P.size * t * e)
+    return result
 
 
 def solve(problem: DesignProblem) -> ClosedForm | None:

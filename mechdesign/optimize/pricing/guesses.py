@@ -21,7 +21,6 @@ from mechdesign.uncertainty.base import Floats
 from mechdesign.utility import PolyhedralUtility
 
 _EPS = float(np.finfo(float).eps)
-_TRIED = (0.0, 1e-12, 1e-10, 1e-8)
 
 
 def price_by_guess(
@@ -50,8 +49,7 @@ def price_by_guess(
     greatest = -np.inf
     for a in linear:
         y, Q = _dual(uncertainty, exp_epsilon, a)
-        # Any y proves a bound. Where a symbol has no mass the solver's own may be a hair too small.
-        greatest = max(greatest, min(_least_level(a, P, Q, y * (1 + more), exp_epsilon) for more in _TRIED))
+        greatest = max(greatest, _least_level(a, P, Q, y, exp_epsilon))
     return Price(greatest, "a dual solution for every guess", len(linear))
 
 
@@ -103,14 +101,17 @@ def _least_level(a: Floats, P: Floats, Q: Floats, y: float, exp_epsilon: float) 
 
     The left side falls in r, piecewise linearly, with breaks at ``(a_i + y Q_i) / P_i``.
     """
-    rounding = 8 * (a.size + 8) * _EPS * float(np.abs(a).sum() + y)
-    b = a + y * Q
     free = P > 0
-    left = y / exp_epsilon - float(np.maximum(b[~free], 0.0).sum()) - rounding
+    left = _room(a, P, Q, y, exp_epsilon)
     if left < 0:
-        # No room is left, unless nothing but rounding took it: then every term must vanish.
-        taken = (b[~free] + rounding > 0).any()
-        return np.inf if taken else float(((b[free] + rounding) / P[free]).max())
+        # Symbols without mass take more than y / e. Any y proves a bound, so take one that is large enough.
+        gained = 1 / exp_epsilon - float(Q[~free].sum())
+        y += 2 * -left / gained if gained > 0 else 0.0
+        left = _room(a, P, Q, y, exp_epsilon)
+        if left < 0:
+            return np.inf
+    b = a + y * Q
+    rounding = _rounding(a, y)
     breaks = b[free] / P[free]
     order = np.argsort(-breaks)
     # With the k highest breaks active the level is (heights_k - left) / masses_k.
@@ -118,3 +119,13 @@ def _least_level(a: Floats, P: Floats, Q: Floats, y: float, exp_epsilon: float) 
     following = np.append(breaks[order][1:], -np.inf)
     level = float(levels[int(np.argmax(levels >= following))])
     return level + rounding + 64 * _EPS * abs(level)
+
+
+def _rounding(a: Floats, y: float) -> float:
+    return 8 * (a.size + 8) * _EPS * float(np.abs(a).sum() + y)
+
+
+def _room(a: Floats, P: Floats, Q: Floats, y: float, exp_epsilon: float) -> float:
+    """Return what is left of y / e after the symbols without mass and rounding."""
+    massless = P <= 0
+    return y / exp_epsilon - float(np.maximum((a + y * Q)[massless], 0.0).sum()) - _rounding(a, y)

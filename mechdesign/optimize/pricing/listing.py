@@ -16,7 +16,7 @@ from mechdesign.utility import Utility
 _EPS = float(np.finfo(float).eps)
 _MOST_HELD_BYTES = 2 * 2**30
 _COPIES = 6  # of the held rays, that the linear program makes on its way through cvxpy to HiGHS
-_MOST_PRICED = 300_000_000
+_MOST_PRICED = 100_000_000
 
 
 def check_listable(uncertainty: UncertaintySet, exp_epsilon: float) -> Rays:
@@ -60,9 +60,9 @@ def held_kinds(rays: Rays) -> str:
     return "D" if rays.ball.within_simplex and rays.ball.half_radius >= 1 else "AB"
 
 
-def reduced_costs(rays: Rays, kinds: str, utility: Utility, multipliers: Floats) -> Iterator[tuple[Floats, Floats]]:
-    """Yield columns (N, k) of some kinds with their reduced costs ``mu(v) - <lambda, v>``, shape (k,)."""
-    for columns in rays.of_kinds(kinds):
+def reduced_costs(rays: Rays, utility: Utility, multipliers: Floats) -> Iterator[tuple[Floats, Floats]]:
+    """Yield all columns (N, k) with their reduced costs ``mu(v) - <lambda, v>``, shape (k,)."""
+    for columns in rays.of_kinds("ABCD"):
         yield columns, utility.mu(columns, rays.ball.prior) - multipliers @ columns
 
 

@@ -9,7 +9,7 @@ from mechdesign.errors import InputError, LimitError
 from mechdesign.mechanism import Guarantee, Mechanism
 from mechdesign.optimize.closed_form import randomized_response
 from mechdesign.optimize.closed_form.form import Parameters, fractions
-from mechdesign.optimize.design import design
+from mechdesign.optimize.designer import design
 from mechdesign.optimize.result import Design
 from mechdesign.problem import DesignProblem
 from mechdesign.uncertainty import L1Ball
@@ -68,10 +68,8 @@ def compare(solved: Design, *, report: Callable[[str], None] | None = None) -> C
 
 
 def k_ary_randomized_response(everything: L1Ball, problem: DesignProblem) -> Mechanism:
-    """Return k-ary randomized response as a proved mechanism whose outputs are its inputs."""
+    """Return k-ary randomized response as a proved mechanism."""
     if everything.radius != 2:
         raise InputError(f"the radius is {everything.radius}; accepted: 2, all priors")
     given = Parameters(fractions(everything.center), everything.half_radius, problem.epsilon.exp_down)
-    guarantee = Guarantee(problem.epsilon, everything)
-    outputs = list(everything.labels) if problem.epsilon.exp_down > 1 else None
-    return Mechanism.from_matrix(randomized_response.mechanism(given.floats()), guarantee, outputs=outputs)
+    return Mechanism.from_matrix(randomized_response.mechanism(given.floats()), Guarantee(problem.epsilon, everything))

@@ -1,0 +1,116 @@
+"""The bound holds for any dual vector, is tight at the right one, and fails to be confirmed where it is false."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import F_INFORMATIONS, balls, epsilons, random_ball
+from tolerances import CERTIFIED
+
+import mechdesign as md
+from mechdesign.optimize.pricing import price_by_guess, price_by_listing
+from mechdesign.optimize.rays import Rays
+
+GAIN = md.ExpectedGain([[1, 0, 0, 0.5, 0.2], [0, 1, 0.3, 0, 0.2], [0.4] * 5, [0, 0, 1, 1, 0]])
+
+
+@given(balls(), epsilons, st.sampled_from(F_INFORMATIONS), st.integers(0, 2**32))
+def test_any_dual_vector_bounds_the_optimum(ball, epsilon, utility, seed):
+    problem = md.DesignProblem(ball, epsilon, utility)
+    solved = md.design(problem)
+    rng = np.random.default_rng(seed)
+    for scale in (0.0, 0.01, 1.0):
+        multipliers = solved.certificate.multipliers + scale * rng.standard_normal(ball.size)
+        assert md.certify(problem, multipliers).upper_bound >= solved.value
+
+
+@given(balls(least=5), epsilons, st.integers(0, 2**32))
+def test_guesses_and_rays_price_alike(ball, epsilon, seed):
+    exp_epsilon = float(md.Epsilon.of(epsilon).exp_down)
+    multipliers = np.random.default_rng(seed).standard_normal(5) * 0.3
+    for utility in (GAIN, md.HammingAccuracy()):
+        by_guess = price_by_guess(ball, exp_epsilon, utility, multipliers).upper
+        constant = utility.mu(np.ones((5, 1)), ball.prior)[0] - multipliers.sum()
+        by_listing = max(price_by_listing(Rays(ball, exp_epsilon), utility, multipliers).upper, constant)
+        np.testing.assert_allclose(by_guess, by_listing, atol=1e-7)
+        assert by_guess >= by_listing - 1e-12
+
+
+def test_guesses_are_priced_over_a_hull():
+    hull = md.ConvexHull([["0.5", "0.3", "0.2"], ["0.2", "0.2", "0.6"]])
+    problem = md.DesignProblem(hull, "0.8", md.HammingAccuracy())
+    solved = md.design(problem)
+    assert solved.certified
+    single = md.DesignProblem(md.L1Ball(hull.center), "0.8", md.HammingAccuracy())
+    assert solved.value <= md.design(single).upper_bound
+
+
+class MissesColumns(Rays):
+    """A list of rays with a third of them lost."""
+
+    def of_kinds(self, kinds):
+        for columns in super().of_kinds(kinds):
+            yield columns[:, ::3]
+
+
+def test_a_pricing_that_misses_columns_gives_a_bound_that_verification_refuses(monkeypatch):
+    ball = random_ball(np.random.default_rng(7), 5, "0.05")
+    problem = md.DesignProblem(ball, 1)
+    honest = md.design(problem)
+    multipliers = np.zeros(5)
+    with monkeypatch.context() as patch:
+        patch.setattr("mechdesign.optimize.certificate.check_listable", lambda known, e: MissesColumns(known, e))
+        false_bound = md.certify(problem, multipliers).upper_bound
+    true_bound = md.certify(problem, multipliers).upper_bound
+    assert false_bound < true_bound
+    claim = replace(honest.mechanism.optimality, upper_bound=false_bound, multipliers=tuple(multipliers))
+    with pytest.raises(md.GuaranteeError, match="but lambda proves no less than"):
+        md.verify(replace(honest.mechanism, optimality=claim))
+
+
+def test_verification_confirms_the_honest_and_refuses_the_altered():
+    ball = random_ball(np.random.default_rng(7), 5, "0.05")
+    for utility in (md.MutualInformation(), md.HammingAccuracy()):
+        mechanism = md.design(md.DesignProblem(ball, 1, utility)).mechanism
+        assert md.verify(mechanism).certificate.upper_bound <= mechanism.optimality.upper_bound
+        claim = mechanism.optimality
+        lower = replace(claim, upper_bound=claim.upper_bound - 1e-9)
+        with pytest.raises(md.GuaranteeError, match="but lambda proves no less than"):
+            md.verify(replace(mechanism, optimality=lower))
+        higher = replace(claim, value=claim.value + 1e-9)
+        with pytest.raises(md.GuaranteeError, match="but that of the integers is"):
+            md.verify(replace(mechanism, optimality=higher))
+        moved = replace(claim, multipliers=tuple(x + 0.01 * k for k, x in enumerate(claim.multipliers)))
+        with pytest.raises(md.GuaranteeError, match="but lambda proves no less than"):
+            md.verify(replace(mechanism, optimality=moved))
+
+
+def test_a_claim_for_a_smaller_radius_is_private_but_not_optimal():
+    """A ball inside the designed one has better mechanisms, so that the stored bound is false for it."""
+    ball = md.L1Ball(["0.5", "0.3", "0.2"], "0.2")
+    mechanism = md.design(md.DesignProblem(ball, 1)).mechanism
+    smaller = replace(mechanism, guarantee=md.Guarantee(mechanism.guarantee.epsilon, ball.with_radius("0.1")))
+    assert smaller.proof.holds
+    with pytest.raises(md.GuaranteeError, match="but lambda proves no less than"):
+        md.verify(smaller)
+
+
+def test_the_bound_at_the_optimal_dual_vector_is_tight():
+    rng = np.random.default_rng(3)
+    for radius in ("0", "0.1", "1", "2"):
+        solved = md.design(md.DesignProblem(random_ball(rng, 6, radius), 1))
+        assert 0 <= solved.gap <= CERTIFIED
+
+
+def test_without_a_claim_only_the_guarantee_is_verified():
+    ball = md.L1Ball([0.5, 0.5])
+    mechanism = md.Mechanism.from_matrix([[0.5], [0.5]] @ np.ones((1, 2)), md.Guarantee(md.Epsilon.of(1), ball))
+    assert md.verify(mechanism).certificate is None
+
+
+@pytest.mark.parametrize("multipliers", [[0.0], [0.0, np.nan], [[0.0, 0.0]]])
+def test_a_dual_vector_of_the_wrong_shape_is_refused(multipliers):
+    with pytest.raises(md.InputError, match=r"accepted: \(2,\), finite"):
+        md.certify(md.DesignProblem(md.L1Ball([0.5, 0.5]), 1), multipliers)

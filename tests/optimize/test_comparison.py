@@ -1,0 +1,69 @@
+import numpy as np
+import pytest
+from strategies import random_ball
+from tolerances import ALGEBRA, CERTIFIED
+
+import mechdesign as md
+from mechdesign.optimize.rays import Rays
+
+
+def k_ary_randomized_response(size, epsilon):
+    matrix = np.ones((size, size)) + (np.exp(epsilon) - 1) * np.eye(size)
+    return matrix / matrix.sum(axis=1, keepdims=True)
+
+
+def test_the_order_is_randomized_response_then_best_ldp_then_the_design():
+    ball = random_ball(np.random.default_rng(1), 6, "0.05")
+    comparison = md.compare(md.design(md.DesignProblem(ball, 1)))
+    krr = md.MutualInformation().value(k_ary_randomized_response(6, 1), ball.prior)
+    assert comparison.k_ary_randomized_response == pytest.approx(krr, abs=1e-12)
+    assert krr < comparison.best_ldp.value < comparison.design.value
+    assert comparison.best_ldp.certified
+    assert comparison.best_ldp.problem.uncertainty.radius == 2
+
+
+def test_the_best_ldp_mechanism_is_the_staircase_program():
+    """A second side: a linear program over the 2^N columns with entries 1 and e."""
+    import cvxpy as cp
+
+    ball = random_ball(np.random.default_rng(2), 6, "0.05")
+    staircase = 1 + (np.e - 1) * np.array([[S >> i & 1 for S in range(64)] for i in range(6)], dtype=float)
+    utility = md.ChiSquare()
+    weights = cp.Variable(64, nonneg=True)
+    program = cp.Problem(cp.Maximize(utility.mu(staircase, ball.prior) @ weights), [staircase @ weights == 1])
+    best = program.solve(solver=cp.CLARABEL)
+    comparison = md.compare(md.design(md.DesignProblem(ball, 1, utility)))
+    assert comparison.best_ldp.value == pytest.approx(best, abs=1e-7)
+
+
+def test_at_radius_2_the_design_is_the_best_ldp_mechanism():
+    ball = random_ball(np.random.default_rng(3), 5, 2)
+    comparison = md.compare(md.design(md.DesignProblem(ball, "0.7")))
+    assert comparison.best_ldp.value == pytest.approx(comparison.design.value, abs=ALGEBRA)
+
+
+def test_gains_are_compared_beyond_the_reach_of_lists():
+    ball = random_ball(np.random.default_rng(4), 30, "0.02")
+    comparison = md.compare(md.design(md.DesignProblem(ball, 1, md.HammingAccuracy())))
+    assert comparison.best_ldp.certified
+    assert comparison.best_ldp.value <= comparison.design.value + CERTIFIED
+
+
+def test_what_cannot_be_listed_is_said_to_be_missing(monkeypatch):
+    ball = random_ball(np.random.default_rng(5), 5, "0.02")
+    solved = md.design(md.DesignProblem(ball, 1))
+    monkeypatch.setattr("mechdesign.optimize.pricing.listing.MOST_LISTED_SYMBOLS", 4)
+    comparison = md.compare(solved)
+    assert comparison.best_ldp is None
+    assert "too many to list" in comparison.best_ldp_missing
+
+
+def test_every_epsilon_is_compared():
+    ball = md.L1Ball(["0.5", "0.3", "0.2"], "0.1")
+    for epsilon in (0, "1e-30", "log(2)", 40):
+        comparison = md.compare(md.design(md.DesignProblem(ball, epsilon)))
+        assert comparison.k_ary_randomized_response <= comparison.best_ldp.upper_bound + ALGEBRA
+
+
+def test_listing_limits_are_those_of_the_rays():
+    assert Rays(md.L1Ball(["0.5", "0.5"], 2), 2.0).count("ABC") == 0

@@ -1,0 +1,164 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import F_INFORMATIONS, balls, epsilons, random_ball, random_mechanism
+from tolerances import CERTIFIED
+
+import mechdesign as md
+from mechdesign.optimize.rays import Rays
+
+
+@given(balls(), epsilons, st.sampled_from((*F_INFORMATIONS, md.HammingAccuracy())))
+def test_every_design_is_proved_and_certified(ball, epsilon, utility):
+    solved = md.design(md.DesignProblem(ball, epsilon, utility))
+    assert solved.certified
+    assert solved.mechanism.proof.holds
+    assert solved.leakage <= float(md.Epsilon.of(epsilon)) * (1 + 1e-15) + 1e-300
+    assert md.leakage_capacity(solved.mechanism.matrix, ball) <= solved.leakage + 1e-9
+    assert solved.mechanism.numerators.shape[1] <= ball.size
+    assert md.verify(solved.mechanism).proof.holds
+
+
+@given(balls(), epsilons, st.sampled_from(F_INFORMATIONS), st.integers(0, 2**32))
+def test_no_private_mechanism_is_better(ball, epsilon, utility, seed):
+    """A second side: random private mechanisms, from random rays, stay below the bound."""
+    solved = md.design(md.DesignProblem(ball, epsilon, utility))
+    rng = np.random.default_rng(seed)
+    columns = np.hstack([*Rays(ball, float(md.Epsilon.of(epsilon).exp_down)).of_kinds("ABCD"), np.ones((ball.size, 1))])
+    for _ in range(10):
+        chosen = columns[:, rng.integers(0, columns.shape[1], 6)] * rng.random(6)
+        matrix = chosen / chosen.sum(axis=1).max()
+        # The rest of each row goes to one more output, which must be private to count.
+        matrix = np.maximum(np.c_[matrix, 1 - matrix.sum(axis=1)], 0)
+        if md.leakage_capacity(matrix, ball) <= float(md.Epsilon.of(epsilon)):
+            assert utility.value(matrix, ball.prior) <= solved.upper_bound
+
+
+def test_polyhedral_program_and_listed_rays_agree():
+    from mechdesign.optimize.ray_lp import solve_ray_lp
+
+    rng = np.random.default_rng(6)
+    for radius in ("0", "0.05", "0.6", "2"):
+        ball = random_ball(rng, 5, radius)
+        for utility in (md.HammingAccuracy(), md.ExpectedGain(rng.random((4, 5)).round(3))):
+            problem = md.DesignProblem(ball, "0.9", utility)
+            solved = md.design(problem)
+            listed = solve_ray_lp(Rays(ball, float(problem.epsilon.exp_down)), utility, lambda step: None)
+            np.testing.assert_allclose(utility.value(listed.matrix, ball.prior), solved.value, atol=CERTIFIED)
+
+
+@pytest.mark.parametrize("utility", [*F_INFORMATIONS, md.HammingAccuracy()], ids=lambda u: u.name)
+def test_epsilon_zero_leaves_the_constant_mechanism(utility):
+    solved = md.design(md.DesignProblem(md.L1Ball([0.5, 0.3, 0.2], 0.1), 0, utility))
+    np.testing.assert_array_equal(solved.mechanism.numerators, [[2**48]] * 3)
+    assert solved.leakage == 0
+    assert solved.certified
+    assert solved.value == pytest.approx(0.5 if utility.name == "hamming-accuracy" else 0)
+
+
+def test_a_large_epsilon_releases_the_data():
+    solved = md.design(md.DesignProblem(md.L1Ball(["0.5", "0.3", "0.2"]), "log(5)"))
+    np.testing.assert_array_equal(solved.mechanism.matrix, np.eye(3))
+
+
+def test_a_users_own_f_is_certified_but_not_claimed_in_files(tmp_path):
+    def triangular(u):
+        return (u - 1) ** 2 / (u + 1)
+
+    solved = md.design(md.DesignProblem(md.L1Ball([0.5, 0.3, 0.2], 0.1), 1, md.FInformation(triangular)))
+    assert solved.certified
+    solved.mechanism.save(tmp_path / "m.json")
+    assert md.Mechanism.load(tmp_path / "m.json").optimality is None
+
+
+def test_few_bits_are_private_and_uncertified():
+    problem = md.DesignProblem(random_ball(np.random.default_rng(2), 6, "0.05"), 1)
+    coarse = md.design(problem, bits=6)
+    assert coarse.mechanism.proof.holds
+    assert not coarse.certified
+    assert coarse.value < md.design(problem).value
+    assert md.design(problem, bits=6, tol=0.9).certified
+
+
+def test_what_no_method_covers_is_refused_with_what_would_do():
+    with pytest.raises(md.LimitError, match="60 symbols .* merge symbols, or use a gain utility such as hamming-acc"):
+        md.design(md.DesignProblem(md.L1Ball.from_counts([10] * 60), 1))
+    hull = md.ConvexHull([["0.5", "0.5"], ["0.6", "0.4"]])
+    with pytest.raises(md.LimitError, match="no exact method lists the extreme rays of a ConvexHull"):
+        md.design(md.DesignProblem(hull, 1))
+
+
+def test_sixty_symbols_have_a_certified_gain():
+    ball = random_ball(np.random.default_rng(8), 60, "0.01")
+    assert md.design(md.DesignProblem(ball, 1, md.HammingAccuracy())).certified
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"tol": 0}, "tol is 0; accepted: a number between 0 and 1"),
+        ({"tol": float("nan")}, "tol is nan"),
+        ({"tol": True}, "tol is True"),
+        ({"bits": 0}, "bits is 0; accepted"),
+        ({"bits": 53}, "bits is 53"),
+    ],
+)
+def test_bad_options_are_refused(options, message):
+    with pytest.raises(md.InputError, match=message):
+        md.design(md.DesignProblem(md.L1Ball([0.5, 0.5]), 1), **options)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: md.DesignProblem([0.5, 0.5], 1), "give an L1Ball or a ConvexHull"),
+        (lambda: md.DesignProblem(md.L1Ball([0.5, 0.5]), -1), "epsilon is -1; accepted"),
+        (lambda: md.DesignProblem(md.L1Ball([0.5, 0.5]), 1, "mi"), "give a Utility"),
+    ],
+)
+def test_bad_problems_are_refused(make, message):
+    with pytest.raises(md.InputError, match=message):
+        make()
+
+
+def test_a_solver_that_fails_is_an_error_and_no_matrix(monkeypatch):
+    import cvxpy as cp
+
+    def fails(self, **options):
+        raise cp.SolverError("no basis")
+
+    monkeypatch.setattr(cp.Problem, "solve", fails)
+    for utility in (md.MutualInformation(), md.HammingAccuracy()):
+        with pytest.raises(md.SolverError, match="HiGHS failed .*no basis"):
+            md.design(md.DesignProblem(md.L1Ball([0.5, 0.3, 0.2]), 1, utility))
+
+
+def test_a_theorem_above_the_bound_is_reported(monkeypatch):
+    from mechdesign.optimize.closed_form import ClosedForm
+
+    wrong = ClosedForm("a wrong theorem", np.eye(3), optimal=True)
+    monkeypatch.setattr("mechdesign.optimize.designer.closed_forms", lambda problem: [wrong])
+    with pytest.raises(md.SolverError, match="the theorem 'a wrong theorem' reaches .* above the certified bound"):
+        md.design(md.DesignProblem(md.L1Ball([0.5, 0.3, 0.2]), 1))
+
+
+def test_progress_is_told():
+    steps = []
+    md.design(md.DesignProblem(md.L1Ball([0.5, 0.3, 0.2], 0.3), 1), report=steps.append)
+    assert any("extreme rays" in step for step in steps)
+
+
+@settings(max_examples=30)
+@given(balls(most=4), epsilons)
+def test_optimal_mechanisms_beat_random_private_ones_after_mixing(ball, epsilon):
+    """Any matrix mixed with the constant one until it is private is a competitor."""
+    solved = md.design(md.DesignProblem(ball, epsilon))
+    rng = np.random.default_rng(ball.size)
+    matrix = random_mechanism(rng, ball.size, ball.size)
+    constant = ball.prior @ matrix
+    for weight in np.linspace(0, 1, 21):
+        mixed = (1 - weight) * matrix + weight * constant
+        if md.leakage_capacity(mixed, ball) <= float(md.Epsilon.of(epsilon)):
+            assert md.MutualInformation().value(mixed, ball.prior) <= solved.upper_bound
+            break

@@ -1,0 +1,128 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import linprog
+from strategies import balls, epsilons, random_ball
+from tolerances import ALGEBRA, SOLVER
+
+import mechdesign as md
+from mechdesign.optimize.polytope import Polytope
+from mechdesign.optimize.pricing import check_listable
+from mechdesign.optimize.rays import Rays
+
+
+def listed(ball, exp_epsilon, kinds="ABCD"):
+    return np.hstack([np.empty((ball.size, 0)), *Rays(ball, exp_epsilon).of_kinds(kinds)])
+
+
+def greatest_by_lp(ball, exp_epsilon, a):
+    """Maximise <a, v> over the cone with <P, v> = 1 by a linear program that knows no ray."""
+    rows = Polytope(ball, exp_epsilon, 1).rows()
+    N, size = ball.size, rows.inequalities.shape[1]
+    solution = linprog(
+        np.r_[-a, np.zeros(size - N)],
+        A_ub=-rows.inequalities,
+        b_ub=np.zeros(rows.inequalities.shape[0]),
+        A_eq=np.r_[ball.prior, np.zeros(size - N)][None, :],
+        b_eq=[1.0],
+        bounds=[(0, None)] * N + [(None, None)] * (size - N),
+    )
+    assert solution.status == 0, solution.message
+    return -solution.fun
+
+
+@given(balls(), epsilons)
+def test_every_listed_column_is_in_the_cone(ball, epsilon):
+    exp_epsilon = float(md.Epsilon.of(epsilon).exp_down)
+    columns = listed(ball, exp_epsilon)
+    np.testing.assert_allclose(ball.prior @ columns, 1, atol=ALGEBRA)
+    assert columns.min(initial=0) >= 0
+    assert (columns.max(axis=0) <= exp_epsilon * ball.support(columns) + 1e-10).all()
+
+
+@given(balls(), epsilons, st.integers(0, 2**32))
+def test_the_list_holds_a_maximiser_of_every_linear_function(ball, epsilon, seed):
+    """A second side: linear programs over the cone, whose optima are at extreme rays."""
+    exp_epsilon = float(md.Epsilon.of(epsilon).exp_down)
+    rng = np.random.default_rng(seed)
+    columns = np.c_[listed(ball, exp_epsilon), np.ones(ball.size)]
+    for _ in range(3):
+        a = rng.standard_normal(ball.size) * ball.prior + rng.standard_normal(ball.size) * 0.01
+        np.testing.assert_allclose((a @ columns).max(), greatest_by_lp(ball, exp_epsilon, a), atol=SOLVER)
+
+
+@given(balls(), epsilons, st.integers(0, 2**32))
+def test_as_printed_kinds_a_and_b_are_all(ball, epsilon, seed):
+    if 0 in ball.center and ball.radius == 0:
+        return
+    printed = md.L1Ball(ball.center, ball.radius, within_simplex=False)
+    exp_epsilon = float(md.Epsilon.of(epsilon).exp_down)
+    assert listed(printed, exp_epsilon, "CD").size == 0
+    columns = np.c_[listed(printed, exp_epsilon, "AB"), np.ones(ball.size)]
+    a = np.random.default_rng(seed).standard_normal(ball.size) * ball.prior
+    np.testing.assert_allclose((a @ columns).max(), greatest_by_lp(printed, exp_epsilon, a), atol=SOLVER)
+
+
+def test_without_one_kind_the_list_is_not_complete():
+    """Each kind is needed: with it left out some linear function is not maximised."""
+    cases = {
+        "A": md.L1Ball(["0.4", "0.3", "0.3"], "0.2"),
+        "B": md.L1Ball(["0.5", "0.3", "0.2"], "0"),
+        "C": md.L1Ball(["0.5", "0.25", "0.04", "0.02", "0.19"], "0.4"),
+        "D": md.L1Ball(["0.8", "0.15", "0.05"], "0.2"),
+    }
+    rng = np.random.default_rng(12)
+    for kind, ball in cases.items():
+        short = np.c_[listed(ball, 4.0, "ABCD".replace(kind, "")), np.ones(ball.size)]
+        missed = 0.0
+        for _ in range(40):
+            a = rng.standard_normal(ball.size) * ball.prior
+            missed = max(missed, greatest_by_lp(ball, 4.0, a) - (a @ short).max())
+        assert missed > 1e-4, kind
+
+
+@given(balls(), epsilons)
+def test_counts_are_those_of_the_columns(ball, epsilon):
+    rays = Rays(ball, float(md.Epsilon.of(epsilon).exp_down))
+    for kind in "ABD":
+        assert rays.count(kind) == listed(ball, rays.exp_epsilon, kind).shape[1]
+    assert rays.count("C") >= listed(ball, rays.exp_epsilon, "C").shape[1]
+
+
+def test_chunks_do_not_change_the_list(monkeypatch):
+    ball = md.L1Ball(["0.4", "0.3", "0.15", "0.1", "0.05"], "0.3")
+    whole = listed(ball, 2.5)
+    monkeypatch.setattr("mechdesign.optimize.rays._CHUNK", 3)
+    pieces = listed(ball, 2.5)
+    assert {tuple(v) for v in whole.T.round(12)} == {tuple(v) for v in pieces.T.round(12)}
+    assert max(columns.shape[1] for columns in Rays(ball, 2.5).of_kinds("AB")) == 3
+
+
+def test_under_ldp_the_rays_are_the_staircase_columns():
+    ball = md.L1Ball(["0.5", "0.3", "0.2"], 2)
+    columns = listed(ball, math.e)
+    assert columns.shape == (3, 2**3 - 2)
+    np.testing.assert_allclose(columns.max(axis=0) / columns.min(axis=0), math.e, atol=ALGEBRA)
+
+
+def test_education_has_74_thousand_rays_of_kinds_a_and_b_and_314_thousand_in_all():
+    counts = [15784, 10878, 8025, 2657, 2061, 1812, 1601, 1389, 955, 834, 756, 657, 594, 509, 247, 83]
+    ball = md.L1Ball.from_counts(counts, delta="1e-9")
+    rays = Rays(ball, math.e)
+    assert 73_500 < rays.count("AB") < 74_500
+    assert 313_500 < sum(columns.shape[1] for columns in rays.of_kinds("ABCD")) < 314_500
+
+
+def test_lists_too_long_for_memory_or_time_are_refused_by_their_count():
+    rng = np.random.default_rng(0)
+    with pytest.raises(md.LimitError, match=r"60 symbols have about 2\^60 extreme rays"):
+        check_listable(random_ball(rng, 60, 0), math.e)
+    with pytest.raises(md.LimitError, match="23 symbols have .* which need about .* GiB"):
+        check_listable(random_ball(rng, 23, 0), math.e)
+    with pytest.raises(md.LimitError, match="18 symbols have up to .* of kinds C and D"):
+        check_listable(md.L1Ball.from_counts([5] * 18, radius="0.9"), math.e)
+    with pytest.raises(md.LimitError, match="no exact method lists the extreme rays of a ConvexHull"):
+        check_listable(md.ConvexHull([["0.5", "0.5"]]), math.e)

@@ -1,0 +1,77 @@
+import numpy as np
+import pytest
+
+from mechdesign import InputError
+from mechdesign.labels import canonical_label, canonical_labels, default_labels
+
+
+@pytest.mark.parametrize(
+    ("value", "label"),
+    [
+        ("a", "a"),
+        ("?", "?"),
+        (" spaced ", " spaced "),
+        ("日本", "日本"),
+        pytest.param("x" * 1_000, "x" * 1_000, id="1000 characters"),
+        (np.str_("b"), "b"),
+        (7, "7"),
+        (-1, "-1"),
+        (np.int32(3), "3"),
+        pytest.param(10**999, "1" + "0" * 999, id="1000 digits"),
+    ],
+)
+def test_strings_stay_and_integers_become_text(value, label):
+    assert canonical_label(value) == label
+    assert type(canonical_label(value)) is str
+
+
+@pytest.mark.parametrize(
+    ("value", "part"),
+    [
+        ("", "empty"),
+        pytest.param("x" * 1_001, "1001 characters", id="1001 characters"),
+        pytest.param(10**1_000, "1001 characters", id="1001 digits"),
+        pytest.param(10**5_000, "at most 1000", id="5001 digits"),
+        ("\ud800", "UTF-8"),
+        (1.0, "float"),
+        (np.float64(1.0), "float64"),
+        (True, "bool"),
+        (np.True_, "bool"),
+        (None, "NoneType"),
+        (b"a", "bytes"),
+        (("a",), "tuple"),
+    ],
+)
+def test_what_is_no_label_is_refused(value, part):
+    with pytest.raises(InputError, match="label") as caught:
+        canonical_label(value)
+    assert part in str(caught.value)
+    assert "accepted: " in str(caught.value)
+    assert len(str(caught.value)) < 200
+
+
+def test_labels_keep_their_order():
+    assert canonical_labels(iter(["b", 1, "a"]), 3) == ("b", "1", "a")
+
+
+@pytest.mark.parametrize("values", [["a", "b", "a"], [1, "x", "1"]])
+def test_labels_must_differ(values):
+    with pytest.raises(InputError, match="occurs twice"):
+        canonical_labels(values, 3)
+
+
+@pytest.mark.parametrize("size", [1, 3])
+def test_there_must_be_one_label_a_symbol(size):
+    with pytest.raises(InputError, match=f"2 labels for {size} symbols"):
+        canonical_labels(["a", "b"], size)
+
+
+def test_one_string_is_no_list_of_labels():
+    with pytest.raises(InputError, match="one string"):
+        canonical_labels("ab", 2)
+
+
+def test_default_labels_are_numbered_from_one():
+    assert default_labels(3) == ("x1", "x2", "x3")
+    assert default_labels(2, "y") == ("y1", "y2")
+    assert default_labels(0) == ()

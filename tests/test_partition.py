@@ -1,0 +1,32 @@
+from itertools import combinations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mechdesign.partition import half_set
+
+
+def greatest_sum_up_to_half(weights):
+    half = sum(weights) // 2
+    subsets = (subset for size in range(len(weights) + 1) for subset in combinations(weights, size))
+    return max(total for total in map(sum, subsets) if total <= half)
+
+
+@given(st.lists(st.integers(0, 60), max_size=9) | st.lists(st.integers(0, 10**5), max_size=6))
+def test_no_set_comes_nearer_to_half_from_below(weights):
+    chosen = half_set(weights)
+    assert chosen == sorted(set(chosen))
+    assert sum(weights[index] for index in chosen) == greatest_sum_up_to_half(weights)
+
+
+@pytest.mark.parametrize(
+    ("weights", "chosen"),
+    [([], []), ([0, 0], []), ([7], []), ([1, 1], [0]), ([5, 4, 3, 1], [0, 3]), ([9, 1, 1], [1, 2])],
+)
+def test_small_cases(weights, chosen):
+    assert half_set(weights) == chosen
+
+
+def test_a_table_beyond_memory_is_not_attempted():
+    assert half_set([10**10, 10**10 + 1]) is None
