@@ -53,6 +53,8 @@ def load(path: str | os.PathLike[str]) -> Mechanism:
 def to_json(mechanism: Mechanism) -> bytes:
     """Return the JSON of a mechanism: one line for each row of numerators."""
     record = to_record(mechanism).model_dump(by_alias=True, exclude_none=True)
+    if "optimality" in record and record["optimality"]["within_simplex"]:
+        del record["optimality"]["within_simplex"]
     delta = record["guarantee"].get("delta")
     if delta is not None and "/" not in delta:
         record["guarantee"]["delta"] = float(delta)

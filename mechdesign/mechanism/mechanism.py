@@ -31,12 +31,16 @@ class Optimality:
         No mechanism with the guarantee has more, rounded outward.
     multipliers : tuple of float
         The dual vector lambda, from which anyone can compute the bound again.
+    within_simplex : bool
+        False where the claim is only about the mechanisms of ED Proposition 2 as printed, which are fewer
+        than those with the guarantee once the radius exceeds twice the least probability.
     """
 
     utility: Utility
     value: float
     upper_bound: float
     multipliers: tuple[float, ...]
+    within_simplex: bool = True
 
 
 @dataclass(frozen=True)

@@ -47,6 +47,7 @@ class OptimalityRecord(Record):
     upper_bound: Number
     multipliers: Annotated[list[Number], Field(alias="lambda", max_length=MOST_SYMBOLS)]
     matrix: Matrix | None = None
+    within_simplex: bool = True
 
 
 class ProvenanceRecord(Record):
@@ -84,6 +85,7 @@ def to_record(mechanism: Mechanism) -> MechanismRecord:
             value=claim.value,
             upper_bound=claim.upper_bound,
             multipliers=list(claim.multipliers),
+            within_simplex=claim.within_simplex,
             matrix=[[str(x) for x in row] for row in claim.utility.exact]
             if isinstance(claim.utility, MatrixUtility)
             else None,
@@ -144,7 +146,7 @@ def from_record(record: MechanismRecord, source: str) -> Mechanism:
     optimality = None
     if claim is not None:
         utility = utility_by_name(claim.utility, claim.matrix)
-        optimality = Optimality(utility, claim.value, claim.upper_bound, tuple(claim.multipliers))
+        optimality = Optimality(utility, claim.value, claim.upper_bound, tuple(claim.multipliers), claim.within_simplex)
     return Mechanism(
         np.array(record.numerators, dtype=np.int64).reshape(N, M),
         record.bits,

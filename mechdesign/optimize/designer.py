@@ -91,7 +91,7 @@ def design(
     bound = padded(certificate.upper_bound)
     mechanism = replace(
         bare,
-        optimality=Optimality(utility, value, bound, tuple(certificate.multipliers.tolist())),
+        optimality=Optimality(utility, value, bound, tuple(certificate.multipliers.tolist()), _exact(problem)),
         provenance=Provenance(_version(), method, title),
     )
     return Design(
@@ -135,6 +135,11 @@ def _closed_form(problem: DesignProblem, value: float, bound: float) -> ClosedFo
             "this is a defect of mechdesign, please report it with the problem"
         )
     return ClosedFormCheck(form.theorem, reached, value - reached, form.optimal)
+
+
+def _exact(problem: DesignProblem) -> bool:
+    """Return whether the problem asks for every mechanism with the guarantee, not for fewer as printed."""
+    return problem.uncertainty.exact_set is problem.uncertainty
 
 
 def _version() -> str:

@@ -8,6 +8,7 @@ from mechdesign.errors import GuaranteeError
 from mechdesign.mechanism import Mechanism, Proof, prove
 from mechdesign.optimize.certificate import Certificate, certify
 from mechdesign.problem import DesignProblem
+from mechdesign.uncertainty import L1Ball
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,10 @@ def verify(mechanism: Mechanism) -> Verification:
     claim = mechanism.optimality
     if claim is None:
         return Verification(proof, None, None)
-    problem = DesignProblem(mechanism.guarantee.uncertainty, mechanism.guarantee.epsilon, claim.utility)
+    known = mechanism.guarantee.uncertainty
+    if not claim.within_simplex and isinstance(known, L1Ball):
+        known = known.as_printed()
+    problem = DesignProblem(known, mechanism.guarantee.epsilon, claim.utility)
     value = claim.utility.value(mechanism.matrix, problem.uncertainty.prior)
     if abs(value - claim.value) > 1e-12 * max(1.0, abs(value)):
         raise GuaranteeError(f"the stored value is {claim.value:.15g}, but that of the integers is {value:.15g}")

@@ -202,6 +202,10 @@ class L1Ball(UncertaintySet):
         evidence = self.evidence and replace(self.evidence, delta=None)
         return L1Ball(self.center, radius, self.labels, evidence=evidence, within_simplex=self.within_simplex)
 
+    def as_printed(self) -> L1Ball:
+        """Return the ball of ED Proposition 2 as printed, which may reach outside the simplex."""
+        return L1Ball(self.center, self.radius, self.labels, evidence=self.evidence, within_simplex=False)
+
     @cached_property
     def exact_set(self) -> L1Ball:
         """The ball cut with the simplex."""

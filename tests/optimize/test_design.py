@@ -82,7 +82,7 @@ def test_few_bits_are_private_and_uncertified():
 
 
 def test_what_no_method_covers_is_refused_with_what_would_do():
-    with pytest.raises(md.LimitError, match="60 symbols .* merge symbols, or use a gain utility such as hamming-acc"):
+    with pytest.raises(md.LimitError, match=r"60 symbols .* merge symbols, or use a gain utility such as hamming-acc"):
         md.design(md.DesignProblem(md.L1Ball.from_counts([10] * 60), 1))
     hull = md.ConvexHull([["0.5", "0.5"], ["0.6", "0.4"]])
     with pytest.raises(md.LimitError, match="no exact method lists the extreme rays of a ConvexHull"):
@@ -130,7 +130,7 @@ def test_a_solver_that_fails_is_an_error_and_no_matrix(monkeypatch):
 
     monkeypatch.setattr(cp.Problem, "solve", fails)
     for utility in (md.MutualInformation(), md.HammingAccuracy()):
-        with pytest.raises(md.SolverError, match="HiGHS failed .*no basis"):
+        with pytest.raises(md.SolverError, match=r"HiGHS failed .*no basis"):
             md.design(md.DesignProblem(md.L1Ball([0.5, 0.3, 0.2]), 1, utility))
 
 
@@ -139,7 +139,7 @@ def test_a_theorem_above_the_bound_is_reported(monkeypatch):
 
     wrong = ClosedForm("a wrong theorem", np.eye(3), optimal=True)
     monkeypatch.setattr("mechdesign.optimize.designer.closed_forms", lambda problem: [wrong])
-    with pytest.raises(md.SolverError, match="the theorem 'a wrong theorem' reaches .* above the certified bound"):
+    with pytest.raises(md.SolverError, match=r"the theorem 'a wrong theorem' reaches .* above the certified bound"):
         md.design(md.DesignProblem(md.L1Ball([0.5, 0.3, 0.2]), 1))
 
 

@@ -1,0 +1,96 @@
+"""Every problem file, through every method that accepts it: certificate, expected value, closed forms, files."""
+
+from decimal import Decimal
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tolerances import CERTIFIED
+
+import mechdesign as md
+from mechdesign.optimize.closed_form import closed_forms
+from mechdesign.optimize.pricing import check_listable
+from mechdesign.optimize.ray_lp import solve_ray_lp
+
+FOLDER = Path(__file__).parent.parent / "problems"
+FILES = sorted(FOLDER.glob("*.toml"))
+
+
+def half_a_unit(expected: Decimal) -> float:
+    return 0.5 * 10.0 ** expected.as_tuple().exponent
+
+
+def test_there_are_enough_problems_each_with_its_source():
+    assert len(FILES) >= 20
+    for path in FILES:
+        assert md.read_problem(path).citation, path.name
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_problem(path, tmp_path):
+    file = md.read_problem(path)
+    problem = file.problem
+    known, utility = problem.uncertainty, problem.utility
+    solved = md.design(problem)
+
+    assert solved.certified
+    assert solved.leakage <= float(problem.epsilon) * (1 + 1e-15)
+    if "value" in file.expected:
+        expected = file.expected["value"]
+        assert abs(solved.value - float(expected)) <= half_a_unit(expected)
+
+    for form in closed_forms(problem):
+        reached = utility.value(form.matrix, known.prior)
+        assert reached <= solved.upper_bound
+        if form.optimal:
+            np.testing.assert_allclose(reached, solved.value, atol=CERTIFIED)
+
+    if utility.is_polyhedral and isinstance(known, md.L1Ball) and known.size <= 10:
+        rays = check_listable(known, float(problem.epsilon.exp_down))
+        listed = solve_ray_lp(rays, utility, lambda step: None)
+        np.testing.assert_allclose(utility.value(listed.matrix, known.prior), solved.value, atol=CERTIFIED)
+
+    solved.mechanism.save(tmp_path / "m.json")
+    loaded = md.Mechanism.load(tmp_path / "m.json")
+    verified = md.verify(loaded)
+    assert verified.value == solved.value
+    assert verified.certificate.upper_bound <= solved.upper_bound
+
+    md.write_problem(tmp_path / "p.toml", file)
+    assert md.read_problem(tmp_path / "p.toml") == file
+
+
+COMPARED = [path for path in FILES if {"k_ary_randomized_response", "best_ldp"} & set(md.read_problem(path).expected)]
+
+
+@pytest.mark.parametrize("path", COMPARED, ids=lambda path: path.stem)
+def test_comparison(path):
+    file = md.read_problem(path)
+    comparison = md.compare(md.design(file.problem))
+    krr, best = file.expected["k_ary_randomized_response"], file.expected["best_ldp"]
+    assert abs(comparison.k_ary_randomized_response - float(krr)) <= half_a_unit(krr)
+    assert abs(comparison.best_ldp.value - float(best)) <= half_a_unit(best)
+    assert comparison.best_ldp.certified
+
+
+def test_the_reference_values_are_all_there():
+    """Each row of the table of reference values has its file."""
+    expected = {str(value) for path in FILES for value in md.read_problem(path).expected.values()}
+    assert expected >= {
+        "0.0268223106269",
+        "0.9939905941",
+        "1.5755377146",
+        "0.1989599015",
+        "0.9989919451",
+        "0.8912304568",
+        "0.1671911807",
+        "0.8661311328",
+        "0.9514301776",
+        "0.952186783",
+        "0.16158838",
+        "0.12740263",
+        "0.12259753",
+        "0.0424945648",
+        "0.1232854303",
+        "1.6094379124",
+    }
