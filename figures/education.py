@@ -1,0 +1,86 @@
+"""Three mechanisms for the 16 education levels of Adult at epsilon = 1, beside each other.
+
+The certified optimum for every prior in the l1 ball of delta = 1e-9 (PML), the certified optimum for every
+prior at all (LDP), and k-ary randomized response. Run ``python -m figures.education``; it writes
+``figures/education.csv`` and ``figures/education.png``.
+"""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import mechdesign as md
+from mechdesign.optimize.comparison import k_ary_randomized_response
+
+FOLDER = Path(__file__).parent
+COLUMNS = ("mechanism", "mutual_information", "input", "output", "probability")
+Row = dict[str, Any]
+
+
+def compute(quick: bool = False) -> list[Row]:  # noqa: FBT001, FBT002 - the interface of every figure
+    """Return one row for each mechanism, input and output; quick takes the 5 levels of race instead."""
+    name = "adult-race" if quick else "adult-education"
+    problem = md.read_problem(FOLDER.parent / "problems" / f"{name}.toml").problem
+    solved = md.design(problem)
+    comparison = md.compare(solved)
+    if comparison.best_ldp is None:
+        raise md.LimitError(comparison.best_ldp_missing)
+    everything = comparison.best_ldp.problem.uncertainty
+    krr = k_ary_randomized_response(everything, problem)
+    mechanisms = {
+        "optimal under PML": solved.mechanism,
+        "optimal under LDP": comparison.best_ldp.mechanism,
+        "randomized response (LDP)": krr,
+    }
+    return [
+        {
+            "mechanism": name,
+            "mutual_information": problem.utility.value(mechanism.matrix, problem.uncertainty.prior),
+            "input": label,
+            "output": output,
+            "probability": probability,
+        }
+        for name, mechanism in mechanisms.items()
+        for label, row in zip(mechanism.inputs, mechanism.matrix.tolist(), strict=True)
+        for output, probability in zip(mechanism.outputs, row, strict=True)
+    ]
+
+
+def draw(table: list[Row]) -> Any:
+    """Return a matplotlib figure: one heat map for each mechanism."""
+    from matplotlib.figure import Figure
+
+    names = list(dict.fromkeys(row["mechanism"] for row in table))
+    figure = Figure(figsize=(11, 4.6), layout="constrained")
+    axes = figure.subplots(1, len(names), sharey=True)
+    image, largest = None, max(row["probability"] for row in table)
+    for axis, name in zip(axes, names, strict=True):
+        rows = [row for row in table if row["mechanism"] == name]
+        inputs = list(dict.fromkeys(row["input"] for row in rows))
+        matrix = np.array([row["probability"] for row in rows]).reshape(len(inputs), -1)
+        image = axis.imshow(matrix, cmap="Blues", vmin=0, vmax=largest, aspect="auto")
+        axis.set_title(f"{name}\nI(X; Y) = {rows[0]['mutual_information']:.3f} nats")
+        axis.set_xlabel("output")
+        axis.set_xticks(range(0, matrix.shape[1], 5), [f"y{j + 1}" for j in range(0, matrix.shape[1], 5)])
+        axis.set_yticks(range(len(inputs)), inputs)
+    axes[0].set_ylabel("input, by falling frequency")
+    figure.colorbar(image, ax=axes, label="probability of the output, given the input", shrink=0.9)
+    return figure
+
+
+def main() -> None:
+    """Write the table and the picture."""
+    table = compute()
+    with (FOLDER / "education.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(table)
+    draw(table).savefig(FOLDER / "education.png", dpi=110)
+
+
+if __name__ == "__main__":
+    main()
