@@ -160,7 +160,7 @@ def log_up(ratio: Fraction) -> float:
     Examples
     --------
     >>> log_up(Fraction(1)), log_up(Fraction(9, 8))
-    (0.0, 0.11778303565638348)
+    (0.0, 0.11778303565638346)
     """
     if ratio == 1:
         return 0.0

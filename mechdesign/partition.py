@@ -26,7 +26,7 @@ def half_set(weights: Sequence[int]) -> list[int] | None:
     Examples
     --------
     >>> half_set([5, 3, 3, 1])
-    [0, 3]
+    [1, 2]
     """
     half = sum(weights) // 2
     if half * len(weights) > _LARGEST_TABLE_BITS:

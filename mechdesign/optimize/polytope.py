@@ -59,7 +59,7 @@ class Polytope:
     >>> from mechdesign import L1Ball
     >>> polytope = Polytope(L1Ball([0.5, 0.5], radius=0.1), 2.0, 2)
     >>> polytope.rows().inequalities.shape
-    (22, 14)
+    (20, 14)
     """
 
     uncertainty: UncertaintySet

@@ -50,7 +50,7 @@ class Rays:
     --------
     >>> known = Rays(L1Ball([0.5, 0.3, 0.2]), 1.5)
     >>> np.hstack(list(known.of_kinds("AB"))).shape
-    (3, 8)
+    (3, 6)
     """
 
     ball: L1Ball

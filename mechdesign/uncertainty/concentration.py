@@ -74,7 +74,7 @@ def weissman_radius_exact(samples: int, categories: int, delta: object) -> Fract
     Examples
     --------
     >>> weissman_radius_exact(48842, 16, "1e-9")
-    Fraction(18046568064099, 500000000000000)
+    Fraction(36093136128199, 1000000000000000)
     """
     n = checked_samples(samples)
     N = _whole(categories, "the number of categories", 2)

@@ -301,7 +301,9 @@ class L1Ball(UncertaintySet):
 
     def member_near(self, prior: ArrayLike) -> Floats:
         """Return a member of the ball close to a prior: itself, drawn towards the center as far as needed."""
-        Q = np.clip(self.as_vector(prior), 0.0, None)
+        Q = self.as_vector(prior)
+        if self.within_simplex:
+            Q = np.clip(Q, 0.0, None)
         if not np.isfinite(Q).all() or Q.sum() <= 0:
             return self.prior.copy()
         step = Q / Q.sum() - self.prior

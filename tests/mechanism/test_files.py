@@ -89,6 +89,7 @@ EVERY_KIND = [
     mechanism(L1Ball(["0.3333333333", "0.3333333333", "0.3333333333"], 2, ['"quoted"', "naïve, \u2028\n", "\x00"])),
     mechanism(ConvexHull([["1/3", "1/3", "1/3"], [0.5, 0.25, 0.25]], weights=["1/7", "6/7"])),
     mechanism(optimality=None),
+    mechanism(optimality=Optimality(MutualInformation(), 0.5, 0.75, (0.0, 1.0, 2.0), within_simplex=False)),
     mechanism(optimality=Optimality(ExpectedGain([["1/3", 0, 1]]), -1.0, 2.0, (0.0, 1.0, 2.0))),
     mechanism(optimality=Optimality(ExpectedDistortion([[0.1, 0, 1]] * 2), 1e-320, 2.0, (0.0, 1.0, 2.0))),
     mechanism(optimality=Optimality(HammingAccuracy(), 0.0, 1.0, (0.0, 1.0, 1e-300))),

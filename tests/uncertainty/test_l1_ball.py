@@ -100,6 +100,12 @@ def test_members_near_a_prior_are_members():
         np.testing.assert_allclose(ball.member_near(ball.prior), ball.prior, atol=ALGEBRA)
 
 
+def test_members_of_a_ball_as_printed_may_be_outside_the_simplex():
+    printed = md.L1Ball(["0.9", "0.1"], "0.4", within_simplex=False)
+    np.testing.assert_allclose(printed.member_near([1.1, -0.1]), [1.1, -0.1], atol=1e-12)
+    np.testing.assert_allclose(printed.exact_set.member_near([1.1, -0.1]), [1.0, 0.0], atol=1e-12)
+
+
 def test_counts_give_the_weissman_radius_and_keep_their_order():
     ball = md.L1Ball.from_counts({"b": 3, "a": 5, 7: 0}, delta="1e-3")
     assert ball.labels == ("b", "a", "7")

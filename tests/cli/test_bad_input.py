@@ -1,0 +1,295 @@
+import json
+
+import numpy as np
+import pytest
+
+from mechdesign import Epsilon, Guarantee, L1Ball, Mechanism, MutualInformation, Optimality
+from mechdesign.cli.main import run
+
+COUNTS = "level,people\nlow,50\nmiddle,30\nhigh,20\n"
+HEAD = 'title = "t"\nepsilon = "1"\n'
+PROBLEM = HEAD + "[prior.counts]\nlow = 50\nmiddle = 30\nhigh = 20\n"
+EPSILON = ["--epsilon", "1"]
+
+
+@pytest.fixture
+def refused(tmp_path, monkeypatch, capsys):
+    """Run a command that is to fail, and return its message."""
+
+    def run_refused(arguments, usage=False):
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.delenv("MECHDESIGN_TRACEBACK", raising=False)
+        monkeypatch.setattr("mechdesign.cli.progress._PATIENCE", 1e6)
+        before = {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()}
+        status = run(arguments)
+        captured = capsys.readouterr()
+        lines = captured.err.splitlines()
+        assert (status, captured.out) == (2, ""), captured.err
+        assert len(lines) == 1 or (usage and lines[0].startswith("Usage: mechdesign"))
+        assert lines[-1].startswith("Error: ")
+        assert "Traceback" not in captured.err
+        assert {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()} == before
+        return lines[-1]
+
+    return run_refused
+
+
+@pytest.fixture
+def put(tmp_path):
+    """Write an input file, and an older output file that is to survive."""
+
+    def write(name, content):
+        (tmp_path / "m.json").write_bytes(b"what stood here")
+        (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+
+    return write
+
+
+BAD_COUNTS = [
+    ("level,people\nlow,-5\nhigh,2\n", "the count of 'low' is '-5'"),
+    ("level,people\nlow,5.5\nhigh,2\n", "the count of 'low' is '5.5'"),
+    ("level,people\nlow,NaN\nhigh,2\n", "the count of 'low' is 'NaN'"),
+    ("level,people\nlow,9999999999999999\nhigh,2\n", "from 0 to 10^15"),
+    ("level,people\nlow,\nhigh,2\n", "the count of 'low' is ''"),
+    ("", "no category"),
+    ("level,people\n", "no category"),
+    ("level,people\nlow,5\n", "one category ('low')"),
+    ("level,people\nlow,0\nhigh,0\n", "all counts are 0"),
+    ("level,people\nlow,0\nhigh,5\n", "'low' has probability 0 under a known prior"),
+    ("level,people\nlow,5\nlow,5\n", "line 3: the label 'low' occurs twice"),
+    ("level,people\n,5\nhigh,5\n", "a label is empty"),
+    ("level,people\nlow\nhigh,5\n", "line 2: 1 fields"),
+    ("low,5\nhigh,5\n", "--no-header"),
+    (b"level,people\nl\xf6w,5\nhigh,5\n", "not UTF-8"),
+    ('level,people\n"low,5\nhigh,5\n', "not CSV"),
+]
+
+
+@pytest.mark.parametrize(("content", "part"), BAD_COUNTS, ids=[part for _, part in BAD_COUNTS])
+def test_a_bad_table_of_counts(refused, put, content, part):
+    put("counts.csv", content)
+    assert part in refused(["design", "--counts", "counts.csv", *EPSILON, "-o", "m.json"])
+    assert part in refused(["compare", "--counts", "counts.csv", *EPSILON])
+
+
+@pytest.mark.parametrize(
+    ("content", "arguments", "part"),
+    [
+        ("", ["--column", "level"], "no category"),
+        ("id,level\n", ["--column", "level"], "no category"),
+        ("id,level\n1,low\n2,low\n", ["--column", "level"], "one category ('low')"),
+        ("id,level\n1,low\n2,\n", ["--column", "level"], "line 3: the column 'level' is empty"),
+        ("id,level\n1,low\n2\n", ["--column", "level"], "line 3: 1 fields"),
+        ("id,level\n1,low\n", ["--column", "height"], "the column 'height' is missing; columns: 'id, level'"),
+        ("level,level\n1,low\n", ["--column", "level"], "the column 'level' occurs twice"),
+        ("1,low\n2,high\n", ["--column", "level", "--no-header"], "give its index"),
+        ("1,low\n2,high\n", ["--column", "2", "--no-header"], "there is no column '2'"),
+        ("1,low\n2,high\n", ["--column", "-1", "--no-header"], "give its index"),
+    ],
+)
+def test_a_bad_column_of_data(refused, put, content, arguments, part):
+    put("data.csv", content)
+    assert part in refused(["design", "--data", "data.csv", *arguments, *EPSILON, "-o", "m.json"])
+
+
+@pytest.mark.parametrize(
+    ("options", "part"),
+    [
+        (["--epsilon", "-1"], "epsilon is '-1'"),
+        (["--epsilon", "-1e-9"], "epsilon is '-1e-9'"),
+        (["--epsilon", "inf"], "epsilon is 'inf'"),
+        (["--epsilon", "nan"], "epsilon is 'nan'"),
+        (["--epsilon", "1e9"], "epsilon is '1e9'"),
+        (["--epsilon", "log(1/2)"], "epsilon is 'log(1/2)', which is negative"),
+        (["--epsilon", "log(1/0)"], "divides by zero"),
+        (["--epsilon", "one"], "epsilon is 'one'"),
+        (["--epsilon", ""], "epsilon is ''"),
+        (["--epsilon", "1\n2"], "epsilon is"),
+        (["--delta", "-0.1"], "delta is '-0.1'"),
+        (["--delta", "1"], "delta is '1'"),
+        (["--delta", "1.5"], "delta is '1.5'"),
+        (["--delta", "nan"], "delta is 'nan'"),
+        (["--delta", "1/0"], "divides by zero"),
+        (["--radius", "-0.1"], "the radius is '-0.1'"),
+        (["--radius", "2.1"], "the radius is '2.1'"),
+        (["--radius", "inf"], "the radius is 'inf'"),
+        (["--radius", "1e400"], "the radius is '1e400'"),
+        (["--delta", "0.1", "--radius", "0.1"], "delta '0.1' and radius '0.1' are both given"),
+        (["--samples", "100"], "samples 100 is given without delta"),
+        (["--samples", "0", "--delta", "0.1"], "the number of samples is 0"),
+        (["--utility", "entropy"], "the utility 'entropy' is unknown; accepted: mutual-information"),
+        (["--utility", "expected-gain"], "needs a matrix"),
+        (["--bits", "0"], "bits is 0"),
+        (["--bits", "53"], "bits is 53"),
+        (["--tol", "0"], "tol is 0"),
+        (["--tol", "-1"], "tol is -1"),
+        (["--tol", "1"], "tol is 1"),
+        (["--tol", "nan"], "tol is nan"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_a_bad_option(refused, put, options, part):
+    put("counts.csv", COUNTS)
+    arguments = ["design", "--counts", "counts.csv", "-o", "m.json", *options]
+    assert part in refused(arguments if "--epsilon" in options else [*arguments, *EPSILON])
+
+
+BAD_PROBLEMS = [
+    (HEAD + "[prior]\nprobabilities = [0.5, 0.6]\n", "sums to 1.1"),
+    (HEAD + "[prior]\nprobabilities = [nan, 0.5]\n", "'NaN'"),
+    (HEAD + "[prior]\nprobabilities = [1.5, -0.5]\n", "is -0.5"),
+    (HEAD + "[prior]\nprobabilities = ['1e400', 0.5]\n", "the center sums to"),
+    (HEAD + "[prior]\nprobabilities = [1]\n", "at least two"),
+    (HEAD + "[prior]\nlabels = ['a', 'a']\nprobabilities = [0.5, 0.5]\n", "'a' occurs twice"),
+    (HEAD + "[prior]\nprobabilities = [0.5, 0.5]\nradius = ''\n", "the radius is ''"),
+    (HEAD + "[prior.counts]\na = -1\nb = 2\n", "the count of 'a' is -1"),
+    (HEAD + "[prior.counts]\na = 1.5\nb = 2\n", "1.5"),
+    (HEAD + "[prior.counts]\na = 1\n", "one category"),
+    (HEAD + "[prior.counts]\n", "no category"),
+    (HEAD + "[prior]\ndelta = 1.5\ncounts = {a = 1, b = 2}\n", "delta is '1.5'"),
+    (HEAD + "[prior]\nradius = -1\ncounts = {a = 1, b = 2}\n", "the radius is '-1'"),
+    (HEAD + "[prior]\ndelta = 0.1\nradius = 0.1\ncounts = {a = 1, b = 2}\n", "are both given"),
+    (PROBLEM.replace('"1"', "-1"), "epsilon is '-1'"),
+    (PROBLEM.replace('"1"', "nan"), "epsilon is 'NaN'"),
+    (PROBLEM.replace('"1"', "1e99999999999999999999"), "1e99999999999999999999"),
+    (PROBLEM.replace('"1"', "0x" + "f" * 5_000), "epsilon"),
+    ('utility = "entropy"\n' + PROBLEM, "'entropy' is unknown"),
+    ('utility = "expected-gain"\n' + PROBLEM + '[gain]\nmatrix = [["1e400", 0, 0]]\n', "1e400"),
+    ("colour = 1\n" + PROBLEM, "'colour' is unknown"),
+    (PROBLEM + '[expected]\nvalue = "much"\n', "'much'"),
+    (PROBLEM + "[[[", "not TOML"),
+    ("title = \n", "not TOML"),
+    ("", "'title' is missing"),
+    ("x = " + "[" * 100_000, "nested too deeply"),
+    (b"title = '\xff'\n", "not UTF-8"),
+]
+
+
+@pytest.mark.parametrize(("content", "part"), BAD_PROBLEMS, ids=[part for _, part in BAD_PROBLEMS])
+def test_a_bad_problem_file(refused, put, content, part):
+    put("problem.toml", content)
+    assert part in refused(["design", "problem.toml", "-o", "m.json"])
+    assert "problem.toml" in refused(["compare", "problem.toml"])
+
+
+@pytest.mark.parametrize("name", ["absent", "folder"])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["design", "NAME", "-o", "m.json"],
+        ["design", "--counts", "NAME", *EPSILON, "-o", "m.json"],
+        ["design", "--data", "NAME", "--column", "a", *EPSILON, "-o", "m.json"],
+        ["compare", "NAME"],
+        ["verify", "NAME"],
+    ],
+    ids=" ".join,
+)
+def test_a_file_that_cannot_be_read(refused, put, tmp_path, arguments, name):
+    put("m.json", b"what stood here")
+    (tmp_path / "folder").mkdir()
+    assert f"cannot read {name}" in refused([argument.replace("NAME", name) for argument in arguments])
+
+
+@pytest.mark.parametrize(
+    ("output", "part"),
+    [
+        ("m.txt", "accepted: .json, .npz, .csv"),
+        ("m", "accepted: .json, .npz, .csv"),
+        ("", "accepted: .json, .npz, .csv"),
+        ("absent/m.json", "cannot write absent/m.json: No such file"),
+        ("problem.toml/m.json", "cannot write problem.toml/m.json: Not a directory"),
+        ("folder.json", "cannot write folder.json"),
+        ("m" * 300 + ".json", "too long"),
+    ],
+)
+def test_a_place_that_cannot_be_written(refused, put, tmp_path, output, part):
+    put("problem.toml", PROBLEM)
+    (tmp_path / "m.txt").write_bytes(b"what stood here")
+    (tmp_path / "folder.json").mkdir()
+    assert part in refused(["design", "problem.toml", "-o", output])
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["folder.json", "m.json", "m.txt", "problem.toml"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        (["design", "-o", "m.json"], "give one of PROBLEM.toml"),
+        (["design", "problem.toml", "--counts", "counts.csv", "-o", "m.json"], "give one of PROBLEM.toml"),
+        (["design", "--counts", "a.csv", "--data", "b.csv", *EPSILON], "give one of PROBLEM.toml"),
+        (["design", "problem.toml", "--epsilon", "2", "-o", "m.json"], "--epsilon: a problem file says this itself"),
+        (["design", "problem.toml", "--delta", "0", "--radius", "1", "--no-header"], "--delta, --radius, --no-header"),
+        (["design", "--counts", "counts.csv", "-o", "m.json"], "need --epsilon"),
+        (["design", "--data", "data.csv", *EPSILON, "-o", "m.json"], "--data needs --column"),
+        (["design", "--counts", "counts.csv", "--column", "a", *EPSILON], "--column belongs to --data"),
+        (["design", "--counts", "counts.csv", *EPSILON, "--samples", "many"], "'many' is not a valid integer"),
+        (["design", "problem.toml", "--bits", "1.5"], "'1.5' is not a valid integer"),
+        (["design", "problem.toml", "--tol", "small"], "'small' is not a valid float"),
+        (["design", "problem.toml", "-o"], "requires an argument"),
+        (["design", "problem.toml", "--colour", "red"], "--colour"),
+        (["verify"], "Missing argument"),
+        (["verify", "a.json", "b.json"], "unexpected extra argument"),
+        (["measure", "problem.toml"], "No such command 'measure'"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_a_command_line_that_makes_no_sense(refused, put, arguments, part):
+    put("problem.toml", PROBLEM)
+    assert part in refused(arguments, usage=True)
+
+
+# Mechanism files edited by hand
+
+
+def set_key(*keys):
+    *folder, last, value = keys
+
+    def edit(table):
+        for key in folder:
+            table = table[key]
+        table[last] = value
+
+    return edit
+
+
+@pytest.mark.parametrize(
+    ("edit", "part"),
+    [
+        (set_key("numerators", 0, [3, 2]), "row 1 of the numerators sums to 5"),
+        (set_key("numerators", 0, [5, -1]), "row 1, column 2 is -1"),
+        (set_key("numerators", [[4, 0], [4, 0]]), "column 2 of the numerators is zero"),
+        (set_key("numerators", 0, [3.5, 0.5]), "numerators.0.0"),
+        (set_key("numerators", 0, 0, 10**30), "too long"),
+        (set_key("inputs", ["a", "a"]), "'a' occurs twice"),
+        (set_key("outputs", ["a", "a"]), "'a' occurs twice"),
+        (set_key("inputs", ["a"]), "1 inputs"),
+        (set_key("inputs", ["\ud800", "b"]), "\\ud800"),
+        (set_key("schema", "mechdesign/mechanism/9"), "schema is 'mechdesign/mechanism/9'"),
+        (set_key("comment", 1), "'comment' is unknown"),
+        (set_key("bits", 53), "bits is 53"),
+        (set_key("guarantee", "epsilon", "-1"), "epsilon is '-1'"),
+        (set_key("guarantee", "radius", "3"), "the radius is '3'"),
+        (set_key("guarantee", "center", ["0.5", "0.6"]), "the center sums to 1.1"),
+        (set_key("optimality", "lambda", [0.0]), "lambda has 1 entries"),
+        (set_key("optimality", "utility", "entropy"), "'entropy' is unknown"),
+        (lambda table: table.pop("guarantee"), "'guarantee' is missing"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+@pytest.mark.parametrize("flags", [[], ["--json"]], ids=["words", "json"])
+def test_a_mechanism_file_edited_by_hand(refused, tmp_path, edit, part, flags):
+    promise = Guarantee(Epsilon.of("log(3)"), L1Ball(["0.5", "0.5"], 2))
+    claim = Optimality(MutualInformation(), 0.1, 0.2, (0.0, 0.0))
+    Mechanism(np.array([[3, 1], [1, 3]]), 2, promise, optimality=claim).save(tmp_path / "m.json")
+    table = json.loads((tmp_path / "m.json").read_text(encoding="utf-8"))
+    edit(table)
+    (tmp_path / "m.json").write_text(json.dumps(table), encoding="utf-8")
+    assert part in refused(["verify", "m.json", *flags])
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"{", b"[]", b"null", b'{"schema": NaN}', b'{"a": 1, "a": 2}', b"\xff\xfe", b"PK\x03\x04", b"[" * 100_000],
+)
+def test_what_is_no_mechanism_file(refused, put, content):
+    put("other.json", content)
+    assert "other.json" in refused(["verify", "other.json"])
