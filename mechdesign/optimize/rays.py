@@ -82,6 +82,18 @@ class Rays:
             return np.ones(mass.shape, dtype=bool)
         return mass >= self._t - RAY_EDGE
 
+    @cached_property
+    def errors(self) -> Floats:
+        """How far a listed entry may be from that of its ray, over the column's greatest entry, shape (N, 1).
+
+        The entry x of kind B divides by P_f, and m of kind A by no less than P_i + t for any symbol i that
+        has it, so that rounding weighs more the rarer a symbol is.
+        """
+        P = self.ball.prior
+        divisor = np.where(P > 0, P, max(self._t, RAY_EDGE))
+        result: Floats = (2 * (self.ball.size + 8) * np.finfo(float).eps * (1 + 1 / divisor))[:, None]
+        return result
+
     def of_kinds(self, kinds: str) -> Iterator[Floats]:
         """Yield the rays of some kinds in chunks of shape (N, k), k <= 32768 or thereabouts."""
         everything = (1 << self.ball.size) - 1

@@ -47,11 +47,12 @@ class Utility(ABC):
         """Return a (sub)gradient of mu at one column, shape (N,); ``<gradient, v> = mu(v)``."""
 
     @abstractmethod
-    def mu_up(self, columns: Floats, prior: Floats, slack: float) -> Floats:
+    def mu_up(self, columns: Floats, prior: Floats, slack: float | Floats) -> Floats:
         """Return an upper bound of mu over all columns within ``slack`` of each given one, shape (M,).
 
-        The columns are scaled so that ``<P, v> = 1``. The bound covers errors of rounding; a
-        certificate of optimality is computed from it.
+        The slack is one number, or an array that broadcasts to the columns, entry by entry. The columns are
+        scaled so that ``<P, v> = 1``. The bound covers errors of rounding; a certificate of optimality is
+        computed from it.
         """
 
     def check_size(self, size: int) -> None:  # noqa: B027 - most utilities are defined on every alphabet

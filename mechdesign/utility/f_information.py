@@ -109,7 +109,7 @@ class FInformation(Utility):
         result: Floats = P * (float(P @ self.f(u)) - mean_slope + slope)
         return result
 
-    def mu_up(self, columns: Floats, prior: Floats, slack: float) -> Floats:
+    def mu_up(self, columns: Floats, prior: Floats, slack: float | Floats) -> Floats:
         """Return an upper bound of mu near each column: a convex f is largest at an end of an interval."""
         below = np.asarray(self.f(np.maximum(columns - slack, 0.0)), dtype=float)
         above = np.asarray(self.f(columns + slack), dtype=float)

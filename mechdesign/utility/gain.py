@@ -45,11 +45,12 @@ class PolyhedralUtility(Utility):
         result: Floats = linear[int(np.argmax(linear @ v))]
         return result
 
-    def mu_up(self, columns: Floats, prior: Floats, slack: float) -> Floats:
+    def mu_up(self, columns: Floats, prior: Floats, slack: float | Floats) -> Floats:
         """Return an upper bound of mu near each column."""
         weights = np.abs(self.gains(prior.size)) * prior
         rounding = (prior.size + 16) * _EPS * (weights @ np.abs(columns)).max(axis=0)
-        result: Floats = self.mu(columns, prior) + rounding + slack * weights.sum(axis=1).max()
+        moved = (weights @ np.broadcast_to(slack, columns.shape)).max(axis=0)
+        result: Floats = self.mu(columns, prior) + rounding + moved
         return result
 
 

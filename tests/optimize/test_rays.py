@@ -1,4 +1,5 @@
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -90,6 +91,24 @@ def test_counts_are_those_of_the_columns(ball, epsilon):
     for kind in "ABD":
         assert rays.count(kind) == listed(ball, rays.exp_epsilon, kind).shape[1]
     assert rays.count("C") >= listed(ball, rays.exp_epsilon, "C").shape[1]
+
+
+def test_entries_are_as_exact_as_they_say():
+    """Kinds A and B again in rationals, with a symbol of probability 1e-9: errors stay within what is allowed."""
+    ball = md.L1Ball.from_counts([1, 7, 10**9 // 3, 10**9 - 10**9 // 3 - 8])
+    P, e = ball.center, Fraction(5, 2)
+    rays = Rays(ball, float(e))
+    columns = listed(ball, float(e), "AB")
+    checked = 0
+    for v in columns.T:
+        inside = [i for i in range(4) if v[i] > 2.4999]
+        odd = [i for i in range(4) if 0 < v[i] <= 2.4999]
+        if len(odd) != 1:
+            continue
+        exact = (1 - e * sum(P[i] for i in inside)) / P[odd[0]]
+        assert abs(Fraction(float(v[odd[0]])) - exact) <= Fraction(float(rays.errors[odd[0], 0])) * e
+        checked += 1
+    assert checked >= 4
 
 
 def test_chunks_do_not_change_the_list(monkeypatch):

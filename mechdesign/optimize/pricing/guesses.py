@@ -118,7 +118,7 @@ def _least_level(a: Floats, P: Floats, Q: Floats, y: float, exp_epsilon: float) 
     levels = (np.cumsum(b[free][order]) - left) / np.cumsum(P[free][order])
     following = np.append(breaks[order][1:], -np.inf)
     level = float(levels[int(np.argmax(levels >= following))])
-    return level + rounding + 64 * _EPS * abs(level)
+    return level + rounding + (a.size + 64) * _EPS * abs(level)
 
 
 def _rounding(a: Floats, y: float) -> float:

@@ -88,8 +88,8 @@ class Price:
 def price_by_listing(rays: Rays, utility: Utility, multipliers: Floats) -> Price:
     """Return the greatest reduced cost over all extreme rays, rounded outward.
 
-    A ray's entries are known to a few units of rounding; the utility is bounded over that neighbourhood,
-    and the product with lambda is given its own allowance.
+    A ray's entries are known up to rounding (`Rays.errors`); the utility is bounded over that
+    neighbourhood, and the product with lambda is given its own allowance.
 
     Parameters
     ----------
@@ -102,10 +102,11 @@ def price_by_listing(rays: Rays, utility: Utility, multipliers: Floats) -> Price
     """
     P, N = rays.ball.prior, rays.ball.size
     greatest, looked_at = -np.inf, 0
-    size = float(np.abs(multipliers).sum())
+    # Errors of the entries, and of the sum of N products.
+    relative = float(np.abs(multipliers) @ (rays.errors[:, 0] + (N + 8) * _EPS))
     for columns in rays.of_kinds("ABCD"):
-        slack = 8 * (N + 8) * _EPS * float(columns.max())
-        upper = utility.mu_up(columns, P, slack) - multipliers @ columns
-        greatest = max(greatest, float(upper.max()) + size * (slack + (N + 8) * _EPS * float(columns.max())))
+        largest = float(columns.max())
+        upper = utility.mu_up(columns, P, rays.errors * largest) - multipliers @ columns
+        greatest = max(greatest, float(upper.max()) + relative * largest)
         looked_at += columns.shape[1]
     return Price(greatest, "every extreme ray", looked_at)
