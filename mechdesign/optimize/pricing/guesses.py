@@ -101,15 +101,9 @@ def _least_level(a: Floats, P: Floats, Q: Floats, y: float, exp_epsilon: float) 
 
     The left side falls in r, piecewise linearly, with breaks at ``(a_i + y Q_i) / P_i``.
     """
-    free = P > 0
+    y, Q = _affordable(a, P, Q, y, exp_epsilon)
     left = _room(a, P, Q, y, exp_epsilon)
-    if left < 0:
-        # Symbols without mass take more than y / e. Any y proves a bound, so take one that is large enough.
-        gained = 1 / exp_epsilon - float(Q[~free].sum())
-        y += 2 * -left / gained if gained > 0 else 0.0
-        left = _room(a, P, Q, y, exp_epsilon)
-        if left < 0:
-            return np.inf
+    free = P > 0
     b = a + y * Q
     rounding = _rounding(a, y)
     breaks = b[free] / P[free]
@@ -119,6 +113,23 @@ def _least_level(a: Floats, P: Floats, Q: Floats, y: float, exp_epsilon: float) 
     following = np.append(breaks[order][1:], -np.inf)
     level = float(levels[int(np.argmax(levels >= following))])
     return level + rounding + (a.size + 64) * _EPS * abs(level)
+
+
+def _affordable(a: Floats, P: Floats, Q: Floats, y: float, exp_epsilon: float) -> tuple[float, Floats]:
+    """Return y and Q for which symbols without mass, whose terms no r lowers, leave room.
+
+    A solver's own may miss that by its tolerance. Any y, and any mixture of Q with P, proves a bound.
+    """
+    left = _room(a, P, Q, y, exp_epsilon)
+    if left >= 0:
+        return y, Q
+    load = float(y * Q[(P <= 0) & (a + y * Q > 0)].sum())
+    if load > 0:
+        share = min(1.0, -2 * left / load)
+        mixed = (1 - share) * Q + share * P
+        if _room(a, P, mixed, y, exp_epsilon) >= 0:
+            return y, mixed
+    return y + max(0.0, -2 * exp_epsilon * _room(a, P, P, y, exp_epsilon)), P
 
 
 def _rounding(a: Floats, y: float) -> float:
