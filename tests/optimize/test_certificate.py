@@ -38,7 +38,7 @@ def test_guesses_and_rays_price_alike(ball, epsilon, seed):
         costs = [cost.max() for _, cost in reduced_costs(rays, utility, multipliers)]
         greatest = max([*costs, constant])
         # Symbols without mass are reached through the radius alone, which a solver's tolerance is divided by.
-        loss = 1e-7 if 0 not in ball.center else 1e-6 / float(ball.half_radius)
+        loss = 1e-7 if 0 not in ball.center else 1e-8 / float(ball.half_radius)
         np.testing.assert_allclose(by_guess, greatest, atol=loss)
         assert by_guess >= greatest - 1e-14
         assert price_by_listing(rays, utility, multipliers).upper >= max([*costs, -np.inf])

@@ -123,12 +123,13 @@ def _affordable(a: Floats, P: Floats, Q: Floats, y: float, exp_epsilon: float) -
     left = _room(a, P, Q, y, exp_epsilon)
     if left >= 0:
         return y, Q
-    load = float(y * Q[(P <= 0) & (a + y * Q > 0)].sum())
-    if load > 0:
-        share = min(1.0, -2 * left / load)
+    taking = float(Q[(P <= 0) & (a + y * Q > 0)].sum())
+    mixture = min(1.0, -2 * left / (y * taking)) if y * taking > 0 else 0.0
+    gained = 1 / exp_epsilon - taking
+    for more, share in ((0.0, mixture), (-2 * left / gained if gained > 0 else 0.0, 0.0)):
         mixed = (1 - share) * Q + share * P
-        if _room(a, P, mixed, y, exp_epsilon) >= 0:
-            return y, mixed
+        if _room(a, P, mixed, y + more, exp_epsilon) >= 0:
+            return y + more, mixed
     return y + max(0.0, -2 * exp_epsilon * _room(a, P, P, y, exp_epsilon)), P
 
 
