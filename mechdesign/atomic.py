@@ -2,11 +2,34 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
+import stat
 from pathlib import Path
 
 from mechdesign.errors import InputError
+
+
+def check_writable(path: str | os.PathLike[str]) -> None:
+    """Refuse a place that cannot be written, before work is spent on what would go there.
+
+    Raises
+    ------
+    InputError
+        If its folder does not exist or is not writable, or the place is a folder itself.
+    """
+    target = Path(path)
+    try:
+        if stat.S_ISDIR(target.stat().st_mode):
+            raise InputError(f"cannot write {target}: it is a folder; give the path of a file")
+    except FileNotFoundError:
+        if not target.parent.is_dir():
+            raise InputError(f"cannot write {target}: there is no folder {target.parent}; give a path in one") from None
+    except OSError as error:
+        raise InputError(f"cannot write {target}: {error.strerror}; give a path in a writable folder") from error
+    if not os.access(target.parent, os.W_OK):
+        raise InputError(f"cannot write {target}: {target.parent} is not writable; give a path in a writable folder")
 
 
 def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
@@ -18,7 +41,7 @@ def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
         If the folder does not exist or cannot be written; what stood at ``path`` is untouched.
     """
     target = Path(path)
-    beside = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
+    beside = target.with_name(f".{secrets.token_hex(8)}.tmp")
     try:
         with beside.open("xb") as file:
             file.write(content)
@@ -28,4 +51,5 @@ def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
     except OSError as error:
         raise InputError(f"cannot write {target}: {error.strerror}; give a path in a writable folder") from error
     finally:
-        beside.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # where it could not be made it cannot be removed
+            beside.unlink()

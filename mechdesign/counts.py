@@ -63,7 +63,7 @@ def _checked_count(value: object, label: str) -> int:
             f"the count of {shorten(label)} is {shorten(value)}; accepted: a whole number, 0 or more"
         ) from None
     if not 0 <= count <= _LARGEST_COUNT:
-        raise InputError(f"the count of {shorten(label)} is {count}; accepted: a whole number from 0 to 10^15")
+        raise InputError(f"the count of {shorten(label)} is {shorten(count)}; accepted: a whole number from 0 to 10^15")
     return count
 
 
@@ -119,7 +119,8 @@ def read_counts(path: str | os.PathLike[str], *, header: bool = True) -> dict[st
     counts: dict[str, int] = {}
     for line, row in _rows(path, header=header):
         if len(row) != 2:
-            raise InputError(f"{path}, line {line}: {len(row)} fields; accepted: two, a label and its count")
+            where = f"line {line}" if line else "the header"
+            raise InputError(f"{path}, {where}: {len(row)} fields; accepted: two, a label and its count")
         label, text = row
         if line == 0:
             if _whole_number(text) is not None:
@@ -169,7 +170,8 @@ def _column(path: str | os.PathLike[str], column: str, index: int | None) -> Ite
             if row.count(column) != 1:
                 problem = "occurs twice" if column in row else "is missing"
                 raise InputError(
-                    f"{path}: the column {shorten(column)} {problem}; columns: {shorten(', '.join(row), 200)}"
+                    f"{path}: the column {shorten(column)} {problem}; accepted: {shorten(', '.join(row), 200)}, "
+                    "or an index with --no-header (header=False) if that line is data"
                 )
             index = row.index(column)
             continue

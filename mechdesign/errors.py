@@ -45,5 +45,8 @@ def shorten(value: object, length: int = 60) -> str:
     >>> shorten("a" * 100, 10)
     "'aaaaaa..."
     """
-    text = " ".join(repr(value).split())
+    try:
+        text = " ".join(repr(value).split())
+    except (ValueError, RecursionError):  # integers of over 4,300 digits, nesting without end
+        return f"a value of type {type(value).__name__} that is too large to print"
     return text if len(text) <= length else text[: length - 3] + "..."

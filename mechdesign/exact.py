@@ -142,6 +142,11 @@ def float_down(x: Fraction) -> float:
     return -float_up(-x)
 
 
+def rounded_text(x: Fraction) -> str:
+    """Return a fraction to 12 digits, for messages; floats would overflow at 1e309."""
+    return f"{Decimal(x.numerator) / Decimal(x.denominator):.12g}"
+
+
 def short_text(x: Fraction) -> str:
     """Return a fraction as a short decimal where that is exact, and as a ratio elsewhere.
 
@@ -228,7 +233,10 @@ class Epsilon:
         exponent = rational(value, "epsilon")
         if not 0 <= exponent <= _LARGEST_EPSILON:
             raise InputError(f"epsilon is {shorten(value)}; accepted: a number from 0 to {_LARGEST_EPSILON}")
-        text = value.strip() if isinstance(value, str) else str(value)
+        if isinstance(value, str):
+            text = value.strip()
+        else:
+            text = repr(float(value)) if isinstance(value, float | np.floating) else str(value)
         return cls(text, exponent, None)
 
     @cached_property
@@ -239,7 +247,7 @@ class Epsilon:
         if not self.exponent:
             return Fraction(1)
         with working_precision():
-            return lower(_ball(self.exponent).exp())
+            return max(Fraction(1), lower(_ball(self.exponent).exp()))
 
     def __float__(self) -> float:
         if self.exponent is not None:

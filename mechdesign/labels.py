@@ -30,8 +30,14 @@ def canonical_label(value: object) -> str:
             raise InputError("a label is empty; accepted: a non-empty string or an integer")
         if len(value) > _LONGEST:
             raise InputError(f"the label {shorten(value)} has {len(value)} characters; accepted: at most {_LONGEST}")
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            raise InputError(f"the label {shorten(value)} cannot be written as UTF-8; accepted: text") from None
         return str(value)
     if isinstance(value, int | np.integer) and not isinstance(value, bool):
+        if abs(int(value)) >= 10**_LONGEST:
+            raise InputError(f"the label is an integer of too many digits; accepted: at most {_LONGEST}")
         return str(int(value))
     raise InputError(f"the label {shorten(value)} is a {type(value).__name__}; accepted: a string or an integer")
 
@@ -46,6 +52,8 @@ def canonical_labels(values: Iterable[object], size: int) -> tuple[str, ...]:
     """
     if isinstance(values, str):
         raise InputError(f"labels are {shorten(values)}, one string; give a list of labels")
+    if not isinstance(values, Iterable):
+        raise InputError(f"labels are {shorten(values)}; give a list of labels")
     labels = tuple(canonical_label(value) for value in values)
     if len(labels) != size:
         raise InputError(f"there are {len(labels)} labels for {size} symbols; give one label a symbol")

@@ -16,7 +16,7 @@ from mechdesign.atomic import write_atomically
 from mechdesign.errors import InputError, shorten
 from mechdesign.exact import short_text
 from mechdesign.problem import DesignProblem
-from mechdesign.records import MOST_SYMBOLS, ExactNumber, Matrix, Record, Row, Text, checked_record
+from mechdesign.records import MOST_SYMBOLS, ExactNumber, Matrix, Record, Row, Text, checked_record, finite_decimal
 from mechdesign.uncertainty import ConvexHull, L1Ball, UncertaintySet
 from mechdesign.uncertainty.concentration import checked_delta, weissman_radius_exact
 from mechdesign.utility import Utility, utility_by_name
@@ -92,7 +92,8 @@ def read_problem(path: str | os.PathLike[str]) -> ProblemFile:
     path : path
         A TOML file: ``title``, ``epsilon``, ``utility``, ``[prior]`` with ``[prior.counts]`` or
         ``labels`` and ``probabilities`` or ``priors``, and optionally ``citation``, ``[gain]``,
-        ``[distortion]``, ``[expected]``.
+        ``[distortion]``, ``[expected]``. The matrix of ``expected-distortion`` may stand in either of the
+        two tables.
 
     Raises
     ------
@@ -109,7 +110,7 @@ def read_problem(path: str | os.PathLike[str]) -> ProblemFile:
     except UnicodeDecodeError as error:
         raise InputError(f"{path} is not UTF-8 (byte {error.start}); give a problem file") from None
     try:
-        data = tomllib.loads(text, parse_float=Decimal)
+        data = tomllib.loads(text, parse_float=finite_decimal)
     except (tomllib.TOMLDecodeError, ValueError) as error:
         raise InputError(f"{path} is not TOML ({shorten(str(error), 120)}); give a problem file") from None
     except RecursionError:
@@ -119,8 +120,21 @@ def read_problem(path: str | os.PathLike[str]) -> ProblemFile:
         problem = DesignProblem(_uncertainty(record.prior), record.epsilon, _utility(record))
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
-    expected = {key: Decimal(value) for key, value in record.expected.model_dump(exclude_none=True).items()}
+    expected = {
+        key: _expected(f"{path}: expected.{key}", value)
+        for key, value in record.expected.model_dump(exclude_none=True).items()
+    }
     return ProblemFile(record.title, problem, record.citation, expected)
+
+
+def _expected(name: str, text: str) -> Decimal:
+    try:
+        value = finite_decimal(text)
+    except ValueError:
+        value = Decimal("NaN")
+    if not value.is_finite():
+        raise InputError(f"{name} is {shorten(text)}; accepted: a finite decimal")
+    return value
 
 
 def _utility(record: _Problem) -> Utility:
@@ -160,7 +174,12 @@ def _uncertainty(prior: _Prior) -> UncertaintySet:
     probabilities = prior.probabilities or []
     if prior.delta is None:
         _refuse(prior, "samples")
-        return L1Ball(probabilities, prior.radius or 0, prior.labels, within_simplex=prior.within_simplex)
+        return L1Ball(
+            probabilities,
+            0 if prior.radius is None else prior.radius,
+            prior.labels,
+            within_simplex=prior.within_simplex,
+        )
     if prior.radius is not None:
         raise InputError(f"delta {prior.delta} and radius {prior.radius} are both given; give one of them")
     if checked_delta(prior.delta) == 0:
@@ -223,7 +242,7 @@ def _prior_table(uncertainty: UncertaintySet) -> dict[str, Any]:
             "labels": list(uncertainty.labels),
             "probabilities": [str(p) for p in uncertainty.center],
         }
-    if evidence.delta is None:
+    if evidence.delta is None or evidence.radius() != uncertainty.radius:
         table["radius"] = str(uncertainty.radius)
     else:
         table["delta"] = short_text(evidence.delta)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
@@ -28,10 +28,18 @@ Row = Annotated[list[ExactNumber], Field(max_length=MOST_SYMBOLS)]
 Matrix = Annotated[list[Row], Field(max_length=MOST_SYMBOLS)]
 
 
+def finite_decimal(text: str) -> Decimal:
+    """Return a number of TOML or JSON as it is written; ValueError where its exponent is beyond all bounds."""
+    try:
+        return Decimal(text)
+    except InvalidOperation:
+        raise ValueError(f"the number {shorten(text)} is out of range") from None
+
+
 class Record(BaseModel):
     """A table in which nothing is converted and nothing unknown is allowed."""
 
-    model_config = ConfigDict(strict=True, extra="forbid", populate_by_name=True)
+    model_config = ConfigDict(strict=True, extra="forbid")
 
 
 R = TypeVar("R", bound=Record)
@@ -55,6 +63,8 @@ def checked_record(model: type[R], data: object, source: str) -> R:
         raise InputError(f"{source}: the key {shorten(where)} is unknown; accepted: {fields}")
     if first["type"] == "missing":
         raise InputError(f"{source}: the key {shorten(where)} is missing; add it")
+    if first["type"] in {"model_type", "dict_type"}:
+        raise InputError(f"{source}: {where} is {shorten(first['input'])}; accepted: a table")
     accepted = first["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
     raise InputError(f"{source}: {where} is {shorten(first['input'])}; accepted: {accepted}")
 

@@ -19,6 +19,7 @@ from mechdesign import (
     ProblemFile,
     SquaredHellinger,
     TotalVariation,
+    UncertaintySet,
     read_problem,
     write_problem,
 )
@@ -88,6 +89,12 @@ def test_every_named_utility_comes_back(tmp_path, utility):
     assert type(again.problem.utility) is type(utility)
 
 
+@pytest.mark.parametrize("table", ["gain", "distortion"])
+def test_a_distortion_may_stand_in_either_table(read, table):
+    content = 'utility = "expected-distortion"\n' + HEAD + GOOD + f"[{table}]\nmatrix = [[0, 1], [1, 0]]\n"
+    assert read(content).problem.utility == ExpectedDistortion([[0, 1], [1, 0]])
+
+
 @pytest.mark.parametrize("epsilon", [0, 0.1, "0.10", Decimal("1E-9"), Fraction(1, 3), "log(9/8)", np.float32(0.1)])
 def test_epsilon_comes_back(tmp_path, epsilon):
     file = ProblemFile("a title", DesignProblem(KNOWN, epsilon))
@@ -127,6 +134,14 @@ def test_a_utility_without_a_name_is_not_written(tmp_path):
     mine = FInformation(lambda u: (u - 1) ** 2 / 2, name="chi-square")
     with pytest.raises(InputError, match="'chi-square' has no name in problem files"):
         write_problem(tmp_path / "p.toml", ProblemFile("t", DesignProblem(KNOWN, 1, mine)))
+    assert not (tmp_path / "p.toml").exists()
+
+
+def test_a_set_without_a_form_is_not_written(tmp_path):
+    methods = dict.fromkeys(UncertaintySet.__abstractmethods__)
+    simplex = type("Simplex", (UncertaintySet,), methods | {"center": KNOWN.center, "labels": KNOWN.labels})()
+    with pytest.raises(InputError, match="a Simplex has no form in problem files"):
+        write_problem(tmp_path / "p.toml", ProblemFile("t", DesignProblem(simplex, 1)))
     assert not (tmp_path / "p.toml").exists()
 
 
@@ -232,7 +247,6 @@ DIGITS = "f" * 5_000  # more than int() takes as decimal text
         (HEAD + GOOD + "[gain]\nmatrix = [[1, 0]]\n", ["'mutual-information' takes no matrix"]),
         (HEAD + GOOD + "[distortion]\nmatrix = [[1, 0]]\n", ["[distortion]", "'mutual-information'"]),
         ('utility = "expected-gain"\n' + HEAD + GOOD + "[distortion]\nmatrix = [[1, 0]]\n", ["'expected-gain'"]),
-        ('utility = "expected-distortion"\n' + HEAD + GOOD + "[gain]\nmatrix = [[1, 0]]\n", ["'expected-distortion'"]),
         (
             'utility = "expected-gain"\n' + HEAD + GOOD + "[gain]\nmatrix=[[1,0]]\n[distortion]\nmatrix=[[1,0]]\n",
             ["[gain] and [distortion] are both given"],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from mechdesign.atomic import check_writable
 from mechdesign.cli.output import (
     comparison_record,
     design_facts,
@@ -54,6 +55,7 @@ def design_command(
     """  # noqa: D301 - click's mark for a paragraph that is not wrapped
     if output is not None:
         check_ending(output)
+        check_writable(output)
     problem, title = source.problem()
     with Progress() as report:
         solved = design(problem, tol=tol, bits=bits, title=title, report=report)

@@ -13,7 +13,7 @@ from mechdesign import __version__
 from mechdesign.cli.compare import compare_command
 from mechdesign.cli.design import design_command
 from mechdesign.cli.verify import verify_command
-from mechdesign.errors import MechdesignError
+from mechdesign.errors import MechdesignError, shorten
 
 _TRACEBACK = "MECHDESIGN_TRACEBACK"
 
@@ -51,15 +51,16 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except (click.Abort, KeyboardInterrupt):
         click.echo("Error: interrupted; nothing was written", err=True)
         return 3
-    except BrokenPipeError:
-        # The reader of standard output went away; keep Python from complaining at exit.
+    except SystemExit:
+        # So click and rich leave when the reader of standard output went away.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except Exception as error:  # noqa: BLE001 - the outermost frame: an internal error has a status of its own
         if os.environ.get(_TRACEBACK):
             traceback.print_exc()
+        message = shorten(str(error), 200)[1:-1]
         click.echo(
-            f"Error: internal error ({type(error).__name__}: {error}); set {_TRACEBACK}=1 to see the traceback "
+            f"Error: internal error ({type(error).__name__}: {message}); set {_TRACEBACK}=1 to see the traceback "
             "and please report it",
             err=True,
         )

@@ -7,17 +7,19 @@ import io
 import json
 import os
 import zipfile
+import zlib
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from pydantic import ValidationError
 
 from mechdesign.atomic import write_atomically
 from mechdesign.errors import InputError, shorten
 from mechdesign.mechanism.mechanism import Mechanism
 from mechdesign.mechanism.schema import MechanismRecord, from_record, to_record
-from mechdesign.records import checked_record
+from mechdesign.records import checked_record, finite_decimal
 
 _MOST_BYTES = 256 * 2**20
 _LONGEST_INTEGER = 20
@@ -52,7 +54,14 @@ def load(path: str | os.PathLike[str]) -> Mechanism:
 
 def to_json(mechanism: Mechanism) -> bytes:
     """Return the JSON of a mechanism: one line for each row of numerators."""
-    record = to_record(mechanism).model_dump(by_alias=True, exclude_none=True)
+    try:
+        checked = to_record(mechanism)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        raise InputError(
+            f"{'.'.join(map(str, first['loc']))} is {shorten(first['input'])}, which no file holds; {first['msg']}"
+        ) from None
+    record = checked.model_dump(by_alias=True, exclude_none=True)
     if "optimality" in record and record["optimality"]["within_simplex"]:
         del record["optimality"]["within_simplex"]
     delta = record["guarantee"].get("delta")
@@ -83,12 +92,18 @@ def _parsed(content: bytes, source: str) -> Any:
             raise InputError(f"{source}: the integer {shorten(text)} is too long; accepted: {_LONGEST_INTEGER} digits")
         return int(text)
 
+    def decimal(text: str) -> Decimal:
+        try:
+            return finite_decimal(text)
+        except ValueError as error:
+            raise InputError(f"{source}: {error}; accepted: finite numbers") from None
+
     def constant(text: str) -> None:
         raise InputError(f"{source}: the number {text} is not finite; accepted: finite numbers")
 
     try:
         return json.loads(
-            content.decode(), parse_float=Decimal, parse_int=integer, parse_constant=constant, object_pairs_hook=unique
+            content.decode(), parse_float=decimal, parse_int=integer, parse_constant=constant, object_pairs_hook=unique
         )
     except UnicodeDecodeError as error:
         raise InputError(f"{source} is not UTF-8 (byte {error.start}); give a mechanism file") from None
@@ -112,12 +127,25 @@ def _from_npz(content: bytes, source: str) -> Mechanism:
             if unpacked > 4 * _MOST_BYTES:
                 raise InputError(f"{source} unpacks to {unpacked} bytes; accepted: at most {4 * _MOST_BYTES}")
         with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
-            if set(arrays.files) != {"json", "numerators", "matrix"} or arrays["json"].dtype != np.uint8:
+            if (
+                set(arrays.files) != {"json", "numerators", "matrix"}
+                or any(not isinstance(arrays[name], np.ndarray) for name in arrays.files)
+                or arrays["json"].dtype != np.uint8
+            ):
                 raise InputError(f"{source} holds {sorted(arrays.files)}; accepted: json, numerators, matrix as saved")
             text, numerators, matrix = arrays["json"].tobytes(), arrays["numerators"], arrays["matrix"]
     except InputError:
         raise
-    except (zipfile.BadZipFile, ValueError, OSError, EOFError) as error:
+    except (
+        zipfile.BadZipFile,
+        zlib.error,
+        ValueError,
+        OSError,
+        EOFError,
+        KeyError,
+        MemoryError,
+        RuntimeError,  # encrypted; NotImplementedError: another compression
+    ) as error:
         raise InputError(f"{source} is not an NPZ file ({shorten(str(error))}); give a mechanism file") from None
     mechanism = from_json(text, source)
     if not np.array_equal(numerators, mechanism.numerators) or not np.array_equal(matrix, mechanism.matrix):

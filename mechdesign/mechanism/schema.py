@@ -84,23 +84,25 @@ def to_record(mechanism: Mechanism) -> MechanismRecord:
             utility=claim.utility.name,
             value=claim.value,
             upper_bound=claim.upper_bound,
-            multipliers=list(claim.multipliers),
+            **{"lambda": list(claim.multipliers)},
             within_simplex=claim.within_simplex,
             matrix=[[str(x) for x in row] for row in claim.utility.exact]
             if isinstance(claim.utility, MatrixUtility)
             else None,
         )
-    return MechanismRecord(
-        schema_name="mechdesign/mechanism/1",
-        inputs=list(mechanism.inputs),
-        outputs=list(mechanism.outputs),
-        bits=mechanism.bits,
-        numerators=mechanism.numerators.tolist(),
-        guarantee=_guarantee_record(mechanism.guarantee),
-        optimality=optimality,
-        provenance=None
-        if origin is None
-        else ProvenanceRecord(version=origin.version, method=origin.method, problem=origin.problem),
+    return MechanismRecord.model_validate(
+        {
+            "schema": SCHEMA,
+            "inputs": list(mechanism.inputs),
+            "outputs": list(mechanism.outputs),
+            "bits": mechanism.bits,
+            "numerators": mechanism.numerators.tolist(),
+            "guarantee": _guarantee_record(mechanism.guarantee),
+            "optimality": optimality,
+            "provenance": None
+            if origin is None
+            else ProvenanceRecord(version=origin.version, method=origin.method, problem=origin.problem),
+        }
     )
 
 

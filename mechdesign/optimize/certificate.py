@@ -75,8 +75,14 @@ def certify(problem: DesignProblem, multipliers: ArrayLike) -> Certificate:
     lam = np.asarray(multipliers, dtype=float)
     if lam.shape != (problem.uncertainty.size,) or not np.isfinite(lam).all():
         raise InputError(f"lambda has shape {lam.shape}; accepted: ({problem.uncertainty.size},), finite")
-    price = greatest_reduced_cost(problem, lam)
-    total = math.fsum(lam.tolist()) + price.upper
+    with np.errstate(over="ignore", invalid="ignore"):
+        price = greatest_reduced_cost(problem, lam)
+    try:
+        total = math.fsum(lam.tolist()) + price.upper
+    except OverflowError:
+        total = math.inf
+    if math.isnan(total):
+        total = math.inf
     bound = math.nextafter(total + 4 * np.finfo(float).eps * abs(total), math.inf)
     return Certificate(lam, price.upper, bound, price.method, price.columns)
 

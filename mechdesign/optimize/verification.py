@@ -64,7 +64,7 @@ def verify(mechanism: Mechanism) -> Verification:
     if abs(value - claim.value) > 1e-12 * max(1.0, abs(value)):
         raise GuaranteeError(f"the stored value is {claim.value:.15g}, but that of the integers is {value:.15g}")
     certificate = certify(problem, claim.multipliers)
-    if certificate.upper_bound > claim.upper_bound:
+    if not certificate.upper_bound <= claim.upper_bound:
         raise GuaranteeError(
             f"the stored upper bound is {claim.upper_bound:.15g}, "
             f"but lambda proves no less than {certificate.upper_bound:.15g}"

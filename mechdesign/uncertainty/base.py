@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mechdesign.errors import InputError, shorten
-from mechdesign.exact import rational
+from mechdesign.exact import rational, rounded_text
 from mechdesign.tolerances import WEIGHT_SUM
 
 if TYPE_CHECKING:
@@ -156,8 +156,8 @@ def exact_prior(weights: Sequence[object], name: str = "the prior") -> tuple[Fra
         raise InputError(f"{name} has {len(exact)} probabilities; give at least two")
     for index, weight in enumerate(exact):
         if weight < 0:
-            raise InputError(f"probability {index + 1} of {name} is {float(weight):g}; accepted: 0 or more")
+            raise InputError(f"probability {index + 1} of {name} is {rounded_text(weight)}; accepted: 0 or more")
     total = sum(exact, Fraction(0))
     if abs(total - 1) > Fraction(WEIGHT_SUM):
-        raise InputError(f"{name} sums to {float(total):.12g}; accepted: 1, give or take {WEIGHT_SUM:g}")
+        raise InputError(f"{name} sums to {rounded_text(total)}; accepted: 1, give or take {WEIGHT_SUM:g}")
     return tuple(exact) if total == 1 else tuple(weight / total for weight in exact)

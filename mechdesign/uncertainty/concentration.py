@@ -125,7 +125,7 @@ def failure_probability(samples: int, categories: int, radius: object) -> float:
         return 0.0
     with working_precision():
         bound = upper((_log_subsets(N) - arb_of(n * beta * beta / 2)).exp())
-    return min(1.0, float_up(bound))
+    return float_up(min(Fraction(1), bound))
 
 
 def required_samples(categories: int, delta: object, radius: object) -> int:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mechdesign.errors import InputError, shorten
-from mechdesign.exact import over_common_denominator
+from mechdesign.exact import over_common_denominator, rational
 from mechdesign.labels import canonical_labels, default_labels
 from mechdesign.uncertainty.base import Floats, SupportRows, UncertaintySet, exact_prior
 
@@ -67,8 +67,10 @@ class ConvexHull(UncertaintySet):
         K = len(exact)
         if weights is None:
             mixture = (Fraction(1, K),) * K
-        elif K == 1:
-            mixture = (Fraction(1),)
+        elif K == 1 and len(weights) == 1:
+            mixture = (rational(weights[0], "the weight"),)
+            if mixture[0] != 1:
+                raise InputError(f"the weight of the only prior is {shorten(weights[0])}; accepted: 1")
         else:
             mixture = exact_prior(weights, "the weights")
         if len(mixture) != K:

@@ -9,11 +9,12 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mechdesign.errors import InputError
+from mechdesign.errors import InputError, shorten
 from mechdesign.exact import rational
 from mechdesign.utility.base import Floats, Utility, columns_and_prior
 
 _EPS = float(np.finfo(float).eps)
+_LARGEST = 10**300
 
 
 class PolyhedralUtility(Utility):
@@ -90,7 +91,10 @@ class MatrixUtility(PolyhedralUtility):
     """A polyhedral utility given by a matrix, guesses by symbols."""
 
     def __init__(self, matrix: ArrayLike | Sequence[Sequence[object]]) -> None:
-        rows = [list(row) for row in matrix]  # type: ignore[union-attr, arg-type]
+        try:
+            rows = [list(row) for row in matrix]  # type: ignore[union-attr, arg-type]
+        except TypeError:
+            raise InputError(f"the matrix of {self.name} is {shorten(matrix)}; give a list of rows") from None
         lengths = {len(row) for row in rows}
         if len(lengths) != 1 or lengths == {0}:
             raise InputError(
@@ -100,6 +104,13 @@ class MatrixUtility(PolyhedralUtility):
             tuple(rational(x, f"entry ({w + 1}, {i + 1}) of the matrix of {self.name}") for i, x in enumerate(row))
             for w, row in enumerate(rows)
         )
+        for w, row in enumerate(self.exact):
+            for i, x in enumerate(row):
+                if abs(x) > _LARGEST:
+                    raise InputError(
+                        f"entry ({w + 1}, {i + 1}) of the matrix of {self.name} is {shorten(rows[w][i])}; "
+                        "accepted: at most 1e300 in size"
+                    )
         self.matrix: Floats = np.array([[float(x) for x in row] for row in self.exact])
         self.matrix.flags.writeable = False
 

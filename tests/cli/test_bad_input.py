@@ -80,7 +80,7 @@ def test_a_bad_table_of_counts(refused, put, content, part):
         ("id,level\n1,low\n2,low\n", ["--column", "level"], "one category ('low')"),
         ("id,level\n1,low\n2,\n", ["--column", "level"], "line 3: the column 'level' is empty"),
         ("id,level\n1,low\n2\n", ["--column", "level"], "line 3: 1 fields"),
-        ("id,level\n1,low\n", ["--column", "height"], "the column 'height' is missing; columns: 'id, level'"),
+        ("id,level\n1,low\n", ["--column", "height"], "the column 'height' is missing"),
         ("level,level\n1,low\n", ["--column", "level"], "the column 'level' occurs twice"),
         ("1,low\n2,high\n", ["--column", "level", "--no-header"], "give its index"),
         ("1,low\n2,high\n", ["--column", "2", "--no-header"], "there is no column '2'"),
@@ -196,10 +196,10 @@ def test_a_file_that_cannot_be_read(refused, put, tmp_path, arguments, name):
         ("m.txt", "accepted: .json, .npz, .csv"),
         ("m", "accepted: .json, .npz, .csv"),
         ("", "accepted: .json, .npz, .csv"),
-        ("absent/m.json", "cannot write absent/m.json: No such file"),
-        ("problem.toml/m.json", "cannot write problem.toml/m.json: Not a directory"),
+        ("absent/m.json", "cannot write absent/m.json"),
+        ("problem.toml/m.json", "cannot write problem.toml/m.json"),
         ("folder.json", "cannot write folder.json"),
-        ("m" * 300 + ".json", "too long"),
+        ("m" * 300 + ".json", "cannot write mmm"),
     ],
 )
 def test_a_place_that_cannot_be_written(refused, put, tmp_path, output, part):

@@ -6,7 +6,7 @@ import sys
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from mechdesign import Mechanism
+from mechdesign import LimitError, Mechanism
 from mechdesign.cli.main import run
 
 COUNTS = {"low": 50, "middle": 30, "high": 20}
@@ -62,6 +62,13 @@ def edit(path, change):
     table = json.loads(path.read_text(encoding="utf-8"))
     change(table)
     path.write_text(json.dumps(table), encoding="utf-8")
+
+
+def failing(error):
+    def fail(*arguments, **options):
+        raise error
+
+    return fail
 
 
 # design
@@ -387,6 +394,17 @@ def test_compare_prints_a_table(command):
         assert part in out
 
 
+def test_compare_says_why_a_number_is_missing(command, monkeypatch):
+    monkeypatch.setattr("mechdesign.optimize.comparison.design", failing(LimitError("too many rays")))
+    status, out, _ = command("compare", "problem.toml", "--json")
+    record = json.loads(out)
+    assert (status, record["best_ldp"], record["best_ldp_missing"]) == (0, None, "too many rays")
+    status, out, _ = command("compare", "problem.toml")
+    assert status == 0
+    assert "not computed" in out
+    assert "best LDP mechanism: too many rays" in out
+
+
 # The group
 
 
@@ -420,13 +438,6 @@ def test_help_and_version(command):
         assert (status, err) == (0, "")
         assert out.startswith("Usage: mechdesign")
     assert command("--version")[1].startswith("mechdesign, version ")
-
-
-def failing(error):
-    def fail(*arguments, **options):
-        raise error
-
-    return fail
 
 
 def test_an_internal_error_has_a_status_of_its_own(command, here, monkeypatch):

@@ -23,6 +23,7 @@ from mechdesign import (
     MutualInformation,
     Optimality,
     Provenance,
+    UncertaintySet,
 )
 from mechdesign.mechanism import files
 
@@ -204,6 +205,16 @@ def test_another_ending_is_refused_and_the_file_is_untouched(tmp_path, name):
 def test_a_place_that_cannot_be_written_is_refused(tmp_path, ending):
     with pytest.raises(InputError, match="cannot write"):
         mechanism().save(tmp_path / "absent" / f"m{ending}")
+
+
+def test_a_set_without_a_form_is_not_written(path):
+    known = {"center": (Fraction(1, 3),) * 3, "labels": ("a", "b", "c")}
+    methods = dict.fromkeys(UncertaintySet.__abstractmethods__)
+    methods["exact_support"] = lambda self, column: Fraction(min(column))
+    simplex = type("Simplex", (UncertaintySet,), methods | known)()
+    with pytest.raises(InputError, match="a guarantee over a Simplex has no file format"):
+        mechanism(simplex).save(path)
+    assert not path.exists()
 
 
 @pytest.mark.parametrize(

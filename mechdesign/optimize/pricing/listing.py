@@ -107,6 +107,8 @@ def price_by_listing(rays: Rays, utility: Utility, multipliers: Floats) -> Price
     for columns in rays.of_kinds("ABCD"):
         largest = float(columns.max())
         upper = utility.mu_up(columns, P, rays.errors * largest) - multipliers @ columns
-        greatest = max(greatest, float(upper.max()) + relative * largest)
+        level = float(upper.max()) + relative * largest
+        # Huge multipliers may give infinity minus infinity, which proves nothing.
+        greatest = max(greatest, np.inf if np.isnan(level) else level)
         looked_at += columns.shape[1]
     return Price(greatest, "every extreme ray", looked_at)
