@@ -81,7 +81,7 @@ def design_command(
 
 def _uncertified(solved: Design, bits: int, output: str | None, *, written: bool) -> int:
     """Say that the gap is too large, and return the exit status."""
-    would_do = f"more --bits than {bits}, or a larger --tol"
+    would_do = f"more --bits than {bits}, a larger --tol, or a smaller epsilon"
     kept = (
         ""
         if output is None

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mechdesign.errors import InputError
+from mechdesign.optimize.cone import effective_exp_epsilon
 from mechdesign.optimize.pricing import check_listable, price_by_guess, price_by_listing
 from mechdesign.optimize.pricing.listing import Price
 from mechdesign.problem import DesignProblem
@@ -36,7 +37,7 @@ class Certificate:
     reduced_cost : float
         The greatest reduced cost r, rounded up.
     upper_bound : float
-        ``sum(lambda) + r``, rounded up.
+        ``sum(lambda) + r``, or the utility of full disclosure if that is less; rounded up.
     method : str
         How r was computed.
     columns : int
@@ -84,19 +85,39 @@ def certify(problem: DesignProblem, multipliers: ArrayLike) -> Certificate:
     if math.isnan(total):
         total = math.inf
     bound = math.nextafter(total + 4 * np.finfo(float).eps * abs(total), math.inf)
-    return Certificate(lam, price.upper, bound, price.method, price.columns)
+    return Certificate(lam, price.upper, min(bound, full_disclosure(problem)), price.method, price.columns)
+
+
+def full_disclosure(problem: DesignProblem) -> float:
+    """Return the utility of releasing the data unchanged, rounded up, which no mechanism exceeds.
+
+    mu is sublinear, so ``mu(v) <= sum_i v_i mu(1_i)``: with ``lambda_i = mu(1_i)`` no reduced cost is
+    positive, whatever the cone.
+
+    Examples
+    --------
+    >>> from mechdesign import DesignProblem, L1Ball
+    >>> round(full_disclosure(DesignProblem(L1Ball([0.5, 0.5]), 1)), 12)
+    0.69314718056
+    """
+    P = problem.uncertainty.prior
+    likely = P > 0
+    columns = np.eye(P.size)[:, likely] / P[likely]
+    upper = P[likely] * problem.utility.mu_up(columns, P, 4 * np.finfo(float).eps * columns)
+    total = math.fsum(upper.tolist())
+    return math.nextafter(total + 4 * np.finfo(float).eps * float(np.abs(upper).sum()), math.inf)
 
 
 def greatest_reduced_cost(problem: DesignProblem, multipliers: Floats) -> Price:
     """Return the greatest reduced cost of any column with ``<P, v> = 1`` by the exact method that covers it."""
-    exp_down = problem.epsilon.exp_down
-    if exp_down == 1:
+    if problem.epsilon.exp_down == 1:
         ones = np.ones((problem.uncertainty.size, 1))
         upper = float(problem.utility.mu_up(ones, problem.uncertainty.prior, 0.0)[0]) - math.fsum(multipliers.tolist())
         return Price(math.nextafter(upper, math.inf), "the constant column", 1)
+    exp_epsilon = effective_exp_epsilon(problem)
     if isinstance(problem.utility, PolyhedralUtility):
-        return price_by_guess(problem.uncertainty, float(exp_down), problem.utility, multipliers)
-    return price_by_listing(check_listable(problem.uncertainty, float(exp_down)), problem.utility, multipliers)
+        return price_by_guess(problem.uncertainty, exp_epsilon, problem.utility, multipliers)
+    return price_by_listing(check_listable(problem.uncertainty, exp_epsilon), problem.utility, multipliers)
 
 
 def padded(upper_bound: float) -> float:

@@ -14,6 +14,7 @@ from mechdesign.mechanism import Guarantee, Mechanism, Optimality, Provenance
 from mechdesign.mechanism.proof import checked_bits
 from mechdesign.optimize.certificate import certify, padded
 from mechdesign.optimize.closed_form import closed_forms
+from mechdesign.optimize.cone import MOST_IN_PROGRAMS, effective_exp_epsilon
 from mechdesign.optimize.polyhedral import solve_polyhedral
 from mechdesign.optimize.pricing import check_listable
 from mechdesign.optimize.ray_lp import solve_ray_lp
@@ -112,12 +113,14 @@ def design(
 def _solve(problem: DesignProblem, report: Callable[[str], None]) -> tuple[Solution, str]:
     """Return a solution up to a solver's errors by the method that covers the problem, with its name."""
     if problem.epsilon.exp_down == 1:
-        ones = np.ones((problem.uncertainty.size, 1))
-        slope = problem.utility.gradient(ones[:, 0], problem.uncertainty.prior)
-        return Solution(ones, slope, 1, 0), "constant mechanism (epsilon = 0)"
+        ones, prior = np.ones((problem.uncertainty.size, 1)), problem.uncertainty.prior
+        # The constant column is all there is, so any multipliers that sum to its utility are tight.
+        return Solution(ones, prior * problem.utility.value(ones, prior), 1, 0), "constant mechanism (epsilon = 0)"
+    exp_epsilon = min(effective_exp_epsilon(problem), MOST_IN_PROGRAMS)
     if isinstance(problem.utility, PolyhedralUtility):
-        return solve_polyhedral(problem, problem.utility, report), "polyhedral linear program"
-    rays = check_listable(problem.uncertainty, float(problem.epsilon.exp_down))
+        solution = solve_polyhedral(problem.uncertainty, exp_epsilon, problem.utility, report)
+        return solution, "polyhedral linear program"
+    rays = check_listable(problem.uncertainty, exp_epsilon)
     return solve_ray_lp(rays, problem.utility, report), "linear program over all extreme rays"
 
 

@@ -13,20 +13,24 @@ import numpy as np
 from mechdesign.errors import SolverError
 from mechdesign.optimize.polytope import Polytope
 from mechdesign.optimize.solution import Solution
-from mechdesign.problem import DesignProblem
 from mechdesign.tolerances import SOLVER
+from mechdesign.uncertainty import UncertaintySet
 from mechdesign.utility import PolyhedralUtility
 
 
-def solve_polyhedral(problem: DesignProblem, utility: PolyhedralUtility, report: Callable[[str], None]) -> Solution:
+def solve_polyhedral(
+    known: UncertaintySet, exp_epsilon: float, utility: PolyhedralUtility, report: Callable[[str], None]
+) -> Solution:
     """Return an optimal mechanism with one output for each guess that is used.
 
     Parameters
     ----------
-    problem : DesignProblem
-        Over any uncertainty set.
+    known : UncertaintySet
+        Any.
+    exp_epsilon : float
+        exp(epsilon).
     utility : PolyhedralUtility
-        The utility of the problem.
+        What is maximised, at the reference prior of the set.
     report : callable
         Told what is being done.
 
@@ -37,9 +41,8 @@ def solve_polyhedral(problem: DesignProblem, utility: PolyhedralUtility, report:
     """
     import cvxpy as cp
 
-    known = problem.uncertainty
     linear = utility.gains(known.size) * known.prior
-    polytope = Polytope(known, float(problem.epsilon.exp_down), len(linear))
+    polytope = Polytope(known, exp_epsilon, len(linear))
     matrix = cp.Variable((known.size, len(linear)))
     row_sums = polytope.row_sums(matrix)
     program = cp.Problem(cp.Maximize(cp.sum(cp.multiply(linear.T, matrix))), [row_sums, *polytope.privacy(matrix)])

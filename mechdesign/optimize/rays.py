@@ -82,31 +82,38 @@ class Rays:
             return np.ones(mass.shape, dtype=bool)
         return mass >= self._t - RAY_EDGE
 
-    @cached_property
-    def errors(self) -> Floats:
-        """How far a listed entry may be from that of its ray, over the column's greatest entry, shape (N, 1).
-
-        The entry x of kind B divides by P_f, and m of kind A by no less than P_i + t for any symbol i that
-        has it, so that rounding weighs more the rarer a symbol is.
-        """
-        P = self.ball.prior
-        divisor = np.where(P > 0, P, max(self._t, RAY_EDGE))
-        result: Floats = (2 * (self.ball.size + 8) * np.finfo(float).eps * (1 + 1 / divisor))[:, None]
-        return result
-
     def of_kinds(self, kinds: str) -> Iterator[Floats]:
         """Yield the rays of some kinds in chunks of shape (N, k), k <= 32768 or thereabouts."""
+        for columns, _ in self.with_errors(kinds):
+            yield columns
+
+    def with_errors(self, kinds: str) -> Iterator[tuple[Floats, Floats]]:
+        """Yield the rays of some kinds, each chunk with how far its entries may be from those of their rays.
+
+        Every entry has a few units of rounding relative to itself. The entry x of kind B is also divided by
+        P_f, and m of kind A by at least P_i for any symbol i that has it, so that rounding weighs more the
+        rarer a symbol is; in kind C a difference is multiplied by e.
+        """
         everything = (1 << self.ball.size) - 1
+        unit = 2 * (self.ball.size + 8) * float(np.finfo(float).eps)
         if not self._only_d:
+            P = self.ball.prior
+            divided = 4 * (1 + self._t * self.exp_epsilon) / np.where(P > 0, P, max(self._t, RAY_EDGE))
             if "A" in kinds:
-                yield from self._two_values(self._sets_a, self._c, lambda S: np.maximum(self._m(S), 0.0))
+                for columns in self._two_values(self._sets_a, self._c, lambda S: np.maximum(self._m(S), 0.0)):
+                    yield columns, unit * (columns + divided[:, None])
             if "B" in kinds:
-                yield from self._kind_b()
+                for columns in self._kind_b():
+                    yield columns, unit * (columns + divided[:, None])
             if "C" in kinds and self._rare_sets.size:
-                yield from self._kind_c()
+                for columns in self._kind_c():
+                    # Every column has an entry that was 1 before it was scaled.
+                    least = np.where(columns > 0, columns, np.inf).min(axis=0)
+                    yield columns, unit * (columns + self.exp_epsilon * least * (columns > 0))
         if "D" in kinds and self._rare_sets.size:
             sets = self._rare_sets[(self._rare_sets != 0) & (self._rare_sets != everything)]
-            yield from self._two_values(sets, self.exp_epsilon, lambda S: np.ones(S.shape))
+            for columns in self._two_values(sets, self.exp_epsilon, lambda S: np.ones(S.shape)):
+                yield columns, unit * columns
 
     def count(self, kinds: str) -> int:
         """Return how many rays there are of some kinds, without building them."""

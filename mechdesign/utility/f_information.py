@@ -87,9 +87,14 @@ class FInformation(Utility):
         """Return ``q sum_i P_i f(v_i / q)`` for each column, and 0 where q = 0."""
         V, P = columns_and_prior(columns, prior)
         q = P @ V
-        u = V / np.where(q > 0, q, 1.0)
+        u = self._where_likely(V / np.where(q > 0, q, 1.0), P)
         result: Floats = q * (P @ np.asarray(self.f(u), dtype=float))
         return result
+
+    @staticmethod
+    def _where_likely(u: Floats, P: Floats) -> Floats:
+        """Return u with 1, where f is 0, for symbols without mass, which count nothing however large u is."""
+        return u if (P > 0).all() else np.where((P > 0)[:, None], u, 1.0)
 
     def gradient(self, column: ArrayLike, prior: ArrayLike) -> Floats:
         """Return the gradient of mu at one column with ``<P, v> > 0``, shape (N,).
@@ -111,8 +116,8 @@ class FInformation(Utility):
 
     def mu_up(self, columns: Floats, prior: Floats, slack: float | Floats) -> Floats:
         """Return an upper bound of mu near each column: a convex f is largest at an end of an interval."""
-        below = np.asarray(self.f(np.maximum(columns - slack, 0.0)), dtype=float)
-        above = np.asarray(self.f(columns + slack), dtype=float)
+        below = np.asarray(self.f(self._where_likely(np.maximum(columns - slack, 0.0), prior)), dtype=float)
+        above = np.asarray(self.f(self._where_likely(columns + slack, prior)), dtype=float)
         largest = np.maximum(below, above)
         rounding = (prior.size + 16) * _EPS * (prior @ np.abs(largest))
         result: Floats = prior @ largest + rounding

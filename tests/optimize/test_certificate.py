@@ -56,9 +56,9 @@ def test_guesses_are_priced_over_a_hull():
 class MissesColumns(Rays):
     """A list of rays with a third of them lost."""
 
-    def of_kinds(self, kinds):
-        for columns in super().of_kinds(kinds):
-            yield columns[:, ::3]
+    def with_errors(self, kinds):
+        for columns, errors in super().with_errors(kinds):
+            yield columns[:, ::3], errors[:, ::3]
 
 
 def test_a_pricing_that_misses_columns_gives_a_bound_that_verification_refuses(monkeypatch):

@@ -62,6 +62,42 @@ def test_a_large_epsilon_releases_the_data():
     np.testing.assert_array_equal(solved.mechanism.matrix, np.eye(3))
 
 
+LARGE = [
+    ([5, 3, 2], 0),
+    ([5, 3, 2], "0.1"),
+    ([5, 3, 0], "0.1"),
+    ([10**6, 3, 1], 0),
+    ([5, 3, 0], 2),
+]
+
+
+@pytest.mark.parametrize("epsilon", [8, 12, 700])
+@pytest.mark.parametrize(("counts", "radius"), LARGE)
+@pytest.mark.parametrize(
+    "utility", [md.MutualInformation(), md.ChiSquare(), md.HammingAccuracy()], ids=lambda u: u.name
+)
+def test_large_epsilons_and_rare_symbols(counts, radius, epsilon, utility):
+    ball = md.L1Ball.from_counts(counts, radius=radius)
+    solved = md.design(md.DesignProblem(ball, epsilon, utility))
+    assert solved.certified
+    disclosed = utility.value(np.eye(3), ball.prior)
+    assert solved.value <= disclosed * (1 + 1e-12)
+    if epsilon == 700:
+        assert solved.value >= disclosed * (1 - 1e-6)
+
+
+@pytest.mark.parametrize("utility", [*F_INFORMATIONS, md.HammingAccuracy()], ids=lambda u: u.name)
+def test_full_disclosure_bounds_every_design(utility):
+    from mechdesign.optimize.certificate import full_disclosure
+
+    ball = md.L1Ball(["0.5", "0.3", "0.2"])
+    problem = md.DesignProblem(ball, 1, utility)
+    assert utility.value(np.eye(3), ball.prior) <= full_disclosure(problem)
+    assert full_disclosure(problem) == pytest.approx(utility.value(np.eye(3), ball.prior), rel=1e-12)
+    poor = md.certify(problem, [1.0, 1.0, 1.0])
+    assert poor.upper_bound == full_disclosure(problem)
+
+
 def test_a_users_own_f_is_certified_but_not_claimed_in_files(tmp_path):
     def triangular(u):
         return (u - 1) ** 2 / (u + 1)

@@ -88,7 +88,7 @@ class Price:
 def price_by_listing(rays: Rays, utility: Utility, multipliers: Floats) -> Price:
     """Return the greatest reduced cost over all extreme rays, rounded outward.
 
-    A ray's entries are known up to rounding (`Rays.errors`); the utility is bounded over that
+    A ray's entries are known up to rounding (`Rays.with_errors`); the utility is bounded over that
     neighbourhood, and the product with lambda is given its own allowance.
 
     Parameters
@@ -100,14 +100,12 @@ def price_by_listing(rays: Rays, utility: Utility, multipliers: Floats) -> Price
     multipliers : array, shape (N,)
         lambda.
     """
-    P, N = rays.ball.prior, rays.ball.size
     greatest, looked_at = -np.inf, 0
-    # Errors of the entries, and of the sum of N products.
-    relative = float(np.abs(multipliers) @ (rays.errors[:, 0] + (N + 8) * _EPS))
-    for columns in rays.of_kinds("ABCD"):
-        largest = float(columns.max())
-        upper = utility.mu_up(columns, P, rays.errors * largest) - multipliers @ columns
-        level = float(upper.max()) + relative * largest
+    sizes = np.abs(multipliers)
+    of_sums = (rays.ball.size + 8) * _EPS
+    for columns, errors in rays.with_errors("ABCD"):
+        upper = utility.mu_up(columns, rays.ball.prior, errors) - multipliers @ columns
+        level = float((upper + sizes @ (errors + of_sums * columns)).max())
         # Huge multipliers may give infinity minus infinity, which proves nothing.
         greatest = max(greatest, np.inf if np.isnan(level) else level)
         looked_at += columns.shape[1]

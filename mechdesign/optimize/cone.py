@@ -1,0 +1,30 @@
+"""The column cone ``K = { v >= 0 : max v <= exp(epsilon) h(v) }``, up to its only parameter: exp(epsilon)."""
+
+from __future__ import annotations
+
+from mechdesign.exact import float_up
+from mechdesign.problem import DesignProblem
+
+MOST_IN_PROGRAMS = 1e9
+"""Linear programs take no larger exp(epsilon): its inverse must not fall below the tolerance of a solver.
+
+A mechanism for a smaller epsilon is private for a larger one; what it loses shows in the certified gap.
+"""
+
+
+def effective_exp_epsilon(problem: DesignProblem) -> float:
+    """Return exp(epsilon), or what it takes for every column to be allowed, if that is less.
+
+    ``max v <= e h(v)`` holds for all v once it does for the columns of a single symbol, because h is
+    concave. From there on a larger epsilon changes nothing.
+
+    Examples
+    --------
+    >>> from mechdesign import DesignProblem, L1Ball
+    >>> effective_exp_epsilon(DesignProblem(L1Ball(["0.75", "0.25"]), 600))
+    4.0
+    """
+    exp_down, known = problem.epsilon.exp_down, problem.uncertainty
+    units = ([int(i == j) for j in range(known.size)] for i in range(known.size))
+    least = min(known.exact_support(unit) for unit in units)
+    return float_up(min(exp_down, 1 / least) if least > 0 else exp_down)
