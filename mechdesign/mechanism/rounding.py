@@ -96,7 +96,7 @@ def _shares(matrix: Floats, exact_set: UncertaintySet, room: float) -> tuple[Flo
 def _rounded_safely(matrix: Floats, bits: int) -> Integers | None:
     """Return integers whose columns are at least the scaled columns relative to their greatest entry.
 
-    Rows sum to 2^bits. None where a row cannot be filled.
+    Rows sum to 2^bits. None where no column is likely enough for the bits.
     """
     total = 2**bits
     scale = total / float(matrix.sum(axis=1).max())

@@ -21,6 +21,7 @@ from mechdesign.utility import Utility
 
 _MOST_ENTERING = 5_000
 _MOST_ROUNDS = 100
+_NEAR = 0.05  # of the value: a reduced cost with which a column stays in the program
 
 
 def solve_ray_lp(rays: Rays, utility: Utility, report: Callable[[str], None]) -> Solution:
@@ -51,7 +52,7 @@ def solve_ray_lp(rays: Rays, utility: Utility, report: Callable[[str], None]) ->
         if entering.shape[1] == 0:
             return Solution(_mechanism(held, weights), multipliers, priced, iteration)
         # Columns far from entering are dropped; pricing brings back those that are missed.
-        near = gains - multipliers @ held >= -0.05 * max(abs(float(multipliers.sum())), 1e-6)
+        near = gains - multipliers @ held >= -_NEAR * max(abs(float(multipliers.sum())), 1e-6)
         held = np.hstack([held[:, near | (weights > 0)], entering])
     raise SolverError(f"rays still enter after {_MOST_ROUNDS} linear programs; change epsilon or radius a little")
 
@@ -81,14 +82,15 @@ def _solve(columns: Floats, gains: Floats) -> tuple[Floats, Floats]:
 
 def _violating(rays: Rays, utility: Utility, multipliers: Floats) -> tuple[Floats, int]:
     """Return the columns of greatest positive reduced cost, shape (N, k), and how many were priced."""
-    found, costs, priced = [np.empty((rays.ball.size, 0))], [np.empty(0)], 0
+    best, costs, priced = np.empty((rays.ball.size, 0)), np.empty(0), 0
     for columns, cost in reduced_costs(rays, utility, multipliers):
         priced += columns.shape[1]
         entering = cost > REDUCED_COST
-        found.append(columns[:, entering])
-        costs.append(cost[entering])
-    best = np.argsort(-np.concatenate(costs))[:_MOST_ENTERING]
-    return np.hstack(found)[:, best], priced
+        best, costs = np.hstack([best, columns[:, entering]]), np.append(costs, cost[entering])
+        if costs.size > _MOST_ENTERING:
+            kept = np.argpartition(-costs, _MOST_ENTERING)[:_MOST_ENTERING]
+            best, costs = best[:, kept], costs[kept]
+    return best, priced
 
 
 def _mechanism(held: Floats, weights: Floats) -> Floats:
