@@ -52,6 +52,7 @@ def compute(quick: bool = False) -> list[Row]:  # noqa: FBT001, FBT002 - the int
 
 def draw(table: list[Row]) -> Any:
     """Return a matplotlib figure: one heat map for each mechanism."""
+    from matplotlib.colors import PowerNorm
     from matplotlib.figure import Figure
 
     names = list(dict.fromkeys(row["mechanism"] for row in table))
@@ -62,7 +63,8 @@ def draw(table: list[Row]) -> Any:
         rows = [row for row in table if row["mechanism"] == name]
         inputs = list(dict.fromkeys(row["input"] for row in rows))
         matrix = np.array([row["probability"] for row in rows]).reshape(len(inputs), -1)
-        image = axis.imshow(matrix, cmap="Blues", vmin=0, vmax=largest, aspect="auto")
+        # The square root tells small probabilities apart; white is zero.
+        image = axis.imshow(matrix, cmap="Blues", norm=PowerNorm(0.5, 0, largest), aspect="auto")
         axis.set_title(f"{name}\nI(X; Y) = {rows[0]['mutual_information']:.3f} nats")
         axis.set_xlabel("output")
         axis.set_xticks(range(0, matrix.shape[1], 5), [f"y{j + 1}" for j in range(0, matrix.shape[1], 5)])

@@ -40,13 +40,16 @@ def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
     InputError
         If the folder does not exist or cannot be written; what stood at ``path`` is untouched.
     """
-    target = Path(path)
+    # A link stays a link, and an existing file keeps who may read it.
+    target = Path(os.path.realpath(path))
     beside = target.with_name(f".{secrets.token_hex(8)}.tmp")
     try:
         with beside.open("xb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
+        if target.exists():
+            beside.chmod(stat.S_IMODE(target.stat().st_mode))
         beside.replace(target)
     except OSError as error:
         raise InputError(f"cannot write {target}: {error.strerror}; give a path in a writable folder") from error

@@ -24,7 +24,7 @@ def checked_counts(counts: Mapping[Any, Any] | Sequence[object]) -> tuple[tuple[
     Parameters
     ----------
     counts : mapping from label to count, or sequence of counts
-        A sequence gets the labels ``x1`` to ``xN``.
+        A sequence gets the labels ``x1`` to ``xN``; a pandas Series counts as a mapping.
 
     Raises
     ------
@@ -36,10 +36,12 @@ def checked_counts(counts: Mapping[Any, Any] | Sequence[object]) -> tuple[tuple[
     >>> checked_counts({"a": 3, "b": 1})
     (('a', 'b'), (3, 1))
     """
-    if isinstance(counts, Mapping):
-        labels = canonical_labels(counts.keys(), len(counts))
-        values = list(counts.values())
-    elif isinstance(counts, str) or not isinstance(counts, Sequence | np.ndarray):
+    if hasattr(counts, "keys") and hasattr(counts, "items"):
+        # A mapping, or a pandas Series of counts.
+        pairs = list(counts.items())
+        labels = canonical_labels([label for label, _ in pairs], len(pairs))
+        values = [value for _, value in pairs]
+    elif isinstance(counts, str) or not isinstance(counts, Sequence | np.ndarray) or getattr(counts, "ndim", 1) != 1:
         raise InputError(f"counts are {shorten(counts)}; give a mapping from labels to counts, or a list of counts")
     else:
         values = list(counts)
@@ -85,8 +87,8 @@ def tally(records: Iterable[object], labels: Iterable[object] | None = None) -> 
     >>> tally(["b", "a", "b"], labels=["a", "b", "c"])
     {'a': 1, 'b': 2, 'c': 0}
     """
-    if isinstance(records, str):
-        raise InputError(f"the records are {shorten(records)}, one string; give a list of records")
+    if isinstance(records, str | Mapping) or not isinstance(records, Iterable) or getattr(records, "ndim", 1) != 1:
+        raise InputError(f"the records are {shorten(records)}; give a list of records, one category each")
     if isinstance(records, np.ndarray):
         records = records.tolist()
     found = Counter(canonical_label(record) for record in records)
@@ -133,11 +135,13 @@ def read_counts(path: str | os.PathLike[str], *, header: bool = True) -> dict[st
         if count is None:
             raise InputError(
                 f"{path}, line {line}: the count of {shorten(label)} is {shorten(text)}; "
-                "accepted: a whole number, 0 or more"
+                "accepted: a whole number, 0 or more, without separators or decimals"
             )
         if label in counts:
             raise InputError(f"{path}, line {line}: the label {shorten(label)} occurs twice; labels must differ")
         counts[canonical_label(label)] = count
+    if not counts:
+        raise InputError(f"{path} has no counts; give a line for each label, with its count")
     return counts
 
 
@@ -161,7 +165,10 @@ def count_column(path: str | os.PathLike[str], column: str, *, header: bool = Tr
     index = None if header else _whole_number(column)
     if not header and index is None:
         raise InputError(f"the column is {shorten(column)}; without a header give its index, counted from 0")
-    return tally(_column(path, column, index))
+    found = tally(_column(path, column, index))
+    if not found:
+        raise InputError(f"{path} has no records; give a line for each record")
+    return found
 
 
 def _column(path: str | os.PathLike[str], column: str, index: int | None) -> Iterator[str]:
@@ -197,6 +204,10 @@ def _rows(path: str | os.PathLike[str], *, header: bool) -> Iterator[tuple[int, 
                 fields = [field.strip() for field in row]
                 if not any(fields):
                     continue
+                if len(fields) == 1 and (";" in fields[0] or "\t" in row[0]):
+                    raise InputError(
+                        f"{path}, line {reader.line_num}: {shorten(fields[0])} is one field; separate fields by commas"
+                    )
                 yield (0 if first else reader.line_num), fields
                 first = False
     except OSError as error:

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
@@ -79,7 +81,7 @@ def _rational_text(text: str, name: str) -> Fraction:
         return Fraction(int(numerator), int(denominator))
     match = _DECIMAL.fullmatch(text)
     if match is None:
-        raise InputError(f'{name} is {shorten(text)}; give a finite decimal such as 0.5 or "1e-9"')
+        raise InputError(f'{name} is {shorten(text)}; give a finite decimal such as 0.5, "1e-9" or "9/8"')
     exponent = int((match.group(3) or "e0")[1:])
     if abs(exponent) > _LARGEST_EXPONENT:
         raise InputError(f"{name} is {shorten(text)}; give an exponent between -400 and 400")
@@ -102,9 +104,14 @@ def upper(ball: Any) -> Fraction:
     return int(mantissa) * Fraction(2) ** int(exponent)
 
 
-def working_precision() -> Any:
-    """Return a context in which Arb computes with 128 bits."""
-    return ctx.workprec(_BITS)
+_ARB = threading.RLock()  # python-flint has one precision for the whole process
+
+
+@contextmanager
+def working_precision() -> Iterator[None]:
+    """Compute with 128 bits in Arb, one thread at a time."""
+    with _ARB, ctx.workprec(_BITS):
+        yield
 
 
 def arb_of(x: Fraction | int) -> Any:
@@ -135,11 +142,6 @@ def float_up(x: Fraction) -> float:
     """
     nearest = float(x)
     return nearest if nearest >= x else math.nextafter(nearest, math.inf)
-
-
-def float_down(x: Fraction) -> float:
-    """Return the greatest float that is not above ``x``."""
-    return -float_up(-x)
 
 
 def rounded_text(x: Fraction) -> str:
@@ -207,7 +209,7 @@ class Epsilon:
     True
     """
 
-    text: str
+    text: str = field(compare=False)
     exponent: Fraction | None
     power: Fraction | None
 
@@ -230,6 +232,8 @@ class Epsilon:
             if power > Fraction(10) ** 304:
                 raise InputError(f"epsilon is {shorten(value)}; accepted: at most {_LARGEST_EPSILON}")
             return cls(f"log({match.group(1)})", None, power)
+        if isinstance(value, str) and not value.strip()[:1].isdigit() and value.strip()[:1] not in {"+", "-", "."}:
+            raise InputError(f'epsilon is {shorten(value)}; accepted: a finite decimal such as 0.5, or "log(9/8)"')
         exponent = rational(value, "epsilon")
         if not 0 <= exponent <= _LARGEST_EPSILON:
             raise InputError(f"epsilon is {shorten(value)}; accepted: a number from 0 to {_LARGEST_EPSILON}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable
 
@@ -18,7 +19,7 @@ def canonical_label(value: object) -> str:
     Raises
     ------
     InputError
-        For floats, truth values, null, empty strings and strings over 1,000 characters.
+        For floats, truth values, null, empty strings, strings over 1,000 characters and control characters.
 
     Examples
     --------
@@ -30,6 +31,8 @@ def canonical_label(value: object) -> str:
             raise InputError("a label is empty; accepted: a non-empty string or an integer")
         if len(value) > _LONGEST:
             raise InputError(f"the label {shorten(value)} has {len(value)} characters; accepted: at most {_LONGEST}")
+        if any(unicodedata.category(character) == "Cc" for character in value):
+            raise InputError(f"the label {shorten(value)} holds a control character; accepted: printable text")
         try:
             value.encode()
         except UnicodeEncodeError:

@@ -5,14 +5,32 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mechdesign.errors import InputError
+from mechdesign.errors import InputError, shorten
+from mechdesign.tolerances import ROW_SUMS
 from mechdesign.uncertainty import UncertaintySet
+from mechdesign.uncertainty.base import exact_prior
+
+
+def _mechanism(matrix: ArrayLike) -> NDArray[np.float64]:
+    """Return a matrix of conditional probabilities, or of numerators over one denominator, as floats."""
+    try:
+        V = np.asarray(matrix, dtype=float)
+    except (TypeError, ValueError):
+        raise InputError(f"the matrix is {shorten(matrix)}; accepted: numbers, inputs by outputs") from None
+    if V.ndim != 2 or 0 in V.shape:
+        raise InputError(f"the matrix has shape {V.shape}; accepted: (N, M), inputs by outputs")
+    if (V < 0).any() or not np.isfinite(V).all():
+        raise InputError("the matrix has negative or non-finite entries; accepted: conditional probabilities")
+    sums = V.sum(axis=1)
+    if not sums[0] > 0 or np.abs(sums - sums[0]).max() > ROW_SUMS * sums[0]:
+        raise InputError(
+            f"rows of the matrix sum to {sums.min():.6g} and {sums.max():.6g}; accepted: the same sum in every row"
+        )
+    return V
 
 
 def _log_ratios(matrix: NDArray[np.float64], means: NDArray[np.float64]) -> NDArray[np.float64]:
     largest = matrix.max(axis=0)
-    if (matrix < 0).any() or not np.isfinite(matrix).all():
-        raise InputError("the matrix has negative or non-finite entries; accepted: conditional probabilities")
     with np.errstate(divide="ignore"):
         # An output that never occurs leaks nothing.
         return np.where(largest > 0, np.log(np.where(largest > 0, largest, 1.0)) - np.log(np.maximum(means, 0.0)), 0.0)
@@ -39,15 +57,16 @@ def leakage(matrix: ArrayLike, prior: ArrayLike) -> NDArray[np.float64]:
     Raises
     ------
     InputError
-        If the shapes do not fit or an entry is negative.
+        If the shapes do not fit, an entry is negative, rows differ in their sums, or the prior is none.
 
     Examples
     --------
     >>> leakage([[0.75, 0.25], [0.25, 0.75]], [0.5, 0.5]).round(6)
     array([0.405465, 0.405465])
     """
-    V, Q = np.asarray(matrix, dtype=float), np.asarray(prior, dtype=float)
-    if Q.ndim != 1 or V.ndim != 2 or V.shape[0] != Q.size:
+    V = _mechanism(matrix)
+    Q = np.array([float(q) for q in exact_prior(prior)])  # type: ignore[arg-type]
+    if V.shape[0] != Q.size:
         raise InputError(f"a matrix of shape {V.shape} and a prior of shape {Q.shape}; accepted: (N, M) and (N,)")
     return _log_ratios(V, Q @ V)
 
@@ -79,5 +98,7 @@ def leakage_capacity(matrix: ArrayLike, uncertainty: UncertaintySet) -> float:
     >>> round(leakage_capacity([[0.75, 0.25], [0.25, 0.75]], L1Ball([0.5, 0.5], radius=2)), 6)
     1.098612
     """
-    V = uncertainty.as_matrix(matrix)
+    if not isinstance(uncertainty, UncertaintySet):
+        raise InputError(f"the uncertainty is {shorten(uncertainty)}; give an L1Ball or a ConvexHull")
+    V = uncertainty.as_matrix(_mechanism(matrix))
     return float(_log_ratios(V, uncertainty.support(V)).max())

@@ -104,7 +104,7 @@ def read_problem(path: str | os.PathLike[str]) -> ProblemFile:
     try:
         if Path(path).stat().st_size > _MOST_BYTES:
             raise InputError(f"{path} is larger than {_MOST_BYTES} bytes; give a problem file")
-        text = Path(path).read_text(encoding="utf-8")
+        text = Path(path).read_text(encoding="utf-8-sig")
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}; give a problem file") from error
     except UnicodeDecodeError as error:

@@ -16,6 +16,9 @@ VALUE_FLOOR: Final = 1e-3
 WEIGHT_SUM: Final = 1e-9
 """How far given probabilities may miss 1 before they are refused; within it they are weights."""
 
+ROW_SUMS: Final = 1e-6
+"""How far the row sums of a matrix that is only measured, not exported, may differ from each other."""
+
 RAY_EDGE: Final = 1e-12
 """Slack with which a ray on the border of its kind is kept: a list of rays errs towards too many."""
 

@@ -98,7 +98,7 @@ def test_arrays_are_records_too(records):
 @pytest.mark.parametrize(
     ("records", "labels", "part"),
     [
-        ("abba", None, "one string"),
+        ("abba", None, "give a list of records"),
         (["a", ""], None, "a label is empty"),
         (["a", 1.5], None, "the label 1.5 is a float"),
         (["a", None], None, "NoneType"),
@@ -154,7 +154,7 @@ def test_nothing_is_inferred_from_the_text_of_a_label(csv_file):
         ('a,"1,000"\n', False, "the count of 'a' is '1,000'"),
         ("label,count\na,1\nb,2,3\n", True, "line 3: 3 fields"),
         ("label,count\na,1\nb\n", True, "line 3: 1 fields"),
-        ("a;1\n", False, "line 1: 1 fields"),
+        ("a;1\n", False, "line 1: 'a;1' is one field; separate fields by commas"),
         ("label,count\na,1\n\nb,2\na,3\n", True, "line 5: the label 'a' occurs twice"),
         (",1\n", False, "a label is empty"),
         ('a,1\n"b,2\n', False, "not CSV"),
@@ -173,7 +173,8 @@ def test_a_bad_table_of_counts_is_refused_with_its_line(csv_file, content, heade
 
 @pytest.mark.parametrize("content", ["", "\n\n", "label,count\n"])
 def test_an_empty_table_has_no_counts(csv_file, content):
-    assert read_counts(csv_file(content)) == {}
+    with pytest.raises(InputError, match=r"table.csv has no counts; give a line for each label"):
+        read_counts(csv_file(content))
 
 
 def test_a_missing_file_is_refused(tmp_path):

@@ -43,7 +43,7 @@ def read(tmp_path):
     "uncertainty",
     [
         KNOWN,
-        L1Ball([0.5, 0.5], radius="1/3", labels=['quote " and \\', "tab\t, new\nline, déjà, \x00"]),
+        L1Ball([0.5, 0.5], radius="1/3", labels=['quote " and \\', "comma, [brackets], déjà"]),
         L1Ball([1, 0, 0], radius=2),
         L1Ball(["0.3333333333", "0.6666666666"], radius="0.1"),
         L1Ball(["0.5", "0.3", "0.2"], radius=0.25, within_simplex=False),

@@ -13,7 +13,7 @@ from mechdesign.optimize import compare, design
 @click.command("compare", short_help="Show the design beside randomized response and LDP.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @source_options
-def compare_command(*, source: Source, as_json: bool) -> None:
+def compare_command(*, source: Source, as_json: bool) -> int:
     """Show the best mechanism for a problem beside randomized response and the best LDP mechanism.
 
     All three at the same epsilon, their utility measured at the same estimate. Takes a problem file, a
@@ -28,3 +28,4 @@ def compare_command(*, source: Source, as_json: bool) -> None:
     else:
         click.echo(title)
         print_comparison(comparison)
+    return 0 if comparison.design.certified else 3

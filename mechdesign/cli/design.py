@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from mechdesign.atomic import check_writable
@@ -48,7 +50,8 @@ def design_command(
     Examples:
       mechdesign design problems/adult-education.toml -o education.json
       mechdesign design --counts counts.csv --epsilon 1 --delta 1e-9 -o m.json
-      mechdesign design --data adult.data --no-header --column 3 --epsilon 1 --delta 1e-9
+      mechdesign design --data adult.data --no-header --column 3 \\
+                        --epsilon 1 --delta 1e-9
 
     The mechanism is written as integers whose guarantee is proved in exact arithmetic; the utility comes
     with an upper bound that no mechanism with the same guarantee exceeds.
@@ -56,6 +59,10 @@ def design_command(
     if output is not None:
         check_ending(output)
         check_writable(output)
+        if any(
+            Path(path).exists() and Path(output).exists() and Path(path).samefile(output) for path in source.inputs()
+        ):
+            raise click.UsageError(f"--output {output} is the input; give another name")
     problem, title = source.problem()
     with Progress() as report:
         solved = design(problem, tol=tol, bits=bits, title=title, report=report)

@@ -43,15 +43,19 @@ def run(arguments: Sequence[str] | None = None) -> int:
     try:
         status = commands.main(args=arguments, prog_name="mechdesign", standalone_mode=False)
     except click.ClickException as error:
-        error.show()
+        context = getattr(error, "ctx", None)
+        hint = "" if context is None else f" (see {context.command_path} --help)"
+        click.echo(f"Error: {error.format_message()}{hint}", err=True)
         return error.exit_code
     except MechdesignError as error:
         click.echo(f"Error: {error}", err=True)
         return error.exit_status
     except (click.Abort, KeyboardInterrupt):
-        click.echo("Error: interrupted; nothing was written", err=True)
+        click.echo("Error: interrupted", err=True)
         return 3
-    except SystemExit:
+    except SystemExit as left:
+        if left.code != 1:
+            raise
         # So click and rich leave when the reader of standard output went away.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0

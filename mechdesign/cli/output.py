@@ -28,7 +28,15 @@ def print_facts(facts: Sequence[tuple[str, str]]) -> None:
     table.add_column(overflow="fold")
     for name, value in facts:
         table.add_row(Text(name), Text(value))
-    Console(highlight=False).print(table)
+    print_rich(table)
+
+
+def print_rich(table: Table) -> None:
+    """Print a table without the spaces that pad its lines."""
+    console = Console(highlight=False)
+    with console.capture() as capture:
+        console.print(table)
+    click.echo("\n".join(line.rstrip() for line in capture.get().splitlines()))
 
 
 def amount(value: float, unit: str) -> str:
@@ -119,15 +127,12 @@ def guarantee_facts(mechanism: Mechanism) -> list[tuple[str, str]]:
     delta = delta_of(mechanism.guarantee)
     if delta is not None:
         evidence = mechanism.guarantee.uncertainty.evidence  # type: ignore[attr-defined]
-        facts.append(
-            (
-                "delta",
-                f"{delta:g}: the true prior lies outside with at most this probability ({evidence.samples} samples)",
-            )
-        )
+        total = sum(evidence.counts)
+        told = f"{evidence.samples} samples" + ("" if total == evidence.samples else f", counts of {total} records")
+        facts.append(("delta", f"{delta:g}: the true prior lies outside with at most this probability ({told})"))
     N, M = mechanism.numerators.shape
     facts.append(("leakage", f"at most {mechanism.leakage:.15g} nats, proved in exact arithmetic"))
-    facts.append(("mechanism", f"{N} inputs, {M} outputs, probabilities over 2^{mechanism.bits}"))
+    facts.append(("mechanism", f"{N} inputs, {M} output{'s' if M > 1 else ''}, probabilities over 2^{mechanism.bits}"))
     return facts
 
 
@@ -150,20 +155,20 @@ def print_comparison(comparison: Comparison) -> None:
     design, best = comparison.design, comparison.best_ldp
     name = design.problem.utility.name + ("" if design.unit == "1" else f" ({design.unit})")
     table = Table(title=f"At epsilon = {design.problem.epsilon}", title_justify="left", highlight=False)
-    table.add_column("mechanism")
-    table.add_column(name, justify="right")
-    table.add_column("of the design's", justify="right")
+    table.add_column("mechanism", overflow="fold")
+    table.add_column(name, justify="right", overflow="fold")
+    table.add_column("of the design's", justify="right", overflow="fold")
 
     def row(label: str, value: float | None) -> None:
         share = "" if value is None or design.value <= 0 else f"{value / design.value:.1%}"
         table.add_row(Text(label), "not computed" if value is None else f"{value:.6g}", share)
 
-    row("this design", design.value)
+    row("this design" + (" (certified)" if design.certified else " (NOT certified)"), design.value)
     row(
         "best LDP mechanism" + (" (certified)" if best is not None and best.certified else ""),
         None if best is None else best.value,
     )
     row("k-ary randomized response", comparison.k_ary_randomized_response)
-    Console(highlight=False).print(table)
+    print_rich(table)
     if comparison.best_ldp_missing:
         click.echo(f"best LDP mechanism: {comparison.best_ldp_missing}")

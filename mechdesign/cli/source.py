@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from mechdesign.counts import count_column, read_counts
+from mechdesign.errors import InputError
 from mechdesign.problem import DesignProblem
 from mechdesign.uncertainty import L1Ball
 from mechdesign.utility.names import NAMES, utility_by_name
@@ -29,10 +30,13 @@ class Source:
     samples: int | None
     utility: str | None
 
+    def inputs(self) -> list[str]:
+        """Return the files that are read."""
+        return [path for path in (self.problem_file, self.counts, self.data) if path is not None]
+
     def problem(self) -> tuple[DesignProblem, str]:
         """Return the problem and its title."""
-        given = [text for text in (self.problem_file, self.counts, self.data) if text is not None]
-        if len(given) != 1:
+        if len(self.inputs()) != 1:
             raise click.UsageError("give one of PROBLEM.toml, --counts FILE, --data FILE --column COLUMN")
         if self.problem_file is not None:
             return self._from_problem_file(self.problem_file)
@@ -48,7 +52,10 @@ class Source:
                 raise click.UsageError("--column belongs to --data; a file of counts has two columns, label and count")
             counts = read_counts(self.counts or "", header=not self.no_header)
             title = str(self.counts)
-        ball = L1Ball.from_counts(counts, delta=self.delta, radius=self.radius, samples=self.samples)
+        try:
+            ball = L1Ball.from_counts(counts, delta=self.delta, radius=self.radius, samples=self.samples)
+        except InputError as error:
+            raise InputError(f"{title}: {error}") from None
         return DesignProblem(ball, self.epsilon, utility_by_name(self.utility or "mutual-information")), title
 
     def _from_problem_file(self, path: str) -> tuple[DesignProblem, str]:
@@ -67,7 +74,12 @@ class Source:
 _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.argument("problem_file", metavar="[PROBLEM.toml]", required=False),
     click.option("--counts", metavar="FILE", help="CSV of two columns, label and count."),
-    click.option("--data", metavar="FILE", help="CSV of records; one column of it is counted."),
+    click.option(
+        "--data",
+        metavar="FILE",
+        help="CSV of records; one column of it is counted. A delta asks for an alphabet fixed beforehand: where levels "
+        "may be missing from the records, use --counts.",
+    ),
     click.option(
         "--column", metavar="COLUMN", help="The column of --data: a name, or an index from 0 with --no-header."
     ),

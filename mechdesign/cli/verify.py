@@ -34,6 +34,8 @@ def verify_command(file: str, as_json: bool) -> None:
                 "value": found.value,
                 "upper_bound": claim.upper_bound,
                 "recomputed_upper_bound": found.certificate.upper_bound,
+                "gap": found.gap,
+                "optimal": found.optimal,
                 "within_simplex": claim.within_simplex,
             }
         print_json(
@@ -49,5 +51,7 @@ def verify_command(file: str, as_json: bool) -> None:
         scope = "" if claim.within_simplex else ", among the mechanisms of the ball as printed"
         bound = f"{amount(claim.upper_bound, unit)}{scope}, confirmed from the dual vector ({found.certificate.method})"
         facts.append(("upper bound", bound))
+        verdict = "optimal" if found.optimal else "NOT optimal to within 1e-6"
+        facts.append(("gap", f"{found.gap:.1e}, {verdict}"))
     facts.append(("verdict", "all claims hold"))
     print_facts(facts)

@@ -103,7 +103,11 @@ def _parsed(content: bytes, source: str) -> Any:
 
     try:
         return json.loads(
-            content.decode(), parse_float=decimal, parse_int=integer, parse_constant=constant, object_pairs_hook=unique
+            content.decode("utf-8-sig"),
+            parse_float=decimal,
+            parse_int=integer,
+            parse_constant=constant,
+            object_pairs_hook=unique,
         )
     except UnicodeDecodeError as error:
         raise InputError(f"{source} is not UTF-8 (byte {error.start}); give a mechanism file") from None

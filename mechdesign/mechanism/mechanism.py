@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mechdesign.arrays import frozen
 from mechdesign.errors import GuaranteeError, InputError, shorten
 from mechdesign.exact import float_up
 from mechdesign.labels import canonical_labels, default_labels
@@ -99,8 +101,7 @@ class Mechanism:
     proof: Proof = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        numerators = np.array(self.numerators, copy=True)
-        numerators.flags.writeable = False
+        numerators = frozen(np.asarray(self.numerators))
         object.__setattr__(self, "numerators", numerators)
         proof = prove(numerators, self.bits, self.guarantee)
         M = numerators.shape[1]
@@ -108,10 +109,11 @@ class Mechanism:
         object.__setattr__(self, "outputs", names)
         object.__setattr__(self, "proof", proof)
         if not proof.holds:
-            worst = names[proof.violated[0]]
+            others = len(proof.violated) - 1
+            which = f"output {shorten(names[proof.violated[0]])}" + (f" and {others} more" if others else "")
             raise GuaranteeError(
-                f"the guarantee is false: output {shorten(worst)} and {len(proof.violated) - 1} others leak up to "
-                f"{proof.leakage:.9g} nats, above epsilon = {self.guarantee.epsilon}"
+                f"the guarantee is false: {which} leak up to {proof.leakage:.9g} nats, "
+                f"above epsilon = {self.guarantee.epsilon}"
             )
         claim = self.optimality
         if claim is not None and len(claim.multipliers) != numerators.shape[0]:
@@ -156,6 +158,24 @@ class Mechanism:
             )
         return cls(integers, bits, guarantee, tuple(outputs or ()), optimality, provenance)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Copies and pickles are made anew, and so proved again.
+        return Mechanism, (
+            self.numerators,
+            self.bits,
+            self.guarantee,
+            self.outputs,
+            self.optimality,
+            self.provenance,
+        )
+
+    def __repr__(self) -> str:
+        N, M = self.numerators.shape
+        return (
+            f"Mechanism({N} x {M} over 2^{self.bits}, epsilon = {self.guarantee.epsilon}, "
+            f"leakage <= {self.leakage:.6g}, {self.guarantee.uncertainty!r})"
+        )
+
     @property
     def inputs(self) -> tuple[str, ...]:
         """Labels of the symbols."""
@@ -164,9 +184,7 @@ class Mechanism:
     @cached_property
     def matrix(self) -> NDArray[np.float64]:
         """The mechanism as floats, shape (N, M); exact, since numerators have at most 52 bits."""
-        matrix = self.numerators / 2.0**self.bits
-        matrix.flags.writeable = False
-        return matrix
+        return frozen(self.numerators / 2.0**self.bits)
 
     @property
     def leakage(self) -> float:

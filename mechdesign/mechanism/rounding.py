@@ -9,14 +9,16 @@ a few units of rounding, however rare an output is.
 A solver's matrix may also be outside the cone by the solver's tolerance. Before rounding, each column is
 therefore raised towards its greatest entry, ``v + s (max v - v)`` on a set of symbols T, which gives it slack
 ``s max v (e h(1_T) - 1)``. T is the support of v where that has slack enough, so that zeros stay zeros, and
-all symbols elsewhere. The shares s start at zero and grow until the exact proof holds.
+all symbols elsewhere. The share s of each column starts at zero and grows until the exact proof accepts it.
 """
 
 from __future__ import annotations
 
+from fractions import Fraction
 from operator import mul
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mechdesign.errors import SolverError
 from mechdesign.exact import over_common_denominator
@@ -26,7 +28,7 @@ from mechdesign.uncertainty.base import Floats
 
 _SOLVER_NEGATIVE = 1e-6
 _ROW_SUM = 1e-3
-_LEAST_SLACK = 0.05  # of exp(epsilon) - 1, below which a support has too little slack
+_LEAST_SLACK = 0.01  # of exp(epsilon) - 1, below which a support has too little slack
 
 
 def round_to_integers(matrix: Floats, bits: int, guarantee: Guarantee) -> Integers:
@@ -59,15 +61,21 @@ def round_to_integers(matrix: Floats, bits: int, guarantee: Guarantee) -> Intege
     if exp_down == 1 or cleaned.shape[1] == 1:
         return constant
     plain = np.rint(cleaned * 2.0**bits).astype(np.int64)
-    if (plain.sum(axis=1) == 2**bits).all() and _accepted(plain, guarantee):
+    if (plain.sum(axis=1) == 2**bits).all() and not _violating(plain, guarantee).any():
         return _distinct(plain)
     shares, targets = _shares(cleaned, guarantee.uncertainty.exact_set, float(exp_down - 1))
-    for strength in (0.0, *(4.0**k for k in range(30))):
-        raised = cleaned + np.minimum(strength * shares, 1.0) * (targets - cleaned)
+    strengths = np.zeros(cleaned.shape[1])
+    while True:
+        raised = cleaned + np.minimum(strengths * shares, 1.0) * (targets - cleaned)
         integers = _rounded_safely(raised, bits)
-        if integers is not None and _accepted(integers, guarantee):
+        if integers is None:
+            return constant
+        violating = _violating(integers, guarantee)
+        if not violating.any():
             return _distinct(integers)
-    return constant
+        if (strengths * shares)[violating].max() >= 1.0:
+            return constant
+        strengths[violating] = np.maximum(1.0, 4.0 * strengths[violating])
 
 
 def _stochastic(matrix: Floats) -> Floats:
@@ -107,7 +115,7 @@ def _rounded_safely(matrix: Floats, bits: int) -> Integers | None:
         lacking = total - integers.sum(axis=1)
         if lacking.min() >= 0:
             break
-        scale *= 1 + min(float(lacking.min()), -1.0) / total
+        scale *= max(1 + min(float(lacking.min()), -1.0) / total, 0.5)
     tops = greatest.astype(np.int64)
     for i, missing in enumerate(lacking.tolist()):
         lack = missing
@@ -125,13 +133,11 @@ def _rounded_safely(matrix: Floats, bits: int) -> Integers | None:
     return integers if tops.any() else None
 
 
-def _accepted(integers: Integers, guarantee: Guarantee) -> bool:
+def _violating(integers: Integers, guarantee: Guarantee) -> NDArray[np.bool_]:
+    """Return which columns break the guarantee, in exact arithmetic, shape (M,); a column of zeros does not."""
     exact_set, exp_down = guarantee.uncertainty.exact_set, guarantee.epsilon.exp_down
-    for column in integers[:, integers.any(axis=0)].T.tolist():
-        ratio = exact_ratio(column, exact_set)
-        if ratio is None or ratio > exp_down:
-            return False
-    return True
+    ratios = (exact_ratio(column, exact_set) if any(column) else Fraction(1) for column in integers.T.tolist())
+    return np.array([ratio is None or ratio > exp_down for ratio in ratios])
 
 
 def _distinct(integers: Integers) -> Integers:

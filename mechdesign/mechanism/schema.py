@@ -165,6 +165,12 @@ def _uncertainty(record: GuaranteeRecord, inputs: tuple[str, ...], source: str) 
         raise InputError(
             f"{source}: the guarantee has {sorted(given) or 'no prior'}; give one of counts, center, priors"
         )
+    beside = ("radius", "delta", "samples") if record.priors is not None else ("weights",)
+    for key in beside:
+        if getattr(record, key) is not None:
+            raise InputError(
+                f"{source}: the guarantee has {key} beside {given.pop()}, where it means nothing; remove it"
+            )
     if record.priors is not None:
         return ConvexHull(record.priors, record.weights, inputs)
     if record.radius is None:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mechdesign.arrays import frozen
 from mechdesign.errors import InputError
 from mechdesign.optimize.cone import effective_exp_epsilon
 from mechdesign.optimize.pricing import check_listable, price_by_guess, price_by_listing
@@ -25,8 +26,10 @@ from mechdesign.tolerances import BOUND_PAD
 from mechdesign.uncertainty.base import Floats
 from mechdesign.utility import PolyhedralUtility
 
+_TINY_EPSILON = 1e-20
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, eq=False)
 class Certificate:
     """An upper bound on the utility of every mechanism of a problem.
 
@@ -63,6 +66,8 @@ def certify(problem: DesignProblem, multipliers: ArrayLike) -> Certificate:
 
     Raises
     ------
+    InputError
+        If lambda has not N finite entries.
     LimitError
         If no exact pricing covers the problem.
 
@@ -73,7 +78,7 @@ def certify(problem: DesignProblem, multipliers: ArrayLike) -> Certificate:
     >>> certify(problem, [0.0, 0.0]).upper_bound >= 0.6931471805599453
     True
     """
-    lam = np.asarray(multipliers, dtype=float)
+    lam = frozen(np.asarray(multipliers, dtype=float))
     if lam.shape != (problem.uncertainty.size,) or not np.isfinite(lam).all():
         raise InputError(f"lambda has shape {lam.shape}; accepted: ({problem.uncertainty.size},), finite")
     with np.errstate(over="ignore", invalid="ignore"):
@@ -112,7 +117,9 @@ def greatest_reduced_cost(problem: DesignProblem, multipliers: Floats) -> Price:
     """Return the greatest reduced cost of any column with ``<P, v> = 1`` by the exact method that covers it."""
     if problem.epsilon.exp_down == 1:
         ones = np.ones((problem.uncertainty.size, 1))
-        upper = float(problem.utility.mu_up(ones, problem.uncertainty.prior, 0.0)[0]) - math.fsum(multipliers.tolist())
+        constant = float(problem.utility.mu_up(ones, problem.uncertainty.prior, 0.0)[0])
+        # An epsilon below 1e-38 counts as 0, so that true columns may differ from the constant one by as much.
+        upper = constant - math.fsum(multipliers.tolist()) + _TINY_EPSILON * abs(full_disclosure(problem))
         return Price(math.nextafter(upper, math.inf), "the constant column", 1)
     exp_epsilon = effective_exp_epsilon(problem)
     if isinstance(problem.utility, PolyhedralUtility):
@@ -120,6 +127,6 @@ def greatest_reduced_cost(problem: DesignProblem, multipliers: Floats) -> Price:
     return price_by_listing(check_listable(problem.uncertainty, exp_epsilon), problem.utility, multipliers)
 
 
-def padded(upper_bound: float) -> float:
+def padded(problem: DesignProblem, upper_bound: float) -> float:
     """Return a bound with room for the rounding of a second computation on another machine."""
-    return upper_bound + BOUND_PAD * max(1.0, abs(upper_bound))
+    return upper_bound + BOUND_PAD * max(abs(full_disclosure(problem)), abs(upper_bound))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from mechdesign.errors import InputError, LimitError
+from mechdesign.errors import InputError, LimitError, shorten
 from mechdesign.mechanism import Guarantee, Mechanism
 from mechdesign.optimize.closed_form import randomized_response
 from mechdesign.optimize.closed_form.form import Parameters, fractions
@@ -55,6 +55,8 @@ def compare(solved: Design, *, report: Callable[[str], None] | None = None) -> C
     >>> both.k_ary_randomized_response <= both.best_ldp.value <= solved.value
     True
     """
+    if not isinstance(solved, Design):
+        raise InputError(f"the design is {shorten(solved)}; give what mechdesign.design returns")
     problem = solved.problem
     prior, utility = problem.uncertainty.prior, problem.utility
     everything = L1Ball(problem.uncertainty.center, 2, problem.uncertainty.labels)
@@ -72,4 +74,6 @@ def k_ary_randomized_response(everything: L1Ball, problem: DesignProblem) -> Mec
     if everything.radius != 2:
         raise InputError(f"the radius is {everything.radius}; accepted: 2, all priors")
     given = Parameters(fractions(everything.center), everything.half_radius, problem.epsilon.exp_down)
-    return Mechanism.from_matrix(randomized_response.mechanism(given.floats()), Guarantee(problem.epsilon, everything))
+    return Mechanism.from_matrix(
+        randomized_response.mechanism(given).astype(float), Guarantee(problem.epsilon, everything)
+    )

@@ -6,6 +6,7 @@ import logging
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from numbers import Real
 
 import numpy as np
 
@@ -77,7 +78,9 @@ def design(
     (True, 0.182478)
     """
     started = time.perf_counter()
-    if isinstance(tol, bool) or not isinstance(tol, int | float) or not 0 < tol < 1:
+    if not isinstance(problem, DesignProblem):
+        raise InputError(f"the problem is {shorten(problem)}; give a DesignProblem(uncertainty, epsilon, utility)")
+    if isinstance(tol, bool) or not isinstance(tol, Real) or not 0 < tol < 1:
         raise InputError(f"tol is {shorten(tol)}; accepted: a number between 0 and 1, such as 1e-6")
     checked_bits(bits)
     tell = report or _log.info
@@ -89,7 +92,7 @@ def design(
     certificate = certify(problem, solution.multipliers)
     utility, prior = problem.utility, problem.uncertainty.prior
     value = utility.value(bare.matrix, prior)
-    bound = padded(certificate.upper_bound)
+    bound = padded(problem, certificate.upper_bound)
     mechanism = replace(
         bare,
         optimality=Optimality(utility, value, bound, tuple(certificate.multipliers.tolist()), _exact(problem)),
@@ -100,7 +103,7 @@ def design(
         mechanism=mechanism,
         value=value,
         upper_bound=bound,
-        tol=tol,
+        tol=float(tol),
         certificate=certificate,
         closed_form=_closed_form(problem, value, bound),
         method=method,
@@ -132,7 +135,7 @@ def _closed_form(problem: DesignProblem, value: float, bound: float) -> ClosedFo
     prior, utility = problem.uncertainty.prior, problem.utility
     valued = [(utility.value(form.matrix, prior), form) for form in forms]
     reached, form = max(valued, key=lambda pair: (pair[1].optimal, pair[0]))
-    if reached > bound + 1e-9 * max(1.0, abs(bound)):
+    if not reached <= bound + 1e-9 * max(1.0, abs(bound)):
         raise SolverError(
             f"the theorem {shorten(form.theorem)} reaches {reached:.12g}, above the certified bound {bound:.12g}; "
             "this is a defect of mechdesign, please report it with the problem"

@@ -6,6 +6,7 @@ them; so one column for every guess is enough, and the program has no ray in it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -42,6 +43,9 @@ def solve_polyhedral(
     import cvxpy as cp
 
     linear = utility.gains(known.size) * known.prior
+    # A power of two changes no digit; solvers want numbers of about 1.
+    scale = math.ldexp(1.0, math.frexp(float(np.abs(linear).max()))[1] - 1)
+    linear = linear / scale
     polytope = Polytope(known, exp_epsilon, len(linear))
     matrix = cp.Variable((known.size, len(linear)))
     row_sums = polytope.row_sums(matrix)
@@ -51,9 +55,9 @@ def solve_polyhedral(
     try:
         program.solve(solver=cp.HIGHS, highs_options=options)
     except cp.SolverError as error:
-        raise SolverError(f"HiGHS failed ({error}); scale the gain matrix to about 1") from error
+        raise SolverError(f"HiGHS failed ({error}); change epsilon or radius a little") from error
     if program.status != cp.OPTIMAL or matrix.value is None:
-        raise SolverError(f"HiGHS ended {program.status}; scale the gain matrix to about 1")
+        raise SolverError(f"HiGHS ended {program.status}; change epsilon or radius a little")
     values = np.asarray(matrix.value, dtype=float)
-    multipliers = np.asarray(row_sums.dual_value, dtype=float)
+    multipliers = np.asarray(row_sums.dual_value, dtype=float) * scale
     return Solution(values[:, values.max(axis=0) > SOLVER], multipliers, len(linear), 1)

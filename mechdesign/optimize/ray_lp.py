@@ -43,6 +43,7 @@ def solve_ray_lp(rays: Rays, utility: Utility, report: Callable[[str], None]) ->
     """
     # The constant column makes the program feasible where kinds A and B alone do not.
     held = np.hstack([np.ones((rays.ball.size, 1)), *rays.of_kinds(held_kinds(rays))])
+    reached = -np.inf
     for iteration in range(1, _MOST_ROUNDS + 1):
         report(f"solving a linear program over {held.shape[1]} extreme rays")
         gains = utility.mu(held, rays.ball.prior)
@@ -51,9 +52,14 @@ def solve_ray_lp(rays: Rays, utility: Utility, report: Callable[[str], None]) ->
         entering, priced = _violating(rays, utility, multipliers)
         if entering.shape[1] == 0:
             return Solution(_mechanism(held, weights), multipliers, priced, iteration)
-        # Columns far from entering are dropped; pricing brings back those that are missed.
-        near = gains - multipliers @ held >= -_NEAR * max(abs(float(multipliers.sum())), 1e-6)
-        held = np.hstack([held[:, near | (weights > 0)], entering])
+        value = float(gains @ weights)
+        if value > reached + SOLVER * abs(value):
+            # Columns far from entering are dropped; pricing brings back those that are missed. While the
+            # value stands still none is, or the duals could alternate for ever.
+            near = gains - multipliers @ held >= -_NEAR * max(abs(float(multipliers.sum())), 1e-6)
+            held = held[:, near | (weights > 0)]
+        reached = max(reached, value)
+        held = np.hstack([held, entering])
     raise SolverError(f"rays still enter after {_MOST_ROUNDS} linear programs; change epsilon or radius a little")
 
 

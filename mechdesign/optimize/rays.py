@@ -91,20 +91,22 @@ class Rays:
         """Yield the rays of some kinds, each chunk with how far its entries may be from those of their rays.
 
         Every entry has a few units of rounding relative to itself. The entry x of kind B is also divided by
-        P_f, and m of kind A by at least P_i for any symbol i that has it, so that rounding weighs more the
-        rarer a symbol is; in kind C a difference is multiplied by e.
+        P_f, and m of kind A by at least P_i and t for any symbol i that has it, so that rounding weighs more
+        the rarer a symbol is; in kind C a difference is multiplied by e.
         """
         everything = (1 << self.ball.size) - 1
         unit = 2 * (self.ball.size + 8) * float(np.finfo(float).eps)
         if not self._only_d:
             P = self.ball.prior
-            divided = 4 * (1 + self._t * self.exp_epsilon) / np.where(P > 0, P, max(self._t, RAY_EDGE))
+            # m is divided by 1 - P(S) + t, and its column then by a mass of at least 1 / (1 + t e).
+            of_m = 4 * (1 + self._t * self.exp_epsilon) / np.maximum(P, self._t)
+            of_x = 4 / np.where(P > 0, P, 1.0)
             if "A" in kinds:
                 for columns in self._two_values(self._sets_a, self._c, lambda S: np.maximum(self._m(S), 0.0)):
-                    yield columns, unit * (columns + divided[:, None])
+                    yield columns, unit * (columns + of_m[:, None])
             if "B" in kinds:
                 for columns in self._kind_b():
-                    yield columns, unit * (columns + divided[:, None])
+                    yield columns, unit * (columns + of_x[:, None])
             if "C" in kinds and self._rare_sets.size:
                 for columns in self._kind_c():
                     # Every column has an entry that was 1 before it was scaled.
@@ -179,7 +181,7 @@ class Rays:
         waiting: list[Floats] = []
         for S in self._rare_sets[self._rare_sets != 0]:
             excess = self._mass[S] + self._mass - self._t
-            others = sets[(sets & S == 0) & (excess >= 1 / self.exp_epsilon - RAY_EDGE)]
+            others = sets[(sets & S == 0) & (excess >= 1 / self.exp_epsilon - RAY_EDGE) & (excess > 0)]
             inside = self._indicator(np.array([S]))
             for chunk in _chunks(others):
                 waiting.append(self._scaled(inside * (self.exp_epsilon * excess[chunk]) + self._indicator(chunk)))

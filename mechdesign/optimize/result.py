@@ -32,6 +32,11 @@ class ClosedFormCheck:
     optimal: bool
 
 
+def within(gap: float, value: float, tol: float) -> bool:
+    """Return whether a gap counts as closed: ``gap <= tol * max(|value|, 1e-3)``."""
+    return bool(gap <= tol * max(abs(value), VALUE_FLOOR))
+
+
 @dataclass(frozen=True, eq=False)
 class Design:
     """An exported mechanism with what is known of its utility.
@@ -68,6 +73,11 @@ class Design:
     columns: int
     seconds: float
 
+    def __repr__(self) -> str:
+        verdict = "certified" if self.certified else "not certified"
+        gap = "unknown" if self.gap is None else f"{self.gap:.1e}"
+        return f"Design({self.problem.utility.name} {self.value:.9g}, gap {gap}, {verdict}, {self.mechanism!r})"
+
     @property
     def gap(self) -> float | None:
         """``upper_bound - value``, absolute, in the utility's unit."""
@@ -76,7 +86,7 @@ class Design:
     @property
     def certified(self) -> bool:
         """Whether the bound came from exact pricing and the gap is at most ``tol * max(|value|, 1e-3)``."""
-        return self.gap is not None and self.gap <= self.tol * max(abs(self.value), VALUE_FLOOR)
+        return self.gap is not None and within(self.gap, self.value, self.tol)
 
     @property
     def unit(self) -> str:

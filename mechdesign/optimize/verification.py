@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mechdesign.errors import GuaranteeError
+from mechdesign.errors import GuaranteeError, InputError, shorten
 from mechdesign.mechanism import Mechanism, Proof, prove
-from mechdesign.optimize.certificate import Certificate, certify
+from mechdesign.optimize.certificate import Certificate, certify, full_disclosure
+from mechdesign.optimize.result import within
 from mechdesign.problem import DesignProblem
+from mechdesign.tolerances import BOUND_PAD, GAP
 from mechdesign.uncertainty import L1Ball
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Verification:
     """What a fresh computation found.
 
@@ -28,6 +30,18 @@ class Verification:
     proof: Proof
     value: float | None
     certificate: Certificate | None
+
+    @property
+    def gap(self) -> float | None:
+        """The bound computed again minus the value, in the utility's unit; None without a claim."""
+        if self.value is None or self.certificate is None:
+            return None
+        return self.certificate.upper_bound - self.value
+
+    @property
+    def optimal(self) -> bool | None:
+        """Whether the gap is within 1e-6 of the value; None without a claim."""
+        return None if self.gap is None or self.value is None else within(self.gap, self.value, GAP)
 
 
 def verify(mechanism: Mechanism) -> Verification:
@@ -50,6 +64,8 @@ def verify(mechanism: Mechanism) -> Verification:
     >>> md.verify(design.mechanism).proof.holds
     True
     """
+    if not isinstance(mechanism, Mechanism):
+        raise InputError(f"the mechanism is {shorten(mechanism)}; give a Mechanism, such as Mechanism.load(path)")
     proof = prove(mechanism.numerators, mechanism.bits, mechanism.guarantee)
     if not proof.holds:
         raise GuaranteeError(f"the guarantee is false: the leakage is up to {proof.leakage:.9g} nats")
@@ -61,7 +77,7 @@ def verify(mechanism: Mechanism) -> Verification:
         known = known.as_printed()
     problem = DesignProblem(known, mechanism.guarantee.epsilon, claim.utility)
     value = claim.utility.value(mechanism.matrix, problem.uncertainty.prior)
-    if abs(value - claim.value) > 1e-12 * max(1.0, abs(value)):
+    if not abs(value - claim.value) <= BOUND_PAD * max(abs(value), abs(full_disclosure(problem))):
         raise GuaranteeError(f"the stored value is {claim.value:.15g}, but that of the integers is {value:.15g}")
     certificate = certify(problem, claim.multipliers)
     if not certificate.upper_bound <= claim.upper_bound:
@@ -69,4 +85,6 @@ def verify(mechanism: Mechanism) -> Verification:
             f"the stored upper bound is {claim.upper_bound:.15g}, "
             f"but lambda proves no less than {certificate.upper_bound:.15g}"
         )
+    if not claim.value <= claim.upper_bound:
+        raise GuaranteeError(f"the stored value {claim.value:.15g} is above the stored bound {claim.upper_bound:.15g}")
     return Verification(proof, value, certificate)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mechdesign.arrays import frozen
 from mechdesign.errors import InputError, shorten
 from mechdesign.exact import rational, rounded_text
 from mechdesign.tolerances import WEIGHT_SUM
@@ -59,6 +60,10 @@ class UncertaintySet(ABC):
     center: tuple[Fraction, ...]
     labels: tuple[str, ...]
 
+    def __getstate__(self) -> dict[str, Any]:
+        # What was computed from the fields is computed again in a copy.
+        return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+
     @property
     def size(self) -> int:
         """Number N of symbols."""
@@ -67,9 +72,7 @@ class UncertaintySet(ABC):
     @cached_property
     def prior(self) -> Floats:
         """The reference prior as floats, shape (N,), read-only."""
-        prior = np.array([float(p) for p in self.center])
-        prior.flags.writeable = False
-        return prior
+        return frozen(np.array([float(p) for p in self.center]))
 
     @property
     def exact_set(self) -> UncertaintySet:
@@ -149,7 +152,7 @@ def exact_prior(weights: Sequence[object], name: str = "the prior") -> tuple[Fra
     >>> exact_prior([0.75, 0.25])
     (Fraction(3, 4), Fraction(1, 4))
     """
-    if isinstance(weights, str) or not isinstance(weights, Sequence | np.ndarray):
+    if isinstance(weights, str | bytes | Mapping) or not isinstance(weights, Iterable):
         raise InputError(f"{name} is {shorten(weights)}; give a list of probabilities")
     exact = [rational(weight, f"probability {index + 1} of {name}") for index, weight in enumerate(weights)]
     if len(exact) < 2:

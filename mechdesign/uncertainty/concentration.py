@@ -19,6 +19,7 @@ from mechdesign.errors import InputError, shorten
 from mechdesign.exact import arb_of, float_up, rational, upper, working_precision
 
 _DECIMALS = 15
+_MOST_SAMPLES = 10**15
 
 
 def _whole(value: object, name: str, least: int) -> int:
@@ -34,8 +35,11 @@ def _whole(value: object, name: str, least: int) -> int:
 
 
 def checked_samples(value: object) -> int:
-    """Return a number of samples: a whole number, at least 1."""
-    return _whole(value, "the number of samples", 1)
+    """Return a number of samples: a whole number from 1 to 10^15."""
+    samples = _whole(value, "the number of samples", 1)
+    if samples > _MOST_SAMPLES:
+        raise InputError(f"the number of samples is {shorten(samples)}; accepted: a whole number from 1 to 10^15")
+    return samples
 
 
 def checked_delta(value: object) -> Fraction:

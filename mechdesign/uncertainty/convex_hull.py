@@ -90,6 +90,9 @@ class ConvexHull(UncertaintySet):
         object.__setattr__(self, "center", center)
         object.__setattr__(self, "labels", names)
 
+    def __repr__(self) -> str:
+        return f"ConvexHull({len(self.priors)} priors on {self.size} symbols)"
+
     @cached_property
     def _matrix(self) -> Floats:
         return np.array([[float(q) for q in prior] for prior in self.priors])

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from mechdesign.counts import checked_counts, tally
 from mechdesign.errors import InputError, shorten
-from mechdesign.exact import over_common_denominator
+from mechdesign.exact import over_common_denominator, short_text
 from mechdesign.labels import canonical_labels, default_labels
 from mechdesign.uncertainty.base import Floats, SupportRows, UncertaintySet, exact_prior
 from mechdesign.uncertainty.concentration import (
@@ -120,6 +120,12 @@ class L1Ball(UncertaintySet):
         object.__setattr__(self, "labels", names)
         object.__setattr__(self, "evidence", evidence)
         object.__setattr__(self, "within_simplex", bool(within_simplex))
+
+    def __repr__(self) -> str:
+        delta = self.evidence.delta if self.evidence is not None else None
+        told = "" if delta is None else f", delta={short_text(delta)}"
+        printed = "" if self.within_simplex else ", within_simplex=False"
+        return f"L1Ball({self.size} symbols, radius={float(self.radius):.6g}{told}{printed})"
 
     @classmethod
     def from_counts(

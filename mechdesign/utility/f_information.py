@@ -124,7 +124,7 @@ class FInformation(Utility):
         return result
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class _Named(FInformation):
     """An f-information without parameters."""
 
@@ -135,6 +135,9 @@ class _Named(FInformation):
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "unit", unit)
         self.__post_init__()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
 
 
 class MutualInformation(_Named):

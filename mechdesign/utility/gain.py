@@ -5,10 +5,12 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mechdesign.arrays import frozen
 from mechdesign.errors import InputError, shorten
 from mechdesign.exact import rational
 from mechdesign.utility.base import Floats, Utility, columns_and_prior
@@ -111,8 +113,7 @@ class MatrixUtility(PolyhedralUtility):
                         f"entry ({w + 1}, {i + 1}) of the matrix of {self.name} is {shorten(rows[w][i])}; "
                         "accepted: at most 1e300 in size"
                     )
-        self.matrix: Floats = np.array([[float(x) for x in row] for row in self.exact])
-        self.matrix.flags.writeable = False
+        self.matrix: Floats = frozen(np.array([[float(x) for x in row] for row in self.exact]))
 
     def check_size(self, size: int) -> None:
         """Refuse an alphabet of another size than the matrix has columns."""
@@ -121,6 +122,9 @@ class MatrixUtility(PolyhedralUtility):
                 f"the matrix of {self.name} has {self.matrix.shape[1]} columns for {size} symbols; "
                 "give guesses as rows and one column for each symbol"
             )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.exact,)
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and isinstance(other, MatrixUtility) and self.exact == other.exact

@@ -51,8 +51,8 @@ BAD_COUNTS = [
     ("level,people\nlow,NaN\nhigh,2\n", "the count of 'low' is 'NaN'"),
     ("level,people\nlow,9999999999999999\nhigh,2\n", "from 0 to 10^15"),
     ("level,people\nlow,\nhigh,2\n", "the count of 'low' is ''"),
-    ("", "no category"),
-    ("level,people\n", "no category"),
+    ("", "has no counts"),
+    ("level,people\n", "has no counts"),
     ("level,people\nlow,5\n", "one category ('low')"),
     ("level,people\nlow,0\nhigh,0\n", "all counts are 0"),
     ("level,people\nlow,0\nhigh,5\n", "'low' has probability 0 under a known prior"),
@@ -75,8 +75,8 @@ def test_a_bad_table_of_counts(refused, put, content, part):
 @pytest.mark.parametrize(
     ("content", "arguments", "part"),
     [
-        ("", ["--column", "level"], "no category"),
-        ("id,level\n", ["--column", "level"], "no category"),
+        ("", ["--column", "level"], "has no records"),
+        ("id,level\n", ["--column", "level"], "has no records"),
         ("id,level\n1,low\n2,low\n", ["--column", "level"], "one category ('low')"),
         ("id,level\n1,low\n2,\n", ["--column", "level"], "line 3: the column 'level' is empty"),
         ("id,level\n1,low\n2\n", ["--column", "level"], "line 3: 1 fields"),

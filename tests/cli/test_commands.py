@@ -472,7 +472,7 @@ def test_an_interruption_has_the_status_of_a_limit(command, here, monkeypatch):
     monkeypatch.setattr("mechdesign.cli.design.design", failing(KeyboardInterrupt()))
     status, out, err = command("design", "problem.toml", "-o", "m.json")
     assert (status, out) == (3, "")
-    assert "Error: interrupted; nothing was written" in err
+    assert "Error: interrupted" in err
     assert (here / "m.json").read_bytes() == b"what stood here"
 
 

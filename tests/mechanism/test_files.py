@@ -87,7 +87,7 @@ EVERY_KIND = [
     mechanism(L1Ball.from_counts(COUNTS, radius="1/3")),
     mechanism(L1Ball.from_counts(COUNTS, delta=0)),
     mechanism(L1Ball.from_counts(COUNTS, delta="1/7", samples=70)),
-    mechanism(L1Ball(["0.3333333333", "0.3333333333", "0.3333333333"], 2, ['"quoted"', "naïve, \u2028\n", "\x00"])),
+    mechanism(L1Ball(["0.3333333333", "0.3333333333", "0.3333333333"], 2, ['"quoted"', "naïve, \u2028", "x"])),
     mechanism(ConvexHull([["1/3", "1/3", "1/3"], [0.5, 0.25, 0.25]], weights=["1/7", "6/7"])),
     mechanism(optimality=None),
     mechanism(optimality=Optimality(MutualInformation(), 0.5, 0.75, (0.0, 1.0, 2.0), within_simplex=False)),
@@ -346,6 +346,11 @@ def in_optimality(edit):
         (set_key("guarantee", "counts", [0, 0, 0]), ["all counts are 0"]),
         (set_key("guarantee", "center", ["0.5", "0.3", "0.2"]), ["give one of counts, center, priors"]),
         (set_key("guarantee", {"epsilon": "1.5", "radius": "0"}), ["no prior"]),
+        (set_key("guarantee", "weights", ["1"]), ["has weights beside counts"]),
+        (
+            set_key("guarantee", {"epsilon": "1.5", "radius": "2", "priors": [["0.5", "0.3", "0.2"]]}),
+            ["has radius beside priors"],
+        ),
         (set_key("guarantee", {"epsilon": "1.5", "radius": "0", "center": [1, 0, 0]}), ["'middle' has probability 0"]),
         (set_key("guarantee", {"epsilon": "1.5", "radius": "0", "center": ["1/2", "1/3"]}), ["the center sums to"]),
         (set_key("guarantee", {"epsilon": "1.5", "radius": "0", "center": ["1/2"] * 2}), ["3 labels for 2 symbols"]),
@@ -430,7 +435,7 @@ def test_an_enormous_file_is_refused_before_it_is_read(path):
     [
         (set_key("guarantee", "epsilon", "0.9"), "above epsilon = 0.9"),
         (set_key("guarantee", "epsilon", "log(11/10)"), "the guarantee is false"),
-        (set_key("numerators", 0, [8, 0, 0]), "output 'y2' and 1 others"),
+        (set_key("numerators", 0, [8, 0, 0]), "output 'y2' and 1 more"),
         (set_key("numerators", 2, [0, 2, 6]), "the guarantee is false"),
         (set_key("guarantee", "radius", "0"), "the radius 0 is below"),
         (set_key("guarantee", "radius", "0.35"), "the radius 0.35 is below"),
@@ -458,7 +463,7 @@ def test_other_counts_than_the_proof_was_made_for_are_refused(path):
     mechanism(L1Ball.from_counts(COUNTS), epsilon="log(5/2)").save(path)
     text = path.read_text(encoding="utf-8")
     path.write_text(text.replace("50,", "51,"), encoding="utf-8")
-    with pytest.raises(GuaranteeError, match="output 'y3' and 0 others"):
+    with pytest.raises(GuaranteeError, match="output 'y3' leak"):
         Mechanism.load(path)
 
 

@@ -69,6 +69,23 @@ def test_a_solvers_errors_are_repaired():
         assert solved.value - 100 * noise / smallest <= value <= solved.upper_bound
 
 
+@pytest.mark.parametrize(("inputs", "outputs", "bits"), [(30, 60, 6), (64, 64, 6), (30, 60, 10), (5, 40, 1)])
+def test_more_outputs_than_the_bits_can_hold(inputs, outputs, bits):
+    ball = md.L1Ball.from_counts([1] * inputs, radius="0.01")
+    matrix = np.random.default_rng(0).dirichlet(np.full(outputs, 0.3), inputs)
+    mechanism = md.Mechanism.from_matrix(matrix, promise(3, ball), bits=bits)
+    assert mechanism.numerators.shape[1] > 1 or bits == 1
+
+
+def test_most_zeros_of_the_education_design_are_kept():
+    counts = [15784, 10878, 8025, 2657, 2061, 1812, 1601, 1389, 955, 834, 756, 657, 594, 509, 247, 83]
+    solved = md.design(md.DesignProblem(md.L1Ball.from_counts(counts, delta="1e-9"), 1))
+    numerators = solved.mechanism.numerators
+    tiny = numerators < 1_000
+    assert tiny.sum() >= 120
+    assert (numerators == 0).sum() >= 0.5 * tiny.sum()
+
+
 def test_epsilon_zero_and_hopeless_cases_give_one_output():
     ball = md.L1Ball([0.5, 0.5], radius=2)
     for epsilon in (0, "1e-30"):

@@ -78,6 +78,18 @@ def test_on_their_border_the_binary_forms_are_the_same_mechanism():
     assert first.tolist() == second.tolist()
 
 
+@pytest.mark.parametrize(
+    ("counts", "radius", "epsilon"),
+    [([1, 1], "1/7", "log(7/3)"), ([2, 1], "1/9", "log(18/11)"), ([5, 6], "10/11", "log(11)")],
+)
+def test_on_their_border_zeros_are_zeros(counts, radius, epsilon):
+    """In floats they may be -1e-17, whose square root is no number."""
+    problem = md.DesignProblem(md.L1Ball.from_counts(counts, radius=radius), epsilon, md.SquaredHellinger())
+    for form in closed_forms(problem):
+        assert form.matrix.min() >= 0
+        assert np.isfinite(value_of(form, problem))
+
+
 def test_beyond_the_least_probability_the_binary_forms_are_not_optimal():
     """Hence their condition t <= min P, and that of the high-privacy form for two symbols."""
     problem = md.DesignProblem(md.L1Ball(["0.9", "0.1"], "0.4"), "log(11/10)")

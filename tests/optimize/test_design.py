@@ -62,6 +62,32 @@ def test_a_large_epsilon_releases_the_data():
     np.testing.assert_array_equal(solved.mechanism.matrix, np.eye(3))
 
 
+DEGENERATE = [
+    ([1, 1, 1, 1, 100], "0.1", "0.5", md.SquaredHellinger()),
+    ([343, 24827, 404319, 46027, 103739], "3356/38617", "log(5/3)", md.SquaredHellinger()),
+    ([1] * 8 + [100], "1", "0.0551", md.TotalVariation()),
+    ([1] * 8 + [100000, 1], "20592271400237/1000000000000000", "0.038", md.ChiSquare()),
+    ([1] * 4 + [10000] + [1] * 5, "30797288231823/500000000000000", "1.1561", md.SquaredHellinger()),
+]
+
+
+@pytest.mark.parametrize(("counts", "radius", "epsilon", "utility"), DEGENERATE)
+def test_programs_whose_duals_alternate_come_to_an_end(counts, radius, epsilon, utility):
+    ball = md.L1Ball.from_counts(counts, radius=radius)
+    assert md.design(md.DesignProblem(ball, epsilon, utility)).certified
+
+
+@pytest.mark.parametrize("factor", ["1e-30", "1e-9", "1e9", "1e18", "1e100"])
+def test_gains_of_any_size_are_certified_relative_to_it(factor):
+    size = float(factor)
+    gain = md.ExpectedGain([[factor, 0, 0], [0, factor, 0], [0, 0, factor]])
+    solved = md.design(md.DesignProblem(md.L1Ball(["0.5", "0.3", "0.2"], "0.1"), 1, gain))
+    same = md.design(md.DesignProblem(md.L1Ball(["0.5", "0.3", "0.2"], "0.1"), 1, md.HammingAccuracy()))
+    assert solved.value / size == pytest.approx(same.value, rel=1e-9)
+    assert 0 <= solved.gap / size <= 1e-8
+    assert md.verify(solved.mechanism).gap / size <= 1e-8
+
+
 LARGE = [
     ([5, 3, 2], 0),
     ([5, 3, 2], "0.1"),

@@ -31,4 +31,4 @@ def solve(problem: DesignProblem) -> ClosedForm | None:
     given = exact_parameters(problem)
     if given is None or not applies(given):
         return None
-    return ClosedForm(THEOREM, mechanism(given.floats()), optimal=True)
+    return ClosedForm(THEOREM, mechanism(given).astype(float), optimal=True)

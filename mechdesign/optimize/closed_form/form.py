@@ -14,7 +14,7 @@ from mechdesign.problem import DesignProblem
 from mechdesign.uncertainty import L1Ball
 
 Numbers = NDArray[Any]
-"""An array of floats, or of Fractions (dtype object): the formulas hold for both."""
+"""An array of Fractions (dtype object), so that borders and zeros are exact, or of floats."""
 
 
 @dataclass(frozen=True)
@@ -60,10 +60,6 @@ class Parameters:
         """``e / (1 + t e)``, which is exp(epsilon') of ED eq. (43)."""
         return self.e / (1 + self.t * self.e)
 
-    def floats(self) -> Parameters:
-        """Return the same numbers as floats."""
-        return Parameters(self.P.astype(float), float(self.t), float(self.e))
-
 
 def exact_parameters(problem: DesignProblem) -> Parameters | None:
     """Return the parameters of a problem over an l1 ball as Fractions; None over another set."""
@@ -88,6 +84,6 @@ def circulant(column: Numbers) -> Numbers:
     >>> circulant(np.array([2.0, 1.0, 0.0])).tolist()[0]
     [0.6666666666666666, 0.0, 0.3333333333333333]
     """
-    shifts = np.stack([np.roll(column, k) for k in range(column.size)], axis=1)
-    result: Numbers = shifts / column.sum()
-    return result
+    scaled = column / column.sum()
+    shifts: Numbers = np.stack([np.roll(scaled, k) for k in range(column.size)], axis=1)
+    return shifts

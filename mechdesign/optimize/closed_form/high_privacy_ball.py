@@ -34,10 +34,10 @@ def mechanism(given: Parameters) -> Numbers:
     Column j is the ray of kind A with S everything but j; these N weights of the N rays make rows sum to 1.
     """
     P, t, e = given.P, given.t, given.e
-    matrix = np.tile(e * (P + t), (P.size, 1))
-    np.fill_diagonal(matrix, 1 - e * (1 - P - t))
-    result: Numbers = matrix / (1 + P.size * t * e)
-    return result
+    whole = 1 + P.size * t * e
+    matrix: Numbers = np.tile(e * (P + t) / whole, (P.size, 1))
+    np.fill_diagonal(matrix, (1 - e * (1 - P - t)) / whole)
+    return matrix
 
 
 def solve(problem: DesignProblem) -> ClosedForm | None:
@@ -45,4 +45,4 @@ def solve(problem: DesignProblem) -> ClosedForm | None:
     given = exact_parameters(problem)
     if given is None or not applies(given):
         return None
-    return ClosedForm(THEOREM, mechanism(given.floats()), optimal(given))
+    return ClosedForm(THEOREM, mechanism(given).astype(float), optimal(given))

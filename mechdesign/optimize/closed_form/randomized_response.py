@@ -49,7 +49,7 @@ def solve(problem: DesignProblem) -> ClosedForm | None:
     given = _ldp_parameters(problem)
     if given is None:
         return None
-    return ClosedForm(THEOREM, mechanism(given.floats()), optimal=given.P.size == 2)
+    return ClosedForm(THEOREM, mechanism(given).astype(float), optimal=given.P.size == 2)
 
 
 def solve_binary(problem: DesignProblem) -> ClosedForm | None:
@@ -64,4 +64,4 @@ def solve_binary(problem: DesignProblem) -> ClosedForm | None:
     subset = half_set(over_common_denominator(given.P)[0])
     if subset is None:
         return None
-    return ClosedForm(THEOREM_BINARY, binary_mechanism(given.floats(), subset), optimal=False)
+    return ClosedForm(THEOREM_BINARY, binary_mechanism(given, subset).astype(float), optimal=False)

@@ -11,6 +11,8 @@ and Q; r is then computed from them, so its tolerance weakens the bound but cann
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from mechdesign.errors import SolverError
@@ -48,8 +50,13 @@ def price_by_guess(
     linear = utility.gains(uncertainty.size) * P - multipliers
     greatest = -np.inf
     for a in linear:
-        y, Q = _dual(uncertainty, exp_epsilon, a)
-        greatest = max(greatest, _least_level(a, P, Q, y, exp_epsilon))
+        if not np.isfinite(a).all():
+            return Price(np.inf, "multipliers beyond floats", len(linear))
+        # A power of two changes no digit; solvers want numbers of about 1.
+        scale = math.ldexp(1.0, math.frexp(float(np.abs(a).max()))[1] - 1)
+        y, Q = _dual(uncertainty, exp_epsilon, a / scale)
+        level = _least_level(a / scale, P, Q, y, exp_epsilon) * scale
+        greatest = max(greatest, np.inf if np.isnan(level) else level)
     return Price(greatest, "a dual solution for every guess", len(linear))
 
 
@@ -87,7 +94,7 @@ def _dual(uncertainty: UncertaintySet, exp_epsilon: float, a: Floats) -> tuple[f
     )
     if solution.x is None:
         raise SolverError(
-            f"HiGHS could not price a guess ({solution.message.strip()}); scale the gain matrix to about 1"
+            f"HiGHS could not price a guess ({solution.message.strip()}); change epsilon or radius a little"
         )
     z = solution.x[1 + N :]
     y = float(-(first @ z)[0])
