@@ -131,12 +131,13 @@ def _affordable(a: Floats, P: Floats, Q: Floats, y: float, exp_epsilon: float) -
     if left >= 0:
         return y, Q
     taking = float(Q[(P <= 0) & (a + y * Q > 0)].sum())
-    mixture = min(1.0, -2 * left / (y * taking)) if y * taking > 0 else 0.0
     gained = 1 / exp_epsilon - taking
-    for more, share in ((0.0, mixture), (-2 * left / gained if gained > 0 else 0.0, 0.0)):
-        mixed = (1 - share) * Q + share * P
-        if _room(a, P, mixed, y + more, exp_epsilon) >= 0:
-            return y + more, mixed
+    # What is missing may be less than the next float can give, so more is tried.
+    for missing in (-2 * left, -64 * left, -4096 * left):
+        share = min(1.0, missing / (y * taking)) if y * taking > 0 else 0.0
+        for tried, mixed in ((y, (1 - share) * Q + share * P), (y + missing / gained if gained > 0 else y, Q)):
+            if _room(a, P, mixed, tried, exp_epsilon) >= 0:
+                return tried, mixed
     return y + max(0.0, -2 * exp_epsilon * _room(a, P, P, y, exp_epsilon)), P
 
 
