@@ -110,6 +110,8 @@ def _least_level(a: Floats, P: Floats, Q: Floats, y: float, exp_epsilon: float) 
     """
     y, Q = _affordable(a, P, Q, y, exp_epsilon)
     left = _room(a, P, Q, y, exp_epsilon)
+    if left < 0:
+        return np.inf
     free = P > 0
     b = a + y * Q
     rounding = _rounding(a, y)
@@ -125,20 +127,19 @@ def _least_level(a: Floats, P: Floats, Q: Floats, y: float, exp_epsilon: float) 
 def _affordable(a: Floats, P: Floats, Q: Floats, y: float, exp_epsilon: float) -> tuple[float, Floats]:
     """Return y and Q for which symbols without mass, whose terms no r lowers, leave room.
 
-    A solver's own may miss that by its tolerance. Any y, and any mixture of Q with P, proves a bound.
+    A solver's own may miss that by its tolerance. Any y, and any mixture of Q with P, proves a bound; weight
+    that is added to y on P alone adds room, and leaves the terms of symbols without mass as they are.
     """
     left = _room(a, P, Q, y, exp_epsilon)
     if left >= 0:
         return y, Q
-    taking = float(Q[(P <= 0) & (a + y * Q > 0)].sum())
-    gained = 1 / exp_epsilon - taking
     # What is missing may be less than the next float can give, so more is tried.
-    for missing in (-2 * left, -64 * left, -4096 * left):
-        share = min(1.0, missing / (y * taking)) if y * taking > 0 else 0.0
-        for tried, mixed in ((y, (1 - share) * Q + share * P), (y + missing / gained if gained > 0 else y, Q)):
-            if _room(a, P, mixed, tried, exp_epsilon) >= 0:
-                return tried, mixed
-    return y + max(0.0, -2 * exp_epsilon * _room(a, P, P, y, exp_epsilon)), P
+    for times in (2, 64, 4096):
+        added = -times * exp_epsilon * left
+        more, mixed = y + added, (y * Q + added * P) / (y + added)
+        if _room(a, P, mixed, more, exp_epsilon) >= 0:
+            break
+    return more, mixed
 
 
 def _rounding(a: Floats, y: float) -> float:
