@@ -100,3 +100,21 @@ def test_the_longest_name_that_a_folder_takes_is_written(tmp_path):
     longest = "x" * os.pathconf(tmp_path, "PC_NAME_MAX")
     write_atomically(tmp_path / longest, b"new")
     assert names(tmp_path) == [longest]
+
+
+def test_an_existing_file_keeps_who_may_read_it(tmp_path):
+    path = tmp_path / "m.json"
+    path.write_bytes(b"old")
+    path.chmod(0o600)
+    write_atomically(path, b"new")
+    assert path.read_bytes() == b"new"
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_link_stays_a_link(tmp_path):
+    target, link = tmp_path / "target.json", tmp_path / "link.json"
+    target.write_bytes(b"old")
+    link.symlink_to(target)
+    write_atomically(link, b"new")
+    assert link.is_symlink()
+    assert target.read_bytes() == b"new"

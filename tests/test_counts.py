@@ -240,3 +240,9 @@ def test_a_bad_column_is_refused(csv_file, content, column, header, part):
         count_column(path, column, header=header)
     assert part in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("records", [{"a": 812, "b": 150}, np.array([["a", "b"], ["c", "d"]]), 5])
+def test_what_is_no_list_of_records_is_not_counted(records):
+    with pytest.raises(InputError, match="give a list of records, one category each"):
+        tally(records)

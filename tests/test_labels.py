@@ -75,3 +75,9 @@ def test_default_labels_are_numbered_from_one():
     assert default_labels(3) == ("x1", "x2", "x3")
     assert default_labels(2, "y") == ("y1", "y2")
     assert default_labels(0) == ()
+
+
+@pytest.mark.parametrize("label", ["a\x1b[31m", "two\nlines", "nul\x00", "\x85"])
+def test_control_characters_do_not_reach_a_terminal(label):
+    with pytest.raises(InputError, match="holds a control character"):
+        canonical_label(label)

@@ -64,3 +64,13 @@ def test_leakage_over_all_priors_is_the_ldp_parameter():
 def test_bad_matrices_are_refused(matrix, prior, message):
     with pytest.raises(md.InputError, match=message):
         md.leakage(matrix, prior)
+
+
+def test_a_transposed_matrix_and_counts_for_a_prior_are_refused():
+    matrix = np.array([[0.9, 0.1], [0.4, 0.6]])
+    with pytest.raises(md.InputError, match=r"rows of the matrix sum to 0.7 and 1.3"):
+        md.leakage(matrix.T, [0.5, 0.5])
+    with pytest.raises(md.InputError, match="the prior sums to 10"):
+        md.leakage(matrix, [5, 5])
+    numerators = np.array([[3, 1], [1, 3]])
+    np.testing.assert_allclose(md.leakage(numerators, [0.5, 0.5]), md.leakage(numerators / 4, [0.5, 0.5]))

@@ -120,3 +120,10 @@ def test_without_a_claim_only_the_guarantee_is_verified():
 def test_a_dual_vector_of_the_wrong_shape_is_refused(multipliers):
     with pytest.raises(md.InputError, match=r"accepted: \(2,\), finite"):
         md.certify(md.DesignProblem(md.L1Ball([0.5, 0.5]), 1), multipliers)
+
+
+def test_a_value_above_its_own_bound_is_refused_however_close():
+    mechanism = md.design(md.DesignProblem(md.L1Ball(["0.5", "0.5"]), 0)).mechanism
+    claim = replace(mechanism.optimality, value=5e-13, upper_bound=md.verify(mechanism).certificate.upper_bound)
+    with pytest.raises(md.GuaranteeError, match="is above the stored bound"):
+        md.verify(replace(mechanism, optimality=claim))

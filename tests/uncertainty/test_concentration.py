@@ -85,3 +85,9 @@ def test_bad_arguments_are_named(arguments, message):
 def test_no_number_of_samples_is_enough_for_certainty():
     with pytest.raises(md.InputError, match="no number of samples is enough"):
         md.required_samples(3, 0, 0.1)
+
+
+def test_more_samples_than_files_can_hold_are_refused():
+    assert md.weissman_radius(10**15, 3, 0.1) > 0
+    with pytest.raises(md.InputError, match=r"number of samples is 1000000000000001; accepted: .* to 10\^15"):
+        md.weissman_radius(10**15 + 1, 3, 0.1)
