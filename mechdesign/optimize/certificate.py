@@ -81,14 +81,13 @@ def certify(problem: DesignProblem, multipliers: ArrayLike) -> Certificate:
     lam = frozen(np.asarray(multipliers, dtype=float))
     if lam.shape != (problem.uncertainty.size,) or not np.isfinite(lam).all():
         raise InputError(f"lambda has shape {lam.shape}; accepted: ({problem.uncertainty.size},), finite")
-    with np.errstate(over="ignore", invalid="ignore"):
-        price = greatest_reduced_cost(problem, lam)
     try:
+        with np.errstate(over="ignore", invalid="ignore"):
+            price = greatest_reduced_cost(problem, lam)
         total = math.fsum(lam.tolist()) + price.upper
     except OverflowError:
-        total = math.inf
-    if math.isnan(total):
-        total = math.inf
+        # Multipliers whose sum no float holds prove nothing.
+        price, total = Price(math.inf, "multipliers beyond floats", 0), math.inf
     bound = math.nextafter(total + 4 * np.finfo(float).eps * abs(total), math.inf)
     return Certificate(lam, price.upper, min(bound, full_disclosure(problem)), price.method, price.columns)
 

@@ -127,3 +127,22 @@ def test_a_value_above_its_own_bound_is_refused_however_close():
     claim = replace(mechanism.optimality, value=5e-13, upper_bound=md.verify(mechanism).certificate.upper_bound)
     with pytest.raises(md.GuaranteeError, match="is above the stored bound"):
         md.verify(replace(mechanism, optimality=claim))
+
+
+@pytest.mark.parametrize("epsilon", [0, 1])
+@pytest.mark.parametrize("utility", [md.MutualInformation(), md.HammingAccuracy()], ids=lambda u: u.name)
+def test_multipliers_beyond_floats_prove_no_more_than_full_disclosure(epsilon, utility):
+    from mechdesign.optimize.certificate import full_disclosure
+
+    problem = md.DesignProblem(md.L1Ball(["0.5", "0.3", "0.2"]), epsilon, utility)
+    for multipliers in ([1.7e308] * 3, [1.7e308, -1.7e308, 1.0]):
+        bound = md.certify(problem, multipliers).upper_bound
+        assert md.design(problem).value <= bound <= full_disclosure(problem)
+
+
+def test_reduced_costs_beyond_floats_prove_nothing():
+    gain = md.ExpectedGain([["-1e300"] * 3, ["0"] * 3, ["1"] * 3])
+    known = md.L1Ball(["0.5", "0.3", "0.2"])
+    with np.errstate(over="ignore"):
+        price = price_by_guess(known, np.e, gain, np.array([1.7976931348623157e308, -1.7e308, 0.0]))
+    assert price.upper == np.inf
