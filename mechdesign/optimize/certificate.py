@@ -20,7 +20,7 @@ from mechdesign.arrays import frozen
 from mechdesign.errors import InputError
 from mechdesign.optimize.cone import effective_exp_epsilon
 from mechdesign.optimize.pricing import check_listable, price_by_guess, price_by_listing
-from mechdesign.optimize.pricing.listing import Price
+from mechdesign.optimize.pricing.price import Price
 from mechdesign.problem import DesignProblem
 from mechdesign.tolerances import BOUND_PAD
 from mechdesign.uncertainty.base import Floats

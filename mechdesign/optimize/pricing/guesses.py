@@ -16,7 +16,7 @@ import math
 import numpy as np
 
 from mechdesign.errors import SolverError
-from mechdesign.optimize.pricing.listing import Price
+from mechdesign.optimize.pricing.price import Price
 from mechdesign.tolerances import SOLVER
 from mechdesign.uncertainty import UncertaintySet
 from mechdesign.uncertainty.base import Floats

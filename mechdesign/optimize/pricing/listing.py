@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
 from mechdesign.errors import LimitError
+from mechdesign.optimize.pricing.price import Price
 from mechdesign.optimize.rays import MOST_LISTED_SYMBOLS, Rays
 from mechdesign.uncertainty import L1Ball, UncertaintySet
 from mechdesign.uncertainty.base import Floats
@@ -64,25 +64,6 @@ def reduced_costs(rays: Rays, utility: Utility, multipliers: Floats) -> Iterator
     """Yield all columns (N, k) with their reduced costs ``mu(v) - <lambda, v>``, shape (k,)."""
     for columns in rays.of_kinds("ABCD"):
         yield columns, utility.mu(columns, rays.ball.prior) - multipliers @ columns
-
-
-@dataclass(frozen=True)
-class Price:
-    """The greatest reduced cost of any column with ``<P, v> = 1``, rounded up.
-
-    Attributes
-    ----------
-    upper : float
-        Nothing in the cone has more.
-    method : str
-        How it was found.
-    columns : int
-        How many columns or problems were looked at.
-    """
-
-    upper: float
-    method: str
-    columns: int
 
 
 def price_by_listing(rays: Rays, utility: Utility, multipliers: Floats) -> Price:
