@@ -13,6 +13,7 @@ from mechdesign.optimize.pricing import check_listable
 from mechdesign.optimize.ray_lp import solve_ray_lp
 
 FOLDER = Path(__file__).parent.parent / "problems"
+SMALL, LARGE = 24, 200  # symbols
 FILES = sorted(FOLDER.glob("*.toml"))
 
 
@@ -26,12 +27,22 @@ def test_there_are_enough_problems_each_with_its_source():
         assert md.read_problem(path).citation, path.name
 
 
+def tolerance(problem: md.DesignProblem) -> float:
+    """Column generation stops at the tolerance; the digits expected of small problems ask for more of it.
+
+    Integers cost squared Hellinger too much for that, whose slope at zero is infinite.
+    """
+    if problem.uncertainty.size > LARGE:
+        return 1e-3
+    return 1e-10 if problem.uncertainty.size <= SMALL and problem.utility != md.SquaredHellinger() else 1e-6
+
+
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_problem(path, tmp_path):
     file = md.read_problem(path)
     problem = file.problem
     known, utility = problem.uncertainty, problem.utility
-    solved = md.design(problem)
+    solved = md.design(problem, tol=tolerance(problem))
 
     assert solved.certified
     assert solved.leakage <= float(problem.epsilon) * (1 + 1e-15)
@@ -46,6 +57,7 @@ def test_problem(path, tmp_path):
             np.testing.assert_allclose(reached, solved.value, atol=CERTIFIED)
 
     if utility.is_polyhedral and isinstance(known, md.L1Ball):
+        # The list and its linear program, which knows no guess, as a second side.
         rays = check_listable(known, float(problem.epsilon.exp_down))
         listed = solve_ray_lp(rays, utility, lambda step: None)
         np.testing.assert_allclose(utility.value(listed.matrix, known.prior), solved.value, atol=CERTIFIED)
@@ -66,7 +78,7 @@ COMPARED = [path for path in FILES if {"k_ary_randomized_response", "best_ldp"} 
 @pytest.mark.parametrize("path", COMPARED, ids=lambda path: path.stem)
 def test_comparison(path):
     file = md.read_problem(path)
-    comparison = md.compare(md.design(file.problem))
+    comparison = md.compare(md.design(file.problem, tol=1e-10))
     krr, best = file.expected["k_ary_randomized_response"], file.expected["best_ldp"]
     assert abs(comparison.k_ary_randomized_response - float(krr)) <= half_a_unit(krr)
     assert abs(comparison.best_ldp.value - float(best)) <= half_a_unit(best)

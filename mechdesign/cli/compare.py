@@ -6,14 +6,15 @@ import click
 
 from mechdesign.cli.output import comparison_record, design_record, print_comparison, print_json
 from mechdesign.cli.progress import Progress
-from mechdesign.cli.source import Source, source_options
+from mechdesign.cli.source import Source, source_options, time_limit_option
 from mechdesign.optimize import compare, design
 
 
 @click.command("compare", short_help="Show the design beside randomized response and LDP.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@time_limit_option
 @source_options
-def compare_command(*, source: Source, as_json: bool) -> int:
+def compare_command(*, source: Source, time_limit: float | None, as_json: bool) -> int:
     """Show the best mechanism for a problem beside randomized response and the best LDP mechanism.
 
     All three at the same epsilon, their utility measured at the same estimate. Takes a problem file, a
@@ -21,7 +22,8 @@ def compare_command(*, source: Source, as_json: bool) -> int:
     """
     problem, title = source.problem()
     with Progress() as report:
-        comparison = compare(design(problem, title=title, report=report), report=report)
+        solved = design(problem, title=title, time_limit=time_limit, report=report)
+        comparison = compare(solved, time_limit=time_limit, report=report)
     if as_json:
         record = {"title": title, **comparison_record(comparison), "design": design_record(comparison.design)}
         print_json("mechdesign/comparison/1", record)

@@ -16,7 +16,7 @@ from mechdesign.cli.output import (
     print_json,
 )
 from mechdesign.cli.progress import Progress
-from mechdesign.cli.source import Source, source_options
+from mechdesign.cli.source import Source, source_options, time_limit_option
 from mechdesign.mechanism.files import check_ending
 from mechdesign.optimize import Design, compare, design
 from mechdesign.tolerances import GAP
@@ -30,6 +30,7 @@ from mechdesign.tolerances import GAP
 @click.option(
     "--tol", type=float, default=GAP, show_default=True, help="Relative gap to the upper bound that counts as optimal."
 )
+@time_limit_option
 @click.option("--keep-partial", is_flag=True, help="Write the mechanism even if it is not certified as optimal.")
 @click.option("--compare", "comparing", is_flag=True, help="Also show randomized response and the best LDP mechanism.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
@@ -40,6 +41,7 @@ def design_command(
     output: str | None,
     bits: int,
     tol: float,
+    time_limit: float | None,
     keep_partial: bool,
     comparing: bool,
     as_json: bool,
@@ -65,8 +67,8 @@ def design_command(
             raise click.UsageError(f"--output {output} is the input; give another name")
     problem, title = source.problem()
     with Progress() as report:
-        solved = design(problem, tol=tol, bits=bits, title=title, report=report)
-        comparison = compare(solved, report=report) if comparing else None
+        solved = design(problem, tol=tol, bits=bits, title=title, time_limit=time_limit, report=report)
+        comparison = compare(solved, time_limit=time_limit, report=report) if comparing else None
     written = output is not None and (solved.certified or keep_partial)
     if output is not None and written:
         solved.mechanism.save(output)
@@ -88,13 +90,20 @@ def design_command(
 
 def _uncertified(solved: Design, bits: int, output: str | None, *, written: bool) -> int:
     """Say that the gap is too large, and return the exit status."""
-    would_do = f"more --bits than {bits}, a larger --tol, or a smaller epsilon"
+    would_do = {
+        "time limit": "a larger --time-limit or --tol",
+        "interrupted": "to let it run, or a larger --tol",
+        "solver failed": "a slightly different epsilon or radius, or a larger --tol",
+        "": f"more --bits than {bits}, a larger --tol, or a smaller epsilon",
+    }[solved.stopped]
+    why = f" ({solved.stopped})" if solved.stopped else ""
     kept = (
         ""
         if output is None
         else (f"; {output} was written all the same" if written else f"; {output} was not written (see --keep-partial)")
     )
     click.echo(
-        f"Error: the gap {solved.gap:.1e} is not within tol {solved.tol:g}{kept}; what would do: {would_do}", err=True
+        f"Error: the gap {solved.gap:.1e} is not within tol {solved.tol:g}{why}{kept}; what would do: {would_do}",
+        err=True,
     )
     return 3

@@ -80,6 +80,7 @@ def design_record(design: Design) -> dict[str, Any]:
         "iterations": design.iterations,
         "columns": design.columns,
         "seconds": design.seconds,
+        "stopped": design.stopped or None,
         "closed_form": None
         if form is None
         else {"theorem": form.theorem, "value": form.value, "difference": form.difference, "optimal": form.optimal},

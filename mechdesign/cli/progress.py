@@ -10,12 +10,14 @@ from rich.console import Console
 from rich.status import Status
 
 _PATIENCE = 1.0
+_PAUSE = 5.0
 
 
 class Progress:
     """A context whose value is called with one line for each longer step.
 
-    On a terminal a spinner shows the step at hand; elsewhere each step is a line. A command that takes less
+    On a terminal a spinner shows the step at hand; elsewhere each step is a line, and one
+    that repeats itself with other numbers a line every few seconds. A command that takes less
     than a second shows nothing.
     """
 
@@ -24,6 +26,7 @@ class Progress:
         self._status: Status | None = None
         self._step = ""
         self._started = time.monotonic()
+        self._printed_kind, self._printed_at = "", 0.0
         self._lock = threading.Lock()
         self._timer = threading.Timer(_PATIENCE, self._show)
         self._timer.daemon = True
@@ -43,12 +46,19 @@ class Progress:
             if not self._step:
                 return
             if not self._console.is_terminal:
-                self._console.print(f"{time.monotonic() - self._started:6.1f} s  {self._step}")
+                self._print_line()
             elif self._status is None:
                 self._status = self._console.status(self._step)
                 self._status.start()
             else:
                 self._status.update(self._step)
+
+    def _print_line(self) -> None:
+        """Print a step; one that is like the last, up to its numbers after a colon, only now and then."""
+        now, kind = time.monotonic(), self._step.partition(":")[0]
+        if kind != self._printed_kind or now - self._printed_at >= _PAUSE:
+            self._console.print(f"{now - self._started:6.1f} s  {self._step}")
+            self._printed_kind, self._printed_at = kind, now
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

@@ -98,6 +98,14 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
 )
 
 
+time_limit_option = click.option(
+    "--time-limit",
+    type=float,
+    metavar="SECONDS",
+    help="Stop column generation after this time, as on Ctrl-C, with the best mechanism so far and its true gap.",
+)
+
+
 def source_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the options of `Source`, which it receives as one object named ``source``."""
 

@@ -5,7 +5,8 @@ For any lambda whatever, every mechanism of the polytope has utility at most
     sum_i lambda_i + r,   r = max { mu(v) - <lambda, v> : v in the column cone, <P, v> = 1 },
 
 because its columns sum to (1,...,1) and their masses to 1. The maximum must be computed exactly, by
-listing all rays or by a dual solution for every guess: a solver's status is no evidence.
+listing all rays, by tables over counts, by branch and bound, or by a dual solution for every guess: a solver's
+status is no evidence.
 """
 
 from __future__ import annotations
@@ -19,8 +20,7 @@ from numpy.typing import ArrayLike
 from mechdesign.arrays import frozen
 from mechdesign.errors import InputError
 from mechdesign.optimize.cone import effective_exp_epsilon
-from mechdesign.optimize.pricing import check_listable, price_by_guess, price_by_listing
-from mechdesign.optimize.pricing.price import Price
+from mechdesign.optimize.pricing import ListedPricing, Price, Pricing, price_by_guess, pricing_for
 from mechdesign.problem import DesignProblem
 from mechdesign.tolerances import BOUND_PAD
 from mechdesign.uncertainty.base import Floats
@@ -54,7 +54,9 @@ class Certificate:
     columns: int
 
 
-def certify(problem: DesignProblem, multipliers: ArrayLike) -> Certificate:
+def certify(
+    problem: DesignProblem, multipliers: ArrayLike, pricing: ListedPricing | Pricing | None = None
+) -> Certificate:
     """Compute the upper bound that a dual vector proves, independently of where it comes from.
 
     Parameters
@@ -63,6 +65,8 @@ def certify(problem: DesignProblem, multipliers: ArrayLike) -> Certificate:
         For epsilon = 0 the only column is the constant one.
     multipliers : array, shape (N,)
         lambda; a poor one gives a poor bound, never a false one.
+    pricing : Pricing, optional
+        Exact pricing that is at hand for the problem; otherwise the one that serves it best is made.
 
     Raises
     ------
@@ -83,7 +87,7 @@ def certify(problem: DesignProblem, multipliers: ArrayLike) -> Certificate:
         raise InputError(f"lambda has shape {lam.shape}; accepted: ({problem.uncertainty.size},), finite")
     try:
         with np.errstate(over="ignore", invalid="ignore"):
-            price = greatest_reduced_cost(problem, lam)
+            price = greatest_reduced_cost(problem, lam, pricing)
         total = math.fsum(lam.tolist()) + price.upper
     except OverflowError:
         # Multipliers whose sum no float holds prove nothing.
@@ -112,7 +116,9 @@ def full_disclosure(problem: DesignProblem) -> float:
     return math.nextafter(total + 4 * np.finfo(float).eps * float(np.abs(upper).sum()), math.inf)
 
 
-def greatest_reduced_cost(problem: DesignProblem, multipliers: Floats) -> Price:
+def greatest_reduced_cost(
+    problem: DesignProblem, multipliers: Floats, pricing: ListedPricing | Pricing | None = None
+) -> Price:
     """Return the greatest reduced cost of any column with ``<P, v> = 1`` by the exact method that covers it."""
     if problem.epsilon.exp_down == 1:
         ones = np.ones((problem.uncertainty.size, 1))
@@ -123,7 +129,8 @@ def greatest_reduced_cost(problem: DesignProblem, multipliers: Floats) -> Price:
     exp_epsilon = effective_exp_epsilon(problem)
     if isinstance(problem.utility, PolyhedralUtility):
         return price_by_guess(problem.uncertainty, exp_epsilon, problem.utility, multipliers)
-    return price_by_listing(check_listable(problem.uncertainty, exp_epsilon), problem.utility, multipliers)
+    at_hand = pricing or pricing_for(problem.uncertainty, exp_epsilon, problem.utility)
+    return at_hand.price(multipliers, thorough=True)
 
 
 def padded(problem: DesignProblem, upper_bound: float) -> float:

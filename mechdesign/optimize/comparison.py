@@ -37,13 +37,17 @@ class Comparison:
     best_ldp_missing: str = ""
 
 
-def compare(solved: Design, *, report: Callable[[str], None] | None = None) -> Comparison:
+def compare(
+    solved: Design, *, time_limit: float | None = None, report: Callable[[str], None] | None = None
+) -> Comparison:
     """Return a design beside k-ary randomized response and the best LDP mechanism at the same epsilon.
 
     Parameters
     ----------
     solved : Design
         The design.
+    time_limit : float, optional
+        For the best LDP mechanism, as for `mechdesign.design`.
     report : callable, optional
         Called with one line whenever a longer step begins.
 
@@ -63,7 +67,8 @@ def compare(solved: Design, *, report: Callable[[str], None] | None = None) -> C
     krr = k_ary_randomized_response(everything, problem)
     value = utility.value(krr.matrix, prior)
     try:
-        best = design(DesignProblem(everything, problem.epsilon, utility), tol=solved.tol, report=report)
+        wanted = DesignProblem(everything, problem.epsilon, utility)
+        best = design(wanted, tol=solved.tol, time_limit=time_limit, report=report)
     except LimitError as error:
         return Comparison(solved, value, None, str(error))
     return Comparison(solved, value, best)

@@ -15,9 +15,10 @@ from mechdesign.mechanism import Guarantee, Mechanism, Optimality, Provenance
 from mechdesign.mechanism.proof import checked_bits
 from mechdesign.optimize.certificate import certify, padded
 from mechdesign.optimize.closed_form import closed_forms
+from mechdesign.optimize.column_generation import ColumnGeneration
 from mechdesign.optimize.cone import MOST_IN_PROGRAMS, effective_exp_epsilon
 from mechdesign.optimize.polyhedral import solve_polyhedral
-from mechdesign.optimize.pricing import check_listable
+from mechdesign.optimize.pricing import ListedPricing, Pricing, pricing_for
 from mechdesign.optimize.ray_lp import solve_ray_lp
 from mechdesign.optimize.result import ClosedFormCheck, Design
 from mechdesign.optimize.solution import Solution
@@ -34,14 +35,15 @@ def design(
     tol: float = GAP,
     bits: int = 48,
     title: str = "",
+    time_limit: float | None = None,
     report: Callable[[str], None] | None = None,
 ) -> Design:
     """Return the mechanism of greatest utility with the guarantee asked for, proved and certified.
 
-    The method follows from the problem: one linear program for polyhedral utilities, a linear program
-    over all extreme rays for others. The matrix found is rounded to integers for which the guarantee is
-    proved in exact arithmetic, the value is that of the integers, and the upper bound is computed from the
-    dual vector alone.
+    The method follows from the problem: one linear program for polyhedral utilities, a linear program over all
+    extreme rays for others with few symbols, column generation with exact pricing beyond. The matrix found is
+    rounded to integers for which the guarantee is proved in exact arithmetic, the value is that of the integers,
+    and the upper bound is computed from the dual vector alone.
 
     Parameters
     ----------
@@ -53,6 +55,10 @@ def design(
         Probabilities are multiples of 2^-bits, 1 to 52.
     title : str
         Kept in the mechanism's provenance.
+    time_limit : float, optional
+        Seconds after which column generation stops, as it does on an interrupt (Ctrl-C): the best mechanism so
+        far is then returned with its true gap, and is not `certified`. Proof and bound come on top. The other
+        methods, which take seconds where they apply, have no such half-way results and do not look at it.
     report : callable, optional
         Called with one line whenever a longer step begins.
 
@@ -63,7 +69,7 @@ def design(
     Raises
     ------
     InputError
-        For tol or bits out of range.
+        For tol, bits or time_limit out of range.
     LimitError
         If no method covers the problem exactly; an uncertified number is never returned for it.
     SolverError
@@ -83,13 +89,14 @@ def design(
     if isinstance(tol, bool) or not isinstance(tol, Real) or not 0 < tol < 1:
         raise InputError(f"tol is {shorten(tol)}; accepted: a number between 0 and 1, such as 1e-6")
     checked_bits(bits)
+    deadline = _deadline(time_limit)
     tell = report or _log.info
-    solution, method = _solve(problem, tell)
+    solution, method, pricing = _solve(problem, float(tol), deadline, tell)
     tell("proving the guarantee in exact arithmetic")
     guarantee = Guarantee(problem.epsilon, problem.uncertainty.exact_set)
     bare = Mechanism.from_matrix(solution.matrix, guarantee, bits=bits)
     tell("computing the upper bound from the dual vector")
-    certificate = certify(problem, solution.multipliers)
+    certificate = certify(problem, solution.multipliers, pricing)
     utility, prior = problem.utility, problem.uncertainty.prior
     value = utility.value(bare.matrix, prior)
     bound = padded(problem, certificate.upper_bound)
@@ -109,22 +116,41 @@ def design(
         method=method,
         iterations=solution.iterations,
         columns=solution.columns,
+        stopped=solution.stopped,
         seconds=time.perf_counter() - started,
     )
 
 
-def _solve(problem: DesignProblem, report: Callable[[str], None]) -> tuple[Solution, str]:
-    """Return a solution up to a solver's errors by the method that covers the problem, with its name."""
+def _deadline(time_limit: object) -> float | None:
+    """Return when to stop, in terms of `time.monotonic`."""
+    if time_limit is None:
+        return None
+    if isinstance(time_limit, bool) or not isinstance(time_limit, Real) or not float(time_limit) >= 0:
+        raise InputError(f"time_limit is {shorten(time_limit)}; accepted: seconds, 0 or more")
+    return time.monotonic() + float(time_limit)
+
+
+def _solve(
+    problem: DesignProblem, tol: float, deadline: float | None, report: Callable[[str], None]
+) -> tuple[Solution, str, ListedPricing | Pricing | None]:
+    """Return a solution by the method that covers the problem, its name, and the pricing it came with."""
+    known, utility = problem.uncertainty, problem.utility
     if problem.epsilon.exp_down == 1:
-        ones, prior = np.ones((problem.uncertainty.size, 1)), problem.uncertainty.prior
+        ones = np.ones((known.size, 1))
         # The constant column is all there is, so any multipliers that sum to its utility are tight.
-        return Solution(ones, prior * problem.utility.value(ones, prior), 1, 0), "constant mechanism (epsilon = 0)"
-    exp_epsilon = min(effective_exp_epsilon(problem), MOST_IN_PROGRAMS)
-    if isinstance(problem.utility, PolyhedralUtility):
-        solution = solve_polyhedral(problem.uncertainty, exp_epsilon, problem.utility, report)
-        return solution, "polyhedral linear program"
-    rays = check_listable(problem.uncertainty, exp_epsilon)
-    return solve_ray_lp(rays, problem.utility, report), "linear program over all extreme rays"
+        multipliers = known.prior * utility.value(ones, known.prior)
+        return Solution(ones, multipliers, 1, 0), "constant mechanism (epsilon = 0)", None
+    effective = effective_exp_epsilon(problem)
+    exp_epsilon = min(effective, MOST_IN_PROGRAMS)
+    if isinstance(utility, PolyhedralUtility):
+        return solve_polyhedral(known, exp_epsilon, utility, report), "polyhedral linear program", None
+    pricing = pricing_for(known, exp_epsilon, utility)
+    if isinstance(pricing, ListedPricing):
+        solution, method = solve_ray_lp(pricing.rays, utility, report), "linear program over all extreme rays"
+    else:
+        solution = ColumnGeneration(problem, pricing, report).solve(tol, deadline)
+        method = f"column generation, priced by {pricing.method}"
+    return solution, method, pricing if exp_epsilon == effective else None
 
 
 def _closed_form(problem: DesignProblem, value: float, bound: float) -> ClosedFormCheck | None:

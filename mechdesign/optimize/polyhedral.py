@@ -1,13 +1,15 @@
 """One linear program for the polyhedral utilities.
 
 Columns with the same best guess can be merged, because the column cone is convex and mu is linear on
-them; so one column for every guess is enough, and the program has no ray in it.
+them; so one column for every guess is enough, and the program has no ray in it. The simplex method gives
+exact zeros but takes long on large programs; an interior point method solves those.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +18,12 @@ from mechdesign.optimize.polytope import Polytope
 from mechdesign.optimize.solution import Solution
 from mechdesign.tolerances import SOLVER
 from mechdesign.uncertainty import UncertaintySet
+from mechdesign.uncertainty.base import Floats
 from mechdesign.utility import PolyhedralUtility
+
+_LARGE = 2_500  # entries of the matrix, beyond which the simplex method is slower
+_CLOSED = 1e-11
+_NEGLIGIBLE = 1e-9  # an entry that an interior point method leaves where the optimum has none
 
 
 def solve_polyhedral(
@@ -38,26 +45,43 @@ def solve_polyhedral(
     Raises
     ------
     SolverError
-        If the solver fails.
+        If both methods fail.
     """
+    gains = utility.gains(known.size) * known.prior
+    # What every guess gains is gained by every mechanism: it only costs digits.
+    common = gains.min(axis=0)
+    linear = gains - common
+    greatest = float(linear.max())
+    if greatest == 0:
+        return Solution(np.ones((known.size, 1)), common, len(linear), 0)
+    # A power of two changes no digit; solvers want numbers of about 1.
+    scale = math.ldexp(1.0, math.frexp(greatest)[1] - 1)
+    report(f"solving a linear program with {known.size} x {len(linear)} entries")
+    matrix, multipliers = _solve(known, exp_epsilon, linear / scale)
+    return Solution(matrix[:, matrix.max(axis=0) > _NEGLIGIBLE], multipliers * scale + common, len(linear), 1)
+
+
+def _solve(known: UncertaintySet, exp_epsilon: float, linear: Floats) -> tuple[Floats, Floats]:
+    """Return a mechanism with a column for every guess, and the multipliers of its row sums."""
     import cvxpy as cp
 
-    linear = utility.gains(known.size) * known.prior
-    # A power of two changes no digit; solvers want numbers of about 1.
-    scale = math.ldexp(1.0, math.frexp(float(np.abs(linear).max()))[1] - 1)
-    linear = linear / scale
     polytope = Polytope(known, exp_epsilon, len(linear))
     matrix = cp.Variable((known.size, len(linear)))
     row_sums = polytope.row_sums(matrix)
     program = cp.Problem(cp.Maximize(cp.sum(cp.multiply(linear.T, matrix))), [row_sums, *polytope.privacy(matrix)])
-    report(f"solving a linear program with {known.size} x {len(linear)} entries")
-    options = {"primal_feasibility_tolerance": SOLVER, "dual_feasibility_tolerance": SOLVER}
-    try:
-        program.solve(solver=cp.HIGHS, highs_options=options)
-    except cp.SolverError as error:
-        raise SolverError(f"HiGHS failed ({error}); change epsilon or radius a little") from error
-    if program.status != cp.OPTIMAL or matrix.value is None:
-        raise SolverError(f"HiGHS ended {program.status}; change epsilon or radius a little")
-    values = np.asarray(matrix.value, dtype=float)
-    multipliers = np.asarray(row_sums.dual_value, dtype=float) * scale
-    return Solution(values[:, values.max(axis=0) > SOLVER], multipliers, len(linear), 1)
+    simplex = {"highs_options": {"primal_feasibility_tolerance": SOLVER, "dual_feasibility_tolerance": SOLVER}}
+    interior = {"tol_gap_abs": _CLOSED, "tol_gap_rel": _CLOSED, "tol_feas": _CLOSED}
+    methods: list[tuple[str, dict[str, Any]]] = [(cp.HIGHS, simplex), (cp.CLARABEL, interior)]
+    endings = []
+    for solver, options in methods if linear.size <= _LARGE else reversed(methods):
+        try:
+            program.solve(solver=solver, **options)
+        except cp.SolverError as error:
+            endings.append(f"{solver} failed ({error})")
+            continue
+        if program.status == cp.OPTIMAL and matrix.value is not None:
+            values: Floats = np.asarray(matrix.value, dtype=float)
+            values[np.abs(values) < _NEGLIGIBLE * np.abs(values).max(axis=0)] = 0.0
+            return values, np.asarray(row_sums.dual_value, dtype=float)
+        endings.append(f"{solver} ended {program.status}")
+    raise SolverError(f"{', '.join(endings)}; change epsilon or radius a little")

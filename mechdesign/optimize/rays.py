@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +32,35 @@ MOST_LISTED_SYMBOLS = 24
 _CHUNK = 1 << 15
 
 Masks = NDArray[np.int64]
+
+
+class RayList(Protocol):
+    """All extreme rays of a column cone, by kinds: what the linear program and exact pricing ask of them.
+
+    Columns come in chunks of shape (N, k), scaled so that ``<P, v> = 1``. A list may hold more columns of the
+    cone than its rays, never fewer.
+    """
+
+    @property
+    def prior(self) -> Floats:
+        """The reference prior P, shape (N,)."""
+
+    @property
+    def kinds(self) -> str:
+        """Every kind there may be, a letter each."""
+
+    @property
+    def held_kinds(self) -> str:
+        """The kinds that a linear program holds from the start; the others are priced in chunks."""
+
+    def of_kinds(self, kinds: str) -> Iterator[Floats]:
+        """Yield the columns of some kinds."""
+
+    def with_errors(self, kinds: str) -> Iterator[tuple[Floats, Floats]]:
+        """Yield the columns of some kinds, each chunk with how far its entries may be from those of their rays."""
+
+    def count(self, kinds: str) -> int:
+        """Return how many columns there are of some kinds, or a few more."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +85,21 @@ class Rays:
 
     ball: L1Ball
     exp_epsilon: float
+
+    @property
+    def prior(self) -> Floats:
+        """The estimate P."""
+        return self.ball.prior
+
+    @property
+    def kinds(self) -> str:
+        """All four kinds."""
+        return "ABCD"
+
+    @property
+    def held_kinds(self) -> str:
+        """D where there are no others, else A and B."""
+        return "D" if self._only_d else "AB"
 
     @property
     def _t(self) -> float:
@@ -199,11 +244,24 @@ class Rays:
             yield self._scaled(inside * on + (1 - inside) * off(chunk))  # type: ignore[operator]
 
     def _indicator(self, sets: Masks) -> Floats:
-        return (sets[None, :] >> np.arange(self.ball.size)[:, None] & 1).astype(float)
+        return indicator(sets, self.ball.size)
 
     def _scaled(self, columns: Floats) -> Floats:
         result: Floats = columns / (self.ball.prior @ columns)
         return result
+
+
+def indicator(sets: Masks, size: int) -> Floats:
+    """Return sets, given by their bit masks, as columns of zeros and ones.
+
+    Examples
+    --------
+    >>> indicator(np.array([1, 6]), 3)
+    array([[1., 0.],
+           [0., 1.],
+           [0., 1.]])
+    """
+    return (sets[None, :] >> np.arange(size)[:, None] & 1).astype(float)
 
 
 def _chunks(sets: Masks) -> Iterator[Masks]:

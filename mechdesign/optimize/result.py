@@ -59,6 +59,9 @@ class Design:
         The best theorem that applies, where one does.
     method, iterations, columns, seconds
         The solver's story.
+    stopped : str
+        Why the search ended early: ``"time limit"``, ``"interrupted"`` or ``"solver failed"``; empty where it
+        did not.
     """
 
     problem: DesignProblem
@@ -72,6 +75,7 @@ class Design:
     iterations: int
     columns: int
     seconds: float
+    stopped: str = ""
 
     def __repr__(self) -> str:
         verdict = "certified" if self.certified else "not certified"

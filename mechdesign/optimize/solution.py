@@ -1,4 +1,4 @@
-"""What a method found, before it is rounded to integers."""
+"""What the methods of optimisation hand to rounding and certification."""
 
 from __future__ import annotations
 
@@ -7,23 +7,27 @@ from dataclasses import dataclass
 from mechdesign.uncertainty.base import Floats
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Solution:
-    """A mechanism up to a solver's errors, with the duals of its row sums.
+    """A mechanism and a dual vector, both up to a solver's errors.
 
     Attributes
     ----------
     matrix : array, shape (N, M)
         The mechanism.
     multipliers : array, shape (N,)
-        The dual vector lambda.
+        lambda, dual to the row sums.
     columns : int
-        How many columns were held or priced.
+        Rays listed, guesses, or columns held by the last linear program.
     iterations : int
-        How many linear programs were solved.
+        Linear programs solved.
+    stopped : str
+        Why the method ended early: ``"time limit"``, ``"interrupted"`` or ``"solver failed"``; empty where it
+        did not.
     """
 
     matrix: Floats
     multipliers: Floats
     columns: int
     iterations: int
+    stopped: str = ""

@@ -277,17 +277,65 @@ def test_a_larger_tol_certifies_a_coarser_mechanism(command):
     assert json.loads(out)["certified"] is True
 
 
-def test_too_many_symbols_for_an_exact_answer_say_what_would_do(command, here):
-    lines = [f"level {index},{index + 1}" for index in range(30)]
-    (here / "thirty.csv").write_text("\n".join(lines), encoding="utf-8")
-    arguments = ["design", "--counts", "thirty.csv", "--no-header", *OPTIONS, "-o", "m.json"]
+THIRTY = "\n".join(f"level {index},{7 * index + 11}" for index in range(30))
+
+
+def test_thirty_symbols_are_certified(command, here):
+    (here / "thirty.csv").write_text(THIRTY, encoding="utf-8")
+    status, out, _ = command("design", "--counts", "thirty.csv", "--no-header", *OPTIONS, "-o", "m.json", "--compare")
+    assert status == 0
+    assert "optimal (certified)" in out
+    assert "best LDP mechanism (certified)" in out
+    status, out, _ = command("verify", "m.json")
+    assert status == 0
+    assert "subset-sum tables over the counts" in " ".join(out.split())
+
+
+def test_a_time_limit_keeps_nothing_unless_asked_to(command, here):
+    (here / "thirty.csv").write_text(THIRTY, encoding="utf-8")
+    arguments = ["design", "--counts", "thirty.csv", "--no-header", *OPTIONS, "-o", "m.json", "--time-limit", "0"]
     status, out, err = command(*arguments)
-    assert (status, out) == (3, "")
-    assert err.startswith("Error: 30 symbols")
-    assert all(part in err for part in ("merge symbols", "hamming-accuracy"))
-    assert err.count("\n") == 1
+    assert status == 3
+    assert "NOT certified" in out
+    assert "(time limit)" in err
+    assert "a larger --time-limit or --tol" in err
     assert not (here / "m.json").exists()
-    assert command(*arguments, "--utility", "hamming-accuracy")[0] == 0
+    status, out, _ = command(*arguments, "--keep-partial", "--json")
+    record = json.loads(out)
+    assert status == 3
+    assert (record["certified"], record["stopped"], record["output"]) == (False, "time limit", "m.json")
+    assert 0 < record["gap"] < 0.1
+    status, out, _ = command("verify", "m.json")
+    assert status == 0
+    assert "NOT optimal to within 1e-6" in out
+
+
+@pytest.mark.parametrize("limit", ["-1", "nan"])
+def test_a_time_limit_that_is_none_is_refused(limit, command, here):
+    (here / "thirty.csv").write_text(THIRTY, encoding="utf-8")
+    status, _, err = command("design", "--counts", "thirty.csv", "--no-header", *OPTIONS, "--time-limit", limit)
+    assert status == 2
+    assert "accepted: seconds, 0 or more" in err
+
+
+def test_an_interrupt_leaves_the_best_mechanism_so_far(command, here, monkeypatch):
+    from mechdesign.optimize.master import Master
+
+    solve, solved = Master.solve, []
+
+    def interrupted(self):
+        solve(self)
+        solved.append(self)
+        if len(solved) == 4:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Master, "solve", interrupted)
+    (here / "thirty.csv").write_text(THIRTY, encoding="utf-8")
+    arguments = ["design", "--counts", "thirty.csv", "--no-header", *OPTIONS, "-o", "m.json", "--keep-partial"]
+    status, _, err = command(*arguments)
+    assert status == 3
+    assert "(interrupted)" in err
+    assert command("verify", "m.json")[0] == 0
 
 
 # verify

@@ -67,7 +67,7 @@ def test_a_pricing_that_misses_columns_gives_a_bound_that_verification_refuses(m
     honest = md.design(problem)
     multipliers = np.zeros(5)
     with monkeypatch.context() as patch:
-        patch.setattr("mechdesign.optimize.certificate.check_listable", MissesColumns)
+        patch.setattr("mechdesign.optimize.pricing.choice.check_listable", MissesColumns)
         false_bound = md.certify(problem, multipliers).upper_bound
     true_bound = md.certify(problem, multipliers).upper_bound
     assert false_bound < true_bound

@@ -144,11 +144,25 @@ def test_few_bits_are_private_and_uncertified():
 
 
 def test_what_no_method_covers_is_refused_with_what_would_do():
+    """A utility that is neither an f-information nor a gain needs its rays listed."""
+
+    class Doubled(md.Utility):
+        name = "doubled"
+
+        def mu(self, columns, prior):
+            return 2 * md.ChiSquare().mu(columns, prior)
+
+        def gradient(self, column, prior):
+            return 2 * md.ChiSquare().gradient(column, prior)
+
+        def mu_up(self, columns, prior, slack):
+            return 2 * md.ChiSquare().mu_up(columns, prior, slack)
+
     with pytest.raises(md.LimitError, match=r"60 symbols .* merge symbols, or use a gain utility such as hamming-acc"):
-        md.design(md.DesignProblem(md.L1Ball.from_counts([10] * 60), 1))
-    hull = md.ConvexHull([["0.5", "0.5"], ["0.6", "0.4"]])
-    with pytest.raises(md.LimitError, match="no exact method lists the extreme rays of a ConvexHull"):
-        md.design(md.DesignProblem(hull, 1))
+        md.design(md.DesignProblem(md.L1Ball.from_counts([10] * 60), 1, Doubled()))
+    few = md.L1Ball.from_counts([5, 3, 2])
+    single = md.design(md.DesignProblem(few, 1, md.ChiSquare()))
+    assert md.design(md.DesignProblem(few, 1, Doubled())).value == pytest.approx(2 * single.value, abs=CERTIFIED)
 
 
 def test_sixty_symbols_have_a_certified_gain():
@@ -191,9 +205,11 @@ def test_a_solver_that_fails_is_an_error_and_no_matrix(monkeypatch):
         raise cp.SolverError("no basis")
 
     monkeypatch.setattr(cp.Problem, "solve", fails)
-    for utility in (md.MutualInformation(), md.HammingAccuracy()):
-        with pytest.raises(md.SolverError, match=r"HiGHS failed .*no basis"):
-            md.design(md.DesignProblem(md.L1Ball([0.5, 0.3, 0.2]), 1, utility))
+    with pytest.raises(md.SolverError, match=r"HIGHS failed \(no basis\), CLARABEL failed \(no basis\); change"):
+        md.design(md.DesignProblem(md.L1Ball([0.5, 0.3, 0.2]), 1, md.HammingAccuracy()))
+    monkeypatch.setattr("mechdesign.optimize.master.Master._solved", lambda self: False)
+    with pytest.raises(md.SolverError, match=r"HiGHS ended .* on \d+ columns; change epsilon or radius a little"):
+        md.design(md.DesignProblem(md.L1Ball([0.5, 0.3, 0.2]), 1))
 
 
 def test_a_theorem_above_the_bound_is_reported(monkeypatch):

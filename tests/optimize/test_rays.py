@@ -144,5 +144,3 @@ def test_lists_too_long_for_memory_or_time_are_refused_by_their_count():
         check_listable(random_ball(rng, 23, 0), math.e)
     with pytest.raises(md.LimitError, match=r"18 symbols have up to .* of kinds C and D"):
         check_listable(md.L1Ball.from_counts([5] * 18, radius="0.9"), math.e)
-    with pytest.raises(md.LimitError, match="no exact method lists the extreme rays of a ConvexHull"):
-        check_listable(md.ConvexHull([["0.5", "0.5"]]), math.e)

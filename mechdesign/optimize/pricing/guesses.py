@@ -1,24 +1,28 @@
-"""Exact pricing of polyhedral utilities: one small linear program for each guess, turned into a proof.
+"""Exact pricing of polyhedral utilities: a dual solution for each guess, turned into a proof.
 
 With ``a = P g_w - lambda`` for a guess w, the greatest ``<a, v>`` over the cone with ``<P, v> = 1`` is the
 least r for which some y >= 0 and some prior Q in the set have
 
     sum_i max(0, a_i - r P_i + y Q_i)  <=  y / e,
 
-because then ``<a - r P, v> <= max(v) (y / e) - y h(v) <= 0`` for every v of the cone. A solver proposes y
-and Q; r is then computed from them, so its tolerance weakens the bound but cannot falsify it.
+because then ``<a - r P, v> <= max(v) (y / e) - y h(v) <= 0`` for every v of the cone. For an l1 ball y and Q
+come from a bisection over all guesses at once (`mechdesign.optimize.pricing.ball`), for other sets from a
+linear program for each guess. They are proposals: r is then computed from them, so that a poor one weakens the
+bound but cannot falsify it.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 
 from mechdesign.errors import SolverError
+from mechdesign.optimize.pricing.ball import ball_duals
 from mechdesign.optimize.pricing.price import Price
 from mechdesign.tolerances import SOLVER
-from mechdesign.uncertainty import UncertaintySet
+from mechdesign.uncertainty import L1Ball, UncertaintySet
 from mechdesign.uncertainty.base import Floats
 from mechdesign.utility import PolyhedralUtility
 
@@ -49,15 +53,33 @@ def price_by_guess(
     P = uncertainty.prior
     linear = utility.gains(uncertainty.size) * P - multipliers
     greatest = -np.inf
-    for a in linear:
-        if not np.isfinite(a).all():
-            return Price(np.inf, "multipliers beyond floats", len(linear))
-        # A power of two changes no digit; solvers want numbers of about 1.
-        scale = math.ldexp(1.0, math.frexp(float(np.abs(a).max()))[1] - 1)
-        y, Q = _dual(uncertainty, exp_epsilon, a / scale)
-        level = _least_level(a / scale, P, Q, y, exp_epsilon) * scale
+    if not np.isfinite(linear).all():
+        return Price(np.inf, "multipliers beyond floats", len(linear))
+    # A power of two changes no digit; solvers want numbers of about 1.
+    scales = np.ldexp(1.0, np.frexp(np.abs(linear).max(axis=1))[1] - 1)
+    scaled = linear / scales[:, None]
+    for a, scale, (y, Q) in zip(scaled, scales, _duals(uncertainty, exp_epsilon, scaled), strict=True):
+        level = _proved_level(a, P, y, Q, exp_epsilon) * float(scale)
         greatest = max(greatest, np.inf if np.isnan(level) else level)
     return Price(greatest, "a dual solution for every guess", len(linear))
+
+
+def _duals(uncertainty: UncertaintySet, exp_epsilon: float, linear: Floats) -> Iterator[tuple[float, Floats]]:
+    """Yield y and a member Q of the set for every row of a matrix, by the method that suits the set."""
+    if isinstance(uncertainty, L1Ball):
+        _, weights, priors = ball_duals(uncertainty, exp_epsilon, linear)
+        for y, Q in zip(weights.tolist(), priors, strict=True):
+            yield y, uncertainty.member_near(Q)
+    else:
+        for a in linear:
+            yield _dual(uncertainty, exp_epsilon, a)
+
+
+def _proved_level(a: Floats, P: Floats, y: float, Q: Floats, exp_epsilon: float) -> float:
+    """Return the level that y and a member Q prove; any y that is no positive number stands for 0."""
+    if not (math.isfinite(y) and y > 0):
+        y, Q = 0.0, P
+    return _least_level(a, P, Q, y, exp_epsilon)
 
 
 def _dual(uncertainty: UncertaintySet, exp_epsilon: float, a: Floats) -> tuple[float, Floats]:

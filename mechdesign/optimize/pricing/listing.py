@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
 from mechdesign.errors import LimitError
+from mechdesign.optimize.hull_rays import HullRays
 from mechdesign.optimize.pricing.price import Price
-from mechdesign.optimize.rays import MOST_LISTED_SYMBOLS, Rays
-from mechdesign.uncertainty import L1Ball, UncertaintySet
+from mechdesign.optimize.rays import MOST_LISTED_SYMBOLS, RayList, Rays
+from mechdesign.uncertainty import ConvexHull, L1Ball, UncertaintySet
 from mechdesign.uncertainty.base import Floats
 from mechdesign.utility import Utility
 
@@ -17,56 +19,99 @@ _EPS = float(np.finfo(float).eps)
 _MOST_HELD_BYTES = 2 * 2**30
 _COPIES = 6  # of the held rays, that the linear program makes on its way through cvxpy to HiGHS
 _MOST_PRICED = 100_000_000
+_MOST_SYSTEMS = 60_000  # of equations, solved in rationals
+_WOULD_DO = "merge symbols, or use a gain utility such as hamming-accuracy, which needs no list"
 
 
-def check_listable(uncertainty: UncertaintySet, exp_epsilon: float) -> Rays:
+def check_listable(uncertainty: UncertaintySet, exp_epsilon: float) -> RayList:
     """Return the rays of a set, after counting that they can be listed.
 
     Raises
     ------
     LimitError
-        If the set is no l1 ball, or has so many rays that memory or time would not do.
+        If nothing lists the rays of such a set, or it has so many that memory or time would not do.
     """
-    if not isinstance(uncertainty, L1Ball):
-        raise LimitError(
-            f"no exact method lists the extreme rays of a {type(uncertainty).__name__}; use an L1Ball that contains "
-            "it, or a gain utility such as hamming-accuracy"
-        )
-    N = uncertainty.size
-    would_do = "merge symbols, or use a gain utility such as hamming-accuracy, which needs no list"
+    if isinstance(uncertainty, L1Ball):
+        return _rays_of_ball(uncertainty, exp_epsilon)
+    if isinstance(uncertainty, ConvexHull):
+        return _rays_of_hull(uncertainty, exp_epsilon)
+    raise LimitError(
+        f"no exact method lists the extreme rays of a {type(uncertainty).__name__}; use an L1Ball that contains "
+        "it, or a gain utility such as hamming-accuracy"
+    )
+
+
+def _rays_of_ball(ball: L1Ball, exp_epsilon: float) -> Rays:
+    N = ball.size
     if N > MOST_LISTED_SYMBOLS:
         raise LimitError(
-            f"{N} symbols have about 2^{N} extreme rays, too many to list (at most {MOST_LISTED_SYMBOLS}); {would_do}"
+            f"{N} symbols have about 2^{N} extreme rays, too many to list (at most {MOST_LISTED_SYMBOLS}); {_WOULD_DO}"
         )
-    rays = Rays(uncertainty, exp_epsilon)
-    held = rays.count(held_kinds(rays))
+    rays = Rays(ball, exp_epsilon)
+    held = rays.count(rays.held_kinds)
     needed = held * N * 8 * _COPIES
     if needed > _MOST_HELD_BYTES:
         raise LimitError(
-            f"{N} symbols have {held} extreme rays of kinds {held_kinds(rays)}, which need about "
-            f"{needed / 2**30:.1f} GiB (at most {_MOST_HELD_BYTES / 2**30:.0f}); {would_do}"
+            f"{N} symbols have {held} extreme rays of kinds {rays.held_kinds}, which need about "
+            f"{needed / 2**30:.1f} GiB (at most {_MOST_HELD_BYTES / 2**30:.0f}); {_WOULD_DO}"
         )
     priced = rays.count("CD")
     if priced > _MOST_PRICED:
         raise LimitError(
             f"{N} symbols have up to {priced:.1e} extreme rays of kinds C and D (at most {_MOST_PRICED:.0e}); "
-            f"{would_do}, or design for the ball as printed (within_simplex = false), which has none"
+            f"{_WOULD_DO}, or design for the ball as printed (within_simplex = false), which has none"
         )
     return rays
 
 
-def held_kinds(rays: Rays) -> str:
-    """Return the kinds that a linear program holds; the others are priced in chunks."""
-    return "D" if rays.ball.within_simplex and rays.ball.half_radius >= 1 else "AB"
+def _rays_of_hull(hull: ConvexHull, exp_epsilon: float) -> HullRays:
+    N = hull.size
+    if N > MOST_LISTED_SYMBOLS:
+        raise LimitError(
+            f"{N} symbols have about 2^{N} extreme rays, too many to list (at most {MOST_LISTED_SYMBOLS}); {_WOULD_DO}"
+        )
+    rays = HullRays(hull, exp_epsilon)
+    # Singular systems and columns outside the cone are among them, but all are looked at.
+    if rays.systems > _MOST_SYSTEMS or rays.candidates > _MOST_PRICED:
+        raise LimitError(
+            f"{N} symbols and {len(hull.priors)} priors have up to {rays.candidates:.1e} extreme rays "
+            f"from {rays.systems:.1e} systems of equations (at most {_MOST_PRICED:.0e} from {_MOST_SYSTEMS:.0e}); "
+            f"{_WOULD_DO}"
+        )
+    # The list is made here, so that one beyond memory is refused here.
+    rays.count(rays.kinds)
+    return rays
 
 
-def reduced_costs(rays: Rays, utility: Utility, multipliers: Floats) -> Iterator[tuple[Floats, Floats]]:
+def reduced_costs(rays: RayList, utility: Utility, multipliers: Floats) -> Iterator[tuple[Floats, Floats]]:
     """Yield all columns (N, k) with their reduced costs ``mu(v) - <lambda, v>``, shape (k,)."""
-    for columns in rays.of_kinds("ABCD"):
-        yield columns, utility.mu(columns, rays.ball.prior) - multipliers @ columns
+    for columns in rays.of_kinds(rays.kinds):
+        yield columns, utility.mu(columns, rays.prior) - multipliers @ columns
 
 
-def price_by_listing(rays: Rays, utility: Utility, multipliers: Floats) -> Price:
+@dataclass(frozen=True, eq=False)
+class ListedPricing:
+    """Prices every extreme ray of a list.
+
+    Attributes
+    ----------
+    rays : RayList
+        All rays of the cone.
+    utility : Utility
+        Its mu is priced.
+    """
+
+    rays: RayList
+    utility: Utility
+
+    method = "every extreme ray"
+
+    def price(self, multipliers: Floats, *, thorough: bool = True) -> Price:  # noqa: ARG002 - a list is thorough
+        """Return the greatest reduced cost over all extreme rays, rounded outward."""
+        return price_by_listing(self.rays, self.utility, multipliers)
+
+
+def price_by_listing(rays: RayList, utility: Utility, multipliers: Floats) -> Price:
     """Return the greatest reduced cost over all extreme rays, rounded outward.
 
     A ray's entries are known up to rounding (`Rays.with_errors`); the utility is bounded over that
@@ -74,7 +119,7 @@ def price_by_listing(rays: Rays, utility: Utility, multipliers: Floats) -> Price
 
     Parameters
     ----------
-    rays : Rays
+    rays : RayList
         All rays of the cone.
     utility : Utility
         Its mu is priced.
@@ -83,9 +128,9 @@ def price_by_listing(rays: Rays, utility: Utility, multipliers: Floats) -> Price
     """
     greatest, looked_at = -np.inf, 0
     sizes = np.abs(multipliers)
-    of_sums = (rays.ball.size + 8) * _EPS
-    for columns, errors in rays.with_errors("ABCD"):
-        upper = utility.mu_up(columns, rays.ball.prior, errors) - multipliers @ columns
+    of_sums = (rays.prior.size + 8) * _EPS
+    for columns, errors in rays.with_errors(rays.kinds):
+        upper = utility.mu_up(columns, rays.prior, errors) - multipliers @ columns
         level = float((upper + sizes @ (errors + of_sums * columns)).max())
         # Huge multipliers may give infinity minus infinity, which proves nothing.
         greatest = max(greatest, np.inf if np.isnan(level) else level)

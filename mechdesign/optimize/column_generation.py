@@ -1,0 +1,144 @@
+"""Column generation: certified optima where extreme rays are too many to list.
+
+A linear program holds the columns found so far. Its multipliers are priced exactly: columns with a positive
+reduced cost enter, and the greatest reduced cost gives an upper bound. It ends where bound and value meet.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from mechdesign.errors import SolverError
+from mechdesign.optimize.master import Master, with_weights
+from mechdesign.optimize.orbits import Orbits
+from mechdesign.optimize.pricing.price import Price, Pricing
+from mechdesign.optimize.result import within
+from mechdesign.optimize.solution import Solution
+from mechdesign.problem import DesignProblem
+from mechdesign.tolerances import NEGLIGIBLE_WEIGHT, REDUCED_COST
+from mechdesign.uncertainty.base import Floats
+
+_PULL = 0.3  # from the program's multipliers towards those of the best bound, against their swings
+_AIM = 0.9  # of the tolerance: integers cost a little of it
+_WORTHWHILE = 0.01  # of the gap: a guessed column's reduced cost, above which exact pricing can wait
+_MOST_GUESSED = 25  # rounds in a row
+
+
+class ColumnGeneration:
+    """The solution of one problem by column generation.
+
+    Parameters
+    ----------
+    problem : DesignProblem
+        With epsilon above 0.
+    pricing : Pricing
+        Exact for the problem.
+    report : callable
+        Told what is being done.
+    """
+
+    def __init__(self, problem: DesignProblem, pricing: Pricing, report: Callable[[str], None]) -> None:
+        self._problem, self._pricing, self._report = problem, pricing, report
+        self._orbits = Orbits.of(problem)
+        self._master = Master(len(self._orbits.groups))
+        self._held: Floats = np.empty((problem.uncertainty.size, 0))
+        self._bound, self._center = np.inf, np.zeros(problem.uncertainty.size)
+        self._iterations = 0
+        self._hold(pricing.start())
+
+    def solve(self, tol: float, deadline: float | None) -> Solution:
+        """Return a mechanism whose value is within a tolerance of the bound, or the best one in time.
+
+        Parameters
+        ----------
+        tol : float
+            As for `mechdesign.design`.
+        deadline : float or None
+            When to stop, in terms of `time.monotonic`.
+        """
+        stopped = ""
+        try:
+            self._master.solve()
+            for center in self._pricing.centers():
+                self._enter(self._price(center, thorough=False))
+            stopped = self._run(tol, deadline)
+        except KeyboardInterrupt:
+            stopped = "interrupted"
+        except SolverError:
+            if self._master.weights.size == 0:
+                raise
+            stopped = "solver failed"
+        return self._solution(stopped)
+
+    def _run(self, tol: float, deadline: float | None) -> str:
+        """Return why column generation ended; empty where the bound is met or no column is left to enter."""
+        guessed = 0
+        while True:
+            self._master.solve()
+            self._iterations += 1
+            value = self._master.value
+            gap = self._bound - value
+            self._report(f"column generation: {self._held.shape[1]} columns, value {value:.9g}, gap {gap:.1e}")
+            if within(gap, value, _AIM * tol):
+                return ""
+            if deadline is not None and time.monotonic() >= deadline:
+                return "time limit"
+            multipliers = self._orbits.spread(self._master.multipliers)
+            if guessed < _MOST_GUESSED and self._enter(self._pricing.guess(multipliers)) > _WORTHWHILE * gap:
+                guessed += 1
+                continue
+            guessed = 0
+            mixed = multipliers + _PULL * (self._center - multipliers)
+            if not (
+                self._enter(self._price(mixed, thorough=False)) > 0
+                or self._enter(self._price(multipliers, thorough=False)) > 0
+                or self._enter(self._price(multipliers, thorough=True)) > 0
+            ):
+                return ""
+
+    def _price(self, multipliers: Floats, *, thorough: bool) -> Floats:
+        """Return the columns that pricing meets, and keep the bound if it is the best so far."""
+        price: Price = self._pricing.price(multipliers, thorough=thorough)
+        bound = float(multipliers.sum()) + price.upper
+        if bound < self._bound:
+            self._bound, self._center = bound, multipliers
+        return price.best
+
+    def _enter(self, columns: Floats) -> float:
+        """Let columns of positive reduced cost enter; return the greatest of them, or 0 without any."""
+        if columns.size == 0:
+            return 0.0
+        costs = self._gains(columns) - self._master.multipliers @ self._orbits.fold(columns)
+        entering = costs > REDUCED_COST
+        if not entering.any():
+            return 0.0
+        self._hold(columns[:, entering])
+        return float(costs.max())
+
+    def _hold(self, columns: Floats) -> None:
+        self._held = np.hstack([self._held, columns])
+        self._master.add(self._orbits.fold(columns), self._gains(columns))
+
+    def _gains(self, columns: Floats) -> Floats:
+        return self._problem.utility.mu(columns, self._problem.uncertainty.prior)
+
+    def _solution(self, stopped: str) -> Solution:
+        count = self._held.shape[1]
+        if self._master.weights.size == 0:
+            return Solution(np.ones((len(self._held), 1)), self._center, count, self._iterations, stopped)
+        used = self._master.weights > NEGLIGIBLE_WEIGHT
+        columns, weights = self._held[:, : used.size][:, used], self._master.weights[used]
+        matrix = with_weights(columns, weights) if self._orbits.trivial else self._without_orbits(columns, weights)
+        return Solution(matrix, self._center, count, self._iterations, stopped)
+
+    def _without_orbits(self, columns: Floats, weights: Floats) -> Floats:
+        """Return a mechanism of the same value with at most N columns and rows that sum to 1 symbol by symbol."""
+        turned = self._orbits.turned(columns * weights)
+        turned = turned / (self._problem.uncertainty.prior @ turned)
+        program = Master(self._problem.uncertainty.size)
+        program.add(turned, self._gains(turned))
+        program.solve()
+        return program.mechanism()

@@ -1,0 +1,120 @@
+"""The linear program of column generation: it grows by columns and starts from where it was."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mechdesign.errors import SolverError
+from mechdesign.tolerances import NEGLIGIBLE_WEIGHT, SOLVER
+from mechdesign.uncertainty.base import Floats
+
+_DUAL, _PRIMAL = 1, 4  # as HiGHS numbers its simplex methods
+
+
+class Master:
+    """``max sum_k theta_k mu_k  subject to  sum_k theta_k v_k = (1,...,1), theta >= 0`` over the columns held.
+
+    Parameters
+    ----------
+    rows : int
+        Length of the columns.
+
+    Attributes
+    ----------
+    columns : array, shape (rows, K)
+        Those held.
+    weights : array, shape (K,)
+        theta of the last solution.
+    multipliers : array, shape (rows,)
+        Dual to the equalities.
+    value : float
+        Of the last solution.
+    """
+
+    def __init__(self, rows: int) -> None:
+        import highspy
+
+        self._highs = highspy.Highs()
+        options = {
+            "output_flag": False,
+            "presolve": "off",  # it would forget the basis
+            "simplex_strategy": _PRIMAL,  # primal: new columns keep the basis feasible
+            "primal_feasibility_tolerance": SOLVER,
+            "dual_feasibility_tolerance": SOLVER,
+        }
+        for name, setting in options.items():
+            self._highs.setOptionValue(name, setting)
+        self._highs.changeObjectiveSense(highspy.ObjSense.kMaximize)
+        none = np.empty(0, dtype=np.int32)
+        for _ in range(rows):
+            self._highs.addRow(1.0, 1.0, 0, none, np.empty(0))
+        self._optimal = highspy.HighsModelStatus.kOptimal
+        self.columns: Floats = np.empty((rows, 0))
+        self.weights: Floats = np.empty(0)
+        self.multipliers: Floats = np.zeros(rows)
+        self.value = -np.inf
+
+    def add(self, columns: Floats, gains: Floats) -> None:
+        """Let the program use more columns, shape (rows, k), with mu of each, shape (k,)."""
+        across = np.ascontiguousarray(columns.T)
+        filled = across != 0
+        starts = np.concatenate([[0], np.cumsum(filled.sum(axis=1))[:-1]]).astype(np.int32)
+        indices = np.nonzero(filled)[1].astype(np.int32)
+        count = len(across)
+        self._highs.addCols(
+            count, gains, np.zeros(count), np.full(count, np.inf), indices.size, starts, indices, across[filled]
+        )
+        self.columns = np.hstack([self.columns, columns])
+
+    def solve(self) -> None:
+        """Solve the program from the last basis.
+
+        Raises
+        ------
+        SolverError
+            If HiGHS ends without an optimum.
+        """
+        self._highs.run()
+        if not self._solved():
+            # Degenerate programs may lead the primal simplex method astray; the dual one starts afresh.
+            self._highs.clearSolver()
+            self._highs.setOptionValue("simplex_strategy", _DUAL)
+            self._highs.run()
+            self._highs.setOptionValue("simplex_strategy", _PRIMAL)
+        if not self._solved():
+            status = self._highs.modelStatusToString(self._highs.getModelStatus())
+            raise SolverError(
+                f"HiGHS ended {status!r} on {self.columns.shape[1]} columns; change epsilon or radius a little"
+            )
+        solution = self._highs.getSolution()
+        self.weights = np.maximum(np.array(solution.col_value), 0.0)
+        self.multipliers = np.array(solution.row_dual)
+        self.value = float(self._highs.getInfo().objective_function_value)
+
+    def _solved(self) -> bool:
+        return bool(self._highs.getModelStatus() == self._optimal)
+
+    def mechanism(self) -> Floats:
+        """Return the columns that the last solution uses, times their weights."""
+        columns, weights = self.columns[:, : self.weights.size], self.weights
+        used = weights > NEGLIGIBLE_WEIGHT
+        return with_weights(columns[:, used], weights[used])
+
+
+def with_weights(columns: Floats, weights: Floats) -> Floats:
+    """Return columns times weights, the weights solved again so that rows sum to 1 to rounding.
+
+    Parameters
+    ----------
+    columns : array, shape (N, k)
+        Those used by a basic solution of a linear program.
+    weights : array, shape (k,)
+        Theirs, up to the solver's errors.
+    """
+    ones = np.ones(len(columns))
+    exact, *_ = np.linalg.lstsq(columns, ones, rcond=None)
+    exact += np.linalg.lstsq(columns, ones - columns @ exact, rcond=None)[0]
+    if (exact < 0).any() or np.abs(columns @ exact - 1).max() > np.abs(columns @ weights - 1).max():
+        exact = weights
+    result: Floats = columns * exact
+    return result

@@ -1,0 +1,89 @@
+"""Symbols that may change places: a smaller linear program, and the way back.
+
+Where symbols of equal probability are interchangeable, averaging a mechanism over their permutations changes
+neither privacy nor utility. A linear program then needs one row for each group of such symbols, with the
+column's mean over the group. On the way back a column is turned: all groups at once, each in as many steps as
+it has symbols, so that every symbol of a group receives the group's mean.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from mechdesign.problem import DesignProblem
+from mechdesign.uncertainty import L1Ball
+from mechdesign.uncertainty.base import Floats
+
+_MOST_SYMBOLS = 256
+
+
+@dataclass(frozen=True)
+class Orbits:
+    """Groups of interchangeable symbols.
+
+    Attributes
+    ----------
+    groups : tuple of tuples of int
+        Every symbol is in one.
+
+    Examples
+    --------
+    >>> pairs = Orbits(((0, 1), (2,)))
+    >>> pairs.fold(np.array([[3.0], [1.0], [5.0]]))
+    array([[2.],
+           [5.]])
+    >>> pairs.turned(np.array([[3.0], [1.0], [5.0]]))
+    array([[1.5, 0.5],
+           [0.5, 1.5],
+           [2.5, 2.5]])
+    """
+
+    groups: tuple[tuple[int, ...], ...]
+
+    @classmethod
+    def of(cls, problem: DesignProblem) -> Orbits:
+        """Return the groups of equal probability, or single symbols where the problem tells them apart.
+
+        Beyond 256 symbols too the way back would take longer than the larger program.
+        """
+        known = problem.uncertainty
+        groups: dict[Fraction | int, list[int]] = {}
+        alike = isinstance(known, L1Ball) and problem.utility.is_symmetric and known.size <= _MOST_SYMBOLS
+        for symbol, p in enumerate(known.center):
+            groups.setdefault(p if alike else symbol, []).append(symbol)
+        return cls(tuple(tuple(group) for group in groups.values()))
+
+    @property
+    def trivial(self) -> bool:
+        """Whether no two symbols are interchangeable."""
+        return all(len(group) == 1 for group in self.groups)
+
+    def fold(self, columns: Floats) -> Floats:
+        """Return the mean of each column over each group, shape (G, k)."""
+        return np.array([columns[list(group)].mean(axis=0) for group in self.groups])
+
+    def spread(self, multipliers: Floats) -> Floats:
+        """Return the multipliers of symbols, shape (N,), from those of groups."""
+        result = np.empty(sum(map(len, self.groups)))
+        for group, multiplier in zip(self.groups, multipliers, strict=True):
+            result[list(group)] = multiplier / len(group)
+        return result
+
+    def turned(self, columns: Floats) -> Floats:
+        """Return columns whose sum is the columns' sum averaged over groups, each a permutation times a weight."""
+        return np.hstack([self._turned(column) for column in columns.T])
+
+    def _turned(self, column: Floats) -> Floats:
+        """Return a column in all positions; groups on which it is constant need not turn."""
+        turning = [list(group) for group in self.groups if np.ptp(column[list(group)]) > 0]
+        sizes = {len(group) for group in turning} | {1}
+        breaks = sorted({Fraction(k, size) for size in sizes for k in range(size)} | {Fraction(1)})
+        result = np.repeat(column[:, None], len(breaks) - 1, axis=1)
+        for k, start in enumerate(breaks[:-1]):
+            for group in turning:
+                result[group, k] = np.roll(column[group], int(start * len(group)))
+            result[:, k] *= float(breaks[k + 1] - start)
+        return result

@@ -1,0 +1,244 @@
+"""Exact pricing of f-informations for priors that are counts, by subset-sum tables.
+
+Reduced costs of kinds A, B and D of the extreme rays depend on the set S through its mass and lambda(S)
+alone; with integer counts one table holds the least lambda(S) for every mass. Kind B leaves its fractional
+symbol out of S, which the table over all symbols relaxes; where that matters, tables without the symbol
+are made. Kind C needs two sets (see `three_values`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from mechdesign.optimize.pricing.levels import Cone, OneBetween, TwoValues
+from mechdesign.optimize.pricing.price import Price
+from mechdesign.optimize.pricing.subset_sums import CheapestSets, Kin, leave_one_out
+from mechdesign.optimize.pricing.three_values import ThreeValues, price_three_values
+from mechdesign.optimize.start import center_multipliers, start_columns
+from mechdesign.uncertainty import L1Ball
+from mechdesign.uncertainty.base import Floats
+from mechdesign.utility import FInformation
+
+_PEAKS = 48
+_MOST_ENTRIES = 5_000_000_000
+_MOST_BYTES = 1_500_000_000
+_MOST_CASES = 400
+_FEW_CASES = 5
+_SMALL_TABLES = 20_000_000  # entries filled: then every symbol's own table is worth its columns
+
+
+@dataclass(frozen=True, eq=False)
+class CountPricing:
+    """Prices columns of the cone of an l1 ball whose center is a vector of counts.
+
+    Attributes
+    ----------
+    ball : L1Ball
+        Its weights are the counts.
+    exp_epsilon : float
+        exp(epsilon), above 1.
+    utility : FInformation
+        Its mu is priced.
+
+    Examples
+    --------
+    >>> from mechdesign import L1Ball, MutualInformation
+    >>> pricing = CountPricing(L1Ball.from_counts([5, 3, 2]), 1.5, MutualInformation())
+    >>> round(pricing.price(np.zeros(3)).upper, 9)
+    0.359884719
+    """
+
+    ball: L1Ball
+    exp_epsilon: float
+    utility: FInformation
+
+    method = "subset-sum tables over the counts"
+
+    @cached_property
+    def _cone(self) -> Cone:
+        return Cone(sum(self.ball.weights), float(self.ball.half_radius), self.exp_epsilon)
+
+    @property
+    def _exact_ball(self) -> bool:
+        return self.ball.within_simplex and self._cone.half_radius > 0
+
+    @property
+    def _only_d(self) -> bool:
+        return self._exact_ball and self._cone.half_radius >= 1
+
+    @cached_property
+    def _groups(self) -> list[list[int]]:
+        """Symbols of equal count, lighter ones first."""
+        groups: dict[int, list[int]] = {}
+        for symbol, weight in enumerate(self.ball.weights):
+            groups.setdefault(weight, []).append(symbol)
+        return [groups[weight] for weight in sorted(groups)]
+
+    @cached_property
+    def _two_values(self) -> list[TwoValues]:
+        kinds = [] if self._only_d else [TwoValues.of_kind_a(self._cone, self.utility)]
+        return [*kinds, TwoValues.of_kind_d(self._cone, self.utility)] if self._exact_ball else kinds
+
+    @cached_property
+    def _between(self) -> list[OneBetween | None]:
+        """Kind B for each group; symbols without mass are never fractional."""
+        weights = self.ball.weights
+        if self._only_d:
+            return [None] * len(self._groups)
+        return [
+            OneBetween.of_weight(self._cone, weights[group[0]], self.utility) if weights[group[0]] > 0 else None
+            for group in self._groups
+        ]
+
+    @cached_property
+    def _three_values(self) -> ThreeValues | None:
+        if not self._exact_ball or self._only_d:
+            return None
+        return ThreeValues(self._cone, self.utility)
+
+    @cached_property
+    def _capacity(self) -> int:
+        """The greatest weight of a set in kinds A, B and D."""
+        sizes = [kind.on.size - 1 for kind in self._two_values]
+        return max(sizes + [kind.first + kind.between.size - 1 for kind in self._between if kind is not None])
+
+    @cached_property
+    def entries(self) -> int:
+        """How many entries of tables a pricing fills at most, apart from kind C."""
+        size = self.ball.size
+        return size * size.bit_length() * self._capacity
+
+    @property
+    def affordable(self) -> bool:
+        """Whether tables take reasonable time and memory: they grow with the total of the counts."""
+        size, total = self.ball.size, self._cone.total
+        if total > _MOST_ENTRIES:
+            return False
+        longest = self._capacity if self._three_values is None else total
+        # Tables of floats: one for each halving, and some that pricing works with; a bit for each item in an entry.
+        held = 8 * (size.bit_length() + 6) * longest + size * longest // 8
+        return self.entries <= _MOST_ENTRIES and held <= _MOST_BYTES
+
+    def price(self, multipliers: Floats, *, thorough: bool = True) -> Price:
+        """Return the greatest reduced cost of any column with ``<P, v> = 1``, rounded up.
+
+        lambda is first averaged over symbols of equal count: that leaves its sum as it is and never raises
+        the greatest reduced cost, which is convex in lambda and indifferent to the names of the symbols.
+
+        Parameters
+        ----------
+        multipliers : array, shape (N,)
+            lambda.
+        thorough : bool
+            Whether the bound is to be exact, at the price of more tables; it always holds.
+        """
+        if not np.isfinite(multipliers).all() or not np.isfinite(np.abs(multipliers).sum()):
+            return Price(np.inf, "multipliers beyond floats", 0)
+        averaged = multipliers.copy()
+        for group in self._groups:
+            averaged[group] = multipliers[group].mean()
+        kins = [Kin(group, self.ball.weights[group[0]], float(averaged[group[0]])) for group in self._groups]
+        sets = CheapestSets(self._cone.total if self._three_values else self._capacity)
+        for kin in kins:
+            kin.add_to(sets)
+        found = _Found(-np.inf, -np.inf, [])
+        for kind in self._two_values:
+            self._price_two_values(kind, sets, averaged, found)
+        self._price_between(kins, sets, averaged, found, thorough=thorough)
+        looked_at = self.entries
+        if self._three_values is not None:
+            covered = price_three_values(
+                self._three_values,
+                kins,
+                sets,
+                averaged,
+                found.upper,
+                most_cases=_MOST_CASES if thorough else _FEW_CASES,
+            )
+            found.upper = max(found.upper, covered.upper)
+            found.columns += covered.columns
+        best = np.array(found.columns).T if found.columns else np.empty((self.ball.size, 0))
+        return Price(found.upper, self.method, looked_at, best)
+
+    def start(self) -> Floats:
+        """Return columns of balanced sets."""
+        return start_columns(self.ball, self.exp_epsilon, self.utility)
+
+    def centers(self) -> list[Floats]:
+        """Return zeros, and the slopes of chords."""
+        return center_multipliers(self.ball, self.exp_epsilon, self.utility)
+
+    def guess(self, multipliers: Floats) -> Floats:  # noqa: ARG002 - tables need no guesses
+        """Return no columns: tables are as quick."""
+        return np.empty((self.ball.size, 0))
+
+    def _price_two_values(self, kind: TwoValues, sets: CheapestSets, multipliers: Floats, found: _Found) -> None:
+        costs = kind.reduced_costs(sets.best, multipliers)
+        found.upper = max(found.upper, float(costs.max()))
+        for w in _peaks(costs, _PEAKS):
+            v = np.full(self.ball.size, kind.off[w])
+            v[sets.members(w)] = kind.on[w]
+            found.add(v, float(costs[w]))
+
+    def _price_between(
+        self, kins: list[Kin], sets: CheapestSets, multipliers: Floats, found: _Found, *, thorough: bool
+    ) -> None:
+        """Price kind B with the table over all symbols first, and without a symbol where that matters."""
+        relaxed = np.full(len(kins), -np.inf)
+        for k, (kin, kind) in enumerate(zip(kins, self._between, strict=True)):
+            if kind is None:
+                continue
+            costs = kind.reduced_costs(sets.best, kin.cost, multipliers)
+            w = int(np.argmax(costs)) if costs.size else 0
+            if costs.size == 0 or costs[w] == -np.inf:
+                continue
+            members = sets.members(kind.first + w)
+            free = [symbol for symbol in kin.items if symbol not in members]
+            if free:
+                found.upper = max(found.upper, float(costs[w]))
+                found.add(self._column_between(kind, w, members, free[0]), float(costs[w]))
+            else:
+                relaxed[k] = costs[w]
+        # Every symbol's own table costs little on small ones, and its column may help a linear program.
+        small = self.entries <= _SMALL_TABLES
+        wanted = relaxed > -np.inf if small else (relaxed > found.reached) & thorough
+        for k, table in leave_one_out(kins, wanted.tolist(), CheapestSets(self._capacity)):
+            kind = self._between[k]
+            if kind is None:
+                continue
+            costs = kind.reduced_costs(table.best, kins[k].cost, multipliers)
+            w = int(np.argmax(costs))
+            relaxed[k] = costs[w]
+            if costs[w] > -np.inf:
+                members = table.members(kind.first + w)
+                found.add(self._column_between(kind, w, members, kins[k].items[0]), float(costs[w]))
+        found.upper = max(found.upper, float(relaxed.max(initial=-np.inf)))
+
+    def _column_between(self, kind: OneBetween, w: int, members: list[int], fractional: int) -> Floats:
+        v = np.zeros(self.ball.size)
+        v[members] = kind.top
+        v[fractional] = kind.between[w]
+        return v
+
+
+@dataclass
+class _Found:
+    """What pricing has met so far: a bound, the greatest reduced cost of a true column, columns."""
+
+    upper: float
+    reached: float
+    columns: list[Floats]
+
+    def add(self, column: Floats, cost: float) -> None:
+        self.columns.append(column)
+        self.reached = max(self.reached, cost)
+
+
+def _peaks(costs: Floats, most: int) -> list[int]:
+    """Return the indices of the greatest local maxima."""
+    padded = np.concatenate([[-np.inf], costs, [-np.inf]])
+    local = np.flatnonzero((costs >= padded[:-2]) & (costs >= padded[2:]) & (costs > -np.inf))
+    return [int(w) for w in local[np.argsort(-costs[local], kind="stable")[:most]]]

@@ -1,0 +1,51 @@
+"""Which exact pricing serves a problem: the quickest of those that cover it."""
+
+from __future__ import annotations
+
+from mechdesign.errors import LimitError
+from mechdesign.optimize.pricing.boxes import BoxPricing
+from mechdesign.optimize.pricing.by_counts import CountPricing
+from mechdesign.optimize.pricing.listing import ListedPricing, check_listable
+from mechdesign.optimize.pricing.price import Pricing
+from mechdesign.uncertainty import L1Ball, UncertaintySet
+from mechdesign.utility import FInformation, Utility
+
+_LISTED_AT_ONCE = 12  # symbols: so few have their rays listed before column generation would have begun
+
+
+def pricing_for(uncertainty: UncertaintySet, exp_epsilon: float, utility: Utility) -> ListedPricing | Pricing:
+    """Return the exact pricing of a utility that is not polyhedral.
+
+    Few symbols have their rays listed. More are priced by subset-sum tables where the prior is a vector of counts
+    of a reasonable total. What is left is listed while it can be, and then priced by branch and bound.
+
+    Parameters
+    ----------
+    uncertainty : UncertaintySet
+        Any.
+    exp_epsilon : float
+        exp(epsilon), above 1.
+    utility : Utility
+        Only f-informations are priced without a list.
+
+    Raises
+    ------
+    LimitError
+        If nothing covers the problem.
+
+    Examples
+    --------
+    >>> from mechdesign import MutualInformation
+    >>> pricing_for(L1Ball.from_counts(range(1, 41)), 2.0, MutualInformation()).method
+    'subset-sum tables over the counts'
+    """
+    if not isinstance(utility, FInformation):
+        return ListedPricing(check_listable(uncertainty, exp_epsilon), utility)
+    if isinstance(uncertainty, L1Ball) and uncertainty.size > _LISTED_AT_ONCE:
+        tables = CountPricing(uncertainty, exp_epsilon, utility)
+        if tables.affordable:
+            return tables
+    try:
+        return ListedPricing(check_listable(uncertainty, exp_epsilon), utility)
+    except LimitError:
+        return BoxPricing(uncertainty, exp_epsilon, utility)

@@ -1,0 +1,182 @@
+"""Columns of few values, priced through the estimated mass of the symbols that have each value.
+
+The f-information of a column with ``<P, v> = 1`` that has value ``u_k`` on a set of mass ``p_k`` is
+``sum_k p_k f(u_k)``: it depends on the sets through their masses alone. What is computed here is rounded up,
+so that bounds made of it hold.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mechdesign.tolerances import RAY_EDGE
+from mechdesign.uncertainty.base import Floats
+from mechdesign.utility import FInformation
+
+EPS = float(np.finfo(float).eps)
+
+
+@dataclass(frozen=True)
+class Cone:
+    """The numbers that describe the column cone of an l1 ball around a prior of integer weights.
+
+    Attributes
+    ----------
+    total : int
+        Sum of the weights: a set of weight w has estimated mass w / total.
+    half_radius : float
+        t.
+    exp_epsilon : float
+        e = exp(epsilon), above 1.
+    """
+
+    total: int
+    half_radius: float
+    exp_epsilon: float
+
+    @property
+    def top(self) -> float:
+        """``c = e / (1 + t e)``, the greatest value of columns of kinds A and B."""
+        return self.exp_epsilon / (1 + self.half_radius * self.exp_epsilon)
+
+    def weight_up_to(self, mass: float) -> int:
+        """Return the greatest weight of a set of at most a mass; rounding errs towards more."""
+        return min(int(np.floor(self.total * (mass + RAY_EDGE))), self.total)
+
+    def weight_from(self, mass: float) -> int:
+        """Return the least weight of a set of at least a mass; rounding errs towards less."""
+        return max(int(np.ceil(self.total * (mass - RAY_EDGE))), 0)
+
+
+def greatest_near(utility: FInformation, level: Floats, error: Floats | float) -> Floats:
+    """Return the greatest f within an error of each level: a convex f has it at an end."""
+    below = np.asarray(utility.f(np.maximum(level - error, 0.0)), dtype=float)
+    above = np.asarray(utility.f(level + error), dtype=float)
+    result: Floats = np.maximum(below, above)
+    return result
+
+
+@dataclass(frozen=True)
+class TwoValues:
+    """Columns with one value on a set S and another off it, for every weight of S from 0 on.
+
+    Attributes
+    ----------
+    on, off : array, shape (W,)
+        The values, scaled so that ``<P, v> = 1``; ``on > off``.
+    utility : array, shape (W,)
+        mu, rounded up.
+    error : array, shape (W,)
+        How far the values may be from those of a column of the cone.
+    """
+
+    on: Floats
+    off: Floats
+    utility: Floats
+    error: Floats
+
+    @classmethod
+    def of_kind_a(cls, cone: Cone, utility: FInformation) -> TwoValues:
+        """Return ``c`` on S and ``m = (1 - c P(S)) / (1 - P(S) + t)`` off it, while ``m >= 0``."""
+        weights = np.arange(min(cone.weight_up_to(1 / cone.top), cone.total - 1) + 1)
+        on_mass, off_mass = weights / cone.total, (cone.total - weights) / cone.total
+        room = off_mass + cone.half_radius
+        off = np.maximum((1 - cone.top * on_mass) / room, 0.0)
+        on = np.full(off.shape, cone.top)
+        return cls._scaled(on, off, 8 * EPS * (1 + on + 1 / room), on_mass, off_mass, utility)
+
+    @classmethod
+    def of_kind_d(cls, cone: Cone, utility: FInformation) -> TwoValues:
+        """Return ``e`` on S and 1 off it, while ``P(S) <= t``."""
+        weights = np.arange(cone.weight_up_to(min(cone.half_radius, 1.0)) + 1)
+        on_mass, off_mass = weights / cone.total, (cone.total - weights) / cone.total
+        on = np.full(weights.shape, cone.exp_epsilon)
+        return cls._scaled(on, np.ones(on.shape), 8 * EPS * on, on_mass, off_mass, utility)
+
+    @classmethod
+    def _scaled(
+        cls, on: Floats, off: Floats, error: Floats, on_mass: Floats, off_mass: Floats, utility: FInformation
+    ) -> TwoValues:
+        scale = on_mass * on + off_mass * off
+        # The error of the scale is at most that of the values.
+        error = (error + on * (error + 4 * EPS * scale) / scale) / scale + 8 * EPS * on / scale
+        on, off = on / scale, off / scale
+        on_f, off_f = greatest_near(utility, on, error), greatest_near(utility, off, error)
+        rounding = 32 * EPS * (on_mass * np.abs(on_f) + off_mass * np.abs(off_f))
+        return cls(on, off, on_mass * on_f + off_mass * off_f + rounding, error)
+
+    def reduced_costs(self, cheapest: Floats, multipliers: Floats) -> Floats:
+        """Return upper bounds of ``mu(v) - <lambda, v>``, -inf where no set has the weight, shape (W,).
+
+        Parameters
+        ----------
+        cheapest : array, shape (at least W,)
+            The least lambda(S) for every weight.
+        multipliers : array, shape (N,)
+            lambda.
+        """
+        costs = cheapest[: self.on.size]
+        size = float(np.abs(multipliers).sum())
+        slack = size * (self.error + (multipliers.size + 16) * EPS * self.on)
+        result: Floats = self.utility - self.off * multipliers.sum() - (self.on - self.off) * costs + slack
+        return result
+
+
+@dataclass(frozen=True)
+class OneBetween:
+    """Columns of kind B whose fractional symbol f has a given weight, for every weight of S that allows it.
+
+    Attributes
+    ----------
+    first : int
+        The least weight of S.
+    top : float
+        c, the value on S.
+    between : array, shape (W,)
+        x, the value at f.
+    utility : array, shape (W,)
+        mu, rounded up.
+    error : float
+        How far x may be from that of a column of the cone.
+    """
+
+    first: int
+    top: float
+    between: Floats
+    utility: Floats
+    error: float
+
+    @classmethod
+    def of_weight(cls, cone: Cone, weight: int, utility: FInformation) -> OneBetween:
+        """Return ``x = (1 - c P(S)) / P_f`` while ``0 <= x <= c``, for a symbol of positive weight."""
+        c, total = cone.top, cone.total
+        first = cone.weight_from(max(1 / c - weight / total, 0.0))
+        weights = np.arange(first, min(cone.weight_up_to(1 / c), total - weight) + 1)
+        mass, own, rest = weights / total, weight / total, (total - weight - weights) / total
+        between = np.clip((1 - c * mass) / own, 0.0, c)
+        error = 16 * EPS / own
+        on_f = float(greatest_near(utility, np.array([c]), 8 * EPS * c)[0])
+        own_f = greatest_near(utility, between, error)
+        zero_f = float(greatest_near(utility, np.zeros(1), 0.0)[0])
+        rounding = 32 * EPS * (mass * abs(on_f) + own * np.abs(own_f) + rest * abs(zero_f))
+        return cls(first, c, between, mass * on_f + own * own_f + rest * zero_f + rounding, error)
+
+    def reduced_costs(self, cheapest: Floats, multiplier: float, multipliers: Floats) -> Floats:
+        """Return upper bounds of ``mu(v) - <lambda, v>``, shape (W,).
+
+        Parameters
+        ----------
+        cheapest : array
+            The least lambda(S) for every weight.
+        multiplier : float
+            That of the fractional symbol.
+        multipliers : array, shape (N,)
+            lambda.
+        """
+        costs = cheapest[self.first : self.first + self.between.size]
+        size = float(np.abs(multipliers).sum())
+        slack = abs(multiplier) * self.error + size * (multipliers.size + 16) * EPS * self.top
+        result: Floats = self.utility - self.top * costs - self.between * multiplier + slack
+        return result

@@ -1,0 +1,161 @@
+"""The cheapest set of items for every total weight: the 0/1 knapsack as a table over integer weights."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mechdesign.uncertainty.base import Floats
+
+
+@dataclass(frozen=True)
+class _Taken:
+    """Which entries of a table an item lowered, and what was added before it."""
+
+    item: int
+    weight: int
+    bits: NDArray[np.uint8] | None
+    before: _Taken | None
+
+
+class CheapestSets:
+    """``best[w]``, the least total cost of a set of items with total weight w, item by item.
+
+    Parameters
+    ----------
+    capacity : int
+        The greatest total weight that is of interest.
+
+    Attributes
+    ----------
+    best : array, shape (capacity + 1,)
+        Infinite where no set has the weight.
+
+    Examples
+    --------
+    >>> sets = CheapestSets(5)
+    >>> for item, (weight, cost) in enumerate([(2, 1.0), (3, -1.0), (2, 0.5)]):
+    ...     sets.add(item, weight, cost)
+    >>> sets.best
+    array([ 0. ,  inf,  0.5, -1. ,  1.5, -0.5])
+    >>> sets.members(5)
+    [2, 1]
+    """
+
+    def __init__(self, capacity: int) -> None:
+        self.best: Floats = np.full(capacity + 1, np.inf)
+        self.best[0] = 0.0
+        self._heaviest = 0
+        self._last: _Taken | None = None
+
+    def copy(self) -> CheapestSets:
+        """Return a table with the same items, to which others can be added."""
+        other = object.__new__(CheapestSets)
+        other.best = self.best.copy()
+        other._heaviest, other._last = self._heaviest, self._last
+        return other
+
+    def add(self, item: int, weight: int, cost: float) -> None:
+        """Let sets hold one more item."""
+        top = min(self._heaviest + weight, self.best.size - 1)
+        if top < weight:
+            return
+        with_item = self.best[: top - weight + 1] + cost
+        without = self.best[weight : top + 1]
+        lower = with_item < without
+        np.copyto(without, with_item, where=lower)
+        self._heaviest = top
+        self._last = _Taken(item, weight, np.packbits(lower, bitorder="little"), self._last)
+
+    def require(self, item: int, weight: int, cost: float) -> None:
+        """Let sets hold one more item, and no set do without it."""
+        self.best[weight:] = self.best[: self.best.size - weight] + cost
+        self.best[:weight] = np.inf
+        self._heaviest = min(self._heaviest + weight, self.best.size - 1)
+        self._last = _Taken(item, weight, None, self._last)
+
+    def members(self, weight: int) -> list[int]:
+        """Return the items of a cheapest set of a weight that some set has, the last added first."""
+        chosen, taken = [], self._last
+        while taken is not None:
+            before = weight - taken.weight
+            if taken.bits is None or (before >= 0 and _bit(taken.bits, before)):
+                chosen.append(taken.item)
+                weight = before
+            taken = taken.before
+        return chosen
+
+
+def _bit(bits: NDArray[np.uint8], index: int) -> bool:
+    return index >> 3 < bits.size and bool(bits[index >> 3] >> (index & 7) & 1)
+
+
+@dataclass(frozen=True)
+class Kin:
+    """Items of one weight and one cost, which are interchangeable.
+
+    Attributes
+    ----------
+    items : sequence of int
+        At least one.
+    weight : int
+        Of each.
+    cost : float
+        Of each.
+    """
+
+    items: Sequence[int]
+    weight: int
+    cost: float
+
+    def add_to(self, sets: CheapestSets, leave_out: int = 0) -> None:
+        """Let sets hold these items, or all but the first few of them."""
+        for item in self.items[leave_out:]:
+            sets.add(item, self.weight, self.cost)
+
+
+def leave_one_out(
+    kins: Sequence[Kin], wanted: Sequence[bool], sets: CheapestSets
+) -> Iterator[tuple[int, CheapestSets]]:
+    """Yield each wanted kin's index with the table of all items but its first one.
+
+    Halves are added to each other's tables, so that n kins take O(n log n) additions and not n^2.
+
+    Parameters
+    ----------
+    kins : sequence of Kin
+        All items but those that `sets` holds.
+    wanted : sequence of bool
+        For which kins a table is asked.
+    sets : CheapestSets
+        Where the items are added; empty at first.
+
+    Examples
+    --------
+    >>> kins = [Kin([0], 2, 1.0), Kin([1, 2], 3, -1.0)]
+    >>> [(k, table.members(3)) for k, table in leave_one_out(kins, [False, True], CheapestSets(6))]
+    [(1, [2])]
+    """
+    yield from _leave_one_out(kins, list(range(len(kins))), wanted, sets)
+
+
+def _leave_one_out(
+    kins: Sequence[Kin], among: list[int], wanted: Sequence[bool], sets: CheapestSets
+) -> Iterator[tuple[int, CheapestSets]]:
+    if not any(wanted[k] for k in among):
+        return
+    if len(among) == 1:
+        table = sets.copy()
+        kins[among[0]].add_to(table, leave_out=1)
+        yield among[0], table
+        return
+    half = len(among) // 2
+    for these, others in ((among[:half], among[half:]), (among[half:], among[:half])):
+        if any(wanted[k] for k in these):
+            table = sets.copy()
+            for k in others:
+                kins[k].add_to(table)
+            yield from _leave_one_out(kins, these, wanted, table)

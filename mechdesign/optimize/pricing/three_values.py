@@ -1,0 +1,389 @@
+"""Kind C of the extreme rays, priced through masses.
+
+With T the support of the column and S the part of it that has the greatest value, a = P(S) and b = P(T), the
+column is ``1_T + (g - 1) 1_S``, ``g = e (b - t)``. For every pair (a, b) the cost of its symbols is at least the
+least lambda(T) plus g - 1 times the least lambda(S), and at least the least lambda(T without S) plus g times
+the least lambda(S). Where the sets of the greater of these bounds fit together, it is attained. Where they do
+not, two cases cover all columns: S has fewer of some kin, or S has that many of them.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mechdesign.optimize.pricing.levels import EPS, Cone
+from mechdesign.optimize.pricing.subset_sums import CheapestSets, Kin
+from mechdesign.uncertainty.base import Floats
+from mechdesign.utility import FInformation
+
+_FINER = 8
+_MOST_BLOCKS = 4096
+_DIVE = 8
+
+Indices = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Peak:
+    """Where the bound is greatest.
+
+    Attributes
+    ----------
+    upper : float
+        The bound.
+    inner, outer : int
+        Weights of S and T.
+    """
+
+    upper: float
+    inner: int
+    outer: int
+
+
+@dataclass(frozen=True)
+class _Blocks:
+    """Squares of weights of S and T: from ``a * width`` and ``b * width`` on, each a width wide."""
+
+    a: Indices
+    b: Indices
+    width: int
+
+    def only(self, which: NDArray[Any]) -> _Blocks:
+        return _Blocks(self.a[which], self.b[which], self.width)
+
+    def finer(self, a_size: int, b_size: int) -> _Blocks:
+        """Return the blocks within these that are narrower by a step."""
+        width, steps = self.width // _FINER, np.arange(_FINER)
+        a, b = np.broadcast_arrays(
+            self.a[:, None, None] * _FINER + steps[:, None], self.b[:, None, None] * _FINER + steps
+        )
+        finer = _Blocks(a.ravel(), b.ravel(), width)
+        return finer.only((finer.a * width < a_size) & (finer.b * width < b_size))
+
+
+@dataclass(frozen=True)
+class ThreeValues:
+    """Bounds of reduced costs for all weights of S and T at once.
+
+    Attributes
+    ----------
+    cone : Cone
+        With ``0 < t < 1``.
+    utility : FInformation
+        Its mu is priced.
+    """
+
+    cone: Cone
+    utility: FInformation
+
+    @property
+    def heaviest_inner(self) -> int:
+        """The greatest weight of S."""
+        return self.cone.weight_up_to(self.cone.half_radius)
+
+    @property
+    def lightest_outer(self) -> int:
+        """The least weight of T."""
+        return self.cone.weight_from(self.cone.half_radius + 1 / self.cone.exp_epsilon)
+
+    def column(self, inner: Sequence[int], outer: Sequence[int], mass: Floats) -> Floats:
+        """Return the column of two sets, S within T, with ``<P, v> = 1``, shape (N,)."""
+        v = np.zeros(mass.size)
+        v[list(outer)] = 1.0
+        v[list(inner)] = self.cone.exp_epsilon * (mass[list(outer)].sum() - self.cone.half_radius)
+        result: Floats = v / (mass @ v)
+        return result
+
+    def peak(self, cases: _Sets, multipliers: Floats, floor: float) -> Peak | None:
+        """Return the greatest bound over all weights, or None where it is not above a floor.
+
+        Blocks of weights are bounded together and split while their bound is above the floor.
+
+        Parameters
+        ----------
+        cases : _Sets
+            The least lambda(S), lambda(T) and lambda(T without S) for every weight.
+        multipliers : array, shape (N,)
+            lambda.
+        floor : float
+            What is of no interest.
+        """
+        costs = _Costs(
+            cases.inner.best[: self.heaviest_inner + 1],
+            cases.outer.best[self.lightest_outer : self.cone.total + 1],
+            cases.rest.best,
+            self.lightest_outer,
+        )
+        rows, across = costs.inner.size, costs.outer.size
+        if rows == 0 or across == 0:
+            return None
+        width = 1
+        while -(-rows // width) * -(-across // width) > _MOST_BLOCKS:
+            width *= _FINER
+        grid = np.meshgrid(np.arange(-(-rows // width)), np.arange(-(-across // width)))
+        blocks = _Blocks(grid[0].ravel(), grid[1].ravel(), width)
+        bound = partial(self._bounds, costs=costs, size=float(np.abs(multipliers).sum()), count=multipliers.size)
+        found: Peak | None = None
+        while blocks.a.size:
+            bounds = bound(blocks)
+            # A dive into the best blocks alone finds a peak that most others are below.
+            dived = blocks.only(np.argsort(-bounds)[:_DIVE])
+            while dived.width > 1:
+                dived = dived.finer(rows, across)
+                dived = dived.only(np.argsort(-bound(dived))[:_DIVE])
+            heights = bound(dived)
+            k = int(np.argmax(heights))
+            if heights[k] > floor:
+                floor = float(heights[k])
+                found = Peak(floor, int(dived.a[k]), int(dived.b[k]) + self.lightest_outer)
+            if blocks.width == 1:
+                break
+            blocks = blocks.only(bounds > floor).finer(rows, across)
+        return found
+
+    def _bounds(self, blocks: _Blocks, costs: _Costs, size: float, count: int) -> Floats:
+        """Return upper bounds of the reduced costs over blocks of weights, shape (k,)."""
+        a, b, width = blocks.a, blocks.b, blocks.width
+        total, t, e = self.cone.total, self.cone.half_radius, self.cone.exp_epsilon
+        a_low, a_high = a * width / total, np.minimum((a + 1) * width - 1, costs.inner.size - 1) / total
+        first = self.lightest_outer
+        b_low, b_high = (first + b * width) / total, (first + np.minimum((b + 1) * width, costs.outer.size) - 1) / total
+        g_low, g_high = np.maximum(e * (b_low - t), 1.0), np.maximum(e * (b_high - t), 1.0)
+        q_low, q_high = b_low + (g_low - 1) * a_low, b_high + (g_high - 1) * a_high
+        # A difference of b and t is multiplied by e; q is at least 1/e.
+        error = 32 * EPS * (1 + e / q_low) * (1 + g_high / q_low)
+        f_on = self._greatest(g_low / q_high, g_high / q_low, error)
+        f_in = self._greatest(1 / q_high, 1 / q_low, error)
+        f_out = float(np.asarray(self.utility.f(np.zeros(1)), dtype=float)[0])
+        inside = np.maximum(b_low * (f_in - f_out), b_high * (f_in - f_out))
+        on = np.maximum(a_low * (f_on - f_in), a_high * (f_on - f_in))
+        rounding = 64 * EPS * (np.abs(f_on) + np.abs(f_in) + abs(f_out))
+        cost = costs.least(blocks, g_low, g_high)
+        cost = np.minimum(cost / q_low, cost / q_high)
+        slack = size * (error + (count + 16) * EPS * (g_high + 1) / q_low)
+        result: Floats = f_out + inside + on + rounding - cost + slack
+        return result
+
+    def _greatest(self, low: Floats, high: Floats, error: Floats) -> Floats:
+        """Return the greatest f of an interval: a convex f has it at an end."""
+        below = np.asarray(self.utility.f(np.maximum(low - error, 0.0)), dtype=float)
+        result: Floats = np.maximum(below, np.asarray(self.utility.f(high + error), dtype=float))
+        return result
+
+
+@dataclass(frozen=True)
+class _Costs:
+    """The least costs of S, T and T without S by weight, and of columns made of them."""
+
+    inner: Floats
+    outer: Floats
+    rest: Floats
+    first: int
+    _minima: dict[int, tuple[Floats, Floats, Floats]] = field(default_factory=dict)
+
+    def least(self, blocks: _Blocks, g_low: Floats, g_high: Floats) -> Floats:
+        """Return lower bounds of ``lambda(T) + (g - 1) lambda(S)`` over blocks, infinite where a set is missing."""
+        of_inner, of_outer, of_rest = self._of_width(blocks.width)
+        inner, outer = of_inner[blocks.a], of_outer[blocks.b]
+        # T without S has a weight from one of the two blocks about the difference.
+        difference = blocks.b - blocks.a + of_inner.size
+        rest = of_rest[difference] if blocks.width == 1 else np.minimum(of_rest[difference], of_rest[difference - 1])
+        nested = outer + np.minimum((g_low - 1) * inner, (g_high - 1) * inner)
+        disjoint = rest + np.minimum(g_low * inner, g_high * inner)
+        missing = np.isinf(inner) | np.isinf(outer) | np.isinf(rest)
+        # Both hold, so the greater holds.
+        result: Floats = np.where(missing, np.inf, np.maximum(nested, disjoint))
+        return result
+
+    def _of_width(self, width: int) -> tuple[Floats, Floats, Floats]:
+        """Return the minima of blocks of a width; the last ones start as far before the others as S is heavy."""
+        if width not in self._minima:
+            inner = _block_minima(self.inner, 0, self.inner.size, width)
+            outer = _block_minima(self.outer, 0, self.outer.size, width)
+            rest = _block_minima(self.rest, self.first - inner.size * width, self.first + self.outer.size, width)
+            self._minima[width] = inner, outer, rest
+        return self._minima[width]
+
+
+def _block_minima(values: Floats, start: int, stop: int, width: int) -> Floats:
+    """Return the least value of each block of a width from a start on; infinite outside of the array."""
+    size = -(-(stop - start) // width) * width
+    padded = np.full(size, np.inf)
+    first, last = max(start, 0), min(start + size, values.size)
+    padded[first - start : last - start] = values[first:last]
+    result: Floats = padded.reshape(-1, width).min(axis=1)
+    return result
+
+
+@dataclass(frozen=True)
+class _Sets:
+    """Tables of the sets that a case allows for S, T and T without S."""
+
+    inner: CheapestSets
+    outer: CheapestSets
+    rest: CheapestSets
+
+
+@dataclass(frozen=True)
+class _Case:
+    """Columns in which S has at least some and at most some of each kin."""
+
+    least: tuple[int, ...]
+    most: tuple[int, ...]
+    sets: _Sets
+    peak: Peak
+
+
+@dataclass(frozen=True)
+class CoveredCases:
+    """The outcome of looking into cases.
+
+    Attributes
+    ----------
+    upper : float
+        No column of kind C has a greater reduced cost; the floor where that is greater.
+    columns : list of arrays, shape (N,)
+        Columns met on the way.
+    looked_at : int
+        Number of cases.
+    """
+
+    upper: float
+    columns: list[Floats]
+    looked_at: int
+
+
+def price_three_values(
+    rays: ThreeValues,
+    kins: Sequence[Kin],
+    sets: CheapestSets,
+    multipliers: Floats,
+    floor: float,
+    *,
+    most_cases: int,
+) -> CoveredCases:
+    """Return a bound of the reduced costs of kind C, exact unless the cases are too many.
+
+    Parameters
+    ----------
+    rays : ThreeValues
+        The columns.
+    kins : sequence of Kin
+        All symbols.
+    sets : CheapestSets
+        Of all symbols and weights.
+    multipliers : array, shape (N,)
+        lambda, alike for kin.
+    floor : float
+        What is of no interest, because another kind has it.
+    most_cases : int
+        After so many the greatest bound of an open case is returned.
+    """
+    mass = np.zeros(multipliers.size)
+    for kin in kins:
+        mass[list(kin.items)] = kin.weight / rays.cone.total
+    columns: list[Floats] = []
+    counted = itertools.count()
+    open_cases: list[tuple[float, int, _Case]] = []
+
+    def consider(least: tuple[int, ...], most: tuple[int, ...], allowed: _Sets) -> None:
+        peak = rays.peak(allowed, multipliers, floor)
+        if peak is not None:
+            heapq.heappush(open_cases, (-peak.upper, next(counted), _Case(least, most, allowed, peak)))
+
+    consider((0,) * len(kins), tuple(len(kin.items) for kin in kins), _Sets(sets, sets, sets))
+    looked_at = 1
+    while open_cases:
+        case = open_cases[0][2]
+        split = _conflict(rays, kins, case, mass, columns)
+        if split is None or looked_at >= most_cases:
+            return CoveredCases(case.peak.upper, columns, looked_at)
+        heapq.heappop(open_cases)
+        k, at_least = split
+        fewer = _replaced(case.most, k, at_least - 1)
+        consider(case.least, fewer, _Sets(_inner(rays, kins, case.least, fewer), case.sets.outer, case.sets.rest))
+        more = _replaced(case.least, k, at_least)
+        consider(
+            more,
+            case.most,
+            _Sets(_inner(rays, kins, more, case.most), _outer(rays, kins, more), _rest(rays, kins, more)),
+        )
+        looked_at += 2
+    return CoveredCases(floor, columns, looked_at)
+
+
+def _conflict(
+    rays: ThreeValues, kins: Sequence[Kin], case: _Case, mass: Floats, columns: list[Floats]
+) -> tuple[int, int] | None:
+    """Return a kin and a number of it in S that divides the case, or None where its peak is a column.
+
+    A column near the peak is added to those met.
+    """
+    peak, sets = case.peak, case.sets
+    inner = _counts(kins, sets.inner.members(peak.inner))
+    outer = _counts(kins, sets.outer.members(peak.outer))
+    rest = _counts(kins, sets.rest.members(peak.outer - peak.inner))
+    sizes = [len(kin.items) for kin in kins]
+    nested = [k for k in range(len(kins)) if inner[k] > outer[k]]
+    disjoint = [k for k in range(len(kins)) if inner[k] + rest[k] > sizes[k]]
+    g = max(rays.cone.exp_epsilon * (peak.outer / rays.cone.total - rays.cone.half_radius), 1.0)
+    costs = [kin.cost for kin in kins]
+    by_rest = float(np.dot(costs, rest)) + g * float(np.dot(costs, inner))
+    by_outer = float(np.dot(costs, outer)) + (g - 1) * float(np.dot(costs, inner))
+    apart = by_rest > by_outer
+    odd = disjoint if apart else nested
+    # Where the sets do not fit together, T is made to hold S, which leaves it heavy enough.
+    support = [i + r for i, r in zip(inner, rest, strict=True)] if apart and not odd else outer
+    columns.append(
+        rays.column(
+            [i for kin, k in zip(kins, inner, strict=True) for i in kin.items[:k]],
+            [i for kin, k, j in zip(kins, inner, support, strict=True) for i in kin.items[: max(k, j)]],
+            mass,
+        )
+    )
+    if not odd:
+        return None
+    k = max(odd, key=lambda k: kins[k].weight)
+    return (k, inner[k]) if apart else (k, outer[k] + 1)
+
+
+def _replaced(values: tuple[int, ...], k: int, value: int) -> tuple[int, ...]:
+    return (*values[:k], value, *values[k + 1 :])
+
+
+def _counts(kins: Sequence[Kin], items: list[int]) -> list[int]:
+    chosen = set(items)
+    return [sum(item in chosen for item in kin.items) for kin in kins]
+
+
+def _inner(rays: ThreeValues, kins: Sequence[Kin], least: Sequence[int], most: Sequence[int]) -> CheapestSets:
+    return _restricted(rays.heaviest_inner, kins, least, most)
+
+
+def _outer(rays: ThreeValues, kins: Sequence[Kin], least: Sequence[int]) -> CheapestSets:
+    return _restricted(rays.cone.total, kins, least, [len(kin.items) for kin in kins])
+
+
+def _rest(rays: ThreeValues, kins: Sequence[Kin], least: Sequence[int]) -> CheapestSets:
+    left = [len(kin.items) - taken for kin, taken in zip(kins, least, strict=True)]
+    return _restricted(rays.cone.total, kins, [0] * len(kins), left)
+
+
+def _restricted(capacity: int, kins: Sequence[Kin], least: Sequence[int], most: Sequence[int]) -> CheapestSets:
+    """Return the table of sets with at least some and at most some of each kin."""
+    sets = CheapestSets(capacity)
+    for kin, required, allowed in zip(kins, least, most, strict=True):
+        for position, item in enumerate(kin.items[:allowed]):
+            if position < required:
+                sets.require(item, kin.weight, kin.cost)
+            else:
+                sets.add(item, kin.weight, kin.cost)
+    return sets

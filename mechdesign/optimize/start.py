@@ -1,0 +1,125 @@
+"""Where column generation begins for an l1 ball: columns of a good mechanism, and multipliers of a good bound."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mechdesign.optimize.balanced_sets import balanced_sets
+from mechdesign.uncertainty import L1Ball
+from mechdesign.uncertainty.base import Floats
+from mechdesign.utility import FInformation
+
+_ORDERS = 16
+_FEW_ORDERS, _LARGE = 2, 256  # beyond so many symbols a larger first program costs more than it saves
+_LENGTHS = np.linspace(0.02, 1.0, 99)
+
+
+@dataclass(frozen=True)
+class _Family:
+    """Columns with two values, for every mass of the set that has the greater one.
+
+    Attributes
+    ----------
+    most : float
+        The greatest mass.
+    on, off : float or array
+        The values, as functions of the mass; not scaled.
+    """
+
+    most: float
+    top: float
+    half_radius: float
+    is_d: bool
+
+    def off(self, mass: Floats) -> Floats:
+        """Return the smaller value where the greater one is `top`."""
+        if self.is_d:
+            return np.ones_like(mass)
+        result: Floats = np.maximum((1 - self.top * mass) / (1 - mass + self.half_radius), 0.0)
+        return result
+
+    def gain(self, mass: Floats, utility: FInformation) -> Floats:
+        """Return mu of the scaled column."""
+        off = self.off(mass)
+        scale = mass * self.top + (1 - mass) * off
+        f = utility.f
+        result: Floats = mass * f(self.top / scale) + (1 - mass) * f(off / scale)
+        return result
+
+    def columns(self, shares: Floats, mass: float) -> Floats:
+        """Return the columns of shares with a mass, not scaled."""
+        off = self.off(np.array([mass]))[0]
+        result: Floats = off + (self.top - off) * shares
+        return result
+
+
+def _families(ball: L1Ball, exp_epsilon: float) -> list[_Family]:
+    """Return kinds A and D as far as the ball has them; B and C are limits of A for masses beyond 1/c."""
+    t = float(ball.half_radius)
+    families = []
+    if not (ball.within_simplex and t >= 1):
+        top = exp_epsilon / (1 + t * exp_epsilon)
+        families.append(_Family(min(1 / top, 1.0), top, t, is_d=False))
+    if ball.within_simplex and t > 0:
+        families.append(_Family(min(t, 1.0), exp_epsilon, t, is_d=True))
+    return families
+
+
+def start_columns(ball: L1Ball, exp_epsilon: float, utility: FInformation) -> Floats:
+    """Return columns of the cone, some of which sum to (1,...,1) with weights, shape (N, k), ``<P, v> = 1``.
+
+    The constant column, and columns of balanced sets of the mass that has the greatest utility, for each
+    two-valued kind of rays.
+
+    Examples
+    --------
+    >>> from mechdesign import MutualInformation
+    >>> columns = start_columns(L1Ball([0.5, 0.5]), 2.0, MutualInformation())
+    >>> np.unique(columns.round(12), axis=1)
+    array([[0., 1., 2.],
+           [2., 1., 0.]])
+    """
+    P = ball.prior
+    present = np.flatnonzero(P > 0)
+    columns = [np.ones((P.size, 1))]
+    for family in _families(ball, exp_epsilon):
+        lengths = _LENGTHS * family.most
+        length = float(lengths[np.argmax(family.gain(lengths, utility))])
+        for rank in _ranks(P[present]):
+            held = balanced_sets(P[present], length, rank)
+            shares = np.zeros((P.size, held.shape[1]))
+            shares[present] = held
+            columns.append(family.columns(shares, length))
+    held = np.hstack(columns)
+    result: Floats = held / (P @ held)
+    # Symbols without mass may take any value between; 1 in all columns gives them rows that sum to 1.
+    result[P <= 0] = 1.0
+    return result
+
+
+def _ranks(prior: Floats) -> list[NDArray[np.int64]]:
+    """Return orders of the symbols, heavy ones first, some of them mixed up; which ones hardly matters."""
+    falling = np.argsort(-prior, kind="stable")
+    ranks = []
+    for step in range(1, (_ORDERS if prior.size <= _LARGE else _FEW_ORDERS) + 1):
+        rank = np.empty(prior.size, dtype=np.int64)
+        rank[np.concatenate([falling[k::step] for k in range(step)])] = np.arange(prior.size)
+        ranks.append(rank)
+    return ranks
+
+
+def center_multipliers(ball: L1Ball, exp_epsilon: float, utility: FInformation) -> list[Floats]:
+    """Return multipliers that may give good bounds to begin with.
+
+    Zeros give the greatest utility of any column. And where a column's values at a symbol lie between 0 and a
+    greatest u, a convex f is below its chord: ``sum_i P_i f(v_i)`` is at most linear in v with the slopes
+    ``P_i (f(u_i) - f(0)) / u_i``.
+    """
+    P = ball.prior
+    top = exp_epsilon / (1 + float(ball.half_radius) * exp_epsilon)
+    greatest = np.minimum(top, 1 / np.maximum(P, 1 / top))
+    rise = np.asarray(utility.f(greatest), dtype=float) - np.asarray(utility.f(np.zeros(1)), dtype=float)
+    return [np.zeros(P.size), P * rise / greatest]
