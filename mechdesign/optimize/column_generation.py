@@ -18,13 +18,12 @@ from mechdesign.optimize.pricing.price import Price, Pricing
 from mechdesign.optimize.result import within
 from mechdesign.optimize.solution import Solution
 from mechdesign.problem import DesignProblem
-from mechdesign.tolerances import NEGLIGIBLE_WEIGHT, REDUCED_COST
+from mechdesign.tolerances import NEGLIGIBLE_WEIGHT, REDUCED_COST, VALUE_FLOOR
 from mechdesign.uncertainty.base import Floats
 
 _PULL = 0.3  # from the program's multipliers towards those of the best bound, against their swings
 _AIM = 0.9  # of the tolerance: integers cost a little of it
-_WORTHWHILE = 0.01  # of the gap: a guessed column's reduced cost, above which exact pricing can wait
-_MOST_GUESSED = 25  # rounds in a row
+_WORTHWHILE = 0.1  # of the gap that is asked for: a reduced cost above which dearer pricing can wait
 
 
 class ColumnGeneration:
@@ -75,7 +74,6 @@ class ColumnGeneration:
 
     def _run(self, tol: float, deadline: float | None) -> str:
         """Return why column generation ended; empty where the bound is met or no column is left to enter."""
-        guessed = 0
         while True:
             self._master.solve()
             self._iterations += 1
@@ -87,15 +85,13 @@ class ColumnGeneration:
             if deadline is not None and time.monotonic() >= deadline:
                 return "time limit"
             multipliers = self._orbits.spread(self._master.multipliers)
-            if guessed < _MOST_GUESSED and self._enter(self._pricing.guess(multipliers)) > _WORTHWHILE * gap:
-                guessed += 1
-                continue
-            guessed = 0
             mixed = multipliers + _PULL * (self._center - multipliers)
+            worthwhile = _WORTHWHILE * tol * max(value, VALUE_FLOOR)
             if not (
-                self._enter(self._price(mixed, thorough=False)) > 0
-                or self._enter(self._price(multipliers, thorough=False)) > 0
-                or self._enter(self._price(multipliers, thorough=True)) > 0
+                self._enter(self._pricing.guess(multipliers)) > worthwhile
+                or self._enter(self._price(mixed, thorough=False)) > worthwhile
+                or self._enter(self._price(multipliers, thorough=False)) > worthwhile
+                or self._enter(self._price(multipliers, thorough=True)) > worthwhile
             ):
                 return ""
 

@@ -19,14 +19,18 @@ _LENGTHS = np.linspace(0.02, 1.0, 99)
 
 @dataclass(frozen=True)
 class _Family:
-    """Columns with two values, for every mass of the set that has the greater one.
+    """Columns of kind A or D of the extreme rays, by the mass of the set that has the greater value; not scaled.
 
     Attributes
     ----------
     most : float
         The greatest mass.
-    on, off : float or array
-        The values, as functions of the mass; not scaled.
+    top : float
+        The greater value.
+    half_radius : float
+        t.
+    is_d : bool
+        Which of the two kinds.
     """
 
     most: float
@@ -57,7 +61,7 @@ class _Family:
 
 
 def _families(ball: L1Ball, exp_epsilon: float) -> list[_Family]:
-    """Return kinds A and D as far as the ball has them; B and C are limits of A for masses beyond 1/c."""
+    """Return kinds A and D as far as the ball has them."""
     t = float(ball.half_radius)
     families = []
     if not (ball.within_simplex and t >= 1):

@@ -8,6 +8,7 @@ are made. Kind C needs two sets (see `three_values`).
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -160,8 +161,11 @@ class CountPricing:
             )
             found.upper = max(found.upper, covered.upper)
             found.columns += covered.columns
+        # Averages are rounded, so that their sum is not quite that of lambda, which the bound will be added to.
+        drift = abs(math.fsum([*averaged.tolist(), *(-multipliers).tolist()]))
+        upper = found.upper + 2 * drift
         best = np.array(found.columns).T if found.columns else np.empty((self.ball.size, 0))
-        return Price(found.upper, self.method, looked_at, best)
+        return Price(upper, self.method, looked_at, best)
 
     def start(self) -> Floats:
         """Return columns of balanced sets."""
