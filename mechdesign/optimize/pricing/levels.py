@@ -58,6 +58,15 @@ def greatest_near(utility: FInformation, level: Floats, error: Floats | float) -
     return result
 
 
+def sizes_of_sets(costs: Floats, multipliers: Floats) -> Floats:
+    """Return bounds of ``sum over S of |lambda_i|`` for sets of given lambda(S), 0 where there is no set.
+
+    Sums over S are rounded in proportion to them.
+    """
+    result: Floats = np.where(np.isinf(costs), 0.0, np.abs(costs)) + 2 * float(np.maximum(-multipliers, 0.0).sum())
+    return result
+
+
 @dataclass(frozen=True)
 class TwoValues:
     """Columns with one value on a set S and another off it, for every weight of S from 0 on.
@@ -68,24 +77,27 @@ class TwoValues:
         The values, scaled so that ``<P, v> = 1``; ``on > off``.
     utility : array, shape (W,)
         mu, rounded up.
-    error : array, shape (W,)
+    on_error, off_error : array, shape (W,)
         How far the values may be from those of a column of the cone.
     """
 
     on: Floats
     off: Floats
     utility: Floats
-    error: Floats
+    on_error: Floats
+    off_error: Floats
 
     @classmethod
     def of_kind_a(cls, cone: Cone, utility: FInformation) -> TwoValues:
         """Return ``c`` on S and ``m = (1 - c P(S)) / (1 - P(S) + t)`` off it, while ``m >= 0``."""
-        weights = np.arange(min(cone.weight_up_to(1 / cone.top), cone.total - 1) + 1)
+        # All mass may be in S with symbols off it that have none, but for a known prior, which gives all some.
+        most = cone.total if cone.half_radius > 0 else cone.total - 1
+        weights = np.arange(min(cone.weight_up_to(1 / cone.top), most) + 1)
         on_mass, off_mass = weights / cone.total, (cone.total - weights) / cone.total
         room = off_mass + cone.half_radius
         off = np.maximum((1 - cone.top * on_mass) / room, 0.0)
         on = np.full(off.shape, cone.top)
-        return cls._scaled(on, off, 8 * EPS * (1 + on + 1 / room), on_mass, off_mass, utility)
+        return cls._scaled(on, off, 8 * EPS * (1 + 1 / room), on_mass, off_mass, utility)
 
     @classmethod
     def of_kind_d(cls, cone: Cone, utility: FInformation) -> TwoValues:
@@ -93,19 +105,20 @@ class TwoValues:
         weights = np.arange(cone.weight_up_to(min(cone.half_radius, 1.0)) + 1)
         on_mass, off_mass = weights / cone.total, (cone.total - weights) / cone.total
         on = np.full(weights.shape, cone.exp_epsilon)
-        return cls._scaled(on, np.ones(on.shape), 8 * EPS * on, on_mass, off_mass, utility)
+        return cls._scaled(on, np.ones(on.shape), np.zeros(on.shape), on_mass, off_mass, utility)
 
     @classmethod
     def _scaled(
-        cls, on: Floats, off: Floats, error: Floats, on_mass: Floats, off_mass: Floats, utility: FInformation
+        cls, on: Floats, off: Floats, off_error: Floats, on_mass: Floats, off_mass: Floats, utility: FInformation
     ) -> TwoValues:
+        """Return columns from values that are not scaled; the greater one is known to a few units in the last place."""
         scale = on_mass * on + off_mass * off
-        # The error of the scale is at most that of the values.
-        error = (error + on * (error + 4 * EPS * scale) / scale) / scale + 8 * EPS * on / scale
+        relative = 16 * EPS + off_mass * off_error / scale
         on, off = on / scale, off / scale
-        on_f, off_f = greatest_near(utility, on, error), greatest_near(utility, off, error)
+        on_error, off_error = relative * on, relative * off + off_error / scale
+        on_f, off_f = greatest_near(utility, on, on_error), greatest_near(utility, off, off_error)
         rounding = 32 * EPS * (on_mass * np.abs(on_f) + off_mass * np.abs(off_f))
-        return cls(on, off, on_mass * on_f + off_mass * off_f + rounding, error)
+        return cls(on, off, on_mass * on_f + off_mass * off_f + rounding, on_error, off_error)
 
     def reduced_costs(self, cheapest: Floats, multipliers: Floats) -> Floats:
         """Return upper bounds of ``mu(v) - <lambda, v>``, -inf where no set has the weight, shape (W,).
@@ -118,8 +131,9 @@ class TwoValues:
             lambda.
         """
         costs = cheapest[: self.on.size]
-        size = float(np.abs(multipliers).sum())
-        slack = size * (self.error + (multipliers.size + 16) * EPS * self.on)
+        of_sums = (multipliers.size + 16) * EPS
+        slack = sizes_of_sets(costs, multipliers) * (self.on_error + of_sums * self.on)
+        slack += np.abs(multipliers).sum() * (self.off_error + of_sums * self.off)
         result: Floats = self.utility - self.off * multipliers.sum() - (self.on - self.off) * costs + slack
         return result
 
@@ -176,7 +190,8 @@ class OneBetween:
             lambda.
         """
         costs = cheapest[self.first : self.first + self.between.size]
-        size = float(np.abs(multipliers).sum())
-        slack = abs(multiplier) * self.error + size * (multipliers.size + 16) * EPS * self.top
+        of_sums = (multipliers.size + 16) * EPS
+        slack = abs(multiplier) * (self.error + of_sums * self.between)
+        slack = slack + sizes_of_sets(costs, multipliers) * of_sums * self.top
         result: Floats = self.utility - self.top * costs - self.between * multiplier + slack
         return result

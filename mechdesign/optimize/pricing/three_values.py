@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mechdesign.optimize.pricing.levels import EPS, Cone
+from mechdesign.optimize.pricing.levels import EPS, Cone, sizes_of_sets
 from mechdesign.optimize.pricing.subset_sums import CheapestSets, Kin
 from mechdesign.uncertainty.base import Floats
 from mechdesign.utility import FInformation
@@ -130,7 +130,7 @@ class ThreeValues:
             width *= _FINER
         grid = np.meshgrid(np.arange(-(-rows // width)), np.arange(-(-across // width)))
         blocks = _Blocks(grid[0].ravel(), grid[1].ravel(), width)
-        bound = partial(self._bounds, costs=costs, size=float(np.abs(multipliers).sum()), count=multipliers.size)
+        bound = partial(self._bounds, costs=costs, multipliers=multipliers)
         found: Peak | None = None
         while blocks.a.size:
             bounds = bound(blocks)
@@ -149,7 +149,7 @@ class ThreeValues:
             blocks = blocks.only(bounds > floor).finer(rows, across)
         return found
 
-    def _bounds(self, blocks: _Blocks, costs: _Costs, size: float, count: int) -> Floats:
+    def _bounds(self, blocks: _Blocks, costs: _Costs, multipliers: Floats) -> Floats:
         """Return upper bounds of the reduced costs over blocks of weights, shape (k,)."""
         a, b, width = blocks.a, blocks.b, blocks.width
         total, t, e = self.cone.total, self.cone.half_radius, self.cone.exp_epsilon
@@ -158,24 +158,26 @@ class ThreeValues:
         b_low, b_high = (first + b * width) / total, (first + np.minimum((b + 1) * width, costs.outer.size) - 1) / total
         g_low, g_high = np.maximum(e * (b_low - t), 1.0), np.maximum(e * (b_high - t), 1.0)
         q_low, q_high = b_low + (g_low - 1) * a_low, b_high + (g_high - 1) * a_high
-        # A difference of b and t is multiplied by e; q is at least 1/e.
-        error = 32 * EPS * (1 + e / q_low) * (1 + g_high / q_low)
-        f_on = self._greatest(g_low / q_high, g_high / q_low, error)
-        f_in = self._greatest(1 / q_high, 1 / q_low, error)
+        # Relative to g, rounding weighs more where b and t nearly cancel.
+        relative = 8 * EPS * (2 + (b_low + t) / np.maximum(b_low - t, 1 / e))
+        f_on = self._greatest(g_low / q_high * (1 - 2 * relative), g_high / q_low * (1 + 2 * relative))
+        f_in = self._greatest((1 - relative) / q_high, (1 + relative) / q_low)
         f_out = float(np.asarray(self.utility.f(np.zeros(1)), dtype=float)[0])
         inside = np.maximum(b_low * (f_in - f_out), b_high * (f_in - f_out))
         on = np.maximum(a_low * (f_on - f_in), a_high * (f_on - f_in))
         rounding = 64 * EPS * (np.abs(f_on) + np.abs(f_in) + abs(f_out))
         cost = costs.least(blocks, g_low, g_high)
         cost = np.minimum(cost / q_low, cost / q_high)
-        slack = size * (error + (count + 16) * EPS * (g_high + 1) / q_low)
+        of_sums = (multipliers.size + 16) * EPS + 2 * relative
+        slack = of_sums * sizes_of_sets(costs.least_inner(blocks), multipliers) * g_high / q_low
+        slack += of_sums * float(np.abs(multipliers).sum()) / q_low
         result: Floats = f_out + inside + on + rounding - cost + slack
         return result
 
-    def _greatest(self, low: Floats, high: Floats, error: Floats) -> Floats:
+    def _greatest(self, low: Floats, high: Floats) -> Floats:
         """Return the greatest f of an interval: a convex f has it at an end."""
-        below = np.asarray(self.utility.f(np.maximum(low - error, 0.0)), dtype=float)
-        result: Floats = np.maximum(below, np.asarray(self.utility.f(high + error), dtype=float))
+        below = np.asarray(self.utility.f(np.maximum(low, 0.0)), dtype=float)
+        result: Floats = np.maximum(below, np.asarray(self.utility.f(high), dtype=float))
         return result
 
 
@@ -201,6 +203,11 @@ class _Costs:
         missing = np.isinf(inner) | np.isinf(outer) | np.isinf(rest)
         # Both hold, so the greater holds.
         result: Floats = np.where(missing, np.inf, np.maximum(nested, disjoint))
+        return result
+
+    def least_inner(self, blocks: _Blocks) -> Floats:
+        """Return the least lambda(S) over blocks."""
+        result: Floats = self._of_width(blocks.width)[0][blocks.a]
         return result
 
     def _of_width(self, width: int) -> tuple[Floats, Floats, Floats]:
