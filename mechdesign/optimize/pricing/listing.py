@@ -31,6 +31,11 @@ def check_listable(uncertainty: UncertaintySet, exp_epsilon: float) -> RayList:
     LimitError
         If nothing lists the rays of such a set, or it has so many that memory or time would not do.
     """
+    N = uncertainty.size
+    if N > MOST_LISTED_SYMBOLS:
+        raise LimitError(
+            f"{N} symbols have about 2^{N} extreme rays, too many to list (at most {MOST_LISTED_SYMBOLS}); {_WOULD_DO}"
+        )
     if isinstance(uncertainty, L1Ball):
         return _rays_of_ball(uncertainty, exp_epsilon)
     if isinstance(uncertainty, ConvexHull):
@@ -43,10 +48,6 @@ def check_listable(uncertainty: UncertaintySet, exp_epsilon: float) -> RayList:
 
 def _rays_of_ball(ball: L1Ball, exp_epsilon: float) -> Rays:
     N = ball.size
-    if N > MOST_LISTED_SYMBOLS:
-        raise LimitError(
-            f"{N} symbols have about 2^{N} extreme rays, too many to list (at most {MOST_LISTED_SYMBOLS}); {_WOULD_DO}"
-        )
     rays = Rays(ball, exp_epsilon)
     held = rays.count(rays.held_kinds)
     needed = held * N * 8 * _COPIES
@@ -66,10 +67,6 @@ def _rays_of_ball(ball: L1Ball, exp_epsilon: float) -> Rays:
 
 def _rays_of_hull(hull: ConvexHull, exp_epsilon: float) -> HullRays:
     N = hull.size
-    if N > MOST_LISTED_SYMBOLS:
-        raise LimitError(
-            f"{N} symbols have about 2^{N} extreme rays, too many to list (at most {MOST_LISTED_SYMBOLS}); {_WOULD_DO}"
-        )
     rays = HullRays(hull, exp_epsilon)
     # Singular systems and columns outside the cone are among them, but all are looked at.
     if rays.systems > _MOST_SYSTEMS or rays.candidates > _MOST_PRICED:
