@@ -5,19 +5,22 @@ from __future__ import annotations
 from mechdesign.errors import LimitError
 from mechdesign.optimize.pricing.boxes import BoxPricing
 from mechdesign.optimize.pricing.by_counts import CountPricing
+from mechdesign.optimize.pricing.knapsack import KnapsackPricing
 from mechdesign.optimize.pricing.listing import ListedPricing, check_listable
 from mechdesign.optimize.pricing.price import Pricing
 from mechdesign.uncertainty import L1Ball, UncertaintySet
 from mechdesign.utility import FInformation, Utility
 
 _LISTED_AT_ONCE = 12  # symbols: so few have their rays listed before column generation would have begun
+_LISTED_OTHERWISE = 16  # where tables are too large
 
 
 def pricing_for(uncertainty: UncertaintySet, exp_epsilon: float, utility: Utility) -> ListedPricing | Pricing:
     """Return the exact pricing of a utility that is not polyhedral.
 
     Few symbols have their rays listed. More are priced by subset-sum tables where the prior is a vector of counts
-    of a reasonable total. What is left is listed while it can be, and then priced by branch and bound.
+    of a reasonable total, and otherwise by search near the fractional knapsack where listing them would take longer.
+    Hulls with too many rays for a list are priced by branch and bound.
 
     Parameters
     ----------
@@ -41,11 +44,18 @@ def pricing_for(uncertainty: UncertaintySet, exp_epsilon: float, utility: Utilit
     """
     if not isinstance(utility, FInformation):
         return ListedPricing(check_listable(uncertainty, exp_epsilon), utility)
-    if isinstance(uncertainty, L1Ball) and uncertainty.size > _LISTED_AT_ONCE:
+    if not isinstance(uncertainty, L1Ball):
+        try:
+            return ListedPricing(check_listable(uncertainty, exp_epsilon), utility)
+        except LimitError:
+            return BoxPricing(uncertainty, exp_epsilon, utility)
+    if uncertainty.size > _LISTED_AT_ONCE:
         tables = CountPricing(uncertainty, exp_epsilon, utility)
         if tables.affordable:
             return tables
-    try:
-        return ListedPricing(check_listable(uncertainty, exp_epsilon), utility)
-    except LimitError:
-        return BoxPricing(uncertainty, exp_epsilon, utility)
+    if uncertainty.size <= _LISTED_OTHERWISE:
+        try:
+            return ListedPricing(check_listable(uncertainty, exp_epsilon), utility)
+        except LimitError:
+            pass  # too many of kinds C and D
+    return KnapsackPricing(uncertainty, exp_epsilon, utility)
