@@ -93,6 +93,7 @@ def _uncertified(solved: Design, bits: int, output: str | None, *, written: bool
     would_do = {
         "time limit": "a larger --time-limit or --tol",
         "interrupted": "to let it run, or a larger --tol",
+        "stalled": "a larger --tol, or more --bits",
         "solver failed": "a slightly different epsilon or radius, or a larger --tol",
         "": f"more --bits than {bits}, a larger --tol, or a smaller epsilon",
     }[solved.stopped]

@@ -22,7 +22,7 @@ from mechdesign.tolerances import NEGLIGIBLE_WEIGHT, REDUCED_COST, VALUE_FLOOR
 from mechdesign.uncertainty.base import Floats
 
 _PULL = 0.3  # from the program's multipliers towards those of the best bound, against their swings
-_AIM = 0.9  # of the tolerance: integers cost a little of it
+_AIM = 0.5  # of the tolerance: integers cost some of it, most with squared Hellinger
 _WORTHWHILE = 0.1  # of the gap that is asked for: a reduced cost above which dearer pricing can wait
 
 
@@ -62,6 +62,8 @@ class ColumnGeneration:
         try:
             self._master.solve()
             for center in self._pricing.centers():
+                if self._bound < np.inf and deadline is not None and time.monotonic() >= deadline:
+                    break
                 self._enter(self._price(center, thorough=False))
             stopped = self._run(tol, deadline)
         except KeyboardInterrupt:
@@ -93,7 +95,7 @@ class ColumnGeneration:
                 or self._enter(self._price(multipliers, thorough=False)) > worthwhile
                 or self._enter(self._price(multipliers, thorough=True)) > worthwhile
             ):
-                return ""
+                return "" if within(self._bound - value, value, tol) else "stalled"
 
     def _price(self, multipliers: Floats, *, thorough: bool) -> Floats:
         """Return the columns that pricing meets, and keep the bound if it is the best so far."""

@@ -60,8 +60,8 @@ class Design:
     method, iterations, columns, seconds
         The solver's story.
     stopped : str
-        Why the search ended early: ``"time limit"``, ``"interrupted"`` or ``"solver failed"``; empty where it
-        did not.
+        Why the search ended early: ``"time limit"``, ``"interrupted"``, ``"solver failed"``, or ``"stalled"``
+        where no column was found that improves the value, though the bound is above it; empty where it did not.
     """
 
     problem: DesignProblem

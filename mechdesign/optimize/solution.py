@@ -22,8 +22,8 @@ class Solution:
     iterations : int
         Linear programs solved.
     stopped : str
-        Why the method ended early: ``"time limit"``, ``"interrupted"`` or ``"solver failed"``; empty where it
-        did not.
+        Why the method ended early: ``"time limit"``, ``"interrupted"``, ``"solver failed"``, or ``"stalled"``
+        where no column was found that improves the value, though the bound is above it; empty where it did not.
     """
 
     matrix: Floats

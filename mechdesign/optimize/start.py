@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -92,16 +93,27 @@ def start_columns(ball: L1Ball, exp_epsilon: float, utility: FInformation) -> Fl
     for family in _families(ball, exp_epsilon):
         lengths = _LENGTHS * family.most
         length = float(lengths[np.argmax(family.gain(lengths, utility))])
-        for rank in _ranks(P[present]):
-            held = balanced_sets(P[present], length, rank)
-            shares = np.zeros((P.size, held.shape[1]))
-            shares[present] = held
-            columns.append(family.columns(shares, length))
+        light = present[P[present] <= length]
+        heavy = np.setdiff1d(present, light)
+        columns += [family.columns(shares, length) for shares in _shares(P, present, length)]
+        if heavy.size and P[heavy].max() <= family.most and P[light].sum() >= length:
+            # Heavy symbols may also be held whole, each alone.
+            columns += [family.columns(shares, length) for shares in _shares(P, light, length)]
+            columns += [family.columns(np.eye(P.size)[:, [i]], float(P[i])) for i in heavy]
     held = np.hstack(columns)
     result: Floats = held / (P @ held)
     # Symbols without mass may take any value between; 1 in all columns gives them rows that sum to 1.
     result[P <= 0] = 1.0
     return result
+
+
+def _shares(prior: Floats, symbols: NDArray[np.int64], length: float) -> Iterator[Floats]:
+    """Yield shares of balanced sets among some symbols, in several orders; 0 elsewhere."""
+    for rank in _ranks(prior[symbols]):
+        held = balanced_sets(prior[symbols], length, rank)
+        shares = np.zeros((prior.size, held.shape[1]))
+        shares[symbols] = held
+        yield shares
 
 
 def _ranks(prior: Floats) -> list[NDArray[np.int64]]:

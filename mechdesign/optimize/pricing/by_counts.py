@@ -28,6 +28,7 @@ _MOST_ENTRIES = 5_000_000_000
 _MOST_BYTES = 1_500_000_000
 _MOST_CASES = 400
 _FEW_CASES = 5
+_MOST_BLOCKS, _FEW_BLOCKS = 400_000, 5_000
 _SMALL_TABLES = 20_000_000  # entries filled: then every symbol's own table is worth its columns
 
 
@@ -80,7 +81,7 @@ class CountPricing:
 
     @cached_property
     def _two_values(self) -> list[TwoValues]:
-        kinds = [] if self._only_d else [TwoValues.of_kind_a(self._cone, self.utility)]
+        kinds = [] if self._only_d else [TwoValues.of_kind_a(self._cone, self.utility, massless=0 in self.ball.weights)]
         return [*kinds, TwoValues.of_kind_d(self._cone, self.utility)] if self._exact_ball else kinds
 
     @cached_property
@@ -103,8 +104,8 @@ class CountPricing:
     @cached_property
     def _capacity(self) -> int:
         """The greatest weight of a set in kinds A, B and D."""
-        sizes = [kind.on.size - 1 for kind in self._two_values]
-        return max(sizes + [kind.first + kind.between.size - 1 for kind in self._between if kind is not None])
+        greatest = 0 if self._only_d else self._cone.weight_up_to(1 / self._cone.top)
+        return max(greatest, self._cone.weight_up_to(self._cone.half_radius)) if self._exact_ball else greatest
 
     @cached_property
     def entries(self) -> int:
@@ -158,6 +159,7 @@ class CountPricing:
                 averaged,
                 found.upper,
                 most_cases=_MOST_CASES if thorough else _FEW_CASES,
+                most_blocks=_MOST_BLOCKS if thorough else _FEW_BLOCKS,
             )
             found.upper = max(found.upper, covered.upper)
             found.columns += covered.columns
@@ -165,6 +167,9 @@ class CountPricing:
         drift = abs(math.fsum([*averaged.tolist(), *(-multipliers).tolist()]))
         upper = found.upper + 2 * drift
         best = np.array(found.columns).T if found.columns else np.empty((self.ball.size, 0))
+        for group in self._groups:
+            # Symbols of equal count may change places: lambda as it was given is least where values are greatest.
+            best[sorted(group, key=multipliers.__getitem__)] = -np.sort(-best[group], axis=0)
         return Price(upper, self.method, looked_at, best)
 
     def start(self) -> Floats:

@@ -88,11 +88,12 @@ class TwoValues:
     off_error: Floats
 
     @classmethod
-    def of_kind_a(cls, cone: Cone, utility: FInformation) -> TwoValues:
-        """Return ``c`` on S and ``m = (1 - c P(S)) / (1 - P(S) + t)`` off it, while ``m >= 0``."""
-        # All mass may be in S with symbols off it that have none, but for a known prior, which gives all some.
-        most = cone.total if cone.half_radius > 0 else cone.total - 1
-        weights = np.arange(min(cone.weight_up_to(1 / cone.top), most) + 1)
+    def of_kind_a(cls, cone: Cone, utility: FInformation, *, massless: bool) -> TwoValues:
+        """Return ``c`` on S and ``m = (1 - c P(S)) / (1 - P(S) + t)`` off it, while ``m >= 0``.
+
+        S has all mass only where symbols without mass are left off it, which a known prior does not have.
+        """
+        weights = np.arange(min(cone.weight_up_to(1 / cone.top), cone.total - (not massless)) + 1)
         on_mass, off_mass = weights / cone.total, (cone.total - weights) / cone.total
         room = off_mass + cone.half_radius
         off = np.maximum((1 - cone.top * on_mass) / room, 0.0)
@@ -134,8 +135,11 @@ class TwoValues:
         of_sums = (multipliers.size + 16) * EPS
         slack = sizes_of_sets(costs, multipliers) * (self.on_error + of_sums * self.on)
         slack += np.abs(multipliers).sum() * (self.off_error + of_sums * self.off)
-        result: Floats = self.utility - self.off * multipliers.sum() - (self.on - self.off) * costs + slack
-        return result
+        missing = np.isinf(costs)
+        # The values may be the same to the last place, and 0 times infinity is no number.
+        on_costs = (self.on - self.off) * np.where(missing, 0.0, costs)
+        result: Floats = self.utility - self.off * multipliers.sum() - on_costs + slack
+        return np.where(missing, -np.inf, result)
 
 
 @dataclass(frozen=True)

@@ -72,7 +72,7 @@ class CheapestSets:
 
     def require(self, item: int, weight: int, cost: float) -> None:
         """Let sets hold one more item, and no set do without it."""
-        self.best[weight:] = self.best[: self.best.size - weight] + cost
+        self.best[weight:] = self.best[: max(self.best.size - weight, 0)] + cost
         self.best[:weight] = np.inf
         self._heaviest = min(self._heaviest + weight, self.best.size - 1)
         self._last = _Taken(item, weight, None, self._last)

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import heapq
 import itertools
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -27,6 +27,8 @@ from mechdesign.utility import FInformation
 _FINER = 8
 _MOST_BLOCKS = 4096
 _DIVE = 8
+_PART = 2_048
+_BYTES_OF_CASES = 800_000_000
 
 Indices = NDArray[np.int64]
 
@@ -40,12 +42,15 @@ class Peak:
     upper : float
         The bound.
     inner, outer : int
-        Weights of S and T.
+        Weights of S and T; -1 where none was found above the floor.
+    attained : bool
+        Whether the bound is that of these weights, and not of blocks too many to split.
     """
 
     upper: float
     inner: int
     outer: int
+    attained: bool = True
 
 
 @dataclass(frozen=True)
@@ -56,7 +61,7 @@ class _Blocks:
     b: Indices
     width: int
 
-    def only(self, which: NDArray[Any]) -> _Blocks:
+    def only(self, which: NDArray[Any] | slice) -> _Blocks:
         return _Blocks(self.a[which], self.b[which], self.width)
 
     def finer(self, a_size: int, b_size: int) -> _Blocks:
@@ -102,7 +107,7 @@ class ThreeValues:
         result: Floats = v / (mass @ v)
         return result
 
-    def peak(self, cases: _Sets, multipliers: Floats, floor: float) -> Peak | None:
+    def peak(self, cases: _Sets, multipliers: Floats, floor: float, *, most_blocks: int = 100_000) -> Peak | None:
         """Return the greatest bound over all weights, or None where it is not above a floor.
 
         Blocks of weights are bounded together and split while their bound is above the floor.
@@ -115,6 +120,8 @@ class ThreeValues:
             lambda.
         floor : float
             What is of no interest.
+        most_blocks : int
+            Where more would have to be split, as on the plateaus that some utilities have, their bound is returned.
         """
         costs = _Costs(
             cases.inner.best[: self.heaviest_inner + 1],
@@ -131,14 +138,14 @@ class ThreeValues:
         grid = np.meshgrid(np.arange(-(-rows // width)), np.arange(-(-across // width)))
         blocks = _Blocks(grid[0].ravel(), grid[1].ravel(), width)
         bound = partial(self._bounds, costs=costs, multipliers=multipliers)
+        bounds = bound(blocks)
         found: Peak | None = None
         while blocks.a.size:
-            bounds = bound(blocks)
             # A dive into the best blocks alone finds a peak that most others are below.
-            dived = blocks.only(np.argsort(-bounds)[:_DIVE])
+            dived = blocks.only(_greatest_few(bounds))
             while dived.width > 1:
                 dived = dived.finer(rows, across)
-                dived = dived.only(np.argsort(-bound(dived))[:_DIVE])
+                dived = dived.only(_greatest_few(bound(dived)))
             heights = bound(dived)
             k = int(np.argmax(heights))
             if heights[k] > floor:
@@ -146,7 +153,10 @@ class ThreeValues:
                 found = Peak(floor, int(dived.a[k]), int(dived.b[k]) + self.lightest_outer)
             if blocks.width == 1:
                 break
-            blocks = blocks.only(bounds > floor).finer(rows, across)
+            kept = bounds > floor
+            if int(kept.sum()) > most_blocks:
+                return replace(found or Peak(0.0, -1, -1), upper=float(bounds.max()), attained=False)
+            blocks, bounds = _split(blocks.only(kept), bound, floor, rows, across)
         return found
 
     def _bounds(self, blocks: _Blocks, costs: _Costs, multipliers: Floats) -> Floats:
@@ -181,6 +191,28 @@ class ThreeValues:
         return result
 
 
+def _split(
+    blocks: _Blocks, bound: Callable[[_Blocks], Floats], floor: float, rows: int, across: int
+) -> tuple[_Blocks, Floats]:
+    """Return the blocks within given ones whose bound is above a floor, and their bounds; in parts, for memory."""
+    finer, bounds = [blocks.only(slice(0)).finer(rows, across)], [np.empty(0)]
+    for start in range(0, blocks.a.size, _PART):
+        part = blocks.only(slice(start, start + _PART)).finer(rows, across)
+        of_part = bound(part)
+        above = of_part > floor
+        finer.append(part.only(above))
+        bounds.append(of_part[above])
+    a, b = (np.concatenate([getattr(part, name) for part in finer]) for name in "ab")
+    return _Blocks(a, b, finer[0].width), np.concatenate(bounds)
+
+
+def _greatest_few(bounds: Floats) -> Indices:
+    """Return the indices of the greatest of some bounds."""
+    if bounds.size <= _DIVE:
+        return np.arange(bounds.size)
+    return np.argpartition(-bounds, _DIVE - 1)[:_DIVE]
+
+
 @dataclass(frozen=True)
 class _Costs:
     """The least costs of S, T and T without S by weight, and of columns made of them."""
@@ -198,9 +230,10 @@ class _Costs:
         # T without S has a weight from one of the two blocks about the difference.
         difference = blocks.b - blocks.a + of_inner.size
         rest = of_rest[difference] if blocks.width == 1 else np.minimum(of_rest[difference], of_rest[difference - 1])
+        missing = np.isinf(inner) | np.isinf(outer) | np.isinf(rest)
+        inner = np.where(missing, 0.0, inner)  # g may be 1, and 0 times infinity is no number
         nested = outer + np.minimum((g_low - 1) * inner, (g_high - 1) * inner)
         disjoint = rest + np.minimum(g_low * inner, g_high * inner)
-        missing = np.isinf(inner) | np.isinf(outer) | np.isinf(rest)
         # Both hold, so the greater holds.
         result: Floats = np.where(missing, np.inf, np.maximum(nested, disjoint))
         return result
@@ -276,6 +309,7 @@ def price_three_values(
     floor: float,
     *,
     most_cases: int,
+    most_blocks: int,
 ) -> CoveredCases:
     """Return a bound of the reduced costs of kind C, exact unless the cases are too many.
 
@@ -292,8 +326,12 @@ def price_three_values(
     floor : float
         What is of no interest, because another kind has it.
     most_cases : int
-        After so many the greatest bound of an open case is returned.
+        After so many the greatest bound of an open case is returned; fewer where their tables are large.
+    most_blocks : int
+        As for `ThreeValues.peak`.
     """
+    of_case = 3 * rays.cone.total * (8 + multipliers.size // 8)
+    most_cases = max(1, min(most_cases, _BYTES_OF_CASES // of_case))
     mass = np.zeros(multipliers.size)
     for kin in kins:
         mass[list(kin.items)] = kin.weight / rays.cone.total
@@ -302,7 +340,7 @@ def price_three_values(
     open_cases: list[tuple[float, int, _Case]] = []
 
     def consider(least: tuple[int, ...], most: tuple[int, ...], allowed: _Sets) -> None:
-        peak = rays.peak(allowed, multipliers, floor)
+        peak = rays.peak(allowed, multipliers, floor, most_blocks=most_blocks)
         if peak is not None:
             heapq.heappush(open_cases, (-peak.upper, next(counted), _Case(least, most, allowed, peak)))
 
@@ -310,8 +348,8 @@ def price_three_values(
     looked_at = 1
     while open_cases:
         case = open_cases[0][2]
-        split = _conflict(rays, kins, case, mass, columns)
-        if split is None or looked_at >= most_cases:
+        split = _conflict(rays, kins, case, mass, columns) if case.peak.inner >= 0 else None
+        if split is None or not case.peak.attained or looked_at >= most_cases:
             return CoveredCases(case.peak.upper, columns, looked_at)
         heapq.heappop(open_cases)
         k, at_least = split

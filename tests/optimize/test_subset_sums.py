@@ -1,0 +1,129 @@
+"""Tables of cheapest sets against the enumeration of all sets."""
+
+from itertools import chain, combinations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mechdesign.optimize.pricing.subset_sums import CheapestSets, Kin, leave_one_out
+
+# Multiples of 1/8 add up without rounding, so that ties are ties.
+costs = st.integers(-16, 16).map(lambda k: k / 8)
+items = st.lists(st.tuples(st.integers(0, 6), costs), max_size=7)
+kin_lists = st.lists(st.tuples(st.integers(0, 6), costs, st.integers(1, 3)), min_size=1, max_size=5)
+
+
+def subsets(indices):
+    return chain.from_iterable(combinations(indices, k) for k in range(len(indices) + 1))
+
+
+def enumerated(pairs, capacity, required=frozenset()):
+    """Return the least cost of all sets of every weight that hold what is required."""
+    best = np.full(capacity + 1, np.inf)
+    for chosen in subsets(range(len(pairs))):
+        weight = sum(pairs[k][0] for k in chosen)
+        if weight <= capacity and required <= set(chosen):
+            best[weight] = min(best[weight], sum(pairs[k][1] for k in chosen))
+    return best
+
+
+def assert_members_are_cheapest_sets(table, pairs, required=frozenset()):
+    for weight in np.flatnonzero(np.isfinite(table.best)):
+        members = table.members(int(weight))
+        assert len(set(members)) == len(members)
+        assert required <= set(members)
+        assert sum(pairs[k][0] for k in members) == weight
+        assert sum(pairs[k][1] for k in members) == table.best[weight]
+
+
+def as_kins(drawn):
+    """Return kins and the weight and cost of every item."""
+    kins, pairs = [], []
+    for weight, cost, number in drawn:
+        kins.append(Kin(range(len(pairs), len(pairs) + number), weight, cost))
+        pairs += [(weight, cost)] * number
+    return kins, pairs
+
+
+@given(items, st.integers(0, 30))
+def test_a_table_holds_the_cheapest_set_of_every_weight(pairs, capacity):
+    table = CheapestSets(capacity)
+    for k, (weight, cost) in enumerate(pairs):
+        table.add(k, weight, cost)
+    np.testing.assert_array_equal(table.best, enumerated(pairs, capacity))
+    assert_members_are_cheapest_sets(table, pairs)
+
+
+@given(items, st.data())
+def test_required_items_are_in_every_set_whenever_they_come(pairs, data):
+    flags = data.draw(st.lists(st.booleans(), min_size=len(pairs), max_size=len(pairs)))
+    required = frozenset(k for k, flag in enumerate(flags) if flag)
+    # No item is required that the capacity does not hold beside the others.
+    capacity = data.draw(st.integers(0, 20)) + sum(pairs[k][0] for k in required)
+    table = CheapestSets(capacity)
+    for k, (weight, cost) in enumerate(pairs):
+        (table.require if k in required else table.add)(k, weight, cost)
+    np.testing.assert_array_equal(table.best, enumerated(pairs, capacity, required))
+    assert_members_are_cheapest_sets(table, pairs, required)
+
+
+@given(items, st.tuples(st.integers(0, 6), costs))
+def test_a_copy_leaves_the_table_as_it_was(pairs, one_more):
+    table = CheapestSets(12)
+    for k, (weight, cost) in enumerate(pairs):
+        table.add(k, weight, cost)
+    other = table.copy()
+    other.add(len(pairs), *one_more)
+    np.testing.assert_array_equal(table.best, enumerated(pairs, 12))
+    np.testing.assert_array_equal(other.best, enumerated([*pairs, one_more], 12))
+    assert_members_are_cheapest_sets(table, pairs)
+    assert_members_are_cheapest_sets(other, [*pairs, one_more])
+
+
+@given(kin_lists, st.integers(0, 25), st.data())
+def test_leaving_out_one_item_of_each_wanted_kin(drawn, capacity, data):
+    kins, pairs = as_kins(drawn)
+    wanted = data.draw(st.lists(st.booleans(), min_size=len(kins), max_size=len(kins)))
+    seen = []
+    for k, table in leave_one_out(kins, wanted, CheapestSets(capacity)):
+        seen.append(k)
+        first = kins[k].items[0]
+        others = [*pairs[:first], (capacity + 1, 0.0), *pairs[first + 1 :]]
+        np.testing.assert_array_equal(table.best, enumerated(others, capacity))
+        assert_members_are_cheapest_sets(table, others)
+    assert seen == [k for k, asked in enumerate(wanted) if asked]
+
+
+@given(kin_lists, st.integers(0, 3))
+def test_kin_are_added_but_for_the_first_few(drawn, left_out):
+    kins, pairs = as_kins(drawn[:1])
+    table = CheapestSets(20)
+    kins[0].add_to(table, leave_out=left_out)
+    np.testing.assert_array_equal(table.best, enumerated(pairs[left_out:], 20))
+
+
+@pytest.mark.parametrize("capacity", [0, 3])
+def test_an_item_heavier_than_the_capacity_changes_nothing(capacity):
+    table = CheapestSets(capacity)
+    table.add(0, capacity + 1, -5.0)
+    assert table.best[0] == 0
+    assert np.isinf(table.best[1:]).all()
+    assert table.members(0) == []
+
+
+def test_a_long_table_agrees_with_the_recursion_written_in_integers():
+    """Three hundred items in exact arithmetic, which enumeration does not reach."""
+    rng = np.random.default_rng(1)
+    weights, prices = rng.integers(0, 40, 300).tolist(), rng.integers(-50, 50, 300).tolist()
+    best = {0: 0}
+    for weight, price in zip(weights, prices, strict=True):
+        for total, cost in list(best.items()):
+            if total + weight <= 500:
+                best[total + weight] = min(best.get(total + weight, cost + price), cost + price)
+    table = CheapestSets(500)
+    for k, (weight, price) in enumerate(zip(weights, prices, strict=True)):
+        table.add(k, weight, float(price))
+    assert {int(w): table.best[w] for w in np.flatnonzero(np.isfinite(table.best))} == best
+    assert_members_are_cheapest_sets(table, list(zip(weights, map(float, prices), strict=True)))
