@@ -1,4 +1,4 @@
-"""Speed of the main job and of the proof. See README.md in this folder for how to run and for results."""
+"""Speed of the main job, the proof and verification. See README.md in this folder for how to run and for results."""
 
 import subprocess
 import sys
@@ -26,6 +26,18 @@ def test_best_ldp_mechanism_of_16_symbols(benchmark):
     known = md.read_problem(PROBLEMS / "adult-education.toml").problem.uncertainty
     problem = md.DesignProblem(md.L1Ball(known.center, 2), 1)
     assert benchmark.pedantic(md.design, (problem,), rounds=3, warmup_rounds=1).certified
+
+
+@pytest.mark.parametrize("name", ["adult-age", "adult-hours-per-week", "adult-native-country", "one-dominant-96"])
+def test_column_generation(benchmark, name):
+    problem = md.read_problem(PROBLEMS / f"{name}.toml").problem
+    assert benchmark.pedantic(md.design, (problem,), rounds=3).certified
+
+
+@pytest.mark.parametrize("name", ["adult-age", "zipf-1000"])
+def test_verification(benchmark, name):
+    mechanism = md.design(md.read_problem(PROBLEMS / f"{name}.toml").problem, tol=1e-3).mechanism
+    assert benchmark.pedantic(md.verify, (mechanism,), rounds=3).proof.holds
 
 
 @pytest.mark.parametrize("size", [16, 100, 300])

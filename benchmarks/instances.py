@@ -1,0 +1,72 @@
+"""Counts for benchmarks by formula: whole numbers, the same everywhere.
+
+Every generator gives each symbol one count and shares the others out in proportion to its weights
+(`apportioned`), so that the counts sum to the total exactly and no symbol is without mass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+Counts = list[int]
+
+
+def apportioned(weights: Sequence[Fraction | int], total: int) -> Counts:
+    """Return ``1 + floor((total - N) w_k / sum w)`` for N weights w, the first of them one more until the sum is right.
+
+    Examples
+    --------
+    >>> apportioned([2, 1, 1], 10)
+    [5, 3, 2]
+    """
+    if total < len(weights):
+        raise ValueError(f"the total is {total} for {len(weights)} symbols; give at least one count a symbol")
+    mass, shared = sum(weights), total - len(weights)
+    counts = [1 + int(shared * weight / Fraction(mass)) for weight in weights]
+    missing = total - sum(counts)
+    return [count + (index < missing) for index, count in enumerate(counts)]
+
+
+def zipf(symbols: int, total: int) -> Counts:
+    """Return counts with weights ``w_k = 1 / k``, k = 1 to N.
+
+    Examples
+    --------
+    >>> zipf(4, 1_000)
+    [480, 240, 160, 120]
+    """
+    return apportioned([Fraction(1, k) for k in range(1, symbols + 1)], total)
+
+
+def uniform(symbols: int, total: int) -> Counts:
+    """Return counts with weights ``w_k = 1``; they differ by at most one.
+
+    Examples
+    --------
+    >>> uniform(4, 10)
+    [3, 3, 2, 2]
+    """
+    return apportioned([1] * symbols, total)
+
+
+def one_dominant(symbols: int, total: int) -> Counts:
+    """Return counts of which the first is half the total, rounded down; the others are `zipf`.
+
+    Examples
+    --------
+    >>> one_dominant(5, 2_000)
+    [1000, 480, 240, 160, 120]
+    """
+    return [total // 2, *zipf(symbols - 1, total - total // 2)]
+
+
+def smooth(symbols: int, total: int) -> Counts:
+    """Return counts with weights ``w_k = k (N + 1 - k)^3``, which rise for a quarter of the symbols, as ages do.
+
+    Examples
+    --------
+    >>> smooth(8, 1_000)
+    [177, 237, 224, 173, 110, 56, 20, 3]
+    """
+    return apportioned([k * (symbols + 1 - k) ** 3 for k in range(1, symbols + 1)], total)

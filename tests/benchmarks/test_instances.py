@@ -1,0 +1,77 @@
+"""The committed counts are those of the formulas, and of the data where that is at hand."""
+
+import doctest
+import re
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+import mechdesign as md
+from benchmarks import instances
+from mechdesign.counts import count_column
+
+ROOT = Path(__file__).parent.parent.parent
+FILES = {path.stem: md.read_problem(path) for path in sorted((ROOT / "problems").glob("*.toml"))}
+GENERATED = {
+    stem: re.search(r"benchmarks\.instances\.(\w+)\((\d+), (\d+)\)$", file.citation)
+    for stem, file in FILES.items()
+    if file.citation.startswith("Generated") and isinstance(file.problem.uncertainty, md.L1Ball)
+}
+ADULT = ROOT.parent / "shared" / "data" / "adult.data"
+COLUMNS = {"adult-age": "0", "adult-capital-gain": "10", "adult-hours-per-week": "12", "adult-native-country": "13"}
+
+
+def test_examples():
+    found = doctest.testmod(instances)
+    assert found.attempted
+    assert not found.failed
+
+
+@pytest.mark.parametrize("generator", [instances.zipf, instances.uniform, instances.one_dominant, instances.smooth])
+@pytest.mark.parametrize(("symbols", "total"), [(2, 2_000), (96, 50_000), (1_000, 10_007)])
+def test_counts_sum_to_the_total_and_none_is_zero(generator, symbols, total):
+    counts = generator(symbols, total)
+    assert len(counts) == symbols
+    assert sum(counts) == total
+    assert min(counts) >= 1
+
+
+def test_shapes():
+    assert instances.one_dominant(96, 50_000)[0] == 25_000
+    assert max(instances.uniform(7, 100)) - min(instances.uniform(7, 100)) == 1
+    smooth = instances.smooth(74, 50_000)
+    assert 17 <= smooth.index(max(smooth)) <= 19
+    with pytest.raises(ValueError, match="the total is 3 for 4 symbols"):
+        instances.zipf(4, 3)
+
+
+def test_generated_problems_are_there_for_every_reach():
+    assert {"one-dominant-96", "smooth-74", "zipf-1000"} <= GENERATED.keys()
+    for stem in ("one-dominant-96", "smooth-74", "zipf-100", "zipf-1000"):
+        known, estimated, everything = (FILES[stem + end].problem.uncertainty for end in ("-known", "", "-ldp"))
+        assert (known.radius, everything.radius) == (0, 2)
+        assert estimated.evidence.delta == Fraction(1, 10**9)
+
+
+@pytest.mark.parametrize("stem", GENERATED)
+def test_committed_counts_are_those_of_the_formula(stem):
+    name, symbols, total = GENERATED[stem].groups()
+    counts = getattr(instances, name)(int(symbols), int(total))
+    assert list(FILES[stem].problem.uncertainty.evidence.counts) == counts
+
+
+def test_priors_of_the_hull_are_those_of_the_formulas():
+    expected = [[Fraction(count, 1_000) for count in instances.zipf(12, 1_000)]]
+    expected += [[Fraction(count, 1_000) for count in instances.uniform(12, 1_000)]]
+    expected += [[Fraction(count, 1_000) for count in instances.smooth(12, 1_000)]]
+    assert [list(prior) for prior in FILES["hull-12"].problem.uncertainty.priors] == expected
+
+
+@pytest.mark.skipif(not ADULT.exists(), reason="the Adult data are not beside the project")
+@pytest.mark.parametrize("stem", [stem for stem in FILES if stem.startswith(tuple(COLUMNS))])
+def test_committed_counts_are_those_of_the_data(stem):
+    column = next(column for start, column in COLUMNS.items() if stem.startswith(start))
+    known = FILES[stem].problem.uncertainty
+    counted = count_column(ADULT, column, header=False)
+    assert dict(zip(known.labels, known.evidence.counts, strict=True)) == counted

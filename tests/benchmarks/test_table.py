@@ -1,0 +1,71 @@
+"""The benchmarks run, their methods agree, and the table and picture are written. Nothing is timed."""
+
+import pytest
+
+from benchmarks import measure, report, table
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("benchmarks")
+    return table.main(["--quick", "--into", str(folder)]), folder
+
+
+def test_everything_measured_is_certified_and_methods_agree(written):
+    measured, _ = written
+    assert list(measured) == list(measure.SECTIONS)
+    for name, rows in measured.items():
+        assert rows, name
+        for row in rows:
+            assert row.get("certified", True), row
+            assert abs(row.get("difference", 0.0)) <= 1e-6, row
+    assert {row["counts"] for row in measured["growth"]} == set(measure.FAMILIES)
+    assert sum("literal" in row for row in measured["polyhedral"]) == len(measure.QUICK.literal)
+
+
+def test_the_table_has_all_sections_between_its_markers(written):
+    _, folder = written
+    text = (folder / "README.md").read_text()
+    before, rest = text.split(report.BEGIN)
+    inside, after = rest.split(report.END)
+    assert "python -m benchmarks.table" in before
+    assert after.strip() == ""
+    for title in report.TITLES.values():
+        assert f"### {title}\n" in inside
+    report.insert(folder / "README.md", inside)
+    assert (folder / "README.md").read_text() == text
+    assert (folder / "results.png").stat().st_size > 10_000
+
+
+def test_the_committed_readme_has_the_sections_of_a_full_run():
+    text = (table.FOLDER / "README.md").read_text()
+    for title in report.TITLES.values():
+        assert f"### {title}\n" in text
+
+
+def test_values_that_differ_are_not_reported():
+    with pytest.raises(AssertionError, match="two ways to one optimum differ"):
+        measure.agree(1.0, 1.1)
+
+
+def test_without_qif_there_is_a_reason(monkeypatch):
+    def missing(*_):
+        raise ImportError("No module named 'qif'")
+
+    monkeypatch.setattr(measure, "qif_least_loss", missing)
+    rows = list(measure.linear_loss(measure.QUICK))
+    assert rows == [{"skipped": "No module named 'qif'"}]
+    assert "Left out: No module named 'qif'." in report.WRITERS["linear_loss"](rows)
+
+
+def test_a_design_that_is_not_certified_stands_out():
+    row = {"seconds": 60.2, "gap": 2e-3, "certified": False, "stopped": "time limit"}
+    assert report.outcome(row) == "**60 s, 0.002** (time limit)"
+    assert report.reached({"seconds": 1.0, "reach": 2})
+    assert not report.reached({"seconds": 1.0, "reach": 2, "ok": False})
+    assert not report.reached({"ratio": 4.0, "reach": 10})
+
+
+def test_quick_sizes_are_never_written_over_the_results():
+    with pytest.raises(SystemExit):
+        table.main(["--quick"])
