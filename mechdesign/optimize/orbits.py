@@ -18,6 +18,7 @@ from mechdesign.uncertainty import L1Ball
 from mechdesign.uncertainty.base import Floats
 
 _MOST_SYMBOLS = 256
+_FEW_GROUPS = 16
 
 
 @dataclass(frozen=True)
@@ -47,14 +48,16 @@ class Orbits:
     def of(cls, problem: DesignProblem) -> Orbits:
         """Return the groups of equal probability, or single symbols where the problem tells them apart.
 
-        Beyond 256 symbols too the way back would take longer than the larger program.
+        Single symbols, too, where the way back from many groups would take longer than the larger program.
         """
         known = problem.uncertainty
-        groups: dict[Fraction | int, list[int]] = {}
-        alike = isinstance(known, L1Ball) and problem.utility.is_symmetric and known.size <= _MOST_SYMBOLS
+        groups: dict[Fraction, list[int]] = {}
         for symbol, p in enumerate(known.center):
-            groups.setdefault(p if alike else symbol, []).append(symbol)
-        return cls(tuple(tuple(group) for group in groups.values()))
+            groups.setdefault(p, []).append(symbol)
+        alike = isinstance(known, L1Ball) and problem.utility.is_symmetric
+        if alike and (known.size <= _MOST_SYMBOLS or len(groups) <= _FEW_GROUPS):
+            return cls(tuple(tuple(group) for group in groups.values()))
+        return cls(tuple((symbol,) for symbol in range(known.size)))
 
     @property
     def trivial(self) -> bool:
