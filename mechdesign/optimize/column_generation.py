@@ -22,7 +22,7 @@ from mechdesign.tolerances import NEGLIGIBLE_WEIGHT, REDUCED_COST, VALUE_FLOOR
 from mechdesign.uncertainty.base import Floats
 
 _PULL = 0.3  # from the program's multipliers towards those of the best bound, against their swings
-_AIM = 0.5  # of the tolerance: integers cost some of it, most with squared Hellinger
+_KEPT_SHARE, _KEPT = 0.5, 1e-6  # of the gap asked for: integers cost some, most with squared Hellinger
 _WORTHWHILE = 0.1  # of the gap that is asked for: a reduced cost above which dearer pricing can wait
 
 
@@ -82,13 +82,14 @@ class ColumnGeneration:
             value = self._master.value
             gap = self._bound - value
             self._report(f"column generation: {self._held.shape[1]} columns, value {value:.9g}, gap {gap:.1e}")
-            if within(gap, value, _AIM * tol):
+            asked = tol * max(value, VALUE_FLOOR)
+            if gap <= asked - min(_KEPT_SHARE * asked, _KEPT):
                 return ""
             if deadline is not None and time.monotonic() >= deadline:
                 return "time limit"
             multipliers = self._orbits.spread(self._master.multipliers)
             mixed = multipliers + _PULL * (self._center - multipliers)
-            worthwhile = _WORTHWHILE * tol * max(value, VALUE_FLOOR)
+            worthwhile = _WORTHWHILE * asked
             if not (
                 self._enter(self._pricing.guess(multipliers)) > worthwhile
                 or self._enter(self._price(mixed, thorough=False)) > worthwhile
