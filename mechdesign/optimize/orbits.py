@@ -13,6 +13,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from mechdesign.optimize.pricing.alike import alike
 from mechdesign.problem import DesignProblem
 from mechdesign.uncertainty import L1Ball
 from mechdesign.uncertainty.base import Floats
@@ -51,12 +52,10 @@ class Orbits:
         Single symbols, too, where the way back from many groups would take longer than the larger program.
         """
         known = problem.uncertainty
-        groups: dict[Fraction, list[int]] = {}
-        for symbol, p in enumerate(known.center):
-            groups.setdefault(p, []).append(symbol)
-        alike = isinstance(known, L1Ball) and problem.utility.is_symmetric
-        if alike and (known.size <= _MOST_SYMBOLS or len(groups) <= _FEW_GROUPS):
-            return cls(tuple(tuple(group) for group in groups.values()))
+        groups = alike(known.center)
+        symmetric = isinstance(known, L1Ball) and problem.utility.is_symmetric
+        if symmetric and (known.size <= _MOST_SYMBOLS or len(groups) <= _FEW_GROUPS):
+            return cls(tuple(tuple(group) for group in groups))
         return cls(tuple((symbol,) for symbol in range(known.size)))
 
     @property

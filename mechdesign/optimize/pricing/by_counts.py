@@ -8,12 +8,12 @@ are made. Kind C needs two sets (see `three_values`).
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
+from mechdesign.optimize.pricing.alike import alike, averaged
 from mechdesign.optimize.pricing.levels import Cone, OneBetween, TwoValues
 from mechdesign.optimize.pricing.price import Price
 from mechdesign.optimize.pricing.subset_sums import CheapestSets, Kin, leave_one_out
@@ -74,10 +74,7 @@ class CountPricing:
     @cached_property
     def _groups(self) -> list[list[int]]:
         """Symbols of equal count, lighter ones first."""
-        groups: dict[int, list[int]] = {}
-        for symbol, weight in enumerate(self.ball.weights):
-            groups.setdefault(weight, []).append(symbol)
-        return [groups[weight] for weight in sorted(groups)]
+        return sorted(alike(self.ball.weights), key=lambda group: self.ball.weights[group[0]])
 
     @cached_property
     def _two_values(self) -> list[TwoValues]:
@@ -127,8 +124,7 @@ class CountPricing:
     def price(self, multipliers: Floats, *, thorough: bool = True) -> Price:
         """Return the greatest reduced cost of any column with ``<P, v> = 1``, rounded up.
 
-        lambda is first averaged over symbols of equal count: that leaves its sum as it is and never raises
-        the greatest reduced cost, which is convex in lambda and indifferent to the names of the symbols.
+        lambda is first averaged over symbols of equal count (see `averaged`).
 
         Parameters
         ----------
@@ -139,38 +135,33 @@ class CountPricing:
         """
         if not np.isfinite(multipliers).all() or not np.isfinite(np.abs(multipliers).sum()):
             return Price(np.inf, "multipliers beyond floats", 0)
-        averaged = multipliers.copy()
-        for group in self._groups:
-            averaged[group] = multipliers[group].mean()
-        kins = [Kin(group, self.ball.weights[group[0]], float(averaged[group[0]])) for group in self._groups]
+        even, drift = averaged(multipliers, self._groups)
+        kins = [Kin(group, self.ball.weights[group[0]], float(even[group[0]])) for group in self._groups]
         sets = CheapestSets(self._cone.total if self._three_values else self._capacity)
         for kin in kins:
             kin.add_to(sets)
         found = _Found(-np.inf, -np.inf, [])
         for kind in self._two_values:
-            self._price_two_values(kind, sets, averaged, found)
-        self._price_between(kins, sets, averaged, found, thorough=thorough)
+            self._price_two_values(kind, sets, even, found)
+        self._price_between(kins, sets, even, found, thorough=thorough)
         looked_at = self.entries
         if self._three_values is not None:
             covered = price_three_values(
                 self._three_values,
                 kins,
                 sets,
-                averaged,
+                even,
                 found.upper,
                 most_cases=_MOST_CASES if thorough else _FEW_CASES,
                 most_blocks=_MOST_BLOCKS if thorough else _FEW_BLOCKS,
             )
             found.upper = max(found.upper, covered.upper)
             found.columns += covered.columns
-        # Averages are rounded, so that their sum is not quite that of lambda, which the bound will be added to.
-        drift = abs(math.fsum([*averaged.tolist(), *(-multipliers).tolist()]))
-        upper = found.upper + 2 * drift
         best = np.array(found.columns).T if found.columns else np.empty((self.ball.size, 0))
         for group in self._groups:
             # Symbols of equal count may change places: lambda as it was given is least where values are greatest.
             best[sorted(group, key=multipliers.__getitem__)] = -np.sort(-best[group], axis=0)
-        return Price(upper, self.method, looked_at, best)
+        return Price(found.upper + drift, self.method, looked_at, best)
 
     def start(self) -> Floats:
         """Return columns of balanced sets."""

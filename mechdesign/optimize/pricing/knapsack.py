@@ -22,6 +22,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from mechdesign.optimize.pricing.alike import alike, averaged
 from mechdesign.optimize.pricing.levels import EPS, greatest_near
 from mechdesign.optimize.pricing.price import Price
 from mechdesign.optimize.start import center_multipliers, start_columns
@@ -105,8 +106,7 @@ class KnapsackPricing:
     def price(self, multipliers: Floats, *, thorough: bool = True) -> Price:
         """Return a bound of the greatest reduced cost, and columns met on the way.
 
-        lambda is first averaged over symbols of equal probability: that leaves its sum as it is and never
-        raises the greatest reduced cost.
+        lambda is first averaged over symbols of equal probability (see `averaged`).
 
         Parameters
         ----------
@@ -117,9 +117,10 @@ class KnapsackPricing:
         """
         if not np.isfinite(multipliers).all() or not np.isfinite(np.abs(multipliers).sum() * self.exp_epsilon**2):
             return Price(np.inf, "multipliers beyond floats", 0)
-        search = self._search(multipliers)
+        even, drift = averaged(multipliers, self._groups)
+        search = self._search(even)
         upper = search.run(_THOROUGH if thorough else _QUICK)
-        return Price(upper, self.method, search.looked_at, search.met.columns())
+        return Price(upper + drift, self.method, search.looked_at, search.met.columns())
 
     def start(self) -> Floats:
         """Return columns of balanced sets."""
@@ -131,23 +132,17 @@ class KnapsackPricing:
 
     def guess(self, multipliers: Floats) -> Floats:
         """Return the best columns among a few sets that are near the fractional knapsack."""
-        search = self._search(multipliers)
+        search = self._search(averaged(multipliers, self._groups)[0])
         search.guess()
         return search.met.columns()
 
     def _search(self, multipliers: Floats) -> _Search:
-        averaged = np.array(multipliers, dtype=float)
-        for group in self._groups:
-            averaged[group] = averaged[group].mean()
-        return _Search(self._shape, self.utility, self._groups, averaged)
+        return _Search(self._shape, self.utility, self._groups, multipliers)
 
     @cached_property
     def _groups(self) -> list[list[int]]:
         """Symbols of equal probability."""
-        groups: dict[object, list[int]] = {}
-        for symbol, p in enumerate(self.ball.center):
-            groups.setdefault(p, []).append(symbol)
-        return list(groups.values())
+        return alike(self.ball.center)
 
     @cached_property
     def _shape(self) -> _Shape:

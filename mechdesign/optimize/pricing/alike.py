@@ -1,0 +1,44 @@
+"""Symbols of equal probability, which an l1 ball and a symmetric utility do not tell apart."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable, Sequence
+
+import numpy as np
+
+from mechdesign.uncertainty.base import Floats
+
+
+def alike(masses: Iterable[Hashable]) -> list[list[int]]:
+    """Return the symbols of equal mass together, in the order in which masses come.
+
+    Examples
+    --------
+    >>> alike([3, 1, 3])
+    [[0, 2], [1]]
+    """
+    groups: dict[Hashable, list[int]] = {}
+    for symbol, mass in enumerate(masses):
+        groups.setdefault(mass, []).append(symbol)
+    return list(groups.values())
+
+
+def averaged(multipliers: Floats, groups: Sequence[Sequence[int]]) -> tuple[Floats, float]:
+    """Return lambda averaged over symbols that are alike, and what to add to a bound that uses it.
+
+    Averaging leaves the sum as it is and never raises the greatest reduced cost, which is convex in lambda and
+    indifferent to the names of such symbols. But averages are rounded, so that their sum is not quite that of
+    lambda, to which the reduced cost will be added.
+
+    Examples
+    --------
+    >>> averaged(np.array([1.0, 5.0, 2.0]), [[0, 2], [1]])
+    (array([1.5, 5. , 1.5]), 0.0)
+    """
+    result = np.array(multipliers, dtype=float)
+    for group in groups:
+        if len(group) > 1:
+            result[list(group)] = result[list(group)].mean()
+    drift = abs(math.fsum([*result.tolist(), *(-np.asarray(multipliers, dtype=float)).tolist()]))
+    return result, 2 * drift
