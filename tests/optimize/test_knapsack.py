@@ -19,7 +19,7 @@ from mechdesign.optimize.pricing.knapsack import KnapsackPricing
 from mechdesign.optimize.pricing.listing import reduced_costs
 from mechdesign.optimize.ray_lp import solve_ray_lp
 
-LEAST = knapsack._Effort(2, 2, 4, 0)
+LEAST = knapsack.Effort(2, 2, 4, 0)
 
 
 def long_ball(rng, size, radius, shape="plain", within_simplex=True):

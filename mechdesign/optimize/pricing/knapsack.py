@@ -15,63 +15,33 @@ Then their other terms are convex functions of the mass of S, times masses, and 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mechdesign.optimize.pricing.alike import alike, averaged
+from mechdesign.optimize.pricing.envelope import FINER, Envelope, Intervals
 from mechdesign.optimize.pricing.levels import EPS, greatest_near
+from mechdesign.optimize.pricing.meeting import Effort, Indices, Losses, Masks, Window, enumerate_sets
 from mechdesign.optimize.pricing.price import Price
 from mechdesign.optimize.start import center_multipliers, start_columns
 from mechdesign.uncertainty import L1Ball
 from mechdesign.uncertainty.base import Floats
 from mechdesign.utility import FInformation
 
-Masks = NDArray[np.bool_]
-Indices = NDArray[np.int64]
-Words = NDArray[np.uint64]
-
 _MOST_COLUMNS = 100
-_HALF_BITS = 60
-_MOST_ALIKE = 30  # interchangeable symbols whose numbers are chosen at once
-_NARROW = 1e-14
-_CHUNK = 4096
 _LEVELS = 6  # on the way down from the bound of the relaxation, each four times as far as the one before
 _STEP = 4.0
-_FINER = 4
 _MOST_BLOCKS = 384
 _MOST_ROUNDS = 24
 _SHARES = np.concatenate([[0.0], np.geomspace(1e-12, 0.5, 96)])
 
 
-@dataclass(frozen=True)
-class _Effort:
-    """How much may be enumerated.
-
-    Attributes
-    ----------
-    choices : int
-        Of either half of the symbols.
-    pairs : int
-        Sets that are looked at for one window of masses.
-    cells : int
-        Rectangles of masses that are bounded for kind C at one level.
-    splits : int
-        Of kinds, on symbols that the relaxation holds in part.
-    """
-
-    choices: int
-    pairs: int
-    cells: int
-    splits: int
-
-
-_GUESSED = _Effort(1 << 10, 1 << 12, 1 << 10, 6)
-_QUICK = _Effort(1 << 13, 1 << 15, 1 << 13, 20)
-_THOROUGH = _Effort(1 << 18, 1 << 20, 1 << 16, 200)
+_GUESSED = Effort(1 << 10, 1 << 12, 1 << 10, 6)
+_QUICK = Effort(1 << 13, 1 << 15, 1 << 13, 20)
+_THOROUGH = Effort(1 << 18, 1 << 20, 1 << 16, 200)
 _CLOSE = 2e-11  # to the bound: as good as exact
 _WORTHWHILE = 0.05  # of the gap: what a split must take off the bound
 
@@ -179,310 +149,6 @@ class _Shape:
         return self.exact_ball and self.t >= 1
 
 
-# What is enumerated
-
-
-@dataclass(frozen=True)
-class _Losses:
-    """What symbols lose, by their value: the least, the middle or the greatest, infinite where it is not allowed."""
-
-    out: Floats
-    inside: Floats
-    top: Floats | None = None
-
-
-@dataclass(frozen=True)
-class _Window:
-    """Sets of interest: the mass lies between two numbers and the losses sum to at most a limit."""
-
-    low: float
-    high: float
-    peak: float
-    limit: float
-    losses: _Losses
-
-
-@dataclass(frozen=True)
-class _Options:
-    """Ways to choose from some symbols, with mass, loss, and who is inside or at the top, as bits."""
-
-    mass: Floats
-    loss: Floats
-    inside: Words
-    top: Words
-
-    def only(self, which: Indices | Masks) -> _Options:
-        return _Options(self.mass[which], self.loss[which], self.inside[which], self.top[which])
-
-    def times(self, other: _Options, limit: float, most: int) -> tuple[_Options, bool]:
-        """Return the ways to choose from both within a limit, the best ones if they are too many, and whether all."""
-        loss = (self.loss[:, None] + other.loss).ravel()
-        kept = np.flatnonzero(loss <= limit)
-        complete = kept.size <= most
-        if not complete:
-            kept = np.sort(kept[np.argsort(loss[kept], kind="stable")[:most]])
-        mine, theirs = np.divmod(kept, other.loss.size)
-        product = _Options(
-            self.mass[mine] + other.mass[theirs],
-            loss[kept],
-            self.inside[mine] | other.inside[theirs],
-            self.top[mine] | other.top[theirs],
-        )
-        return product, complete
-
-
-def _group_options(group: list[int], P: Floats, losses: _Losses) -> _Options:
-    """Return how many symbols of a group of interchangeable ones are inside and how many of these at the top."""
-    i, size = group[0], len(group)
-    counts = [
-        (k, j)
-        for k in range(size + 1)
-        for j in range((k if losses.top is not None and np.isfinite(losses.top[i]) else 0) + 1)
-    ]
-    inside, top = np.array(counts).T
-    with np.errstate(invalid="ignore"):
-        loss = (
-            np.where(inside < size, (size - inside) * losses.out[i], 0.0)
-            + np.where(inside > top, (inside - top) * losses.inside[i], 0.0)
-            + (np.where(top > 0, top * losses.top[i], 0.0) if losses.top is not None else 0.0)
-        )
-    one = np.uint64(1)
-    words = [(one << count.astype(np.uint64)) - one for count in (inside, top)]
-    return _Options(inside * P[i], loss, words[0], words[1])
-
-
-def _enumerate(
-    window: _Window,
-    groups: Sequence[list[int]],
-    P: Floats,
-    effort: _Effort,
-    visit: Callable[[Masks, Masks], None],
-) -> bool:
-    """Visit the sets of a window, as rows of who is inside and who at the top; return whether these were all."""
-    inside, top = np.zeros(P.size, dtype=bool), np.zeros(P.size, dtype=bool)
-    fixed_mass, limit = 0.0, window.limit
-    free: list[tuple[float, list[int], _Options]] = []
-    for group in _parts(groups):
-        options = _group_options(group, P, window.losses)
-        least = float(options.loss.min())
-        limit -= least
-        options = _Options(options.mass, options.loss - least, options.inside, options.top)
-        second = float(np.sort(options.loss)[1]) if options.loss.size > 1 else np.inf
-        if np.isfinite(second):
-            free.append((second, group, options))
-        else:
-            fixed_mass += _fix(options, group, inside, top)
-    if limit < 0:
-        return True
-    # Those that lose least by a change are spread over the halves first; what loses too much stays as it is.
-    free.sort(key=lambda entry: entry[0])
-    halves = (_Half(), _Half())
-    complete = True
-    for second, group, options in free:
-        half = min(halves, key=lambda half: (half.bits + len(group) > _HALF_BITS, half.ways))
-        if second <= limit and half.bits + len(group) <= _HALF_BITS:
-            half.take(group, options.only(options.loss <= limit))
-        else:
-            complete = complete and second > limit
-            fixed_mass += _fix(options, group, inside, top)
-    (left, all_left), (right, all_right) = (half.choices(limit, effort.choices) for half in halves)
-    complete = complete and all_left and all_right
-    pairs = _Pairs(left, right, limit)
-    low, high, peak = (x - fixed_mass for x in (window.low, window.high, window.peak))
-    while pairs.count(low, high) > effort.pairs:
-        complete = False
-        if high - low < _NARROW:
-            break
-        # Rather those near the peak than some of all.
-        low, high = peak - (peak - low) / 4, peak + (high - peak) / 4
-    for mine, theirs in pairs.within(low, high, effort.pairs):
-        for start in range(0, mine.size, _CHUNK):
-            members, tops = (
-                np.repeat(fixed[None, :], mine[start : start + _CHUNK].size, axis=0) for fixed in (inside, top)
-            )
-            for half, options, which in ((halves[0], pairs.left, mine), (halves[1], pairs.right, theirs)):
-                shifts = np.arange(half.bits, dtype=np.uint64)
-                chosen = options.only(which[start : start + _CHUNK])
-                members[:, half.symbols] = chosen.inside[:, None] >> shifts & np.uint64(1)
-                tops[:, half.symbols] = chosen.top[:, None] >> shifts & np.uint64(1)
-            visit(members, tops)
-    return complete
-
-
-class _Half:
-    """Half of the symbols, of which there are choices."""
-
-    def __init__(self) -> None:
-        self.symbols: list[int] = []
-        self.ways = 1.0
-        self._options: list[_Options] = []
-
-    @property
-    def bits(self) -> int:
-        """How many symbols there are: a bit each."""
-        return len(self.symbols)
-
-    def take(self, group: list[int], options: _Options) -> None:
-        """Let a group of symbols be of this half."""
-        shift = np.uint64(self.bits)
-        self._options.append(_Options(options.mass, options.loss, options.inside << shift, options.top << shift))
-        self.symbols.extend(group)
-        self.ways *= options.loss.size
-
-    def choices(self, limit: float, most: int) -> tuple[_Options, bool]:
-        """Return the choices within a limit, or the best of them, and whether these are all."""
-        zero, bits = np.zeros(1), np.zeros(1, dtype=np.uint64)
-        made, complete = _Options(zero, zero, bits, bits), True
-        # What loses much first: that keeps the products short.
-        for options in reversed(self._options):
-            made, all_of_them = made.times(options, limit, most)
-            complete = complete and all_of_them
-        return made, complete
-
-
-def _parts(groups: Sequence[list[int]]) -> Iterator[list[int]]:
-    """Yield the groups, those that would not fit in a word in parts."""
-    for group in groups:
-        for start in range(0, len(group), _MOST_ALIKE):
-            yield group[start : start + _MOST_ALIKE]
-
-
-def _fix(options: _Options, group: list[int], inside: Masks, top: Masks) -> float:
-    """Let a group have the best of its options for good; return its mass."""
-    k = int(np.argmin(options.loss))
-    for position, symbol in enumerate(group):
-        inside[symbol] = int(options.inside[k]) >> position & 1
-        top[symbol] = int(options.top[k]) >> position & 1
-    return float(options.mass[k])
-
-
-class _Pairs:
-    """Choices of one half of the symbols beside those of the other, by mass and within a limit of losses."""
-
-    def __init__(self, left: _Options, right: _Options, limit: float) -> None:
-        left = left.only(np.argsort(left.loss, kind="stable"))
-        self.left, self.right = left, right.only(np.argsort(right.mass, kind="stable"))
-        self._limit = limit
-        self._steps: list[tuple[Indices, Indices]] = []
-        share, last = 1.0, 6
-        for step in range(last + 1):
-            # Who has lost most of the limit meets only those who have lost little.
-            first = np.searchsorted(left.loss, limit * (1 - share)) if step else 0
-            until = np.searchsorted(left.loss, limit * (1 - share / 2)) if step < last else left.loss.size
-            if until > first:
-                allowed = np.flatnonzero(self.right.loss <= limit * share * (1 + 1e-9))
-                self._steps.append((np.arange(first, until), allowed))
-            share /= 2
-
-    def _ranges(self, low: float, high: float) -> Iterator[tuple[Indices, Indices, Indices, Indices]]:
-        for mine, allowed in self._steps:
-            masses = self.right.mass[allowed]
-            first = np.searchsorted(masses, low - self.left.mass[mine])
-            until = np.searchsorted(masses, high - self.left.mass[mine], side="right")
-            yield mine, allowed, first, np.maximum(until, first) - first
-
-    def count(self, low: float, high: float) -> int:
-        """Return how many pairs have a mass between two numbers, or a few more."""
-        return sum(int(counts.sum()) for _, _, _, counts in self._ranges(low, high))
-
-    def within(self, low: float, high: float, most: int) -> Iterator[tuple[Indices, Indices]]:
-        """Yield the pairs with a mass between two numbers, or some of them if there are more than so many."""
-        for mine, allowed, first, counts in self._ranges(low, high):
-            kept = np.cumsum(counts) <= most
-            counted = counts[kept]
-            left = np.repeat(mine[kept], counted)
-            offsets = np.arange(left.size) - np.repeat(np.cumsum(counted) - counted, counted)
-            right = allowed[np.repeat(first[kept], counted) + offsets]
-            fits = self.left.loss[left] + self.right.loss[right] <= self._limit
-            yield left[fits], right[fits]
-
-
-# The relaxation
-
-
-@dataclass(frozen=True)
-class _Blocks:
-    """Intervals of masses in which the envelope has one slope."""
-
-    left: Floats
-    right: Floats
-    piece: Indices
-
-    def only(self, which: Masks) -> _Blocks:
-        return _Blocks(self.left[which], self.right[which], self.piece[which])
-
-    def finer(self) -> _Blocks:
-        shares = np.arange(_FINER + 1) / _FINER
-        ends = self.left[:, None] + (self.right - self.left)[:, None] * shares
-        ends[:, -1] = self.right
-        return _Blocks(ends[:, :-1].ravel(), ends[:, 1:].ravel(), np.repeat(self.piece, _FINER))
-
-
-@dataclass(frozen=True)
-class _Envelope:
-    """The least lambda(S) for every mass where symbols may be in S in part.
-
-    Attributes
-    ----------
-    order : array of int
-        The symbols with mass that may be in S, those that cost least for their mass first.
-    masses, costs : array, shape (k + 1,)
-        Of the first few of them, and of symbols without mass whose multipliers are negative.
-    slopes : array, shape (k,)
-        Between these.
-    """
-
-    order: Indices
-    masses: Floats
-    costs: Floats
-    slopes: Floats
-
-    @classmethod
-    def of(cls, P: Floats, multipliers: Floats, allowed: Masks, forced: Masks) -> _Envelope:
-        """Return the envelope over the symbols that are allowed, with those that are forced in whole."""
-        choice = allowed & ~forced
-        likely = np.flatnonzero(choice & (P > 0))
-        slopes = multipliers[likely] / P[likely]
-        rank = np.argsort(slopes, kind="stable")
-        order = likely[rank]
-        start = float(np.minimum(multipliers[choice & (P <= 0)], 0.0).sum()) + float(multipliers[forced].sum())
-        masses = float(P[forced].sum()) + np.concatenate([[0.0], np.cumsum(P[order])])
-        costs = start + np.concatenate([[0.0], np.cumsum(multipliers[order])])
-        return cls(order, masses, costs, slopes[rank])
-
-    def prefixes(self, sure: Masks) -> Masks:
-        """Return the sets at which the slope changes, one a row, with those that are sure to be in all."""
-        sets = np.repeat(sure[None, :], self.order.size + 1, axis=0)
-        sets[:, self.order] = np.arange(self.order.size + 1)[:, None] > np.arange(self.order.size)
-        return sets
-
-    def between(self, low: float, high: float, pad: float) -> _Blocks:
-        """Return the intervals of one slope between two masses."""
-        left, right = np.maximum(self.masses[:-1], low), np.minimum(self.masses[1:], high)
-        if self.slopes.size == 0:
-            left = right = np.clip(self.masses, low, high)
-            kept = np.flatnonzero(np.abs(left - self.masses) <= pad)
-        else:
-            kept = np.flatnonzero(left <= right + pad)
-        return _Blocks(np.minimum(left, right)[kept], right[kept], kept)
-
-    def cost(self, piece: Indices, mass: Floats) -> Floats:
-        """Return the least lambda of a fractional set of a mass, on a known piece."""
-        if self.slopes.size == 0:
-            return np.full(mass.shape, self.costs[0])
-        result: Floats = self.costs[piece] + self.slopes[piece] * (mass - self.masses[piece])
-        return result
-
-    def slope(self, piece: int) -> float:
-        """Return the slope of a piece, 0 where there is nothing to choose."""
-        return float(self.slopes[piece]) if self.slopes.size else 0.0
-
-    def slope_at(self, mass: float) -> float:
-        """Return the slope on the way to a mass."""
-        k = int(np.searchsorted(self.masses, mass)) - 1
-        return float(self.slopes[min(max(k, 0), self.slopes.size - 1)]) if self.slopes.size else 0.0
-
-
 # What has been met
 
 
@@ -561,7 +227,7 @@ class _Search:
             if bound > self.met.greatest:
                 kind.look_into(self.met.greatest, _GUESSED)
 
-    def run(self, effort: _Effort) -> float:
+    def run(self, effort: Effort) -> float:
         """Return a bound of the greatest reduced cost."""
         self.guess()
         top = proved = max(self._split(effort))
@@ -579,7 +245,7 @@ class _Search:
                 break
         return max(proved, self.met.upper)
 
-    def _split(self, effort: _Effort) -> list[float]:
+    def _split(self, effort: Effort) -> list[float]:
         """Divide the kinds of the greatest bounds while that lowers these; return the bounds."""
         bounds = [kind.greatest(self.met.greatest, effort) for kind in self.kinds]
         whole: list[tuple[_Kind, float]] = []
@@ -633,11 +299,11 @@ class _Kind:
         """Meet columns near the peak of the relaxation: each symbol in or out, the others in their order."""
         raise NotImplementedError
 
-    def greatest(self, floor: float, effort: _Effort) -> float:
+    def greatest(self, floor: float, effort: Effort) -> float:
         """Return a bound of the kind's reduced costs, or a floor where that is greater."""
         raise NotImplementedError
 
-    def look_into(self, level: float, effort: _Effort) -> bool:
+    def look_into(self, level: float, effort: Effort) -> bool:
         """Meet the columns above a level; return whether that was all of them."""
         raise NotImplementedError
 
@@ -645,7 +311,7 @@ class _Kind:
         """Return ways to divide the columns, by a symbol that the relaxation's peak holds in part."""
         raise NotImplementedError
 
-    def neighbours(self, envelope: _Envelope, mass: float) -> Masks:
+    def neighbours(self, envelope: Envelope, mass: float) -> Masks:
         """Return sets of about a mass, one a row: each symbol in or out, the others in their order."""
         sure, order = self.sure, envelope.order
         own, ranks = self.shape.prior[order], np.arange(order.size)
@@ -705,10 +371,10 @@ class _Terms:
     scale: Floats
 
 
-def _binary(against: Floats, allowed: Masks, forced: Masks) -> _Losses:
+def _binary(against: Floats, allowed: Masks, forced: Masks) -> Losses:
     """Return what symbols lose that are not where a slope wants them."""
     inside = np.where(allowed, np.maximum(against, 0.0), np.inf)
-    return _Losses(
+    return Losses(
         np.where(forced, np.inf, np.where(allowed, np.maximum(-against, 0.0), 0.0)), np.where(forced, 0.0, inside)
     )
 
@@ -720,7 +386,7 @@ class _Curve(_Kind):
         self.low, self.high, self.factor = 0.0, 1.0, 1.0
         self._peak: tuple[int, float] | None = None
         super().__init__(search, allowed, forced, groups)
-        self.envelope = _Envelope.of(self.shape.prior, search.multipliers, allowed, forced)
+        self.envelope = Envelope.of(self.shape.prior, search.multipliers, allowed, forced)
 
     def terms(self, w: Floats) -> _Terms:
         """Return the terms for masses, rounded up."""
@@ -775,7 +441,7 @@ class _Curve(_Kind):
             ]
         ]
 
-    def heights(self, blocks: _Blocks, level: float) -> tuple[Floats, Floats, Floats]:
+    def heights(self, blocks: Intervals, level: float) -> tuple[Floats, Floats, Floats]:
         """Return bounds of Q times the reduced cost's excess over a level in blocks, least Q, and best end."""
         envelope = self.envelope
         totals, ons, offs, scales = [], [], [], []
@@ -799,7 +465,7 @@ class _Curve(_Kind):
         )
         return ends + bump + pad, scale, (ends - pad) / np.maximum(scales[0], scales[1])
 
-    def above(self, level: float) -> tuple[_Blocks, Floats, float]:
+    def above(self, level: float) -> tuple[Intervals, Floats, float]:
         """Return narrow blocks that may hold columns above a level, with their heights, and a bound of all."""
         blocks = self.envelope.between(self.low, self.high, self.shape.unit)
         if blocks.left.size == 0:
@@ -810,7 +476,7 @@ class _Curve(_Kind):
             blocks, heights, scale = blocks.only(active), heights[active], scale[active]
             if blocks.left.size == 0:
                 return blocks, heights, level
-            if blocks.left.size * _FINER > _MOST_BLOCKS or float((blocks.right - blocks.left).max()) < 1e-14:
+            if blocks.left.size * FINER > _MOST_BLOCKS or float((blocks.right - blocks.left).max()) < 1e-14:
                 break
             blocks = blocks.finer()
         heights, scale, _ = self.heights(blocks, level)
@@ -818,7 +484,7 @@ class _Curve(_Kind):
         blocks, heights, scale = blocks.only(active), heights[active], scale[active]
         return blocks, heights, level + float((heights / scale).max(initial=0.0))
 
-    def greatest(self, floor: float, effort: _Effort) -> float:  # noqa: ARG002 - always quick
+    def greatest(self, floor: float, effort: Effort) -> float:  # noqa: ARG002 - always quick
         level, bound = floor, np.inf
         for _ in range(12):
             blocks, heights, upper = self.above(level)
@@ -834,7 +500,7 @@ class _Curve(_Kind):
             level = reached
         return max(bound, floor)
 
-    def look_into(self, level: float, effort: _Effort) -> bool:
+    def look_into(self, level: float, effort: Effort) -> bool:
         blocks, heights, _ = self.above(level)
         complete = True
         pad = self.shape.unit
@@ -847,8 +513,8 @@ class _Curve(_Kind):
             against = multipliers - slope * P
             losses = _binary(against, self.allowed, self.forced)
             limit = float(height.max()) / self.factor + pad * (self.search.size + abs(slope))
-            window = _Window(float(left.min()) - pad, float(right.max()) + pad, peak, limit, losses)
-            seen = _enumerate(window, self.groups, P, effort, lambda members, _: self.evaluate(members))
+            window = Window(float(left.min()) - pad, float(right.max()) + pad, peak, limit, losses)
+            seen = enumerate_sets(window, self.groups, P, effort, lambda members, _: self.evaluate(members))
             complete = complete and seen
         return complete
 
@@ -953,7 +619,7 @@ class _KindB(_Kind):
 
     def __init__(self, search: _Search, allowed: Masks, forced: Masks, groups: list[list[int]]) -> None:
         super().__init__(search, allowed, forced, groups)
-        self.envelope = _Envelope.of(self.shape.prior, search.multipliers, allowed, forced)
+        self.envelope = Envelope.of(self.shape.prior, search.multipliers, allowed, forced)
         c, unit = self.shape.top, self.shape.unit
         self.mass = 1 / c
         masses = self.envelope.masses
@@ -966,7 +632,7 @@ class _KindB(_Kind):
         self.rounding = 4 * unit * (1 + abs(self.top) + abs(self.zero) + c * (search.size + abs(self.slope)))
         self.bound = self.zero + (self.top - self.zero) / c - self.slope - c * float(chosen) + self.rounding
 
-    def greatest(self, floor: float, effort: _Effort) -> float:  # noqa: ARG002 - always quick
+    def greatest(self, floor: float, effort: Effort) -> float:  # noqa: ARG002 - always quick
         return floor if self.empty else max(floor, self.bound)
 
     def try_prefixes(self) -> None:
@@ -1024,7 +690,7 @@ class _KindB(_Kind):
 
         self.search.met.add(costs[first], uppers[first], build)
 
-    def look_into(self, level: float, effort: _Effort) -> bool:
+    def look_into(self, level: float, effort: Effort) -> bool:
         budget = self.bound - level
         if self.empty or budget <= 0:
             return True
@@ -1049,8 +715,8 @@ class _KindB(_Kind):
         low = self.mass - float((below * P[likely]).max(initial=0.0))
         high = self.mass + float((above * P[likely]).max(initial=0.0))
         losses = _binary(self.against, self.allowed, self.forced)
-        window = _Window(low - 4 * unit, high + 4 * unit, self.mass, (budget + slack) / c, losses)
-        return _enumerate(window, self.groups, P, effort, lambda members, _: self.evaluate(members))
+        window = Window(low - 4 * unit, high + 4 * unit, self.mass, (budget + slack) / c, losses)
+        return enumerate_sets(window, self.groups, P, effort, lambda members, _: self.evaluate(members))
 
 
 # Kind C
@@ -1060,8 +726,8 @@ class _KindB(_Kind):
 class _Cells:
     """Rectangles of masses of S and T in which both envelopes have one slope."""
 
-    inner: _Blocks
-    outer: _Blocks
+    inner: Intervals
+    outer: Intervals
 
     def only(self, which: Masks) -> _Cells:
         return _Cells(self.inner.only(which), self.outer.only(which))
@@ -1076,13 +742,13 @@ class _Cells:
         return _Cells(_joined(inner), _joined(outer))
 
 
-def _half_of(blocks: _Blocks, *, upper: bool) -> _Blocks:
+def _half_of(blocks: Intervals, *, upper: bool) -> Intervals:
     middle = (blocks.left + blocks.right) / 2
-    return _Blocks(middle, blocks.right, blocks.piece) if upper else _Blocks(blocks.left, middle, blocks.piece)
+    return Intervals(middle, blocks.right, blocks.piece) if upper else Intervals(blocks.left, middle, blocks.piece)
 
 
-def _joined(parts: Sequence[_Blocks]) -> _Blocks:
-    return _Blocks(
+def _joined(parts: Sequence[Intervals]) -> Intervals:
+    return Intervals(
         np.concatenate([part.left for part in parts]),
         np.concatenate([part.right for part in parts]),
         np.concatenate([part.piece for part in parts]),
@@ -1109,8 +775,8 @@ class _KindC(_Kind):
         P, t, e = self.shape.prior, self.shape.t, self.shape.e
         self.rare, self.raised = rare, raised
         self.lightest = t + 1 / e
-        self.inner = _Envelope.of(P, search.multipliers, rare, raised)
-        self.outer = _Envelope.of(P, search.multipliers, allowed, forced)
+        self.inner = Envelope.of(P, search.multipliers, rare, raised)
+        self.outer = Envelope.of(P, search.multipliers, allowed, forced)
         self.rounding = 8 * self.shape.unit * (1 + e) * (1 + search.size)
         self._peak: tuple[int, int, float, float] | None = None
 
@@ -1202,8 +868,8 @@ class _KindC(_Kind):
         outer = self.outer.between(self.lightest, 1.0, self.shape.unit)
         j, k = (index.ravel() for index in np.indices((inner.left.size, outer.left.size)))
         return _Cells(
-            _Blocks(inner.left[j], inner.right[j], inner.piece[j]),
-            _Blocks(outer.left[k], outer.right[k], outer.piece[k]),
+            Intervals(inner.left[j], inner.right[j], inner.piece[j]),
+            Intervals(outer.left[k], outer.right[k], outer.piece[k]),
         )
 
     def heights(self, cells: _Cells, level: float) -> tuple[Floats, Floats, Floats]:
@@ -1233,7 +899,7 @@ class _KindC(_Kind):
         upper = corners + (wide * bend_a + tall * bend_b) / 4 + pad
         return upper, np.minimum.reduce(masses), (corners - pad) / most
 
-    def above(self, level: float, effort: _Effort) -> tuple[_Cells, Floats, float, float]:
+    def above(self, level: float, effort: Effort) -> tuple[_Cells, Floats, float, float]:
         """Return small cells that may hold columns above a level, their heights, a bound, and what is reached."""
         cells = self._all_cells()
         reached = -np.inf
@@ -1251,7 +917,7 @@ class _KindC(_Kind):
                 return cells, heights, level + float((heights / scale).max()), reached
             cells = cells.halved()
 
-    def greatest(self, floor: float, effort: _Effort) -> float:
+    def greatest(self, floor: float, effort: Effort) -> float:
         level, bound = floor, np.inf
         for _ in range(8):
             cells, heights, upper, reached = self.above(level, effort)
@@ -1269,7 +935,7 @@ class _KindC(_Kind):
             level = reached
         return max(bound, floor)
 
-    def look_into(self, level: float, effort: _Effort) -> bool:
+    def look_into(self, level: float, effort: Effort) -> bool:
         cells, heights, _, _ = self.above(level, effort)
         if heights.size == 0:
             return True
@@ -1291,12 +957,12 @@ class _KindC(_Kind):
             losses = self._losses(beyond, times * top)
             limit = float(greatest[k]) + pad * (self.search.size + abs(outer_slope) + abs(inner_slope)) * self.shape.e
             middle = float(cells.outer.left[peak] + cells.outer.right[peak]) / 2
-            window = _Window(low - pad, high + pad, middle, limit, losses)
-            seen = _enumerate(window, self.groups, P, effort, self.evaluate)
+            window = Window(low - pad, high + pad, middle, limit, losses)
+            seen = enumerate_sets(window, self.groups, P, effort, self.evaluate)
             complete = complete and seen
         return complete
 
-    def _losses(self, beyond: Floats, top: Floats) -> _Losses:
+    def _losses(self, beyond: Floats, top: Floats) -> Losses:
         """Return what symbols lose that are not where the slopes of T and of S want them."""
         of_t, of_s = _binary(beyond, self.allowed, self.forced), _binary(top, self.rare, self.raised)
-        return _Losses(of_t.out + of_s.out, of_t.inside + of_s.out, of_t.inside + of_s.inside)
+        return Losses(of_t.out + of_s.out, of_t.inside + of_s.out, of_t.inside + of_s.inside)
