@@ -7,18 +7,16 @@ prior at all (LDP), and k-ary randomized response. Run ``python -m figures.educa
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import mechdesign as md
+from figures.output import Row, write
 from mechdesign.optimize.comparison import k_ary_randomized_response
 
 FOLDER = Path(__file__).parent
-COLUMNS = ("mechanism", "mutual_information", "input", "output", "probability")
-Row = dict[str, Any]
 
 
 def compute(quick: bool = False) -> list[Row]:  # noqa: FBT001, FBT002 - the interface of every figure
@@ -77,11 +75,7 @@ def draw(table: list[Row]) -> Any:
 def main() -> None:
     """Write the table and the picture."""
     table = compute()
-    with (FOLDER / "education.csv").open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(table)
-    draw(table).savefig(FOLDER / "education.png", dpi=110)
+    write("education", table, draw(table))
 
 
 if __name__ == "__main__":

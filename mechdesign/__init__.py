@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from mechdesign.deploy import FrequencyEstimate, estimate_frequencies
 from mechdesign.errors import GuaranteeError, InputError, LimitError, MechdesignError, SolverError
 from mechdesign.exact import Epsilon
 from mechdesign.mechanism import Guarantee, Mechanism, Optimality, Proof, Provenance, prove
@@ -23,6 +24,7 @@ from mechdesign.uncertainty import (
     ConvexHull,
     Evidence,
     L1Ball,
+    ProductSet,
     UncertaintySet,
     failure_probability,
     required_samples,
@@ -39,8 +41,7 @@ from mechdesign.utility import (
     TotalVariation,
     Utility,
 )
-
-__version__ = "0.1.0"
+from mechdesign.version import __version__ as __version__
 
 __all__ = [
     "Certificate",
@@ -54,6 +55,7 @@ __all__ = [
     "ExpectedDistortion",
     "ExpectedGain",
     "FInformation",
+    "FrequencyEstimate",
     "Guarantee",
     "GuaranteeError",
     "HammingAccuracy",
@@ -65,6 +67,7 @@ __all__ = [
     "MutualInformation",
     "Optimality",
     "ProblemFile",
+    "ProductSet",
     "Proof",
     "Provenance",
     "SolverError",
@@ -77,6 +80,7 @@ __all__ = [
     "compare",
     "design",
     "epsilon_min",
+    "estimate_frequencies",
     "failure_probability",
     "leakage",
     "leakage_capacity",

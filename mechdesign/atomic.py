@@ -6,7 +6,9 @@ import contextlib
 import os
 import secrets
 import stat
+from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 from mechdesign.errors import InputError
 
@@ -32,27 +34,39 @@ def check_writable(path: str | os.PathLike[str]) -> None:
         raise InputError(f"cannot write {target}: {target.parent} is not writable; give a path in a writable folder")
 
 
-def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
-    """Write a file beside its place, then rename it, so that no half of it is ever seen.
+@contextlib.contextmanager
+def written_atomically(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Open a file beside its place, and rename it at the end, so that no half of it is ever seen.
+
+    Where the block is left by an error the file is removed.
 
     Raises
     ------
     InputError
-        If the folder does not exist or cannot be written; what stood at ``path`` is untouched.
+        If the folder does not exist or cannot be written, or the disk is full; what stood at ``path`` is
+        untouched.
     """
     # A link stays a link, and an existing file keeps who may read it.
     target = Path(os.path.realpath(path))
     beside = target.with_name(f".{secrets.token_hex(8)}.tmp")
     try:
         with beside.open("xb") as file:
-            file.write(content)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         if target.exists():
             beside.chmod(stat.S_IMODE(target.stat().st_mode))
         beside.replace(target)
     except OSError as error:
-        raise InputError(f"cannot write {target}: {error.strerror}; give a path in a writable folder") from error
+        raise InputError(
+            f"cannot write {target}: {error.strerror or error}; give a path in a writable folder with room for it"
+        ) from error
     finally:
         with contextlib.suppress(OSError):  # where it could not be made it cannot be removed
             beside.unlink()
+
+
+def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
+    """Write a whole file at once, by `written_atomically`."""
+    with written_atomically(path) as file:
+        file.write(content)

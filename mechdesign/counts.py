@@ -14,6 +14,7 @@ import numpy as np
 
 from mechdesign.errors import InputError, shorten
 from mechdesign.labels import canonical_label, canonical_labels, default_labels
+from mechdesign.tables import index_from, is_parquet, open_columns, position_of
 
 _LARGEST_COUNT = 10**15
 
@@ -49,13 +50,14 @@ def checked_counts(counts: Mapping[Any, Any] | Sequence[object]) -> tuple[tuple[
     if len(values) < 2:
         known = f"one category ({shorten(labels[0])})" if values else "no category"
         raise InputError(f"the table of counts has {known}; give at least two categories")
-    checked = tuple(_checked_count(value, label) for value, label in zip(values, labels, strict=True))
+    checked = tuple(checked_count(value, label) for value, label in zip(values, labels, strict=True))
     if not any(checked):
         raise InputError("all counts are 0; give the counts of at least one record")
     return labels, checked
 
 
-def _checked_count(value: object, label: str) -> int:
+def checked_count(value: object, label: str) -> int:
+    """Return a count, after checking that it is a whole number from 0 to 10^15."""
     try:
         if isinstance(value, bool | np.bool_):
             raise TypeError
@@ -93,13 +95,17 @@ def tally(records: Iterable[object], labels: Iterable[object] | None = None) -> 
         records = records.tolist()
     found = Counter(canonical_label(record) for record in records)
     if labels is None:
-        return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
+        return _by_falling_count(found)
     alphabet = list(labels)
     known = canonical_labels(alphabet, len(alphabet))
     strange = sorted(found.keys() - set(known))
     if strange:
         raise InputError(f"the record {shorten(strange[0])} is not among the {len(known)} labels given; add it to them")
     return {label: found[label] for label in known}
+
+
+def _by_falling_count(found: Counter[str]) -> dict[str, int]:
+    return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
 
 
 def read_counts(path: str | os.PathLike[str], *, header: bool = True) -> dict[str, int]:
@@ -146,12 +152,12 @@ def read_counts(path: str | os.PathLike[str], *, header: bool = True) -> dict[st
 
 
 def count_column(path: str | os.PathLike[str], column: str, *, header: bool = True) -> dict[str, int]:
-    """Count the values of one column of a CSV file; categories come by falling count, then by label.
+    """Count the values of one column of a CSV or Parquet file; categories come by falling count, then by label.
 
     Parameters
     ----------
     path : path
-        A UTF-8 file; spaces around fields are stripped, empty lines skipped, nothing is inferred.
+        CSV in UTF-8 (spaces around fields are stripped, empty lines skipped, nothing is inferred) or Parquet.
     column : str
         Its name, or without a header its index from 0.
     header : bool
@@ -162,25 +168,36 @@ def count_column(path: str | os.PathLike[str], column: str, *, header: bool = Tr
     InputError
         Naming the column or the line, if it is missing or empty.
     """
-    index = None if header else _whole_number(column)
-    if not header and index is None:
-        raise InputError(f"the column is {shorten(column)}; without a header give its index, counted from 0")
-    found = tally(_column(path, column, index))
+    index = None if header else index_from(column)
+    found = _parquet_tally(path, column, header=header) if _is_parquet(path) else tally(_column(path, column, index))
     if not found:
         raise InputError(f"{path} has no records; give a line for each record")
     return found
 
 
+def _is_parquet(path: str | os.PathLike[str]) -> bool:
+    try:
+        return is_parquet(path)
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}; give a CSV or Parquet file") from error
+
+
+def _parquet_tally(path: str | os.PathLike[str], column: str, *, header: bool) -> dict[str, int]:
+    found: Counter[str] = Counter()
+    for batch in open_columns(path, [column], header=header).batches:
+        for entry in batch.column(0).value_counts().to_pylist():
+            if entry["values"] is None:
+                raise InputError(
+                    f"{path}: the column {shorten(column)} has missing values; give them a label, such as ?"
+                )
+            found[canonical_label(entry["values"])] += entry["counts"]
+    return _by_falling_count(found)
+
+
 def _column(path: str | os.PathLike[str], column: str, index: int | None) -> Iterator[str]:
     for line, row in _rows(path, header=index is None):
         if index is None:
-            if row.count(column) != 1:
-                problem = "occurs twice" if column in row else "is missing"
-                raise InputError(
-                    f"{path}: the column {shorten(column)} {problem}; accepted: {shorten(', '.join(row), 200)}, "
-                    "or an index with --no-header (header=False) if that line is data"
-                )
-            index = row.index(column)
+            index = position_of(column, row, path)
             continue
         if index >= len(row):
             raise InputError(

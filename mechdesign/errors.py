@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+_MOST_LOOKED_AT = 500  # characters of a value, for a message that shows far fewer
+
 
 class MechdesignError(Exception):
     """Base of all errors raised on purpose; the message is one line that says what would be accepted.
@@ -45,8 +49,49 @@ def shorten(value: object, length: int = 60) -> str:
     >>> shorten("a" * 100, 10)
     "'aaaaaa..."
     """
+    shown = ""
     try:
-        text = " ".join(repr(value).split())
+        for part in _parts(value):
+            shown += part
+            if len(shown) > _MOST_LOOKED_AT:
+                break
     except (ValueError, RecursionError):  # integers of over 4,300 digits, nesting without end
         return f"a value of type {type(value).__name__} that is too large to print"
-    return text if len(text) <= length else text[: length - 3] + "..."
+    text = " ".join(shown.split())
+    return text if len(text) <= length and len(shown) <= _MOST_LOOKED_AT else text[: length - 3] + "..."
+
+
+def _parts(value: object) -> Iterator[str]:
+    """Yield ``repr(value)`` in parts, so that of a huge value from a file no more is printed than is looked at."""
+    if type(value) is str:
+        yield repr(value[: _MOST_LOOKED_AT + 1])
+    elif type(value) is list:
+        yield "["
+        for index, item in enumerate(value):
+            yield ", " if index else ""
+            yield from _parts(item)
+        yield "]"
+    elif type(value) is dict:
+        yield "{"
+        for index, (key, item) in enumerate(value.items()):
+            yield ", " if index else ""
+            yield from _parts(key)
+            yield ": "
+            yield from _parts(item)
+        yield "}"
+    else:
+        yield repr(value)
+
+
+def printable(text: str) -> str:
+    r"""Return text with escapes in place of what a terminal would obey, hide or refuse.
+
+    These are control characters, those that change the direction of text, and halves of surrogate pairs, which names of
+    files may hold.
+
+    Examples
+    --------
+    >>> print(printable("red: \x1b[31m"))
+    red: \x1b[31m
+    """
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

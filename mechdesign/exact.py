@@ -28,8 +28,10 @@ _BITS = 128
 _LONGEST_TEXT = 2_000
 _LARGEST_EXPONENT = 400
 _LARGEST_EPSILON = 700  # exp(700) is still a float
-_DECIMAL = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,4})?")
-_RATIO = re.compile(r"[+-]?\d+/\d+")
+_PLACES = 12  # of a decimal that covers a logarithm
+_MOST_DIGITS = 900  # of a common denominator; a ratio of two such numbers is still a text that files hold
+_DECIMAL = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,4})?")
+_RATIO = re.compile(r"[+-]?[0-9]+/[0-9]+")
 _LOG = re.compile(r"log\(\s*([^()]+?)\s*\)")
 
 
@@ -132,6 +134,31 @@ def over_common_denominator(fractions: Iterable[Fraction]) -> tuple[list[int], i
     return [x.numerator * (common // x.denominator) for x in exact], common
 
 
+def check_common_denominator(denominators: Iterable[int], name: str, digits: int = _MOST_DIGITS) -> None:
+    """Check that a least common multiple has so few digits that sums over it are quick.
+
+    That of denominators without a common factor is their product: without a bound a file of some megabytes could ask
+    for integers of millions of digits.
+
+    Raises
+    ------
+    InputError
+        If it has more digits.
+
+    Examples
+    --------
+    >>> check_common_denominator([2, 3], "the prior")
+    """
+    common, most = 1, 10**digits
+    for denominator in denominators:
+        common = math.lcm(common, denominator)
+        if common >= most:
+            raise InputError(
+                f"the common denominator of {name} has more than {digits} digits; give decimals, or ratios over "
+                "one denominator"
+            )
+
+
 def float_up(x: Fraction) -> float:
     """Return the least float that is not below ``x``.
 
@@ -159,6 +186,10 @@ def short_text(x: Fraction) -> str:
     """
     decimal = repr(float(x))
     return decimal if Fraction(decimal) == x else str(x)
+
+
+def _plain_text(x: Fraction) -> str:
+    return str(x) if x.denominator == 1 else short_text(x)
 
 
 def log_up(ratio: Fraction) -> float:
@@ -252,6 +283,54 @@ class Epsilon:
             return Fraction(1)
         with working_precision():
             return max(Fraction(1), lower(_ball(self.exponent).exp()))
+
+    @classmethod
+    def covering(cls, ratio: Fraction) -> Epsilon:
+        """Return the least decimal of 12 places whose `exp_down` is not below a ratio: its logarithm, rounded up.
+
+        Parameters
+        ----------
+        ratio : Fraction
+            At least 1.
+
+        Raises
+        ------
+        InputError
+            If its logarithm is above 700.
+
+        Examples
+        --------
+        >>> Epsilon.covering(Fraction(9, 4)).text
+        '0.810930216217'
+        """
+        with working_precision():
+            units = math.floor(upper(_ball(ratio).log()) * 10**_PLACES)
+        # Rounded up by trying: what counts is the rational that proofs compare with.
+        while (found := cls.of(_plain_text(Fraction(units, 10**_PLACES)))).exp_down < ratio:
+            units += 1
+        return found
+
+    def __add__(self, other: Epsilon) -> Epsilon:
+        """Return the budget of two releases that compose by addition, exactly.
+
+        Two decimals give their decimal sum, two logarithms the logarithm of the product. A decimal beside a
+        logarithm gives the logarithm of the product of both `exp_down`, which is never above the true sum.
+
+        Raises
+        ------
+        InputError
+            If the sum is above 700, or its text longer than a file may hold.
+
+        Examples
+        --------
+        >>> (Epsilon.of("0.1") + Epsilon.of("0.2")).text, (Epsilon.of("log(9/8)") + Epsilon.of("log(4)")).text
+        ('0.3', 'log(9/2)')
+        """
+        if not isinstance(other, Epsilon):
+            return NotImplemented
+        if self.exponent is not None and other.exponent is not None:
+            return Epsilon.of(_plain_text(self.exponent + other.exponent))
+        return Epsilon.of(f"log({self.exp_down * other.exp_down})")
 
     def __float__(self) -> float:
         if self.exponent is not None:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import unicodedata
+import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from mechdesign.errors import InputError, shorten
 
 _LONGEST = 1_000
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")  # Unicode's category Cc, which will never grow
 
 
 def canonical_label(value: object) -> str:
@@ -31,7 +32,7 @@ def canonical_label(value: object) -> str:
             raise InputError("a label is empty; accepted: a non-empty string or an integer")
         if len(value) > _LONGEST:
             raise InputError(f"the label {shorten(value)} has {len(value)} characters; accepted: at most {_LONGEST}")
-        if any(unicodedata.category(character) == "Cc" for character in value):
+        if _CONTROL.search(value):
             raise InputError(f"the label {shorten(value)} holds a control character; accepted: printable text")
         try:
             value.encode()
@@ -75,3 +76,26 @@ def default_labels(size: int, letter: str = "x") -> tuple[str, ...]:
     ('y1', 'y2')
     """
     return tuple(f"{letter}{i + 1}" for i in range(size))
+
+
+def joined_labels(combinations: Iterable[Sequence[str]], separator: str) -> tuple[str, ...]:
+    """Return one label for each combination of labels, its parts joined by a separator.
+
+    Raises
+    ------
+    InputError
+        If two combinations would read the same, or a label grows beyond 1,000 characters.
+
+    Examples
+    --------
+    >>> joined_labels([("no", "low"), ("no", "high")], " & ")
+    ('no & low', 'no & high')
+    """
+    joined = [canonical_label(separator.join(parts)) for parts in combinations]
+    twice = [label for label, times in Counter(joined).items() if times > 1]
+    if twice:
+        raise InputError(
+            f"the joint label {shorten(twice[0])} would stand for two combinations; give another separator than "
+            f"{shorten(separator)}, or other labels"
+        )
+    return tuple(joined)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from decimal import Decimal, InvalidOperation
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from mechdesign.errors import InputError, shorten
 
 MOST_SYMBOLS = 10_000
+_MOST_IN_MATRIX = 1_000_000  # entries that are kept as exact fractions
 
 
 def _as_text(value: Any) -> Any:
@@ -20,12 +21,21 @@ def _as_float(value: Any) -> Any:
     return float(value) if isinstance(value, int | Decimal) and not isinstance(value, bool) else value
 
 
+def _few_entries(value: Any) -> Any:
+    rows = value if isinstance(value, list) else []
+    entries = sum(len(row) for row in rows if isinstance(row, list))
+    if entries > _MOST_IN_MATRIX:
+        raise ValueError(f"at most {_MOST_IN_MATRIX} entries, and it has {entries}")
+    return value
+
+
 Text = Annotated[str, Field(max_length=2_000)]
 ExactNumber = Annotated[str, BeforeValidator(_as_text), Field(max_length=2_000)]
 """A number as the text it was written as."""
 Number = Annotated[float, BeforeValidator(_as_float), Field(allow_inf_nan=False)]
-Row = Annotated[list[ExactNumber], Field(max_length=MOST_SYMBOLS)]
-Matrix = Annotated[list[Row], Field(max_length=MOST_SYMBOLS)]
+# One error is told, so that a list of millions of wrong entries need not be looked at to the end.
+Row = Annotated[list[ExactNumber], Field(max_length=MOST_SYMBOLS, fail_fast=True)]
+Matrix = Annotated[list[Row], Field(max_length=MOST_SYMBOLS, fail_fast=True), BeforeValidator(_few_entries)]
 
 
 def finite_decimal(text: str) -> Decimal:
@@ -73,8 +83,14 @@ def _fields(model: type[BaseModel], location: tuple[int | str, ...]) -> dict[str
     """Return the fields of the table that holds a key."""
     fields: dict[str, Any] = dict(model.model_fields)
     for part in location[:-1]:
-        by_alias = {field.alias or name: field for name, field in fields.items()}
-        inner = [a for a in getattr(by_alias[str(part)].annotation, "__args__", ()) if hasattr(a, "model_fields")]
-        table = inner[0] if inner else by_alias[str(part)].annotation
-        fields = dict(table.model_fields)
+        if isinstance(part, str):  # a number counts tables of the same kind
+            by_alias = {field.alias or name: field for name, field in fields.items()}
+            fields = dict(_table_in(by_alias[part].annotation).model_fields)
     return fields
+
+
+def _table_in(annotation: Any) -> Any:
+    """Return the table that an annotation speaks of, within lists and alternatives too."""
+    if hasattr(annotation, "model_fields"):
+        return annotation
+    return next((table for inner in get_args(annotation) if (table := _table_in(inner)) is not None), None)

@@ -33,3 +33,10 @@ BOUND_PAD: Final = 1e-12
 
 NEGLIGIBLE_WEIGHT: Final = 1e-12
 """A column of a linear program's solution with less weight than this is not part of its support."""
+
+RANK: Final = 1e-8
+"""Singular values below this share of the greatest count as 0: frequencies that show only through them would take
+more reports than the 10^15 that counts may hold."""
+
+LIKELIHOOD_GAP: Final = 1e-6
+"""Nats that the certificate of a maximum of likelihood may leave open; one standard error is half a nat."""

@@ -1,4 +1,6 @@
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -240,6 +242,22 @@ def test_a_bad_column_is_refused(csv_file, content, column, header, part):
         count_column(path, column, header=header)
     assert part in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.dictionary(pa.int8(), pa.string())])
+def test_a_parquet_column_is_counted(tmp_path, kind):
+    pq.write_table(pa.table({"kind": pa.array(["b", "a", "b"], kind)}), tmp_path / "t.parquet", row_group_size=2)
+    assert list(count_column(tmp_path / "t.parquet", "kind").items()) == [("b", 2), ("a", 1)]
+
+
+def test_parquet_integers_are_labels_and_other_values_none(tmp_path):
+    pq.write_table(pa.table({"i": [7, 7], "f": [0.5, 1.0], "n": ["a", None]}), tmp_path / "t.parquet")
+    assert count_column(tmp_path / "t.parquet", "i") == {"7": 2}
+    for column, part in (("f", "is a float"), ("n", "has missing values"), ("x", "the column 'x' is missing")):
+        with pytest.raises(InputError, match=part):
+            count_column(tmp_path / "t.parquet", column)
+    with pytest.raises(InputError, match="leave --no-header out"):
+        count_column(tmp_path / "t.parquet", "0", header=False)
 
 
 @pytest.mark.parametrize("records", [{"a": 812, "b": 150}, np.array([["a", "b"], ["c", "d"]]), 5])

@@ -1,7 +1,10 @@
 """The README's commands, numbers and Python, run as they stand."""
 
+import json
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -35,6 +38,27 @@ def test_the_first_command_prints_what_the_readme_shows(tmp_path, monkeypatch, c
 
 def test_the_second_command_runs_this_suite():
     assert blocks("sh")[1].strip().endswith('.venv/bin/pip install -q ".[test]" && .venv/bin/python -m pytest')
+
+
+def test_design_privatize_estimate(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for folder in ("problems", "examples"):
+        (tmp_path / folder).symlink_to(ROOT / folder)
+    making, *commands = (shlex.split(line) for line in blocks("sh")[2].splitlines())
+    assert making[0] == "python"
+    assert making[-2:] == [">", "records.csv"]
+    with Path("records.csv").open("w") as file:
+        subprocess.run([sys.executable, *making[1:-2]], stdout=file, check=True)
+    assert [command[:2] for command in commands] == [["mechdesign", c] for c in ("design", "privatize", "estimate")]
+    for command in commands:
+        capsys.readouterr()
+        assert run([*command[1:], "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    counts = md.read_problem("problems/adult-education.toml").problem.uncertainty.evidence.counts
+    assert found["reports"] == sum(counts) == 48_842
+    for count, frequency, error in zip(counts, found["frequencies"], found["standard_errors"], strict=True):
+        # Secure randomness: eight standard errors are passed once in 1e15.
+        assert abs(frequency - count / 48_842) < 8 * error < 0.3
 
 
 @pytest.mark.parametrize("source", blocks("python"))

@@ -10,10 +10,13 @@ from collections.abc import Sequence
 import click
 
 from mechdesign import __version__
+from mechdesign.cli.audit import audit_command
 from mechdesign.cli.compare import compare_command
 from mechdesign.cli.design import design_command
+from mechdesign.cli.estimate import estimate_command
+from mechdesign.cli.privatize import privatize_command
 from mechdesign.cli.verify import verify_command
-from mechdesign.errors import MechdesignError, shorten
+from mechdesign.errors import MechdesignError, printable, shorten
 
 _TRACEBACK = "MECHDESIGN_TRACEBACK"
 
@@ -31,6 +34,9 @@ def commands() -> None:
 commands.add_command(design_command)
 commands.add_command(verify_command)
 commands.add_command(compare_command)
+commands.add_command(privatize_command)
+commands.add_command(estimate_command)
+commands.add_command(audit_command)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -48,7 +54,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         click.echo(f"Error: {error.format_message()}{hint}", err=True)
         return error.exit_code
     except MechdesignError as error:
-        click.echo(f"Error: {error}", err=True)
+        click.echo(f"Error: {printable(str(error))}", err=True)
         return error.exit_status
     except (click.Abort, KeyboardInterrupt):
         click.echo("Error: interrupted", err=True)

@@ -77,8 +77,8 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.option(
         "--data",
         metavar="FILE",
-        help="CSV of records; one column of it is counted. A delta asks for an alphabet fixed beforehand: where levels "
-        "may be missing from the records, use --counts.",
+        help="CSV or Parquet of records; one column is counted. A delta asks for an alphabet fixed beforehand: where "
+        "levels may be missing from the records, use --counts.",
     ),
     click.option(
         "--column", metavar="COLUMN", help="The column of --data: a name, or an index from 0 with --no-header."

@@ -6,6 +6,8 @@ import csv
 import io
 import json
 import os
+import stat
+import tokenize
 import zipfile
 import zlib
 from decimal import Decimal
@@ -13,16 +15,22 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import ValidationError
 
 from mechdesign.atomic import write_atomically
-from mechdesign.errors import InputError, shorten
+from mechdesign.errors import InputError, printable, shorten
 from mechdesign.mechanism.mechanism import Mechanism
 from mechdesign.mechanism.schema import MechanismRecord, from_record, to_record
 from mechdesign.records import checked_record, finite_decimal
 
-_MOST_BYTES = 256 * 2**20
+# Bounds of what is read, so that a hostile file costs some seconds and less than two gigabytes.
+_MOST_BYTES = 192 * 2**20  # ten million numerators of 52 bits
+_MOST_VALUES = 11_000_000  # ten million numerators, and room for a matrix of gains and for the rest
+_MOST_COLONS = 1_000_000  # one stands after every key; labels may hold some
+_MOST_KEYS = 100  # of one table, or members of an archive; the largest have ten
 _LONGEST_INTEGER = 20
+_MEMBERS = ("json", "numerators", "matrix")
 
 
 def save(mechanism: Mechanism, path: str | os.PathLike[str]) -> None:
@@ -40,20 +48,57 @@ def check_ending(path: str | os.PathLike[str]) -> str:
 
 def load(path: str | os.PathLike[str]) -> Mechanism:
     """Read a mechanism from JSON or NPZ and prove its guarantee again."""
+    source = printable(str(path))
+    content = _read(Path(path), source)
+    return _from_npz(content, source) if content[:2] == b"PK" else from_json(content, source)
+
+
+def _read(path: Path, source: str) -> bytes:
     try:
-        size = Path(path).stat().st_size
-        if size > _MOST_BYTES:
-            raise InputError(f"{path} has {size} bytes; accepted: at most {_MOST_BYTES}")
-        content = Path(path).read_bytes()
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}; give a mechanism file") from error
-    if content[:2] == b"PK":
-        return _from_npz(content, str(path))
-    return from_json(content, str(path))
+        # Devices and pipes may have no end, and opening a pipe waits for its other end.
+        regular, content = stat.S_ISREG(path.stat().st_mode), b""
+        if regular:
+            with path.open("rb") as file:
+                content = file.read(_MOST_BYTES + 1)
+    except (OSError, ValueError) as error:  # a name with a NUL is a ValueError
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"cannot read {source}: {reason}; give a mechanism file") from error
+    if not regular:
+        raise InputError(f"cannot read {source}: it is a directory, a device or a pipe; give a mechanism file")
+    return _bounded(content, source)
+
+
+def _bounded(content: bytes, source: str) -> bytes:
+    if len(content) > _MOST_BYTES:
+        raise InputError(f"{source} has more than {_MOST_BYTES} bytes; accepted: at most {_MOST_BYTES}")
+    return content
+
+
+def _check_size(content: bytes, source: str) -> None:
+    """Check that a JSON text is not too long, and holds no more values than can be looked at in some seconds.
+
+    Commas and opening brackets are counted, of which a text has at least one for each value but the first, and colons,
+    of which it has one for each key.
+    """
+    values = sum(map(_bounded(content, source).count, (b",", b"[", b"{")))
+    if values > _MOST_VALUES:
+        raise InputError(f"{source} holds about {values} values; accepted: at most {_MOST_VALUES}")
+    colons = content.count(b":")
+    if colons > _MOST_COLONS:
+        raise InputError(f"{source} holds {colons} colons; accepted: at most {_MOST_COLONS}")
 
 
 def to_json(mechanism: Mechanism) -> bytes:
-    """Return the JSON of a mechanism: one line for each row of numerators."""
+    """Return the JSON of a mechanism: one line for each row of numerators.
+
+    Raises
+    ------
+    InputError
+        For what could not be loaded again: texts that are too long, or too many values.
+    """
+    entries = mechanism.numerators.size
+    if entries > _MOST_VALUES:
+        raise InputError(f"the mechanism has {entries} entries; no file holds more than {_MOST_VALUES} values")
     try:
         checked = to_record(mechanism)
     except ValidationError as error:
@@ -71,7 +116,9 @@ def to_json(mechanism: Mechanism) -> bytes:
     record = {**{key: record.pop(key) for key in ("schema", "inputs", "outputs", "bits")}, "numerators": [], **record}
     text = json.dumps(record, indent=1, ensure_ascii=False, allow_nan=False)
     lines = ",\n".join("  " + json.dumps(row) for row in rows)
-    return text.replace('"numerators": []', f'"numerators": [\n{lines}\n ]', 1).encode() + b"\n"
+    content = text.replace('"numerators": []', f'"numerators": [\n{lines}\n ]', 1).encode() + b"\n"
+    _check_size(content, "the file")
+    return content
 
 
 def from_json(content: bytes, source: str) -> Mechanism:
@@ -81,6 +128,8 @@ def from_json(content: bytes, source: str) -> Mechanism:
 
 def _parsed(content: bytes, source: str) -> Any:
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        if len(pairs) > _MOST_KEYS:
+            raise InputError(f"{source}: a table has {len(pairs)} keys; accepted: at most {_MOST_KEYS}")
         table = dict(pairs)
         if len(table) != len(pairs):
             twice = next(key for key, _ in pairs if [k for k, _ in pairs].count(key) > 1)
@@ -101,6 +150,7 @@ def _parsed(content: bytes, source: str) -> Any:
     def constant(text: str) -> None:
         raise InputError(f"{source}: the number {text} is not finite; accepted: finite numbers")
 
+    _check_size(content, source)
     try:
         return json.loads(
             content.decode("utf-8-sig"),
@@ -121,40 +171,62 @@ def _to_npz(mechanism: Mechanism) -> bytes:
     buffer = io.BytesIO()
     text = np.frombuffer(to_json(mechanism), dtype=np.uint8)
     np.savez_compressed(buffer, json=text, numerators=mechanism.numerators, matrix=mechanism.matrix)
-    return buffer.getvalue()
+    return _bounded(buffer.getvalue(), "the file")
 
 
 def _from_npz(content: bytes, source: str) -> Mechanism:
+    # The arrays are unpacked last, when what the text took is free again.
+    mechanism = from_json(_member(content, "json", np.uint8, source).tobytes(), source)
+    for name, type_ in (("numerators", np.int64), ("matrix", np.float64)):
+        if not np.array_equal(_member(content, name, type_, source), getattr(mechanism, name)):
+            raise InputError(f"{source}: the arrays differ from the JSON beside them; give the file as it was saved")
+    return mechanism
+
+
+def _member(content: bytes, name: str, type_: type[np.generic], source: str) -> NDArray[Any]:
     try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            unpacked = sum(member.file_size for member in archive.infolist())
-            if unpacked > 4 * _MOST_BYTES:
-                raise InputError(f"{source} unpacks to {unpacked} bytes; accepted: at most {4 * _MOST_BYTES}")
-        with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
-            if (
-                set(arrays.files) != {"json", "numerators", "matrix"}
-                or any(not isinstance(arrays[name], np.ndarray) for name in arrays.files)
-                or arrays["json"].dtype != np.uint8
-            ):
-                raise InputError(f"{source} holds {sorted(arrays.files)}; accepted: json, numerators, matrix as saved")
-            text, numerators, matrix = arrays["json"].tobytes(), arrays["numerators"], arrays["matrix"]
+        _check_members(content, source)
+        with np.load(io.BytesIO(content), allow_pickle=False) as archive:
+            array = archive[name]
     except InputError:
         raise
     except (
         zipfile.BadZipFile,
         zlib.error,
         ValueError,
+        TypeError,
+        OverflowError,
         OSError,
         EOFError,
         KeyError,
         MemoryError,
-        RuntimeError,  # encrypted; NotImplementedError: another compression
+        RuntimeError,  # encrypted; a header nested too deeply
+        SyntaxError,  # as the next: how numpy meets headers that are no Python
+        tokenize.TokenError,
     ) as error:
         raise InputError(f"{source} is not an NPZ file ({shorten(str(error))}); give a mechanism file") from None
-    mechanism = from_json(text, source)
-    if not np.array_equal(numerators, mechanism.numerators) or not np.array_equal(matrix, mechanism.matrix):
-        raise InputError(f"{source}: the arrays differ from the JSON beside them; give the file as it was saved")
-    return mechanism
+    if not isinstance(array, np.ndarray):  # bytes, where there is no header
+        raise InputError(f"{source}: {name} is no array; accepted: {type_.__name__}, as saved")
+    if array.dtype.newbyteorder("=") != type_:
+        raise InputError(f"{source}: {name} is {shorten(str(array.dtype))}; accepted: {type_.__name__}, as saved")
+    return array
+
+
+def _check_members(content: bytes, source: str) -> None:
+    """Check what an archive holds and how large that is, before anything is unpacked."""
+    if content.count(b"PK\x01\x02") > _MOST_KEYS:  # with which every entry of its directory begins
+        raise InputError(f"{source} holds very many files; accepted: {', '.join(_MEMBERS)}")
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        members = archive.infolist()
+    for member in members:
+        if member.file_size > _MOST_BYTES:
+            name = shorten(member.filename)
+            raise InputError(f"{source}: {name} unpacks to {member.file_size} bytes; accepted: at most {_MOST_BYTES}")
+        if member.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
+            raise InputError(f"{source}: {shorten(member.filename)} is compressed in another way than as saved")
+    names = sorted(member.filename.removesuffix(".npy") for member in members)
+    if names != sorted(_MEMBERS):
+        raise InputError(f"{source} holds {shorten(names)}; accepted: {', '.join(_MEMBERS)} as saved")
 
 
 def _to_csv(mechanism: Mechanism) -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -14,8 +15,11 @@ from mechdesign.arrays import frozen
 from mechdesign.errors import GuaranteeError, InputError, shorten
 from mechdesign.exact import float_up
 from mechdesign.labels import canonical_labels, default_labels
+from mechdesign.mechanism.containers import encode
+from mechdesign.mechanism.encoding import Alphabet
 from mechdesign.mechanism.proof import Guarantee, Integers, Proof, prove
 from mechdesign.mechanism.rounding import by_falling_mass, round_to_integers
+from mechdesign.mechanism.sampler import Sampler, random_bytes
 from mechdesign.utility import Utility
 
 
@@ -197,6 +201,62 @@ class Mechanism:
         radius = getattr(self.guarantee.uncertainty, "radius", None)
         return None if radius is None else float_up(radius)
 
+    @cached_property
+    def sampler(self) -> Sampler:
+        """Draws outputs from the integers, with exactly the probabilities that are proved."""
+        return Sampler(self.numerators, self.bits)
+
+    def privatize(
+        self,
+        records: Any,
+        rng: np.random.Generator | None = None,
+        *,
+        unknown: str | None = None,
+        missing: str | None = None,
+        integers: str | None = None,
+    ) -> Any:
+        """Return one report for each record, drawn exactly from the integers.
+
+        The alphabet is the mechanism's, never inferred from the records. Each call draws anew: two reports
+        about the same record leak more than one (see `repeated`).
+
+        Parameters
+        ----------
+        records : list, numpy array, pandas or polars Series, pyarrow Array or ChunkedArray
+            Labels of inputs as text; or integer codes, the positions of inputs from 0.
+        rng : numpy.random.Generator, optional
+            For experiments that can be run again. **Not for release**: whoever knows or guesses its state
+            knows the records. Without it the operating system's secure randomness is used.
+        unknown, missing : str, optional
+            The input that values outside the alphabet, and missing ones, are taken for; without it they are
+            refused. The guarantee then holds if the distribution of the records *so changed* is in the set
+            of priors.
+        integers : {"codes", "labels"}, optional
+            What integers are. Without it they are codes, and are refused where a label reads as an integer.
+
+        Returns
+        -------
+        the same kind of container
+            Labels of outputs where labels came in, codes of outputs (positions from 0) where codes did.
+
+        Raises
+        ------
+        InputError
+            For a value outside the alphabet, with its position; another container; a seed instead of a generator.
+
+        Examples
+        --------
+        >>> from mechdesign import Epsilon, Guarantee, L1Ball
+        >>> promise = Guarantee(Epsilon.of("log(3)"), L1Ball([0.5, 0.5], radius=2, labels=["no", "yes"]))
+        >>> warner = Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]], promise, outputs=["no", "yes"])
+        >>> reports = warner.privatize(["yes", "no", "yes", "yes"])
+        >>> len(reports), set(reports) <= {"no", "yes"}
+        (4, True)
+        """
+        source = random_bytes(rng)
+        encoded = encode(records, Alphabet(self.inputs, unknown, missing, integers))
+        return encoded.answer(self.sampler.draw(encoded.codes, source), self.outputs)
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the mechanism, as JSON, NPZ or CSV by the ending of the name.
 
@@ -226,3 +286,129 @@ class Mechanism:
         from mechdesign.mechanism.files import load
 
         return load(path)
+
+    def then(
+        self,
+        post: Mapping[Any, Any] | ArrayLike,
+        *,
+        outputs: Sequence[str] | None = None,
+        bits: int | None = None,
+    ) -> Mechanism:
+        """Return the mechanism whose outputs are processed further, without another look at the input.
+
+        The leakage never rises, not even by rounding, and no utility does beyond rounding: the guarantee stays as it
+        is. A claim of optimality does not survive.
+
+        Parameters
+        ----------
+        post : mapping or array, shape (M, K)
+            From every output to its new label: columns are added up, exactly, and the labels come in the order in
+            which they first appear along `outputs`. Or a row-stochastic matrix: row j is the distribution of the new
+            output, given the old output j. Rows may miss 1 by 1e-9 and count as weights.
+        outputs : sequence of str, optional
+            Labels of the K new outputs, for a matrix. Without them outputs come by falling mass, as in `from_matrix`,
+            and outputs that tell the same are one.
+        bits : int, optional
+            For a matrix; as many as the mechanism has by default.
+
+        Raises
+        ------
+        InputError
+            For an output that is not mapped, or is none; rows that are no distributions; labels for outputs that
+            have to be merged.
+
+        Examples
+        --------
+        >>> from mechdesign import Epsilon, Guarantee, L1Ball
+        >>> promise = Guarantee(Epsilon.of("log(2)"), L1Ball([0.5, 0.25, 0.25], radius=2))
+        >>> asked = Mechanism(np.array([[2, 1, 1], [1, 2, 1], [1, 1, 2]]), 2, promise)
+        >>> merged = asked.then({"y1": "first", "y2": "other", "y3": "other"})
+        >>> merged.outputs, merged.numerators.tolist()
+        (('first', 'other'), [[2, 2], [1, 3], [1, 3]])
+        >>> asked.then([[0.5, 0.5], [0.5, 0.5], [0, 1]], outputs=["a", "b"]).leakage <= asked.leakage
+        True
+        """
+        from mechdesign.mechanism.composition import then
+
+        return then(self, post, outputs=outputs, bits=bits)
+
+    def product(self, other: Mechanism, *, bits: int | None = None, separator: str = " & ") -> Mechanism:
+        """Return the mechanism for two attributes, each reported by a mechanism of its own.
+
+        Its matrix is the Kronecker product. The guarantee is the sum of both epsilons, for every joint prior of the
+        `ProductSet` of both sets: all independent pairs, and the pairs whose second attribute depends on the first in
+        a way that keeps its conditional distributions in its own set.
+
+        Parameters
+        ----------
+        other : Mechanism
+            For the second attribute. A product may be a factor again.
+        bits : int, optional
+            By default as many as hold the product exactly, or 48 where that takes more than 52. A rounded product
+            lacks pairs of outputs that are too rare for the bits.
+        separator : str
+            Stands between two labels in the label of a pair, of inputs and of outputs.
+
+        Raises
+        ------
+        InputError
+            If two pairs would have the same label, or there are more than 10,000 pairs of symbols.
+        LimitError
+            For more than 10,000 pairs of outputs, or 10^7 entries.
+
+        Examples
+        --------
+        >>> from mechdesign import Epsilon, Guarantee, L1Ball
+        >>> promise = Guarantee(Epsilon.of("log(3)"), L1Ball([0.5, 0.5], 2, ["no", "yes"]))
+        >>> warner = Mechanism(np.array([[3, 1], [1, 3]]), 2, promise, ("n", "y"))
+        >>> both = warner.product(warner)
+        >>> both.inputs, both.numerators[0].tolist(), str(both.guarantee.epsilon)
+        (('no & no', 'no & yes', 'yes & no', 'yes & yes'), [9, 3, 3, 1], 'log(9)')
+        """
+        from mechdesign.mechanism.composition import product
+
+        return product(self, other, bits=bits, separator=separator)
+
+    def repeated(self, times: int, *, bits: int | None = None, separator: str = " & ") -> Mechanism:
+        """Return the mechanism that reports the same record several times, each report drawn anew.
+
+        This is the budget of a repeated release: the epsilon of the result is what all reports together tell about
+        the record, to somebody who knows the true prior. It is computed from the integers in exact arithmetic over
+        all combinations of reports, and rounded up to 12 decimals. For local differential privacy it is at most
+        `times` epsilons. For a set of priors it may be **more**, and even without bound: each of several reports
+        excludes some symbols, and together they may leave only an unlikely one. Mechanisms of greatest utility have
+        such zeros. Giving the first report again costs nothing.
+
+        The order of reports tells nothing, so that the outputs are combinations with repetition.
+
+        Parameters
+        ----------
+        times : int
+            1 to 200 reports.
+        bits : int, optional
+            By default as many as hold the result exactly, or 48 where that takes more than 52. A rounded result
+            lacks combinations that are too rare for the bits; epsilon covers them all the same.
+        separator : str
+            Stands between the labels of outputs in the label of a combination.
+
+        Raises
+        ------
+        InputError
+            For another number of times, or combinations that would have the same label.
+        GuaranteeError
+            If some combination leaks without bound, with its label.
+        LimitError
+            For more than 10,000 combinations, or 10^7 entries.
+
+        Examples
+        --------
+        >>> from mechdesign import Epsilon, Guarantee, L1Ball
+        >>> promise = Guarantee(Epsilon.of("log(3/2)"), L1Ball(["1/3", "1/3", "1/3"]))
+        >>> one_out = Mechanism(np.array([[1, 1, 0], [1, 0, 1], [0, 1, 1]]), 1, promise)
+        >>> twice = one_out.repeated(2)
+        >>> twice.outputs, str(twice.guarantee.epsilon)  # log(3), above 2 log(3/2)
+        (('y1 & y1', 'y1 & y2', 'y1 & y3', 'y2 & y2', 'y2 & y3', 'y3 & y3'), '1.098612288669')
+        """
+        from mechdesign.mechanism.composition import repeated
+
+        return repeated(self, times, bits=bits, separator=separator)

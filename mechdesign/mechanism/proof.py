@@ -107,9 +107,10 @@ def check_integers(numerators: Integers, bits: int) -> None:
         raise InputError(
             f"the numerator in row {i + 1}, column {j + 1} is {numerators[i, j]}; accepted: at most 2^{bits}"
         )
-    for i, row in enumerate(numerators.tolist()):
-        if sum(row) != 2**bits:
-            raise InputError(f"row {i + 1} of the numerators sums to {sum(row)}; accepted: 2^{bits} = {2**bits}")
+    for i, row in enumerate(numerators):
+        total = sum(row.tolist())  # of Python's integers, which do not wrap
+        if total != 2**bits:
+            raise InputError(f"row {i + 1} of the numerators sums to {total}; accepted: 2^{bits} = {2**bits}")
     empty = np.flatnonzero(~numerators.any(axis=0))
     if empty.size:
         raise InputError(f"column {int(empty[0]) + 1} of the numerators is zero; leave out outputs that never occur")
@@ -157,5 +158,5 @@ def prove(numerators: Integers, bits: int, guarantee: Guarantee) -> Proof:
     if numerators.shape[0] != size:
         raise InputError(f"the numerators have {numerators.shape[0]} rows for {size} symbols; give one a symbol")
     exact_set = guarantee.uncertainty.exact_set
-    ratios = tuple(exact_ratio(column, exact_set) for column in numerators.T.tolist())
+    ratios = tuple(exact_ratio(column.tolist(), exact_set) for column in numerators.T)
     return Proof(ratios, guarantee.epsilon.exp_down)

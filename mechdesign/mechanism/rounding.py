@@ -54,27 +54,47 @@ def round_to_integers(matrix: Floats, bits: int, guarantee: Guarantee) -> Intege
     SolverError
         If the matrix is no mechanism even up to a solver's errors.
     """
+    columns = round_columns(matrix, bits, guarantee)
+    if columns is None:
+        return np.full((matrix.shape[0], 1), 2**bits, dtype=np.int64)
+    return _distinct(columns)
+
+
+def round_columns(matrix: Floats, bits: int, guarantee: Guarantee) -> Integers | None:
+    """Return what `round_to_integers` does with every column in its place, those too rare for the bits as zeros.
+
+    None where nothing but the mechanism with one output will do.
+    """
     checked_bits(bits)
-    exp_down = guarantee.epsilon.exp_down
     cleaned = _stochastic(matrix)
-    constant = np.full((matrix.shape[0], 1), 2**bits, dtype=np.int64)
-    if exp_down == 1 or cleaned.shape[1] == 1:
-        return constant
+    occurring = cleaned.any(axis=0)
+    found = _rounded(cleaned[:, occurring], bits, guarantee)
+    if found is None:
+        return None
+    integers = np.zeros(matrix.shape, dtype=np.int64)
+    integers[:, occurring] = found
+    return integers
+
+
+def _rounded(cleaned: Floats, bits: int, guarantee: Guarantee) -> Integers | None:
+    exp_down = guarantee.epsilon.exp_down
     plain = np.rint(cleaned * 2.0**bits).astype(np.int64)
     if (plain.sum(axis=1) == 2**bits).all() and not _violating(plain, guarantee).any():
-        return _distinct(plain)
+        return plain
+    if exp_down == 1:
+        return None
     shares, targets = _shares(cleaned, guarantee.uncertainty.exact_set, float(exp_down - 1))
     strengths = np.zeros(cleaned.shape[1])
     while True:
         raised = cleaned + np.minimum(strengths * shares, 1.0) * (targets - cleaned)
         integers = _rounded_safely(raised, bits)
         if integers is None:
-            return constant
+            return None
         violating = _violating(integers, guarantee)
         if not violating.any():
-            return _distinct(integers)
+            return integers
         if (strengths * shares)[violating].max() >= 1.0:
-            return constant
+            return None
         strengths[violating] = np.maximum(1.0, 4.0 * strengths[violating])
 
 
@@ -84,7 +104,6 @@ def _stochastic(matrix: Floats) -> Floats:
     if not np.isfinite(matrix).all() or (matrix < -_SOLVER_NEGATIVE).any() or (np.abs(sums - 1) > _ROW_SUM).any():
         raise SolverError("the solver returned a matrix that is far from row-stochastic; try another tol or epsilon")
     clipped = np.clip(matrix, 0.0, None)
-    clipped = clipped[:, clipped.any(axis=0)]
     result: Floats = clipped / clipped.sum(axis=1, keepdims=True)
     return result
 

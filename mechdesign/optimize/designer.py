@@ -25,6 +25,7 @@ from mechdesign.optimize.solution import Solution
 from mechdesign.problem import DesignProblem
 from mechdesign.tolerances import GAP
 from mechdesign.utility import PolyhedralUtility
+from mechdesign.version import __version__
 
 _log = logging.getLogger(__name__)
 
@@ -103,7 +104,7 @@ def design(
     mechanism = replace(
         bare,
         optimality=Optimality(utility, value, bound, tuple(certificate.multipliers.tolist()), _exact(problem)),
-        provenance=Provenance(_version(), method, title),
+        provenance=Provenance(__version__, method, title),
     )
     return Design(
         problem=problem,
@@ -172,9 +173,3 @@ def _closed_form(problem: DesignProblem, value: float, bound: float) -> ClosedFo
 def _exact(problem: DesignProblem) -> bool:
     """Return whether the problem asks for every mechanism with the guarantee, not for fewer as printed."""
     return problem.uncertainty.exact_set is problem.uncertainty
-
-
-def _version() -> str:
-    from mechdesign import __version__
-
-    return __version__

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mechdesign.arrays import frozen
 from mechdesign.errors import InputError, shorten
-from mechdesign.exact import rational, rounded_text
+from mechdesign.exact import check_common_denominator, over_common_denominator, rational, rounded_text
 from mechdesign.tolerances import WEIGHT_SUM
 
 if TYPE_CHECKING:
@@ -145,7 +145,8 @@ def exact_prior(weights: Sequence[object], name: str = "the prior") -> tuple[Fra
     Raises
     ------
     InputError
-        If one is negative or not finite, there are fewer than two, or the sum misses 1 by more.
+        If one is negative or not finite, there are fewer than two, the sum misses 1 by more, or their common
+        denominator has more than 900 digits.
 
     Examples
     --------
@@ -160,7 +161,10 @@ def exact_prior(weights: Sequence[object], name: str = "the prior") -> tuple[Fra
     for index, weight in enumerate(exact):
         if weight < 0:
             raise InputError(f"probability {index + 1} of {name} is {rounded_text(weight)}; accepted: 0 or more")
-    total = sum(exact, Fraction(0))
-    if abs(total - 1) > Fraction(WEIGHT_SUM):
-        raise InputError(f"{name} sums to {rounded_text(total)}; accepted: 1, give or take {WEIGHT_SUM:g}")
-    return tuple(exact) if total == 1 else tuple(weight / total for weight in exact)
+    check_common_denominator((weight.denominator for weight in exact), name)
+    integers, common = over_common_denominator(exact)
+    total = sum(integers)
+    if abs(Fraction(total, common) - 1) > Fraction(WEIGHT_SUM):
+        sum_text = rounded_text(Fraction(total, common))
+        raise InputError(f"{name} sums to {sum_text}; accepted: 1, give or take {WEIGHT_SUM:g}")
+    return tuple(exact) if total == common else tuple(Fraction(weight, total) for weight in integers)

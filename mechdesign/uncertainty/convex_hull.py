@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -12,9 +13,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mechdesign.errors import InputError, shorten
-from mechdesign.exact import over_common_denominator, rational
+from mechdesign.exact import check_common_denominator, over_common_denominator, rational
 from mechdesign.labels import canonical_labels, default_labels
 from mechdesign.uncertainty.base import Floats, SupportRows, UncertaintySet, exact_prior
+
+_MOST_DIGITS = 3_000  # of the common denominator of all priors: a hundred of them in floats
 
 
 @dataclass(frozen=True)
@@ -36,7 +39,8 @@ class ConvexHull(UncertaintySet):
     Raises
     ------
     InputError
-        For priors of different lengths, or a symbol to which none of them gives mass.
+        For priors of different lengths, a symbol to which none of them gives mass, or a common denominator of
+        more than 3,000 digits.
 
     Examples
     --------
@@ -82,13 +86,10 @@ class ConvexHull(UncertaintySet):
                     f"the symbol {shorten(name)} has probability 0 under every prior, where leakage is defined "
                     "on the support only; leave it out"
                 )
-        center = tuple(
-            sum((w * prior[i] for w, prior in zip(mixture, exact, strict=True)), Fraction(0)) for i in range(sizes[0])
-        )
         object.__setattr__(self, "priors", exact)
         object.__setattr__(self, "weights", mixture)
-        object.__setattr__(self, "center", center)
         object.__setattr__(self, "labels", names)
+        object.__setattr__(self, "center", self._mixed())
 
     def __repr__(self) -> str:
         return f"ConvexHull({len(self.priors)} priors on {self.size} symbols)"
@@ -98,10 +99,19 @@ class ConvexHull(UncertaintySet):
         return np.array([[float(q) for q in prior] for prior in self.priors])
 
     @cached_property
-    def _integers(self) -> tuple[list[list[int]], int]:
-        integers, common = over_common_denominator(q for prior in self.priors for q in prior)
-        N = self.size
-        return [integers[k * N : (k + 1) * N] for k in range(len(self.priors))], common
+    def _integers(self) -> tuple[list[list[int]], list[int], int]:
+        """Each prior over a denominator of its own, what makes these the common one, and the common one."""
+        rows, own = zip(*map(over_common_denominator, self.priors), strict=True)
+        check_common_denominator(own, "the priors", _MOST_DIGITS)
+        common = math.lcm(*own)
+        return list(rows), [common // denominator for denominator in own], common
+
+    def _mixed(self) -> tuple[Fraction, ...]:
+        """Return the mixture of the priors by the weights."""
+        rows, factors, common = self._integers
+        weights, total = over_common_denominator(self.weights)
+        shares = [weight * factor for weight, factor in zip(weights, factors, strict=True)]
+        return tuple(Fraction(sum(map(mul, shares, symbol)), total * common) for symbol in zip(*rows, strict=True))
 
     def support(self, columns: ArrayLike) -> Floats:
         """Return h(v) for each column of an (N, M) matrix, shape (M,)."""
@@ -114,16 +124,21 @@ class ConvexHull(UncertaintySet):
         worst = int(np.argmin(means))
         return float(means[worst]), self._matrix[worst].copy()
 
+    def _exact_means(self, column: Sequence[int]) -> tuple[list[int], int]:
+        """Return <Q_k, v> for every k, as integers over their common denominator."""
+        rows, factors, common = self._integers
+        return [factor * sum(map(mul, row, column)) for row, factor in zip(rows, factors, strict=True)], common
+
     def exact_support(self, column: Sequence[int]) -> Fraction:
         """Return h(v) of a column of integers in rational arithmetic."""
-        rows, common = self._integers
-        return Fraction(min(sum(map(mul, row, column)) for row in rows), common)
+        means, common = self._exact_means(column)
+        return Fraction(min(means), common)
 
     def exact_worst_mean(self, column: Sequence[int]) -> tuple[Fraction, tuple[Fraction, ...]]:
         """Return h(v) of a column of integers and the listed prior that attains it."""
-        rows, _ = self._integers
-        worst = min(range(len(rows)), key=lambda k: sum(map(mul, rows[k], column)))
-        return self.exact_support(column), self.priors[worst]
+        means, common = self._exact_means(column)
+        worst = means.index(min(means))
+        return Fraction(means[worst], common), self.priors[worst]
 
     def contains(self, prior: Sequence[object]) -> bool:
         """Return whether a prior lies in the hull, to within 1e-9 in each probability."""

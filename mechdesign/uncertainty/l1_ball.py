@@ -290,8 +290,25 @@ class L1Ball(UncertaintySet):
 
     def exact_support(self, column: Sequence[int]) -> Fraction:
         """Return h(v) of a column of integers in rational arithmetic."""
-        masses, total = self._worst_masses(column)
-        return Fraction(sum(map(mul, masses, column)), total)
+        weights, total, least = self.weights, sum(self.weights), min(column)
+        mean = sum(map(mul, weights, column))
+        # In units of the weights, so that a radius of many digits enters one product only.
+        movable = self.half_radius * total
+        if movable == 0:
+            return Fraction(mean, total)
+        if not self.within_simplex:
+            return Fraction(mean - movable * (max(column) - least)) / total
+        left, part = divmod(movable, 1)
+        lost = 0
+        for index in sorted(range(len(column)), key=column.__getitem__, reverse=True):
+            weight, excess = weights[index], column[index] - least
+            if excess == 0:
+                break
+            if weight > left:
+                return Fraction(mean - lost - (left + part) * excess) / total
+            left -= weight
+            lost += weight * excess
+        return Fraction(mean - lost, total)
 
     def exact_worst_mean(self, column: Sequence[int]) -> tuple[Fraction, tuple[Fraction, ...]]:
         """Return h(v) of a column of integers and a prior that attains it, in rational arithmetic."""

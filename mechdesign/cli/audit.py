@@ -1,0 +1,110 @@
+"""``mechdesign audit``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from mechdesign.cli.output import guarantee_facts, guarantee_record, print_facts, print_json
+from mechdesign.cli.progress import Progress
+from mechdesign.deploy.audit import Audit, audit
+from mechdesign.mechanism import Mechanism
+
+_CELLS_SHOWN = 5
+
+
+@click.command("audit", short_help="Draw reports, and show how much they leak at least.")
+@click.argument("file", metavar="MECHANISM.json")
+@click.option("--samples", type=int, default=1_000_000, show_default=True, help="Reports to draw, over all inputs.")
+@click.option(
+    "--failure-probability",
+    "failure",
+    metavar="F",
+    default="1e-9",
+    show_default=True,
+    help="Probability that anything of the result does not hold.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def audit_command(file: str, samples: int, failure: str, as_json: bool) -> int:
+    """Draw reports from the sampler and show, from them alone, how much they leak at least.
+
+    The reports are counted for each input. Limits of every probability, which all hold at once save with the
+    probability of failure, give a lower bound on the greatest leakage over the priors of the guarantee; and
+    every proved probability must lie within its limits.
+
+    What the number means: the sampler leaks at least that much. If this exceeds what is proved, or a
+    probability lies outside its limits, the sampler is not the mechanism (exit status 1). What it does not
+    mean: a lower bound never proves privacy, and what is too small for the number of samples stays unseen.
+    `mechdesign verify` proves the guarantee of the integers.
+
+    A sampler of your own is audited in Python, with mechdesign.deploy.audit.
+    """
+    with Progress() as report:
+        report("proving the guarantee in exact arithmetic")
+        mechanism = Mechanism.load(file)
+        found = audit(mechanism, samples, failure=failure, report=report)
+    if as_json:
+        print_json("mechdesign/audit/1", _record(mechanism, found))
+    else:
+        print_facts([("file", file), *guarantee_facts(mechanism), *_facts(mechanism, found)])
+    if found.consistent:
+        return 0
+    click.echo("Error: the reports do not fit the mechanism; its sampler or its randomness is broken", err=True)
+    return 1
+
+
+def _cells(mechanism: Mechanism, found: Audit) -> list[dict[str, Any]]:
+    """Return what is known of the probabilities that lie outside their limits."""
+    cells = []
+    for label, output in found.outside:
+        cell = mechanism.inputs.index(label), mechanism.outputs.index(output)
+        cells.append(
+            {
+                "input": label,
+                "output": output,
+                "probability": float(mechanism.matrix[cell]),
+                "lower": float(found.lower[cell]),
+                "upper": float(found.upper[cell]),
+                "count": int(found.counts[cell]),
+            }
+        )
+    return cells
+
+
+def _record(mechanism: Mechanism, found: Audit) -> dict[str, Any]:
+    return {
+        "consistent": found.consistent,
+        "lower_bound": found.lower_bound,
+        "output": found.output,
+        "input": found.input,
+        **guarantee_record(mechanism),
+        "samples": found.samples.tolist(),
+        "failure": found.failure,
+        "outside": _cells(mechanism, found),
+    }
+
+
+def _facts(mechanism: Mechanism, found: Audit) -> list[tuple[str, str]]:
+    least, most = int(found.samples.min()), int(found.samples.max())
+    each = f"{least:,}" if least == most else f"{least:,} or {most:,}"
+    shown = f"at least {found.lower_bound:.6g} nats"
+    if found.output is not None:
+        shown += f", by output {found.output!r}, likeliest for input {found.input!r}"
+    outside = _cells(mechanism, found)
+    facts = [
+        ("reports", f"{found.samples.sum():,}, {each} for each input"),
+        ("leakage shown", f"{shown} (failure probability {found.failure:g})"),
+        ("probabilities", f"{found.counts.size - len(outside)} of {found.counts.size} within their limits"),
+    ]
+    facts += [("outside", _told(cell)) for cell in outside[:_CELLS_SHOWN]]
+    if len(outside) > _CELLS_SHOWN:
+        facts.append(("", f"and {len(outside) - _CELLS_SHOWN} more (see --json)"))
+    fit = "the reports fit what is proved; this is no proof of privacy (see mechdesign verify)"
+    facts.append(("verdict", fit if found.consistent else "the reports do NOT fit the mechanism"))
+    return facts
+
+
+def _told(cell: dict[str, Any]) -> str:
+    limits = f"{cell['lower']:.6g} to {cell['upper']:.6g}, proved {cell['probability']:.6g}"
+    return f"{cell['output']!r} for {cell['input']!r}: {cell['count']:,} reports, so {limits}"

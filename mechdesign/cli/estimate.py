@@ -1,0 +1,151 @@
+"""``mechdesign estimate``."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import Any
+
+import click
+import numpy as np
+from rich.table import Table
+from rich.text import Text
+
+from mechdesign.atomic import check_writable, write_atomically
+from mechdesign.cli.output import print_facts, print_json, print_rich, promise
+from mechdesign.cli.progress import Progress
+from mechdesign.deploy.frequency import FrequencyEstimate, estimate_frequencies
+from mechdesign.deploy.stream import RecordFile, count_reports
+from mechdesign.mechanism import Mechanism
+
+_COLUMNS = ("label", "frequency", "standard_error", "lower", "upper", "identifiable")
+
+
+@click.command("estimate", short_help="Estimate the frequencies behind reports.")
+@click.argument("file", metavar="FILE")
+@click.option("--column", metavar="COLUMN", required=True, help="A name, or an index from 0 with --no-header.")
+@click.option("--mechanism", "mechanism_file", metavar="M.json", required=True, help="The mechanism that made them.")
+@click.option("-o", "--output", metavar="OUT.csv", help="Also write the table as CSV.")
+@click.option("--no-header", is_flag=True, help="The CSV file has no line of column names.")
+@click.option(
+    "--method",
+    type=click.Choice(["maximum-likelihood", "least-squares"]),
+    default="maximum-likelihood",
+    show_default=True,
+    help="On the simplex; or unbiased, possibly negative.",
+)
+@click.option(
+    "--of",
+    type=click.Choice(["population", "records"]),
+    default="population",
+    show_default=True,
+    help="Whose frequencies: those of the distribution that records are drawn from, or those among the very records "
+    "that were reported.",
+)
+@click.option(
+    "--confidence", type=float, default=0.95, show_default=True, help="Of each interval, strictly between 0 and 1."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def estimate_command(
+    *,
+    file: str,
+    column: str,
+    mechanism_file: str,
+    output: str | None,
+    no_header: bool,
+    method: str,
+    of: str,
+    confidence: float,
+    as_json: bool,
+) -> None:
+    """Estimate how frequent each true category is, from a column of reports in FILE (CSV or Parquet).
+
+    \b
+    Example:
+      mechdesign estimate reports.csv --column education --mechanism education.json
+
+    Each frequency comes with its standard error and a confidence interval. Where a mechanism cannot tell
+    categories apart, the table says so: only the total of such a group can be estimated.
+    """  # noqa: D301 - click's mark for a paragraph that is not wrapped
+    if output is not None:
+        check_writable(output)
+    with Progress() as report:
+        report("proving the guarantee in exact arithmetic")
+        mechanism = Mechanism.load(mechanism_file)
+        counts = count_reports(RecordFile(file, column, header=not no_header), mechanism.outputs, report=report)
+        report("estimating")
+        found = estimate_frequencies(
+            dict(zip(mechanism.outputs, counts.tolist(), strict=True)),
+            mechanism,
+            method=method,
+            of=of,
+            confidence=confidence,
+        )
+    if output is not None:
+        write_atomically(output, _csv(found))
+    if as_json:
+        print_json("mechdesign/estimate/1", {**_record(found), "output": output})
+        return
+    _print(found, mechanism)
+    if output is not None:
+        click.echo(f"\nwritten  {output}")
+
+
+def _record(found: FrequencyEstimate) -> dict[str, Any]:
+    errors = [error if np.isfinite(error) else None for error in found.standard_errors.tolist()]
+    return {
+        "labels": list(found.labels),
+        "frequencies": found.frequencies.tolist(),
+        "standard_errors": errors,
+        "intervals": found.intervals.tolist(),
+        "identifiable": found.identifiable.tolist(),
+        "identified": found.identified.tolist(),
+        "groups": [list(group) for group in found.groups],
+        "reports": found.reports,
+        "method": found.method,
+        "of": found.of,
+        "confidence": found.confidence,
+    }
+
+
+def _csv(found: FrequencyEstimate) -> bytes:
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(_COLUMNS)
+    for label, frequency, error, (lower, upper), known in _rows(found):
+        writer.writerow([label, frequency, error if np.isfinite(error) else "", lower, upper, str(known).lower()])
+    return text.getvalue().encode()
+
+
+def _rows(found: FrequencyEstimate) -> Any:
+    return zip(
+        found.labels,
+        found.frequencies.tolist(),
+        found.standard_errors.tolist(),
+        found.intervals.tolist(),
+        found.identifiable.tolist(),
+        strict=True,
+    )
+
+
+def _print(found: FrequencyEstimate, mechanism: Mechanism) -> None:
+    whose = "the population" if found.of == "population" else "the records reported"
+    print_facts(
+        [
+            ("reports", f"{found.reports:,}"),
+            ("guarantee", promise(mechanism.guarantee)),
+            ("estimate", f"{found.method}, of the frequencies in {whose}"),
+        ]
+    )
+    click.echo()
+    table = Table(highlight=False)
+    table.add_column("category", overflow="fold")
+    for name in ("frequency", "standard error", f"{100 * found.confidence:g} % interval"):
+        table.add_column(name, justify="right", overflow="fold")
+    for label, frequency, error, (lower, upper), known in _rows(found):
+        told = f"{error:.5f}" if known else "not identifiable"
+        table.add_row(Text(label), f"{frequency:.5f}", told, f"{lower:.5f} to {upper:.5f}")
+    print_rich(table)
+    for group in found.groups:
+        if len(group) > 1:
+            click.echo(f"Only the total of these can be estimated: {', '.join(group)}.")

@@ -1,0 +1,237 @@
+"""What a mechanism lets be known of the frequencies of its inputs.
+
+Reports show theta only through the distribution of outputs ``A^T theta``. A sum ``r^T theta`` is identifiable, that is
+determined by that distribution, exactly when r is in the range of A: then A u = r for some u, and ``r^T theta`` is
+the mean of u over the outputs.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mechdesign.errors import SolverError
+from mechdesign.tolerances import RANK, SOLVER
+from mechdesign.uncertainty.base import Floats
+
+_INVISIBLE = 1e-6  # a null vector whose entry is below this does not reach the category; its own error is RANK
+_NUDGE = 1e-7  # of frequencies into the interior of the simplex
+_LARGEST_PROGRAM = 200  # categories, beyond which two linear programs for each take minutes
+_PRIMAL = 4  # as HiGHS numbers its simplex methods
+
+
+@dataclass(frozen=True, eq=False)
+class Identification:
+    """Which categories a mechanism tells apart.
+
+    Attributes
+    ----------
+    basis : array, shape (N, rank)
+        Orthonormal columns that span the range of A; the identity where that is everything.
+    null : array, shape (N, N - rank)
+        Orthonormal columns that span the null space of A^T.
+    identifiable : bool array, shape (N,)
+        Whether theta_i is determined by the distribution of outputs.
+    groups : tuple of int arrays
+        The finest partition of the categories such that the null space of A^T is the sum of its parts within them.
+        Categories of different groups are not confounded with each other, and the total of each group is
+        identifiable, because null vectors sum to zero. An identifiable category is a group of its own.
+    """
+
+    basis: Floats
+    null: Floats
+    identifiable: NDArray[np.bool_]
+    groups: tuple[NDArray[np.intp], ...]
+
+
+def identify(matrix: Floats) -> Identification:
+    """Return what a mechanism lets be known, from the singular values of its matrix.
+
+    Columns are first divided by the square roots of their means, so that rare outputs count as they inform. Singular
+    values below 1e-8 of the greatest count as 0.
+
+    Parameters
+    ----------
+    matrix : array, shape (N, M)
+        Row-stochastic, without columns of zeros.
+
+    Examples
+    --------
+    >>> found = identify(np.array([[0.5, 0.5], [0.2, 0.8], [0.2, 0.8]]))
+    >>> found.identifiable, [group.tolist() for group in found.groups]
+    (array([ True, False, False]), [[0], [1, 2]])
+    """
+    N = len(matrix)
+    left, values, _ = np.linalg.svd(matrix / np.sqrt(matrix.mean(axis=0)), full_matrices=matrix.shape[1] < N)
+    rank = int((values > RANK * values[0]).sum())
+    if rank == N:
+        return Identification(np.eye(N), np.empty((N, 0)), np.ones(N, dtype=bool), tuple(np.arange(N)[:, None]))
+    null = left[:, rank:]
+    reach = np.linalg.norm(null, axis=1)
+    identifiable = reach < _INVISIBLE
+    null = np.where(identifiable[:, None], 0.0, null)
+    directions = null / np.where(identifiable, 1.0, reach)[:, None]
+    groups = _components(np.abs(directions @ directions.T) > _INVISIBLE)
+    return Identification(left[:, :rank], null, identifiable, groups)
+
+
+def _components(linked: NDArray[np.bool_]) -> tuple[NDArray[np.intp], ...]:
+    """Return the connected components of a graph, by their least members."""
+    from scipy.sparse.csgraph import connected_components
+
+    count, names = connected_components(linked, directed=False)
+    groups = [np.flatnonzero(names == k) for k in range(count)]
+    return tuple(sorted(groups, key=lambda group: int(group[0])))
+
+
+@dataclass(frozen=True, eq=False)
+class Ranges:
+    """The least and the greatest frequency of some categories, given the distribution of outputs.
+
+    Attributes
+    ----------
+    categories : int array, shape (K,)
+        Which.
+    lower, upper : array, shape (K,)
+        The range of each.
+    below, above : array, shape (N, K)
+        Identifiable sums that prove it: ``below[:, k] <= e_i <= above[:, k]`` for category i, so that
+        ``below[:, k]^T theta <= theta_i <= above[:, k]^T theta`` for every theta.
+    choices : tuple of int
+        Among how many sums each was chosen for being the best at the theta given, at most. The best at a theta that is
+        estimated looks better than it is, and limits must make up for that.
+    """
+
+    categories: NDArray[np.intp]
+    lower: Floats
+    upper: Floats
+    below: Floats
+    above: Floats
+    choices: tuple[int, ...]
+
+
+def identified_ranges(matrix: Floats, found: Identification, theta: Floats) -> Ranges:
+    """Return what the distribution of outputs says of the categories that it does not determine.
+
+    Each bound is a linear program over the frequencies of a group that give the same distribution. In groups of more
+    than 200 categories it is replaced by what single outputs say, ``0 <= theta_i <= min_j (A^T theta)_j / A_ij``,
+    which holds but may be wider.
+
+    Parameters
+    ----------
+    matrix : array, shape (N, M)
+        The mechanism.
+    found : Identification
+        Of the same.
+    theta : array, shape (N,)
+        Frequencies that give the distribution of outputs.
+
+    Raises
+    ------
+    SolverError
+        If HiGHS ends without an optimum.
+    """
+    N = len(theta)
+    categories = np.flatnonzero(~found.identifiable)
+    place = np.empty(N, dtype=np.intp)
+    place[categories] = np.arange(categories.size)
+    below, above = np.zeros((2, N, categories.size))
+    choices = np.ones(categories.size, dtype=object)  # whole numbers beyond 2^63
+    for group in found.groups:
+        if group.size > 1:
+            corner = np.ix_(group, place[group])
+            if group.size <= _LARGEST_PROGRAM:
+                basis = _identifiable_sums(found.null[group])
+                below[corner], above[corner] = _proofs(basis, theta[group])
+                # Each belongs to a choice of as many categories as the basis has columns, its own among them.
+                choices[place[group]] = math.comb(group.size - 1, basis.shape[1] - 1)
+            else:
+                above[corner] = _proofs_by_outputs(matrix[group], theta[group])
+                choices[place[group]] = matrix.shape[1]
+    inside = theta[categories]
+    lower = np.clip(theta @ below, 0.0, inside)
+    return Ranges(categories, lower, np.maximum(theta @ above, inside), below, above, tuple(choices))
+
+
+def _identifiable_sums(null: Floats) -> Floats:
+    """Return orthonormal columns that span what is orthogonal to the null vectors of a group."""
+    left, values, _ = np.linalg.svd(null)
+    basis: Floats = left[:, int((values > _INVISIBLE).sum()) :]
+    return basis
+
+
+def _proofs(basis: Floats, theta: Floats) -> tuple[Floats, Floats]:
+    """Return the identifiable sums that bound each category of a group best at theta, shape (m, m) each."""
+    size = len(theta)
+    # Zeros make the best sums ambiguous: they are chosen at a positive point next to theta.
+    total = float(theta.sum())
+    inner = (1 - _NUDGE) * theta / total + _NUDGE / size if total > 0 else np.full(size, 1 / size)
+    program = _Program(basis, inner)
+    below, above = np.zeros((2, size, size))
+    vanishing = np.zeros(size, dtype=bool)  # at some solution: no sum above 0 bounds these from below
+    for k in range(size):
+        point, above[:, k] = program.greatest(k)
+        vanishing |= point <= SOLVER
+    for k in range(size):
+        if not vanishing[k]:
+            point, below[:, k] = program.least(k)
+            vanishing |= point <= SOLVER
+    below[:, vanishing] = 0.0
+    return below, above
+
+
+def _proofs_by_outputs(rows: Floats, theta: Floats) -> Floats:
+    """Return for each category of a group the multiple of one column that bounds it from above best, shape (m, m)."""
+    bounds = np.divide(theta @ rows, rows, out=np.full(rows.shape, np.inf), where=rows > 0)
+    best = bounds.argmin(axis=1)
+    proofs: Floats = rows[:, best] / rows[np.arange(len(rows)), best]
+    return proofs
+
+
+class _Program:
+    """Linear programs over ``{x >= 0 : basis^T x = basis^T theta}``, each started where the last one ended."""
+
+    def __init__(self, basis: Floats, theta: Floats) -> None:
+        import highspy
+
+        size = len(theta)
+        self._basis, self._indices = basis, np.arange(size, dtype=np.int32)
+        self._highs = highspy.Highs()
+        options = {
+            "output_flag": False,
+            "presolve": "off",  # it would forget the basis
+            "simplex_strategy": _PRIMAL,  # primal: another objective keeps the basis feasible
+            "primal_feasibility_tolerance": SOLVER,
+            "dual_feasibility_tolerance": SOLVER,
+        }
+        for name, setting in options.items():
+            self._highs.setOptionValue(name, setting)
+        self._highs.addVars(size, np.zeros(size), np.full(size, np.inf))
+        for row in basis.T:
+            value = float(row @ theta)
+            self._highs.addRow(value, value, size, self._indices, np.ascontiguousarray(row))
+        self._optimal = highspy.HighsModelStatus.kOptimal
+
+    def least(self, k: int) -> tuple[Floats, Floats]:
+        """Return a point where x_k is least, and a sum in the span of the basis that is at most x_k and equals it."""
+        return self._solve(k, 1.0)
+
+    def greatest(self, k: int) -> tuple[Floats, Floats]:
+        """Return a point where x_k is greatest, and a sum that is at least x_k and equals it."""
+        point, proof = self._solve(k, -1.0)
+        return point, -proof
+
+    def _solve(self, k: int, sign: float) -> tuple[Floats, Floats]:
+        costs = np.zeros(len(self._indices))
+        costs[k] = sign
+        self._highs.changeColsCost(costs.size, self._indices, costs)
+        self._highs.run()
+        if self._highs.getModelStatus() != self._optimal:
+            status = self._highs.modelStatusToString(self._highs.getModelStatus())
+            raise SolverError(f"HiGHS ended {status!r} on a group of {costs.size} categories; merge some of them")
+        solution = self._highs.getSolution()
+        proof: Floats = self._basis @ np.array(solution.row_dual)
+        return np.array(solution.col_value), proof

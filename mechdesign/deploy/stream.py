@@ -1,0 +1,212 @@
+"""Files in, files out: records privatized, and reports counted, in constant memory."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mechdesign.atomic import check_writable, written_atomically
+from mechdesign.errors import InputError, shorten
+from mechdesign.mechanism import Mechanism
+from mechdesign.mechanism.encoding import Alphabet, Codes
+from mechdesign.mechanism.sampler import random_bytes
+from mechdesign.tables import Columns, index_from, open_columns
+
+Report = Callable[[str], None]
+_ENDINGS = (".csv", ".parquet")
+
+
+@dataclass(frozen=True)
+class RecordFile:
+    """A column of records, or of reports, in a CSV or Parquet file.
+
+    Attributes
+    ----------
+    path : path
+        CSV in UTF-8, compressed or not, or Parquet.
+    column : str
+        The name of the column, or without a header its index from 0.
+    header : bool
+        Whether the first line of a CSV file names the columns.
+    """
+
+    path: str | os.PathLike[str]
+    column: str
+    header: bool = True
+
+    @property
+    def name(self) -> str:
+        """The column's name; without a header its index, as text."""
+        return self.column if self.header else str(index_from(self.column))
+
+    def batches(self, columns: Columns, alphabet: Alphabet) -> Iterator[tuple[Codes, Any]]:
+        """Yield the codes of the column, in batches, each beside the batch itself.
+
+        Integers in Parquet files are taken for the labels that they print as.
+
+        Raises
+        ------
+        InputError
+            Naming the file, the first record outside the alphabet (counted from 1) and its value.
+        """
+        import pyarrow as pa
+
+        before = 0
+        named = replace(alphabet, where=lambda index: f"{self.path}, record {before + index + 1}")
+        for batch in columns.batches:
+            records = batch.column(self.name)
+            if pa.types.is_integer(records.type):
+                records = records.cast(pa.string())
+            yield named.codes_of_arrow(records), batch
+            before += batch.num_rows
+
+
+def privatize_file(
+    records: RecordFile,
+    output: str | os.PathLike[str],
+    mechanism: Mechanism,
+    *,
+    keep: Sequence[str] = (),
+    unknown: str | None = None,
+    missing: str | None = None,
+    rng: np.random.Generator | None = None,
+    report: Report | None = None,
+) -> int:
+    r"""Replace a column of records by reports, and write it to another file.
+
+    The file is read in batches, so that its size does not matter; the output is whole or absent.
+
+    Parameters
+    ----------
+    records : RecordFile
+        Labels of the mechanism's inputs, as text.
+    output : path
+        ``.csv`` or ``.parquet``. It has a header if the source has one.
+    mechanism : Mechanism
+        Its inputs are the alphabet.
+    keep : sequence of str
+        Other columns to be copied; all others are dropped. **What is kept can undo the privacy**: the guarantee
+        speaks of the report alone, not of the report together with columns that tell of the record.
+    unknown, missing, rng
+        As in `Mechanism.privatize`.
+    report : callable, optional
+        Receives a line on progress after each batch.
+
+    Returns
+    -------
+    int
+        Number of records.
+
+    Raises
+    ------
+    InputError
+        For unreadable or malformed input, a record outside the alphabet (its row and value are named), a
+        place that cannot be written or a full disk. Nothing is then left under the name of the output.
+
+    Examples
+    --------
+    >>> import mechdesign as md, tempfile, pathlib
+    >>> ball = md.L1Ball([0.6, 0.4], radius=0.1, labels=["no", "yes"])
+    >>> mechanism = md.design(md.DesignProblem(ball, epsilon=1)).mechanism
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     source, output = pathlib.Path(folder, "records.csv"), pathlib.Path(folder, "reports.csv")
+    ...     _ = source.write_text("answer\nyes\nno\n")
+    ...     privatize_file(RecordFile(source, "answer"), output, mechanism)
+    ...     output.read_text().splitlines()[0]
+    2
+    'answer'
+    """
+    source = records.path
+    ending = Path(output).suffix.lower()
+    if ending not in _ENDINGS:
+        raise InputError(f"the file {shorten(str(output))} ends in {shorten(ending)}; accepted: {', '.join(_ENDINGS)}")
+    check_writable(output)
+    if Path(output).exists() and Path(source).exists() and Path(output).samefile(source):
+        raise InputError(f"the output {output} is the input; give another name")
+    alphabet = Alphabet(mechanism.inputs, unknown, missing)
+    random = random_bytes(rng)
+    columns = open_columns(source, [records.column, *keep], header=records.header)
+    labels = np.array(mechanism.outputs, dtype=object)
+    done = 0
+    with written_atomically(output) as file, _writer(ending, file, columns, records) as write:
+        for codes, batch in records.batches(columns, alphabet):
+            write(_with_column(batch, records.name, labels.take(mechanism.sampler.draw(codes, random))))
+            done += codes.size
+            if report is not None:
+                report(f"privatizing: {done:,} records")
+    return done
+
+
+def count_reports(reports: RecordFile, labels: tuple[str, ...], *, report: Report | None = None) -> NDArray[np.int64]:
+    """Return how often each label occurs in a column of a file, shape (len(labels),).
+
+    Parameters
+    ----------
+    reports : RecordFile
+        Where they are.
+    labels : tuple of str
+        All labels that may occur.
+    report : callable, optional
+        Receives a line on progress after each batch.
+
+    Raises
+    ------
+    InputError
+        For unreadable or malformed input, and a value that is none of the labels (its row is named).
+    """
+    columns = open_columns(reports.path, [reports.column], header=reports.header)
+    counts = np.zeros(len(labels), dtype=np.int64)
+    for codes, _ in reports.batches(columns, Alphabet(labels)):
+        counts += np.bincount(codes, minlength=len(labels))
+        if report is not None:
+            report(f"counting: {counts.sum():,} reports")
+    return counts
+
+
+def _with_column(batch: Any, name: str, values: NDArray[Any]) -> Any:
+    import pyarrow as pa
+
+    index = batch.schema.get_field_index(name)
+    return batch.set_column(index, name, pa.array(values, type=pa.string()))
+
+
+@contextmanager
+def _writer(ending: str, file: BinaryIO, columns: Columns, records: RecordFile) -> Iterator[Callable[[Any], None]]:
+    """Yield what writes one batch."""
+    import pyarrow as pa
+
+    if ending == ".parquet":
+        import pyarrow.parquet as pq
+
+        place = columns.schema.get_field_index(records.name)
+        with pq.ParquetWriter(file, columns.schema.set(place, pa.field(records.name, pa.string()))) as writer:
+            yield writer.write_batch
+        return
+    if records.header:
+        line = io.StringIO(newline="")
+        csv.writer(line, lineterminator="\n").writerow(columns.names)
+        file.write(line.getvalue().encode())
+    yield lambda batch: _write_csv(batch, file)
+
+
+def _write_csv(batch: Any, file: BinaryIO) -> None:
+    """Write the rows of a batch, with quotes where a field of it needs them."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    import pyarrow.csv as pa_csv
+
+    texts = [
+        column for column in batch.columns if pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
+    ]
+    special = any(pc.any(pc.match_substring_regex(column, '[",\r\n]')).as_py() for column in texts)
+    style = "needed" if special else "none"
+    pa_csv.write_csv(batch, file, pa_csv.WriteOptions(include_header=False, quoting_style=style))

@@ -1,0 +1,268 @@
+"""Mechanisms made of mechanisms: outputs processed further, two attributes side by side, one record reported again.
+
+All three keep to exact arithmetic where privacy is at stake. Processing outputs further never raises the leakage: a
+column of the result is a nonnegative combination of columns, and ``max v / h(v)`` of a sum is at most the greatest of
+the terms, because the maximum is sublinear and h superlinear. Two attributes add their epsilons, by the support
+function of `mechdesign.uncertainty.ProductSet`. Reports about one record multiply column by column, and their leakage
+has no such rule: it is computed from the integers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from itertools import product as pairs
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mechdesign.errors import GuaranteeError, InputError, LimitError, shorten
+from mechdesign.exact import Epsilon, rounded_text
+from mechdesign.labels import canonical_label, canonical_labels, joined_labels
+from mechdesign.mechanism.mechanism import Mechanism, Provenance
+from mechdesign.mechanism.proof import MOST_BITS, Guarantee, Integers, checked_bits, exact_ratio
+from mechdesign.mechanism.rounding import round_columns
+from mechdesign.tolerances import WEIGHT_SUM
+from mechdesign.uncertainty import ProductSet
+from mechdesign.uncertainty.base import Floats
+from mechdesign.version import __version__
+
+SEPARATOR = " & "
+_BITS = 48
+_MOST_OUTPUTS = 10_000  # as many as a mechanism file holds
+_MOST_ENTRIES = 10_000_000  # which a file of the greatest size holds
+_MOST_TIMES = 200  # the label of a combination names every report
+
+# Outputs processed further
+
+
+def then(
+    mechanism: Mechanism,
+    post: Mapping[object, object] | ArrayLike,
+    *,
+    outputs: Sequence[str] | None = None,
+    bits: int | None = None,
+) -> Mechanism:
+    """Return `Mechanism.then`."""
+    if isinstance(post, Mapping):
+        if outputs is not None or bits is not None:
+            raise InputError(
+                f"outputs {shorten(outputs)} and bits {shorten(bits)} are given beside a mapping, whose values are the "
+                "outputs and which needs no rounding; leave both out"
+            )
+        return _merged(mechanism, post)
+    matrix = _stochastic(post, len(mechanism.outputs))
+    # The guarantee that the integers keep, not the one that they have: so rounding cannot raise the leakage either.
+    kept = Guarantee(_logarithm(_worst(mechanism)), mechanism.guarantee.uncertainty.exact_set)
+    processed = Mechanism.from_matrix(
+        mechanism.matrix @ matrix,
+        kept,
+        bits=mechanism.bits if bits is None else bits,
+        outputs=None if outputs is None else canonical_labels(outputs, matrix.shape[1]),
+    )
+    method = f"post-processing of {matrix.shape[0]} outputs by a random map to {matrix.shape[1]}"
+    return replace(processed, guarantee=mechanism.guarantee, provenance=_provenance(method, mechanism))
+
+
+def _merged(mechanism: Mechanism, mapping: Mapping[object, object]) -> Mechanism:
+    """Return the mechanism with columns added up as a mapping of outputs says."""
+    renamed: dict[str, str] = {}
+    for old, new in mapping.items():
+        label = canonical_label(old)
+        if label not in mechanism.outputs:
+            raise InputError(
+                f"the mapping has {shorten(old)}, which is no output; accepted: {_some(mechanism.outputs)}"
+            )
+        if label in renamed:
+            raise InputError(f"the mapping has the output {shorten(label)} twice; map every output once")
+        renamed[label] = canonical_label(new)
+    missing = [label for label in mechanism.outputs if label not in renamed]
+    if missing:
+        raise InputError(f"the mapping lacks the output {shorten(missing[0])}; map every output, unchanged ones too")
+    names = {name: j for j, name in enumerate(dict.fromkeys(renamed[label] for label in mechanism.outputs))}
+    numerators = np.zeros((mechanism.numerators.shape[0], len(names)), dtype=np.int64)
+    np.add.at(numerators.T, [names[renamed[label]] for label in mechanism.outputs], mechanism.numerators.T)
+    method = f"post-processing of {len(mechanism.outputs)} outputs by a mapping to {len(names)}"
+    return Mechanism(
+        numerators, mechanism.bits, mechanism.guarantee, tuple(names), None, _provenance(method, mechanism)
+    )
+
+
+def _stochastic(post: ArrayLike, outputs: int) -> Floats:
+    """Return a row-stochastic matrix with a row for each output, each row over its sum."""
+    try:
+        matrix = np.asarray(post, dtype=float)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"the post-processing is {shorten(post)}; give a mapping from outputs to labels, or a row-stochastic matrix"
+        ) from None
+    if matrix.ndim != 2 or matrix.shape[0] != outputs or matrix.shape[1] == 0:
+        raise InputError(
+            f"the post-processing has shape {matrix.shape}; accepted: ({outputs}, K), a row for each output"
+        )
+    if not np.isfinite(matrix).all() or (matrix < 0).any():
+        j, k = (int(index) for index in np.argwhere(~(np.isfinite(matrix) & (matrix >= 0)))[0])
+        raise InputError(
+            f"the post-processing has {matrix[j, k]:g} in row {j + 1}, column {k + 1}; accepted: probabilities"
+        )
+    sums = matrix.sum(axis=1)
+    wrong = int(np.argmax(np.abs(sums - 1)))
+    if abs(sums[wrong] - 1) > WEIGHT_SUM:
+        raise InputError(
+            f"row {wrong + 1} of the post-processing sums to {sums[wrong]:.12g}; "
+            f"accepted: 1, give or take {WEIGHT_SUM:g}"
+        )
+    result: Floats = matrix / sums[:, None]
+    return result
+
+
+# Two attributes
+
+
+def product(first: Mechanism, second: Mechanism, *, bits: int | None = None, separator: str = SEPARATOR) -> Mechanism:
+    """Return `Mechanism.product`."""
+    if not isinstance(second, Mechanism):
+        raise InputError(f"the other mechanism is {shorten(second)}; give a Mechanism")
+    known = ProductSet(first.guarantee.uncertainty.exact_set, second.guarantee.uncertainty.exact_set, separator)
+    _check_size(known.size, len(first.outputs) * len(second.outputs), "the product")
+    names = joined_labels(pairs(first.outputs, second.outputs), separator)
+    (A, a), (B, b) = _lowest_terms(first), _lowest_terms(second)
+    chosen = _chosen_bits(bits, a + b)
+    guarantee = Guarantee(_sum_of_epsilons(first, second), known)
+    origin = _provenance("product of two mechanisms", first, second)
+    if a + b <= chosen:
+        return Mechanism(np.kron(A, B) << (chosen - a - b), chosen, guarantee, names, None, origin)
+    matrix: NDArray[Any] = np.kron(first.matrix, second.matrix)
+    return _rounded(matrix, chosen, guarantee, names, origin)
+
+
+def _sum_of_epsilons(first: Mechanism, second: Mechanism) -> Epsilon:
+    total = first.guarantee.epsilon + second.guarantee.epsilon
+    if _worst(first) * _worst(second) <= total.exp_down:
+        return total
+    # Both mechanisms spend their epsilons to the last of 128 bits, more than the rational below exp of the sum has.
+    return Epsilon.of(f"log({first.guarantee.epsilon.exp_down * second.guarantee.epsilon.exp_down})")
+
+
+# One record, several reports
+
+
+def repeated(mechanism: Mechanism, times: int, *, bits: int | None = None, separator: str = SEPARATOR) -> Mechanism:
+    """Return `Mechanism.repeated`."""
+    if isinstance(times, bool) or not isinstance(times, int) or not 1 <= times <= _MOST_TIMES:
+        raise InputError(f"times is {shorten(times)}; accepted: a whole number from 1 to {_MOST_TIMES}")
+    if not isinstance(separator, str):
+        raise InputError(f"the separator is {shorten(separator)}; give a string")
+    if times == 1 and (bits is None or bits == mechanism.bits):
+        return mechanism
+    N, M = mechanism.numerators.shape
+    _check_size(N, math.comb(M + times - 1, times), f"{M} outputs, {times} times,")
+    numerators, one = _lowest_terms(mechanism)
+    exact_set = mechanism.guarantee.uncertainty.exact_set
+    chosen, total = _chosen_bits(bits, one * times), 2 ** (one * times)
+    exact = one * times <= chosen
+    worst = Fraction(1)
+    combinations: list[list[str]] = []
+    columns: list[NDArray[Any]] = []
+    for reports, likelihoods in _combinations(numerators.T.tolist(), times):
+        combinations.append([mechanism.outputs[j] for j in reports])
+        ratio = exact_ratio(likelihoods, exact_set)
+        if ratio is None:
+            raise GuaranteeError(
+                f"the reports {shorten(separator.join(combinations[-1]))} about one record leak without bound: under "
+                "some prior of the set only symbols of probability 0 can cause them; repeat fewer times, or report by "
+                "a mechanism that excludes fewer symbols"
+            )
+        worst = max(worst, ratio)
+        orders = math.factorial(times) // math.prod(map(math.factorial, Counter(reports).values()))
+        if exact:
+            columns.append(np.array([orders * x << (chosen - one * times) for x in likelihoods], dtype=np.int64))
+        else:
+            columns.append(np.array([orders * x / total for x in likelihoods]))
+    names = joined_labels(combinations, separator)
+    guarantee = Guarantee(Epsilon.covering(worst), mechanism.guarantee.uncertainty)
+    origin = _provenance(f"{times} independent reports about one record", mechanism)
+    matrix = np.stack(columns, axis=1)
+    if exact:
+        return Mechanism(matrix, chosen, guarantee, names, None, origin)
+    return _rounded(matrix, chosen, guarantee, names, origin)
+
+
+def _combinations(columns: list[list[int]], times: int) -> Iterator[tuple[tuple[int, ...], list[int]]]:
+    """Yield every combination of outputs that can occur, as rising indices, with the product of its columns.
+
+    The order of reports is not in it: the column stands for one order.
+    """
+    open_ends: list[tuple[tuple[int, ...], list[int]]] = [((), [1] * len(columns[0]))]
+    while open_ends:
+        reports, likelihoods = open_ends.pop()
+        if len(reports) == times:
+            yield reports, likelihoods
+            continue
+        for j in reversed(range(reports[-1] if reports else 0, len(columns))):
+            longer = [x * y for x, y in zip(likelihoods, columns[j], strict=True)]
+            if any(longer):
+                open_ends.append(((*reports, j), longer))
+
+
+# Shared
+
+
+def _worst(mechanism: Mechanism) -> Fraction:
+    """Return the greatest ``max v / h(v)`` of any output, which a proved mechanism has."""
+    return max(ratio for ratio in mechanism.proof.ratios if ratio is not None)
+
+
+def _logarithm(ratio: Fraction) -> Epsilon:
+    # For a guarantee that is proved here and written nowhere: the ratio may have more digits than files hold.
+    return Epsilon(f"log({rounded_text(ratio)})", None, ratio)
+
+
+def _lowest_terms(mechanism: Mechanism) -> tuple[Integers, int]:
+    """Return the numerators over the least power of two that holds them, and its exponent."""
+    union = int(np.bitwise_or.reduce(mechanism.numerators, axis=None))
+    spare = (union & -union).bit_length() - 1
+    return mechanism.numerators >> spare, mechanism.bits - spare
+
+
+def _chosen_bits(bits: int | None, exact: int) -> int:
+    """Return the bits asked for; otherwise those that hold the result exactly, or 48 where none do."""
+    if bits is not None:
+        return checked_bits(bits)
+    return max(exact, 1) if exact <= MOST_BITS else _BITS
+
+
+def _check_size(symbols: int, outputs: int, what: str) -> None:
+    if outputs > _MOST_OUTPUTS or symbols * outputs > _MOST_ENTRIES:
+        raise LimitError(
+            f"{what} would have {shorten(outputs)} outputs for {symbols} symbols; accepted: {_MOST_OUTPUTS} outputs "
+            f"and {_MOST_ENTRIES} entries; merge outputs with `then` first"
+        )
+
+
+def _rounded(
+    matrix: Floats, bits: int, guarantee: Guarantee, outputs: tuple[str, ...], provenance: Provenance
+) -> Mechanism:
+    """Return the mechanism over 2^bits, without outputs that are too rare for the bits."""
+    integers = round_columns(matrix, bits, guarantee)
+    if integers is None:
+        raise LimitError(
+            f"no integers over 2^{bits} close to the exact mechanism keep epsilon = {guarantee.epsilon}; "
+            "give more bits, or merge outputs with `then` first"
+        )
+    occurring = np.flatnonzero(integers.any(axis=0))
+    names = tuple(outputs[j] for j in occurring)
+    return Mechanism(np.ascontiguousarray(integers[:, occurring]), bits, guarantee, names, None, provenance)
+
+
+def _provenance(method: str, *mechanisms: Mechanism) -> Provenance:
+    titles = (mechanism.provenance.problem for mechanism in mechanisms if mechanism.provenance is not None)
+    return Provenance(__version__, method, SEPARATOR.join(title for title in titles if title))
+
+
+def _some(labels: Sequence[str], most: int = 5) -> str:
+    return ", ".join(map(shorten, labels[:most])) + (f" and {len(labels) - most} more" if len(labels) > most else "")

@@ -1,0 +1,185 @@
+"""Records in the containers that people keep them in: to codes, and back to the same kind of container.
+
+Lists, numpy arrays, pandas and polars series and pyarrow arrays. Neither pandas nor polars is imported
+unless a series of theirs comes in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mechdesign.errors import InputError, shorten
+from mechdesign.mechanism.encoding import Alphabet, Codes, is_missing
+
+_ACCEPTED = "a list, a one-dimensional numpy array, a pandas or polars Series, or a pyarrow array"
+
+
+@dataclass(frozen=True, eq=False)
+class Encoded:
+    """Records as codes, and what they came in.
+
+    Attributes
+    ----------
+    codes : int array, shape (n,)
+        Positions in the alphabet.
+    are_codes : bool
+        Whether the records themselves are codes, rather than labels.
+    container : object
+        What they came in.
+    """
+
+    codes: Codes
+    are_codes: bool
+    container: Any
+
+    def answer(self, codes: Codes, labels: tuple[str, ...]) -> Any:
+        """Return other codes in the same kind of container, as labels if labels came."""
+        came, package = self.container, _package(self.container)
+        if package is None:
+            is_array = isinstance(came, np.ndarray)
+            values = codes if self.are_codes else _as_text(labels, came.dtype if is_array else None).take(codes)
+            return values if is_array else values.tolist()
+        if package == "pandas":
+            values = codes if self.are_codes else _as_text(labels).take(codes)
+            return type(came)(values, index=came.index, name=came.name)
+        import pyarrow as pa
+
+        arrow = pa.array(codes)
+        if not self.are_codes:
+            arrow = pa.array(labels, type=pa.large_string()).take(arrow)
+        if package == "polars":
+            return type(came)(came.name, arrow)
+        return pa.chunked_array([arrow]) if isinstance(came, pa.ChunkedArray) else arrow
+
+
+def encode(records: Any, alphabet: Alphabet) -> Encoded:
+    """Return records as codes.
+
+    Parameters
+    ----------
+    records : list, numpy array, pandas or polars Series, pyarrow Array or ChunkedArray
+        Labels as text, or integers.
+    alphabet : Alphabet
+        Labels, what integers mean, and what becomes of values that are none of them.
+
+    Raises
+    ------
+    InputError
+        For another container, or a record that is not in the alphabet: its position and value are named.
+
+    Examples
+    --------
+    >>> encode(["yes", "no"], Alphabet(("no", "yes"))).codes
+    array([1, 0])
+    """
+    package = _package(records)
+    if package is not None:
+        found, are_codes = _encoded_arrow(_as_arrow(records, package), alphabet)
+    elif isinstance(records, np.ndarray):
+        found, are_codes = _encoded_array(records, alphabet)
+    elif (
+        isinstance(records, str | bytes | Mapping | Set)
+        or not isinstance(records, Iterable)
+        or hasattr(records, "shape")
+    ):
+        raise InputError(f"the records are {shorten(records)}; accepted: {_ACCEPTED}")
+    else:
+        listed = records if isinstance(records, list | tuple) else list(records)
+        found, are_codes = _encoded_list(listed, alphabet)
+    return Encoded(found, are_codes, records)
+
+
+def codes_of(records: Any, labels: tuple[str, ...], name: str = "records") -> Codes:
+    """Return records as codes; ``name`` is what messages call them. See `encode`.
+
+    Examples
+    --------
+    >>> codes_of(["y2", "y1"], ("y1", "y2"))
+    array([1, 0])
+    """
+    return encode(records, Alphabet(labels, where=(name + "[{}]").format)).codes
+
+
+def _as_text(labels: tuple[str, ...], dtype: np.dtype[Any] | None = None) -> NDArray[Any]:
+    """Return labels as an array: of the kind of a dtype of text, or else of Python strings."""
+    if dtype is not None and dtype.kind in "UT":
+        return np.array(labels, dtype="U" if dtype.kind == "U" else dtype)
+    return np.array(labels, dtype=object)
+
+
+def _package(records: object) -> str | None:
+    """Return the package of a series or an Arrow array, None for everything else."""
+    kind = type(records)
+    package, name = kind.__module__.partition(".")[0], kind.__name__
+    is_column = name.endswith("Array") if package == "pyarrow" else name == "Series"
+    return package if package in {"pandas", "polars", "pyarrow"} and is_column else None
+
+
+def _as_arrow(records: Any, package: str) -> Any:
+    import pyarrow as pa
+
+    try:
+        if package == "pandas":
+            return pa.Array.from_pandas(records)
+        return records.to_arrow() if package == "polars" else records
+    except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+        raise InputError(
+            f"the records are a Series of mixed values ({shorten(str(error), 100)}); accepted: labels, as text"
+        ) from None
+
+
+def _encoded_arrow(records: Any, alphabet: Alphabet) -> tuple[Codes, bool]:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not pa.types.is_integer(records.type):
+        return alphabet.codes_of_arrow(records), False
+    if not alphabet.takes_integers_as_codes():
+        return alphabet.codes_of_arrow(records.cast(pa.large_string())), False
+    missing = np.asarray(pc.is_null(records)) if records.null_count else None
+    return alphabet.codes_of_integers(np.asarray(pc.fill_null(records, 0)), missing), True
+
+
+def _encoded_array(records: NDArray[Any], alphabet: Alphabet) -> tuple[Codes, bool]:
+    if records.ndim != 1:
+        raise InputError(f"the records have shape {records.shape}; accepted: {_ACCEPTED}")
+    if records.dtype.kind in "iu":
+        if alphabet.takes_integers_as_codes():
+            return alphabet.codes_of_integers(records), True
+        return alphabet.codes_of_labels([str(record) for record in records.tolist()]), False
+    if records.dtype.kind == "U":
+        import pyarrow as pa
+
+        return alphabet.codes_of_arrow(pa.array(records)), False
+    if records.dtype.kind in "OT":
+        return _encoded_list(records.tolist(), alphabet)
+    raise InputError(f"the records are of type {records.dtype}; accepted: labels as text, or integer codes")
+
+
+def _encoded_list(records: Sequence[Any], alphabet: Alphabet) -> tuple[Codes, bool]:
+    kinds = set(map(type, records))
+    if not any(_is_integer_type(kind) for kind in kinds):
+        return alphabet.codes_of_labels(records), False
+    if not alphabet.takes_integers_as_codes():
+        texts = [str(record) if _is_integer_type(type(record)) else record for record in records]
+        return alphabet.codes_of_labels(texts), False
+    if all(_is_integer_type(kind) for kind in kinds):
+        return alphabet.codes_of_integers(np.array(records)), True
+    missing = np.array([is_missing(record) for record in records])
+    for index, record in enumerate(records):
+        if not missing[index] and not _is_integer_type(type(record)):
+            raise InputError(
+                f"{alphabet.where(index)} is {shorten(record)} among integers; accepted: all labels, as text, or all "
+                "integer codes"
+            )
+    integers = np.array([0 if gone else record for record, gone in zip(records, missing, strict=True)])
+    return alphabet.codes_of_integers(integers, missing), True
+
+
+def _is_integer_type(kind: type) -> bool:
+    return issubclass(kind, int | np.integer) and kind is not bool

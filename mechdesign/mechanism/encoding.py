@@ -1,0 +1,202 @@
+"""Labels as codes: positions in an alphabet that is given, never inferred from data.
+
+Unknown and missing values are refused, or taken for a label that the user names. That changes the record
+before the mechanism sees it, so the guarantee then speaks of the distribution of the changed records.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import repeat
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mechdesign.errors import InputError, shorten
+
+Codes = NDArray[np.intp]
+_NONE = -1
+
+
+@dataclass(frozen=True)
+class Alphabet:
+    """Labels with their codes, and what becomes of values that are none of them.
+
+    Parameters
+    ----------
+    labels : tuple of str
+        Label k has code k.
+    unknown : str, optional
+        The label that values outside the alphabet are taken for; without it they are refused.
+    missing : str, optional
+        The label that missing values (null, NaN, empty text) are taken for; without it they are refused.
+    integers : {"codes", "labels"}, optional
+        What integers among records are: positions in the alphabet from 0, or labels. Without it they are
+        codes, and are refused where a label reads as an integer.
+    where : callable
+        Names a record by its position, for messages.
+
+    Raises
+    ------
+    InputError
+        If ``unknown`` or ``missing`` is no label, or ``integers`` another word.
+
+    Examples
+    --------
+    >>> Alphabet(("no", "yes"), unknown="no").codes_of_labels(["yes", "perhaps"])
+    array([1, 0])
+    """
+
+    labels: tuple[str, ...]
+    unknown: str | None = None
+    missing: str | None = None
+    integers: str | None = None
+    where: Callable[[int], str] = "records[{}]".format
+    _table: dict[object, int] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_table", {label: code for code, label in enumerate(self.labels)})
+        for name, label in (("unknown", self.unknown), ("missing", self.missing)):
+            if label is not None and label not in self._table:
+                raise InputError(
+                    f"{name} values are to be taken for {shorten(label)}, which is no label; accepted: {self._listed()}"
+                )
+        if self.integers not in (None, "codes", "labels"):
+            raise InputError(f'integers is {shorten(self.integers)}; accepted: "codes" or "labels"')
+
+    def takes_integers_as_codes(self) -> bool:
+        """Return whether integers among records are codes, rather than labels.
+
+        Raises
+        ------
+        InputError
+            If nobody said so and a label reads as an integer, so that they could be either.
+        """
+        if self.integers is None and any(label.removeprefix("-").isdecimal() for label in self.labels):
+            raise InputError(
+                "the records are integers, and so is a label, so that they could be codes or labels; give labels as "
+                'text, or say integers="codes" or integers="labels"'
+            )
+        return self.integers != "labels"
+
+    def codes_of_labels(self, records: Sequence[object]) -> Codes:
+        """Return the codes of a list of labels, shape (n,).
+
+        Raises
+        ------
+        InputError
+            Naming the first record that has no code, and its value.
+        """
+        try:
+            codes = np.fromiter(map(self._table.get, records, repeat(_NONE)), dtype=np.intp, count=len(records))
+        except TypeError:  # a value without a hash
+            texts = [record if isinstance(record, str) else None for record in records]
+            codes = np.array([self._table.get(text, _NONE) for text in texts], dtype=np.intp)
+        lost = np.flatnonzero(codes < 0)
+        if lost.size:
+            values = [records[index] for index in lost.tolist()]
+            is_text = np.array([isinstance(value, str) for value in values])
+            self._replace(codes, lost, np.array([is_missing(value) for value in values]), is_text, records.__getitem__)
+        return codes
+
+    def codes_of_arrow(self, records: Any) -> Codes:
+        """Return the codes of labels in a pyarrow array of text, dictionary-encoded or not, shape (n,).
+
+        Raises
+        ------
+        InputError
+            Naming the first record that has no code, and its value, or the type if it is not text.
+        """
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        kind = records.type.value_type if pa.types.is_dictionary(records.type) else records.type
+        if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+            # index_in does not know views, and a column of nulls has no type of its own.
+            if not (pa.types.is_string_view(kind) or pa.types.is_null(kind)):
+                raise InputError(f"{self.where(0)} is of type {kind}; accepted: labels, as text")
+            kind = pa.large_string()
+        texts = records.cast(kind)
+        found = pc.index_in(texts, value_set=pa.array(self.labels, type=kind))
+        codes = np.array(pc.fill_null(found, _NONE), dtype=np.intp)
+        lost = np.flatnonzero(codes < 0)
+        if lost.size:
+            missing = np.asarray(pc.fill_null(pc.equal(texts, ""), fill_value=True))[lost]
+            self._replace(codes, lost, missing, ~missing, lambda index: texts[index].as_py())
+        return codes
+
+    def codes_of_integers(self, integers: NDArray[Any], missing: NDArray[np.bool_] | None = None) -> Codes:
+        """Return codes that come as integers, after checking that each is a position in the alphabet.
+
+        Parameters
+        ----------
+        integers : integer array, shape (n,)
+            Positions from 0.
+        missing : bool array, shape (n,), optional
+            Which of them mean nothing.
+
+        Raises
+        ------
+        InputError
+            Naming the first record that is out of range, and its value.
+        """
+        size = len(self.labels)
+        if missing is None:
+            if integers.size == 0 or (integers.min() >= 0 and integers.max() < size):
+                return integers.astype(np.intp)
+            missing = np.zeros(integers.size, dtype=bool)
+        none = missing
+        known = ~none & (integers >= 0) & (integers < size)
+        codes = np.full(integers.size, _NONE, dtype=np.intp)
+        codes[known] = integers[known]
+        lost = np.flatnonzero(codes < 0)
+        self._replace(codes, lost, none[lost], ~none[lost], lambda index: None if none[index] else int(integers[index]))
+        return codes
+
+    def _replace(
+        self,
+        codes: Codes,
+        lost: NDArray[np.intp],
+        missing: NDArray[np.bool_],
+        unknown: NDArray[np.bool_],
+        value_at: Callable[[int], object],
+    ) -> None:
+        """Give the records without a code, in place, the one that the user named for missing or unknown ones."""
+        for cases, label in ((missing, self.missing), (unknown & ~missing, self.unknown)):
+            if label is not None:
+                codes[lost[cases]] = self._table[label]
+        refused = lost[codes[lost] < 0]
+        if refused.size:
+            index = int(refused[0])
+            raise self._refusal(index, value_at(index))
+
+    def _refusal(self, index: int, value: object) -> InputError:
+        where = self.where(index)
+        if is_missing(value):
+            return InputError(f"{where} is missing; name the label that missing values are taken for (missing)")
+        if isinstance(value, int | np.integer) and not isinstance(value, bool):
+            return InputError(f"{where} is {shorten(value)}; accepted: codes from 0 to {len(self.labels) - 1}")
+        if isinstance(value, str):
+            return InputError(
+                f"{where} is {shorten(value)}, which is not in the alphabet; accepted: {self._listed()}, or name the "
+                "label that unknown values are taken for (unknown)"
+            )
+        return InputError(f"{where} is {shorten(value)}, a {type(value).__name__}; accepted: labels, as text")
+
+    def _listed(self) -> str:
+        shown = ", ".join(map(repr, self.labels[:8]))
+        return shown if len(self.labels) <= 8 else f"{shown}, ... ({len(self.labels)} labels)"
+
+
+def is_missing(value: object) -> bool:
+    """Return whether a value means nothing: null, NaN or empty text.
+
+    Examples
+    --------
+    >>> is_missing(None), is_missing(float("nan")), is_missing(""), is_missing("?")
+    (True, True, True, False)
+    """
+    return value is None or value == "" or (isinstance(value, float) and math.isnan(value))

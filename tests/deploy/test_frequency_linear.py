@@ -1,0 +1,152 @@
+from itertools import product
+
+import numpy as np
+import pytest
+from matrices import circulant, randomized_response
+from numpy.testing import assert_allclose
+from strategies import random_mechanism
+from tolerances import ALGEBRA
+
+from mechdesign.deploy.identification import identify
+from mechdesign.deploy.linear import LinearEstimator, Noise, greatest_mean
+
+
+def estimator_at(matrix, theta):
+    return LinearEstimator.efficient_at(matrix, identify(matrix).basis, theta @ matrix)
+
+
+def random_case(seed, inputs=4, outputs=7):
+    rng = np.random.default_rng(seed)
+    return rng, random_mechanism(rng, inputs, outputs), rng.dirichlet(np.ones(inputs))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_estimates_are_unbiased_and_sum_to_1(seed):
+    _, matrix, theta = random_case(seed)
+    u = estimator_at(matrix, theta).functionals(np.eye(4))
+    assert_allclose(matrix @ u, np.eye(4), atol=1e-10)
+    assert_allclose(u.sum(axis=1), 1, atol=1e-10)
+
+
+def test_with_dependent_rows_identifiable_sums_are_unbiased():
+    matrix = circulant(6, 2)
+    pairs = np.array([[1.0, 1, 0, 0, 0, 0], [0, 0, 1, 1, 0, 0]]).T
+    u = estimator_at(matrix, np.full(6, 1 / 6)).functionals(pairs)
+    assert_allclose(matrix @ u, pairs, atol=ALGEBRA)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_no_other_unbiased_estimate_varies_less(seed):
+    rng, matrix, theta = random_case(seed)
+    p = theta @ matrix
+    u = estimator_at(matrix, theta).functionals(np.eye(4))[:, 0]
+    _, _, right = np.linalg.svd(matrix)
+    others = u + rng.normal(size=(50, 3)) @ right[4:]
+    assert_allclose(others @ matrix.T, np.tile(np.eye(4)[0], (50, 1)), atol=1e-9)
+    assert (others**2 @ p >= u**2 @ p - ALGEBRA).all()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_covariance_is_the_inverse_fisher_information(seed):
+    _, matrix, theta = random_case(seed)
+    p = theta @ matrix
+    # theta is written by all but its last entry, so that its sum stays 1.
+    slopes = (matrix[:-1] - matrix[-1]) / np.sqrt(p)
+    covariance = estimator_at(matrix, theta).covariance(theta, of_records=False)
+    assert_allclose(covariance[:-1, :-1], np.linalg.inv(slopes @ slopes.T), rtol=1e-8)
+    assert_allclose(covariance.sum(axis=0), 0, atol=1e-9)
+
+
+def test_covariances_of_a_record_and_of_its_noise_add_up():
+    _, matrix, theta = random_case(0)
+    estimator = estimator_at(matrix, np.full(4, 0.25))  # not the efficient one
+    u = estimator.functionals(np.eye(4))
+    joint = theta[:, None] * matrix
+    errors = u[None, :, :] - np.eye(4)[:, None, :]  # of a record x and an output y
+    noise = np.einsum("xy,xyi,xyj->ij", joint, errors, errors)
+    of_records = estimator.covariance(theta, of_records=True)
+    assert_allclose(of_records, noise, atol=1e-10)
+    of_population = estimator.covariance(theta, of_records=False)
+    assert_allclose(of_population - of_records, np.diag(theta) - np.outer(theta, theta), atol=1e-10)
+
+
+# greatest_mean
+
+
+def wilson(fraction, radius):
+    return (fraction + radius / 2 + np.sqrt(radius * fraction * (1 - fraction) + radius**2 / 4)) / (1 + radius)
+
+
+@pytest.mark.parametrize("fraction", [0.0, 1e-6, 0.1, 0.5, 0.999, 1.0])
+@pytest.mark.parametrize("radius", [1e-12, 1e-4, 0.1, 10.0])
+def test_two_outputs_give_the_interval_of_wilson(fraction, radius):
+    found = greatest_mean(np.array([[1.0], [0.0]]), np.array([fraction, 1 - fraction]), np.array([radius]))
+    expected = wilson(fraction, radius)
+    assert abs(found[0] - expected) <= 1e-8 * (expected - fraction) + 1e-15
+
+
+def test_the_limit_is_the_optimum_of_the_score_region():
+    import cvxpy as cp
+
+    rng = np.random.default_rng(0)
+    for _ in range(8):
+        size = int(rng.integers(2, 8))
+        u, radius = rng.normal(size=size), 10 ** rng.uniform(-2, 1)
+        counts = rng.multinomial(rng.integers(1, 40), rng.dirichlet(np.full(size, 0.4)))
+        fractions = counts / counts.sum()
+        seen = counts > 0
+        p = cp.Variable(size, nonneg=True)
+        near = cp.sum(cp.multiply(fractions[seen] ** 2, cp.inv_pos(p[seen]))) <= 1 + radius
+        program = cp.Problem(cp.Maximize(u @ p), [cp.sum(p) == 1, near])
+        program.solve(solver=cp.CLARABEL)
+        found = greatest_mean(u[:, None], fractions, np.array([radius]))
+        assert abs(found[0] - program.value) <= 1e-6
+
+
+def test_an_output_never_reported_may_have_probability_z_squared_over_n():
+    found = greatest_mean(np.array([[1.0], [0.0], [0.0]]), np.array([0.0, 0.3, 0.7]), np.array([4 / 1000]))
+    assert_allclose(found, 0.004 / 1.004, rtol=1e-9)
+
+
+def test_many_reports_give_z_standard_errors():
+    rng = np.random.default_rng(1)
+    u, p = rng.normal(size=(6, 3)), rng.dirichlet(np.ones(6))
+    spread = np.sqrt(p @ u**2 - (p @ u) ** 2)
+    for radius in (1e-8, 1e-14):
+        assert_allclose((greatest_mean(u, p, np.full(3, radius)) - p @ u) / np.sqrt(radius), spread, rtol=1e-3)
+
+
+def test_a_constant_has_no_spread():
+    assert greatest_mean(np.full((3, 1), 2.5), np.array([0.5, 0.5, 0.0]), np.array([0.1])).tolist() == [2.5]
+
+
+# Noise
+
+
+def test_moments_are_those_of_all_pairs_of_record_and_output():
+    _, matrix, theta = random_case(3)
+    u = estimator_at(matrix, theta).functionals(np.eye(4))
+    noise = Noise.of(matrix, u, theta)
+    for i in range(4):
+        errors = {(x, y): u[y, i] - (x == i) for x, y in product(range(4), range(7))}
+        weights = {(x, y): theta[x] * matrix[x, y] for x, y in errors}
+        assert_allclose(noise.variance[i], sum(weights[k] * errors[k] ** 2 for k in errors), rtol=1e-8)
+        assert_allclose(noise.third[i], sum(weights[k] * errors[k] ** 3 for k in errors), rtol=1e-6, atol=1e-9)
+        own = sum(matrix[i, y] * errors[i, y] ** 2 for y in range(7)) - noise.variance[i]
+        assert_allclose(noise.own[i], max(own, 0), rtol=1e-6, atol=1e-9)
+
+
+def test_a_mechanism_that_tells_all_leaves_no_doubt_about_the_records():
+    matrix, theta = np.eye(3), np.array([0.2, 0.3, 0.5])
+    noise = Noise.of(matrix, estimator_at(matrix, theta).functionals(np.eye(3)), theta)
+    below, above = noise.margins(100, np.full(3, 1.96))
+    assert_allclose([below, above], 0, atol=1e-7)
+
+
+def test_margins_hold_where_an_output_that_reveals_a_rare_category_was_not_seen():
+    # Half of the records in the rare category are revealed; seven of them hide with probability 1/128.
+    matrix = randomized_response(2, 1e12) @ np.array([[1.0, 0.0], [0.5, 0.5]])
+    theta = np.array([1.0, 0.0])
+    noise = Noise.of(matrix, estimator_at(matrix, np.array([0.999, 0.001])).functionals(np.eye(2)), theta)
+    _, above = noise.margins(1000, np.full(2, 2.5758))
+    assert 6 / 1000 < above[1] < 10 / 1000

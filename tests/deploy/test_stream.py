@@ -1,0 +1,354 @@
+"""Files in, files out: every row, the right columns, whole or absent."""
+
+import csv
+import gzip
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from chi_square import NEVER_FLAKES, p_value
+
+import mechdesign as md
+from mechdesign import tables
+from mechdesign.deploy import stream
+from mechdesign.deploy.stream import RecordFile, count_reports, privatize_file
+
+LABELS = ("a", "b c", 'd"e', "f,g", "ü ☂")
+
+
+@pytest.fixture
+def told():
+    """A mechanism that reports what it is told, with labels that need quotes."""
+    ball = md.L1Ball([1 / 5] * 5, labels=LABELS)
+    promise = md.Guarantee(md.Epsilon.of("log(5)"), ball)
+    return md.Mechanism(np.diag([4] * 5).astype(np.int64), 2, promise, ("y,1", 'y"2', "y 3", "ÿ4", "y5"))
+
+
+OUT = dict(zip(LABELS, ("y,1", 'y"2', "y 3", "ÿ4", "y5"), strict=True))
+ROWS = [(str(i), LABELS[i % 5], f"note {i}") for i in range(23)]
+
+
+def write_csv(path, rows, *, header=("id", "kind", "note"), opener=open):
+    with opener(path, "wt", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        if header:
+            writer.writerow(header)
+        writer.writerows(rows)
+    return path
+
+
+def read_csv(path):
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.reader(file))
+
+
+def test_a_column_becomes_reports_and_the_others_are_dropped(tmp_path, told):
+    source = write_csv(tmp_path / "in.csv", ROWS)
+    assert privatize_file(RecordFile(source, "kind"), tmp_path / "out.csv", told) == 23
+    assert read_csv(tmp_path / "out.csv") == [["kind"]] + [[OUT[kind]] for _, kind, _ in ROWS]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.csv", "out.csv"]
+
+
+def test_kept_columns_stay_in_the_order_of_the_file(tmp_path, told):
+    rows = [(f"{i}", LABELS[i % 5], note) for i, note in enumerate(['a "quoted" note', "two\nlines", "", "x,y"])]
+    source = write_csv(tmp_path / "in.csv", rows)
+    privatize_file(RecordFile(source, "kind"), tmp_path / "out.csv", told, keep=["note", "id"])
+    assert read_csv(tmp_path / "out.csv") == [["id", "kind", "note"]] + [[i, OUT[kind], note] for i, kind, note in rows]
+
+
+def test_without_a_header_columns_are_counted_from_0(tmp_path, told):
+    source = write_csv(tmp_path / "in.csv", ROWS, header=None)
+    privatize_file(RecordFile(source, "1", header=False), tmp_path / "out.csv", told, keep=["0"])
+    assert read_csv(tmp_path / "out.csv") == [[i, OUT[kind]] for i, kind, _ in ROWS]
+    privatize_file(RecordFile(source, "01", header=False), tmp_path / "out.parquet", told)
+    assert pq.read_table(tmp_path / "out.parquet").to_pydict() == {"1": [OUT[kind] for _, kind, _ in ROWS]}
+
+
+def test_spaces_are_stripped_and_nothing_is_inferred(tmp_path):
+    ball = md.L1Ball([1 / 4] * 4, labels=["007", "7", "NA", "true"])
+    told = md.Mechanism(np.diag([4] * 4).astype(np.int64), 2, md.Guarantee(md.Epsilon.of("log(4)"), ball), list("wxyz"))
+    source = tmp_path / "in.csv"
+    source.write_bytes("\ufeff id , kind \r\n1, 007\r\n\r\n2 ,7 \r\n3,NA\r\n4,  true".encode())
+    privatize_file(RecordFile(source, "kind"), tmp_path / "out.csv", told, keep=["id"])
+    assert read_csv(tmp_path / "out.csv") == [["id", "kind"], ["1", "w"], ["2", "x"], ["3", "y"], ["4", "z"]]
+
+
+def test_parquet_keeps_the_types_of_kept_columns(tmp_path, told):
+    kinds = pa.array([kind for _, kind, _ in ROWS])
+    table = pa.table({"id": pa.array(range(23), pa.int16()), "kind": kinds.dictionary_encode(), "x": [0.5] * 23})
+    pq.write_table(table, tmp_path / "in.parquet", row_group_size=7)
+    privatize_file(RecordFile(tmp_path / "in.parquet", "kind"), tmp_path / "out.parquet", told, keep=["id"])
+    out = pq.read_table(tmp_path / "out.parquet")
+    assert out.schema == pa.schema([("id", pa.int16()), ("kind", pa.string())])
+    assert out.to_pydict() == {"id": list(range(23)), "kind": [OUT[kind] for _, kind, _ in ROWS]}
+    privatize_file(RecordFile(tmp_path / "in.parquet", "kind"), tmp_path / "out.csv", told, keep=["id", "x"])
+    assert read_csv(tmp_path / "out.csv")[:2] == [["id", "kind", "x"], ["0", "y,1", "0.5"]]
+
+
+def test_integers_in_parquet_are_the_labels_they_print_as(tmp_path):
+    ball = md.L1Ball([0.5, 0.5], labels=[17, 90])
+    ages = md.Mechanism(np.array([[2, 0], [0, 2]]), 1, md.Guarantee(md.Epsilon.of("log(2)"), ball), ("lo", "hi"))
+    pq.write_table(pa.table({"age": pa.array([90, 17], pa.int8())}), tmp_path / "in.parquet")
+    privatize_file(RecordFile(tmp_path / "in.parquet", "age"), tmp_path / "out.csv", ages)
+    assert read_csv(tmp_path / "out.csv") == [["age"], ["hi"], ["lo"]]
+
+
+def test_compressed_csv(tmp_path, told):
+    source = write_csv(tmp_path / "in.csv.gz", ROWS, opener=gzip.open)
+    assert privatize_file(RecordFile(source, "kind"), tmp_path / "out.csv", told) == 23
+
+
+@pytest.mark.parametrize("output", ["out.csv", "out.parquet"])
+def test_many_batches_are_one_file(tmp_path, told, monkeypatch, output):
+    monkeypatch.setattr(tables, "_BLOCK_BYTES", 256)
+    rows = [(str(i), LABELS[i * i % 5], "x" * (i % 50)) for i in range(5_000)]
+    source = write_csv(tmp_path / "in.csv", rows)
+    steps = []
+    done = privatize_file(RecordFile(source, "kind"), tmp_path / output, told, keep=["id", "note"], report=steps.append)
+    assert done == 5_000
+    assert len(steps) > 100
+    assert steps[-1] == "privatizing: 5,000 records"
+    counts = count_reports(RecordFile(tmp_path / output, "kind"), told.outputs)
+    np.testing.assert_array_equal(counts, np.bincount([i * i % 5 for i in range(5_000)], minlength=5))
+    if output.endswith("csv"):
+        assert read_csv(tmp_path / output)[1:] == [[i, OUT[kind], note] for i, kind, note in rows]
+
+
+def test_a_file_without_records(tmp_path, told):
+    source = write_csv(tmp_path / "in.csv", [])
+    for name in ("out.csv", "out.parquet"):
+        assert privatize_file(RecordFile(source, "kind"), tmp_path / name, told) == 0
+        assert count_reports(RecordFile(tmp_path / name, "kind"), told.outputs).sum() == 0
+
+
+def test_the_reports_of_a_file_have_the_probabilities_proved(tmp_path):
+    ball = md.L1Ball([0.5, 0.3, 0.2], radius=0.1, labels=["a", "b", "c"])
+    mechanism = md.design(md.DesignProblem(ball, epsilon=1)).mechanism
+    source = write_csv(tmp_path / "in.csv", [("b",)] * 100_000, header=["kind"])
+    privatize_file(RecordFile(source, "kind"), tmp_path / "out.csv", mechanism)
+    counts = count_reports(RecordFile(tmp_path / "out.csv", "kind"), mechanism.outputs)
+    assert p_value(counts, mechanism.matrix[1]) > NEVER_FLAKES
+
+
+def test_a_generator_makes_an_experiment_repeatable(tmp_path, told):
+    ball = md.L1Ball([0.5, 0.5], radius=2, labels=["n", "y"])
+    noisy = md.Mechanism(np.array([[3, 1], [1, 3]]), 2, md.Guarantee(md.Epsilon.of("log(3)"), ball))
+    source = write_csv(tmp_path / "in.csv", [("y",), ("n",)] * 100, header=["kind"])
+    texts = []
+    for seed in (1, 1, None):
+        rng = None if seed is None else np.random.default_rng(seed)
+        privatize_file(RecordFile(source, "kind"), tmp_path / "out.csv", noisy, rng=rng)
+        texts.append((tmp_path / "out.csv").read_text())
+    assert texts[0] == texts[1] != texts[2]
+
+
+# What goes wrong
+
+
+@pytest.mark.parametrize(
+    ("content", "column", "part"),
+    [
+        ("id,kind\n1,a\n2,b\n", "kind", "record 2 is 'b', which is not in the alphabet"),
+        ("id,kind\n1,a\n2,\n", "kind", "record 2 is missing"),
+        ("id,kind\n1,a\n", "sort", "the column 'sort' is missing; accepted: 'id, kind'"),
+        ("id,id\n1,a\n", "id", "the column 'id' occurs twice"),
+        ("id,kind\n1,a\n2\n", "kind", "malformed"),
+        ("id,kind\n1,a\n2,a,a\n", "kind", "malformed"),
+        ('id,kind\n1,"a\n', "kind", "malformed"),
+        (b"id,kind\n1,a\n2,\xff\n", "kind", "is not UTF-8"),
+        (b"\xff\xfei\0d\0,\0k\0i\0n\0d\0", "kind", "is not UTF-8"),
+        ("", "kind", "is empty"),
+        ("\n\n", "kind", "is empty"),
+        (b"PAR1 nothing", "kind", "malformed"),
+        (gzip.compress(b"id,kind\n1,a\n"), "kind", "is not UTF-8"),
+        ("id,kind\n" + "a" * (5 << 20) + ",a\n", "kind", "malformed"),
+    ],
+)
+def test_bad_files_are_refused_and_leave_nothing(tmp_path, told, content, column, part):
+    source = tmp_path / "in.csv"
+    source.write_bytes(content if isinstance(content, bytes) else content.encode())
+    (tmp_path / "out.csv").write_text("what stood here")
+    with pytest.raises(md.InputError) as caught:
+        privatize_file(RecordFile(source, column), tmp_path / "out.csv", told)
+    assert part in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert (tmp_path / "out.csv").read_text() == "what stood here"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.csv", "out.csv"]
+
+
+def test_a_truncated_gzip_file_is_refused(tmp_path, told):
+    rng = np.random.default_rng(1)
+    rows = [(str(x), "a") for x in rng.integers(0, 10**12, size=20_000)]
+    write_csv(tmp_path / "whole.csv.gz", rows, header=["id", "kind"], opener=gzip.open)
+    content = (tmp_path / "whole.csv.gz").read_bytes()
+    (tmp_path / "in.csv.gz").write_bytes(content[: len(content) // 2])
+    with pytest.raises(md.InputError, match=r"in\.csv\.gz"):
+        privatize_file(RecordFile(tmp_path / "in.csv.gz", "kind"), tmp_path / "out.csv", told)
+    assert not (tmp_path / "out.csv").exists()
+
+
+def test_the_record_that_is_refused_is_counted_over_all_batches(tmp_path, told, monkeypatch):
+    monkeypatch.setattr(tables, "_BLOCK_BYTES", 256)
+    source = write_csv(tmp_path / "in.csv", [("a",)] * 1_233 + [("z",)] + [("a",)] * 99, header=["kind"])
+    with pytest.raises(md.InputError, match="record 1234 is 'z'"):
+        privatize_file(RecordFile(source, "kind"), tmp_path / "out.csv", told)
+    with pytest.raises(md.InputError, match="record 1234 is 'z'"):
+        count_reports(RecordFile(source, "kind"), LABELS)
+
+
+def test_unknown_and_missing_values_are_taken_for_labels(tmp_path, told):
+    source = write_csv(tmp_path / "in.csv", [("a",), ("z",), ("",)], header=None)
+    source.write_text('kind,id\na,1\nz,2\n"",3\n')
+    privatize_file(RecordFile(source, "kind"), tmp_path / "out.csv", told, unknown="b c", missing="ü ☂")
+    assert read_csv(tmp_path / "out.csv") == [["kind"], ["y,1"], ['y"2'], ["y5"]]
+    with pytest.raises(md.InputError, match="unknown values are to be taken for 'q', which is no label"):
+        privatize_file(RecordFile(source, "kind"), tmp_path / "out.csv", told, unknown="q")
+
+
+@pytest.mark.parametrize(
+    ("output", "options", "part"),
+    [
+        ("out.txt", {}, "accepted: .csv, .parquet"),
+        ("out", {}, "accepted: .csv, .parquet"),
+        ("in.csv", {}, "is the input"),
+        ("nowhere/out.csv", {}, "there is no folder"),
+        ("out.csv", {"keep": ["kind"]}, "asked for twice"),
+        ("out.csv", {"keep": ["id", "id"]}, "asked for twice"),
+        ("out.csv", {"keep": ["absent"]}, "the column 'absent' is missing"),
+        ("out.csv", {"rng": 7}, "accepted: None for secure randomness"),
+    ],
+)
+def test_bad_requests_are_refused(tmp_path, told, output, options, part):
+    source = write_csv(tmp_path / "in.csv", ROWS)
+    with pytest.raises(md.InputError) as caught:
+        privatize_file(RecordFile(source, "kind"), tmp_path / output, told, **options)
+    assert part in str(caught.value)
+    assert read_csv(source)[1:] == [list(row) for row in ROWS]
+
+
+def test_an_index_written_in_two_ways_is_one_column(tmp_path, told):
+    source = write_csv(tmp_path / "in.csv", ROWS, header=None)
+    with pytest.raises(md.InputError, match="asked for twice"):
+        privatize_file(RecordFile(source, "1", header=False), tmp_path / "out.csv", told, keep=["01"])
+
+
+@pytest.mark.parametrize(("column", "part"), [("kind", "give its index"), ("3", "accepted: 0 to 2"), ("-1", "index")])
+def test_bad_indices_are_refused(tmp_path, told, column, part):
+    source = write_csv(tmp_path / "in.csv", ROWS, header=None)
+    with pytest.raises(md.InputError, match=part):
+        privatize_file(RecordFile(source, column, header=False), tmp_path / "out.csv", told)
+
+
+def test_parquet_that_does_not_fit_is_refused(tmp_path, told):
+    pq.write_table(pa.table({"kind": [1.5], "list": [[1]], "when": [None]}), tmp_path / "in.parquet")
+    for column, part in (("kind", "of type double"), ("list", "accepted: flat columns"), ("when", "is missing")):
+        with pytest.raises(md.InputError, match=part):
+            privatize_file(RecordFile(tmp_path / "in.parquet", column), tmp_path / "out.csv", told)
+    with pytest.raises(md.InputError, match="leave --no-header out"):
+        privatize_file(RecordFile(tmp_path / "in.parquet", "0", header=False), tmp_path / "out.csv", told)
+
+
+@pytest.mark.parametrize("path", ["absent.csv", "."])
+def test_unreadable_input(tmp_path, told, path):
+    with pytest.raises(md.InputError, match="cannot read"):
+        privatize_file(RecordFile(tmp_path / path, "kind"), tmp_path / "out.csv", told)
+    assert list(tmp_path.iterdir()) == []
+
+
+class Fault(BaseException):
+    """Comes between two writes."""
+
+
+@pytest.mark.parametrize("fault", [Fault, KeyboardInterrupt, MemoryError])
+def test_a_fault_between_writes_leaves_nothing_and_the_next_run_succeeds(tmp_path, told, monkeypatch, fault):
+    monkeypatch.setattr(tables, "_BLOCK_BYTES", 64)
+    source = write_csv(tmp_path / "in.csv", ROWS)
+    done = []
+
+    def fail_at_third(step):
+        done.append(step)
+        if len(done) == 3:
+            raise fault
+
+    with pytest.raises(fault):
+        privatize_file(RecordFile(source, "kind"), tmp_path / "out.csv", told, report=fail_at_third)
+    assert len(done) == 3
+    assert [path.name for path in tmp_path.iterdir()] == ["in.csv"]
+    assert privatize_file(RecordFile(source, "kind"), tmp_path / "out.csv", told) == 23
+
+
+def test_a_process_killed_between_writes_leaves_nothing_under_the_name(tmp_path, told):
+    write_csv(tmp_path / "in.csv", ROWS * 10)
+    told.save(tmp_path / "m.json")
+    script = """
+import os, signal, sys
+import mechdesign as md
+from mechdesign import tables
+from mechdesign.deploy.stream import RecordFile, privatize_file
+tables._BLOCK_BYTES = 64
+steps = []
+def kill(step):
+    steps.append(step)
+    if len(steps) == int(sys.argv[1]):
+        os.kill(os.getpid(), signal.SIGKILL)
+print(privatize_file(RecordFile("in.csv", "kind"), "out.csv", md.Mechanism.load("m.json"), report=kill))
+"""
+    killed = subprocess.run([sys.executable, "-c", script, "3"], cwd=tmp_path, capture_output=True, check=False)
+    assert killed.returncode == -9, killed.stderr
+    assert not (tmp_path / "out.csv").exists()
+    again = subprocess.run([sys.executable, "-c", script, "0"], cwd=tmp_path, capture_output=True, check=True)
+    assert again.stdout.split() == [b"230"]
+    assert len(read_csv(tmp_path / "out.csv")) == 231
+
+
+@pytest.mark.parametrize("output", ["out.csv", "out.parquet"])
+@pytest.mark.parametrize("room", [0, 40])
+def test_a_full_disk_is_one_line_and_leaves_nothing(tmp_path, told, monkeypatch, output, room):
+    source = write_csv(tmp_path / "in.csv", ROWS)
+    plain = stream.written_atomically
+
+    class Full:
+        def __init__(self, file):
+            self.file, self.left = file, room
+
+        def write(self, content):
+            self.left -= len(content)
+            if self.left < 0:
+                raise OSError(28, os.strerror(28))
+            return self.file.write(content)
+
+        def __getattr__(self, name):
+            return getattr(self.file, name)
+
+    class Wrapped:
+        def __init__(self, path):
+            self.context = plain(path)
+
+        def __enter__(self):
+            return Full(self.context.__enter__())
+
+        def __exit__(self, *details):
+            return self.context.__exit__(*details)
+
+    monkeypatch.setattr(stream, "written_atomically", Wrapped)
+    with pytest.raises(md.InputError, match=r"cannot write .*No space left on device"):
+        privatize_file(RecordFile(source, "kind"), tmp_path / output, told)
+    assert [path.name for path in tmp_path.iterdir()] == ["in.csv"]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+def test_output_to_a_device_is_refused(tmp_path, told):
+    source = write_csv(tmp_path / "in.csv", ROWS)
+    with pytest.raises(md.InputError):
+        privatize_file(RecordFile(source, "kind"), "/dev/full", told)
+
+
+def test_a_report_outside_the_outputs_is_named(tmp_path, told):
+    source = write_csv(tmp_path / "in.csv", [("y 3",), ("y9",)], header=["kind"])
+    with pytest.raises(md.InputError, match=r"in\.csv, record 2 is 'y9', which is not in the alphabet"):
+        count_reports(RecordFile(source, "kind"), told.outputs)

@@ -1,0 +1,18 @@
+from figures import frequencies
+
+
+def test_estimates_are_near_the_truth_and_nearer_than_those_of_randomized_response():
+    table = frequencies.compute(quick=True)
+    widths = {}
+    for name in frequencies.NAMES:
+        rows = [row for row in table if row["mechanism"] == name]
+        assert abs(sum(row["estimate"] for row in rows) - 1) < 1e-9
+        for row in rows:
+            assert row["lower"] <= row["estimate"] <= row["upper"]
+            # The seed is fixed. Twice the interval is passed once in ten thousand.
+            assert abs(row["true"] - row["estimate"]) <= 2 * (row["upper"] - row["lower"])
+        widths[name] = sum(row["upper"] - row["lower"] for row in rows)
+    assert widths["optimal under PML"] < widths["randomized response (LDP)"]
+    figure = frequencies.draw(table)
+    legend = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
+    assert set(legend) == {"true frequency", *frequencies.NAMES}

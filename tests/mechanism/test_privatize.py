@@ -1,0 +1,183 @@
+"""Records in every container: labels in, labels out; codes in, codes out; nothing guessed."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import mechdesign as md
+
+LABELS = ("HS-grad", "naïve ☂", 'a, "b"')
+
+
+def told(labels=LABELS, outputs=("u", "v", "w")):
+    """A mechanism that reports what it is told, so that containers can be compared."""
+    numerators = np.diag([4] * len(labels)).astype(np.int64)
+    ball = md.L1Ball([1 / len(labels)] * len(labels), labels=labels)
+    return md.Mechanism(numerators, 2, md.Guarantee(md.Epsilon.of(f"log({len(labels)})"), ball), outputs)
+
+
+RECORDS = [LABELS[2], LABELS[0], LABELS[1], LABELS[0]]
+REPORTS = ["w", "u", "v", "u"]
+CODES, CODES_OUT = [2, 0, 1, 0], [2, 0, 1, 0]
+
+
+def as_list(answer):
+    return answer.to_pylist() if isinstance(answer, pa.Array | pa.ChunkedArray) else list(answer)
+
+
+@pytest.mark.parametrize(
+    "container",
+    [
+        list,
+        tuple,
+        iter,
+        np.array,
+        lambda r: np.array(r, dtype=object),
+        lambda r: np.array(r, dtype=np.dtypes.StringDType()),
+        pd.Series,
+        lambda r: pd.Series(r, dtype=object),
+        lambda r: pd.Series(r, dtype="category"),
+        lambda r: pd.Series(r, dtype="string"),
+        pl.Series,
+        lambda r: pl.Series("x", r, dtype=pl.Categorical),
+        pa.array,
+        lambda r: pa.array(r, type=pa.large_string()),
+        lambda r: pa.array(r, type=pa.string_view()),
+        lambda r: pa.array(r).dictionary_encode(),
+        lambda r: pa.chunked_array([r[:1], r[1:]]),
+    ],
+)
+def test_labels_in_labels_out(container):
+    records = container(RECORDS)
+    answer = told().privatize(records)
+    assert as_list(answer) == REPORTS
+    if not isinstance(records, list | tuple) and hasattr(records, "__len__"):
+        assert type(answer).__module__.split(".")[0] == type(records).__module__.split(".")[0]
+
+
+@pytest.mark.parametrize(
+    "container",
+    [
+        list,
+        tuple,
+        np.array,
+        lambda r: np.array(r, dtype=np.uint8),
+        lambda r: np.array(r, dtype=object),
+        pd.Series,
+        lambda r: pd.Series(r, dtype="Int8"),
+        pl.Series,
+        pa.array,
+        lambda r: pa.array(r, type=pa.uint16()),
+    ],
+)
+def test_codes_in_codes_out(container):
+    answer = told().privatize(container(CODES))
+    assert as_list(answer) == CODES_OUT
+    assert all(isinstance(code, int | np.integer) for code in as_list(answer))
+
+
+def test_series_keep_their_index_and_name():
+    answer = told().privatize(pd.Series(RECORDS, index=[7, 8, 9, 10], name="education"))
+    assert list(answer.index) == [7, 8, 9, 10]
+    assert answer.name == "education"
+    assert told().privatize(pl.Series("education", RECORDS)).name == "education"
+
+
+@pytest.mark.parametrize("empty", [[], np.array([], dtype=str), np.array([], dtype=int), pa.array([], pa.string())])
+def test_no_records_no_reports(empty):
+    assert len(told().privatize(empty)) == 0
+
+
+@pytest.mark.parametrize(
+    ("records", "part"),
+    [
+        (["HS-grad", "Masters"], "records[1] is 'Masters', which is not in the alphabet; accepted: 'HS-grad'"),
+        (["HS-grad", "hs-grad"], "records[1] is 'hs-grad'"),
+        (["HS-grad", "HS-grad "], "records[1] is 'HS-grad '"),
+        (["HS-grad", None], "records[1] is missing"),
+        (["HS-grad", ""], "records[1] is missing"),
+        (["HS-grad", float("nan")], "records[1] is missing"),
+        (["HS-grad", 1.5], "records[1] is 1.5, a float"),
+        (["HS-grad", True], "records[1] is True, a bool"),
+        (["HS-grad", b"HS-grad"], "records[1] is b'HS-grad', a bytes"),
+        (["HS-grad", ["HS-grad"]], "records[1] is ['HS-grad'], a list"),
+        (["HS-grad", 1], "records[0] is 'HS-grad' among integers"),
+        ([1, True], "records[1] is True among integers"),
+        ([0, 3], "records[1] is 3; accepted: codes from 0 to 2"),
+        ([0, -1], "records[1] is -1; accepted: codes from 0 to 2"),
+        ([0, 2**70], "accepted: codes from 0 to 2"),
+        (np.array([0, 255], dtype=np.uint8), "records[1] is 255"),
+        (np.array([0, 2**63], dtype=np.uint64), "records[1] is 9223372036854775808"),
+        (np.array([0.0]), "of type float64"),
+        (np.array([True]), "of type bool"),
+        (np.array([b"a"]), "of type |S1"),
+        (np.zeros((2, 2), dtype=int), "shape (2, 2)"),
+        (pa.array(["HS-grad", None]), "records[1] is missing"),
+        (pa.array(["HS-grad", "x"]), "records[1] is 'x'"),
+        (pa.array([1.0]), "of type double"),
+        (pa.array([None, None]), "records[0] is missing"),
+        (pa.array([0, None]), "records[1] is missing"),
+        (pd.Series(["HS-grad", None]), "records[1] is missing"),
+        (pd.Series([["x"], "HS-grad"]), "mixed values"),
+        (pl.Series("x", [0.5]), "of type double"),
+        (pd.DataFrame({"x": RECORDS}), "accepted: a list"),
+        ("HS-grad", "accepted: a list"),
+        ({"HS-grad"}, "accepted: a list"),
+        ({"HS-grad": 1}, "accepted: a list"),
+        (5, "accepted: a list"),
+        (None, "accepted: a list"),
+    ],
+)
+def test_what_is_outside_the_alphabet_is_named_with_its_row(records, part):
+    with pytest.raises(md.InputError) as caught:
+        told().privatize(records)
+    assert part in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("container", [list, pa.array, pd.Series, pl.Series, lambda r: np.array(r, dtype=object)])
+def test_unknown_and_missing_values_are_taken_for_the_labels_named(container):
+    records = container(["HS-grad", "x", None, "", "y"])
+    answer = told().privatize(records, unknown=LABELS[1], missing=LABELS[2])
+    assert as_list(answer) == ["u", "v", "w", "w", "v"]
+    with pytest.raises(md.InputError, match=r"records\[2\] is missing"):
+        told().privatize(records, unknown=LABELS[1])
+    with pytest.raises(md.InputError, match=r"records\[1\] is 'x'"):
+        told().privatize(records, missing=LABELS[1])
+
+
+@pytest.mark.parametrize("container", [list, pa.array, pl.Series, lambda r: pd.Series(r, dtype="Int64")])
+def test_unknown_and_missing_codes_too(container):
+    assert as_list(told().privatize(container([0, 9, None]), unknown=LABELS[1], missing=LABELS[2])) == [0, 1, 2]
+
+
+def test_a_value_of_another_type_is_never_taken_for_unknown():
+    with pytest.raises(md.InputError, match="a float"):
+        told().privatize(["HS-grad", 1.5], unknown="HS-grad", missing="HS-grad")
+
+
+@pytest.mark.parametrize("option", ["unknown", "missing"])
+def test_only_labels_stand_for_other_values(option):
+    with pytest.raises(md.InputError, match=f"{option} values are to be taken for 'Masters', which is no label"):
+        told().privatize(RECORDS, **{option: "Masters"})
+
+
+def test_integers_that_could_be_codes_or_labels_are_refused():
+    ages = told(("0", "39", "2"))
+    with pytest.raises(md.InputError, match="could be codes or labels"):
+        ages.privatize([0, 2])
+    assert ages.privatize([0, 2], integers="codes") == [0, 2]
+    for records in ([39, 2], np.array([39, 2]), pa.array([39, 2]), pd.Series([39, 2])):
+        assert as_list(ages.privatize(records, integers="labels")) == ["v", "w"]
+    assert ages.privatize(["39"]) == ["v"]
+    with pytest.raises(md.InputError, match="records\\[0\\] is '1'"):
+        ages.privatize([1], integers="labels")
+    with pytest.raises(md.InputError, match='integers is \'maybe\'; accepted: "codes" or "labels"'):
+        ages.privatize([1], integers="maybe")
+
+
+def test_the_alphabet_is_the_files_and_survives_it(tmp_path):
+    told().save(tmp_path / "m.json")
+    assert md.Mechanism.load(tmp_path / "m.json").privatize(RECORDS) == REPORTS
