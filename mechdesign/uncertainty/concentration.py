@@ -1,8 +1,10 @@
 """How far an empirical distribution may be from the true one: the bound of Weissman et al., both ways.
 
-For n samples over N categories (ED Theorem 2 with phi >= 2),
+For n samples over N categories (ED Theorem 2),
 
-    P[ ||P - Phat||_1 >= beta ] <= (2^N - 2) exp(-n beta^2 / 2).
+    P[ ||P - Phat||_1 >= beta ] <= (2^N - 2) exp(-n phi beta^2 / 4),
+
+where ``phi = phi(kappa(P)) >= 2`` depends on the true prior P. Where that is not known, phi = 2 always holds.
 
 Numbers only. Radii are rounded up and failure probabilities are rounded up, so that what is reported
 always holds.
@@ -12,14 +14,18 @@ from __future__ import annotations
 
 import math
 import operator
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+from mechdesign.counts import checked_counts
 from mechdesign.errors import InputError, shorten
-from mechdesign.exact import arb_of, float_up, rational, upper, working_precision
+from mechdesign.exact import arb_of, float_up, rational, rounded_text, upper, working_precision
+from mechdesign.uncertainty.balance import Kappa, kappa, phi_ball
 
 _DECIMALS = 15
 _MOST_SAMPLES = 10**15
+_LEAST_LOG = -750  # of a positive float
 
 
 def _whole(value: object, name: str, least: int) -> int:
@@ -30,7 +36,7 @@ def _whole(value: object, name: str, least: int) -> int:
     except TypeError:
         raise InputError(f"{name} is {shorten(value)}; accepted: a whole number, at least {least}") from None
     if whole < least:
-        raise InputError(f"{name} is {whole}; accepted: a whole number, at least {least}")
+        raise InputError(f"{name} is {shorten(whole)}; accepted: a whole number, at least {least}")
     return whole
 
 
@@ -42,6 +48,14 @@ def checked_samples(value: object) -> int:
     return samples
 
 
+def checked_categories(value: object) -> int:
+    """Return a number of categories: a whole number from 2 to 10^15."""
+    categories = _whole(value, "the number of categories", 2)
+    if categories > _MOST_SAMPLES:
+        raise InputError(f"the number of categories is {shorten(categories)}; accepted: a whole number from 2 to 10^15")
+    return categories
+
+
 def checked_delta(value: object) -> Fraction:
     """Return a failure probability in [0, 1) as a fraction."""
     delta = rational(value, "delta")
@@ -50,15 +64,98 @@ def checked_delta(value: object) -> Fraction:
     return delta
 
 
-def _log_subsets(categories: int) -> Any:
+def checked_radius(value: object) -> Fraction:
+    """Return an l1 radius in [0, 2] as a fraction."""
+    radius = rational(value, "the radius")
+    if not 0 <= radius <= 2:
+        raise InputError(f"the radius is {shorten(value)}; accepted: 0 (known prior) to 2 (any prior)")
+    return radius
+
+
+def _checked_kappa(prior: Sequence[object] | Kappa | None, categories: int) -> Fraction:
+    """Return kappa of the true prior, or a bound from above: 1/2 where nothing is known of it."""
+    if prior is None:
+        return Fraction(1, 2)
+    if isinstance(prior, Kappa):
+        return prior.value
+    found = kappa(prior).value
+    if len(prior) != categories:
+        raise InputError(f"the prior has {len(prior)} probabilities; accepted: {categories}, one for each category")
+    return found
+
+
+# The bound and what it solves for, as balls at the working precision.
+
+
+def log_subsets(categories: int) -> Any:
     """Return log(2^N - 2) as a ball, without forming 2^N."""
     return categories * arb_of(2).log() + (-(arb_of(2) ** (1 - categories))).log1p()
 
 
-def weissman_radius_exact(samples: int, categories: int, delta: object) -> Fraction:
+def log_failure_ball(samples: int, categories: int, radius: Any, factor: Any) -> Any:
+    """Return the logarithm of the bound of ED eq. (17); the factor is phi."""
+    return log_subsets(categories) - samples * factor * radius**2 / 4
+
+
+def radius_ball(samples: int, categories: int, delta: Fraction, factor: Any) -> Any:
+    """Return the radius of ED eq. (20), without a cap."""
+    return (4 * (log_subsets(categories) - arb_of(delta).log()) / (samples * factor)).sqrt()
+
+
+def samples_ball(categories: int, delta: Fraction, radius: Any, factor: Any) -> Any:
+    """Return the number of samples at which ED eq. (20) is this radius."""
+    return 4 * (log_subsets(categories) - arb_of(delta).log()) / (factor * radius**2)
+
+
+def float_above(x: Fraction) -> float:
+    """Return a float near ``x`` that is not below it, neither itself nor as the decimal it prints as.
+
+    The decimal is what functions of this package read when the float is given to them.
+
+    Examples
+    --------
+    >>> found = float_above(Fraction(1, 3))
+    >>> found >= Fraction(1, 3), Fraction(repr(found)) >= Fraction(1, 3)
+    (True, True)
+    """
+    found = float_up(x)
+    while Fraction(repr(found)) < x:
+        found = math.nextafter(found, math.inf)
+    return found
+
+
+def probability_above(log_probability: Any) -> float:
+    """Return the exponential of a ball as a probability, rounded up: at most 1, and never 0."""
+    if log_probability < _LEAST_LOG:
+        # The exact exponential could have more digits than fit in memory.
+        return math.nextafter(0.0, 1.0)
+    if not log_probability < 0:
+        return 1.0
+    return min(1.0, float_above(upper(log_probability.exp())))
+
+
+def least_whole(samples: Any) -> int:
+    """Return the least number of samples that is not below a ball.
+
+    Raises
+    ------
+    InputError
+        If it is above 10^15.
+    """
+    if not samples <= _MOST_SAMPLES:
+        raise InputError(
+            f"it would take about {rounded_text(upper(samples))} samples; accepted: at most 10^15; "
+            "ask for less, or give a larger delta"
+        )
+    return max(1, math.ceil(upper(samples)))
+
+
+def weissman_radius_exact(
+    samples: int, categories: int, delta: object, prior: Sequence[object] | Kappa | None = None
+) -> Fraction:
     """Return the l1 radius that holds the true distribution with probability 1 - delta, rounded up.
 
-    The result is a multiple of 1e-15, never below ED eq. (37),
+    The result is a multiple of 1e-15, never below ED eq. (20), which without a prior is ED eq. (37),
     ``sqrt((2/n) (log(2^N - 2) - log delta))``, and capped at 2, where the ball is the whole simplex.
 
     Parameters
@@ -69,6 +166,9 @@ def weissman_radius_exact(samples: int, categories: int, delta: object) -> Fract
         Number N of categories, at least 2.
     delta : number or str
         Probability of failure in [0, 1); 0 gives radius 2.
+    prior : sequence of N numbers or Kappa, optional
+        The *true* prior, or kappa of it or a bound of that from above. The estimate is no substitute: with it the
+        radius may be too small (see `refined_radius`). Without it the radius holds for every true prior.
 
     Raises
     ------
@@ -80,18 +180,25 @@ def weissman_radius_exact(samples: int, categories: int, delta: object) -> Fract
     >>> weissman_radius_exact(48842, 16, "1e-9")
     Fraction(36093136128199, 1000000000000000)
     """
-    n = checked_samples(samples)
-    N = _whole(categories, "the number of categories", 2)
+    n, N = checked_samples(samples), checked_categories(categories)
     probability = checked_delta(delta)
-    if probability == 0:
+    return _radius(n, N, probability, _checked_kappa(prior, N))
+
+
+def _radius(samples: int, categories: int, delta: Fraction, mass: Fraction) -> Fraction:
+    if delta == 0:
         return Fraction(2)
+    if mass == 0:
+        return Fraction(0)  # every sample is the one symbol that the prior allows
     with working_precision():
-        radius = upper((2 * (_log_subsets(N) - arb_of(probability).log()) / n).sqrt())
+        radius = upper(radius_ball(samples, categories, delta, phi_ball(mass)))
     return min(Fraction(2), Fraction(math.ceil(radius * 10**_DECIMALS), 10**_DECIMALS))
 
 
-def weissman_radius(samples: int, categories: int, delta: object) -> float:
-    """Return `weissman_radius_exact` as a float, rounded up (ED eq. 37).
+def weissman_radius(
+    samples: int, categories: int, delta: object, prior: Sequence[object] | Kappa | None = None
+) -> float:
+    """Return `weissman_radius_exact` as a float, rounded up (ED eq. 20; without a prior eq. 37).
 
     Examples
     --------
@@ -99,14 +206,54 @@ def weissman_radius(samples: int, categories: int, delta: object) -> float:
     0.0360931361
     >>> weissman_radius(48842, 16, 0)
     2.0
+    >>> round(weissman_radius(1000, 3, 1e-9, prior=[0.9, 0.06, 0.04]), 10)
+    0.1810814589
     """
-    return float_up(weissman_radius_exact(samples, categories, delta))
+    return float_up(weissman_radius_exact(samples, categories, delta, prior))
 
 
-def failure_probability(samples: int, categories: int, radius: object) -> float:
+def refined_radius(counts: Mapping[Any, Any] | Sequence[object], delta: object) -> float:
+    """Return an l1 radius that uses how uneven the estimate itself is, rounded up.
+
+    It holds the true prior with probability 1 - delta, like `weissman_radius`, and is never larger. ED eq. (20) needs
+    kappa of the true prior P. With probability 1 - delta the distance r of the estimate is below the radius beta of
+    eq. (20) for that kappa, which is at most ``kappa(Phat) + r/2``. So on that very event
+    ``r < beta(kappa(Phat) + r/2)``, and any bound of r gives a better one, from the radius for phi = 2 downwards,
+    until nothing more is gained. No part of delta is spent on it.
+
+    Parameters
+    ----------
+    counts : mapping from label to count, or sequence of counts
+        How often each of the N categories, fixed beforehand, was seen in independent samples.
+    delta : number or str
+        Probability of failure in [0, 1); 0 gives radius 2.
+
+    Raises
+    ------
+    InputError
+        For bad counts or a delta outside.
+
+    Examples
+    --------
+    >>> round(refined_radius([900, 60, 40], 1e-9), 10), round(weissman_radius(1000, 3, 1e-9), 10)
+    (0.197271545, 0.2122028525)
+    """
+    _, checked = checked_counts(counts)
+    n, N, probability = checked_samples(sum(checked)), len(checked), checked_delta(delta)
+    center = kappa([Fraction(count, n) for count in checked])
+    radius = _radius(n, N, probability, Fraction(1, 2))
+    # Each step is a multiple of 1e-15, and the steps shrink geometrically.
+    while (smaller := _radius(n, N, probability, center.within(radius).value)) < radius:
+        radius = smaller
+    return float_up(radius)
+
+
+def failure_probability(
+    samples: int, categories: int, radius: object, prior: Sequence[object] | Kappa | None = None
+) -> float:
     """Return the probability with which the true distribution may lie outside a radius, rounded up.
 
-    This is ED Theorem 2 with phi = 2, capped at 1.
+    This is ED Theorem 2 (eq. 17), capped at 1, without a prior for phi = 2.
 
     Parameters
     ----------
@@ -116,23 +263,27 @@ def failure_probability(samples: int, categories: int, radius: object) -> float:
         Number N of categories, at least 2.
     radius : number or str
         l1 radius, at least 0. No distribution is further than 2.
+    prior : sequence of N numbers or Kappa, optional
+        The true prior, as in `weissman_radius_exact`.
 
     Examples
     --------
     >>> failure_probability(48842, 16, weissman_radius_exact(48842, 16, 1e-9)) <= 1.000001e-9
     True
     """
-    n = checked_samples(samples)
-    N = _whole(categories, "the number of categories", 2)
-    beta = checked_radius(radius)
-    if beta >= 2:
+    n, N, beta = checked_samples(samples), checked_categories(categories), checked_radius(radius)
+    mass = _checked_kappa(prior, N)
+    if beta >= 2 or (mass == 0 and beta > 0):
         return 0.0
+    if beta == 0:
+        return 1.0
     with working_precision():
-        bound = upper((_log_subsets(N) - arb_of(n * beta * beta / 2)).exp())
-    return float_up(min(Fraction(1), bound))
+        return probability_above(log_failure_ball(n, N, arb_of(beta), phi_ball(mass)))
 
 
-def required_samples(categories: int, delta: object, radius: object) -> int:
+def required_samples(
+    categories: int, delta: object, radius: object, prior: Sequence[object] | Kappa | None = None
+) -> int:
     """Return the least number of samples for which the radius is enough at this failure probability.
 
     Parameters
@@ -143,14 +294,21 @@ def required_samples(categories: int, delta: object, radius: object) -> int:
         Probability of failure in (0, 1).
     radius : number or str
         l1 radius, above 0.
+    prior : sequence of N numbers or Kappa, optional
+        The true prior, as in `weissman_radius_exact`.
+
+    Raises
+    ------
+    InputError
+        For a value outside these ranges, or if it would take more than 10^15 samples.
 
     Examples
     --------
     >>> required_samples(16, 1e-9, weissman_radius_exact(48842, 16, 1e-9))
     48842
     """
-    N = _whole(categories, "the number of categories", 2)
-    probability, beta = checked_delta(delta), checked_radius(radius)
+    N, probability, beta = checked_categories(categories), checked_delta(delta), checked_radius(radius)
+    mass = _checked_kappa(prior, N)
     if beta >= 2:
         return 1
     if probability == 0 or beta == 0:
@@ -158,13 +316,7 @@ def required_samples(categories: int, delta: object, radius: object) -> int:
             f"delta {shorten(delta)} with radius {shorten(radius)}: no number of samples is enough; "
             "give a delta and a radius above 0"
         )
+    if mass == 0:
+        return 1
     with working_precision():
-        return math.ceil(upper(2 * (_log_subsets(N) - arb_of(probability).log()) / arb_of(beta * beta)))
-
-
-def checked_radius(value: object) -> Fraction:
-    """Return an l1 radius in [0, 2] as a fraction."""
-    radius = rational(value, "the radius")
-    if not 0 <= radius <= 2:
-        raise InputError(f"the radius is {shorten(value)}; accepted: 0 (known prior) to 2 (any prior)")
-    return radius
+        return least_whole(samples_ball(N, probability, arb_of(beta), phi_ball(mass)))

@@ -1,0 +1,37 @@
+"""ED Figure 6a: (epsilon*, delta*) of the binary Gaussian mechanism, estimate (0.5, 0.5), sigma = 1.5.
+
+For m = 100, 1,000, 10,000 and 100,000 samples, with delta_2 = 1e-6, beside probabilistic LDP for the same sigma. How
+the curves are made, and what the dashed ones are, is said in ``figures/gaussian_curves.py``. The caption names m = 100
+alone; the other m, the range of epsilon* and its logarithmic axis are chosen here.
+
+Run ``python -m figures.figure_6a``; it writes ``figures/figure_6a.csv`` and ``figures/figure_6a.png``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from figures import gaussian_curves
+from figures.output import Row, write
+
+SIGMA, P_MIN = 1.5, 0.5
+
+
+def compute(quick: bool = False) -> list[Row]:  # noqa: FBT001, FBT002 - the interface of every figure
+    """Return one row for each point of each curve; quick takes fewer points."""
+    return gaussian_curves.compute(SIGMA, P_MIN, quick=quick)
+
+
+def draw(table: list[Row]) -> Any:
+    """Return a matplotlib figure: a curve for each number of samples, and probabilistic LDP."""
+    return gaussian_curves.draw(table, r"Gaussian noise, $\sigma$ = 1.5, estimate (0.5, 0.5)")
+
+
+def main() -> None:
+    """Write the table and the picture."""
+    table = compute()
+    write("figure_6a", table, draw(table))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,43 @@
+"""Additive noise on a binary attribute (ED Section VI), and the leakage of any noise that has a density.
+
+The input is X in {-1, 1} and the output is Y = X + noise, a real number. The analysis is for real numbers: floats,
+which a program adds, have gaps that may tell more.
+"""
+
+from mechdesign.additive_noise.gaussian import (
+    GaussianCurve,
+    GaussianGuarantee,
+    gaussian_crossings,
+    gaussian_curve,
+    gaussian_delta,
+    gaussian_guarantee,
+    gaussian_leakage,
+)
+from mechdesign.additive_noise.laplace import (
+    laplace_epsilon,
+    laplace_scale,
+    laplace_threshold_information,
+    laplace_threshold_matrix,
+)
+from mechdesign.additive_noise.pldp import pldp_delta, pldp_delta_exact, pldp_sigma
+from mechdesign.additive_noise.quadrature import noise_epsilon_min, noise_leakage, noise_tail
+
+__all__ = [
+    "GaussianCurve",
+    "GaussianGuarantee",
+    "gaussian_crossings",
+    "gaussian_curve",
+    "gaussian_delta",
+    "gaussian_guarantee",
+    "gaussian_leakage",
+    "laplace_epsilon",
+    "laplace_scale",
+    "laplace_threshold_information",
+    "laplace_threshold_matrix",
+    "noise_epsilon_min",
+    "noise_leakage",
+    "noise_tail",
+    "pldp_delta",
+    "pldp_delta_exact",
+    "pldp_sigma",
+]

@@ -1,0 +1,36 @@
+"""Pointwise maximal leakage of a mechanism: at one prior, at many, and over a set of priors."""
+
+from mechdesign.pml.bounds import (
+    leakage_bound_elsewhere,
+    lipschitz_bound,
+    sensitivity_bound,
+    sensitivity_bound_any_region,
+    sensitivity_bound_first_region,
+)
+from mechdesign.pml.capacity import WorstCase, leakage_capacity, worst_case_leakage
+from mechdesign.pml.pointwise import epsilon_min, information_density, leakage
+from mechdesign.pml.regions import epsilon_max, most_zeros_in_a_column, privacy_region, privacy_regions
+from mechdesign.pml.sensitivity import leakage_sensitivity, output_sensitivity
+from mechdesign.pml.tail import epsilon_at, leakage_tail
+
+__all__ = [
+    "WorstCase",
+    "epsilon_at",
+    "epsilon_max",
+    "epsilon_min",
+    "information_density",
+    "leakage",
+    "leakage_bound_elsewhere",
+    "leakage_capacity",
+    "leakage_sensitivity",
+    "leakage_tail",
+    "lipschitz_bound",
+    "most_zeros_in_a_column",
+    "output_sensitivity",
+    "privacy_region",
+    "privacy_regions",
+    "sensitivity_bound",
+    "sensitivity_bound_any_region",
+    "sensitivity_bound_first_region",
+    "worst_case_leakage",
+]

@@ -1,0 +1,234 @@
+"""Bounds on leakage at another prior that need little knowledge of the mechanism (ED Theorems 3 and 4, Corollary 2).
+
+All are rounded up: exp(epsilon) is replaced by a rational not below it, the rest is rational arithmetic, and the
+logarithm is rounded up. Where a bound says nothing it is infinite.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+
+from numpy.typing import ArrayLike
+
+from mechdesign.errors import InputError, shorten
+from mechdesign.exact import Epsilon, arb_of, float_up, log_up, rational, upper, working_precision
+from mechdesign.pml.capacity import columns_over, worst_case
+from mechdesign.uncertainty import UncertaintySet
+from mechdesign.uncertainty.base import exact_prior
+from mechdesign.uncertainty.concentration import checked_radius
+
+
+def lipschitz_bound(matrix: ArrayLike, uncertainty: UncertaintySet) -> float:
+    """Return ``exp(C)``: a Lipschitz constant of the leakage over a set of priors (ED Theorem 3).
+
+    ``|epsilon_min(P) - epsilon_min(Q)| <= exp(C) ||P - Q||_1`` for all P and Q in the set, with the leakage capacity C
+    over it. Half of it holds as well: P - Q sums to 0, so ``|<P - Q, v>|`` is at most half of
+    ``||P - Q||_1 (max v - min v)``. That is, ``max_y (max v - min v) / (2 h(v))`` is a Lipschitz constant. Over a ball
+    of positive radius there is none below ``exp(C) / 2`` where one output alone leaks C and its column has a zero.
+
+    Parameters
+    ----------
+    matrix : array, shape (N, M)
+        A mechanism; floats are the decimals that they print as.
+    uncertainty : UncertaintySet
+        The set.
+
+    Returns
+    -------
+    float
+        At least 1, rounded up; infinite where the capacity is.
+
+    Raises
+    ------
+    InputError
+        If the matrix is no mechanism on the alphabet of the set.
+
+    Examples
+    --------
+    >>> from mechdesign import L1Ball
+    >>> lipschitz_bound([[0.75, 0.25], [0.25, 0.75]], L1Ball([0.5, 0.5], radius=2))
+    3.0
+    """
+    columns = columns_over(matrix, uncertainty)
+    ratio, _, _ = worst_case(columns, [max(v) for v in columns], uncertainty)
+    return math.inf if ratio is None else float_up(ratio)
+
+
+def exp_up(epsilon: Epsilon) -> Fraction:
+    """Return a rational not below exp(epsilon), and equal to it where that is rational."""
+    if epsilon.power is not None or not epsilon.exponent:
+        return epsilon.exp_down
+    with working_precision():
+        return upper(arb_of(epsilon.exponent).exp())
+
+
+def _log_of_growth(lost: Fraction) -> float:
+    """Return ``-log(1 - lost)``, rounded up; infinite where it does not exist."""
+    return log_up(1 / (1 - lost)) if lost < 1 else math.inf
+
+
+def _lost_first_region(e: Fraction, radius: Fraction, p_min: Fraction) -> Fraction:
+    return radius / 2 * (e - 1) / p_min
+
+
+def sensitivity_bound_first_region(epsilon: object, radius: object, p_min: object) -> float:
+    """Return ``-log(1 - (radius/2) (e^epsilon - 1) / p_min)``, in nats (ED Theorem 4, k = 1).
+
+    It bounds `output_sensitivity` and so `leakage_sensitivity` of every mechanism that is epsilon-PML at P, over the l1
+    ball of the radius around P. A column v of mean 1 has ``max v <= e^epsilon`` and
+    ``min v >= (1 - e^epsilon (1 - p_min)) / p_min``, and the ball lowers its mean by at most ``radius/2`` times the
+    difference.
+
+    ED states it for ``radius < 2 p_min`` and epsilon in the first privacy region. Neither is needed: it holds wherever
+    the logarithm exists. Above the first region `sensitivity_bound_any_region` is smaller. In the first region the
+    mechanism of GSO Theorem 3, the extremal one that leaks exactly epsilon in every output, reaches it for every
+    ``radius <= 2 (1 - p_min)``.
+
+    Parameters
+    ----------
+    epsilon : number or str
+        In nats: a decimal or ``"log(9/8)"``; what the mechanism keeps at P.
+    radius : number or str
+        l1 radius of the ball around P, in [0, 2].
+    p_min : number or str
+        Least probability of P, in (0, 1/2].
+
+    Returns
+    -------
+    float
+        Rounded up; infinite where the logarithm does not exist.
+
+    Raises
+    ------
+    InputError
+        For a value outside these ranges.
+
+    Examples
+    --------
+    >>> round(sensitivity_bound_first_region("log(9/8)", "0.2", "0.2"), 6)
+    0.064539
+    """
+    p = rational(p_min, "p_min")
+    if not 0 < p <= Fraction(1, 2):
+        raise InputError(f"p_min is {shorten(p_min)}; accepted: the least of two or more probabilities, in (0, 1/2]")
+    return _log_of_growth(_lost_first_region(exp_up(Epsilon.of(epsilon)), checked_radius(radius), p))
+
+
+def sensitivity_bound_any_region(epsilon: object, radius: object) -> float:
+    """Return ``-log(1 - (radius/2) e^epsilon)``, in nats (ED Theorem 4, k > 1).
+
+    It bounds `output_sensitivity` and so `leakage_sensitivity` of every mechanism that is epsilon-PML at P, over the l1
+    ball of the radius around P, for all priors P: a column v of mean 1 has ``max v - min v <= e^epsilon``. ED states it
+    for ``radius < 2 p_min``, which is not needed.
+
+    Both sensitivities reach it for ``radius <= 2 p_min`` if *epsilon is the least that the mechanism keeps at P* and an
+    output that leaks epsilon has a zero in its column. ED asks for the zeros only; with a larger epsilon than the
+    mechanism needs they are not enough.
+
+    Parameters
+    ----------
+    epsilon : number or str
+        In nats: a decimal or ``"log(9/8)"``; what the mechanism keeps at P.
+    radius : number or str
+        l1 radius of the ball around P, in [0, 2].
+
+    Returns
+    -------
+    float
+        Rounded up; infinite where the logarithm does not exist.
+
+    Raises
+    ------
+    InputError
+        For a value outside these ranges.
+
+    Examples
+    --------
+    >>> round(sensitivity_bound_any_region("log(5)", "0.1"), 6)
+    0.287682
+    """
+    return _log_of_growth(checked_radius(radius) / 2 * exp_up(Epsilon.of(epsilon)))
+
+
+def sensitivity_bound(epsilon: object, radius: object, prior: Sequence[object]) -> float:
+    """Return the bound on the leakage sensitivity of an epsilon-PML mechanism over an l1 ball, in nats (ED Theorem 4).
+
+    The smaller of `sensitivity_bound_first_region` and `sensitivity_bound_any_region`: that is the former in the first
+    privacy region and the latter above it, as ``(e^epsilon - 1) / p_min <= e^epsilon`` says precisely that epsilon is
+    at most ``-log(1 - p_min)``. An epsilon above `epsilon_max` counts as that, because every mechanism keeps it; so
+    for ``radius < 2 p_min`` the bound is always finite. The leakage over the ball is at most epsilon, or `epsilon_max`
+    if that is smaller, plus the bound.
+
+    Parameters
+    ----------
+    epsilon : number or str
+        In nats: a decimal or ``"log(9/8)"``; what the mechanism keeps at P.
+    radius : number or str
+        l1 radius of the ball around P, in [0, 2].
+    prior : sequence of N numbers
+        The reference prior P. Where it has zeros only the bound for any region is left.
+
+    Returns
+    -------
+    float
+        Rounded up; infinite where it says nothing.
+
+    Raises
+    ------
+    InputError
+        For a value outside these ranges, or no prior.
+
+    Examples
+    --------
+    >>> P = [0.4, 0.2, 0.2, 0.2]
+    >>> round(sensitivity_bound("log(9/8)", "0.2", P), 6), round(sensitivity_bound(1, "0.2", P), 6)
+    (0.064539, 0.317218)
+    """
+    p_min, half = min(exact_prior(prior)), checked_radius(radius) / 2
+    e = exp_up(Epsilon.of(epsilon))
+    if p_min == 0:
+        return _log_of_growth(half * e)
+    e = min(e, 1 / p_min)
+    return _log_of_growth(min(half * e, _lost_first_region(e, 2 * half, p_min)))
+
+
+def leakage_bound_elsewhere(epsilon: object, distance: object) -> float:
+    """Return ``epsilon - log(1 - e^epsilon ||P - Q||_1 / 2)``, in nats (ED Corollary 2, eq. 33).
+
+    A mechanism that is epsilon-PML at a prior P leaks at most this at any prior Q at that l1 distance, so at any in the
+    ball of that radius. With `weissman_radius` for the distance it is ED eq. (38). At distance 0 it is epsilon.
+
+    Parameters
+    ----------
+    epsilon : number or str
+        In nats: a decimal or ``"log(9/8)"``; what the mechanism keeps at P.
+    distance : number or str
+        ``||P - Q||_1``, in [0, 2].
+
+    Returns
+    -------
+    float
+        Rounded up; infinite, and so without meaning, where the distance is ``2 e^-epsilon`` or more.
+
+    Raises
+    ------
+    InputError
+        For a value outside these ranges.
+
+    Examples
+    --------
+    >>> round(leakage_bound_elsewhere("log(5)", "0.1"), 6), leakage_bound_elsewhere("log(5)", "0.4")
+    (1.89712, inf)
+    """
+    known, shift = Epsilon.of(epsilon), rational(distance, "the distance")
+    if not 0 <= shift <= 2:
+        raise InputError(f"the distance is {shorten(distance)}; accepted: an l1 distance of two priors, in [0, 2]")
+    lost = shift / 2 * exp_up(known)
+    if lost >= 1:
+        return math.inf
+    if known.power is not None:
+        return log_up(known.power / (1 - lost))
+    with working_precision():
+        return float_up(upper(arb_of(known.exponent or 0) - arb_of(1 - lost).log()))

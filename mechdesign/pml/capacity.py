@@ -1,0 +1,138 @@
+"""Leakage over a set of priors: the greatest, and the prior at which it occurs (ED Definition 5)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mechdesign.arrays import frozen
+from mechdesign.errors import InputError, shorten
+from mechdesign.exact import log_up
+from mechdesign.pml.pointwise import checked_mechanism, exact_columns, log_ratios
+from mechdesign.uncertainty import UncertaintySet
+from mechdesign.uncertainty.base import Floats
+
+
+def checked_set(uncertainty: object) -> UncertaintySet:
+    """Return a set of priors, after checking that it is one."""
+    if not isinstance(uncertainty, UncertaintySet):
+        raise InputError(f"the uncertainty is {shorten(uncertainty)}; give an L1Ball or a ConvexHull")
+    return uncertainty
+
+
+def columns_over(matrix: ArrayLike, uncertainty: UncertaintySet) -> list[list[int]]:
+    """Return the columns of a mechanism on the alphabet of a set as integers, each up to a factor of its own."""
+    checked_set(uncertainty).as_matrix(checked_mechanism(matrix))
+    return [v for v, _ in exact_columns(matrix)]
+
+
+@dataclass(frozen=True, eq=False)
+class WorstCase:
+    """The greatest value of a quantity over the outputs of a mechanism and the priors of a set, and where it occurs.
+
+    Attributes
+    ----------
+    value : float
+        In nats, rounded up; infinite where the worst prior gives the output probability 0.
+    output : int
+        Index of the output, from 0.
+    witness : tuple of Fraction
+        The prior, exactly. That of a ball as printed (``within_simplex=False``) may have negative entries.
+    """
+
+    value: float
+    output: int
+    witness: tuple[Fraction, ...]
+
+    @cached_property
+    def prior(self) -> Floats:
+        """The prior as floats, shape (N,), read-only."""
+        return frozen(np.array([float(q) for q in self.witness]))
+
+
+def worst_case(
+    columns: Sequence[Sequence[int]], numerators: Sequence[Fraction | int], uncertainty: UncertaintySet
+) -> tuple[Fraction | None, int, tuple[Fraction, ...]]:
+    """Return the greatest ``numerator / h(v)`` of any column v, its index, and a prior that attains ``h(v)``.
+
+    The ratio is None where h(v) = 0. Columns of zeros never occur and are passed over.
+    """
+    worst: Fraction | None = Fraction(-1)
+    output = -1
+    for j, (v, numerator) in enumerate(zip(columns, numerators, strict=True)):
+        if not any(v):
+            continue
+        support = uncertainty.exact_support(v)
+        if support <= 0:
+            worst, output = None, j
+            break
+        if worst is not None and numerator / support > worst:
+            worst, output = Fraction(numerator) / support, j
+    return worst, output, uncertainty.exact_worst_mean(columns[output])[1]
+
+
+def worst_case_leakage(matrix: ArrayLike, uncertainty: UncertaintySet) -> WorstCase:
+    """Return the leakage capacity of a mechanism over a set of priors, with the output and prior that attain it.
+
+    ``C = sup over Q in B of epsilon_min(Q) = max_y log( max v / h(v) )``, ``h(v) = min over Q in B of <Q, v>`` (ED
+    Definition 5). It is computed in rational arithmetic, for a matrix whose floats are the decimals that they print
+    as. For the integers of a `Mechanism` over the set of its own guarantee that is `Mechanism.leakage`, and
+    `Mechanism.proof` has the ratio of every output; over another set give ``numerators`` as the matrix.
+
+    Over all priors, ``L1Ball(center, radius=2)``, it is ``max_y log(max v / min v)``: the least epsilon of local
+    differential privacy, and the leakage capacity without a set (ED Remark 1).
+
+    Parameters
+    ----------
+    matrix : array, shape (N, M)
+        A mechanism.
+    uncertainty : UncertaintySet
+        A ball, a hull of priors or a product of sets.
+
+    Returns
+    -------
+    WorstCase
+
+    Raises
+    ------
+    InputError
+        If the matrix is no mechanism on the alphabet of the set.
+
+    Examples
+    --------
+    >>> from mechdesign import L1Ball
+    >>> worst = worst_case_leakage([[0.75, 0.25], [0.25, 0.75]], L1Ball([0.6, 0.4], radius="0.2"))
+    >>> round(worst.value, 6), worst.output, worst.prior
+    (0.628609, 1, array([0.7, 0.3]))
+    """
+    columns = columns_over(matrix, uncertainty)
+    ratio, output, witness = worst_case(columns, [max(v) for v in columns], uncertainty)
+    return WorstCase(math.inf if ratio is None else log_up(ratio), output, witness)
+
+
+def leakage_capacity(matrix: ArrayLike, uncertainty: UncertaintySet) -> float:
+    """Return the greatest leakage of a mechanism over all priors in a set, in nats (ED Definition 5).
+
+    In floats, to a few units in the last place; `worst_case_leakage` is exact, rounds up, and says where it occurs.
+
+    Parameters
+    ----------
+    matrix : array, shape (N, M)
+        A mechanism.
+    uncertainty : UncertaintySet
+        An l1 ball or a hull of priors.
+
+    Examples
+    --------
+    >>> from mechdesign import L1Ball
+    >>> round(leakage_capacity([[0.75, 0.25], [0.25, 0.75]], L1Ball([0.5, 0.5], radius=2)), 6)
+    1.098612
+    """
+    V = checked_set(uncertainty).as_matrix(checked_mechanism(matrix))
+    return float(log_ratios(V, uncertainty.support(V)).max())

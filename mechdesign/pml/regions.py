@@ -1,0 +1,139 @@
+"""Privacy regions: how large epsilon is, told by how many zeros a column may have (ED Definition 4; GSO Lemma 2).
+
+Everything is decided in rationals: the interesting values of epsilon are ends of regions, as ``log(9/8)`` often is.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import accumulate
+
+import numpy as np
+
+from mechdesign.exact import Epsilon, log_up
+from mechdesign.uncertainty.base import Floats, exact_prior
+
+
+def _largest_masses(prior: Sequence[object]) -> list[Fraction]:
+    """Return the mass of the N - k most probable symbols for k = 0 to N - 1."""
+    return list(accumulate(sorted(exact_prior(prior), reverse=True)))[::-1]
+
+
+def epsilon_max(prior: Sequence[object]) -> float:
+    """Return ``-log min P``: the leakage of releasing the data, which no mechanism exceeds (ED II-A1), in nats.
+
+    Parameters
+    ----------
+    prior : sequence of N numbers
+        The prior P.
+
+    Returns
+    -------
+    float
+        Rounded up; infinite where a symbol has probability 0.
+
+    Raises
+    ------
+    InputError
+        If the prior is none.
+
+    Examples
+    --------
+    >>> round(epsilon_max([0.4, 0.2, 0.2, 0.2]), 6)
+    1.609438
+    """
+    least = min(exact_prior(prior))
+    return log_up(1 / least) if least > 0 else math.inf
+
+
+def privacy_regions(prior: Sequence[object]) -> Floats:
+    """Return where the privacy regions of a prior begin, in nats (ED Definition 4).
+
+    With ``P_1 >= ... >= P_N`` and ``eps_k = -log sum(P_1, ..., P_{N-k})``, an epsilon in ``[eps_{k-1}, eps_k)`` is in
+    the k-th region. ED has k = 1 to N - 1, which ends at ``eps_{N-1} = -log max P`` and so, save for the uniform
+    prior, below `epsilon_max`. Here there is an N-th region, ``[-log max P, infinity)``, in which a column may be
+    zero everywhere but at the most probable symbol.
+
+    Parameters
+    ----------
+    prior : sequence of N numbers
+        The prior P.
+
+    Returns
+    -------
+    array, shape (N,)
+        ``eps_0 = 0`` to ``eps_{N-1}``, rounded up: element k - 1 is where the k-th region begins. To place an
+        epsilon use `privacy_region`, which does not round.
+
+    Raises
+    ------
+    InputError
+        If the prior is none.
+
+    Examples
+    --------
+    >>> privacy_regions([0.4, 0.2, 0.2, 0.2]).round(6)
+    array([0.      , 0.223144, 0.510826, 0.916291])
+    """
+    return np.array([log_up(1 / mass) for mass in _largest_masses(prior)])
+
+
+def privacy_region(prior: Sequence[object], epsilon: object) -> int:
+    """Return the k, from 1 to N, of the privacy region that epsilon lies in (ED Definition 4, see `privacy_regions`).
+
+    Exact for ``"log(r)"`` and for 0. For other decimals exp(epsilon) is replaced by a rational that is proven not to
+    exceed it, as everywhere; they are never ends of regions. Give ``"log(9/8)"`` rather than the float next to it,
+    which may lie on the other side.
+
+    Parameters
+    ----------
+    prior : sequence of N numbers
+        The prior P. Where it has zeros, some regions are empty and the last one that begins at epsilon counts.
+    epsilon : number or str
+        In nats: a decimal or ``"log(9/8)"``.
+
+    Raises
+    ------
+    InputError
+        If the prior or epsilon is none.
+
+    Examples
+    --------
+    >>> privacy_region([0.4, 0.2, 0.2, 0.2], "log(9/8)"), privacy_region([0.4, 0.2, 0.2, 0.2], "log(5/4)")
+    (1, 2)
+    """
+    e = Epsilon.of(epsilon).exp_down
+    return sum(e * mass >= 1 for mass in _largest_masses(prior))
+
+
+def most_zeros_in_a_column(prior: Sequence[object], epsilon: object) -> int:
+    """Return how many zeros a column of an epsilon-PML mechanism has at most (GSO Lemma 2).
+
+    A column v with its support in a set S has ``max v <= e <P, v> <= e P(S) max v``, so ``P(S) >= 1/e``; and the
+    indicator of such a set meets it. In the k-th privacy region that is k - 1 zeros, in the first region none.
+
+    Parameters
+    ----------
+    prior : sequence of N numbers
+        The prior P.
+    epsilon : number or str
+        In nats: a decimal or ``"log(9/8)"``.
+
+    Returns
+    -------
+    int
+        From 0 to N - 1.
+
+    Raises
+    ------
+    InputError
+        If the prior or epsilon is none.
+
+    Examples
+    --------
+    >>> most_zeros_in_a_column(["1/10"] * 10, "log(5)")
+    8
+    """
+    return privacy_region(prior, epsilon) - 1

@@ -1,0 +1,119 @@
+"""How much the leakage of a mechanism grows when the prior changes within a set (ED Definition 6)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from operator import mul
+
+from numpy.typing import ArrayLike
+
+from mechdesign.errors import InputError
+from mechdesign.exact import log_up
+from mechdesign.pml.capacity import WorstCase, columns_over, worst_case
+from mechdesign.uncertainty import UncertaintySet
+from mechdesign.uncertainty.base import exact_prior
+
+
+def _columns_and_means(
+    matrix: ArrayLike, prior: Sequence[object], uncertainty: UncertaintySet
+) -> tuple[list[list[int]], list[Fraction]]:
+    """Return columns of integers and their means at the reference prior, which must lie in the set."""
+    columns = columns_over(matrix, uncertainty)
+    P = exact_prior(prior)
+    if not uncertainty.contains(P):
+        raise InputError("the reference prior lies outside the uncertainty set; give a member, such as its center")
+    means = [sum(map(mul, P, v), Fraction(0)) for v in columns]
+    for j, (v, mean) in enumerate(zip(columns, means, strict=True)):
+        if mean == 0 and any(v):
+            raise InputError(
+                f"output {j + 1} has probability 0 at the reference prior, where it leaks infinitely already; "
+                "give a prior of full support"
+            )
+    return columns, means
+
+
+def leakage_sensitivity(matrix: ArrayLike, prior: Sequence[object], uncertainty: UncertaintySet) -> WorstCase:
+    """Return how much the leakage of a mechanism grows at most from a prior to another in a set (ED Definition 6).
+
+    ``S_P = sup over Q in B of ( epsilon_min(Q) - epsilon_min(P) )``, in nats. Since ``epsilon_min(P)`` does not depend
+    on Q, it is the leakage capacity over B less ``epsilon_min(P)``; since P lies in B it is never negative. The output
+    and the prior that attain the capacity attain it too.
+
+    ED writes after Theorem 4 that it equals the greatest ``D_inf(P_Y || Q_Y)``. That is `output_sensitivity`, which
+    is never smaller, and larger where the output whose probability may fall most is not the one that leaks most. Both
+    agree where every output leaks the same at P, as those of extremal mechanisms do (ED eq. 12).
+
+    Parameters
+    ----------
+    matrix : array, shape (N, M)
+        A mechanism; floats are the decimals that they print as.
+    prior : sequence of N numbers
+        The reference prior P, a member of the set.
+    uncertainty : UncertaintySet
+        The set B.
+
+    Returns
+    -------
+    WorstCase
+        Computed in rational arithmetic, the value rounded up.
+
+    Raises
+    ------
+    InputError
+        If the matrix is no mechanism on the alphabet of the set, the prior lies outside it, or an output that can
+        occur has probability 0 at the prior.
+
+    Examples
+    --------
+    >>> from mechdesign import L1Ball
+    >>> ball = L1Ball([0.9, 0.1], radius="0.1")
+    >>> found = leakage_sensitivity([[0.2, 0.8], [0, 1]], ball.center, ball)  # log(82/81)
+    >>> round(found.value, 6), found.output, found.prior
+    (0.01227, 1, array([0.95, 0.05]))
+    """
+    columns, means = _columns_and_means(matrix, prior, uncertainty)
+    here = max(max(v) / mean for v, mean in zip(columns, means, strict=True) if mean > 0)
+    ratio, output, witness = worst_case(columns, [max(v) for v in columns], uncertainty)
+    return WorstCase(math.inf if ratio is None else log_up(ratio / here), output, witness)
+
+
+def output_sensitivity(matrix: ArrayLike, prior: Sequence[object], uncertainty: UncertaintySet) -> WorstCase:
+    """Return how much the log-probability of an output falls at most from a prior to another in a set.
+
+    ``max over Q in B of D_inf(P_Y || Q_Y) = max_y log( <P, v> / h(v) )``, in nats: the second term of ED eq. (29), the
+    quantity drawn in ED Figure 2, and the one that Theorem 4 bounds in its proof. It bounds the growth of the leakage
+    of *every* output, where `leakage_sensitivity` is about the greatest only, and so is never smaller: over the set the
+    leakage is ``epsilon_min(P) + leakage_sensitivity``, and at most ``epsilon_min(P) + output_sensitivity``.
+
+    Parameters
+    ----------
+    matrix : array, shape (N, M)
+        A mechanism; floats are the decimals that they print as.
+    prior : sequence of N numbers
+        The reference prior P, a member of the set.
+    uncertainty : UncertaintySet
+        The set B.
+
+    Returns
+    -------
+    WorstCase
+        Computed in rational arithmetic, the value rounded up.
+
+    Raises
+    ------
+    InputError
+        As `leakage_sensitivity`.
+
+    Examples
+    --------
+    >>> from mechdesign import L1Ball
+    >>> ball = L1Ball([0.9, 0.1], radius="0.1")
+    >>> found = output_sensitivity([[0.2, 0.8], [0, 1]], ball.center, ball)  # log(18/17)
+    >>> round(found.value, 6), found.output, found.prior
+    (0.057158, 0, array([0.85, 0.15]))
+    """
+    columns, means = _columns_and_means(matrix, prior, uncertainty)
+    ratio, output, witness = worst_case(columns, means, uncertainty)
+    return WorstCase(math.inf if ratio is None else log_up(ratio), output, witness)

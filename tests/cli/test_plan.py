@@ -1,0 +1,183 @@
+import json
+import math
+import re
+
+import pytest
+
+from mechdesign.cli.main import commands, run
+from mechdesign.cli.plan import plan_command
+from mechdesign.cli.plotting import draw, picture, trade_off
+from mechdesign.uncertainty.planning import delta_min, design_epsilon, guaranteed_epsilon, plan
+
+VALUES = {"--samples": "10000", "--epsilon": "log(5)", "--guaranteed-epsilon": "2", "--delta": "1e-5"}
+NAMES = {
+    "--samples": "samples",
+    "--epsilon": "epsilon",
+    "--guaranteed-epsilon": "guaranteed_epsilon",
+    "--delta": "delta",
+}
+KEYS = {"schema", "categories", *NAMES.values(), "computed", "radius", "vacuous", "plot"}
+
+
+@pytest.fixture
+def command(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "300")
+    monkeypatch.delenv("MECHDESIGN_TRACEBACK", raising=False)
+    monkeypatch.setitem(commands.commands, "plan", plan_command)
+
+    def run_command(*arguments, categories=20):
+        status = run(["plan", "--categories", str(categories), *map(str, arguments)])
+        captured = capsys.readouterr()
+        return status, captured.out, captured.err
+
+    return run_command
+
+
+def without(option):
+    return [part for name, value in VALUES.items() if name != option for part in (name, value)]
+
+
+def facts(out):
+    return {line[:20].strip(): line[20:] for line in out.splitlines()}
+
+
+@pytest.mark.parametrize("option", VALUES)
+def test_three_values_give_the_fourth_as_json(command, option):
+    status, out, err = command(*without(option), "--json")
+    record = json.loads(out)
+    assert (status, err) == (0, "")
+    assert record.keys() == KEYS
+    assert record["schema"] == "mechdesign/plan/1"
+    assert record["computed"] == NAMES[option]
+    assert (record["categories"], record["vacuous"], record["plot"]) == (20, False, None)
+    expected = {
+        "--samples": 3035,
+        "--epsilon": design_epsilon(2, "1e-5", 10000, 20),
+        "--guaranteed-epsilon": guaranteed_epsilon("log(5)", "1e-5", 10000, 20),
+        "--delta": delta_min("log(5)", 2, 10000, 20),
+    }
+    assert record[NAMES[option]] == expected[option]
+    given = {"samples": 10000, "epsilon": math.log(5), "guaranteed_epsilon": 2.0, "delta": 1e-5}
+    for name, value in given.items():
+        if name != NAMES[option]:
+            assert record[name] == pytest.approx(value, rel=1e-15)
+    # What is printed holds when it is given back.
+    assert delta_min(record["epsilon"], record["guaranteed_epsilon"], record["samples"], 20) <= 1.0001e-5
+
+
+@pytest.mark.parametrize("option", VALUES)
+def test_what_a_person_copies_from_the_screen_holds(command, option):
+    status, out, err = command(*without(option))
+    shown = facts(out)
+    assert (status, err) == (0, "")
+    assert [name for name, value in shown.items() if "(computed" in value] == [NAMES[option].replace("_", " ")]
+    copied = re.match(r"[\d.,e-]+", shown[NAMES[option].replace("_", " ")]).group().replace(",", "")
+    values = {**VALUES, option: copied}
+    bound = delta_min(values["--epsilon"], values["--guaranteed-epsilon"], int(values["--samples"]), 20)
+    assert bound <= float(values["--delta"])
+    assert shown["epsilon"].startswith(values["--epsilon"])
+    assert shown["verdict"].startswith("holds whatever the true distribution is")
+    assert "`mechdesign design`" in shown["better"]
+    assert "never less utility" in shown["better"]
+
+
+def test_a_vacuous_delta(command):
+    arguments = ["--samples", 100, "--epsilon", 1.6, "--guaranteed-epsilon", 2]
+    status, out, _ = command(*arguments)
+    shown = facts(out)
+    assert status == 0
+    assert shown["delta"] == "1: the bound is vacuous"
+    assert shown["verdict"].startswith("VACUOUS: the bound on delta is 1")
+    assert "radius" not in shown
+    record = json.loads(command(*arguments, "--json")[1])
+    assert (record["delta"], record["vacuous"], record["radius"]) == (1, True, None)
+
+
+def test_an_infinite_epsilon(command):
+    arguments = ["--samples", 5, "--epsilon", 1.6, "--delta", 1e-5]
+    status, out, _ = command(*arguments)
+    shown = facts(out)
+    assert status == 0
+    assert shown["guaranteed epsilon"].startswith("infinite")
+    assert shown["verdict"].startswith("VACUOUS: no finite epsilon is guaranteed")
+    record = json.loads(command(*arguments, "--json")[1])
+    assert (record["guaranteed_epsilon"], record["vacuous"], record["radius"]) == (None, True, 2)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "0 of --samples, --epsilon, --guaranteed-epsilon, --delta are given; give three"),
+        (["--epsilon", 1, "--delta", 0.1], "2 of --samples"),
+        ([part for pair in VALUES.items() for part in pair], "4 of --samples"),
+        (["--epsilon", 1, "--delta", 1, "--samples", 5], "delta is '1'; accepted"),
+        (["--epsilon", "one", "--delta", 0.1, "--samples", 5], "epsilon is 'one'"),
+        (["--epsilon", 1, "--delta", 0.1, "--samples", 0], "the number of samples is 0"),
+        (["--epsilon", 1, "--delta", 0.1, "--samples", "1.5"], "'1.5' is not a valid integer"),
+        (["--epsilon", 2, "--guaranteed-epsilon", 1, "--delta", 0.1], "no number of samples is enough"),
+        (["--guaranteed-epsilon", 0.2, "--samples", 100, "--delta", 1e-5], "give at least 387 samples"),
+        ([*without("--delta"), "--plot", "p.gif"], "--plot p.gif has no ending that is known; give .png, .svg, .pdf"),
+        ([*without("--delta"), "--plot", "no/p.png"], "there is no folder no"),
+    ],
+)
+def test_bad_input_ends_with_status_2_and_one_line(command, tmp_path, arguments, message):
+    status, out, err = command(*arguments)
+    assert (status, out) == (2, "")
+    assert message in err
+    assert err.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_one_category_is_refused(command):
+    status, _, err = command(*without("--delta"), categories=1)
+    assert (status, err) == (2, "Error: the number of categories is 1; accepted: a whole number, at least 2\n")
+
+
+@pytest.mark.parametrize(("name", "start"), [("p.png", b"\x89PNG"), ("p.svg", b"<?xml"), ("p.PDF", b"%PDF")])
+def test_a_picture_is_written(command, tmp_path, name, start):
+    status, out, err = command(*without("--samples"), "--plot", name)
+    assert (status, err) == (0, "")
+    assert facts(out)["written"] == name
+    assert (tmp_path / name).read_bytes().startswith(start)
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_the_picture_shows_the_equations_and_the_plan():
+    found = plan(20, epsilon="log(5)", guaranteed=2, delta="1e-5")
+    drawn = trade_off(found)
+    for curve, size in zip(drawn.failure, (759, 1518, 3035, 6070, 12140), strict=True):
+        assert curve.label == f"n = {size:,}"
+        for x, y in list(zip(curve.x, curve.y, strict=True))[::20]:
+            step = math.exp(-found.epsilon) - math.exp(-x)
+            assert y == pytest.approx(min(1.0, (2**20 - 2) * math.exp(-2 * size * step**2)), rel=1e-9)
+    for curve in drawn.leakage:
+        for x, y in list(zip(curve.x, curve.y, strict=True))[::20]:
+            radius = math.sqrt(2 / x * (math.log(2**20 - 2) - math.log(1e-5)))
+            assert y == pytest.approx(curve.level - math.log(1 - radius * math.exp(curve.level) / 2), rel=1e-9)
+    left, right = draw(drawn).axes
+    assert left.get_yscale() == "log"
+    assert [list(line.get_xydata()[0]) for line in left.lines if len(line.get_xydata()) == 1] == [[2, 1e-5]]
+    assert [list(line.get_xydata()[0]) for line in right.lines if len(line.get_xydata()) == 1] == [[3035, 2]]
+
+
+@pytest.mark.parametrize(
+    ("categories", "given"),
+    [
+        (20, {"samples": 100, "epsilon": 1.6, "delta": "1e-5"}),
+        (20, {"samples": 100, "epsilon": 2, "guaranteed": 1}),
+        (2, {"samples": 1, "epsilon": 0, "delta": 0}),
+        (2, {"samples": 10**15, "epsilon": 700, "delta": "1e-300"}),
+        (5000, {"samples": 10**14, "epsilon": 9, "guaranteed": 30}),
+        (5000, {"samples": 10**15, "epsilon": "log(5)", "delta": "1e-300"}),
+        (3, {"epsilon": 0, "guaranteed": "0.3", "delta": 0.5}),
+    ],
+)
+def test_extreme_plans_are_drawn_without_a_warning(categories, given):
+    assert picture(trade_off(plan(categories, **given)), "p.svg").startswith(b"<?xml")
+
+
+def test_help_says_what_a_plan_is_not(command):
+    status, out, _ = command("--help")
+    assert status == 0
+    assert "This is not how to get the most from samples" in out

@@ -1,0 +1,139 @@
+"""The bound of Weissman et al. with phi of the true prior, against the exact law of the empirical distribution."""
+
+import math
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import mechdesign as md
+from mechdesign.uncertainty.balance import Kappa, kappa
+from mechdesign.uncertainty.concentration import (
+    failure_probability,
+    refined_radius,
+    required_samples,
+    weissman_radius,
+    weissman_radius_exact,
+)
+
+PRIORS = [["1/2", "1/2"], ["9/10", "1/10"], ["1/3", "1/3", "1/3"], ["19/20", "1/40", "1/40"], ["7/10", "1/5", "1/10"]]
+
+
+def outcomes(prior, samples):
+    """Yield every table of counts with its exact probability."""
+    P = [Fraction(p) for p in prior]
+
+    def tables(left, size):
+        if size == 1:
+            yield (left,)
+            return
+        for first in range(left + 1):
+            for rest in tables(left - first, size - 1):
+                yield first, *rest
+
+    for counts in tables(samples, len(P)):
+        ways = math.factorial(samples) // math.prod(map(math.factorial, counts))
+        yield counts, ways * math.prod(p**count for p, count in zip(P, counts, strict=True))
+
+
+def distance(counts, prior):
+    return sum(abs(Fraction(count, sum(counts)) - Fraction(p)) for count, p in zip(counts, prior, strict=True))
+
+
+@pytest.mark.parametrize("prior", PRIORS)
+@pytest.mark.parametrize("samples", [1, 5, 18])
+def test_the_exact_tail_never_exceeds_equation_17(prior, samples):
+    law = [(distance(counts, prior), probability) for counts, probability in outcomes(prior, samples)]
+    assert sum(probability for _, probability in law) == 1
+    for radius in sorted({far for far, _ in law} - {Fraction(0)}):
+        tail = sum(probability for far, probability in law if far >= radius)
+        if radius < 2:  # beyond it, nothing lies outside the ball
+            bound = failure_probability(samples, len(prior), radius, prior)
+            assert tail <= bound <= failure_probability(samples, len(prior), radius)
+
+
+@pytest.mark.parametrize("prior", PRIORS)
+@pytest.mark.parametrize("delta", ["0.5", "0.05", "0.001"])
+def test_a_refined_radius_holds_the_prior_as_often_as_delta_says(prior, delta):
+    outside = Fraction(0)
+    for counts, probability in outcomes(prior, 18):
+        radius = refined_radius(counts, delta)
+        assert radius <= weissman_radius(18, len(prior), delta)
+        if distance(counts, prior) > radius:
+            outside += probability
+    assert outside <= Fraction(delta)
+
+
+def test_a_simulated_tail_stays_below_the_bound():
+    rng = np.random.default_rng(20250301)
+    prior, samples, trials = np.array([0.85, 0.08, 0.04, 0.03]), 400, 20_000
+    far = np.abs(rng.multinomial(samples, prior, size=trials) / samples - prior).sum(axis=1)
+    for radius in ("0.12", "0.14", "0.16"):
+        bound = failure_probability(samples, 4, radius, prior.tolist())
+        assert (far >= float(radius)).mean() <= bound < failure_probability(samples, 4, radius)
+
+
+@given(st.sampled_from(PRIORS), st.integers(1, 10**15), st.sampled_from(["1e-300", "1e-9", "0.3"]))
+def test_equation_20_rounded_up(prior, samples, delta):
+    N = len(prior)
+    with mpmath.workdps(60):
+        mass = mpmath.mpf(kappa(prior).value.numerator) / kappa(prior).value.denominator
+        phi = 2 if mass == 0.5 else mpmath.log((1 - mass) / mass) / (1 - 2 * mass)
+        exact = 2 * mpmath.sqrt((mpmath.log(2**N - 2) - mpmath.log(mpmath.mpf(delta))) / (samples * phi))
+        found = weissman_radius_exact(samples, N, delta, prior)
+        stated = mpmath.mpf(found.numerator) / found.denominator
+        assert stated == 2 if exact >= 2 else exact <= stated <= exact + 1.1e-15
+
+
+def test_radius_samples_and_failure_invert_each_other_with_a_prior():
+    prior = [0.9, 0.06, 0.04]
+    radius = weissman_radius_exact(5000, 3, "1e-9", prior)
+    assert required_samples(3, "1e-9", radius, prior) == 5000
+    assert failure_probability(5000, 3, radius, prior) == pytest.approx(1e-9, rel=1e-9)
+    assert required_samples(3, "1e-9", radius) > 5000
+
+
+def test_a_prior_that_is_certain_is_estimated_without_error():
+    certain = [1, 0]
+    assert weissman_radius(10, 2, 1e-9, certain) == 0
+    assert failure_probability(10, 2, 0.1, certain) == 0
+    assert failure_probability(10, 2, 0, certain) == 1
+    assert required_samples(2, 1e-9, 0.1, certain) == 1
+    assert weissman_radius(10, 2, 0, certain) == 2
+
+
+def test_a_bound_of_kappa_serves_as_a_prior():
+    assert weissman_radius(100, 3, 0.1, Kappa(Fraction(1, 2), exact=False)) == weissman_radius(100, 3, 0.1)
+    near = kappa([0.9, 0.06, 0.04]).within("0.1")
+    assert weissman_radius(100, 3, 0.1, [0.9, 0.06, 0.04]) < weissman_radius(100, 3, 0.1, near)
+
+
+def test_a_refined_radius_is_a_fixed_point():
+    counts = [900, 60, 40]
+    radius = Fraction(refined_radius(counts, "1e-9"))
+    again = weissman_radius_exact(1000, 3, "1e-9", kappa([0.9, 0.06, 0.04]).within(radius))
+    assert abs(again - radius) <= Fraction(2, 10**15)
+    assert refined_radius({"a": 500, "b": 500}, 0.01) == weissman_radius(1000, 2, 0.01)
+    assert refined_radius([5, 5], 0) == 2
+
+
+def test_a_prior_of_another_length_is_refused():
+    with pytest.raises(md.InputError, match="the prior has 2 probabilities; accepted: 3"):
+        weissman_radius(10, 3, 0.1, [0.5, 0.5])
+
+
+def test_probabilities_below_all_floats_stay_above_zero():
+    # The exponential has 10^14 binary places.
+    assert failure_probability(10**15, 16, 1) == 5e-324
+    assert failure_probability(10**15, 16, "1.999999", [0.9, *["1/150"] * 15]) == 5e-324
+
+
+def test_too_many_samples_and_categories_are_refused():
+    with pytest.raises(md.InputError, match=r"it would take about 4\..*e\+41 samples; accepted: at most 10\^15"):
+        required_samples(3, 1e-9, "1e-20")
+    with pytest.raises(md.InputError, match=r"number of categories is 1000000000000001; accepted: .* 10\^15"):
+        weissman_radius(10, 10**15 + 1, 0.1)
+    assert weissman_radius(10, 10**15, 0.1) == 2
