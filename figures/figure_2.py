@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import mechdesign as md
-from figures.output import Row
+from figures.output import SKY, VERMILION, Row
 from mechdesign.pml import output_sensitivity, sensitivity_bound
 
 Floats = NDArray[np.float64]
@@ -90,8 +90,8 @@ def draw(rows: list[Row], title: str, p_min: Fraction) -> Any:
         for name in (RANDOM, BOUND, SUPREMUM)
     }
     # Okabe and Ito's sky blue and vermilion. The curves may coincide: the dashes of one leave the other visible.
-    axis.scatter(*points[RANDOM], s=3, color="#56B4E9", linewidths=0, antialiased=False, label="random distributions")
-    axis.plot(*points[BOUND], color="#D55E00", lw=3.2, label="bound (32), Theorem 4")
+    axis.scatter(*points[RANDOM], s=3, color=SKY, linewidths=0, antialiased=False, label="random distributions")
+    axis.plot(*points[BOUND], color=VERMILION, lw=3.2, label="bound (32), Theorem 4")
     axis.plot(*points[SUPREMUM], color="#000000", lw=1.4, ls=(0, (5, 4)), label="exact supremum")
     axis.axvline(float(2 * p_min), color="0.35", lw=1, ls=":")
     axis.annotate(

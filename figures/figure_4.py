@@ -21,13 +21,13 @@ from typing import Any
 import numpy as np
 
 from figures.binary_laplace import FEATURES, ITERATIONS, adult_counts, entropy, first_records, row, simulate
-from figures.output import Row, write
+from figures.output import BLUE, GREEN, ORANGE, VERMILION, Row, write
 
 DELTA = "1e-9"
 SAMPLES = (1_000, 3_000, 10_000, 48_842)
 EPSILONS = ("0.2", "0.3", "0.4", "0.5", "0.6", "0.7", "0.8", "0.9", "1.0", "1.1", "1.2", "1.3", "1.4", "1.5")
 # Okabe and Ito's colours, each with a marker and a line style of its own.
-STYLES = (("#E69F00", "^", ":"), ("#009E73", "D", "-."), ("#0072B2", "s", "--"), ("#D55E00", "o", "-"))
+STYLES = ((ORANGE, "^", ":"), (GREEN, "D", "-."), (BLUE, "s", "--"), (VERMILION, "o", "-"))
 
 
 def compute(quick: bool = False) -> list[Row]:  # noqa: FBT001, FBT002 - the interface of every figure

@@ -20,12 +20,12 @@ from typing import Any
 import numpy as np
 
 from figures.binary_laplace import FEATURES, ITERATIONS, adult_counts, first_records, row, simulate
-from figures.output import Row, write
+from figures.output import BLUE, GREEN, VERMILION, Row, write
 
 EPSILON = "log(2)"
 DELTAS = ("1e-3", "1e-9", "1e-30", "0")
 SAMPLES = (100, 200, 300, 500, 1_000, 2_000, 3_000, 5_000, 10_000, 20_000, 48_842)
-STYLES = (("#D55E00", "o", "-"), ("#0072B2", "s", "--"), ("#009E73", "D", "-."), ("black", "v", "-"))
+STYLES = ((VERMILION, "o", "-"), (BLUE, "s", "--"), (GREEN, "D", "-."), ("black", "v", "-"))
 
 
 def compute(quick: bool = False) -> list[Row]:  # noqa: FBT001, FBT002 - the interface of every figure

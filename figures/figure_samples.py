@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 import mechdesign as md
-from figures.output import Row, write
+from figures.output import BLUE, GREEN, VERMILION, Row, write
 from mechdesign.optimize.comparison import k_ary_randomized_response
 
 FOLDER = Path(__file__).parent
@@ -95,17 +95,17 @@ def draw(table: list[Row]) -> Any:
 def _panel(axis: Any, rows: list[Row]) -> None:
     ball = [row for row in rows if row["mechanism"] == BALL]
     level = {row["mechanism"]: row["mutual_information"] for row in rows if row["mechanism"] != BALL}
-    axis.axhline(level[KNOWN], color="#009E73", ls="--", lw=1.4, label=KNOWN)
+    axis.axhline(level[KNOWN], color=GREEN, ls="--", lw=1.4, label=KNOWN)
     axis.plot(
         [row["samples"] for row in ball],
         [row["mutual_information"] for row in ball],
-        color="#0072B2",
+        color=BLUE,
         marker="o",
         ms=3.5,
         lw=1.6,
         label=BALL,
     )
-    axis.axhline(level[LDP], color="#D55E00", ls="-.", lw=1.4, label=LDP)
+    axis.axhline(level[LDP], color=VERMILION, ls="-.", lw=1.4, label=LDP)
     axis.axhline(level[KRR], color="#000000", ls=":", lw=1.6, label=KRR)
     axis.axvline(RECORDS, color="0.6", lw=0.8, label=f"{RECORDS:,} records")
     axis.set_xscale("log")

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 import mechdesign as md
-from figures.output import Row, write
+from figures.output import BLUE, VERMILION, Row, write
 from mechdesign.optimize.comparison import k_ary_randomized_response
 
 FOLDER = Path(__file__).parent
@@ -64,7 +64,7 @@ def draw(table: list[Row]) -> Any:
     truth = [row["true"] for row in table[: len(levels)]]
     axis.bar(places, truth, width=0.85, color="0.85", label="true frequency", zorder=1)
     # Okabe and Ito's blue and vermilion, with different markers, so that grey print tells them apart.
-    for name, shift, colour, marker in zip(NAMES, (-0.18, 0.18), ("#0072B2", "#D55E00"), ("o", "s"), strict=True):
+    for name, shift, colour, marker in zip(NAMES, (-0.18, 0.18), (BLUE, VERMILION), ("o", "s"), strict=True):
         rows = [row for row in table if row["mechanism"] == name]
         middle = np.array([row["estimate"] for row in rows])
         ends = np.array([[row["estimate"] - row["lower"], row["upper"] - row["estimate"]] for row in rows]).T

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import mechdesign as md
-from figures.output import Row
+from figures.output import BLUE, GREEN, ORANGE, VERMILION, Row
 from mechdesign.additive_noise import gaussian_curve, pldp_delta
 
 DELTA_2 = "1e-6"
@@ -29,7 +29,7 @@ SAMPLES = (100, 1_000, 10_000, 100_000)
 PLDP = "pLDP"
 RANGE = (0.05, 10.0)  # of epsilon*, in nats
 LOWEST = 3e-7  # of the vertical axis: half a decade below delta_2
-STYLES = (("#E69F00", "^"), ("#009E73", "D"), ("#0072B2", "s"), ("#D55E00", "o"))
+STYLES = ((ORANGE, "^"), (GREEN, "D"), (BLUE, "s"), (VERMILION, "o"))
 Floats = NDArray[np.float64]
 
 
