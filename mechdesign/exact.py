@@ -284,6 +284,14 @@ class Epsilon:
         with working_precision():
             return max(Fraction(1), lower(_ball(self.exponent).exp()))
 
+    @cached_property
+    def exp_up(self) -> Fraction:
+        """A rational that is proven not to be below exp(epsilon), and is equal to it where that is rational."""
+        if self.power is not None or not self.exponent:
+            return self.exp_down
+        with working_precision():
+            return upper(_ball(self.exponent).exp())
+
     @classmethod
     def covering(cls, ratio: Fraction) -> Epsilon:
         """Return the least decimal of 12 places whose `exp_down` is not below a ratio: its logarithm, rounded up.

@@ -56,14 +56,6 @@ def lipschitz_bound(matrix: ArrayLike, uncertainty: UncertaintySet) -> float:
     return math.inf if ratio is None else float_up(ratio)
 
 
-def exp_up(epsilon: Epsilon) -> Fraction:
-    """Return a rational not below exp(epsilon), and equal to it where that is rational."""
-    if epsilon.power is not None or not epsilon.exponent:
-        return epsilon.exp_down
-    with working_precision():
-        return upper(arb_of(epsilon.exponent).exp())
-
-
 def _log_of_growth(lost: Fraction) -> float:
     """Return ``-log(1 - lost)``, rounded up; infinite where it does not exist."""
     return log_up(1 / (1 - lost)) if lost < 1 else math.inf
@@ -113,7 +105,7 @@ def sensitivity_bound_first_region(epsilon: object, radius: object, p_min: objec
     p = rational(p_min, "p_min")
     if not 0 < p <= Fraction(1, 2):
         raise InputError(f"p_min is {shorten(p_min)}; accepted: the least of two or more probabilities, in (0, 1/2]")
-    return _log_of_growth(_lost_first_region(exp_up(Epsilon.of(epsilon)), checked_radius(radius), p))
+    return _log_of_growth(_lost_first_region(Epsilon.of(epsilon).exp_up, checked_radius(radius), p))
 
 
 def sensitivity_bound_any_region(epsilon: object, radius: object) -> float:
@@ -149,7 +141,7 @@ def sensitivity_bound_any_region(epsilon: object, radius: object) -> float:
     >>> round(sensitivity_bound_any_region("log(5)", "0.1"), 6)
     0.287682
     """
-    return _log_of_growth(checked_radius(radius) / 2 * exp_up(Epsilon.of(epsilon)))
+    return _log_of_growth(checked_radius(radius) / 2 * Epsilon.of(epsilon).exp_up)
 
 
 def sensitivity_bound(epsilon: object, radius: object, prior: Sequence[object]) -> float:
@@ -187,7 +179,7 @@ def sensitivity_bound(epsilon: object, radius: object, prior: Sequence[object]) 
     (0.064539, 0.317218)
     """
     p_min, half = min(exact_prior(prior)), checked_radius(radius) / 2
-    e = exp_up(Epsilon.of(epsilon))
+    e = Epsilon.of(epsilon).exp_up
     if p_min == 0:
         return _log_of_growth(half * e)
     e = min(e, 1 / p_min)
@@ -225,7 +217,7 @@ def leakage_bound_elsewhere(epsilon: object, distance: object) -> float:
     known, shift = Epsilon.of(epsilon), rational(distance, "the distance")
     if not 0 <= shift <= 2:
         raise InputError(f"the distance is {shorten(distance)}; accepted: an l1 distance of two priors, in [0, 2]")
-    lost = shift / 2 * exp_up(known)
+    lost = shift / 2 * known.exp_up
     if lost >= 1:
         return math.inf
     if known.power is not None:

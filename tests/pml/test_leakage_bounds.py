@@ -22,7 +22,6 @@ from mechdesign.pml import (
     sensitivity_bound_first_region,
     worst_case_leakage,
 )
-from mechdesign.pml.bounds import exp_up
 
 EXAMPLE_1 = [
     [0.325, 0.225, 0.225, 0.225],
@@ -206,12 +205,12 @@ def test_exp_epsilon_is_rounded_up_and_exact_where_it_is_rational():
 
     for value in ("0.1", "1", "2.5", "700"):
         epsilon = md.Epsilon.of(value)
-        e = exp_up(epsilon)
+        e = epsilon.exp_up
         with ctx.workprec(300):
             assert arb(fmpq(e.numerator, e.denominator)) > arb(fmpq(*epsilon.exponent.as_integer_ratio())).exp()
         assert e < epsilon.exp_down * (1 + Fraction(1, 2**100))
-    assert exp_up(md.Epsilon.of("log(9/8)")) == Fraction(9, 8)
-    assert exp_up(md.Epsilon.of(0)) == 1
+    assert md.Epsilon.of("log(9/8)").exp_up == Fraction(9, 8)
+    assert md.Epsilon.of(0).exp_up == 1
 
 
 @given(balls(), st.integers(0, 2**32))
