@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mechdesign.errors import GuaranteeError, InputError, shorten
+from mechdesign.errors import GuaranteeError, InputError, LimitError, shorten
 from mechdesign.mechanism import Mechanism, Proof, prove
 from mechdesign.optimize.certificate import Certificate, certify, full_disclosure
 from mechdesign.optimize.result import within
 from mechdesign.problem import DesignProblem
 from mechdesign.tolerances import BOUND_PAD, GAP
 from mechdesign.uncertainty import L1Ball
+
+_MOST_SYMBOLS = 3_000  # pricing holds matrices of symbols by symbols: at so many they take a gigabyte and a half
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +57,8 @@ def verify(mechanism: Mechanism) -> Verification:
         If the guarantee is false, the stored value is not that of the integers, or the stored bound does
         not follow from lambda.
     LimitError
-        If no exact pricing covers the problem, so that the claimed bound cannot be checked.
+        If a bound is claimed that no exact pricing covers, or one for more than 3,000 symbols: the guarantee holds,
+        but the claim cannot be checked.
 
     Examples
     --------
@@ -73,6 +76,11 @@ def verify(mechanism: Mechanism) -> Verification:
     if claim is None:
         return Verification(proof, None, None)
     known = mechanism.guarantee.uncertainty
+    if known.size > _MOST_SYMBOLS:
+        raise LimitError(
+            f"optimality is claimed for {known.size} symbols; such claims are checked for at most {_MOST_SYMBOLS}, "
+            "but the guarantee holds (mechdesign verify --guarantee-only)"
+        )
     if not claim.within_simplex and isinstance(known, L1Ball):
         known = known.as_printed()
     problem = DesignProblem(known, mechanism.guarantee.epsilon, claim.utility)
