@@ -19,6 +19,10 @@ from figures import (
     figure_6a,
     figure_6b,
     figure_7,
+    figure_csh_3a,
+    figure_csh_3b,
+    figure_hp_1a,
+    figure_hp_1b,
     figure_samples,
     frequencies,
 )
@@ -37,6 +41,10 @@ FIGURES: dict[str, ModuleType] = {
     "figure_6a": figure_6a,
     "figure_6b": figure_6b,
     "figure_7": figure_7,
+    "figure_csh_3a": figure_csh_3a,
+    "figure_csh_3b": figure_csh_3b,
+    "figure_hp_1a": figure_hp_1a,
+    "figure_hp_1b": figure_hp_1b,
     "figure_samples": figure_samples,
 }
 

@@ -121,6 +121,7 @@ __all__ = [
     "estimate_frequencies",
     "failure_probability",
     "guaranteed_epsilon",
+    "histogram",
     "information_density",
     "kappa",
     "leakage",
@@ -156,8 +157,8 @@ def __getattr__(name: str) -> Any:
         from mechdesign import problem_file
 
         return getattr(problem_file, name)
-    if name == "additive_noise":
+    if name in {"additive_noise", "histogram"}:
         from importlib import import_module
 
-        return import_module("mechdesign.additive_noise")
+        return import_module(f"mechdesign.{name}")
     raise AttributeError(f"module 'mechdesign' has no attribute {name!r}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from mechdesign.errors import InputError, shorten
 
 _LONGEST = 1_000
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")  # Unicode's category Cc, which will never grow
+_SURROGATE = re.compile("[\ud800-\udfff]")  # has no UTF-8
 
 
 def canonical_label(value: object) -> str:
@@ -58,13 +60,22 @@ def canonical_labels(values: Iterable[object], size: int) -> tuple[str, ...]:
         raise InputError(f"labels are {shorten(values)}, one string; give a list of labels")
     if not isinstance(values, Iterable):
         raise InputError(f"labels are {shorten(values)}; give a list of labels")
-    labels = tuple(canonical_label(value) for value in values)
+    given = list(values)
+    labels = tuple(given) if _canonical(given) else tuple(canonical_label(value) for value in given)
     if len(labels) != size:
         raise InputError(f"there are {len(labels)} labels for {size} symbols; give one label a symbol")
-    twice = [label for label, times in Counter(labels).items() if times > 1]
-    if twice:
-        raise InputError(f"the label {shorten(twice[0])} occurs twice; labels must differ")
+    if len(set(labels)) < size:
+        twice = next(label for label, times in Counter(labels).items() if times > 1)
+        raise InputError(f"the label {shorten(twice)} occurs twice; labels must differ")
     return labels
+
+
+def _canonical(values: list[Any]) -> TypeGuard[list[str]]:
+    """Return whether all are labels as they are, looked at together: a million would take seconds one by one."""
+    if set(map(type, values)) != {str} or not all(values) or max(map(len, values)) > _LONGEST:
+        return False
+    joined = "".join(values)
+    return not _CONTROL.search(joined) and (joined.isascii() or not _SURROGATE.search(joined))
 
 
 def default_labels(size: int, letter: str = "x") -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from mechdesign.cli.audit import audit_command
 from mechdesign.cli.compare import compare_command
 from mechdesign.cli.design import design_command
 from mechdesign.cli.estimate import estimate_command
+from mechdesign.cli.histogram import histogram_command
 from mechdesign.cli.plan import plan_command
 from mechdesign.cli.privatize import privatize_command
 from mechdesign.cli.verify import verify_command
@@ -39,6 +40,7 @@ commands.add_command(plan_command)
 commands.add_command(privatize_command)
 commands.add_command(estimate_command)
 commands.add_command(audit_command)
+commands.add_command(histogram_command)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -1,0 +1,34 @@
+"""CSH Figure 3b: threshold against noise for few counters, k = 10, epsilon = 0.349, delta = 1e-5.
+
+What the curves are is said in ``figures/gshm_csh.py``. Run ``python -m figures.figure_csh_3b``; it writes
+``figures/figure_csh_3b.csv`` and ``figures/figure_csh_3b.png``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from figures import gshm_csh
+from figures.output import Row, write
+
+COUNTERS = 10
+
+
+def compute(quick: bool = False) -> list[Row]:  # noqa: FBT001, FBT002 - the interface of every figure
+    """Return one row for each point of each curve; quick takes fewer points."""
+    return gshm_csh.compute(COUNTERS, quick=quick)
+
+
+def draw(table: list[Row]) -> Any:
+    """Return a matplotlib figure: a curve for each mechanism and analysis."""
+    return gshm_csh.draw(table, r"$k$ = 10, $\varepsilon$ = 0.349, $\delta$ = 1e-5")
+
+
+def main() -> None:
+    """Write the table and the picture."""
+    table = compute()
+    write("figure_csh_3b", table, draw(table))
+
+
+if __name__ == "__main__":
+    main()

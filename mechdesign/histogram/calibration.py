@@ -1,0 +1,344 @@
+"""The least threshold, the least noise and the best pair of both, for any delta that is computed rounded up.
+
+A search only proposes; what is returned has been evaluated, and meets its target when it is evaluated again.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from mechdesign.additive_noise.parameters import Interval, checked_scale, scale_above
+from mechdesign.errors import InputError, shorten
+from mechdesign.exact import Epsilon, rational, rounded_text
+from mechdesign.uncertainty.concentration import checked_delta
+
+_MOST_COUNTERS = 10**9
+_FARTHEST = 2.0**13  # deviations: the probability of more is below every float
+_PLACES = 1e-13  # relative width of the bracket of a threshold
+_ROUGH = 1e-7  # the same, where thresholds are only compared
+_GOLDEN = (math.sqrt(5) - 1) / 2
+_STEPS = 14  # of the golden section
+_FROM, _NEAR, _TO = (
+    math.log(1e-9),
+    math.log(1e-6),
+    math.log(4.0),
+)  # how far above the least sigma the best one is looked for
+_LARGEST_POWER = 1000  # sigma is between 2^-1000 and 2^1000
+_ROOM = 1 - Fraction(1, 2**40)  # share of delta that the Gaussian part may take, so that a threshold exists
+
+
+@dataclass(frozen=True)
+class Sparse:
+    """A sparsity bound and the noise of one counter.
+
+    Attributes
+    ----------
+    k : int
+        Number of counters.
+    sigma : Interval
+        Holds the decimal that sigma says and the double that it is.
+    """
+
+    k: int
+    sigma: Interval
+
+    @classmethod
+    def of(cls, k: object, sigma: object) -> Sparse:
+        """Check both."""
+        return cls(checked_sparsity(k), checked_scale(sigma, "sigma"))
+
+
+def checked_sparsity(k: object) -> int:
+    """Return a number of counters, from 1 to 10^9.
+
+    Examples
+    --------
+    >>> checked_sparsity(10)
+    10
+    """
+    if isinstance(k, bool) or not isinstance(k, int | np.integer) or not 1 <= k <= _MOST_COUNTERS:
+        raise InputError(f"k is {shorten(k)}; accepted: a whole number from 1 to {_MOST_COUNTERS}")
+    return int(k)
+
+
+def _smaller(value: object, said: Fraction) -> Fraction:
+    """Return the smaller of the decimal that a float says and the double that it is."""
+    return min(said, Fraction(float(value))) if isinstance(value, float | np.floating) else said
+
+
+def checked_tau(tau: object) -> Fraction:
+    """Return a threshold that is not negative; of a float the smaller of the decimal it says and the double it is.
+
+    Examples
+    --------
+    >>> checked_tau("2.5")
+    Fraction(5, 2)
+    """
+    found = rational(tau, "tau")
+    if found < 0:
+        raise InputError(f"tau is {shorten(tau)}; accepted: a finite number, at least 0")
+    return _smaller(tau, found)
+
+
+def checked_epsilon(epsilon: object) -> Epsilon:
+    """Return epsilon, from 0 to 700; of a float the smaller of the decimal it says and the double it is.
+
+    Examples
+    --------
+    >>> checked_epsilon(0).exponent
+    Fraction(0, 1)
+    """
+    found = Epsilon.of(epsilon)
+    return found if found.exponent is None else Epsilon.of(_smaller(epsilon, found.exponent))
+
+
+def checked_target(delta: object) -> Fraction:
+    """Return a delta that can be reached, in (0, 1) and not below the least float.
+
+    Examples
+    --------
+    >>> checked_target("1e-5")
+    Fraction(1, 100000)
+    """
+    found = _smaller(delta, checked_delta(delta))
+    if found < Fraction(math.ulp(0.0)):
+        raise InputError(
+            f"delta is {shorten(delta)}, which no threshold reaches; accepted: a number from 5e-324 to 1, exclusive"
+        )
+    return found
+
+
+def chosen(analysis: object, accepted: tuple[str, ...]) -> str:
+    """Return the name of an analysis, if it is accepted.
+
+    Examples
+    --------
+    >>> chosen("exact", ("exact", "add-the-deltas"))
+    'exact'
+    """
+    if not isinstance(analysis, str) or analysis not in accepted:
+        raise InputError(f"the analysis is {shorten(analysis)}; accepted: {', '.join(map(repr, accepted))}")
+    return analysis
+
+
+def meets(reported: float, target: Fraction) -> bool:
+    """Return whether a reported delta is at most the target, as a double and as the decimal that it prints.
+
+    Examples
+    --------
+    >>> meets(0.25, Fraction(1, 4)), meets(0.1, Fraction(1, 10))
+    (True, False)
+    """
+    return Fraction(reported) <= target and Fraction(repr(reported)) <= target
+
+
+def least_tau(delta: Callable[[float], float], unit: float, target: Fraction, places: float = _PLACES) -> float | None:
+    """Return a threshold that meets the target, with one that does not within ``places`` of it; None without one.
+
+    Parameters
+    ----------
+    delta : function
+        Of tau, rounded up, falling but for that rounding.
+    unit : float
+        Deviation of the noise of a count.
+    target : Fraction
+        Above 0.
+    places : float, optional
+        Relative width of the last bracket.
+
+    Examples
+    --------
+    >>> least_tau(lambda tau: math.exp(-tau), 1.0, Fraction(1, 2), places=1e-6) >= math.log(2)
+    True
+    """
+    low, high, goal = 0.0, unit, math.log(max(float(target), math.ulp(0.0)))
+    above, below = delta(low), delta(high)
+    if meets(above, target):
+        return low
+    while not meets(below, target):
+        if high > _FARTHEST * unit:
+            return None
+        low, above = high, below
+        high *= 2
+        below = delta(high)
+
+    rounds = 0
+    while high - low > places * high:
+        rounds += 1
+        rise, fall = (math.log(max(reported, math.ulp(0.0))) - goal for reported in (above, below))
+        # Between secants a halving, so that the bracket closes whatever the shape.
+        guess = low + (high - low) * (rise / (rise - fall) if rounds % 3 and rise > 0 >= fall and rise > fall else 0.5)
+        # Kept off both ends by less than the final width: once the root is found, the other end follows.
+        tau = min(max(guess, low + 0.4 * places * high), high - 0.4 * places * high)
+        if not low < tau < high:
+            break
+        reported = delta(tau)
+        if meets(reported, target):
+            high, below = tau, reported
+        else:
+            low, above = tau, reported
+    return high
+
+
+def required_tau(delta: Callable[[float], float], limit: float, unit: float, target: Fraction, least: str) -> float:
+    """Return `least_tau`, or raise an error that says why there is none.
+
+    Parameters
+    ----------
+    delta, unit, target
+        As for `least_tau`.
+    limit : float
+        What delta is when nothing new is ever released.
+    least : str
+        Name of the function that returns the least sigma.
+
+    Raises
+    ------
+    InputError
+        If no threshold meets the target.
+    """
+    found = least_tau(delta, unit, target) if meets(limit, target) else None
+    if found is None:
+        raise InputError(
+            f"delta is {rounded_text(target)}, but the noise of the shared counters alone has delta {limit:.6g}, so no "
+            f"threshold reaches it; give a larger sigma ({least} returns the least one), delta or epsilon"
+        )
+    return found
+
+
+def least_noise(delta: Callable[[float], float], target: Fraction) -> float:
+    """Return the least sigma for which a Gaussian delta leaves room for a threshold.
+
+    Parameters
+    ----------
+    delta : function
+        Of sigma, rounded up, falling but for that rounding.
+    target : Fraction
+        Above 0.
+
+    Raises
+    ------
+    InputError
+        If it is beyond 2^1000.
+
+    Examples
+    --------
+    >>> least_noise(lambda sigma: min(1.0, 1 / sigma), Fraction(1, 8)) >= 8
+    True
+    """
+    room = target * _ROOM
+    if room < Fraction(math.ulp(0.0)):
+        room = target
+    powers = range(-_LARGEST_POWER, _LARGEST_POWER + 1)
+    first, last = 0, len(powers) - 1
+    if not meets(delta(2.0 ** powers[last]), room):
+        raise InputError(
+            f"delta is {rounded_text(target)}, which takes more noise than 2^{_LARGEST_POWER}; give a larger delta or "
+            "epsilon"
+        )
+    while first < last:
+        middle = (first + last) // 2
+        if meets(delta(2.0 ** powers[middle]), room):
+            last = middle
+        else:
+            first = middle + 1
+    high = 2.0 ** powers[last]
+    low = high / 2
+    while high - low > _PLACES / 10 * high:
+        middle_sigma = (low + high) / 2
+        if meets(delta(middle_sigma), room):
+            high = middle_sigma
+        else:
+            low = middle_sigma
+    return high
+
+
+def best_pair(
+    tau_of: Callable[[float], float], rough: Callable[[float, float], float | None], least: float
+) -> tuple[float, float]:
+    """Return the sigma whose threshold is least, and that threshold, by a golden section above the least sigma.
+
+    The search takes the threshold to have one valley; if it had more, the pair would still be private.
+
+    Parameters
+    ----------
+    tau_of : function
+        The threshold of sigma.
+    rough : function
+        The same with a relative width, None where there is none; for the search alone.
+    least : float
+        The least sigma.
+
+    Examples
+    --------
+    >>> sigma, tau = best_pair(lambda s: s + 4 / s, lambda s, places: s + 4 / s, 1.0)
+    >>> round(sigma, 2), round(tau, 4)
+    (2.0, 4.0)
+    """
+
+    def sigma_at(u: float) -> float:
+        return least * (1 + math.exp(u))
+
+    def height(u: float) -> float:
+        found = rough(sigma_at(u), _ROUGH)
+        return math.inf if found is None else found
+
+    # In one valley the least is before any point that is not below an earlier one.
+    if height(_FROM) <= height(_NEAR):
+        return sigma_at(_FROM), tau_of(sigma_at(_FROM))
+    low, high = _NEAR, _TO
+    inner = [high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)]
+    heights = [height(u) for u in inner]
+    for _ in range(_STEPS):
+        if heights[0] <= heights[1]:
+            high = inner[1]
+            inner = [high - _GOLDEN * (high - low), inner[0]]
+            heights = [height(inner[0]), heights[0]]
+        else:
+            low = inner[0]
+            inner = [inner[1], low + _GOLDEN * (high - low)]
+            heights = [heights[1], height(inner[1])]
+    sigma = sigma_at(min(zip(heights, inner, strict=True))[1])
+    return sigma, tau_of(sigma)
+
+
+def upper_threshold(tau: object, lower: object = 1) -> float:
+    """Return what a noisy count must exceed to be released: ``lower + tau`` (CSH Section 6).
+
+    Counts below ``lower`` are removed before noise is added; 1 is the mechanism as it stands. A counter that is new
+    then has the value ``lower``, so every analysis holds with tau as the difference between the two thresholds, and k
+    as the number of counters that are not removed.
+
+    Parameters
+    ----------
+    tau : number or str
+        At least 0, as the functions of this package return it.
+    lower : int, optional
+        The pre-threshold, at least 1.
+
+    Returns
+    -------
+    float
+        Never below the sum.
+
+    Raises
+    ------
+    InputError
+        If tau is negative, or ``lower`` is not a whole number of at least 1.
+
+    Examples
+    --------
+    >>> upper_threshold(96.5), upper_threshold(96.5, lower=20)
+    (97.5, 116.5)
+    """
+    if isinstance(lower, bool) or not isinstance(lower, int | np.integer) or lower < 1:
+        raise InputError(f"the pre-threshold is {shorten(lower)}; accepted: a whole number, at least 1")
+    checked_tau(tau)
+    said = rational(tau, "tau")
+    held = Fraction(float(tau)) if isinstance(tau, float | np.floating) else said
+    return scale_above(max(said, held) + int(lower))

@@ -1,0 +1,217 @@
+"""The Gaussian sparse histogram mechanism (CSH Algorithm 1): the guarantee of independent noise and a threshold.
+
+Every counter that is not 0 gets N(0, sigma^2), and is released where the sum exceeds ``1 + tau``. Neighbours differ by
+one user, who changes at most k counters, all by 1 in the same direction. The analysis is for real numbers.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from mechdesign.additive_noise.parameters import nats
+from mechdesign.exact import Epsilon, arb_of
+from mechdesign.histogram.calibration import (
+    Sparse,
+    best_pair,
+    checked_epsilon,
+    checked_sparsity,
+    checked_target,
+    checked_tau,
+    chosen,
+    least_noise,
+    least_tau,
+    meets,
+    required_tau,
+)
+from mechdesign.histogram.hockey_stick import (
+    Ball,
+    gaussian_divergence,
+    greatest_over_splits,
+    log_survival,
+    release_probability,
+    rounded_up,
+)
+
+ANALYSES = ("exact", "add-the-deltas")
+_STEPS = 2_000  # looks at splits
+_FEW_STEPS = 150  # the same, where pairs are only compared
+
+
+def gshm_delta(k: int, sigma: object, tau: object, epsilon: object, analysis: str = "exact") -> float:
+    """Return the delta of the Gaussian sparse histogram mechanism (CSH Lemmas 6 and 7).
+
+    With ``P = Phi(tau / sigma)`` and G the divergence of the Gaussian mechanism (CSH Lemma 5), the sum of the two ways
+    to leak is ``1 - P^k + G(epsilon, sqrt(k) / sigma)``. The exact delta is the greatest over the numbers n of new and
+    ``j = k - n`` of shared counters that a user changes of
+
+        ``1 - P^n + P^n G(epsilon - n log P, sqrt(j) / sigma)``   and   ``G(epsilon + n log P, sqrt(j) / sigma)``.
+
+    Parameters
+    ----------
+    k : int
+        Most counters that one user changes, from 1 to 10^9.
+    sigma : number or str
+        Standard deviation of the noise, above 0.
+    tau : number or str
+        Threshold, at least 0: a count is released where it exceeds ``1 + tau`` with its noise.
+    epsilon : number or str
+        A decimal from 0 to 700, or ``"log(9/8)"``; nats.
+    analysis : str, optional
+        ``"exact"``, or ``"add-the-deltas"`` for the sum.
+
+    Returns
+    -------
+    float
+        Never below the delta of the analysis; above the exact one by 1e-12 of it, or by what 2,000
+        bounds on ranges of n leave open where k is large and a mixed pair is worst.
+
+    Raises
+    ------
+    InputError
+        For a value outside these ranges.
+
+    Examples
+    --------
+    >>> round(gshm_delta(3, 1, 1.5, 0.35), 12), round(gshm_delta(3, 1, 1.5, 0.35, "add-the-deltas"), 6)
+    (0.544084659669, 0.731415)
+    """
+    return _delta(Sparse.of(k, sigma), checked_tau(tau), checked_epsilon(epsilon), chosen(analysis, ANALYSES))
+
+
+def _delta(
+    noise: Sparse, tau: Fraction, epsilon: Epsilon, analysis: str, steps: int = _STEPS, target: Fraction = Fraction(1)
+) -> float:
+    """Return the delta, or something between the target and it where it is above the target."""
+
+    # Every term rises with the deviation behind a release and falls with that behind the divergence.
+    def height() -> Ball:
+        return arb_of(tau) / arb_of(noise.sigma.high)
+
+    def gaussian(shift: Ball, shared: int) -> Ball:
+        return gaussian_divergence(nats(epsilon) + shift, arb_of(shared).sqrt() / arb_of(noise.sigma.low))
+
+    k = noise.k
+    if analysis == "add-the-deltas":
+        return rounded_up(lambda: release_probability(k, height()) + gaussian(arb_of(0), k))
+
+    def appears(new: int, shared: int) -> Ball:
+        survival = log_survival(new, height())
+        return -survival.expm1() + survival.exp() * gaussian(-survival, shared)
+
+    def split(new: int, shared: int) -> float:
+        vanishes = rounded_up(lambda: gaussian(log_survival(new, height()), shared))
+        return max(vanishes, rounded_up(lambda: appears(new, shared)))
+
+    all_new = rounded_up(lambda: release_probability(k, height()))
+    ends = max(all_new, _gaussian_alone(noise, epsilon))
+    return greatest_over_splits(k, ends, [split], steps) if meets(ends, target) else ends
+
+
+def _gaussian_alone(noise: Sparse, epsilon: Epsilon) -> float:
+    return rounded_up(lambda: gaussian_divergence(nats(epsilon), arb_of(noise.k).sqrt() / arb_of(noise.sigma.low)))
+
+
+def gshm_threshold(k: int, sigma: object, epsilon: object, delta: object, analysis: str = "exact") -> float:
+    """Return the least threshold tau with which the mechanism is (epsilon, delta)-private.
+
+    Parameters
+    ----------
+    k, sigma, epsilon, analysis
+        As for `gshm_delta`.
+    delta : number or str
+        From 5e-324 to 1, exclusive.
+
+    Returns
+    -------
+    float
+        Not negative. `gshm_delta` of it is at most delta; that of ``tau (1 - 1e-13)`` is not.
+
+    Raises
+    ------
+    InputError
+        For a value outside these ranges, and where sigma is so small that no threshold reaches delta.
+
+    Examples
+    --------
+    >>> round(gshm_threshold(10, 32.39033762, 0.35, 1e-5), 4)
+    153.965
+    """
+    noise, target = Sparse.of(k, sigma), checked_target(delta)
+    e, name = checked_epsilon(epsilon), chosen(analysis, ANALYSES)
+    return required_tau(
+        lambda tau: _delta(noise, checked_tau(tau), e, name, _STEPS, target),
+        _gaussian_alone(noise, e),
+        float(noise.sigma.high),
+        target,
+        "gshm_least_sigma",
+    )
+
+
+def gshm_least_sigma(k: int, epsilon: object, delta: object) -> float:
+    """Return the least sigma for which any threshold is (epsilon, delta)-private, in both analyses.
+
+    It is the least sigma of the Gaussian mechanism with sensitivity ``sqrt(k)`` (CSH Lemma 5), rounded up.
+
+    Parameters
+    ----------
+    k, epsilon
+        As for `gshm_delta`.
+    delta : number or str
+        From 5e-324 to 1, exclusive.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    InputError
+        For a value outside these ranges, or a target that takes more than ``2^1000``.
+
+    Examples
+    --------
+    >>> round(gshm_least_sigma(10, 0.35, 1e-5), 6)
+    30.847941
+    """
+    counters, e = checked_sparsity(k), checked_epsilon(epsilon)
+    return least_noise(lambda sigma: _gaussian_alone(Sparse.of(counters, sigma), e), checked_target(delta))
+
+
+def gshm_best(k: int, epsilon: object, delta: object, analysis: str = "exact") -> tuple[float, float]:
+    """Return the pair (sigma, tau) with the least tau among those that are (epsilon, delta)-private.
+
+    Parameters
+    ----------
+    k, epsilon, analysis
+        As for `gshm_delta`.
+    delta : number or str
+        From 5e-324 to 1, exclusive.
+
+    Returns
+    -------
+    sigma, tau : float
+        Private as they are; tau is least to about 1e-6 of it.
+
+    Raises
+    ------
+    InputError
+        As for `gshm_least_sigma`.
+
+    Examples
+    --------
+    >>> sigma, tau = gshm_best(10, 0.35, 1e-5, "add-the-deltas")
+    >>> round(sigma, 1), round(tau, 3)
+    (31.8, 157.591)
+    """
+    counters, target = checked_sparsity(k), checked_target(delta)
+    e, name = checked_epsilon(epsilon), chosen(analysis, ANALYSES)
+
+    def rough(sigma: float, places: float) -> float | None:
+        noise = Sparse.of(counters, sigma)
+        return least_tau(
+            lambda tau: _delta(noise, checked_tau(tau), e, name, _FEW_STEPS, target), sigma, target, places
+        )
+
+    return best_pair(
+        lambda sigma: gshm_threshold(counters, sigma, e, target, name), rough, gshm_least_sigma(counters, e, target)
+    )

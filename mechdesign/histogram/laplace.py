@@ -1,0 +1,244 @@
+"""Laplace noise on the counts of a histogram, under pointwise maximal leakage (HP).
+
+A histogram counts n records in k bins, and each count gets its own Laplace noise of scale b. The secret is one record,
+the leakage is what the k noisy counts together tell of it, and n is public. The records are independent (they need not
+have one distribution), and each falls into every bin with a probability of at least alpha:
+
+    epsilon(b) = 2/b - log(1 - alpha + alpha exp(2/b)),
+
+whatever k and n are (HP Theorem 4). A record of the rarest bin leaks that much where its noisy count is n or more and
+all others are 0 or less. alpha = 0 is bounded differential privacy (one record is replaced): 2/b.
+
+The analysis is for real numbers: floats, which a program adds, have gaps that may tell more.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from mechdesign.additive_noise import laplace as binary
+from mechdesign.additive_noise.parameters import checked_scale, float_above
+from mechdesign.errors import InputError, shorten
+from mechdesign.exact import rational, rounded_text
+from mechdesign.uncertainty.concentration import checked_categories
+from mechdesign.uncertainty.l1_ball import L1Ball
+
+_HALF = Fraction(1, 2)
+
+
+def least_bin_probability(ball: L1Ball) -> Fraction:
+    """Return the least probability that any bin has under any prior of an l1 ball: the alpha of HP.
+
+    ``alpha = max(0, min_j P_j - radius/2)``: half the radius is what one bin can lose, for others gain the other half.
+    It is 0, and the guarantee that of differential privacy, where the rarest bin was never seen or the radius is
+    too large for it.
+
+    The ball must not come from the records that are to be released: the noise would depend on them. Use public
+    counts or an earlier sample. With ``L1Ball.from_counts(counts, delta=delta)`` the guarantee holds but for a
+    probability of delta over that sample.
+
+    Parameters
+    ----------
+    ball : L1Ball
+        What is known of the distribution of a record over the bins.
+
+    Returns
+    -------
+    Fraction
+        In [0, 1/2].
+
+    Raises
+    ------
+    InputError
+        If it is no `L1Ball`.
+
+    Examples
+    --------
+    >>> least_bin_probability(L1Ball([0.5, 0.3, 0.2], radius=0.1))
+    Fraction(3, 20)
+    >>> ball = L1Ball.from_counts({"never": 40_000, "former": 8_000, "current": 2_000}, delta=1e-9)
+    >>> round(float(least_bin_probability(ball)), 6)
+    0.024995
+    """
+    if not isinstance(ball, L1Ball):
+        raise InputError(f"the ball is {shorten(ball)}; give an L1Ball, such as L1Ball.from_counts(counts, delta=...)")
+    return max(Fraction(0), min(ball.center) - ball.half_radius)
+
+
+def laplace_epsilon(scale: object, alpha: object) -> float:
+    """Return the leakage of any record to a histogram with Laplace noise, in nats (HP Theorem 4, first bound).
+
+    ``epsilon(b) = 2/b - log(1 - alpha + alpha exp(2/b))``. It is the supremum over all outcomes, all records and all
+    product distributions that give each bin at least alpha, and attained as soon as one record has a bin of
+    probability alpha.
+
+    Parameters
+    ----------
+    scale : number or str
+        Scale b of the noise of each count, above 0; its density is ``exp(-|t|/b) / (2 b)``.
+    alpha : number or str
+        Lower bound for the probability of every bin, for every record, in [0, 1/2]; k bins allow 1/k at most. 0 gives
+        differential privacy. See `least_bin_probability`.
+
+    Returns
+    -------
+    float
+        Rounded up; infinite where it is too large for a float.
+
+    Raises
+    ------
+    InputError
+        For a value outside these ranges.
+
+    Examples
+    --------
+    >>> round(laplace_epsilon(2, 0.1), 6), laplace_epsilon(2, 0)
+    (0.841435, 1.0)
+    """
+    return binary.laplace_epsilon(scale, *_as_binary(alpha))
+
+
+def laplace_scale(epsilon: object, alpha: object) -> float:
+    """Return the least scale of Laplace noise for which a histogram leaks at most epsilon of any record (HP, solved).
+
+    ``b = 2 / log((1 - alpha) / (exp(-epsilon) - alpha))``. From ``epsilon = log(1/alpha)`` on it is 0, no noise at
+    all: not even the bin of a record itself leaks more than ``log(1/alpha)``. The exact counts are then epsilon-PML for
+    every record, but not differentially private.
+
+    Parameters
+    ----------
+    epsilon : number or str
+        Leakage to reach, in nats: a decimal above 0, at most 700, or ``"log(9/8)"``.
+    alpha : number or str
+        Lower bound for the probability of every bin, for every record, in [0, 1/2]. 0 gives ``2/epsilon``.
+
+    Returns
+    -------
+    float
+        Rounded up, so that `laplace_epsilon` of it does not exceed epsilon; 0.0 where no noise is needed.
+
+    Raises
+    ------
+    InputError
+        For a value outside these ranges, and for an epsilon so small that its scale is no float.
+
+    Examples
+    --------
+    >>> round(laplace_scale(0.5, 0.1), 6), laplace_scale(0.5, 0), laplace_scale(2.4, 0.1)
+    (3.479411, 4.0, 0.0)
+    """
+    return binary.laplace_scale(epsilon, *_as_binary(alpha))
+
+
+def _as_binary(alpha: object) -> tuple[Fraction, Fraction]:
+    """Return estimate and radius of a binary attribute whose rarer value may have just the probability alpha.
+
+    The closed form is the same: two inputs, whose noisy reports differ by a factor of exp(2/b).
+    """
+    return _HALF, 1 - 2 * _checked_alpha(alpha)
+
+
+def _checked_alpha(value: object) -> Fraction:
+    alpha = rational(value, "alpha")
+    if not 0 <= alpha <= _HALF:
+        raise InputError(
+            f"alpha is {shorten(value)}; accepted: a lower bound for the probability of each bin, from 0 (any "
+            "distribution) to 0.5"
+        )
+    return alpha
+
+
+def laplace_epsilon_quadratic(scale: object, alpha: object) -> float:
+    """Return the looser bound ``2 (1 - alpha) / b + 2 alpha^2 / b^2``, in nats (HP Theorem 4, second bound).
+
+    For comparison only. It tells that the leakage falls by a factor of about ``1 - alpha``; for b < alpha it is worse
+    than `laplace_dp_epsilon`.
+
+    Parameters
+    ----------
+    scale, alpha : number or str
+        As for `laplace_epsilon`.
+
+    Returns
+    -------
+    float
+        Rounded up.
+
+    Raises
+    ------
+    InputError
+        As for `laplace_epsilon`.
+
+    Examples
+    --------
+    >>> laplace_epsilon_quadratic(2, 0.5), round(laplace_epsilon(2, 0.5), 6)
+    (0.625, 0.379885)
+    """
+    b, exact = checked_scale(scale).low, _checked_alpha(alpha)
+    return float_above(2 * (1 - exact) / b + 2 * (exact / b) ** 2)
+
+
+def laplace_epsilon_composed(scale: object, alpha: object, bins: object) -> float:
+    """Return the bound that adds up single counts, ``(k - 1) ((1 - alpha)/b + alpha^2/(2 b^2))``, in nats (HP).
+
+    For comparison only: it grows with the number k of bins, and `laplace_epsilon` does not. It is a bound for k >= 3.
+    For k = 2 it speaks of one noisy count, and both together leak more (about twice as much).
+
+    Parameters
+    ----------
+    scale, alpha : number or str
+        As for `laplace_epsilon`; alpha is at most 1/k.
+    bins : int
+        Number k of bins, at least 3.
+
+    Returns
+    -------
+    float
+        Rounded up.
+
+    Raises
+    ------
+    InputError
+        For a value outside these ranges.
+
+    Examples
+    --------
+    >>> laplace_epsilon_composed(2, "1/10", 10) > 4 * laplace_epsilon(2, "1/10")
+    True
+    """
+    b, exact, k = checked_scale(scale).low, _checked_alpha(alpha), checked_categories(bins)
+    if k == 2:
+        raise InputError(
+            "bins is 2, for which the sum bounds the leakage of one count, not of both; accepted: 3 or more"
+        )
+    if exact * k > 1:
+        raise InputError(f"alpha is {rounded_text(exact)}; accepted: at most 1/{k}, as {k} bins have probability 1")
+    return float_above((k - 1) * ((1 - exact) / b + (exact / b) ** 2 / 2))
+
+
+def laplace_dp_epsilon(scale: object) -> float:
+    """Return ``2/b``, the epsilon of bounded differential privacy (one record is replaced), in nats (HP Definition 3).
+
+    It is `laplace_epsilon` for alpha = 0.
+
+    Parameters
+    ----------
+    scale : number or str
+        Scale b of the noise of each count, above 0.
+
+    Returns
+    -------
+    float
+        Rounded up.
+
+    Raises
+    ------
+    InputError
+        For a scale that is not above 0.
+
+    Examples
+    --------
+    >>> laplace_dp_epsilon(4)
+    0.5
+    """
+    return laplace_epsilon(scale, 0)

@@ -1,0 +1,405 @@
+import json
+import math
+import os
+import pickle
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from mechdesign.errors import InputError
+from mechdesign.histogram.csh import csh_best, csh_delta, csh_threshold
+from mechdesign.histogram.discrete import discrete_delta, discrete_threshold
+from mechdesign.histogram.gshm import gshm_delta, gshm_threshold
+from mechdesign.histogram.laplace import laplace_epsilon, laplace_scale
+from mechdesign.histogram.noise import gaussian_noise, laplace_noise
+from mechdesign.histogram.plan import plan_csh, plan_discrete, plan_gshm, plan_laplace, plan_top_k
+from mechdesign.histogram.release import (
+    checked_histogram,
+    release,
+    release_csh,
+    release_discrete,
+    release_gshm,
+    release_laplace,
+    release_top_k,
+)
+from mechdesign.uncertainty import L1Ball
+
+TARGET = {"epsilon": 1, "delta": "1e-6"}
+PLANS = {"gshm": plan_gshm, "csh": plan_csh, "discrete": plan_discrete, "top-k": plan_top_k}
+NEVER_FLAKES = 1e-12
+
+
+class Constant(np.random.Generator):
+    """A generator of which every byte is the same."""
+
+    def __init__(self, byte):
+        super().__init__(np.random.PCG64(0))
+        self._byte = byte
+
+    def bytes(self, length):
+        return self._byte * length
+
+
+# Bytes with which the noise is 0: the tail probability of a continuous variate is 1, the uniform of a discrete one 0.
+SILENT = {"continuous": b"\xff", "discrete": b"\x00"}
+
+
+def silent(plan):
+    return Constant(SILENT[plan.noise])
+
+
+def drawn(plan, counts, rng, **options):
+    return release(counts, plan, rng=rng, allow_float_noise=True, **options).counts
+
+
+# Noise
+
+
+@pytest.mark.parametrize(("noise", "law"), [(laplace_noise, stats.laplace), (gaussian_noise, stats.norm)])
+def test_secure_noise_has_its_distribution(noise, law):
+    assert stats.kstest(noise(3.0, 200_000, os.urandom), law(scale=3).cdf).pvalue > NEVER_FLAKES
+
+
+@pytest.mark.parametrize(("noise", "law"), [(laplace_noise, stats.laplace), (gaussian_noise, stats.norm)])
+def test_noise_is_the_quantile_of_its_bits(noise, law):
+    bits = np.array([0, 1, 2**33, 2**33 + 1, 2**64 - 2, 2**64 - 1, 2**63], dtype="<u8")
+    tails = [((int(word) >> 1) + 0.5) / 2**64 for word in bits]
+    signs = [1 if word & 1 else -1 for word in bits.tolist()]
+    expected = [sign * law.isf(tail) for sign, tail in zip(signs, tails, strict=True)]
+    np.testing.assert_allclose(noise(1.0, bits.size, lambda n: bits.tobytes()), expected, rtol=1e-12, atol=1e-15)
+
+
+def test_noise_is_bounded_as_it_says():
+    assert 44 < abs(laplace_noise(1.0, 1, bytes)[0]) < 45
+    assert 9 < abs(gaussian_noise(1.0, 1, bytes)[0]) < 9.3
+
+
+# What is released
+
+
+def test_laplace_noise_on_every_bin():
+    counts = {f"b{i}": i % 7 for i in range(20_000)}
+    released = drawn(plan_laplace(scale=2), counts, np.random.default_rng(5))
+    assert released.keys() == counts.keys()
+    errors = [released[label] - counts[label] for label in counts]
+    assert stats.kstest(errors, stats.laplace(scale=2).cdf).pvalue > 1e-3
+
+
+@pytest.mark.parametrize("count", [1, 20, 60, 90])
+def test_gshm_releases_a_count_as_often_as_the_normal_distribution_says(count):
+    plan, cells = plan_gshm(3, epsilon=1, sigma=15, tau=50), 40_000
+    released = drawn(plan, {f"c{i}": count for i in range(cells)}, np.random.default_rng(6))
+    chance = stats.norm.sf((51 - count) / 15)
+    assert stats.binomtest(len(released), cells, chance).pvalue > 1e-3
+    assert min(released.values(), default=99) > 51
+
+
+@pytest.mark.parametrize(("make", "step"), [(plan_csh, None), (plan_discrete, 0.5)])
+def test_correlated_noise_has_its_covariance(make, step):
+    k, sigma, runs = 4, 3.0, 4_000
+    plan, rng = make(k, epsilon=1, sigma=sigma, tau=40), np.random.default_rng(7)
+    counts = {"a": 1000, "b": 2000, "c": 3000}
+    draws = [drawn(plan, counts, rng) for _ in range(runs)]
+    errors = np.array([[draw[label] - counts[label] for label in counts] for draw in draws])
+    if step is not None:
+        assert (errors % step == 0).all()
+        assert (errors % 1 != 0).any()
+    common = sigma**2 / math.sqrt(k)
+    expected = np.diag([sigma**2] * 3) + common
+    variance = sigma**2 + common
+    np.testing.assert_allclose(np.cov(errors.T), expected, atol=5 * variance * math.sqrt(2 / runs))
+    np.testing.assert_allclose(errors.mean(axis=0), 0, atol=5 * math.sqrt(variance / runs))
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_new_counters_are_released_with_a_probability_of_at_most_delta(name):
+    k, runs = 3, 4_000
+    plan, rng = PLANS[name](k, epsilon=2, delta="0.05"), np.random.default_rng(8)
+    seen = sum(bool(drawn(plan, {f"c{i}": 1 for i in range(k)}, rng)) for _ in range(runs))
+    assert stats.binomtest(seen, runs, plan.delta, alternative="greater").pvalue > 1e-3
+    if name in {"gshm", "csh"}:
+        assert seen > 0.4 * plan.delta * runs
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_a_count_equal_to_the_threshold_is_not_released(name):
+    plan = PLANS[name](2, epsilon=1, sigma=8, tau=60)
+    counts = {"at": 61, "above": 62, "one": 1}
+    below = {"subtracted": 0}
+    if name == "top-k":
+        counts = {"at": 66, "above": 67, "one": 5}
+    elif name != "gshm":
+        del counts["one"]
+    assert drawn(plan, counts | below, silent(plan)) == {"above": 62}
+
+
+def test_a_threshold_that_no_float_is_holds_strictly():
+    plan = plan_gshm(1, epsilon=1, sigma=8, tau="60.1")
+    assert plan.tau == Fraction("60.1")
+    assert list(drawn(plan, {"a": 61, "b": 62}, silent(plan))) == ["b"]
+
+
+def test_top_k_releases_excesses_over_the_next_count():
+    plan = plan_top_k(2, epsilon=1, sigma=8, tau=60)
+    counts = {"a": 900, "b": 800, "c": 500, "d": 499, "e": 0}
+    assert drawn(plan, counts, silent(plan)) == {"a": 400, "b": 300}
+    assert drawn(plan, {"a": 900, "b": 800}, silent(plan)) == {"a": 900, "b": 800}
+
+
+@pytest.mark.parametrize("name", [*PLANS, "laplace"])
+def test_the_order_of_the_input_is_not_seen(name):
+    plan = plan_laplace(scale=1) if name == "laplace" else PLANS[name](9, epsilon=1, sigma=8, tau=60)
+    counts = {"b": 500, "z": 700, "a": 500, "m": 900, "c": 500}
+    for order in (list(counts), sorted(counts), sorted(counts, key=counts.get)):
+        released = drawn(plan, {label: counts[label] for label in order}, silent(plan))
+        assert list(released.items()) == [("m", 900), ("z", 700), ("a", 500), ("b", 500), ("c", 500)]
+
+
+def test_whole_counts_are_clipped_and_rounded():
+    counts = {f"b{i}": i % 3 for i in range(500)}
+    exact, whole = (
+        drawn(plan_laplace(scale=2), counts, np.random.default_rng(9), whole=choice) for choice in (False, True)
+    )
+    assert {label: round(max(value, 0)) for label, value in exact.items()} == whole
+    assert all(type(value) is int and value >= 0 for value in whole.values())
+    assert 0 in whole.values()
+
+
+def test_nothing_above_0_releases_nothing():
+    for name, make in PLANS.items():
+        for counts in ({}, {"a": 0}):
+            assert drawn(make(2, epsilon=1, sigma=8, tau=60), counts, None) == {}, name
+
+
+def test_secure_randomness_is_drawn_anew():
+    first, second = (release_laplace({"a": 5, "b": 3}, epsilon=1, allow_float_noise=True) for _ in range(2))
+    assert first.counts != second.counts
+    assert first.record == second.record
+    assert first.record.randomness == "the operating system's secure source"
+
+
+@pytest.mark.parametrize(
+    "columns", [lambda c: (list(c), list(c.values())), lambda c: (list(c), np.array([*c.values()]))]
+)
+def test_columns_are_as_good_as_a_mapping(columns):
+    counts = {"a": 900, "b": 400, "c": 2}
+    plan = plan_discrete(3, **TARGET, sigma=8)
+    assert drawn(plan, columns(counts), np.random.default_rng(1)) == drawn(plan, counts, np.random.default_rng(1))
+
+
+def test_a_series_is_a_mapping():
+    import pandas as pd
+
+    labels, counts = checked_histogram(pd.Series([3, 1, 0], index=["a", "b", "c"]))
+    assert (labels, counts.tolist()) == (("a", "b", "c"), [3, 1, 0])
+
+
+# Plans
+
+
+@pytest.mark.parametrize(
+    ("make", "delta", "threshold"),
+    [
+        (plan_gshm, gshm_delta, gshm_threshold),
+        (plan_csh, csh_delta, csh_threshold),
+        (plan_discrete, discrete_delta, discrete_threshold),
+        (plan_top_k, discrete_delta, discrete_threshold),
+    ],
+)
+def test_what_is_planned_holds_and_is_the_least(make, delta, threshold):
+    best = make(10, **TARGET)
+    assert delta(10, best.sigma, best.tau, 1) <= 1e-6
+    assert best.delta == 1e-6
+    for factor in (1.05, 1.2, 2):
+        sigma = float(best.sigma) * factor
+        plan = make(10, **TARGET, sigma=sigma)
+        assert plan.tau == Fraction(repr(threshold(10, sigma, 1, "1e-6")))
+        assert plan.tau >= best.tau
+        follows = make(10, epsilon=1, sigma=plan.sigma, tau=plan.tau)
+        assert follows.delta == pytest.approx(delta(10, plan.sigma, plan.tau, 1), rel=1e-12)
+        assert follows.delta <= 1e-6
+
+
+def test_laplace_plans_hold():
+    plan = plan_laplace(epsilon="0.5", alpha="0.1")
+    assert plan.scale == Fraction(repr(laplace_scale("0.5", "0.1")))
+    assert laplace_epsilon(plan.scale, "0.1") <= 0.5
+    follows = plan_laplace(scale=3, alpha="0.1")
+    assert float(follows.epsilon) == laplace_epsilon(3, "0.1")
+    assert (plan_laplace(epsilon=1).scale, plan_laplace(epsilon=1).delta) == (2, 0)
+
+
+def test_alpha_from_other_records():
+    ball = L1Ball.from_counts({"a": 60_000, "b": 40_000}, delta="1e-9")
+    plan = plan_laplace(epsilon=1, alpha=ball)
+    assert plan.delta == 1e-9
+    assert min(ball.center) - ball.radius / 2 - Fraction(1, 10**12) < plan.alpha <= min(ball.center) - ball.radius / 2
+    assert plan.scale < plan_laplace(epsilon=1).scale
+    assert release_laplace({"a": 5, "b": 3}, epsilon=1, alpha=ball, allow_float_noise=True).record.alpha == plan.alpha
+
+
+def test_no_noise_where_none_is_needed():
+    released = release_laplace({"a": 5, "b": 3}, epsilon=1, alpha="0.5")
+    assert released.counts == {"a": 5, "b": 3}
+    assert (released.record.scale, released.record.noise) == (0, "none")
+
+
+def test_continuous_top_k_is_planned_as_csh():
+    assert (plan_top_k(10, **TARGET, noise="continuous").tau,) == (Fraction(repr(csh_best(10, 1, "1e-6")[1])),)
+
+
+def test_delta_is_not_shown_smaller_than_it_is():
+    assert plan_gshm(2, epsilon=1, delta="1/3").delta >= Fraction(1, 3)
+
+
+# The record
+
+
+@pytest.mark.parametrize("name", [*PLANS, "laplace"])
+def test_the_record_tells_nothing_of_the_data_and_is_json(name):
+    plan = plan_laplace(epsilon=1) if name == "laplace" else PLANS[name](5, **TARGET, sigma=12)
+    one, other = (
+        release(counts, plan, allow_float_noise=True).record for counts in ({"a": 900}, {"x": 5, "y": 7_000_000})
+    )
+    assert one == other
+    record = json.loads(one.to_json())
+    assert record["schema"] == "mechdesign/histogram-record/1"
+    assert (record["mechanism"], record["epsilon"]) == (name, "1")
+    assert record["noise"] == ("discrete" if name in {"discrete", "top-k"} else "continuous")
+    assert ("real numbers" in record["noise_meaning"]) == (record["noise"] == "continuous")
+    for key in ("sigma", "tau", "scale", "alpha"):
+        value = getattr(one, key)
+        assert (key in record) == (value is not None)
+        assert value is None or Fraction(record[key]) == value
+    assert record["not_protected"]
+    assert pickle.loads(pickle.dumps(one)) == one
+
+
+def test_the_record_says_what_was_done_to_the_counts():
+    plan = plan_top_k(1, epsilon=1, sigma=8, tau=60)
+    assert plan.post_processing is None
+    top = release({"a": 900}, plan, whole=True).record.post_processing
+    assert top.startswith("less the (k+1)-th largest count, which is not released; clipped at 0 and rounded")
+    assert release_discrete({}, 1, **TARGET).record.post_processing == "sorted by falling value, then by label"
+
+
+def test_a_plan_without_its_noise_is_refused():
+    plan = replace(plan_discrete(1, epsilon=1, sigma=8, tau=60), sigma=None)
+    with pytest.raises(InputError, match="the plan lacks a parameter of its noise"):
+        release({"a": 5}, plan)
+
+
+def test_the_record_names_the_generator():
+    released = release_discrete({"a": 900}, 2, **TARGET, sigma=8, rng=np.random.default_rng(1))
+    assert released.record.randomness == "a generator, for experiments only"
+
+
+# Guards
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: release_laplace({"a": 1, "b": 1}, epsilon=1),
+        lambda: release_gshm({"a": 1}, 1, epsilon=1, sigma=8, tau=60),
+        lambda: release_csh({"a": 1}, 1, epsilon=1, sigma=8, tau=60),
+        lambda: release({"a": 1}, plan_top_k(1, epsilon=1, sigma=8, tau=60, noise="continuous")),
+    ],
+)
+def test_float_noise_must_be_allowed(call):
+    with pytest.raises(
+        InputError, match=r"as floats.*allow_float_noise=True \(--allow-float-noise\).*release_discrete"
+    ):
+        call()
+
+
+@pytest.mark.parametrize("name", ["csh", "discrete"])
+def test_more_counters_than_k_are_refused(name):
+    plan = PLANS[name](2, epsilon=1, sigma=8, tau=60)
+    assert len(drawn(plan, {"a": 900, "b": 900, "c": 0}, None)) == 2
+    with pytest.raises(InputError, match=r"3 counters are above 0, more than k = 2; .*release_top_k"):
+        drawn(plan, {"a": 900, "b": 900, "c": 1}, None)
+
+
+@pytest.mark.parametrize("name", ["gshm", "top-k"])
+def test_any_number_of_counters_may_be_above_0(name):
+    drawn(PLANS[name](2, epsilon=1, sigma=8, tau=60), {f"c{i}": 5 for i in range(50)}, None)
+
+
+@pytest.mark.parametrize(
+    ("counts", "message"),
+    [
+        ({"a": -1}, "the count of 'a' is -1"),
+        ({"a": 2.0}, "the count of 'a' is 2.0"),
+        ({"a": float("nan")}, "the count of 'a' is nan"),
+        ({"a": True}, "the count of 'a' is True"),
+        ({"a": "3"}, "the count of 'a' is '3'"),
+        ({"a": 10**16}, "from 0 to 10"),
+        ({"": 3}, "a label is empty"),
+        ({1.5: 3}, "is a float"),
+        ({"b": 1, "a\x00": 3}, "control character"),
+        ({"b": 1, "\ud800": 3}, "cannot be written as UTF-8"),
+        ({"b": 1, "a" * 1001: 3}, "has 1001 characters"),
+        ({1: 3, "1": 4}, "occurs twice"),
+        ((["a", "a"], [3, 4]), "occurs twice"),
+        ((["a", "b"], [3]), "2 labels and 1 counts"),
+        (([1, 2], "34"), "give a mapping"),
+        ([3, 4], "give a mapping"),
+        ("abc", "give a mapping"),
+    ],
+)
+def test_what_is_no_histogram_is_refused(counts, message):
+    with pytest.raises(InputError, match=message):
+        release_discrete(counts, 5, epsilon=1, sigma=8, tau=60)
+
+
+@pytest.mark.parametrize("name", PLANS)
+@pytest.mark.parametrize(
+    ("k", "options", "message"),
+    [
+        (0, TARGET, "k is 0"),
+        (1.5, TARGET, "k is 1.5"),
+        (10**20, TARGET, "k is 1000"),
+        (3, {"epsilon": -1, "delta": 0.1}, "epsilon is -1"),
+        (3, {"epsilon": 1, "delta": 0}, "delta is 0"),
+        (3, {"epsilon": 1, "delta": 1}, "delta is 1"),
+        (3, {**TARGET, "sigma": 0}, "sigma is 0"),
+        (3, {**TARGET, "sigma": "0.1"}, "sigma"),
+        (3, {"epsilon": 1, "sigma": 8, "tau": -1}, "tau is -1"),
+        (3, {"epsilon": 1, "sigma": "nan", "tau": 1}, "sigma is 'nan'"),
+        (3, {"epsilon": 1, "sigma": "1e-3", "tau": 0}, "delta is 1 for sigma = '1e-3' and tau = 0, so nothing"),
+        (3, {**TARGET, "tau": 5}, "tau is given without sigma"),
+        (3, {**TARGET, "sigma": 8, "tau": 5}, "all given"),
+        (3, {"epsilon": 1}, "delta is not given"),
+        (3, {"epsilon": 1, "sigma": 8}, "delta is not given"),
+        (3, {**TARGET, "analysis": "guess"}, "the analysis is 'guess'; accepted: "),
+    ],
+)
+def test_plans_refuse_what_cannot_be(name, k, options, message):
+    with pytest.raises(InputError, match=message) as refused:
+        PLANS[name](k, **options)
+    assert "\n" not in str(refused.value)
+
+
+def test_laplace_refuses_what_cannot_be():
+    with pytest.raises(InputError, match="neither epsilon nor scale is given"):
+        plan_laplace()
+    with pytest.raises(InputError, match="both epsilon and scale are given"):
+        plan_laplace(epsilon=1, scale=1)
+    with pytest.raises(InputError, match=r"alpha is 0.4 for 3 bins.*more than 1"):
+        release_laplace({"a": 1, "b": 1, "c": 1}, epsilon="0.1", alpha="0.4", allow_float_noise=True)
+    ball = L1Ball.from_counts({"a": 600, "b": 400}, delta="1e-3")
+    with pytest.raises(InputError, match="the bin 'c' is in the histogram and not in the estimate"):
+        release_laplace({"a": 1, "c": 1, "b": 0}, epsilon=1, alpha=ball, allow_float_noise=True)
+    with pytest.raises(InputError, match="the bin 'b' is in the estimate and not in the histogram"):
+        release_laplace({"a": 1}, epsilon=1, alpha=ball, allow_float_noise=True)
+
+
+def test_other_noise_and_seeds_are_refused():
+    with pytest.raises(InputError, match="the noise is 'uniform'; accepted: 'discrete', 'continuous'"):
+        plan_top_k(2, **TARGET, noise="uniform")
+    with pytest.raises(InputError, match=r"rng is 5; accepted: None"):
+        release_top_k({"a": 1}, 2, epsilon=1, sigma=8, tau=60, rng=5)
