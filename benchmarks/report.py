@@ -14,17 +14,31 @@ from typing import Any
 from benchmarks.measure import KNOWN, TOTAL, Row, Sizes
 
 BEGIN, END = "<!-- table: begin -->\n", "<!-- table: end -->\n"
-PACKAGES = ("numpy", "scipy", "cvxpy", "highspy", "clarabel", "python-flint", "qif")
+PACKAGES = (
+    "numpy",
+    "scipy",
+    "cvxpy",
+    "highspy",
+    "clarabel",
+    "python-flint",
+    "pyarrow",
+    "pandas",
+    "polars",
+    "qif",
+    "multi-freq-ldpy",
+)
 TITLES = {
     "listing": "Column generation beside listing every ray",
     "growth": "Growth with the number of symbols",
     "samples": "Growth with the number of samples",
     "polyhedral": "Probability of a right guess beside the literal Proposition 2",
     "linear_loss": "Linear loss under LDP beside qif",
+    "privatizing": "Records privatized",
+    "files": "Files privatized and counted",
+    "estimating": "Frequencies estimated",
     "reaches": "What was to be reached",
 }
-
-
+_ASKED = {"ratio": "at least {}", "times": "at most {} times", "seconds": "at most {} s"}
 _OUTCOMES = f"time limit {Sizes.time_limit:g} s; seconds and gap in nats; bold: not certified"
 
 
@@ -91,27 +105,117 @@ def _polyhedral(rows: list[Row]) -> str:
 
 def _linear_loss(rows: list[Row]) -> str:
     keys = ("seconds", "qif", "ratio", "difference")
-    timed = [row for row in rows if "skipped" not in row]
-    reasons = [f"\nLeft out: {row['skipped']}.\n" for row in rows if "skipped" in row]
+    timed, reasons = parted(rows)
     return (
         "Least expected |i - j|, smooth counts, epsilon = 1; `min_loss_given_d` of the package qif.\n\n"
         + table(
             ["N", "ours, s", "qif, s", "ratio", "difference"], [[r["N"], *(number(r[k]) for k in keys)] for r in timed]
         )
-        + "".join(reasons)
+        + reasons
     )
+
+
+def parted(rows: list[Row]) -> tuple[list[Row], str]:
+    """Return the rows that were measured, and in words why the others were left out."""
+    reasons = dict.fromkeys(row["skipped"] for row in rows if "skipped" in row)
+    return [row for row in rows if "skipped" not in row], "".join(f"\nLeft out: {reason}.\n" for reason in reasons)
+
+
+def paragraph(text: str) -> str:
+    """Return a paragraph in lines of 120 characters at most."""
+    return textwrap.fill(text, 120) + "\n\n"
+
+
+def _privatizing(rows: list[Row]) -> str:
+    timed, reasons = parted(rows)
+    tables = {name: list(several) for name, several in groupby(timed, lambda row: row["table"])}
+    lines = [
+        [row["mechanism"], row["randomness"], number(row["seconds"]), row["beside"]]
+        + [number(row[key]) for key in ("alone", "times")]
+        for row in tables["randomness"]
+    ]
+    clients = next((row["of"] for row in timed if "of" in row), None)
+    return (
+        f"{tables['randomness'][0]['records']:,} records. Codes in, codes out, beside drawing the randomness alone:\n\n"
+        + table(["mechanism", "randomness", "ours, s", "beside", "that, s", "times"], lines)
+        + "\nLabels in, labels out, in the same container, with secure randomness; seconds:\n\n"
+        + _by_mechanism(tables["containers"], "container", {"seconds": ""})
+        + "\n"
+        + paragraph(
+            "Other samplers, codes in, codes out, seeded; seconds, and times ours. Those of numpy draw from the same "
+            "mechanism, with one word of 64 bits a record. `GRR_Client` is the client of multi-freq-ldpy for k-ary "
+            "randomized response, and stands beside ours for that"
+            + ("." if clients is None else f"; it was timed on {clients:,} records and scaled.")
+        )
+        + _by_mechanism(tables["samplers"], "sampler", {"seconds": "", "times": ", times"})
+        + reasons
+    )
+
+
+def _by_mechanism(rows: list[Row], key: str, values: dict[str, str]) -> str:
+    """Return a table with a line for each value of a key, and columns for each mechanism."""
+    header = [key] + [
+        f"{name}{what}" for name in dict.fromkeys(row["mechanism"] for row in rows) for what in values.values()
+    ]
+    lines: dict[str, list[Any]] = {}
+    for row in rows:
+        lines.setdefault(row[key], [row[key]]).extend(number(row[value]) for value in values)
+    return table(header, list(lines.values()))
+
+
+def _files(rows: list[Row]) -> str:
+    timed, reasons = parted(rows)
+    header = ["work", "MB read", "records", "s", "million records/s", "MB/s", "peak memory, MB"]
+    lines = []
+    for row in timed:
+        speeds = (row[size] / row["seconds"] / 1e6 for size in ("records", "bytes"))
+        peak = "-" if row["peak"] is None else f"{row['peak'] / 1e6:.0f}"
+        sizes = (f"{row['bytes'] / 1e6:,.0f}", f"{row['records']:,}")
+        lines.append([f"{row['work']}, {row['kind']}", *sizes, number(row["seconds"]), *map(number, speeds), peak])
+    text = (
+        "Five columns, of which one is privatized by the mechanism for education, with secure randomness, and written "
+        "alone; then its reports are counted. What is read was written just before. Memory is the peak of a process of "
+        "its own above what one record takes."
+    )
+    return paragraph(text) + table(header, lines) + reasons
+
+
+def _estimating(rows: list[Row]) -> str:
+    header = ["mechanism", "N x M", "from codes, s", "from a list of labels, s", "from counts, s"]
+    header += ["likelihood alone, s", "EM to 0.01 nats, s", "EM to 1e-6 nats, s", "ratio"]
+    lines = []
+    for row in rows:
+        ours = (number(row[key]) for key in ("codes", "labels", "counts", "likelihood"))
+        em = (_within(row, key) for key in ("em_stated", "em"))
+        lines.append([row["mechanism"], f"{row['N']} x {row['M']}", *ours, *em, number(row["ratio"])])
+    text = (
+        f"{rows[0]['records']:,} reports about records from a Zipf distribution. Mechanisms with epsilon = 1: designed "
+        "for delta = 1e-9 at tol 1e-3, or k-ary randomized response. An estimate comes with standard errors and "
+        "intervals. Maximum likelihood alone ends within 1e-6 nats of the greatest log-likelihood; beside it is plain "
+        "EM (the iterative Bayesian update) from equal frequencies, time limit "
+        f"{Sizes.time_limit:g} s, and the ratio of EM to 1e-6 nats over it."
+    )
+    return paragraph(text) + table(header, lines)
+
+
+def _within(row: Row, key: str) -> str:
+    """Return after how many seconds EM was within a gap, or what gap it was left with."""
+    return number(row[key]) if row[key] is not None else f"{number(row['em_gap'])} nats left"
 
 
 def reached(row: Row) -> bool:
     """Return whether a measurement is on the right side of what was set out to be reached."""
-    enough = row["ratio"] >= row["reach"] if "ratio" in row else row["seconds"] <= row["reach"]
+    if "ratio" in row:
+        enough = row["ratio"] >= row["reach"]
+    else:
+        enough = row["times" if "times" in row else "seconds"] <= row["reach"]
     return bool(enough and row.get("ok", True))
 
 
 def _reaches(rows: list[Row]) -> str:
     lines = []
     for row in rows:
-        asked, got = ("at least {}", row["ratio"]) if "ratio" in row else ("at most {} s", row["seconds"])
+        asked, got = next((words, row[key]) for key, words in _ASKED.items() if key in row)
         verdict = "yes" if reached(row) else "**no**"
         lines.append([row["work"], asked.format(row["reach"]), number(got), verdict])
     return "Designs are certified.\n\n" + table(["work", "to be reached", "measured", "reached"], lines)
@@ -122,20 +226,24 @@ def _sets() -> list[str]:
 
 
 def machine() -> str:
-    """Return when, where and with what was measured, in one paragraph."""
+    """Return where and with what was measured, in one paragraph."""
     found = []
     for package in PACKAGES:
         try:
             found.append(f"{package} {version(package)}")
         except PackageNotFoundError:
             found.append(f"no {package}")
-    when = datetime.datetime.now(tz=datetime.UTC).date()
     text = (
-        f"{when}; {os.cpu_count()} cores ({_processor()}), load {os.getloadavg()[0]:.1f} at the end; "
-        f"Python {platform.python_version()}, {', '.join(found)}. Seconds are the least of three runs, or one run of "
-        "a second or more. epsilon = 1; mutual information where nothing else is said."
+        f"{os.cpu_count()} cores ({_processor()}); at the last run Python {platform.python_version()}, "
+        f"{', '.join(found)}. Each section says when it was measured. Seconds are the least of three runs, or one "
+        "run of a second or more. epsilon = 1; mutual information where nothing else is said."
     )
     return textwrap.fill(text, 120) + "\n"
+
+
+def occasion() -> str:
+    """Return when, and on how busy a machine."""
+    return f"Measured {datetime.datetime.now(tz=datetime.UTC).date()}, load {os.getloadavg()[0]:.1f} at the end."
 
 
 def _processor() -> str:
@@ -150,14 +258,38 @@ WRITERS = {
     "samples": _samples,
     "polyhedral": _polyhedral,
     "linear_loss": _linear_loss,
+    "privatizing": _privatizing,
+    "files": _files,
+    "estimating": _estimating,
     "reaches": _reaches,
 }
 
 
-def report(measured: dict[str, list[Row]]) -> str:
-    """Return all sections as Markdown."""
-    parts = [f"### {title}\n\n{WRITERS[name](measured[name])}" for name, title in TITLES.items()]
+def report(measured: dict[str, list[Row]], earlier: dict[str, str] | None = None) -> str:
+    """Return sections as Markdown: those measured, and the text of earlier ones, by title, for the others."""
+    texts = dict(earlier or {})
+    for name, rows in measured.items():
+        texts[TITLES[name]] = f"{occasion()}\n{WRITERS[name](rows)}"
+    parts = [f"### {title}\n\n{texts[title]}" for title in TITLES.values() if title in texts]
     return "\n".join([machine(), *parts])
+
+
+def sections(text: str) -> dict[str, str]:
+    """Return the sections of what `report` wrote, by title.
+
+    Examples
+    --------
+    >>> sections("2 cores\\n\\n### Growth\\n\\n1 s\\n\\n### Samples\\n\\n2 s\\n")
+    {'Growth': '1 s\\n', 'Samples': '2 s\\n'}
+    """
+    _, *parts = text.split("\n### ")
+    pairs = (part.partition("\n\n") for part in parts)
+    return {title: body.rstrip("\n") + "\n" for title, _, body in pairs}
+
+
+def inside(path: Path) -> str:
+    """Return what a file holds between the two markers."""
+    return path.read_text(encoding="utf-8").partition(BEGIN)[2].partition(END)[0]
 
 
 def insert(path: Path, text: str) -> None:

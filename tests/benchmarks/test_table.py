@@ -13,7 +13,7 @@ def written(tmp_path_factory):
 
 def test_everything_measured_is_certified_and_methods_agree(written):
     measured, _ = written
-    assert list(measured) == list(measure.SECTIONS)
+    assert list(measured) == list(table.SECTIONS) == list(report.TITLES) == list(report.WRITERS)
     for name, rows in measured.items():
         assert rows, name
         for row in rows:
@@ -21,6 +21,7 @@ def test_everything_measured_is_certified_and_methods_agree(written):
             assert abs(row.get("difference", 0.0)) <= 1e-6, row
     assert {row["counts"] for row in measured["growth"]} == set(measure.FAMILIES)
     assert sum("literal" in row for row in measured["polyhedral"]) == len(measure.QUICK.literal)
+    assert all(row["gap"] <= 1e-6 for row in measured["estimating"])
 
 
 def test_the_table_has_all_sections_between_its_markers(written):
@@ -41,6 +42,30 @@ def test_the_committed_readme_has_the_sections_of_a_full_run():
     text = (table.FOLDER / "README.md").read_text()
     for title in report.TITLES.values():
         assert f"### {title}\n" in text
+
+
+def test_only_some_sections_are_measured_again(tmp_path, capsys):
+    committed = (table.FOLDER / "README.md").read_text()
+    measured = table.main(["--quick", "--only", "polyhedral", "--into", str(tmp_path)])
+    assert list(measured) == ["polyhedral"]
+    before = report.sections(report.inside(table.FOLDER / "README.md"))
+    after = report.sections(report.inside(tmp_path / "README.md"))
+    title = report.TITLES["polyhedral"]
+    assert before.keys() == after.keys()
+    assert {key for key in before if before[key] != after[key]} == {title}
+    assert after[title].startswith("Measured ")
+    # Everything outside the markers stays, and no picture is drawn of a part.
+    written = (tmp_path / "README.md").read_text()
+    for text in (committed, written):
+        assert text.partition(report.BEGIN)[0] == committed.partition(report.BEGIN)[0]
+    assert not (tmp_path / "results.png").exists()
+    assert capsys.readouterr().out.startswith("polyhedral N=")
+
+
+def test_a_section_that_is_none_is_refused(tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        table.main(["--quick", "--only", "polyhedra", "--into", str(tmp_path)])
+    assert "invalid choice: 'polyhedra'" in capsys.readouterr().err
 
 
 def test_values_that_differ_are_not_reported():
@@ -64,6 +89,10 @@ def test_a_design_that_is_not_certified_stands_out():
     assert report.reached({"seconds": 1.0, "reach": 2})
     assert not report.reached({"seconds": 1.0, "reach": 2, "ok": False})
     assert not report.reached({"ratio": 4.0, "reach": 10})
+    assert report.reached({"times": 4.0, "reach": 4})
+    assert not report.reached({"times": 4.1, "reach": 4})
+    asked = report.WRITERS["reaches"]([{"work": "codes", "times": 4.1, "reach": 4}])
+    assert "| codes | at most 4 times | 4.1 | **no** |" in asked
 
 
 def test_quick_sizes_are_never_written_over_the_results():
