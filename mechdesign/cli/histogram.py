@@ -192,6 +192,11 @@ def discrete_command(job: Job, **calibration: Any) -> None:
             metavar="NAME",
             help="Of delta: as for discrete, or for csh with continuous noise.",
         ),
+        click.option(
+            "--value-sigma",
+            metavar="S",
+            help="Also release the (k+1)-th largest count, with noise of this standard deviation.",
+        ),
         _FLOAT_NOISE,
     )
 )
@@ -206,7 +211,7 @@ def top_k_command(job: Job, *, allow_float_noise: bool, **calibration: Any) -> N
 
     One user is protected who counts once in any number of counters, of any number. The (k+1)-th largest count is
     subtracted from all; what stays above 0 is released as by `histogram discrete`. The count subtracted is not
-    released.
+    released, unless --value-sigma says with which noise; it then stands in the output and in --record.
     """  # noqa: D301 - click's mark for a paragraph that is not wrapped
     _run(job, plan_top_k(**calibration), allow_float_noise=allow_float_noise)
 
@@ -329,7 +334,8 @@ def _run(job: Job, plan: ReleaseRecord, *, allow_float_noise: bool = False) -> N
 
 def _write(job: Job, done: HistogramRelease | None, record: ReleaseRecord) -> None:
     """Write both files; neither is renamed to its place before both are whole."""
-    contents = {job.output: _csv(done) if done is not None else "", job.record: record.to_json()}
+    beside = {} if done is None or done.subtracted is None else {"subtracted": done.subtracted}
+    contents = {job.output: _csv(done) if done is not None else "", job.record: record.to_json(**beside)}
     with ExitStack() as stack:
         for path, content in contents.items():
             if path is not None:
@@ -351,7 +357,15 @@ def _json(job: Job, done: HistogramRelease | None, record: ReleaseRecord) -> dic
     exact = record.as_dict()
     numbers = {name: float(getattr(record, name)) for name in ("epsilon", *_NUMBERS) if name in exact}
     released = None if done is None else len(done.counts)
-    return {**exact, **numbers, "released": released, "output": job.output, "record": job.record}
+    subtracted = None if done is None else done.subtracted
+    return {
+        **exact,
+        **numbers,
+        "released": released,
+        "subtracted": subtracted,
+        "output": job.output,
+        "record": job.record,
+    }
 
 
 _K_MEANS = {
@@ -364,6 +378,7 @@ _COMMON = "; a common one of sigma / k^(1/4) comes on top"
 _NUMBERS = {
     "sigma": "standard deviation of each counter's own noise",
     "tau": "a noisy count is released where it is above 1 + tau",
+    "value_sigma": "standard deviation of the noise of the (k+1)-th largest count",
     "scale": "of the Laplace noise in each bin",
     "alpha": "least probability of a bin, for every record",
 }
@@ -391,5 +406,7 @@ def _facts(job: Job, done: HistogramRelease | None, record: ReleaseRecord) -> li
     ]
     if done is not None:
         facts.append(("released", f"{len(done.counts):,} counts, {record.post_processing}"))
+        if done.subtracted is not None:
+            facts.append(("subtracted", f"{done.subtracted:g}: the (k+1)-th largest count, with its noise"))
     written = ", ".join(path for path in (job.output, job.record) if path is not None)
     return [*facts, ("written", written)] if written else facts

@@ -89,7 +89,7 @@ def check_table_size(variance: Fraction, bits: int) -> None:
         most = math.isqrt(_MOST_ENTRIES**2 // math.ceil(_entries_squared(Fraction(1), bits + 40)))
         raise LimitError(
             f"a discrete Gaussian of variance {rounded_text(variance)} needs a table of more than {_MOST_ENTRIES} "
-            f"entries; accepted: a standard deviation up to about {most}"
+            f"entries; accepted: a standard deviation up to about {most}, so ask for a larger epsilon or delta"
         )
 
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 
 from mechdesign.errors import InputError, shorten
 from mechdesign.exact import Epsilon, rational
@@ -14,6 +15,7 @@ from mechdesign.histogram.discrete import discrete_best, discrete_delta, discret
 from mechdesign.histogram.gshm import gshm_best, gshm_delta, gshm_threshold
 from mechdesign.histogram.laplace import laplace_epsilon, laplace_scale, least_bin_probability
 from mechdesign.histogram.record import Noise, ReleaseRecord
+from mechdesign.histogram.top_k import top_k_delta, top_k_threshold
 from mechdesign.uncertainty.l1_ball import L1Ball
 
 _ONCE = "more than one release: every release draws anew, and what several tell adds up"
@@ -300,13 +302,15 @@ def plan_top_k(
     delta: object = None,
     sigma: object = None,
     tau: object = None,
+    value_sigma: object = None,
     analysis: str | None = None,
     noise: str = "discrete",
 ) -> ReleaseRecord:
     """Return the guarantee of a release of the k largest counts (CSH Algorithm 3, Lemma 13).
 
     The (k+1)-th largest count is subtracted from every count, and what stays above 0 is released as by `plan_discrete`
-    or `plan_csh`. The released values are those differences: the (k+1)-th count itself is not released.
+    or `plan_csh`. The released values are those differences. The (k+1)-th count itself is released only where its
+    noise is given: with it the differences become counts.
 
     Parameters
     ----------
@@ -315,6 +319,9 @@ def plan_top_k(
         counts in.
     epsilon, delta, sigma, tau
         As for `plan_gshm`.
+    value_sigma : number or str, optional
+        Standard deviation of the noise with which the (k+1)-th largest count is released too. Continuous noise
+        then needs sigma, and its only analysis is ``"proved"``.
     analysis : str, optional
         Of `plan_discrete` or `plan_csh`, by the noise.
     noise : str
@@ -339,7 +346,21 @@ def plan_top_k(
     family = _DISCRETE if noise == "discrete" else _CSH
     drawn: Noise = "discrete" if noise == "discrete" else "continuous"
     record = _monotonic("top-k", drawn, family.checked(analysis), k, epsilon)
-    return _sparse(family, record, delta=delta, sigma=sigma, tau=tau)
+    if value_sigma is None:
+        return _sparse(family, record, delta=delta, sigma=sigma, tau=tau)
+    if noise == "continuous":
+        if sigma is None:
+            raise InputError("value_sigma is given without sigma; with continuous noise give both, and delta or tau")
+        family = replace(family, delta=top_k_delta, threshold=top_k_threshold)
+    with_value = replace(
+        family,
+        delta=partial(family.delta, value_sigma=value_sigma),
+        threshold=partial(family.threshold, value_sigma=value_sigma),
+        best=partial(family.best, value_sigma=value_sigma),
+    )
+    planned = _sparse(with_value, record, delta=delta, sigma=sigma, tau=tau)
+    source = f"{planned.source}; the (k+1)-th count beside them: mechdesign.histogram.top_k"
+    return replace(planned, source=source, value_sigma=rational(value_sigma, "value_sigma"))
 
 
 def _monotonic(mechanism: str, noise: Noise, analysis: str, k: int, epsilon: object) -> ReleaseRecord:

@@ -43,6 +43,8 @@ class ReleaseRecord:
     sigma, tau : Fraction or None
         Standard deviation of a counter's own Gaussian noise (never the total), and the threshold: a count is released
         where its noisy value is above ``1 + tau``.
+    value_sigma : Fraction or None
+        Standard deviation of the noise with which the (k+1)-th largest count is released too; None where it is not.
     scale, alpha : Fraction or None
         Scale of Laplace noise, and the least probability of a bin.
     randomness, post_processing : str or None
@@ -61,6 +63,7 @@ class ReleaseRecord:
     k: int | None = None
     sigma: Fraction | None = None
     tau: Fraction | None = None
+    value_sigma: Fraction | None = None
     scale: Fraction | None = None
     alpha: Fraction | None = None
     randomness: str | None = None
@@ -72,7 +75,7 @@ class ReleaseRecord:
         Epsilon and the parameters of the noise are text (a decimal, a ratio, or ``"log(9/8)"``), so that they stay
         exact.
         """
-        given = ((name, _text(getattr(self, name))) for name in ("sigma", "tau", "scale", "alpha"))
+        given = ((name, _text(getattr(self, name))) for name in ("sigma", "tau", "value_sigma", "scale", "alpha"))
         return {
             "mechanism": self.mechanism,
             "notion": self.notion,
@@ -90,9 +93,16 @@ class ReleaseRecord:
             "not_protected": list(self.not_protected),
         }
 
-    def to_json(self) -> str:
-        """Return the record as a JSON object of the schema ``mechdesign/histogram-record/1``."""
-        return json.dumps({"schema": SCHEMA, **self.as_dict()}, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+    def to_json(self, **released: float) -> str:
+        """Return the record as a JSON object of the schema ``mechdesign/histogram-record/1``.
+
+        Parameters
+        ----------
+        released : float
+            Released values that stand beside the counts, by name.
+        """
+        shown = {"schema": SCHEMA, **self.as_dict(), **released}
+        return json.dumps(shown, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
 
 
 NOISE_MEANS = {

@@ -18,6 +18,7 @@ from mechdesign.counts import checked_count
 from mechdesign.errors import InputError, shorten
 from mechdesign.exact import float_up, rounded_text
 from mechdesign.histogram.discrete import above_threshold, half_step_noise
+from mechdesign.histogram.discrete_sampler import draw_discrete_gaussian
 from mechdesign.histogram.noise import Floats, gaussian_noise, laplace_noise
 from mechdesign.histogram.plan import plan_csh, plan_discrete, plan_gshm, plan_laplace, plan_top_k
 from mechdesign.histogram.record import ReleaseRecord
@@ -41,10 +42,13 @@ class HistogramRelease:
         By falling value, ties by label. Multiples of 1/2 where the noise is discrete; whole numbers if rounded.
     record : ReleaseRecord
         The guarantee. It holds nothing that depends on the data but through the counts.
+    subtracted : float or None
+        The (k+1)-th largest count with noise of its own, where the plan of the top k releases it.
     """
 
     counts: dict[str, float]
     record: ReleaseRecord
+    subtracted: float | None = None
 
 
 def release(
@@ -98,15 +102,19 @@ def release(
         kept, noisy = _gshm(values, plan, source)
     else:
         kept, noisy = _correlated(values, plan, source)
+    subtracted = _subtracted(values, plan, source) if plan.value_sigma is not None else None
     final: NDArray[Any] = np.rint(np.maximum(noisy, 0)).astype(np.int64) if whole else noisy
-    excess = "less the (k+1)-th largest count, which is not released; " if plan.mechanism == "top-k" else ""
+    if subtracted is not None and whole:
+        subtracted = float(np.rint(max(subtracted, 0)))
+    own = "is not released" if subtracted is None else "is released with noise of its own"
+    excess = f"less the (k+1)-th largest count, which {own}; " if plan.mechanism == "top-k" else ""
     done = "clipped at 0 and rounded to whole numbers; " if whole else ""
     record = replace(
         plan,
         randomness="the operating system's secure source" if rng is None else "a generator, for experiments only",
         post_processing=f"{excess}{done}sorted by falling value, then by label",
     )
-    return HistogramRelease(_in_order(labels, kept, final), record)
+    return HistogramRelease(_in_order(labels, kept, final), record, subtracted)
 
 
 def release_laplace(
@@ -274,6 +282,7 @@ def release_top_k(
     delta: object = None,
     sigma: object = None,
     tau: object = None,
+    value_sigma: object = None,
     rng: np.random.Generator | None = None,
 ) -> HistogramRelease:
     """Release by how much the k largest counts exceed the next, with discrete noise: `release` of `plan_top_k`.
@@ -282,7 +291,7 @@ def release_top_k(
     ----------
     counts, rng
         As for `release`.
-    k, epsilon, delta, sigma, tau
+    k, epsilon, delta, sigma, tau, value_sigma
         As for `plan_top_k`, which also has continuous noise.
 
     Returns
@@ -300,7 +309,7 @@ def release_top_k(
     >>> list(release_top_k(counts, 2, epsilon=1, delta="1e-6", sigma=8).counts)
     ['a', 'b']
     """
-    plan = plan_top_k(k, epsilon=epsilon, delta=delta, sigma=sigma, tau=tau)
+    plan = plan_top_k(k, epsilon=epsilon, delta=delta, sigma=sigma, tau=tau, value_sigma=value_sigma)
     return release(counts, plan, rng=rng)
 
 
@@ -426,6 +435,14 @@ def _correlated(counts: Integers, plan: ReleaseRecord, source: RandomBytes) -> t
         return support[kept], twice[kept] / 2
     common = gaussian_noise(float(sigma) / float(k) ** 0.25, 1, source)
     return _above(support, positive + (common + gaussian_noise(float(sigma), support.size, source)), plan)
+
+
+def _subtracted(counts: Integers, plan: ReleaseRecord, source: RandomBytes) -> float:
+    """Return the (k+1)-th largest count with noise of its own."""
+    sigma, value = _planned(plan.value_sigma), top_k_counts(counts, _planned(plan.k))[1]
+    if plan.noise == "discrete":
+        return float(value + draw_discrete_gaussian(sigma**2, 1, source)[0])
+    return float(value + gaussian_noise(float(sigma), 1, source)[0])
 
 
 def _above(support: Integers, noisy: Floats, plan: ReleaseRecord) -> tuple[Integers, Floats]:

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from mechdesign.cli.histogram import histogram_command
-from mechdesign.cli.main import commands, run
+from mechdesign.cli.main import run
 from mechdesign.histogram.plan import plan_csh, plan_discrete, plan_gshm, plan_laplace, plan_top_k
 
 COUNTS = {"low": 5_000, "middle": 3_000, 'top, "rare"': 1_500, "one": 1, "none": 0}
@@ -35,7 +34,6 @@ def here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "300")
     monkeypatch.delenv("MECHDESIGN_TRACEBACK", raising=False)
-    monkeypatch.setitem(commands.commands, "histogram", histogram_command)
     with Path("counts.csv").open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["level", "people"])
@@ -239,3 +237,32 @@ def test_help(command, name):
     status, out, err = command(*name, "--help")
     assert (status, err) == (0, "")
     assert "--plan" in out
+
+
+def test_the_count_subtracted_is_released_where_its_noise_is_given(command, here):
+    options = ["-k", 2, *NOISE, "--value-sigma", "4", "-o", "out.csv", "--record", "r.json"]
+    status, out, _ = command("top-k", "counts.csv", *options)
+    assert status == 0
+    assert "is released with noise of its own" in facts(out)["released"]
+    record = json.loads(Path("r.json").read_text())
+    assert record["value_sigma"] == "4"
+    assert f"{record['subtracted']:g}: the (k+1)-th largest count" in facts(out)["subtracted"]
+    assert abs(record["subtracted"] - 1_500) < 40  # ten standard deviations
+    assert float(record["delta"]) > plan_top_k(2, epsilon=1, sigma=9, tau=100).delta
+    status, out, _ = command("top-k", "counts.csv", "-k", 2, *NOISE, "-o", "out.csv", "--json")
+    assert json.loads(out)["subtracted"] is None
+
+
+@pytest.mark.parametrize(
+    ("options", "part"),
+    [
+        (["--value-sigma", "0", *NOISE], "value_sigma is '0'"),
+        (["--value-sigma", "x", *NOISE], "value_sigma is 'x'"),
+        (["--value-sigma", "5", *TARGET, "--noise", "continuous"], "value_sigma is given without sigma"),
+    ],
+)
+def test_bad_noise_of_the_count_subtracted(command, options, part):
+    status, out, err = command("top-k", "--plan", "-k", 2, *options)
+    assert (status, out) == (2, "")
+    assert part in err
+    assert err.count("\n") == 1

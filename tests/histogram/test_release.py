@@ -403,3 +403,29 @@ def test_other_noise_and_seeds_are_refused():
         plan_top_k(2, **TARGET, noise="uniform")
     with pytest.raises(InputError, match=r"rng is 5; accepted: None"):
         release_top_k({"a": 1}, 2, epsilon=1, sigma=8, tau=60, rng=5)
+
+
+@pytest.mark.parametrize("noise", ["discrete", "continuous"])
+def test_the_count_subtracted_is_released_with_noise_of_its_own(noise):
+    counts = {"a": 900, "b": 500, "c": 40, "d": 3}
+    plan = plan_top_k(2, epsilon=1, sigma=8, tau=60, value_sigma=3, noise=noise)
+    rng = np.random.default_rng(11)
+    values = np.array([release(counts, plan, rng=rng, allow_float_noise=True).subtracted for _ in range(2_000)])
+    assert abs(values.mean() - 40) < 5 * 3 / math.sqrt(2_000)
+    assert abs(values.var() / 9 - 1) < 5 * math.sqrt(2 / 2_000)
+    assert (values == np.rint(values)).all() == (noise == "discrete")
+    assert release(counts, plan, rng=silent(plan), allow_float_noise=True, whole=True).subtracted == 40
+    assert release(counts, replace(plan, value_sigma=None), rng=rng, allow_float_noise=True).subtracted is None
+
+
+def test_a_released_count_costs_delta_or_a_larger_threshold():
+    for noise in ("discrete", "continuous"):
+        # Little more than the least sigma, so that the divergence of the noise counts.
+        sigma = round(1.05 * float(plan_top_k(10, **TARGET, noise=noise).sigma), 3)
+        plain = plan_top_k(10, **TARGET, sigma=sigma, noise=noise)
+        beside = plan_top_k(10, **TARGET, sigma=sigma, value_sigma=4 * sigma, noise=noise)
+        assert beside.tau > plain.tau
+        assert beside.delta == plain.delta
+        fixed = {"epsilon": 1, "sigma": sigma, "tau": plain.tau, "noise": noise}
+        assert plan_top_k(10, **fixed, value_sigma=sigma).delta > plan_top_k(10, **fixed).delta
+    assert plan_top_k(10, **TARGET, value_sigma=20).sigma > plan_top_k(10, **TARGET).sigma
