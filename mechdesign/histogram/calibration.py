@@ -20,6 +20,8 @@ from mechdesign.uncertainty.concentration import checked_delta
 _MOST_COUNTERS = 10**9
 _FARTHEST = 2.0**13  # deviations: the probability of more is below every float
 _PLACES = 1e-13  # relative width of the bracket of a threshold
+_MISSES = 2  # secants that do not halve the bracket, as where delta is nearly flat on one side; then it is halved
+_UNEVEN = 1e3  # as long as delta is so much further from the target on one side
 _ROUGH = 1e-7  # the same, where thresholds are only compared
 _GOLDEN = (math.sqrt(5) - 1) / 2
 _STEPS = 14  # of the golden section
@@ -167,12 +169,11 @@ def least_tau(delta: Callable[[float], float], unit: float, target: Fraction, pl
         high *= 2
         below = delta(high)
 
-    rounds = 0
-    while high - low > places * high:
-        rounds += 1
+    misses = 0
+    while (width := high - low) > places * high:
         rise, fall = (math.log(max(reported, math.ulp(0.0))) - goal for reported in (above, below))
-        # Between secants a halving, so that the bracket closes whatever the shape.
-        guess = low + (high - low) * (rise / (rise - fall) if rounds % 3 and rise > 0 >= fall and rise > fall else 0.5)
+        secant = misses < _MISSES and rise > 0 >= fall and rise > fall
+        guess = low + width * (rise / (rise - fall) if secant else 0.5)
         # Kept off both ends by less than the final width: once the root is found, the other end follows.
         tau = min(max(guess, low + 0.4 * places * high), high - 0.4 * places * high)
         if not low < tau < high:
@@ -182,6 +183,10 @@ def least_tau(delta: Callable[[float], float], unit: float, target: Fraction, pl
             high, below = tau, reported
         else:
             low, above = tau, reported
+        if secant:
+            misses = misses + 1 if high - low > width / 2 else 0
+        elif max(rise, -fall) < _UNEVEN * min(rise, -fall):
+            misses = 0
     return high
 
 
