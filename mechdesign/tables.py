@@ -203,4 +203,6 @@ def _open_parquet(path: str | os.PathLike[str], columns: Sequence[str]) -> Colum
                 f"{path}: the column {shorten(every.names[place])} is of type {kind}; accepted: flat columns"
             )
     schema = pa.schema([every.field(place) for place in places])
-    return Columns(names, schema, _batches(file.iter_batches(_BATCH_ROWS, columns=list(names)), path, names))
+    # Some versions of pyarrow cannot iterate over no row group.
+    reader = file.iter_batches(_BATCH_ROWS, columns=list(names)) if file.num_row_groups else iter(())
+    return Columns(names, schema, _batches(reader, path, names))
