@@ -78,6 +78,13 @@ def test_spaces_are_stripped_and_nothing_is_inferred(tmp_path):
     assert read_csv(tmp_path / "out.csv") == [["id", "kind"], ["1", "w"], ["2", "x"], ["3", "y"], ["4", "z"]]
 
 
+def test_a_header_may_come_late_and_take_lines(tmp_path, told):
+    source = tmp_path / "in.csv"
+    source.write_text('\n\nid,"kind\nof"\n1,a\n2,"b c"\n')
+    assert privatize_file(RecordFile(source, "kind\nof"), tmp_path / "out.csv", told) == 2
+    assert read_csv(tmp_path / "out.csv") == [["kind\nof"], [OUT["a"]], [OUT["b c"]]]
+
+
 def test_parquet_keeps_the_types_of_kept_columns(tmp_path, told):
     kinds = pa.array([kind for _, kind, _ in ROWS])
     table = pa.table({"id": pa.array(range(23), pa.int16()), "kind": kinds.dictionary_encode(), "x": [0.5] * 23})
