@@ -92,7 +92,7 @@ def test_likelihoods_that_differ_are_not_reported(monkeypatch):
     wrong = type("Wrong", (), {"frequencies": np.full(3, 1 / 3), "gap": 1e-9})()
     monkeypatch.setattr(reports, "maximum_likelihood", lambda *_: wrong)
     with pytest.raises(AssertionError, match="two ways to the greatest likelihood differ"):
-        reports.beside_em(matrix, counts, 10.0)
+        reports.beside_em(matrix, counts, 1.0, 10.0)
 
 
 def test_the_bytes_used_are_those_that_the_sampler_asks_for():
