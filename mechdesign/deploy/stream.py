@@ -23,6 +23,7 @@ from mechdesign.tables import Columns, index_from, open_columns
 
 Report = Callable[[str], None]
 _ENDINGS = (".csv", ".parquet")
+_SPECIAL = '",\r\n'  # what a field of a CSV file holds only between quotes
 
 
 @dataclass(frozen=True)
@@ -125,6 +126,8 @@ def privatize_file(
     2
     'answer'
     """
+    import pyarrow as pa
+
     source = records.path
     ending = Path(output).suffix.lower()
     if ending not in _ENDINGS:
@@ -135,11 +138,12 @@ def privatize_file(
     alphabet = Alphabet(mechanism.inputs, unknown, missing)
     random = random_bytes(rng)
     columns = open_columns(source, [records.column, *keep], header=records.header)
-    labels = np.array(mechanism.outputs, dtype=object)
+    labels = pa.array(mechanism.outputs, type=pa.string())
     done = 0
-    with written_atomically(output) as file, _writer(ending, file, columns, records) as write:
+    with written_atomically(output) as file, _writer(ending, file, columns, records, mechanism.outputs) as write:
         for codes, batch in records.batches(columns, alphabet):
-            write(_with_column(batch, records.name, labels.take(mechanism.sampler.draw(codes, random))))
+            drawn = labels.take(pa.array(mechanism.sampler.draw(codes, random)))
+            write(batch.set_column(batch.schema.get_field_index(records.name), records.name, drawn))
             done += codes.size
             if report is not None:
                 report(f"privatizing: {done:,} records")
@@ -172,16 +176,11 @@ def count_reports(reports: RecordFile, labels: tuple[str, ...], *, report: Repor
     return counts
 
 
-def _with_column(batch: Any, name: str, values: NDArray[Any]) -> Any:
-    import pyarrow as pa
-
-    index = batch.schema.get_field_index(name)
-    return batch.set_column(index, name, pa.array(values, type=pa.string()))
-
-
 @contextmanager
-def _writer(ending: str, file: BinaryIO, columns: Columns, records: RecordFile) -> Iterator[Callable[[Any], None]]:
-    """Yield what writes one batch."""
+def _writer(
+    ending: str, file: BinaryIO, columns: Columns, records: RecordFile, labels: Sequence[str]
+) -> Iterator[Callable[[Any], None]]:
+    """Yield what writes one batch, whose reports are among the labels."""
     import pyarrow as pa
 
     if ending == ".parquet":
@@ -191,22 +190,50 @@ def _writer(ending: str, file: BinaryIO, columns: Columns, records: RecordFile) 
         with pq.ParquetWriter(file, columns.schema.set(place, pa.field(records.name, pa.string()))) as writer:
             yield writer.write_batch
         return
+    schema = _csv_schema(columns, records)
     if records.header:
         line = io.StringIO(newline="")
         csv.writer(line, lineterminator="\n").writerow(columns.names)
         file.write(line.getvalue().encode())
-    yield lambda batch: _write_csv(batch, file)
+    kept = [field.name for field in schema if field.name != records.name and _is_text(field.type)]
+    quoted = any(character in label for label in labels for character in _SPECIAL)
+    yield lambda batch: _write_csv(batch.cast(schema), file, kept, quoted=quoted)
 
 
-def _write_csv(batch: Any, file: BinaryIO) -> None:
-    """Write the rows of a batch, with quotes where a field of it needs them."""
+def _csv_schema(columns: Columns, records: RecordFile) -> Any:
+    """Return the schema with plain text for encoded text, after checking that CSV holds all its types."""
     import pyarrow as pa
+    import pyarrow.csv as pa_csv
+
+    fields = []
+    for field in columns.schema:
+        kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+        kind = pa.string() if pa.types.is_string_view(kind) or field.name == records.name else kind
+        try:
+            if pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind):
+                raise pa.ArrowInvalid("bytes are no text")
+            pa_csv.write_csv(pa.schema([pa.field("x", kind)]).empty_table(), io.BytesIO())
+        except pa.ArrowException as error:
+            raise InputError(
+                f"{records.path}: the column {shorten(field.name)} is of type {field.type}, which CSV does not hold "
+                f"({shorten(str(error), 80)}); leave it out, or give a .parquet output"
+            ) from None
+        fields.append(pa.field(field.name, kind))
+    return pa.schema(fields)
+
+
+def _is_text(kind: Any) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def _write_csv(batch: Any, file: BinaryIO, kept: Sequence[str], *, quoted: bool) -> None:
+    """Write the rows of a batch; with quotes if reports need them, or a field of the text columns that are kept."""
     import pyarrow.compute as pc
     import pyarrow.csv as pa_csv
 
-    texts = [
-        column for column in batch.columns if pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
-    ]
-    special = any(pc.any(pc.match_substring_regex(column, '[",\r\n]')).as_py() for column in texts)
+    pattern = f"[{_SPECIAL}]"
+    special = quoted or any(pc.any(pc.match_substring_regex(batch.column(name), pattern)).as_py() for name in kept)
     style = "needed" if special else "none"
     pa_csv.write_csv(batch, file, pa_csv.WriteOptions(include_header=False, quoting_style=style))

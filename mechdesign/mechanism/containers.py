@@ -1,7 +1,6 @@
 """Records in the containers that people keep them in: to codes, and back to the same kind of container.
 
-Lists, numpy arrays, pandas and polars series and pyarrow arrays. Neither pandas nor polars is imported
-unless a series of theirs comes in.
+Lists, numpy arrays, pandas and polars series and pyarrow arrays. Neither pandas nor polars is required.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """Files in, files out: every row, the right columns, whole or absent."""
 
 import csv
+import datetime
+import decimal
 import gzip
 import os
 import subprocess
@@ -95,6 +97,31 @@ def test_parquet_keeps_the_types_of_kept_columns(tmp_path, told):
     assert out.to_pydict() == {"id": list(range(23)), "kind": [OUT[kind] for _, kind, _ in ROWS]}
     privatize_file(RecordFile(tmp_path / "in.parquet", "kind"), tmp_path / "out.csv", told, keep=["id", "x"])
     assert read_csv(tmp_path / "out.csv")[:2] == [["id", "kind", "x"], ["0", "y,1", "0.5"]]
+
+
+def test_kept_columns_of_every_type_are_written_or_refused(tmp_path, told):
+    kinds = {
+        "encoded": pa.array(["x,y", None]).dictionary_encode(),
+        "large": pa.array(["two\nlines", ""], pa.large_string()),
+        "day": pa.array([datetime.date(2020, 1, 2), None]),
+        "money": pa.array([decimal.Decimal("1.50"), None]),
+        "flag": pa.array([True, None]),
+    }
+    table = pa.table({"kind": ["a", "b c"], **kinds, "bytes": [b"a", b"b"], "span": [datetime.timedelta(1)] * 2})
+    pq.write_table(table, tmp_path / "in.parquet")
+    source = RecordFile(tmp_path / "in.parquet", "kind")
+    privatize_file(source, tmp_path / "out.csv", told, keep=list(kinds))
+    rows = read_csv(tmp_path / "out.csv")
+    assert rows[0] == ["kind", *kinds]
+    assert rows[1] == [OUT["a"], "x,y", "two\nlines", "2020-01-02", "1.50", "true"]
+    assert rows[2] == [OUT["b c"], "", "", "", "", ""]
+    for name in ("bytes", "span"):
+        privatize_file(source, tmp_path / "out.parquet", told, keep=[name])
+        assert pq.read_table(tmp_path / "out.parquet").column(name).equals(table.column(name))
+        if name == "bytes":
+            with pytest.raises(md.InputError, match=r"'bytes' is of type binary, which CSV does not hold .*\.parquet"):
+                privatize_file(source, tmp_path / "no.csv", told, keep=[name])
+    assert not (tmp_path / "no.csv").exists()
 
 
 def test_integers_in_parquet_are_the_labels_they_print_as(tmp_path):
