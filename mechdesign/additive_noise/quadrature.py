@@ -48,6 +48,7 @@ class _Channel:
         return logs
 
     def leakage(self, y: Floats) -> Floats:
+        """Return the leakage of each outcome; 0 where it has no density."""
         logs = self.logs(y)
         largest = logs.max(axis=0)
         occurs = np.isfinite(largest)
@@ -56,6 +57,7 @@ class _Channel:
             return np.where(occurs, -np.log(np.where(occurs, relative, 1.0)), 0.0)
 
     def density(self, y: float) -> float:
+        """Return the density of an outcome."""
         return float(self.prior @ np.exp(self.logs(np.array([y])))[:, 0])
 
     def excess(self, y: float, epsilon: float) -> float:

@@ -221,7 +221,7 @@ def top_k_command(job: Job, *, allow_float_noise: bool, **calibration: Any) -> N
     (
         _k("Most counts above 0 that any data set could have."),
         *_SPARSE_OPTIONS,
-        _analysis("proved", "theorem-11", "theorem-12", "exact"),
+        _analysis("proved", "theorem-11"),
         _FLOAT_NOISE,
     )
 )

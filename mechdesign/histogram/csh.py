@@ -143,16 +143,17 @@ def csh_delta(k: int, sigma: object, tau: object, epsilon: object, analysis: str
         A decimal from 0 to 700, or ``"log(9/8)"``; nats.
     analysis : str, optional
         - ``"proved"``: the bound stated at the top of this module, in ball arithmetic throughout.
-        - ``"theorem-11"``, ``"theorem-12"``: those of the paper, never better.
+        - ``"theorem-11"``, ``"theorem-12"``: those of the paper. One term of Theorem 12 is not shown for its own pairs;
+          no counterexample to the whole is known.
         - ``"exact"``: the supremum over all pairs of neighbours. Those that the proved bound leaves open are
-          integrated, with an estimated error on top (see `csh_pair_delta`).
+          integrated, with an estimated error on top, which is not proved (see `csh_pair_delta`).
         - ``"exact-extremes-unproved"``: the greater of the two extreme pairs, all counters new and all shared. No pair
           was ever found that is worse, but this is not proved: it is a lower bound.
 
     Returns
     -------
     float
-        Never below what the analysis says.
+        Never below what the analysis says; releases take ``"proved"`` or ``"theorem-11"`` alone.
 
     Raises
     ------

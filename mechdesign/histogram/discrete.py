@@ -430,6 +430,7 @@ class _Tails:
 
     @classmethod
     def of(cls, k: int, sigma: Fraction) -> _Tails:
+        """Return the tables of both noises, after checking that they fit."""
         own, common = 4 * sigma**2, 4 * sigma**2 / correlation(k)
         check_table_size(own, _TAIL_BITS)
         weights = gaussian_weights(own, _TAIL_BITS)

@@ -152,6 +152,7 @@ class _Cumulative:
 
     @classmethod
     def of(cls, variance: Fraction, bits: int) -> _Cumulative:
+        """Return the sums from both sides: of the least weights over the greatest total, and the other way round."""
         weights = gaussian_weights(variance, bits)
         total_low, total_high = weights.total_low, weights.total_high
         below = accumulate((2 * w for w in weights.low[1:]), initial=weights.low[0])

@@ -31,7 +31,7 @@ class _Family:
     delta: Callable[..., float]
     threshold: Callable[..., object]
     best: Callable[..., tuple[object, object]]
-    sources: Mapping[str, str]  # by analysis, the default first
+    sources: Mapping[str, str]  # by analysis, the default first; a release states none that is not proved
 
     def checked(self, analysis: object) -> str:
         """Return the name of an analysis."""
@@ -58,8 +58,6 @@ _CSH = _Family(
     {
         "proved": "a bound that is proved for every pair of neighbours, and at most that of CSH Theorem 11",
         "theorem-11": "CSH Theorem 11",
-        "theorem-12": "CSH Theorem 12, of which one term is not shown for its own pairs; no counterexample is known",
-        "exact": "the greatest delta of all pairs of neighbours, integrated with an estimated error on top",
     },
 )
 _DISCRETE = _Family(
@@ -223,7 +221,8 @@ def plan_csh(
     epsilon, delta, sigma, tau
         As for `plan_gshm`.
     analysis : str, optional
-        ``"proved"`` (default), ``"theorem-11"``, ``"theorem-12"`` or ``"exact"``.
+        ``"proved"`` (default) or ``"theorem-11"``. The others of `csh_delta` are not proved: Theorem 12 has a term
+        that is not shown for its own pairs, and ``"exact"`` estimates the error of its integrals.
 
     Returns
     -------

@@ -429,3 +429,10 @@ def test_a_released_count_costs_delta_or_a_larger_threshold():
         fixed = {"epsilon": 1, "sigma": sigma, "tau": plain.tau, "noise": noise}
         assert plan_top_k(10, **fixed, value_sigma=sigma).delta > plan_top_k(10, **fixed).delta
     assert plan_top_k(10, **TARGET, value_sigma=20).sigma > plan_top_k(10, **TARGET).sigma
+
+
+@pytest.mark.parametrize("analysis", ["theorem-12", "exact", "exact-extremes-unproved"])
+def test_a_release_states_no_guarantee_that_is_not_proved(analysis):
+    for plan in (plan_csh, lambda k, **given: plan_top_k(k, noise="continuous", **given)):
+        with pytest.raises(InputError, match=r"accepted: proved, theorem-11$"):
+            plan(10, **TARGET, analysis=analysis)

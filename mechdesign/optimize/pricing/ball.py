@@ -93,6 +93,7 @@ class _Conditions:
 
     @classmethod
     def of(cls, ball: L1Ball, exp_epsilon: float, linear: Floats) -> _Conditions:
+        """Return the conditions for each row of a linear cost."""
         P, rate, t = ball.prior, 1 / exp_epsilon, float(ball.half_radius)
         free = P > 0
         breaks = linear[:, free] / P[free]
