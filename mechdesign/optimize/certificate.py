@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 
 from mechdesign.arrays import frozen
 from mechdesign.errors import InputError
+from mechdesign.exact import float_up
 from mechdesign.optimize.cone import effective_exp_epsilon
 from mechdesign.optimize.pricing import ListedPricing, Price, Pricing, price_by_guess, pricing_for
 from mechdesign.problem import DesignProblem
@@ -26,7 +27,7 @@ from mechdesign.tolerances import BOUND_PAD
 from mechdesign.uncertainty.base import Floats
 from mechdesign.utility import PolyhedralUtility
 
-_TINY_EPSILON = 1e-20
+_EPS = float(np.finfo(float).eps)
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,18 +89,18 @@ def certify(
     try:
         with np.errstate(over="ignore", invalid="ignore"):
             price = greatest_reduced_cost(problem, lam, pricing)
-        total = math.fsum(lam.tolist()) + price.upper
+        # The sum of these floats, correctly rounded: lambda and r may cancel.
+        bound = math.nextafter(math.fsum([*lam.tolist(), price.upper]), math.inf)
     except OverflowError:
         # Multipliers whose sum no float holds prove nothing.
-        price, total = Price(math.inf, "multipliers beyond floats", 0), math.inf
-    bound = math.nextafter(total + 4 * np.finfo(float).eps * abs(total), math.inf)
+        price, bound = Price(math.inf, "multipliers beyond floats", 0), math.inf
     return Certificate(lam, price.upper, min(bound, full_disclosure(problem)), price.method, price.columns)
 
 
 def full_disclosure(problem: DesignProblem) -> float:
     """Return the utility of releasing the data unchanged, rounded up, which no mechanism exceeds.
 
-    mu is sublinear, so ``mu(v) <= sum_i v_i mu(1_i)``: with ``lambda_i = mu(1_i)`` no reduced cost is
+    For gains it is the sum of ``P_i max_w g(w, i)``, exactly. mu is sublinear, so ``mu(v) <= sum_i v_i mu(1_i)``: with ``lambda_i = mu(1_i)`` no reduced cost is
     positive, whatever the cone.
 
     Examples
@@ -108,31 +109,50 @@ def full_disclosure(problem: DesignProblem) -> float:
     >>> round(full_disclosure(DesignProblem(L1Ball([0.5, 0.5]), 1)), 12)
     0.69314718056
     """
+    if isinstance(problem.utility, PolyhedralUtility):
+        return float_up(problem.utility.disclosure(problem.uncertainty.center))
     P = problem.uncertainty.prior
     likely = P > 0
     columns = np.eye(P.size)[:, likely] / P[likely]
-    upper = P[likely] * problem.utility.mu_up(columns, P, 4 * np.finfo(float).eps * columns)
+    upper = P[likely] * problem.utility.mu_up(columns, P, 4 * _EPS * columns)
     total = math.fsum(upper.tolist())
-    return math.nextafter(total + 4 * np.finfo(float).eps * float(np.abs(upper).sum()), math.inf)
+    return math.nextafter(total + 4 * _EPS * float(np.abs(upper).sum()), math.inf)
 
 
 def greatest_reduced_cost(
     problem: DesignProblem, multipliers: Floats, pricing: ListedPricing | Pricing | None = None
 ) -> Price:
     """Return the greatest reduced cost of any column with ``<P, v> = 1`` by the exact method that covers it."""
-    if problem.epsilon.exp_down == 1:
-        ones = np.ones((problem.uncertainty.size, 1))
-        constant = float(problem.utility.mu_up(ones, problem.uncertainty.prior, 0.0)[0])
-        # An epsilon below 1e-38 counts as 0, so that true columns may differ from the constant one by as much.
-        upper = constant - math.fsum(multipliers.tolist()) + _TINY_EPSILON * abs(full_disclosure(problem))
-        return Price(math.nextafter(upper, math.inf), "the constant column", 1)
     exp_epsilon = effective_exp_epsilon(problem)
     if isinstance(problem.utility, PolyhedralUtility):
         return price_by_guess(problem.uncertainty, exp_epsilon, problem.utility, multipliers)
+    if problem.epsilon.exp_down == 1:
+        return _nearly_constant(problem, multipliers)
     at_hand = pricing or pricing_for(problem.uncertainty, exp_epsilon, problem.utility)
     return at_hand.price(multipliers, thorough=True)
 
 
 def padded(problem: DesignProblem, upper_bound: float) -> float:
     """Return a bound with room for the rounding of a second computation on another machine."""
-    return upper_bound + BOUND_PAD * max(abs(full_disclosure(problem)), abs(upper_bound))
+    utility, known = problem.utility, problem.uncertainty
+    if isinstance(utility, PolyhedralUtility):
+        # All mechanisms lie between what is gained without and with the data, whatever both have in common.
+        weighted = utility.advantages(known.size) * known.prior
+        spread = float(weighted.max(axis=0).sum() - weighted.sum(axis=1).max())
+    else:
+        spread = abs(full_disclosure(problem))
+    return upper_bound + BOUND_PAD * max(spread, abs(upper_bound))
+
+
+def _nearly_constant(problem: DesignProblem, multipliers: Floats) -> Price:
+    """Return the greatest reduced cost where epsilon is 0, or so small that its proofs allow the constant column alone.
+
+    A column with ``<P, v> = 1`` has ``1 - (e - 1) / P_i <= v_i <= e``, and no entry below 0.
+    """
+    P = problem.uncertainty.prior
+    excess = float_up(problem.epsilon.exp_up - 1)
+    off = np.minimum(2 * excess / np.maximum(P, np.finfo(float).tiny), 1.0) if excess > 0 else np.zeros(P.size)
+    upper = float(problem.utility.mu_up(np.ones((P.size, 1)), P, off[:, None])[0])
+    moved = np.abs(multipliers) * off
+    total = math.fsum([upper, *(-multipliers).tolist(), *moved.tolist(), 4 * _EPS * float(moved.sum())])
+    return Price(math.nextafter(total, math.inf), "the constant column", 1)

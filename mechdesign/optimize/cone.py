@@ -13,7 +13,7 @@ A mechanism for a smaller epsilon is private for a larger one; what it loses sho
 
 
 def effective_exp_epsilon(problem: DesignProblem) -> float:
-    """Return exp(epsilon), or what it takes for every column to be allowed, if that is less.
+    """Return exp(epsilon), rounded up, or what it takes for every column to be allowed, if that is less.
 
     ``max v <= e h(v)`` holds for all v once it does for the columns of a single symbol, because h is
     concave. From there on a larger epsilon changes nothing.
@@ -24,7 +24,7 @@ def effective_exp_epsilon(problem: DesignProblem) -> float:
     >>> effective_exp_epsilon(DesignProblem(L1Ball(["0.75", "0.25"]), 600))
     4.0
     """
-    exp_down, known = problem.epsilon.exp_down, problem.uncertainty
+    exp_up, known = problem.epsilon.exp_up, problem.uncertainty
     units = ([int(i == j) for j in range(known.size)] for i in range(known.size))
     least = min(known.exact_support(unit) for unit in units)
-    return float_up(min(exp_down, 1 / least) if least > 0 else exp_down)
+    return float_up(min(exp_up, 1 / least) if least > 0 else exp_up)

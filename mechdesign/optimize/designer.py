@@ -98,8 +98,8 @@ def design(
     bare = Mechanism.from_matrix(solution.matrix, guarantee, bits=bits)
     tell("computing the upper bound from the dual vector")
     certificate = certify(problem, solution.multipliers, pricing)
-    utility, prior = problem.utility, problem.uncertainty.prior
-    value = utility.value(bare.matrix, prior)
+    utility = problem.utility
+    value = utility.value(bare.matrix, problem.uncertainty.center)
     bound = padded(problem, certificate.upper_bound)
     mechanism = replace(
         bare,
@@ -139,7 +139,7 @@ def _solve(
     if problem.epsilon.exp_down == 1:
         ones = np.ones((known.size, 1))
         # The constant column is all there is, so any multipliers that sum to its utility are tight.
-        multipliers = known.prior * utility.value(ones, known.prior)
+        multipliers = known.prior * utility.value(ones, known.center)
         return Solution(ones, multipliers, 1, 0), "constant mechanism (epsilon = 0)", None
     effective = effective_exp_epsilon(problem)
     exp_epsilon = min(effective, MOST_IN_PROGRAMS)
@@ -159,8 +159,7 @@ def _closed_form(problem: DesignProblem, value: float, bound: float) -> ClosedFo
     forms = closed_forms(problem)
     if not forms:
         return None
-    prior, utility = problem.uncertainty.prior, problem.utility
-    valued = [(utility.value(form.matrix, prior), form) for form in forms]
+    valued = [(problem.utility.value(form.matrix, problem.uncertainty.center), form) for form in forms]
     reached, form = max(valued, key=lambda pair: (pair[1].optimal, pair[0]))
     if not reached <= bound + 1e-9 * max(1.0, abs(bound)):
         raise SolverError(

@@ -47,10 +47,13 @@ def solve_polyhedral(
     SolverError
         If both methods fail.
     """
-    gains = utility.gains(known.size) * known.prior
     # What every guess gains is gained by every mechanism: it only costs digits.
-    common = gains.min(axis=0)
-    linear = gains - common
+    advantages = utility.advantages(known.size)
+    least = advantages.argmin(axis=0).tolist()
+    common = np.array(
+        [float(p * utility.exact_gain(w, i, known.size)) for i, (p, w) in enumerate(zip(known.center, least, strict=True))]
+    )
+    linear = (advantages - advantages.min(axis=0)) * known.prior
     greatest = float(linear.max())
     if greatest == 0:
         return Solution(np.ones((known.size, 1)), common, len(linear), 0)

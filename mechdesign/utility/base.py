@@ -65,7 +65,7 @@ class Utility(ABC):
         """
 
     def value(self, matrix: ArrayLike, prior: ArrayLike) -> float:
-        """Return the utility of a mechanism, an (N, M) row-stochastic matrix, at a prior."""
+        """Return the utility of a mechanism, an (N, M) row-stochastic matrix, at a prior of floats or fractions."""
         return float(self.mu(matrix, prior).sum())
 
 

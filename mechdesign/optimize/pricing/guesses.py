@@ -9,22 +9,29 @@ because then ``<a - r P, v> <= max(v) (y / e) - y h(v) <= 0`` for every v of the
 come from a bisection over all guesses at once (`mechdesign.optimize.pricing.ball`), for other sets from a
 linear program for each guess. They are proposals: r is then computed from them, so that a poor one weakens the
 bound but cannot falsify it.
+
+Gains, P and lambda are rational, and what is left of them after the subtraction may be less than the rounding of
+either term. So a is computed from the rational numbers wherever it cancels, and all rounding is relative to a.
 """
 
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterator
+from fractions import Fraction
 
 import numpy as np
 
 from mechdesign.errors import SolverError
+from mechdesign.exact import float_up
 from mechdesign.optimize.pricing.ball import ball_duals
 from mechdesign.optimize.pricing.price import Price
 from mechdesign.tolerances import SOLVER
 from mechdesign.uncertainty import L1Ball, UncertaintySet
 from mechdesign.uncertainty.base import Floats
 from mechdesign.utility import PolyhedralUtility
+from mechdesign.utility.differences import Differences
 
 _EPS = float(np.finfo(float).eps)
 
@@ -50,18 +57,35 @@ def price_by_guess(
     SolverError
         If a linear program cannot be solved.
     """
-    P = uncertainty.prior
-    linear = utility.gains(uncertainty.size) * P - multipliers
-    greatest = -np.inf
-    if not np.isfinite(linear).all():
-        return Price(np.inf, "multipliers beyond floats", len(linear))
-    # A power of two changes no digit; solvers want numbers of about 1.
-    scales = np.ldexp(1.0, np.frexp(np.abs(linear).max(axis=1))[1] - 1)
-    scaled = linear / scales[:, None]
-    for a, scale, (y, Q) in zip(scaled, scales, _duals(uncertainty, exp_epsilon, scaled), strict=True):
-        level = _proved_level(a, P, y, Q, exp_epsilon) * float(scale)
-        greatest = max(greatest, np.inf if np.isnan(level) else level)
-    return Price(greatest, "a dual solution for every guess", len(linear))
+    greatest = -math.inf
+    if exp_epsilon == 1:
+        # Only constant columns are left, whose reduced cost is that of (1,...,1).
+        exact = utility.undisclosed(uncertainty.center) - sum(map(Fraction, multipliers.tolist()))
+        return Price(_float_up(exact), "the constant column", 1)
+    priced = Differences(uncertainty.center, [Fraction(x) for x in multipliers.tolist()])
+    rows = list(utility.differences(priced, uncertainty.size))
+    # Powers of two change no digit; solvers want numbers of about 1.
+    linear = np.array([row for row, _ in rows])
+    for (a, power), (y, Q) in zip(rows, _duals(uncertainty, exp_epsilon, linear), strict=True):
+        greatest = max(greatest, _scaled_up(_proved_level(a, uncertainty.prior, y, Q, exp_epsilon), power))
+    return Price(greatest, "a dual solution for every guess", len(rows))
+
+
+def _scaled_up(level: float, power: int) -> float:
+    """Return a level times a power of two, rounded up by no less than what gains below the smallest float are worth."""
+    if not math.isfinite(level):
+        return math.inf  # what is not a number proves nothing
+    if level == 0:
+        return math.nextafter(0.0, math.inf)
+    return math.nextafter(_float_up(Fraction(level) * Fraction(2) ** power), math.inf)
+
+
+def _float_up(x: Fraction) -> float:
+    """Return a float that is not below a fraction: the next one, or infinity, or the lowest."""
+    try:
+        return float_up(x)
+    except OverflowError:
+        return math.inf if x > 0 else -sys.float_info.max
 
 
 def _duals(uncertainty: UncertaintySet, exp_epsilon: float, linear: Floats) -> Iterator[tuple[float, Floats]]:
