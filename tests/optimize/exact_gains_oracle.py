@@ -77,7 +77,8 @@ def columns(known, e):
 def greatest_reduced_cost(known, e, gains, multipliers):
     """Return the greatest ``sum_i (P_i g(w, i) - lambda_i) v_i`` over guesses and columns of the cone."""
     costs = [[p * g - x for p, g, x in zip(known.center, row, multipliers, strict=True)] for row in gains]
-    return max(sum(a * x for a, x in zip(row, v, strict=True)) for row in costs for v in columns(known, e))
+    found = columns(known, e)
+    return max(sum(a * x for a, x in zip(row, v, strict=True)) for row in costs for v in found)
 
 
 def disclosure(known, gains):
