@@ -100,8 +100,8 @@ def certify(
 def full_disclosure(problem: DesignProblem) -> float:
     """Return the utility of releasing the data unchanged, rounded up, which no mechanism exceeds.
 
-    For gains it is the sum of ``P_i max_w g(w, i)``, exactly. mu is sublinear, so ``mu(v) <= sum_i v_i mu(1_i)``: with ``lambda_i = mu(1_i)`` no reduced cost is
-    positive, whatever the cone.
+    mu is sublinear, so ``mu(v) <= sum_i v_i mu(1_i)``: with ``lambda_i = mu(1_i)`` no reduced cost is
+    positive, whatever the cone. For gains the sum is exact and rounded once.
 
     Examples
     --------
@@ -137,8 +137,7 @@ def padded(problem: DesignProblem, upper_bound: float) -> float:
     utility, known = problem.utility, problem.uncertainty
     if isinstance(utility, PolyhedralUtility):
         # All mechanisms lie between what is gained without and with the data, whatever both have in common.
-        weighted = utility.advantages(known.size) * known.prior
-        spread = float(weighted.max(axis=0).sum() - weighted.sum(axis=1).max())
+        spread = -float((utility.shortfalls(known.size) @ known.prior).max())
     else:
         spread = abs(full_disclosure(problem))
     return upper_bound + BOUND_PAD * max(spread, abs(upper_bound))

@@ -62,10 +62,10 @@ def compare(
     if not isinstance(solved, Design):
         raise InputError(f"the design is {shorten(solved)}; give what mechdesign.design returns")
     problem = solved.problem
-    prior, utility = problem.uncertainty.prior, problem.utility
+    utility = problem.utility
     everything = L1Ball(problem.uncertainty.center, 2, problem.uncertainty.labels)
     krr = k_ary_randomized_response(everything, problem)
-    value = utility.value(krr.matrix, prior)
+    value = utility.value(krr.matrix, problem.uncertainty.center)
     try:
         wanted = DesignProblem(everything, problem.epsilon, utility)
         best = design(wanted, tol=solved.tol, time_limit=time_limit, report=report)

@@ -48,12 +48,10 @@ def solve_polyhedral(
         If both methods fail.
     """
     # What every guess gains is gained by every mechanism: it only costs digits.
-    advantages = utility.advantages(known.size)
-    least = advantages.argmin(axis=0).tolist()
-    common = np.array(
-        [float(p * utility.exact_gain(w, i, known.size)) for i, (p, w) in enumerate(zip(known.center, least, strict=True))]
-    )
-    linear = (advantages - advantages.min(axis=0)) * known.prior
+    shortfalls = utility.shortfalls(known.size)
+    least, exact = shortfalls.argmin(axis=0).tolist(), utility.exact_gains(known.size)
+    common = np.array([float(p * exact(w, i)) for i, (p, w) in enumerate(zip(known.center, least, strict=True))])
+    linear = (shortfalls - shortfalls.min(axis=0)) * known.prior
     greatest = float(linear.max())
     if greatest == 0:
         return Solution(np.ones((known.size, 1)), common, len(linear), 0)

@@ -103,7 +103,7 @@ def verify(mechanism: Mechanism) -> Verification:
 
 
 def _rounding(problem: DesignProblem, matrix: Floats, value: float) -> float:
-    """Return by how much two machines may differ in a value: twice what its rounding may come to, 0 where it is exact."""
+    """Return by how much two machines may differ in a value: twice its error of rounding, 0 where it is exact."""
     if isinstance(problem.utility, PolyhedralUtility):
         return 0.0
     P = problem.uncertainty.prior

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -64,9 +66,9 @@ class Utility(ABC):
             If the utility belongs to another number of symbols.
         """
 
-    def value(self, matrix: ArrayLike, prior: ArrayLike) -> float:
+    def value(self, matrix: ArrayLike, prior: ArrayLike | Sequence[Fraction]) -> float:
         """Return the utility of a mechanism, an (N, M) row-stochastic matrix, at a prior of floats or fractions."""
-        return float(self.mu(matrix, prior).sum())
+        return float(self.mu(matrix, np.asarray(prior, dtype=float)).sum())
 
 
 def columns_and_prior(columns: ArrayLike, prior: ArrayLike) -> tuple[Floats, Floats]:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 _BITS = 64
-_CANCELLED = 0.25  # a difference below this share of its terms is computed from the rational numbers
+_CANCELLED = 0.125  # a difference below this share of its terms is computed from the rational numbers
 
 
 class Differences:
@@ -39,9 +39,9 @@ class Differences:
         self._subtrahend = _wide(self._subtrahends)
 
     def scaled(self, gains: Floats, exact: Callable[[int], Fraction]) -> tuple[Floats, int]:
-        """Return floats d and an exponent k with ``x_i g_i - y_i = 2^k d_i``, the largest \\|d_i\\| in [1/2, 1).
+        """Return floats d and an exponent k with ``x_i g_i - y_i = 2^k d_i``, the largest d_i of size 1/2 to 1.
 
-        Every d_i has a relative error of at most 7 units of 2^-52, save for an error of 2^-1074 in g_i, and one of
+        Every d_i has a relative error of at most 13 units of 2^-52, save for an error of 2^-1074 in g_i, and one of
         2^-1074 in d_i, where these are so small.
 
         Parameters
@@ -79,7 +79,7 @@ def _wide(numbers: Sequence[Fraction]) -> tuple[Floats, NDArray[np.int64]]:
 
 
 def _mantissa(numerator: int, denominator: int) -> tuple[float, int]:
-    """Return m and k with ``numerator / denominator = 2^k m`` to a unit in the last place, \\|m\\| in [1/2, 2]."""
+    """Return m and k with ``numerator / denominator = 2^k m`` to a unit in the last place and m of size 1/2 to 2."""
     if numerator == 0:
         return 0.0, 0
     shift = denominator.bit_length() - abs(numerator).bit_length() + _BITS

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from functools import partial
 from operator import mul
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,6 +22,8 @@ _EPS = float(np.finfo(float).eps)
 _LARGEST = 10**300
 _PLACES = 1_400  # binary ones of what is summed exactly: the smallest float has 1,074
 _MOST_COMPARED = 16  # guesses that floats do not tell apart and that are compared exactly
+ExactGains = Callable[[int, int], Fraction]
+
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
 
@@ -41,43 +43,48 @@ class PolyhedralUtility(Utility):
     def gains(self, size: int) -> Floats:
         """Return the gain g of every guess at every symbol, shape (W, N)."""
 
-    def exact_gain(self, guess: int, symbol: int, size: int) -> Fraction:
-        """Return the gain of one guess at one symbol as a fraction: what the float of `gains` stands for."""
-        return Fraction(float(self.gains(size)[guess, symbol]))
+    def exact_gains(self, size: int) -> ExactGains:
+        """Return the function of a guess and a symbol that gives their gain as the fraction that `gains` rounds."""
+        gains = self.gains(size)
+        return lambda guess, symbol: Fraction(float(gains[guess, symbol]))
 
     def differences(self, priced: Differences, size: int) -> Iterable[tuple[Floats, int]]:
         """Yield the differences ``x_i g(w, i) - y_i`` of every guess w, as `Differences.scaled` returns them."""
+        exact = self.exact_gains(size)
         for guess, gains in enumerate(self.gains(size)):
-            yield priced.scaled(gains, partial(self._gain_of, guess, size))
+            yield priced.scaled(gains, partial(exact, guess))
 
-    def advantages(self, size: int) -> Floats:
-        """Return ``g(w, i) - g(0, i)``, each to a few units in its last place, shape (W, N).
+    def best_gains(self, size: int) -> list[Fraction]:
+        """Return the gain of the best guess at every symbol, ``max_w g(w, i)``."""
+        exact = self.exact_gains(size)
+        # Rounding keeps the order, so that the largest gain is among those whose floats are.
+        largest = (np.flatnonzero(column == column.max()).tolist() for column in self.gains(size).T)
+        return [max(exact(guess, symbol) for guess in guesses) for symbol, guesses in enumerate(largest)]
 
-        What the first guess gains is gained whatever is guessed, and only costs digits.
+    def shortfalls(self, size: int) -> Floats:
+        """Return by how much every guess gains less than the best at every symbol, shape (W, N), each at most 0.
+
+        What is gained whatever is guessed only costs digits.
         """
-        first = [self.exact_gain(0, symbol, size) for symbol in range(size)]
-        over_first = Differences([Fraction(1)] * size, first)
-        return np.array([np.ldexp(d, power) for d, power in self.differences(over_first, size)])
+        below_best = Differences([Fraction(1)] * size, self.best_gains(size))
+        return np.array([np.ldexp(d, power) for d, power in self.differences(below_best, size)])
 
     def disclosure(self, prior: Sequence[Fraction]) -> Fraction:
         """Return the utility of releasing the data unchanged, no less than it is and within 2^-1300 of it."""
-        gains = self.gains(len(prior))
         weights, common = over_common_denominator(prior)
-        total = 0
-        for symbol, (weight, column) in enumerate(zip(weights, gains.T, strict=True)):
-            # Rounding keeps the order, so that the largest gain is among those whose floats are.
-            largest = np.flatnonzero(column == column.max()).tolist()
-            best = max(self.exact_gain(guess, symbol, len(prior)) for guess in largest)
-            total -= _floor(-weight * best.numerator, best.denominator)
-        return Fraction(total, common << _PLACES)
+        best = self.best_gains(len(prior))
+        total = sum(_floor(-weight * g.numerator, g.denominator) for weight, g in zip(weights, best, strict=True))
+        return Fraction(-total, common << _PLACES)
 
     def undisclosed(self, prior: Sequence[Fraction]) -> Fraction:
         """Return what the best guess gains for somebody who sees nothing, rounded as `disclosure` is."""
         weights, common = over_common_denominator(prior)
-        guesses = range(len(self.gains(len(prior))))
-        return Fraction(max(-self._sum(guess, [-weight for weight in weights]) for guess in guesses), common << _PLACES)
+        guesses, exact = range(len(self.gains(len(prior)))), self.exact_gains(len(prior))
+        return Fraction(
+            max(-_sum(exact, guess, [-weight for weight in weights]) for guess in guesses), common << _PLACES
+        )
 
-    def value(self, matrix: ArrayLike, prior: Sequence[Fraction] | ArrayLike) -> float:
+    def value(self, matrix: ArrayLike, prior: ArrayLike | Sequence[Fraction]) -> float:
         """Return the utility of a mechanism, an (N, M) row-stochastic matrix, at a prior.
 
         The gains of the best guesses are summed exactly and rounded once, so that nothing is lost where they cancel.
@@ -100,48 +107,33 @@ class PolyhedralUtility(Utility):
         >>> ExpectedGain([[10**17 + 1, -(10**17)]]).value([[1], [1]], [Fraction(1, 2)] * 2)
         0.5
         """
-        V, P = columns_and_prior(matrix, prior)
+        V, P = columns_and_prior(matrix, np.asarray(prior, dtype=float))
         if not (np.isfinite(V).all() and np.isfinite(P).all()):
             raise InputError("an entry of the matrix or the prior is not finite; give probabilities")
-        exact = [p if isinstance(p, Fraction) else Fraction(float(p)) for p in prior]  # type: ignore[union-attr, arg-type]
-        weights, common = over_common_denominator(exact)
-        value = Fraction(0)
+        fractions = (p if isinstance(p, Fraction) else Fraction(float(p)) for p in cast("Sequence[Any]", prior))
+        weights, common = over_common_denominator(fractions)
+        exact, value = self.exact_gains(P.size), Fraction(0)
         for guess, outputs in self._best_guesses(V, P, weights).items():
             merged, below = _row_sums(V[:, outputs])
-            total = self._sum(guess, map(mul, weights, merged))
-            value += Fraction(total, common * below << _PLACES)
+            value += Fraction(_sum(exact, guess, map(mul, weights, merged)), common * below << _PLACES)
         return float(value)
 
     def _best_guesses(self, V: Floats, P: Floats, weights: Sequence[int]) -> dict[int, list[int]]:
         """Return the outputs for which each guess is best, by guess."""
-        advantages = self.advantages(P.size) * P
-        scores = advantages @ V
-        unsure = 8 * (P.size + 8) * _EPS * (np.abs(advantages) @ np.abs(V)).max(axis=0)
+        exact = self.exact_gains(P.size)
+        # All terms have one sign, so that every sum is good to its own last digits.
+        scores = (self.shortfalls(P.size) * P) @ V
+        unsure = 8 * (P.size + 8) * _EPS
         best: dict[int, list[int]] = {}
         for j, score in enumerate(scores.T):
-            close = np.flatnonzero(score >= score.max() - unsure[j])
+            guess = int(np.argmax(score))
+            close = np.flatnonzero(score >= score[guess] - unsure * abs(score[guess]))
             if len(close) > 1:
-                close = close[np.argsort(-score[close], kind="stable")][:_MOST_COMPARED]
-                column, _ = _row_sums(V[:, [j]])
-                at_output = list(map(mul, weights, column))
-                guess = max(close.tolist(), key=lambda w, at=at_output: self._sum(w, at))  # type: ignore[misc]
-            else:
-                guess = int(close[0])
+                among = close[np.argsort(-score[close], kind="stable")][:_MOST_COMPARED].tolist()
+                at_output = list(map(mul, weights, _row_sums(V[:, [j]])[0]))
+                guess = max((_sum(exact, near, at_output), near) for near in among)[1]
             best.setdefault(guess, []).append(j)
         return best
-
-    def _sum(self, guess: int, weights: Iterable[int]) -> int:
-        """Return the sum of the gains of a guess times weights in units of 2^-1400, each product rounded down."""
-        listed = list(weights)
-        total = 0
-        for symbol, weight in enumerate(listed):
-            if weight:
-                gain = self.exact_gain(guess, symbol, len(listed))
-                total += _floor(gain.numerator * weight, gain.denominator)
-        return total
-
-    def _gain_of(self, guess: int, size: int, symbol: int) -> Fraction:
-        return self.exact_gain(guess, symbol, size)
 
     def mu(self, columns: ArrayLike, prior: ArrayLike) -> Floats:
         """Return the gain of the best guess for each column."""
@@ -187,9 +179,9 @@ class HammingAccuracy(PolyhedralUtility):
         """Return the identity, shape (N, N)."""
         return np.eye(size)
 
-    def exact_gain(self, guess: int, symbol: int, size: int) -> Fraction:
-        """Return 1 where the guess is the symbol, and 0 elsewhere."""
-        return _ONE if guess == symbol else _ZERO
+    def exact_gains(self, size: int) -> ExactGains:  # noqa: ARG002 - the same on every alphabet
+        """Return the function that is 1 where the guess is the symbol, and 0 elsewhere."""
+        return lambda guess, symbol: _ONE if guess == symbol else _ZERO
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, HammingAccuracy)
@@ -269,9 +261,10 @@ class ExpectedGain(MatrixUtility):
         self.check_size(size)
         return self.matrix
 
-    def exact_gain(self, guess: int, symbol: int, size: int) -> Fraction:
-        """Return an entry of the gain matrix as it was given."""
-        return self.exact[guess][symbol]
+    def exact_gains(self, size: int) -> ExactGains:
+        """Return the function that gives the entries of the gain matrix as they were given."""
+        self.check_size(size)
+        return lambda guess, symbol: self.exact[guess][symbol]
 
 
 class ExpectedDistortion(MatrixUtility):
@@ -295,14 +288,25 @@ class ExpectedDistortion(MatrixUtility):
         self.check_size(size)
         return -self.matrix
 
-    def exact_gain(self, guess: int, symbol: int, size: int) -> Fraction:
-        """Return minus an entry of the distortion matrix as it was given."""
-        return -self.exact[guess][symbol]
+    def exact_gains(self, size: int) -> ExactGains:
+        """Return the function that gives minus the entries of the distortion matrix as they were given."""
+        self.check_size(size)
+        return lambda guess, symbol: -self.exact[guess][symbol]
 
 
 def _floor(numerator: int, denominator: int) -> int:
     """Return a ratio in units of 2^-1400, rounded down."""
     return (numerator << _PLACES) // denominator
+
+
+def _sum(exact: ExactGains, guess: int, weights: Iterable[int]) -> int:
+    """Return the sum of the gains of a guess times weights in units of 2^-1400, each product rounded down."""
+    total = 0
+    for symbol, weight in enumerate(weights):
+        if weight:
+            gain = exact(guess, symbol)
+            total += _floor(gain.numerator * weight, gain.denominator)
+    return total
 
 
 def _row_sums(matrix: Floats) -> tuple[list[int], int]:
