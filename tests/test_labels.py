@@ -10,7 +10,6 @@ from mechdesign.labels import canonical_label, canonical_labels, default_labels
     [
         ("a", "a"),
         ("?", "?"),
-        (" spaced ", " spaced "),
         ("日本", "日本"),
         pytest.param("x" * 1_000, "x" * 1_000, id="1000 characters"),
         (np.str_("b"), "b"),

@@ -23,10 +23,11 @@ from numpy.typing import ArrayLike, NDArray
 from mechdesign.errors import GuaranteeError, InputError, LimitError, shorten
 from mechdesign.exact import Epsilon, rounded_text
 from mechdesign.labels import canonical_label, canonical_labels, joined_labels
-from mechdesign.mechanism.mechanism import Mechanism, Provenance
+from mechdesign.mechanism.claims import Provenance
+from mechdesign.mechanism.from_floats import from_own_floats, row_stochastic
+from mechdesign.mechanism.mechanism import Mechanism
 from mechdesign.mechanism.proof import MOST_BITS, Guarantee, Integers, checked_bits, exact_ratio
 from mechdesign.mechanism.rounding import round_columns
-from mechdesign.tolerances import WEIGHT_SUM
 from mechdesign.uncertainty import ProductSet
 from mechdesign.uncertainty.base import Floats
 from mechdesign.version import __version__
@@ -58,7 +59,7 @@ def then(
     matrix = _stochastic(post, len(mechanism.outputs))
     # The guarantee that the integers keep, not the one that they have: so rounding cannot raise the leakage either.
     kept = Guarantee(_logarithm(_worst(mechanism)), mechanism.guarantee.uncertainty.exact_set)
-    processed = Mechanism.from_matrix(
+    processed = from_own_floats(
         mechanism.matrix @ matrix,
         kept,
         bits=mechanism.bits if bits is None else bits,
@@ -104,20 +105,7 @@ def _stochastic(post: ArrayLike, outputs: int) -> Floats:
         raise InputError(
             f"the post-processing has shape {matrix.shape}; accepted: ({outputs}, K), a row for each output"
         )
-    if not np.isfinite(matrix).all() or (matrix < 0).any():
-        j, k = (int(index) for index in np.argwhere(~(np.isfinite(matrix) & (matrix >= 0)))[0])
-        raise InputError(
-            f"the post-processing has {matrix[j, k]:g} in row {j + 1}, column {k + 1}; accepted: probabilities"
-        )
-    sums = matrix.sum(axis=1)
-    wrong = int(np.argmax(np.abs(sums - 1)))
-    if abs(sums[wrong] - 1) > WEIGHT_SUM:
-        raise InputError(
-            f"row {wrong + 1} of the post-processing sums to {sums[wrong]:.12g}; "
-            f"accepted: 1, give or take {WEIGHT_SUM:g}"
-        )
-    result: Floats = matrix / sums[:, None]
-    return result
+    return row_stochastic(matrix, "the post-processing")
 
 
 # Two attributes

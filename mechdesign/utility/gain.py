@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from mechdesign.arrays import frozen
 from mechdesign.errors import InputError, shorten
 from mechdesign.exact import rational
+from mechdesign.labelled import Labels, order, own_labels, table
 from mechdesign.utility.base import Floats, Utility, columns_and_prior
 
 _EPS = float(np.finfo(float).eps)
@@ -90,11 +91,20 @@ class HammingAccuracy(PolyhedralUtility):
 
 
 class MatrixUtility(PolyhedralUtility):
-    """A polyhedral utility given by a matrix, guesses by symbols."""
+    """A polyhedral utility given by a matrix, guesses by symbols.
+
+    Attributes
+    ----------
+    matrix : array, shape (W, N)
+    labels : tuple of str or None
+        Those of the columns of a data frame, by which they are aligned with the symbols of a problem.
+    """
 
     def __init__(self, matrix: ArrayLike | Sequence[Sequence[object]]) -> None:
+        given = table(matrix, f"the matrix of {self.name}")
+        self.labels = own_labels(given.columns)
         try:
-            rows = [list(row) for row in matrix]  # type: ignore[union-attr, arg-type]
+            rows = [list(row) for row in given.values]
         except TypeError:
             raise InputError(f"the matrix of {self.name} is {shorten(matrix)}; give a list of rows") from None
         lengths = {len(row) for row in rows}
@@ -123,11 +133,22 @@ class MatrixUtility(PolyhedralUtility):
                 "give guesses as rows and one column for each symbol"
             )
 
+    def aligned_with(self, labels: Sequence[str] | None) -> MatrixUtility:
+        """Return the utility with a column for each label, in their order, and from then on without labels."""
+        if self.labels is None or labels is None:
+            return self
+        places = order(self.labels, labels, f"columns of the matrix of {self.name}")
+        rows = self.exact if places is None else [[row[place] for place in places] for row in self.exact]
+        return type(self)(rows)
+
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.exact,)
+        if self.labels is None:
+            return type(self), (self.exact,)
+        return _labelled_again, (type(self), self.exact, self.labels)
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and isinstance(other, MatrixUtility) and self.exact == other.exact
+        same_kind = type(self) is type(other) and isinstance(other, MatrixUtility)
+        return same_kind and (self.exact, self.labels) == (other.exact, other.labels)  # type: ignore[attr-defined]
 
     def __hash__(self) -> int:
         return hash((self.name, self.exact))
@@ -136,13 +157,22 @@ class MatrixUtility(PolyhedralUtility):
         return f"{type(self).__name__}({self.matrix.tolist()})"
 
 
+def _labelled_again(
+    kind: type[MatrixUtility], rows: Sequence[Sequence[Fraction]], labels: tuple[str, ...]
+) -> MatrixUtility:
+    utility = kind(rows)
+    utility.labels = Labels(labels)
+    return utility
+
+
 class ExpectedGain(MatrixUtility):
     """Expected gain of the best guess, for any gain matrix.
 
     Parameters
     ----------
-    matrix : array, shape (W, N)
-        Gain of guess w when the symbol is i.
+    matrix : array, shape (W, N), or data frame
+        Gain of guess w when the symbol is i: a row for each guess. The columns of a data frame are symbols, and are
+        aligned with the labels of a `DesignProblem`, or of the mechanism and prior that `value` is asked for.
 
     Examples
     --------
@@ -163,8 +193,8 @@ class ExpectedDistortion(MatrixUtility):
 
     Parameters
     ----------
-    matrix : array, shape (W, N)
-        Distortion of reconstruction w when the symbol is i.
+    matrix : array, shape (W, N), or data frame
+        Distortion of reconstruction w when the symbol is i; data frames as for `ExpectedGain`.
 
     Examples
     --------
