@@ -100,8 +100,8 @@ def order(given: Labels | None, wanted: Sequence[str] | None, name: str) -> list
     if isinstance(given, Numbers):
         if tuple(given) != tuple(wanted) and set(given) == set(wanted):
             raise InputError(
-                f"{name} are numbered from 0, and the labels are these numbers in another order ({_some(wanted)}), so they may be "
-                "labels or positions; give the labels as text, or values without an index"
+                f"{name} are numbered from 0, and the labels are these numbers in another order ({_some(wanted)}), so "
+                "that they may be labels or positions; give the labels as text, or values without an index"
             )
         return None
     places = {label: place for place, label in enumerate(given)}

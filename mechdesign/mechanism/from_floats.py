@@ -2,8 +2,8 @@
 
 A matrix of another's making is taken when it keeps the guarantee as it stands, up to the errors of its floats, and
 rounding to integers is then all that changes it. One that does not is refused, unless a repair is asked for, which
-says how far it moved the matrix. What a solver returns keeps its constraints to a tolerance only: it is always repaired, and what
-that costs shows in the value of the integers, beside the certified bound.
+says how far it moved the matrix. What a solver returns keeps its constraints to a tolerance only: it is always
+repaired, and what that costs shows in the value of the integers, beside the certified bound.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ from mechdesign.mechanism.proof import Guarantee, Integers, checked_bits, exact_
 from mechdesign.mechanism.rounding import by_falling_mass, distinct, round_or_give_up
 from mechdesign.tolerances import FLOAT_LEAKAGE, FLOAT_MOVE, WEIGHT_SUM
 from mechdesign.uncertainty.base import Floats
+
+_SHARE = 2.0**-40  # to which the mixture of a repair is found
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +63,8 @@ def repaired(matrix: ArrayLike, guarantee: Guarantee, *, bits: int, outputs: Seq
     """Return `Mechanism.repaired`."""
     floats, names = _given(matrix, guarantee, bits, outputs)
     integers = round_or_give_up(floats, bits, guarantee)
+    if _moved(floats, integers, bits) > most_moved_by_rounding(floats.shape[1], bits):
+        integers = round_or_give_up(_halfway(floats, integers / 2.0**bits, guarantee), bits, guarantee)
     return Repair(_finished(integers, bits, guarantee, names), _moved(floats, integers, bits))
 
 
@@ -147,6 +151,27 @@ def _check_leakage(matrix: Floats, names: tuple[str, ...] | None, guarantee: Gua
                 f"the guarantee is false: {which} leaks up to {leaks:.9g} nats, above epsilon = {guarantee.epsilon}; "
                 "give a larger epsilon, or use Mechanism.repaired, which says how far it moves the matrix"
             )
+
+
+def _halfway(matrix: Floats, within: Floats, guarantee: Guarantee) -> Floats:
+    """Return the mixture of a matrix and one with the guarantee that has it too, in floats, and least of the latter.
+
+    ``max v - e h(v)`` is convex in the column v, so such mixtures are an interval.
+    """
+    exact_set, e = guarantee.uncertainty.exact_set, float(guarantee.epsilon.exp_down)
+
+    def mixture(share: float) -> Floats:
+        return matrix + share * (within - matrix)
+
+    def keeps(share: float) -> bool:
+        V = mixture(share)
+        return bool((V.max(axis=0) <= e * exact_set.support(V)).all())
+
+    too_little, enough = 0.0, 1.0
+    while enough - too_little > _SHARE:
+        middle = (too_little + enough) / 2
+        too_little, enough = (too_little, middle) if keeps(middle) else (middle, enough)
+    return mixture(enough)
 
 
 def _moved(matrix: Floats, integers: Integers, bits: int) -> float:

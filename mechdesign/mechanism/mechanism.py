@@ -151,9 +151,9 @@ class Mechanism:
     ) -> Repair:
         """Return a mechanism with the guarantee near a matrix without it, and how far the matrix was moved.
 
-        Each column that leaks too much is raised towards its greatest entry until the proof accepts it, and the rows
-        are scaled back. It need not be the nearest mechanism there is, nor a good one: `mechdesign.design` finds the
-        best. Where nothing else will do its outputs tell nothing and are one.
+        Columns that leak too much are raised towards their greatest entries until the proof accepts them; then the
+        matrix is mixed with as little of the result as will do. It need not be the nearest mechanism there is, nor a
+        good one: `mechdesign.design` finds the best. Where nothing else will do its outputs tell nothing and are one.
 
         Parameters
         ----------
@@ -171,8 +171,8 @@ class Mechanism:
         >>> promise = Guarantee("log(2)", L1Ball([0.5, 0.5], radius=2))
         >>> found = Mechanism.repaired([[0.75, 0.25], [0.25, 0.75]], promise)
         >>> found.mechanism.matrix.round(4), round(found.moved, 4)
-        (array([[0.6429, 0.3571],
-                [0.3571, 0.6429]]), 0.1071)
+        (array([[0.6667, 0.3333],
+                [0.3333, 0.6667]]), 0.0833)
         """
         from mechdesign.mechanism.from_floats import repaired
 

@@ -79,10 +79,9 @@ class Utility(ABC):
     def value(self, matrix: ArrayLike, prior: ArrayLike) -> float:
         """Return the utility of a mechanism, an (N, M) row-stochastic matrix, at a prior.
 
-        A data frame, series or mapping is aligned by its labels: matrix, prior and utility with each other.
+        A data frame, series or mapping is aligned by its labels.
         """
-        columns, weights, labels = together(matrix, prior)
-        return float(self.aligned_with(labels).mu(columns, weights).sum())
+        return float(self.mu(matrix, prior).sum())
 
 
 def columns_and_prior(columns: ArrayLike, prior: ArrayLike) -> tuple[Floats, Floats]:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from mechdesign.arrays import frozen
 from mechdesign.errors import InputError, shorten
 from mechdesign.exact import rational
-from mechdesign.labelled import Labels, order, own_labels, table
+from mechdesign.labelled import Labels, order, own_labels, table, together
 from mechdesign.utility.base import Floats, Utility, columns_and_prior
 
 _EPS = float(np.finfo(float).eps)
@@ -132,6 +132,22 @@ class MatrixUtility(PolyhedralUtility):
                 f"the matrix of {self.name} has {self.matrix.shape[1]} columns for {size} symbols; "
                 "give guesses as rows and one column for each symbol"
             )
+
+    def mu(self, columns: ArrayLike, prior: ArrayLike) -> Floats:
+        """Return the gain of the best guess for each column, all aligned by their labels."""
+        aligned, V, P = self._aligned(columns, prior)
+        return super(MatrixUtility, aligned).mu(V, P)
+
+    def value(self, matrix: ArrayLike, prior: ArrayLike) -> float:
+        """Return the utility of a mechanism at a prior, all aligned by their labels."""
+        aligned, V, P = self._aligned(matrix, prior)
+        return super(MatrixUtility, aligned).value(V, P)
+
+    def _aligned(self, columns: Any, prior: Any) -> tuple[MatrixUtility, Any, Any]:
+        if self.labels is None:
+            return self, columns, prior
+        V, P, labels = together(columns, prior)
+        return self.aligned_with(labels), V, P
 
     def aligned_with(self, labels: Sequence[str] | None) -> MatrixUtility:
         """Return the utility with a column for each label, in their order, and from then on without labels."""
