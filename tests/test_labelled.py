@@ -1,8 +1,6 @@
 """Labelled input is aligned by its labels, or refused: pandas, polars and mappings, wherever numbers come in."""
 
 import pickle
-import re
-from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -103,18 +101,12 @@ def test_a_center_brings_its_labels():
     assert md.L1Ball(P.loc[TURNED], "0.1", LABELS) == BALL
     assert md.L1Ball(P.to_numpy(), "0.1", TURNED).center == BALL.center
     assert md.L1Ball(pd.Series([0.6, 0.4])).labels == ("x1", "x2")
-    with pytest.raises(
-        md.InputError, match=re.escape("the center: the labels are 'a', 'b', 'c'; accepted: 'x', 'y', 'z'")
-    ):
+    with pytest.raises(md.InputError, match="the center: the labels are 'a', 'b', 'c'; accepted: 'x', 'y', "):
         md.L1Ball(P, 0, ["x", "y", "z"])
 
 
 def test_hulls_bring_their_labels():
-    first, second = (
-        [Fraction(6, 10), Fraction(3, 10), Fraction(1, 10)],
-        [Fraction(1, 2), Fraction(3, 10), Fraction(1, 5)],
-    )
-    expected = md.ConvexHull([first, second], ["0.25", "0.75"], LABELS)
+    expected = md.ConvexHull([["0.6", "0.3", "0.1"], ["0.5", "0.3", "0.2"]], ["0.25", "0.75"], LABELS)
     series = [P, pd.Series([0.2, 0.5, 0.3], index=TURNED)]
     assert md.ConvexHull(series, ["0.25", "0.75"]) == expected
     assert md.ConvexHull([s.loc[TURNED] for s in series], ["0.25", "0.75"], LABELS) == expected
@@ -224,3 +216,8 @@ def test_priors_without_an_order_may_have_labels():
     assert md.epsilon_max(P) == md.epsilon_max(P.to_dict()) == md.epsilon_max(P.to_numpy())
     np.testing.assert_array_equal(md.privacy_regions(P.loc[TURNED]), md.privacy_regions(P.to_numpy()))
     assert md.sensitivity_bound(1, "0.1", P) == md.sensitivity_bound(1, "0.1", P.to_numpy())
+
+
+def test_a_mapping_that_nothing_can_be_aligned_with_is_refused():
+    with pytest.raises(md.InputError, match=r"the prior is .*; give a list of probabilities"):
+        md.additive_noise.gaussian_leakage([0.0], 1, {"1": 0.4, "-1": 0.6})

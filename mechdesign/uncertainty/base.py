@@ -158,7 +158,7 @@ def exact_prior(
     """Return probabilities as exact fractions that sum to 1.
 
     They are weights: their sum may miss 1 by 1e-9, and the prior is defined as each over their sum. Those of a series
-    or a mapping come in the order of the labels, where labels are given.
+    come in the order of the labels, where labels are given; a mapping is taken there only.
 
     Raises
     ------
@@ -171,8 +171,8 @@ def exact_prior(
     >>> exact_prior([0.75, 0.25])
     (Fraction(3, 4), Fraction(1, 4))
     """
-    values = aligned_vector(weights, labels, name)
-    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+    values = aligned_vector(weights, labels, name) if labels is not None else weights
+    if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
         raise InputError(f"{name} is {shorten(weights)}; give a list of probabilities")
     exact = [rational(weight, f"probability {index + 1} of {name}") for index, weight in enumerate(values)]
     if len(exact) < 2:

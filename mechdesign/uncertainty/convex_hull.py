@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from mechdesign.errors import InputError, shorten
 from mechdesign.exact import check_common_denominator, over_common_denominator, rational
-from mechdesign.labelled import aligned_vector, labels_of_vectors, own_labels, table, vectors
+from mechdesign.labelled import aligned_vector, labels_of_vectors, own_labels, table, vector, vectors
 from mechdesign.uncertainty.base import Floats, SupportRows, UncertaintySet, exact_prior, names_of_symbols
 
 _MOST_DIGITS = 3_000  # of the common denominator of all priors: a hundred of them in floats
@@ -66,7 +66,8 @@ class ConvexHull(UncertaintySet):
         labels: Iterable[object] | None = None,
     ) -> None:
         vertices = vectors(priors, "the priors")
-        exact = tuple(exact_prior(prior, f"prior {k + 1}") for k, prior in enumerate(vertices))
+        titles = [f"prior {k + 1}" for k in range(len(vertices))]
+        exact = tuple(exact_prior(vector(one, name).values, name) for one, name in zip(vertices, titles, strict=True))
         if not exact:
             raise InputError("there are no priors; give at least one")
         sizes = sorted({len(prior) for prior in exact})
@@ -87,7 +88,7 @@ class ConvexHull(UncertaintySet):
         own = labels_of_vectors(vertices)
         names = names_of_symbols(labels, own, sizes[0])
         if own is not None:
-            exact = tuple(exact_prior(prior, f"prior {k + 1}", names) for k, prior in enumerate(vertices))
+            exact = tuple(exact_prior(one, name, names) for one, name in zip(vertices, titles, strict=True))
         for index, name in enumerate(names):
             if all(prior[index] == 0 for prior in exact):
                 raise InputError(

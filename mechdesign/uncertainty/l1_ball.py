@@ -106,8 +106,8 @@ class L1Ball(UncertaintySet):
         evidence: Evidence | None = None,
         within_simplex: bool = True,
     ) -> None:
-        prior = exact_prior(center, "the center")
-        own = vector(center, "the center").labels
+        values, own = vector(center, "the center")
+        prior = exact_prior(values, "the center")
         names = names_of_symbols(labels, own, len(prior))
         if own is not None:
             prior = exact_prior(center, "the center", names)
