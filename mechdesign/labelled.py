@@ -25,7 +25,7 @@ class Labels(tuple[str, ...]):
 
 
 class Numbers(Labels):
-    """The numbers from 0 that a package gives to an axis that nobody labelled."""
+    """The numbers from 0 that a package gives to an axis that nobody labelled, as text."""
 
     __slots__ = ()
 
@@ -189,8 +189,8 @@ def _labels_of_index(index: Any, name: str) -> Labels:
     if type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1:
         return Numbers(map(str, range(len(index))))
     values = list(index)
-    if values == [f"column_{place}" for place in range(len(values))]:
-        return Numbers(map(str, range(len(values))))
+    if isinstance(index, list) and values == [f"column_{place}" for place in range(len(values))]:
+        return Numbers(values)
     return _labels(values, name)
 
 

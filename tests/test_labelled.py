@@ -188,6 +188,11 @@ def test_numbers_that_may_be_labels_are_refused():
     assert md.leakage_capacity(numbered, md.L1Ball(P.to_numpy(), "0.1", [0, 1, 2])) == md.leakage_capacity(FRAME, BALL)
     with pytest.raises(md.InputError, match="numbered from 0, and the labels are these numbers in another order"):
         md.leakage_capacity(numbered, md.L1Ball(P.to_numpy(), "0.1", [2, 0, 1]))
+    columns = [f"column_{place}" for place in (2, 0, 1)]
+    with pytest.raises(md.InputError, match="numbered from 0, and the labels are these numbers in another order"):
+        md.DesignProblem(md.L1Ball(P.set_axis(columns)), 1, md.ExpectedGain(pl.DataFrame(GAINS.to_numpy())))
+    known, frame = md.L1Ball(P.set_axis(sorted(columns)), "0.1"), FRAME.set_axis(sorted(columns))
+    assert md.leakage_capacity(frame.loc[columns], known) == md.leakage_capacity(FRAME, BALL)
     explicit = numbered.set_axis(pd.Index([2, 0, 1]))
     assert md.leakage_capacity(explicit, md.L1Ball(P.to_numpy(), "0.1", [2, 0, 1])) == md.leakage_capacity(FRAME, BALL)
 

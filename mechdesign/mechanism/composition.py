@@ -22,9 +22,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from mechdesign.errors import GuaranteeError, InputError, LimitError, shorten
 from mechdesign.exact import Epsilon, rounded_text
-from mechdesign.labels import canonical_label, canonical_labels, joined_labels
+from mechdesign.labelled import aligned_rows, table
+from mechdesign.labels import canonical_label, joined_labels
 from mechdesign.mechanism.claims import Provenance
-from mechdesign.mechanism.from_floats import from_own_floats, row_stochastic
+from mechdesign.mechanism.from_floats import from_own_floats, row_stochastic, with_outputs
 from mechdesign.mechanism.mechanism import Mechanism
 from mechdesign.mechanism.proof import MOST_BITS, Guarantee, Integers, checked_bits, exact_ratio
 from mechdesign.mechanism.rounding import round_columns
@@ -56,14 +57,14 @@ def then(
                 "outputs and which needs no rounding; leave both out"
             )
         return _merged(mechanism, post)
-    matrix = _stochastic(post, len(mechanism.outputs))
+    matrix, names = _stochastic(post, mechanism.outputs, outputs)
     # The guarantee that the integers keep, not the one that they have: so rounding cannot raise the leakage either.
     kept = Guarantee(_logarithm(_worst(mechanism)), mechanism.guarantee.uncertainty.exact_set)
     processed = from_own_floats(
         mechanism.matrix @ matrix,
         kept,
         bits=mechanism.bits if bits is None else bits,
-        outputs=None if outputs is None else canonical_labels(outputs, matrix.shape[1]),
+        outputs=names,
     )
     method = f"post-processing of {matrix.shape[0]} outputs by a random map to {matrix.shape[1]}"
     return replace(processed, guarantee=mechanism.guarantee, provenance=_provenance(method, mechanism))
@@ -93,19 +94,23 @@ def _merged(mechanism: Mechanism, mapping: Mapping[object, object]) -> Mechanism
     )
 
 
-def _stochastic(post: ArrayLike, outputs: int) -> Floats:
-    """Return a row-stochastic matrix with a row for each output, each row over its sum."""
+def _stochastic(
+    post: ArrayLike, old: tuple[str, ...], new: Sequence[str] | None
+) -> tuple[Floats, tuple[str, ...] | None]:
+    """Return a row-stochastic matrix with a row for each old output, each row over its sum, and labels of the new."""
+    rows = aligned_rows(post, old, "the post-processing")
     try:
-        matrix = np.asarray(post, dtype=float)
+        matrix = np.asarray(rows, dtype=float)
     except (TypeError, ValueError):
         raise InputError(
             f"the post-processing is {shorten(post)}; give a mapping from outputs to labels, or a row-stochastic matrix"
         ) from None
-    if matrix.ndim != 2 or matrix.shape[0] != outputs or matrix.shape[1] == 0:
+    if matrix.ndim != 2 or matrix.shape[0] != len(old) or matrix.shape[1] == 0:
         raise InputError(
-            f"the post-processing has shape {matrix.shape}; accepted: ({outputs}, K), a row for each output"
+            f"the post-processing has shape {matrix.shape}; accepted: ({len(old)}, K), a row for each output"
         )
-    return row_stochastic(matrix, "the post-processing")
+    ordered, names = with_outputs(matrix, table(post, "the post-processing").columns, new, "the post-processing")
+    return row_stochastic(ordered, "the post-processing"), names
 
 
 # Two attributes

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from mechdesign.errors import GuaranteeError, InputError, shorten
 from mechdesign.exact import log_up, over_common_denominator
-from mechdesign.labelled import order, own_labels, table
+from mechdesign.labelled import Labels, order, own_labels, table
 from mechdesign.labels import canonical_labels
 from mechdesign.mechanism.mechanism import Mechanism
 from mechdesign.mechanism.proof import Guarantee, Integers, checked_bits, exact_ratio
@@ -95,6 +95,18 @@ def most_moved_by_rounding(outputs: int, bits: int) -> float:
     return (3 * outputs + 1) / 2.0**bits + FLOAT_MOVE
 
 
+def with_outputs(
+    matrix: Floats, columns: Labels | None, outputs: Sequence[object] | None, name: str
+) -> tuple[Floats, tuple[str, ...] | None]:
+    """Return a matrix in the order of its outputs, and their labels: those given, or those of its columns, or None."""
+    if outputs is None:
+        own = own_labels(columns)
+        return matrix, None if own is None else tuple(own)
+    names = canonical_labels(outputs, matrix.shape[1])
+    places = order(columns, names, f"columns of {name}")
+    return matrix if places is None else matrix[:, places], names
+
+
 def row_stochastic(matrix: Floats, name: str) -> Floats:
     """Return a matrix of probabilities, each row over its sum.
 
@@ -127,12 +139,8 @@ def _given(
     if floats.shape[1] == 0:
         raise InputError(f"the matrix has shape {floats.shape}; accepted: one output or more")
     columns = table(matrix, "the matrix").columns
-    if outputs is None:
-        own = own_labels(columns)
-        return row_stochastic(floats, "the matrix"), None if own is None else tuple(own)
-    names = canonical_labels(outputs, floats.shape[1])
-    places = order(columns, names, "columns of the matrix")
-    return row_stochastic(floats if places is None else floats[:, places], "the matrix"), names
+    ordered, names = with_outputs(floats, columns, outputs, "the matrix")
+    return row_stochastic(ordered, "the matrix"), names
 
 
 def _check_leakage(matrix: Floats, names: tuple[str, ...] | None, guarantee: Guarantee) -> None:

@@ -324,7 +324,8 @@ class Mechanism:
         post : mapping or array, shape (M, K)
             From every output to its new label: columns are added up, exactly, and the labels come in the order in
             which they first appear along `outputs`. Or a row-stochastic matrix: row j is the distribution of the new
-            output, given the old output j. Rows may miss 1 by 1e-9 and count as weights.
+            output, given the old output j. Rows may miss 1 by 1e-9 and count as weights. A DataFrame is aligned by
+            its labels: rows with the old outputs, columns with the new ones, which they name by default.
         outputs : sequence of str, optional
             Labels of the K new outputs, for a matrix. Without them outputs come by falling mass, as in `from_matrix`,
             and outputs that tell the same are one.

@@ -96,13 +96,14 @@ class MatrixUtility(PolyhedralUtility):
     Attributes
     ----------
     matrix : array, shape (W, N)
-    labels : tuple of str or None
-        Those of the columns of a data frame, by which they are aligned with the symbols of a problem.
+        As floats.
+    exact : tuple of rows of Fraction
+        As rationals.
     """
 
     def __init__(self, matrix: ArrayLike | Sequence[Sequence[object]]) -> None:
         given = table(matrix, f"the matrix of {self.name}")
-        self.labels = own_labels(given.columns)
+        self._columns = given.columns
         try:
             rows = [list(row) for row in given.values]
         except TypeError:
@@ -133,6 +134,11 @@ class MatrixUtility(PolyhedralUtility):
                 "give guesses as rows and one column for each symbol"
             )
 
+    @property
+    def labels(self) -> tuple[str, ...] | None:
+        """Labels of the columns of a data frame, by which they are aligned with symbols; None without."""
+        return own_labels(self._columns)
+
     def mu(self, columns: ArrayLike, prior: ArrayLike) -> Floats:
         """Return the gain of the best guess for each column, all aligned by their labels."""
         aligned, V, P = self._aligned(columns, prior)
@@ -144,16 +150,16 @@ class MatrixUtility(PolyhedralUtility):
         return super(MatrixUtility, aligned).value(V, P)
 
     def _aligned(self, columns: Any, prior: Any) -> tuple[MatrixUtility, Any, Any]:
-        if self.labels is None:
+        if self._columns is None:
             return self, columns, prior
         V, P, labels = together(columns, prior)
         return self.aligned_with(labels), V, P
 
     def aligned_with(self, labels: Sequence[str] | None) -> MatrixUtility:
         """Return the utility with a column for each label, in their order, and from then on without labels."""
-        if self.labels is None or labels is None:
+        if self._columns is None or labels is None:
             return self
-        places = order(self.labels, labels, f"columns of the matrix of {self.name}")
+        places = order(self._columns, labels, f"columns of the matrix of {self.name}")
         rows = self.exact if places is None else [[row[place] for place in places] for row in self.exact]
         return type(self)(rows)
 
@@ -177,7 +183,7 @@ def _labelled_again(
     kind: type[MatrixUtility], rows: Sequence[Sequence[Fraction]], labels: tuple[str, ...]
 ) -> MatrixUtility:
     utility = kind(rows)
-    utility.labels = Labels(labels)
+    utility._columns = Labels(labels)
     return utility
 
 

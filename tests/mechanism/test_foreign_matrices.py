@@ -210,6 +210,18 @@ def test_columns_of_polars_are_outputs():
     assert md.Mechanism.from_matrix(pl.DataFrame(MATRIX), md.Guarantee(1, ABC)).outputs == ("y1", "y2")
 
 
+def test_a_post_processing_is_aligned_with_the_outputs():
+    mechanism = md.Mechanism.from_matrix(MATRIX, md.Guarantee(1, ABC), outputs=["n", "y"])
+    post = pd.DataFrame([[0.75, 0.25], [0, 1]], index=["n", "y"], columns=["no", "other"])
+    straight = mechanism.then(post.to_numpy(), outputs=["no", "other"])
+    for turned in (post, post.loc[["y", "n"]], post.loc[["y", "n"], ["other", "no"]]):
+        again = mechanism.then(turned, outputs=["no", "other"])
+        np.testing.assert_array_equal(again.numerators, straight.numerators)
+    assert mechanism.then(post).outputs == ("no", "other")
+    with pytest.raises(md.InputError, match="rows of the post-processing: the labels are 'n', 'z'; accepted: 'n', 'y'"):
+        mechanism.then(post.set_axis(["n", "z"]))
+
+
 # Guarantees
 
 
