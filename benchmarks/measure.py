@@ -222,7 +222,7 @@ def dense(size: int) -> md.Mechanism:
     """Return a mechanism of random rows without a zero, N = M."""
     rng = np.random.default_rng(1)
     known = md.L1Ball.from_counts(rng.integers(10, 2_000, size).tolist(), delta="1e-9")
-    return md.Mechanism.from_matrix(rng.dirichlet(np.ones(size), size), md.Guarantee(md.Epsilon.of(1), known))
+    return md.Mechanism.repaired(rng.dirichlet(np.ones(size), size), md.Guarantee(1, known)).mechanism
 
 
 def proof_seconds(size: int) -> float:

@@ -7,7 +7,7 @@ from typing import Any
 from mechdesign.deploy import FrequencyEstimate, estimate_frequencies
 from mechdesign.errors import GuaranteeError, InputError, LimitError, MechdesignError, SolverError
 from mechdesign.exact import Epsilon
-from mechdesign.mechanism import Guarantee, Mechanism, Optimality, Proof, Provenance, prove
+from mechdesign.mechanism import Guarantee, Mechanism, Optimality, Proof, Provenance, Repair, prove
 from mechdesign.optimize import (
     Certificate,
     Comparison,
@@ -102,6 +102,7 @@ __all__ = [
     "ProductSet",
     "Proof",
     "Provenance",
+    "Repair",
     "SolverError",
     "SquaredHellinger",
     "TotalVariation",

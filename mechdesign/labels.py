@@ -1,4 +1,4 @@
-"""Labels of symbols: non-empty, unique strings."""
+"""Labels of symbols: non-empty, unique strings without white space around them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ def canonical_label(value: object) -> str:
     Raises
     ------
     InputError
-        For floats, truth values, null, empty strings, strings over 1,000 characters and control characters.
+        For floats, truth values, null, empty strings, strings over 1,000 characters, control characters, and strings
+        that begin or end with white space, which fields of CSV files lose: "a" and " a" would be one there.
 
     Examples
     --------
@@ -36,6 +37,10 @@ def canonical_label(value: object) -> str:
             raise InputError(f"the label {shorten(value)} has {len(value)} characters; accepted: at most {_LONGEST}")
         if _CONTROL.search(value):
             raise InputError(f"the label {shorten(value)} holds a control character; accepted: printable text")
+        if value != value.strip():
+            raise InputError(
+                f"the label {shorten(value)} begins or ends with white space, which fields of CSV files lose; strip it"
+            )
         try:
             value.encode()
         except UnicodeEncodeError:
@@ -73,6 +78,8 @@ def canonical_labels(values: Iterable[object], size: int) -> tuple[str, ...]:
 def _canonical(values: list[Any]) -> TypeGuard[list[str]]:
     """Return whether all are labels as they are, looked at together: a million would take seconds one by one."""
     if set(map(type, values)) != {str} or not all(values) or max(map(len, values)) > _LONGEST:
+        return False
+    if list(map(str.strip, values)) != values:
         return False
     joined = "".join(values)
     return not _CONTROL.search(joined) and (joined.isascii() or not _SURROGATE.search(joined))

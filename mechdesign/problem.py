@@ -28,7 +28,7 @@ class DesignProblem:
     Raises
     ------
     InputError
-        If epsilon is negative or not finite, or the utility belongs to another number of symbols.
+        If epsilon is negative or not finite, or the utility belongs to other symbols.
 
     Examples
     --------
@@ -48,6 +48,7 @@ class DesignProblem:
         if not isinstance(wanted, Utility):
             raise InputError(f"the utility is {shorten(utility)}; give a Utility such as MutualInformation()")
         wanted.check_size(uncertainty.size)
+        wanted = wanted.aligned_with(uncertainty.labels)
         object.__setattr__(self, "uncertainty", uncertainty)
         object.__setattr__(self, "epsilon", Epsilon.of(epsilon))
         object.__setattr__(self, "utility", wanted)

@@ -1,6 +1,11 @@
+import sys
+
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
+import mechdesign as md
 from mechdesign import InputError
 from mechdesign.labels import canonical_label, canonical_labels, default_labels
 
@@ -10,7 +15,6 @@ from mechdesign.labels import canonical_label, canonical_labels, default_labels
     [
         ("a", "a"),
         ("?", "?"),
-        (" spaced ", " spaced "),
         ("日本", "日本"),
         pytest.param("x" * 1_000, "x" * 1_000, id="1000 characters"),
         (np.str_("b"), "b"),
@@ -29,6 +33,11 @@ def test_strings_stay_and_integers_become_text(value, label):
     ("value", "part"),
     [
         ("", "empty"),
+        (" spaced", "white space"),
+        ("spaced ", "white space"),
+        (" ", "white space"),
+        ("\u00a0a", "white space"),
+        ("a\u2003", "white space"),
         pytest.param("x" * 1_001, "1001 characters", id="1001 characters"),
         pytest.param(10**1_000, "at most 1000", id="1001 digits"),
         pytest.param(10**5_000, "at most 1000", id="5001 digits"),
@@ -46,7 +55,7 @@ def test_what_is_no_label_is_refused(value, part):
     with pytest.raises(InputError, match="label") as caught:
         canonical_label(value)
     assert part in str(caught.value)
-    assert "accepted: " in str(caught.value)
+    assert "accepted: " in str(caught.value) or "; strip it" in str(caught.value)
     assert len(str(caught.value)) < 200
 
 
@@ -81,3 +90,33 @@ def test_default_labels_are_numbered_from_one():
 def test_control_characters_do_not_reach_a_terminal(label):
     with pytest.raises(InputError, match="holds a control character"):
         canonical_label(label)
+
+
+@pytest.mark.parametrize("label", [" a", "a ", "\u00a0a", "a\u2003"])
+def test_white_space_around_labels_is_refused_wherever_labels_are_given(label):
+    """Fields of CSV files are stripped, so records of one symbol would be reported as another."""
+    ball = md.L1Ball([0.5, 0.5], radius=2, labels=["a", "b"])
+    numerators = np.array([[3, 1], [1, 3]])
+    mechanism = md.Mechanism(numerators, 2, md.Guarantee("log(3)", ball), ("a", "b"))
+    for make in (
+        lambda: canonical_labels([label, "b"], 2),
+        lambda: md.L1Ball([0.5, 0.5], labels=[label, "a"]),
+        lambda: md.ConvexHull([[0.5, 0.5]], labels=[label, "a"]),
+        lambda: md.L1Ball.from_counts({label: 1, "a": 2}),
+        lambda: md.L1Ball.from_samples([label, "a"]),
+        lambda: md.Mechanism(numerators, 2, md.Guarantee("log(3)", ball), (label, "a")),
+        lambda: mechanism.then({"a": label, "b": "b"}),
+    ):
+        with pytest.raises(InputError, match="begins or ends with white space"):
+            make()
+    for word in ("unknown", "missing"):
+        with pytest.raises(InputError, match=f"{word} values are to be taken for .*, which is no label"):
+            mechanism.privatize(["a"], **{word: label})
+
+
+def test_labels_are_what_files_keep():
+    """Python and Arrow strip the same characters from both ends, so every label survives either reader of CSV."""
+    points = [point for point in range(sys.maxunicode + 1) if not 0xD800 <= point < 0xE000]
+    for build in ("{}x".format, "x{}".format, "x{}x".format):
+        texts = [build(chr(point)) for point in points]
+        assert pc.utf8_trim_whitespace(pa.array(texts)).to_pylist() == [text.strip() for text in texts]

@@ -314,7 +314,7 @@ def _counts(reports: Any, outputs: tuple[str, ...], integers: str | None) -> lis
     else:
         if _is_table(reports, outputs):
             raise InputError("the reports are a Series of counts; give a mapping from label to count, as of .to_dict()")
-        codes = encode(reports, Alphabet(outputs, integers=integers, where="reports[{}]".format)).codes
+        codes = encode(reports, Alphabet(outputs, integers=integers, where="reports[{}]".format, replaces=False)).codes
         counts = np.bincount(codes, minlength=len(outputs)).tolist()
     if not any(counts):
         raise InputError("there are no reports; give at least one")

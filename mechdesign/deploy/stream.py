@@ -169,7 +169,7 @@ def count_reports(reports: RecordFile, labels: tuple[str, ...], *, report: Repor
     """
     columns = open_columns(reports.path, [reports.column], header=reports.header)
     counts = np.zeros(len(labels), dtype=np.int64)
-    for codes, _ in reports.batches(columns, Alphabet(labels)):
+    for codes, _ in reports.batches(columns, Alphabet(labels, replaces=False)):
         counts += np.bincount(codes, minlength=len(labels))
         if report is not None:
             report(f"counting: {counts.sum():,} reports")

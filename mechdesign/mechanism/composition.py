@@ -22,11 +22,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from mechdesign.errors import GuaranteeError, InputError, LimitError, shorten
 from mechdesign.exact import Epsilon, rounded_text
-from mechdesign.labels import canonical_label, canonical_labels, joined_labels
-from mechdesign.mechanism.mechanism import Mechanism, Provenance
+from mechdesign.labelled import aligned_rows, table
+from mechdesign.labels import canonical_label, joined_labels
+from mechdesign.mechanism.claims import Provenance
+from mechdesign.mechanism.from_floats import from_own_floats, row_stochastic, with_outputs
+from mechdesign.mechanism.mechanism import Mechanism
 from mechdesign.mechanism.proof import MOST_BITS, Guarantee, Integers, checked_bits, exact_ratio
 from mechdesign.mechanism.rounding import round_columns
-from mechdesign.tolerances import WEIGHT_SUM
 from mechdesign.uncertainty import ProductSet
 from mechdesign.uncertainty.base import Floats
 from mechdesign.version import __version__
@@ -55,14 +57,14 @@ def then(
                 "outputs and which needs no rounding; leave both out"
             )
         return _merged(mechanism, post)
-    matrix = _stochastic(post, len(mechanism.outputs))
+    matrix, names = _stochastic(post, mechanism.outputs, outputs)
     # The guarantee that the integers keep, not the one that they have: so rounding cannot raise the leakage either.
     kept = Guarantee(_logarithm(_worst(mechanism)), mechanism.guarantee.uncertainty.exact_set)
-    processed = Mechanism.from_matrix(
+    processed = from_own_floats(
         mechanism.matrix @ matrix,
         kept,
         bits=mechanism.bits if bits is None else bits,
-        outputs=None if outputs is None else canonical_labels(outputs, matrix.shape[1]),
+        outputs=names,
     )
     method = f"post-processing of {matrix.shape[0]} outputs by a random map to {matrix.shape[1]}"
     return replace(processed, guarantee=mechanism.guarantee, provenance=_provenance(method, mechanism))
@@ -92,32 +94,23 @@ def _merged(mechanism: Mechanism, mapping: Mapping[object, object]) -> Mechanism
     )
 
 
-def _stochastic(post: ArrayLike, outputs: int) -> Floats:
-    """Return a row-stochastic matrix with a row for each output, each row over its sum."""
+def _stochastic(
+    post: ArrayLike, old: tuple[str, ...], new: Sequence[str] | None
+) -> tuple[Floats, tuple[str, ...] | None]:
+    """Return a row-stochastic matrix with a row for each old output, each row over its sum, and labels of the new."""
+    rows = aligned_rows(post, old, "the post-processing")
     try:
-        matrix = np.asarray(post, dtype=float)
+        matrix = np.asarray(rows, dtype=float)
     except (TypeError, ValueError):
         raise InputError(
             f"the post-processing is {shorten(post)}; give a mapping from outputs to labels, or a row-stochastic matrix"
         ) from None
-    if matrix.ndim != 2 or matrix.shape[0] != outputs or matrix.shape[1] == 0:
+    if matrix.ndim != 2 or matrix.shape[0] != len(old) or matrix.shape[1] == 0:
         raise InputError(
-            f"the post-processing has shape {matrix.shape}; accepted: ({outputs}, K), a row for each output"
+            f"the post-processing has shape {matrix.shape}; accepted: ({len(old)}, K), a row for each output"
         )
-    if not np.isfinite(matrix).all() or (matrix < 0).any():
-        j, k = (int(index) for index in np.argwhere(~(np.isfinite(matrix) & (matrix >= 0)))[0])
-        raise InputError(
-            f"the post-processing has {matrix[j, k]:g} in row {j + 1}, column {k + 1}; accepted: probabilities"
-        )
-    sums = matrix.sum(axis=1)
-    wrong = int(np.argmax(np.abs(sums - 1)))
-    if abs(sums[wrong] - 1) > WEIGHT_SUM:
-        raise InputError(
-            f"row {wrong + 1} of the post-processing sums to {sums[wrong]:.12g}; "
-            f"accepted: 1, give or take {WEIGHT_SUM:g}"
-        )
-    result: Floats = matrix / sums[:, None]
-    return result
+    ordered, names = with_outputs(matrix, table(post, "the post-processing").columns, new, "the post-processing")
+    return row_stochastic(ordered, "the post-processing"), names
 
 
 # Two attributes

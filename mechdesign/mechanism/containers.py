@@ -101,7 +101,7 @@ def codes_of(records: Any, labels: tuple[str, ...], name: str = "records") -> Co
     >>> codes_of(["y2", "y1"], ("y1", "y2"))
     array([1, 0])
     """
-    return encode(records, Alphabet(labels, where=(name + "[{}]").format)).codes
+    return encode(records, Alphabet(labels, where=(name + "[{}]").format, replaces=False)).codes
 
 
 def _as_text(labels: tuple[str, ...], dtype: np.dtype[Any] | None = None) -> NDArray[Any]:

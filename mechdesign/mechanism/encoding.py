@@ -38,6 +38,8 @@ class Alphabet:
         codes, and are refused where a label reads as an integer.
     where : callable
         Names a record by its position, for messages.
+    replaces : bool
+        Whether the caller lets users name ``unknown`` and ``missing``, so that messages may point to them.
 
     Raises
     ------
@@ -55,6 +57,7 @@ class Alphabet:
     missing: str | None = None
     integers: str | None = None
     where: Callable[[int], str] = "records[{}]".format
+    replaces: bool = True
     _table: dict[object, int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -176,13 +179,14 @@ class Alphabet:
     def _refusal(self, index: int, value: object) -> InputError:
         where = self.where(index)
         if is_missing(value):
-            return InputError(f"{where} is missing; name the label that missing values are taken for (missing)")
+            way = "name the label that missing values are taken for (missing)" if self.replaces else "leave it out"
+            return InputError(f"{where} is missing; {way}")
         if isinstance(value, int | np.integer) and not isinstance(value, bool):
             return InputError(f"{where} is {shorten(value)}; accepted: codes from 0 to {len(self.labels) - 1}")
         if isinstance(value, str):
+            way = ", or name the label that unknown values are taken for (unknown)" if self.replaces else ""
             return InputError(
-                f"{where} is {shorten(value)}, which is not in the alphabet; accepted: {self._listed()}, or name the "
-                "label that unknown values are taken for (unknown)"
+                f"{where} is {shorten(value)}, which is not in the alphabet; accepted: {self._listed()}{way}"
             )
         return InputError(f"{where} is {shorten(value)}, a {type(value).__name__}; accepted: labels, as text")
 

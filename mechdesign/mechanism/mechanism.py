@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,47 +15,14 @@ from mechdesign.arrays import frozen
 from mechdesign.errors import GuaranteeError, InputError, shorten
 from mechdesign.exact import float_up
 from mechdesign.labels import canonical_labels, default_labels
+from mechdesign.mechanism.claims import Optimality, Provenance
 from mechdesign.mechanism.containers import encode
 from mechdesign.mechanism.encoding import Alphabet
 from mechdesign.mechanism.proof import Guarantee, Integers, Proof, prove
-from mechdesign.mechanism.rounding import by_falling_mass, round_to_integers
 from mechdesign.mechanism.sampler import Sampler, random_bytes
-from mechdesign.utility import Utility
 
-
-@dataclass(frozen=True)
-class Optimality:
-    """A claim that no mechanism with the same guarantee does better than the upper bound.
-
-    Attributes
-    ----------
-    utility : Utility
-        Of what.
-    value : float
-        Utility of the integers, in its unit.
-    upper_bound : float
-        No mechanism with the guarantee has more, rounded outward.
-    multipliers : tuple of float
-        The dual vector lambda, from which anyone can compute the bound again.
-    within_simplex : bool
-        False where the claim is only about the mechanisms of ED Proposition 2 as printed, which are fewer
-        than those with the guarantee once the radius exceeds twice the least probability.
-    """
-
-    utility: Utility
-    value: float
-    upper_bound: float
-    multipliers: tuple[float, ...]
-    within_simplex: bool = True
-
-
-@dataclass(frozen=True)
-class Provenance:
-    """Where a mechanism comes from: software version, method, and the title of its problem."""
-
-    version: str
-    method: str
-    problem: str = ""
+if TYPE_CHECKING:
+    from mechdesign.mechanism.from_floats import Repair
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,10 +87,12 @@ class Mechanism:
                 f"above epsilon = {self.guarantee.epsilon}"
             )
         claim = self.optimality
-        if claim is not None and len(claim.multipliers) != numerators.shape[0]:
-            raise InputError(
-                f"lambda has {len(claim.multipliers)} entries; accepted: {numerators.shape[0]}, one a symbol"
-            )
+        if claim is not None:
+            if len(claim.multipliers) != numerators.shape[0]:
+                raise InputError(
+                    f"lambda has {len(claim.multipliers)} entries; accepted: {numerators.shape[0]}, one a symbol"
+                )
+            object.__setattr__(self, "optimality", claim.aligned_with(self.inputs))
 
     @classmethod
     def from_matrix(
@@ -132,35 +101,82 @@ class Mechanism:
         guarantee: Guarantee,
         *,
         bits: int = 48,
-        outputs: tuple[str, ...] | list[str] | None = None,
+        outputs: Sequence[str] | None = None,
         optimality: Optimality | None = None,
         provenance: Provenance | None = None,
     ) -> Mechanism:
-        """Return integers close to a float matrix, for which the guarantee is proved.
+        """Return a matrix that keeps the guarantee as integers, for which it is proved.
 
-        Without labels for the outputs they come by falling mass at the reference prior.
+        Rounding moves a probability by a few units of 2^-bits for each output. A matrix that rounding would have to
+        change further is refused; see `repaired`. Without labels for the outputs they come by falling mass at the
+        reference prior, and outputs that tell the same are one.
 
         Parameters
         ----------
-        matrix : array, shape (N, M)
-            Row-stochastic up to a solver's errors.
+        matrix : array or pandas DataFrame, shape (N, M)
+            Row-stochastic; rows may miss 1 by 1e-9 and count as weights. Each output leaks at most epsilon, up to the
+            errors of floats (1e-12 nats). A DataFrame is aligned by its labels: rows with the inputs, and columns
+            with the outputs, where they are given; else they are the outputs.
         guarantee, bits, outputs, optimality, provenance
             As for the class.
 
         Raises
         ------
         InputError
-            If labels are given and the guarantee can only be kept by merging outputs.
+            If it is no such matrix, has other labels, or labels are given for outputs that have to be merged.
+        GuaranteeError
+            If an output leaks more than epsilon, with its label and leakage, or the bits are too few to keep it.
+
+        Examples
+        --------
+        >>> from mechdesign import Guarantee, L1Ball
+        >>> promise = Guarantee("log(3)", L1Ball([0.5, 0.5], radius=2))
+        >>> Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]], promise, bits=2).numerators
+        array([[3, 1],
+               [1, 3]])
         """
-        floats = guarantee.uncertainty.as_matrix(matrix)
-        integers = round_to_integers(floats, bits, guarantee)
-        if outputs is None:
-            integers = by_falling_mass(integers, guarantee.uncertainty)
-        elif integers.shape != floats.shape:
-            raise InputError(
-                f"{floats.shape[1]} outputs had to be merged to {integers.shape[1]}; leave the labels of outputs out"
-            )
-        return cls(integers, bits, guarantee, tuple(outputs or ()), optimality, provenance)
+        from mechdesign.mechanism.from_floats import from_matrix
+
+        bare = from_matrix(matrix, guarantee, bits=bits, outputs=outputs)
+        return replace(bare, optimality=optimality, provenance=provenance)
+
+    @classmethod
+    def repaired(
+        cls,
+        matrix: ArrayLike,
+        guarantee: Guarantee,
+        *,
+        bits: int = 48,
+        outputs: Sequence[str] | None = None,
+    ) -> Repair:
+        """Return a mechanism with the guarantee near a matrix without it, and how far the matrix was moved.
+
+        Columns that leak too much are raised towards their greatest entries until the proof accepts them; then the
+        matrix is mixed with as little of the result as will do. It need not be the nearest mechanism there is, nor a
+        good one: `mechdesign.design` finds the best. Where nothing else will do its outputs tell nothing and are one.
+
+        Parameters
+        ----------
+        matrix, guarantee, bits, outputs
+            As for `from_matrix`.
+
+        Raises
+        ------
+        InputError
+            As `from_matrix`.
+
+        Examples
+        --------
+        >>> from mechdesign import Guarantee, L1Ball
+        >>> promise = Guarantee("log(2)", L1Ball([0.5, 0.5], radius=2))
+        >>> found = Mechanism.repaired([[0.75, 0.25], [0.25, 0.75]], promise)
+        >>> found.mechanism.matrix.round(4), round(found.moved, 4)
+        (array([[0.6667, 0.3333],
+                [0.3333, 0.6667]]), 0.0833)
+        """
+        from mechdesign.mechanism.from_floats import repaired
+
+        return repaired(matrix, guarantee, bits=bits, outputs=outputs)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Copies and pickles are made anew, and so proved again.
@@ -223,7 +239,11 @@ class Mechanism:
         Parameters
         ----------
         records : list, numpy array, pandas or polars Series, pyarrow Array or ChunkedArray
-            Labels of inputs as text; or integer codes, the positions of inputs from 0.
+            Labels of inputs as text; or integer codes, the positions of inputs from 0. Give a categorical Series
+            itself, not its ``.cat.codes``: these are positions in the order of *its* categories, which nothing in them
+            tells, and a code that means another input is reported as that. To make codes, put the categories in the
+            order of the inputs first: ``series.cat.set_categories(mechanism.inputs).cat.codes``, where -1 is a value
+            that is no input, and is refused.
         rng : numpy.random.Generator, optional
             For experiments that can be run again. **Not for release**: whoever knows or guesses its state
             knows the records. Without it the operating system's secure randomness is used.
@@ -304,7 +324,8 @@ class Mechanism:
         post : mapping or array, shape (M, K)
             From every output to its new label: columns are added up, exactly, and the labels come in the order in
             which they first appear along `outputs`. Or a row-stochastic matrix: row j is the distribution of the new
-            output, given the old output j. Rows may miss 1 by 1e-9 and count as weights.
+            output, given the old output j. Rows may miss 1 by 1e-9 and count as weights. A DataFrame is aligned by
+            its labels: rows with the old outputs, columns with the new ones, which they name by default.
         outputs : sequence of str, optional
             Labels of the K new outputs, for a matrix. Without them outputs come by falling mass, as in `from_matrix`,
             and outputs that tell the same are one.

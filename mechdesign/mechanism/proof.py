@@ -17,7 +17,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from mechdesign.errors import InputError
+from mechdesign.errors import InputError, shorten
 from mechdesign.exact import Epsilon, log_up
 from mechdesign.uncertainty import UncertaintySet
 
@@ -29,16 +29,33 @@ MOST_BITS = 52  # numerators and their sums are then exact in float64, and so in
 class Guarantee:
     """The promise: epsilon-PML for every prior in a set.
 
-    Attributes
+    Parameters
     ----------
-    epsilon : Epsilon
-        Privacy parameter in nats.
+    epsilon : number or str
+        Privacy parameter in nats: a number, a decimal as text, or ``"log(9/8)"``.
     uncertainty : UncertaintySet
         The priors for which it holds; a ball always stands for its part inside the simplex.
+
+    Raises
+    ------
+    InputError
+        If epsilon is negative or not finite, or the uncertainty is no set of priors.
+
+    Examples
+    --------
+    >>> from mechdesign import L1Ball
+    >>> Guarantee(0.5, L1Ball([0.5, 0.5])).epsilon.text
+    '0.5'
     """
 
     epsilon: Epsilon
     uncertainty: UncertaintySet
+
+    def __init__(self, epsilon: object, uncertainty: UncertaintySet) -> None:
+        if not isinstance(uncertainty, UncertaintySet):
+            raise InputError(f"the uncertainty is {shorten(uncertainty)}; give an L1Ball or a ConvexHull")
+        object.__setattr__(self, "epsilon", Epsilon.of(epsilon))
+        object.__setattr__(self, "uncertainty", uncertainty)
 
 
 @dataclass(frozen=True)

@@ -54,10 +54,23 @@ def round_to_integers(matrix: Floats, bits: int, guarantee: Guarantee) -> Intege
     SolverError
         If the matrix is no mechanism even up to a solver's errors.
     """
+    return distinct(round_or_give_up(matrix, bits, guarantee))
+
+
+def round_or_give_up(matrix: Floats, bits: int, guarantee: Guarantee) -> Integers:
+    """Return what `round_columns` does, and where nothing else will do, outputs that tell nothing.
+
+    Each then has its probability at the reference prior whatever the symbol: as one output they are the mechanism
+    with one output.
+    """
     columns = round_columns(matrix, bits, guarantee)
-    if columns is None:
-        return np.full((matrix.shape[0], 1), 2**bits, dtype=np.int64)
-    return _distinct(columns)
+    if columns is not None:
+        return columns
+    total = 2**bits
+    shares = guarantee.uncertainty.prior @ _stochastic(matrix)
+    row = np.floor(shares * total).astype(np.int64)
+    row[int(np.argmax(row))] += total - int(row.sum())
+    return np.repeat(row[None, :], matrix.shape[0], axis=0)
 
 
 def round_columns(matrix: Floats, bits: int, guarantee: Guarantee) -> Integers | None:
@@ -159,7 +172,7 @@ def _violating(integers: Integers, guarantee: Guarantee) -> NDArray[np.bool_]:
     return np.array([ratio is None or ratio > exp_down for ratio in ratios])
 
 
-def _distinct(integers: Integers) -> Integers:
+def distinct(integers: Integers) -> Integers:
     """Return the columns without zeros, those of exactly the same direction added up.
 
     Such outputs tell the same, so leakage and utility stay as they are.

@@ -12,7 +12,8 @@ from pydantic import BeforeValidator, Field
 from mechdesign.errors import GuaranteeError, InputError, shorten
 from mechdesign.exact import Epsilon, short_text
 from mechdesign.labels import canonical_labels
-from mechdesign.mechanism.mechanism import Mechanism, Optimality, Provenance
+from mechdesign.mechanism.claims import Optimality, Provenance
+from mechdesign.mechanism.mechanism import Mechanism
 from mechdesign.mechanism.proof import Guarantee
 from mechdesign.records import MOST_SYMBOLS, ExactNumber, Matrix, Number, Record, Row, Text
 from mechdesign.uncertainty import ConvexHull, Evidence, L1Ball, ProductSet, UncertaintySet

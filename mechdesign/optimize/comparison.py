@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from mechdesign.errors import InputError, LimitError, shorten
 from mechdesign.mechanism import Guarantee, Mechanism
@@ -13,6 +13,7 @@ from mechdesign.optimize.designer import design
 from mechdesign.optimize.result import Design
 from mechdesign.problem import DesignProblem
 from mechdesign.uncertainty import L1Ball
+from mechdesign.utility import Utility
 
 
 @dataclass(frozen=True)
@@ -29,25 +30,35 @@ class Comparison:
         The certified optimum for every prior; None where it cannot be computed exactly.
     best_ldp_missing : str
         Why, where it is None.
+    value : float
+        Utility of what was compared: of a mechanism, which may be less than that of the design, or of the design.
     """
 
     design: Design
     k_ary_randomized_response: float
     best_ldp: Design | None
     best_ldp_missing: str = ""
+    value: float = field(kw_only=True)
 
 
 def compare(
-    solved: Design, *, time_limit: float | None = None, report: Callable[[str], None] | None = None
+    compared: DesignProblem | Design | Mechanism,
+    utility: Utility | None = None,
+    *,
+    time_limit: float | None = None,
+    report: Callable[[str], None] | None = None,
 ) -> Comparison:
     """Return a design beside k-ary randomized response and the best LDP mechanism at the same epsilon.
 
     Parameters
     ----------
-    solved : Design
-        The design.
+    compared : DesignProblem, Design or Mechanism
+        A problem is solved first. For a mechanism that is the problem that its guarantee is about, so that the
+        design is the best it could have been.
+    utility : Utility, optional
+        For a mechanism; that of its claim of optimality by default.
     time_limit : float, optional
-        For the best LDP mechanism, as for `mechdesign.design`.
+        Of each design that is computed, as for `mechdesign.design`.
     report : callable, optional
         Called with one line whenever a longer step begins.
 
@@ -58,20 +69,41 @@ def compare(
     >>> both = compare(solved)
     >>> both.k_ary_randomized_response <= both.best_ldp.value <= solved.value
     True
+    >>> compare(solved.mechanism).value == solved.value
+    True
+
+    Raises
+    ------
+    InputError
+        For something else, a mechanism without a claim where no utility is given, or a utility beside a problem.
     """
-    if not isinstance(solved, Design):
-        raise InputError(f"the design is {shorten(solved)}; give what mechdesign.design returns")
-    problem = solved.problem
-    utility = problem.utility
+    problem = _problem_of(compared, utility)
+    prior = problem.uncertainty.center
+    solved = compared if isinstance(compared, Design) else design(problem, time_limit=time_limit, report=report)
+    value = problem.utility.value(compared.matrix, prior) if isinstance(compared, Mechanism) else solved.value
     everything = L1Ball(problem.uncertainty.center, 2, problem.uncertainty.labels)
-    krr = k_ary_randomized_response(everything, problem)
-    value = utility.value(krr.matrix, problem.uncertainty.center)
+    krr = problem.utility.value(k_ary_randomized_response(everything, problem).matrix, prior)
     try:
-        wanted = DesignProblem(everything, problem.epsilon, utility)
+        wanted = DesignProblem(everything, problem.epsilon, problem.utility)
         best = design(wanted, tol=solved.tol, time_limit=time_limit, report=report)
     except LimitError as error:
-        return Comparison(solved, value, None, str(error))
-    return Comparison(solved, value, best)
+        return Comparison(solved, krr, None, str(error), value=value)
+    return Comparison(solved, krr, best, value=value)
+
+
+def _problem_of(compared: DesignProblem | Design | Mechanism, utility: Utility | None) -> DesignProblem:
+    """Return a problem, that of a design, or the one that the guarantee of a mechanism is about."""
+    if isinstance(compared, Mechanism):
+        claim = compared.optimality
+        wanted = claim.utility if utility is None and claim is not None else utility
+        if wanted is None:
+            raise InputError("the mechanism has no claim of optimality, which would name a utility; give a utility")
+        return DesignProblem(compared.guarantee.uncertainty, compared.guarantee.epsilon, wanted)
+    if not isinstance(compared, DesignProblem | Design):
+        raise InputError(f"what is compared is {shorten(compared)}; give a DesignProblem, a Design or a Mechanism")
+    if utility is not None:
+        raise InputError(f"the utility {shorten(utility)} is given beside a problem, which has one; leave it out")
+    return compared if isinstance(compared, DesignProblem) else compared.problem
 
 
 def k_ary_randomized_response(everything: L1Ball, problem: DesignProblem) -> Mechanism:

@@ -11,7 +11,8 @@ from numbers import Real
 import numpy as np
 
 from mechdesign.errors import InputError, SolverError, shorten
-from mechdesign.mechanism import Guarantee, Mechanism, Optimality, Provenance
+from mechdesign.mechanism import Guarantee, Optimality, Provenance
+from mechdesign.mechanism.from_floats import from_own_floats
 from mechdesign.mechanism.proof import checked_bits
 from mechdesign.optimize.certificate import certify, padded
 from mechdesign.optimize.closed_form import closed_forms
@@ -95,7 +96,7 @@ def design(
     solution, method, pricing = _solve(problem, float(tol), deadline, tell)
     tell("proving the guarantee in exact arithmetic")
     guarantee = Guarantee(problem.epsilon, problem.uncertainty.exact_set)
-    bare = Mechanism.from_matrix(solution.matrix, guarantee, bits=bits)
+    bare = from_own_floats(solution.matrix, guarantee, bits=bits)
     tell("computing the upper bound from the dual vector")
     certificate = certify(problem, solution.multipliers, pricing)
     utility = problem.utility

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from mechdesign.errors import InputError, shorten
 from mechdesign.exact import Epsilon, arb_of, float_up, log_up, rational, upper, working_precision
+from mechdesign.labelled import vector
 from mechdesign.pml.capacity import columns_over, worst_case
 from mechdesign.uncertainty import UncertaintySet
 from mechdesign.uncertainty.base import exact_prior
@@ -178,7 +179,7 @@ def sensitivity_bound(epsilon: object, radius: object, prior: Sequence[object]) 
     >>> round(sensitivity_bound("log(9/8)", "0.2", P), 6), round(sensitivity_bound(1, "0.2", P), 6)
     (0.064539, 0.317218)
     """
-    p_min, half = min(exact_prior(prior)), checked_radius(radius) / 2
+    p_min, half = min(exact_prior(vector(prior, "the prior").values)), checked_radius(radius) / 2
     e = Epsilon.of(epsilon).exp_up
     if p_min == 0:
         return _log_of_growth(half * e)

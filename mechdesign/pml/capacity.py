@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from mechdesign.arrays import frozen
 from mechdesign.errors import InputError, shorten
 from mechdesign.exact import log_up
+from mechdesign.labelled import aligned_rows
 from mechdesign.pml.pointwise import checked_mechanism, exact_columns, log_ratios
 from mechdesign.uncertainty import UncertaintySet
 from mechdesign.uncertainty.base import Floats
@@ -27,9 +28,13 @@ def checked_set(uncertainty: object) -> UncertaintySet:
 
 
 def columns_over(matrix: ArrayLike, uncertainty: UncertaintySet) -> list[list[int]]:
-    """Return the columns of a mechanism on the alphabet of a set as integers, each up to a factor of its own."""
-    checked_set(uncertainty).as_matrix(checked_mechanism(matrix))
-    return [v for v, _ in exact_columns(matrix)]
+    """Return the columns of a mechanism on the alphabet of a set as integers, each up to a factor of its own.
+
+    Labelled rows come in the order of the set's labels.
+    """
+    aligned = aligned_rows(matrix, checked_set(uncertainty).labels, "the matrix")
+    uncertainty.as_matrix(checked_mechanism(aligned))
+    return [v for v, _ in exact_columns(aligned)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,5 +139,6 @@ def leakage_capacity(matrix: ArrayLike, uncertainty: UncertaintySet) -> float:
     >>> round(leakage_capacity([[0.75, 0.25], [0.25, 0.75]], L1Ball([0.5, 0.5], radius=2)), 6)
     1.098612
     """
-    V = checked_set(uncertainty).as_matrix(checked_mechanism(matrix))
+    aligned = aligned_rows(matrix, checked_set(uncertainty).labels, "the matrix")
+    V = uncertainty.as_matrix(checked_mechanism(aligned))
     return float(log_ratios(V, uncertainty.support(V)).max())

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mechdesign.errors import InputError, shorten
 from mechdesign.exact import over_common_denominator, rational
+from mechdesign.labelled import aligned_rows, together
 from mechdesign.tolerances import ROW_SUMS, WEIGHT_SUM
 from mechdesign.uncertainty.base import Floats, exact_prior
 
@@ -22,7 +23,7 @@ def checked_mechanism(matrix: ArrayLike) -> Floats:
         If it is no matrix, an entry is negative or not finite, or rows differ in their sums.
     """
     try:
-        V = np.asarray(matrix, dtype=float)
+        V = np.asarray(aligned_rows(matrix, None, "the matrix"), dtype=float)
     except (TypeError, ValueError):
         raise InputError(f"the matrix is {shorten(matrix)}; accepted: numbers, inputs by outputs") from None
     if V.ndim != 2 or 0 in V.shape:
@@ -101,6 +102,7 @@ def log_ratios(matrix: Floats, means: Floats) -> Floats:
 
 
 def _matrix_and_means(matrix: ArrayLike, prior: ArrayLike) -> tuple[Floats, Floats]:
+    matrix, prior, _ = together(matrix, prior)
     V, Q = checked_mechanism(matrix), _checked_priors(prior)
     check_shapes(V.shape, Q.shape)
     return V, Q @ V
@@ -115,10 +117,11 @@ def leakage(matrix: ArrayLike, prior: ArrayLike) -> Floats:
 
     Parameters
     ----------
-    matrix : array, shape (N, M)
+    matrix : array or pandas DataFrame, shape (N, M)
         A mechanism: row i is the distribution of the output when the symbol is i.
-    prior : array, shape (N,) or (K, N)
-        The prior Q, or K of them.
+    prior : array, shape (N,) or (K, N); pandas Series or DataFrame, mapping from label to probability
+        The prior Q, or K of them. Where matrix and prior both have labels they are aligned by them, here and wherever
+        a matrix and a prior are taken.
 
     Returns
     -------
@@ -127,7 +130,7 @@ def leakage(matrix: ArrayLike, prior: ArrayLike) -> Floats:
     Raises
     ------
     InputError
-        If the shapes do not fit, an entry is negative, rows differ in their sums, or the prior is none.
+        If the shapes or the labels do not fit, an entry is negative, rows differ in their sums, or the prior is none.
 
     Examples
     --------

@@ -13,12 +13,13 @@ from itertools import accumulate
 import numpy as np
 
 from mechdesign.exact import Epsilon, log_up
+from mechdesign.labelled import vector
 from mechdesign.uncertainty.base import Floats, exact_prior
 
 
 def _largest_masses(prior: Sequence[object]) -> list[Fraction]:
     """Return the mass of the N - k most probable symbols for k = 0 to N - 1."""
-    return list(accumulate(sorted(exact_prior(prior), reverse=True)))[::-1]
+    return list(accumulate(sorted(exact_prior(vector(prior, "the prior").values), reverse=True)))[::-1]
 
 
 def epsilon_max(prior: Sequence[object]) -> float:
@@ -44,7 +45,7 @@ def epsilon_max(prior: Sequence[object]) -> float:
     >>> round(epsilon_max([0.4, 0.2, 0.2, 0.2]), 6)
     1.609438
     """
-    least = min(exact_prior(prior))
+    least = min(exact_prior(vector(prior, "the prior").values))
     return log_up(1 / least) if least > 0 else math.inf
 
 

@@ -21,7 +21,7 @@ def _columns_and_means(
 ) -> tuple[list[list[int]], list[Fraction]]:
     """Return columns of integers and their means at the reference prior, which must lie in the set."""
     columns = columns_over(matrix, uncertainty)
-    P = exact_prior(prior)
+    P = exact_prior(prior, labels=uncertainty.labels)
     if not uncertainty.contains(P):
         raise InputError("the reference prior lies outside the uncertainty set; give a member, such as its center")
     means = [sum(map(mul, P, v), Fraction(0)) for v in columns]

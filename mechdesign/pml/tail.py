@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mechdesign.errors import InputError, shorten
 from mechdesign.exact import Epsilon, float_up, log_up, over_common_denominator, rational
+from mechdesign.labelled import together
 from mechdesign.pml.pointwise import check_shapes, exact_columns
 from mechdesign.uncertainty.base import Floats, exact_prior
 
@@ -22,6 +23,7 @@ EpsilonLike = float | str | Fraction | Decimal | Epsilon
 
 def _ratios_and_masses(matrix: ArrayLike, prior: Sequence[object]) -> list[tuple[Fraction, Fraction]]:
     """Return exp(leakage) and probability of every output that occurs, exactly."""
+    matrix, prior, _ = together(matrix, prior)
     columns, P = exact_columns(matrix), exact_prior(prior)
     check_shapes((len(columns[0][0]), len(columns)), (len(P),))
     weights, total = over_common_denominator(P)

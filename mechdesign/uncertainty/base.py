@@ -15,6 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 from mechdesign.arrays import frozen
 from mechdesign.errors import InputError, shorten
 from mechdesign.exact import check_common_denominator, over_common_denominator, rational, rounded_text
+from mechdesign.labelled import Labels, aligned_rows, aligned_vector, own_labels
+from mechdesign.labels import canonical_labels, default_labels
 from mechdesign.tolerances import WEIGHT_SUM
 
 if TYPE_CHECKING:
@@ -111,51 +113,68 @@ class UncertaintySet(ABC):
         """Return the support function as linear rows."""
 
     def as_matrix(self, columns: ArrayLike) -> Floats:
-        """Return columns as a float matrix with N rows.
+        """Return columns as a float matrix with N rows, those of a data frame in the order of the set's labels.
 
         Raises
         ------
         InputError
-            If there are not N rows.
+            If there are not N rows, or they have other labels.
         """
-        matrix = np.asarray(columns, dtype=float)
+        try:
+            matrix = np.asarray(aligned_rows(columns, self.labels, "the matrix"), dtype=float)
+        except (TypeError, ValueError) as error:
+            if isinstance(error, InputError):
+                raise
+            raise InputError(f"the matrix is {shorten(columns)}; accepted: numbers, a row for each symbol") from None
         if matrix.ndim != 2 or matrix.shape[0] != self.size:
             raise InputError(f"the matrix has shape {matrix.shape}; accepted: ({self.size}, M), a row for each symbol")
         return matrix
 
     def as_vector(self, column: ArrayLike) -> Floats:
-        """Return one column as a float vector of length N.
+        """Return one column as a float vector of length N, a series or mapping in the order of the set's labels.
 
         Raises
         ------
         InputError
-            If it has not length N.
+            If it has not length N, or other labels.
         """
-        vector = np.asarray(column, dtype=float)
+        vector = np.asarray(aligned_vector(column, self.labels, "the column"), dtype=float)
         if vector.shape != (self.size,):
             raise InputError(f"the column has shape {vector.shape}; accepted: ({self.size},)")
         return vector
 
 
-def exact_prior(weights: Sequence[object], name: str = "the prior") -> tuple[Fraction, ...]:
+def names_of_symbols(given: Iterable[object] | None, own: Labels | None, size: int) -> tuple[str, ...]:
+    """Return the labels given, or else those that a prior has of its own, or else ``x1`` to ``xN``."""
+    if given is None:
+        labels = own_labels(own)
+        return default_labels(size) if labels is None else tuple(labels)
+    return canonical_labels(given, size)
+
+
+def exact_prior(
+    weights: Sequence[object] | Mapping[Any, object], name: str = "the prior", labels: Sequence[str] | None = None
+) -> tuple[Fraction, ...]:
     """Return probabilities as exact fractions that sum to 1.
 
-    They are weights: their sum may miss 1 by 1e-9, and the prior is defined as each over their sum.
+    They are weights: their sum may miss 1 by 1e-9, and the prior is defined as each over their sum. Those of a series
+    come in the order of the labels, where labels are given; a mapping is taken there only.
 
     Raises
     ------
     InputError
-        If one is negative or not finite, there are fewer than two, the sum misses 1 by more, or their common
-        denominator has more than 900 digits.
+        If one is negative or not finite, there are fewer than two, the sum misses 1 by more, their common
+        denominator has more than 900 digits, or the labels are others.
 
     Examples
     --------
     >>> exact_prior([0.75, 0.25])
     (Fraction(3, 4), Fraction(1, 4))
     """
-    if isinstance(weights, str | bytes | Mapping) or not isinstance(weights, Iterable):
+    values = aligned_vector(weights, labels, name) if labels is not None else weights
+    if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
         raise InputError(f"{name} is {shorten(weights)}; give a list of probabilities")
-    exact = [rational(weight, f"probability {index + 1} of {name}") for index, weight in enumerate(weights)]
+    exact = [rational(weight, f"probability {index + 1} of {name}") for index, weight in enumerate(values)]
     if len(exact) < 2:
         raise InputError(f"{name} has {len(exact)} probabilities; give at least two")
     for index, weight in enumerate(exact):

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from operator import mul
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from mechdesign.errors import InputError, shorten
 from mechdesign.exact import check_common_denominator, over_common_denominator, rational
-from mechdesign.labels import canonical_labels, default_labels
-from mechdesign.uncertainty.base import Floats, SupportRows, UncertaintySet, exact_prior
+from mechdesign.labelled import aligned_vector, labels_of_vectors, own_labels, table, vector, vectors
+from mechdesign.uncertainty.base import Floats, SupportRows, UncertaintySet, exact_prior, names_of_symbols
 
 _MOST_DIGITS = 3_000  # of the common denominator of all priors: a hundred of them in floats
 
@@ -30,11 +31,13 @@ class ConvexHull(UncertaintySet):
     Parameters
     ----------
     priors : sequence of K priors
-        Each a sequence of N weights whose sum misses 1 by at most 1e-9.
+        Each a sequence of N weights whose sum misses 1 by at most 1e-9, a pandas Series, or a mapping from label to
+        weight. A DataFrame has a prior in each row and a column for each symbol.
     weights : sequence of K numbers, optional
         The reference prior, at which utility is measured, is this mixture; all alike by default.
     labels : sequence of str or int, optional
-        One for each symbol; ``x1`` to ``xN`` by default.
+        One for each symbol, by which labelled priors are aligned. By default those of the first prior that has some,
+        or else ``x1`` to ``xN``.
 
     Raises
     ------
@@ -58,17 +61,20 @@ class ConvexHull(UncertaintySet):
 
     def __init__(
         self,
-        priors: Sequence[Sequence[object]],
+        priors: Sequence[Sequence[object] | Mapping[Any, object]],
         weights: Sequence[object] | None = None,
         labels: Iterable[object] | None = None,
     ) -> None:
-        exact = tuple(exact_prior(prior, f"prior {k + 1}") for k, prior in enumerate(priors))
+        vertices = vectors(priors, "the priors")
+        titles = [f"prior {k + 1}" for k in range(len(vertices))]
+        exact = tuple(exact_prior(vector(one, name).values, name) for one, name in zip(vertices, titles, strict=True))
         if not exact:
             raise InputError("there are no priors; give at least one")
         sizes = sorted({len(prior) for prior in exact})
         if len(sizes) > 1:
             raise InputError(f"the priors have {sizes[0]} and {sizes[-1]} symbols; give them all the same number")
         K = len(exact)
+        weights = aligned_vector(weights, own_labels(table(priors, "the priors").rows), "the weights")
         if weights is None:
             mixture = (Fraction(1, K),) * K
         elif K == 1 and len(weights) == 1:
@@ -79,7 +85,10 @@ class ConvexHull(UncertaintySet):
             mixture = exact_prior(weights, "the weights")
         if len(mixture) != K:
             raise InputError(f"there are {len(mixture)} weights for {K} priors; give one a prior")
-        names = default_labels(sizes[0]) if labels is None else canonical_labels(labels, sizes[0])
+        own = labels_of_vectors(vertices)
+        names = names_of_symbols(labels, own, sizes[0])
+        if own is not None:
+            exact = tuple(exact_prior(one, name, names) for one, name in zip(vertices, titles, strict=True))
         for index, name in enumerate(names):
             if all(prior[index] == 0 for prior in exact):
                 raise InputError(
@@ -142,7 +151,7 @@ class ConvexHull(UncertaintySet):
 
     def contains(self, prior: Sequence[object]) -> bool:
         """Return whether a prior lies in the hull, to within 1e-9 in each probability."""
-        Q = np.array([float(q) for q in exact_prior(prior)])
+        Q = np.array([float(q) for q in exact_prior(prior, labels=self.labels)])
         return bool(np.abs(self.member_near(Q) - Q).max() <= 1e-9)
 
     def member_near(self, prior: ArrayLike) -> Floats:

@@ -15,8 +15,8 @@ from numpy.typing import ArrayLike
 from mechdesign.counts import checked_counts, tally
 from mechdesign.errors import InputError, shorten
 from mechdesign.exact import over_common_denominator, short_text
-from mechdesign.labels import canonical_labels, default_labels
-from mechdesign.uncertainty.base import Floats, SupportRows, UncertaintySet, exact_prior
+from mechdesign.labelled import vector
+from mechdesign.uncertainty.base import Floats, SupportRows, UncertaintySet, exact_prior, names_of_symbols
 from mechdesign.uncertainty.concentration import (
     checked_delta,
     checked_radius,
@@ -61,13 +61,14 @@ class L1Ball(UncertaintySet):
 
     Parameters
     ----------
-    center : sequence of numbers
+    center : sequence of numbers, pandas Series, or mapping from label to number
         The estimated prior P: weights whose sum misses 1 by at most 1e-9. Floats and decimals are read
         as the fractions that they print as.
     radius : number or str
         l1 radius in [0, 2].
     labels : sequence of str or int, optional
-        One for each symbol; ``x1`` to ``xN`` by default.
+        One for each symbol, by which a labelled center is aligned. By default those of the center, or else ``x1`` to
+        ``xN``.
     evidence : Evidence, optional
         The data behind it. `from_counts` and `from_samples` fill it in.
     within_simplex : bool
@@ -98,15 +99,18 @@ class L1Ball(UncertaintySet):
 
     def __init__(
         self,
-        center: Sequence[object],
+        center: Sequence[object] | Mapping[Any, object],
         radius: object = 0,
         labels: Iterable[object] | None = None,
         *,
         evidence: Evidence | None = None,
         within_simplex: bool = True,
     ) -> None:
-        prior = exact_prior(center, "the center")
-        names = default_labels(len(prior)) if labels is None else canonical_labels(labels, len(prior))
+        values, own = vector(center, "the center")
+        prior = exact_prior(values, "the center")
+        names = names_of_symbols(labels, own, len(prior))
+        if own is not None:
+            prior = exact_prior(center, "the center", names)
         exact_radius = checked_radius(radius)
         if exact_radius == 0 and 0 in prior:
             raise InputError(
@@ -317,7 +321,7 @@ class L1Ball(UncertaintySet):
 
     def contains(self, prior: Sequence[object]) -> bool:
         """Return whether a prior lies in the ball, in rational arithmetic."""
-        Q = exact_prior(prior)
+        Q = exact_prior(prior, labels=self.labels)
         if len(Q) != self.size:
             raise InputError(f"the prior has {len(Q)} probabilities; accepted: {self.size}")
         return sum(abs(q - p) for q, p in zip(Q, self.center, strict=True)) <= self.radius

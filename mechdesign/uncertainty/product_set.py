@@ -130,7 +130,7 @@ class ProductSet(UncertaintySet):
 
         The conditionals of a symbol that the prior gives probability 0 are nowhere.
         """
-        Q = exact_prior(prior)
+        Q = exact_prior(prior, labels=self.labels)
         if len(Q) != self.size:
             raise InputError(f"the prior has {len(Q)} probabilities; accepted: {self.size}")
         rows = self._rows(Q)

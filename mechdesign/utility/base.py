@@ -5,11 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mechdesign.errors import InputError
+from mechdesign.errors import InputError, shorten
+from mechdesign.labelled import together
 
 Floats = NDArray[np.float64]
 
@@ -66,20 +68,37 @@ class Utility(ABC):
             If the utility belongs to another number of symbols.
         """
 
+    def aligned_with(self, labels: Sequence[str] | None) -> Utility:  # noqa: ARG002 - most have no labels
+        """Return the utility on an alphabet with these labels, in their order, for a utility that has labels itself.
+
+        Raises
+        ------
+        InputError
+            If its labels are others.
+        """
+        return self
+
     def value(self, matrix: ArrayLike, prior: ArrayLike | Sequence[Fraction]) -> float:
-        """Return the utility of a mechanism, an (N, M) row-stochastic matrix, at a prior of floats or fractions."""
-        return float(self.mu(matrix, np.asarray(prior, dtype=float)).sum())
+        """Return the utility of a mechanism, an (N, M) row-stochastic matrix, at a prior of floats or fractions.
+
+        A data frame, series or mapping is aligned by its labels.
+        """
+        return float(self.mu(matrix, cast("ArrayLike", prior)).sum())
 
 
 def columns_and_prior(columns: ArrayLike, prior: ArrayLike) -> tuple[Floats, Floats]:
-    """Return columns (N, M) and prior (N,) as float arrays.
+    """Return columns (N, M) and prior (N,) as float arrays, aligned with each other where both have labels.
 
     Raises
     ------
     InputError
         If their shapes do not fit.
     """
-    V, P = np.asarray(columns, dtype=float), np.asarray(prior, dtype=float)
+    aligned, weights, _ = together(columns, prior)
+    try:
+        V, P = np.asarray(aligned, dtype=float), np.asarray(weights, dtype=float)
+    except (TypeError, ValueError):
+        raise InputError(f"columns {shorten(columns)} and a prior {shorten(prior)}; accepted: numbers") from None
     if P.ndim != 1 or V.ndim != 2 or V.shape[0] != P.size:
         raise InputError(f"columns of shape {V.shape} and a prior of shape {P.shape}; accepted: (N, M) and (N,)")
     return V, P

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from mechdesign.arrays import frozen
 from mechdesign.errors import InputError, shorten
 from mechdesign.exact import over_common_denominator, rational
+from mechdesign.labelled import Labels, order, own_labels, table, together
 from mechdesign.utility.base import Floats, Utility, columns_and_prior
 from mechdesign.utility.differences import Differences
 
@@ -107,10 +108,11 @@ class PolyhedralUtility(Utility):
         >>> ExpectedGain([[10**17 + 1, -(10**17)]]).value([[1], [1]], [Fraction(1, 2)] * 2)
         0.5
         """
-        V, P = columns_and_prior(matrix, np.asarray(prior, dtype=float))
+        aligned, given, _ = together(matrix, prior)
+        V, P = columns_and_prior(aligned, given)
         if not (np.isfinite(V).all() and np.isfinite(P).all()):
             raise InputError("an entry of the matrix or the prior is not finite; give probabilities")
-        fractions = (p if isinstance(p, Fraction) else Fraction(float(p)) for p in cast("Sequence[Any]", prior))
+        fractions = (p if isinstance(p, Fraction) else Fraction(float(p)) for p in cast("Sequence[Any]", given))
         weights, common = over_common_denominator(fractions)
         exact, value = self.exact_gains(P.size), Fraction(0)
         for guess, outputs in self._best_guesses(V, P, weights).items():
@@ -194,11 +196,21 @@ class HammingAccuracy(PolyhedralUtility):
 
 
 class MatrixUtility(PolyhedralUtility):
-    """A polyhedral utility given by a matrix, guesses by symbols."""
+    """A polyhedral utility given by a matrix, guesses by symbols.
+
+    Attributes
+    ----------
+    matrix : array, shape (W, N)
+        As floats.
+    exact : tuple of rows of Fraction
+        As rationals.
+    """
 
     def __init__(self, matrix: ArrayLike | Sequence[Sequence[object]]) -> None:
+        given = table(matrix, f"the matrix of {self.name}")
+        self._columns = given.columns
         try:
-            rows = [list(row) for row in matrix]  # type: ignore[union-attr, arg-type]
+            rows = [list(row) for row in given.values]
         except TypeError:
             raise InputError(f"the matrix of {self.name} is {shorten(matrix)}; give a list of rows") from None
         lengths = {len(row) for row in rows}
@@ -227,11 +239,43 @@ class MatrixUtility(PolyhedralUtility):
                 "give guesses as rows and one column for each symbol"
             )
 
+    @property
+    def labels(self) -> tuple[str, ...] | None:
+        """Labels of the columns of a data frame, by which they are aligned with symbols; None without."""
+        return own_labels(self._columns)
+
+    def mu(self, columns: ArrayLike, prior: ArrayLike) -> Floats:
+        """Return the gain of the best guess for each column, all aligned by their labels."""
+        aligned, V, P = self._aligned(columns, prior)
+        return super(MatrixUtility, aligned).mu(V, P)
+
+    def value(self, matrix: ArrayLike, prior: ArrayLike | Sequence[Fraction]) -> float:
+        """Return the utility of a mechanism at a prior, all aligned by their labels."""
+        aligned, V, P = self._aligned(matrix, prior)
+        return super(MatrixUtility, aligned).value(V, P)
+
+    def _aligned(self, columns: Any, prior: Any) -> tuple[MatrixUtility, Any, Any]:
+        if self._columns is None:
+            return self, columns, prior
+        V, P, labels = together(columns, prior)
+        return self.aligned_with(labels), V, P
+
+    def aligned_with(self, labels: Sequence[str] | None) -> MatrixUtility:
+        """Return the utility with a column for each label, in their order, and from then on without labels."""
+        if self._columns is None or labels is None:
+            return self
+        places = order(self._columns, labels, f"columns of the matrix of {self.name}")
+        rows = self.exact if places is None else [[row[place] for place in places] for row in self.exact]
+        return type(self)(rows)
+
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.exact,)
+        if self.labels is None:
+            return type(self), (self.exact,)
+        return _labelled_again, (type(self), self.exact, self.labels)
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and isinstance(other, MatrixUtility) and self.exact == other.exact
+        same_kind = type(self) is type(other) and isinstance(other, MatrixUtility)
+        return same_kind and (self.exact, self.labels) == (other.exact, other.labels)  # type: ignore[attr-defined]
 
     def __hash__(self) -> int:
         return hash((self.name, self.exact))
@@ -240,13 +284,22 @@ class MatrixUtility(PolyhedralUtility):
         return f"{type(self).__name__}({self.matrix.tolist()})"
 
 
+def _labelled_again(
+    kind: type[MatrixUtility], rows: Sequence[Sequence[Fraction]], labels: tuple[str, ...]
+) -> MatrixUtility:
+    utility = kind(rows)
+    utility._columns = Labels(labels)
+    return utility
+
+
 class ExpectedGain(MatrixUtility):
     """Expected gain of the best guess, for any gain matrix.
 
     Parameters
     ----------
-    matrix : array, shape (W, N)
-        Gain of guess w when the symbol is i.
+    matrix : array, shape (W, N), or data frame
+        Gain of guess w when the symbol is i: a row for each guess. The columns of a data frame are symbols, and are
+        aligned with the labels of a `DesignProblem`, or of the mechanism and prior that `value` is asked for.
 
     Examples
     --------
@@ -272,8 +325,8 @@ class ExpectedDistortion(MatrixUtility):
 
     Parameters
     ----------
-    matrix : array, shape (W, N)
-        Distortion of reconstruction w when the symbol is i.
+    matrix : array, shape (W, N), or data frame
+        Distortion of reconstruction w when the symbol is i; data frames as for `ExpectedGain`.
 
     Examples
     --------

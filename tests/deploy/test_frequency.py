@@ -75,7 +75,8 @@ def test_least_squares_sums_to_1_and_may_be_negative():
 def test_least_squares_weighs_outputs_that_have_probability_0_at_the_prior():
     ball = md.L1Ball([1, 0], radius=1, labels=["x0", "x1"])
     promise = md.Guarantee(md.Epsilon.of("log(4)"), ball)
-    mechanism = md.Mechanism.from_matrix([[0.5, 0.5, 0], [0.25, 0.5, 0.25]], promise, outputs=["y0", "y1", "y2"])
+    matrix = [[0.5, 0.5, 0], [0.25, 0.5, 0.25]]
+    mechanism = md.Mechanism.repaired(matrix, promise, outputs=["y0", "y1", "y2"]).mechanism
     found = md.estimate_frequencies({"y0": 300, "y1": 500, "y2": 200}, mechanism, method="least-squares")
     assert np.isfinite(found.frequencies).all()
     assert_allclose(found.frequencies.sum(), 1, atol=ALGEBRA)
@@ -400,3 +401,11 @@ def test_an_estimate_cannot_be_changed(again):
             getattr(copied, name)[...] = 0
     with pytest.raises(AttributeError):
         copied.reports = 5
+
+
+@pytest.mark.parametrize("reports", [["y0", "y7"], pd.Series(["y0", "y7"]), ["y0", None], np.array(["y0", "y7"])])
+def test_no_message_names_a_parameter_that_is_not_there(reports):
+    with pytest.raises(md.InputError) as caught:
+        md.estimate_frequencies(reports, WARNER)
+    assert "(unknown)" not in str(caught.value)
+    assert "(missing)" not in str(caught.value)

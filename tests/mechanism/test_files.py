@@ -87,7 +87,7 @@ EVERY_KIND = [
     mechanism(L1Ball.from_counts(COUNTS, radius="1/3")),
     mechanism(L1Ball.from_counts(COUNTS, delta=0)),
     mechanism(L1Ball.from_counts(COUNTS, delta="1/7", samples=70)),
-    mechanism(L1Ball(["0.3333333333", "0.3333333333", "0.3333333333"], 2, ['"quoted"', "naïve, \u2028", "x"])),
+    mechanism(L1Ball(["0.3333333333", "0.3333333333", "0.3333333333"], 2, ['"quoted"', "naïve, \u2028x", "x"])),
     mechanism(ConvexHull([["1/3", "1/3", "1/3"], [0.5, 0.25, 0.25]], weights=["1/7", "6/7"])),
     mechanism(optimality=None),
     mechanism(optimality=Optimality(MutualInformation(), 0.5, 0.75, (0.0, 1.0, 2.0), within_simplex=False)),

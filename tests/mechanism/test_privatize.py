@@ -181,3 +181,20 @@ def test_integers_that_could_be_codes_or_labels_are_refused():
 def test_the_alphabet_is_the_files_and_survives_it(tmp_path):
     told().save(tmp_path / "m.json")
     assert md.Mechanism.load(tmp_path / "m.json").privatize(RECORDS) == REPORTS
+
+
+def test_a_categorical_series_is_read_by_its_labels():
+    """Its codes are in the order of its own categories, which only `set_categories` turns into that of the inputs."""
+    categories = [LABELS[1], LABELS[2], LABELS[0]]
+    series = pd.Series(RECORDS, dtype=pd.CategoricalDtype(categories, ordered=True))
+    assert list(told().privatize(series)) == REPORTS
+    assert list(told().privatize(series.cat.codes)) != CODES_OUT
+    ours = series.cat.set_categories(told().inputs).cat.codes
+    assert list(told().privatize(ours)) == CODES_OUT
+    strange = pd.Series([*RECORDS, "Masters"], dtype="category").cat.set_categories(told().inputs).cat.codes
+    with pytest.raises(md.InputError, match=r"records\[4\] is -1; accepted: codes from 0 to 2"):
+        told().privatize(strange)
+
+
+def test_the_way_to_make_codes_is_written_down():
+    assert "``series.cat.set_categories(mechanism.inputs).cat.codes``" in md.Mechanism.privatize.__doc__

@@ -102,6 +102,6 @@ def test_sums_cannot_wrap_around():
 def test_a_hundred_symbols_are_proved():
     rng = np.random.default_rng(3)
     ball = random_ball(rng, 100, "0.05")
-    mechanism = md.Mechanism.from_matrix(random_mechanism(rng, 100, 100), promise(1, ball))
+    mechanism = md.Mechanism.repaired(random_mechanism(rng, 100, 100), promise(1, ball)).mechanism
     assert md.prove(mechanism.numerators, 48, promise(1, ball)).holds
     assert mechanism.leakage <= 1

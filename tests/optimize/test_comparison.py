@@ -71,3 +71,36 @@ def test_every_epsilon_is_compared():
 
 def test_listing_limits_are_those_of_the_rays():
     assert Rays(md.L1Ball(["0.5", "0.5"], 2), 2.0).count("ABC") == 0
+
+
+def test_a_problem_a_design_and_a_mechanism_are_compared():
+    problem = md.DesignProblem(random_ball(np.random.default_rng(6), 4, "0.05"), 1, md.ChiSquare())
+    solved = md.design(problem)
+    numbers = [
+        (found.value, found.design.value, found.best_ldp.value, found.k_ary_randomized_response)
+        for found in map(md.compare, (problem, solved, solved.mechanism))
+    ]
+    assert numbers[0] == numbers[1] == numbers[2]
+    assert numbers[0][0] == solved.value
+
+
+def test_a_mechanism_is_compared_by_the_utility_given():
+    ball = random_ball(np.random.default_rng(7), 4, "0.05")
+    matrix = k_ary_randomized_response(4, 1)
+    mechanism = md.Mechanism.from_matrix(matrix, md.Guarantee(1, ball))
+    found = md.compare(mechanism, md.MutualInformation())
+    assert found.value == pytest.approx(found.k_ary_randomized_response, abs=1e-12)
+    assert found.value == pytest.approx(md.MutualInformation().value(matrix, ball.prior), abs=1e-12)
+    assert found.design.value > found.value
+    assert found.design.problem.utility == found.best_ldp.problem.utility == md.MutualInformation()
+    with pytest.raises(md.InputError, match=r"no claim of optimality.*; give a utility"):
+        md.compare(mechanism)
+
+
+def test_what_cannot_be_compared_is_refused():
+    problem = md.DesignProblem(md.L1Ball([0.5, 0.5]), 1)
+    with pytest.raises(md.InputError, match="give a DesignProblem, a Design or a Mechanism"):
+        md.compare(3)
+    for compared in (problem, md.design(problem)):
+        with pytest.raises(md.InputError, match="is given beside a problem, which has one"):
+            md.compare(compared, md.ChiSquare())

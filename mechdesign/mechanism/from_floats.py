@@ -1,0 +1,197 @@
+"""Mechanisms from matrices of floats: as they are, repaired, or as a solver left them.
+
+A matrix of another's making is taken when it keeps the guarantee as it stands, up to the errors of its floats, and
+rounding to integers is then all that changes it. One that does not is refused, unless a repair is asked for, which
+says how far it moved the matrix. What a solver returns keeps its constraints to a tolerance only: it is always
+repaired, and what that costs shows in the value of the integers, beside the certified bound.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mechdesign.errors import GuaranteeError, InputError, shorten
+from mechdesign.exact import log_up, over_common_denominator
+from mechdesign.labelled import Labels, order, own_labels, table
+from mechdesign.labels import canonical_labels
+from mechdesign.mechanism.mechanism import Mechanism
+from mechdesign.mechanism.proof import Guarantee, Integers, checked_bits, exact_ratio
+from mechdesign.mechanism.rounding import by_falling_mass, distinct, round_or_give_up
+from mechdesign.tolerances import FLOAT_LEAKAGE, FLOAT_MOVE, WEIGHT_SUM
+from mechdesign.uncertainty.base import Floats
+
+_SHARE = 2.0**-40  # to which the mixture of a repair is found
+
+
+@dataclass(frozen=True, eq=False)
+class Repair:
+    """A mechanism near a matrix that does not keep the guarantee.
+
+    Attributes
+    ----------
+    mechanism : Mechanism
+        Integers whose guarantee is proved.
+    moved : float
+        The greatest change of any probability, from the matrix given to the integers.
+    """
+
+    mechanism: Mechanism
+    moved: float
+
+
+def from_matrix(matrix: ArrayLike, guarantee: Guarantee, *, bits: int, outputs: Sequence[object] | None) -> Mechanism:
+    """Return `Mechanism.from_matrix`."""
+    floats, names = _given(matrix, guarantee, bits, outputs)
+    _check_leakage(floats, names, guarantee)
+    integers = round_or_give_up(floats, bits, guarantee)
+    moved, explained = _moved(floats, integers, bits), most_moved_by_rounding(floats.shape[1], bits)
+    if moved > explained:
+        raise GuaranteeError(
+            f"integers over 2^{bits} that keep epsilon = {guarantee.epsilon} move a probability by {moved:.3g}, which "
+            f"rounding does not explain (at most {explained:.3g}); give more bits, or use Mechanism.repaired"
+        )
+    return _finished(integers, bits, guarantee, names)
+
+
+def repaired(matrix: ArrayLike, guarantee: Guarantee, *, bits: int, outputs: Sequence[object] | None) -> Repair:
+    """Return `Mechanism.repaired`."""
+    floats, names = _given(matrix, guarantee, bits, outputs)
+    integers = round_or_give_up(floats, bits, guarantee)
+    if _moved(floats, integers, bits) > most_moved_by_rounding(floats.shape[1], bits):
+        integers = round_or_give_up(_halfway(floats, integers / 2.0**bits, guarantee), bits, guarantee)
+    return Repair(_finished(integers, bits, guarantee, names), _moved(floats, integers, bits))
+
+
+def from_own_floats(
+    matrix: Floats, guarantee: Guarantee, *, bits: int, outputs: tuple[str, ...] | None = None
+) -> Mechanism:
+    """Return the mechanism that floats of this package mean, with a solver's errors in signs, row sums and leakage.
+
+    Whatever they are, they are repaired, and nothing says how far that moves them: for matrices whose utility is
+    measured afterwards, never for those of others.
+
+    Raises
+    ------
+    SolverError
+        If the matrix is no mechanism even up to a solver's errors.
+    InputError
+        If labels are given and the guarantee can only be kept by merging outputs.
+    """
+    return _finished(round_or_give_up(matrix, bits, guarantee), bits, guarantee, outputs)
+
+
+def most_moved_by_rounding(outputs: int, bits: int) -> float:
+    """Return how far rounding may move a probability of a matrix that keeps its guarantee up to the errors of floats.
+
+    Scaling takes at most 2 M units of 2^-bits from a row, rounding down the greatest entries at most M more, and all
+    that a row then lacks may be given to one entry, which was rounded up by one already.
+    """
+    return (3 * outputs + 1) / 2.0**bits + FLOAT_MOVE
+
+
+def with_outputs(
+    matrix: Floats, columns: Labels | None, outputs: Sequence[object] | None, name: str
+) -> tuple[Floats, tuple[str, ...] | None]:
+    """Return a matrix in the order of its outputs, and their labels: those given, or those of its columns, or None."""
+    if outputs is None:
+        own = own_labels(columns)
+        return matrix, None if own is None else tuple(own)
+    names = canonical_labels(outputs, matrix.shape[1])
+    places = order(columns, names, f"columns of {name}")
+    return matrix if places is None else matrix[:, places], names
+
+
+def row_stochastic(matrix: Floats, name: str) -> Floats:
+    """Return a matrix of probabilities, each row over its sum.
+
+    Raises
+    ------
+    InputError
+        If an entry is negative or not finite, or a row misses 1 by more than 1e-9.
+    """
+    if not np.isfinite(matrix).all() or (matrix < 0).any():
+        j, k = (int(index) for index in np.argwhere(~(np.isfinite(matrix) & (matrix >= 0)))[0])
+        raise InputError(f"{name} has {matrix[j, k]:g} in row {j + 1}, column {k + 1}; accepted: probabilities")
+    sums = matrix.sum(axis=1)
+    wrong = int(np.argmax(np.abs(sums - 1)))
+    if abs(sums[wrong] - 1) > WEIGHT_SUM:
+        raise InputError(
+            f"row {wrong + 1} of {name} sums to {sums[wrong]:.12g}; accepted: 1, give or take {WEIGHT_SUM:g}"
+        )
+    result: Floats = matrix / sums[:, None]
+    return result
+
+
+def _given(
+    matrix: ArrayLike, guarantee: Guarantee, bits: int, outputs: Sequence[object] | None
+) -> tuple[Floats, tuple[str, ...] | None]:
+    """Return a matrix of another's making, checked, and the labels of its outputs: those of its columns by default."""
+    checked_bits(bits)
+    if not isinstance(guarantee, Guarantee):
+        raise InputError(f"the guarantee is {shorten(guarantee)}; give a Guarantee(epsilon, uncertainty)")
+    floats = guarantee.uncertainty.as_matrix(matrix)
+    if floats.shape[1] == 0:
+        raise InputError(f"the matrix has shape {floats.shape}; accepted: one output or more")
+    columns = table(matrix, "the matrix").columns
+    ordered, names = with_outputs(floats, columns, outputs, "the matrix")
+    return row_stochastic(ordered, "the matrix"), names
+
+
+def _check_leakage(matrix: Floats, names: tuple[str, ...] | None, guarantee: Guarantee) -> None:
+    """Refuse a matrix of floats that leaks more than epsilon, each float taken as the rational that it is."""
+    exact_set = guarantee.uncertainty.exact_set
+    allowed = guarantee.epsilon.exp_down * (1 + Fraction(FLOAT_LEAKAGE))
+    for j, column in enumerate(matrix.T.tolist()):
+        if not any(column):
+            continue
+        numerators, _ = over_common_denominator(map(Fraction, column))
+        ratio = exact_ratio(numerators, exact_set)
+        if ratio is None or ratio > allowed:
+            which = f"column {j + 1} of the matrix" if names is None else f"the output {shorten(names[j])}"
+            leaks = math.inf if ratio is None else log_up(ratio)
+            raise GuaranteeError(
+                f"the guarantee is false: {which} leaks up to {leaks:.9g} nats, above epsilon = {guarantee.epsilon}; "
+                "give a larger epsilon, or use Mechanism.repaired, which says how far it moves the matrix"
+            )
+
+
+def _halfway(matrix: Floats, within: Floats, guarantee: Guarantee) -> Floats:
+    """Return the mixture of a matrix and one with the guarantee that has it too, in floats, and least of the latter.
+
+    ``max v - e h(v)`` is convex in the column v, so such mixtures are an interval.
+    """
+    exact_set, e = guarantee.uncertainty.exact_set, float(guarantee.epsilon.exp_down)
+
+    def mixture(share: float) -> Floats:
+        return matrix + share * (within - matrix)
+
+    def keeps(share: float) -> bool:
+        V = mixture(share)
+        return bool((V.max(axis=0) <= e * exact_set.support(V)).all())
+
+    too_little, enough = 0.0, 1.0
+    while enough - too_little > _SHARE:
+        middle = (too_little + enough) / 2
+        too_little, enough = (too_little, middle) if keeps(middle) else (middle, enough)
+    return mixture(enough)
+
+
+def _moved(matrix: Floats, integers: Integers, bits: int) -> float:
+    return float(np.abs(integers / 2.0**bits - matrix).max())
+
+
+def _finished(integers: Integers, bits: int, guarantee: Guarantee, outputs: tuple[str, ...] | None) -> Mechanism:
+    merged = distinct(integers)
+    if outputs is None:
+        return Mechanism(by_falling_mass(merged, guarantee.uncertainty), bits, guarantee)
+    if merged.shape != integers.shape:
+        raise InputError(
+            f"{integers.shape[1]} outputs had to be merged to {merged.shape[1]}; leave the labels of outputs out"
+        )
+    return Mechanism(merged, bits, guarantee, outputs)
