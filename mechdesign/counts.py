@@ -136,8 +136,7 @@ def read_counts(path: str | os.PathLike[str], *, header: bool = True) -> dict[st
         if line == 0:
             if _whole_number(text) is not None:
                 raise InputError(
-                    f"{path}: the first line {shorten(','.join(row))} is data, not a header; "
-                    "pass header=False"
+                    f"{path}: the first line {shorten(','.join(row))} is data, not a header; pass header=False"
                 )
             continue
         count = _whole_number(text)

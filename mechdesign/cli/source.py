@@ -60,7 +60,9 @@ class Source:
             ball = L1Ball.from_counts(counts, delta=self.delta, radius=self.radius, samples=self.samples)
         except InputError as error:
             raise InputError(f"{title}: {error}") from None
-        return DesignProblem(ball, self.epsilon, utility_by_name(self.utility or "mutual-information")), _printable(title)
+        return DesignProblem(ball, self.epsilon, utility_by_name(self.utility or "mutual-information")), _printable(
+            title
+        )
 
     def _from_problem_file(self, path: str) -> tuple[DesignProblem, str]:
         others = ("column", "epsilon", "delta", "radius", "samples", "utility")

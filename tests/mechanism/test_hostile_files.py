@@ -285,6 +285,21 @@ def test_values_are_counted_before_anything_is_parsed(monkeypatch):
     assert f"about {values} values; accepted: at most {values - 1}" in refusal(content)
 
 
+def test_letters_beyond_ascii_ask_for_a_shorter_text_or_escapes(monkeypatch):
+    plain, other = (table(inputs=["a", "b", name]) for name in ("c", "\U0001f600"))
+    text = json.dumps(other, ensure_ascii=False).encode()
+    monkeypatch.setattr(files, "_MOST_BYTES_OF_LETTERS", len(text))
+    assert loaded(text).inputs == ("a", "b", "\U0001f600")
+    monkeypatch.setattr(files, "_MOST_BYTES_OF_LETTERS", len(text) - 1)
+    assert f"at most {len(text) - 1} bytes, or such letters as \\u escapes" in refusal(text)
+    assert loaded(plain | {"outputs": ["y" * 999, "z", "w"]}).proof.holds
+    good = loaded(other)
+    monkeypatch.setattr(files, "_MOST_BYTES_OF_LETTERS", 20)
+    saved = files.to_json(good)
+    assert saved.isascii()
+    assert files.from_json(saved, "the file").inputs == good.inputs
+
+
 def test_what_is_too_large_to_be_loaded_is_not_saved(monkeypatch):
     good = loaded(table())
     size = len(files.to_json(good))
