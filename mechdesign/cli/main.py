@@ -63,36 +63,45 @@ def _status(arguments: Sequence[str] | None) -> int:
         status = commands.main(args=arguments, prog_name="mechdesign", standalone_mode=False)
         if sys.stdout is not None:
             sys.stdout.flush()
-    except click.ClickException as error:
-        context = getattr(error, "ctx", None)
-        hint = "" if context is None else f" (see {context.command_path} --help)"
-        message = error.format_message()
-        is_help = isinstance(error, click.exceptions.NoArgsIsHelpError)
-        return _refused(message if is_help else f"{printable(message)}{hint}", InputError.exit_status)
-    except MechdesignError as error:
-        return _refused(_in_options(printable(str(error))), error.exit_status)
-    except (click.Abort, KeyboardInterrupt):
-        return _refused("interrupted", LimitError.exit_status)
-    except MemoryError:
-        return _refused("out of memory; give smaller inputs, or run where there is more", LimitError.exit_status)
     except BrokenPipeError:  # the reader of standard output went away
         return 0
-    except OSError as error:
-        return _refused(_told(error), InputError.exit_status)
     except SystemExit as left:
         if left.code != 1:
             raise
         return 0  # so click and rich leave when the reader of standard output went away
-    except Exception as error:  # noqa: BLE001 - the outermost frame: an internal error has a status of its own
-        if os.environ.get(_TRACEBACK):
-            traceback.print_exc()
-        message = shorten(str(error), 200)[1:-1]
-        return _refused(
-            f"internal error ({type(error).__name__}: {message}); set {_TRACEBACK}=1 to see the traceback "
-            "and please report it",
-            MechdesignError.exit_status,
-        )
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the outermost frame: internal errors have a status
+        message, status = _answer(error)
+        click.echo(f"Error: {message}", err=True)
     return status if isinstance(status, int) else 0
+
+
+def _answer(error: BaseException) -> tuple[str, int]:
+    """Return the line that tells an error, and its exit status."""
+    if isinstance(error, click.ClickException):
+        answer = _usage(error), InputError.exit_status
+    elif isinstance(error, MechdesignError):
+        answer = _in_options(printable(str(error))), error.exit_status
+    elif isinstance(error, click.Abort | KeyboardInterrupt):
+        answer = "interrupted", LimitError.exit_status
+    elif isinstance(error, MemoryError):
+        answer = "out of memory; give smaller inputs, or run where there is more", LimitError.exit_status
+    elif isinstance(error, OSError):
+        answer = _refusal(error), InputError.exit_status
+    else:
+        if os.environ.get(_TRACEBACK):
+            traceback.print_exception(error)
+        text = shorten(str(error), 200)[1:-1]
+        told = f"internal error ({type(error).__name__}: {text}); set {_TRACEBACK}=1 to see the traceback"
+        answer = f"{told} and please report it", MechdesignError.exit_status
+    return answer
+
+
+def _usage(error: click.ClickException) -> str:
+    """Return what is wrong with the arguments; of those that are missing altogether, the help."""
+    message, context = error.format_message(), getattr(error, "ctx", None)
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        return message
+    return printable(message) + ("" if context is None else f" (see {context.command_path} --help)")
 
 
 def _in_options(message: str) -> str:
@@ -100,13 +109,7 @@ def _in_options(message: str) -> str:
     return f"{message.removesuffix(_NO_HEADER)}--no-header" if message.endswith(_NO_HEADER) else message
 
 
-def _refused(message: str, status: int) -> int:
-    """Print the one line of an error and return its exit status."""
-    click.echo(f"Error: {message}", err=True)
-    return status
-
-
-def _told(error: OSError) -> str:
+def _refusal(error: OSError) -> str:
     """Return what the operating system refused that no command foresees."""
     try:
         Path.cwd()

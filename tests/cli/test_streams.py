@@ -179,5 +179,5 @@ def test_streams_are_given_back(here, capsys):
     before = sys.stdout, sys.stderr
     assert run(["--version"]) == 0
     assert (sys.stdout, sys.stderr) == before
-    print("still open")
+    sys.stdout.write("still open\n")
     assert capsys.readouterr().out.endswith("still open\n")
