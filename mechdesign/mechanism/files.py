@@ -24,9 +24,9 @@ from mechdesign.mechanism.schema import MechanismRecord, from_record, to_record
 from mechdesign.reading import read_bounded
 from mechdesign.records import checked_record, finite_decimal
 
-# Bounds of what is read, so that loading a hostile file takes less than two gigabytes and, on a processor of 2020, less
-# than a minute: eleven million decimals are refused with 1.7 gigabytes; a hull of a thousand priors on a thousand
-# symbols and a matrix of gains as large take 12 s to make, and a proof of the most steps as long again.
+# Bounds of what is read, so that loading a hostile file takes less than two gigabytes and a minute of a processor.
+# The worst known: eleven million decimals, refused with 1.7 gigabytes; and a hull of a thousand priors on a thousand
+# symbols beside a matrix of gains as large and as many outputs as may be proved, 32 s.
 _MOST_BYTES = 192 * 2**20  # ten million numerators of 52 bits
 _MOST_BYTES_OF_LETTERS = 48 * 2**20  # where one letter lies beyond ASCII; it may make all take four bytes in memory
 _MOST_VALUES = 11_000_000  # ten million numerators, and room for a matrix of gains and for the rest

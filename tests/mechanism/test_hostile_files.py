@@ -383,7 +383,7 @@ def an_emoji_before_decimals():
 
 def largest_hull():
     """Return a hull of a thousand priors, gains as many, and nearly as many outputs as may be proved for it."""
-    random_, size, outputs = random.Random(7), 1_000, 120
+    random_, size, outputs = random.Random(7), 1_000, 200
 
     def decimals(sum_to_one):
         cut = [random_.randrange(1, 10**14) for _ in range(size - 1)]
