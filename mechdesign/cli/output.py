@@ -19,6 +19,8 @@ from mechdesign.mechanism import Guarantee, Mechanism
 from mechdesign.optimize import Comparison, Design
 from mechdesign.uncertainty import L1Ball, ProductSet, UncertaintySet
 
+_LEAST_WIDTH = 60  # columns of a terminal; where it says fewer, the terminal folds lines, and no text is left out
+
 
 def print_json(schema: str, record: dict[str, Any]) -> None:
     """Print one JSON object."""
@@ -50,6 +52,7 @@ def print_facts(facts: Sequence[tuple[str, str]]) -> None:
 def print_rich(table: Table) -> None:
     """Print a table without the spaces that pad its lines."""
     console = Console(highlight=False)
+    console.width = max(console.width, _LEAST_WIDTH)
     with console.capture() as capture:
         console.print(table)
     click.echo("\n".join(line.rstrip() for line in capture.get().splitlines()))

@@ -181,3 +181,12 @@ def test_streams_are_given_back(here, capsys):
     assert (sys.stdout, sys.stderr) == before
     sys.stdout.write("still open\n")
     assert capsys.readouterr().out.endswith("still open\n")
+
+
+@pytest.mark.parametrize("columns", ["0", "1", "20"])
+def test_a_terminal_that_is_too_narrow_loses_no_text(here, capsys, monkeypatch, columns):
+    monkeypatch.setenv("COLUMNS", columns)
+    assert run(["compare", "--counts", "counts.csv", "--epsilon", "1"]) == 0
+    assert "mutual-information" in capsys.readouterr().out
+    assert run(DESIGN) == 0
+    assert "proved in exact arithmetic" in " ".join(capsys.readouterr().out.split())
