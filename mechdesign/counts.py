@@ -14,9 +14,11 @@ import numpy as np
 
 from mechdesign.errors import InputError, shorten
 from mechdesign.labels import canonical_label, canonical_labels, default_labels
+from mechdesign.reading import check_regular
 from mechdesign.tables import index_from, is_parquet, open_columns, position_of
 
 _LARGEST_COUNT = 10**15
+_MOST_BYTES = 64 * 2**20  # of a table of counts; millions of labels
 
 
 def checked_counts(counts: Mapping[Any, Any] | Sequence[object]) -> tuple[tuple[str, ...], tuple[int, ...]]:
@@ -124,6 +126,7 @@ def read_counts(path: str | os.PathLike[str], *, header: bool = True) -> dict[st
     InputError
         Naming the line, if it has not two fields, a label is twice, or a count is not a whole number.
     """
+    check_regular(path, "a CSV file", _MOST_BYTES)
     counts: dict[str, int] = {}
     for line, row in _rows(path, header=header):
         if len(row) != 2:
@@ -133,8 +136,7 @@ def read_counts(path: str | os.PathLike[str], *, header: bool = True) -> dict[st
         if line == 0:
             if _whole_number(text) is not None:
                 raise InputError(
-                    f"{path}: the first line {shorten(','.join(row))} is data, not a header; "
-                    "pass --no-header (header=False)"
+                    f"{path}: the first line {shorten(','.join(row))} is data, not a header; pass header=False"
                 )
             continue
         count = _whole_number(text)

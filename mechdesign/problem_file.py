@@ -6,7 +6,6 @@ import os
 import tomllib
 from dataclasses import dataclass, field
 from decimal import Decimal
-from pathlib import Path
 from typing import Annotated, Any
 
 import tomli_w
@@ -16,6 +15,7 @@ from mechdesign.atomic import write_atomically
 from mechdesign.errors import InputError, shorten
 from mechdesign.exact import short_text
 from mechdesign.problem import DesignProblem
+from mechdesign.reading import read_bounded
 from mechdesign.records import MOST_SYMBOLS, ExactNumber, Matrix, Record, Row, Text, checked_record, finite_decimal
 from mechdesign.uncertainty import ConvexHull, L1Ball, UncertaintySet
 from mechdesign.uncertainty.concentration import checked_delta, weissman_radius_exact
@@ -102,11 +102,7 @@ def read_problem(path: str | os.PathLike[str]) -> ProblemFile:
         values out of range.
     """
     try:
-        if Path(path).stat().st_size > _MOST_BYTES:
-            raise InputError(f"{path} is larger than {_MOST_BYTES} bytes; give a problem file")
-        text = Path(path).read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}; give a problem file") from error
+        text = read_bounded(path, _MOST_BYTES, "a problem file").decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError(f"{path} is not UTF-8 (byte {error.start}); give a problem file") from None
     try:

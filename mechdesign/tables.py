@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from mechdesign.errors import InputError, shorten
+from mechdesign.reading import check_regular
 
 _BLOCK_BYTES = 1 << 22  # of a CSV file at a time; no line may be longer
 _BATCH_ROWS = 1 << 17  # of a Parquet file at a time
@@ -66,13 +67,14 @@ def open_columns(path: str | os.PathLike[str], columns: Sequence[str], *, header
     with _refusing(path):
         if is_parquet(path):
             if not header:
-                raise InputError(f"{path} is a Parquet file, whose columns have names; leave --no-header out")
+                raise InputError(f"{path} is a Parquet file, whose columns have names; leave out header=False")
             return _open_parquet(path, wanted)
         return _open_csv(path, wanted, header=header)
 
 
 def is_parquet(path: str | os.PathLike[str]) -> bool:
-    """Return whether a file begins as Parquet files do."""
+    """Return whether a file begins as Parquet files do, after checking that it is a regular file."""
+    check_regular(path, "a CSV or Parquet file")
     with Path(path).open("rb") as file:
         return file.read(4) == b"PAR1"
 
@@ -89,7 +91,7 @@ def position_of(column: str, names: Sequence[str], path: object) -> int:
         problem = "occurs twice" if column in names else "is missing"
         raise InputError(
             f"{path}: the column {shorten(column)} {problem}; accepted: {shorten(', '.join(names), 200)}, "
-            "or an index with --no-header (header=False) if that line is data"
+            "or, if that line is data, an index with header=False"
         )
     return names.index(column)
 

@@ -256,7 +256,7 @@ def test_parquet_integers_are_labels_and_other_values_none(tmp_path):
     for column, part in (("f", "is a float"), ("n", "has missing values"), ("x", "the column 'x' is missing")):
         with pytest.raises(InputError, match=part):
             count_column(tmp_path / "t.parquet", column)
-    with pytest.raises(InputError, match="leave --no-header out"):
+    with pytest.raises(InputError, match="leave out header=False"):
         count_column(tmp_path / "t.parquet", "0", header=False)
 
 

@@ -347,5 +347,5 @@ def test_an_enormous_file_is_refused_before_it_is_read(tmp_path):
     path = tmp_path / "problem.toml"
     with path.open("wb") as file:
         file.truncate(64 * 2**20 + 1)
-    with pytest.raises(InputError, match="larger than"):
+    with pytest.raises(InputError, match="has more than"):
         read_problem(path)

@@ -7,7 +7,8 @@ import click
 from mechdesign.cli.output import comparison_record, design_record, print_comparison, print_json
 from mechdesign.cli.progress import Progress
 from mechdesign.cli.source import Source, source_options, time_limit_option
-from mechdesign.optimize import compare, design
+from mechdesign.errors import LimitError
+from mechdesign.optimize import Design, compare, design
 
 
 @click.command("compare", short_help="Show the design beside randomized response and LDP.")
@@ -30,4 +31,15 @@ def compare_command(*, source: Source, time_limit: float | None, as_json: bool) 
     else:
         click.echo(title)
         print_comparison(comparison)
-    return 0 if comparison.design.certified else 3
+    return 0 if solved.certified else _uncertified(solved)
+
+
+def _uncertified(solved: Design) -> int:
+    """Say that the gap of the design is too large, and return the exit status."""
+    why = f" ({solved.stopped})" if solved.stopped else ""
+    click.echo(
+        f"Error: this design is not certified: the gap {solved.gap:.1e} is not within tol {solved.tol:g}{why}; what "
+        "would do: mechdesign design with another --tol, --bits or --time-limit",
+        err=True,
+    )
+    return LimitError.exit_status

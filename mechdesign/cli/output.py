@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import codecs
 import json
+import sys
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
@@ -17,10 +19,24 @@ from mechdesign.mechanism import Guarantee, Mechanism
 from mechdesign.optimize import Comparison, Design
 from mechdesign.uncertainty import L1Ball, ProductSet, UncertaintySet
 
+_LEAST_WIDTH = 60  # columns of a terminal; where it says fewer, the terminal folds lines, and no text is left out
+
 
 def print_json(schema: str, record: dict[str, Any]) -> None:
     """Print one JSON object."""
-    click.echo(json.dumps({"schema": schema, **record}, ensure_ascii=False, allow_nan=False, indent=1))
+    whole = {"schema": schema, **record}
+    text = json.dumps(whole, ensure_ascii=False, allow_nan=False, indent=1)
+    click.echo(text if _is_utf8(text) else json.dumps(whole, allow_nan=False, indent=1))
+
+
+def _is_utf8(text: str) -> bool:
+    """Return whether standard output writes a text as UTF-8; a file name that is not UTF-8 cannot be written so."""
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return codecs.lookup(encoding).name == "utf-8"
 
 
 def print_facts(facts: Sequence[tuple[str, str]]) -> None:
@@ -36,6 +52,7 @@ def print_facts(facts: Sequence[tuple[str, str]]) -> None:
 def print_rich(table: Table) -> None:
     """Print a table without the spaces that pad its lines."""
     console = Console(highlight=False)
+    console.width = max(console.width, _LEAST_WIDTH)
     with console.capture() as capture:
         console.print(table)
     click.echo("\n".join(line.rstrip() for line in capture.get().splitlines()))

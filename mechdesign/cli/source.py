@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import click
 
 from mechdesign.counts import count_column, read_counts
-from mechdesign.errors import InputError
+from mechdesign.errors import InputError, printable
 from mechdesign.problem import DesignProblem
 from mechdesign.uncertainty import L1Ball
 from mechdesign.utility.names import NAMES, utility_by_name
+
+_LONGEST_TITLE = 1_000
+_CSV_OPTIONS = "give counts with --counts FILE, and records with --data FILE --column COLUMN"
 
 
 @dataclass(frozen=True)
@@ -56,19 +60,31 @@ class Source:
             ball = L1Ball.from_counts(counts, delta=self.delta, radius=self.radius, samples=self.samples)
         except InputError as error:
             raise InputError(f"{title}: {error}") from None
-        return DesignProblem(ball, self.epsilon, utility_by_name(self.utility or "mutual-information")), title
+        return DesignProblem(ball, self.epsilon, utility_by_name(self.utility or "mutual-information")), _printable(
+            title
+        )
 
     def _from_problem_file(self, path: str) -> tuple[DesignProblem, str]:
         others = ("column", "epsilon", "delta", "radius", "samples", "utility")
         beside = [f"--{name}" for name in others if getattr(self, name) is not None]
         if self.no_header:
             beside.append("--no-header")
+        hint = "" if Path(path).suffix.lower() == ".toml" else f"; if {path} is a CSV file, {_CSV_OPTIONS}"
         if beside:
-            raise click.UsageError(f"{', '.join(beside)}: a problem file says this itself; change it there")
+            raise click.UsageError(f"{', '.join(beside)}: a problem file says this itself; change it there{hint}")
         from mechdesign.problem_file import read_problem
 
-        file = read_problem(path)
+        try:
+            file = read_problem(path)
+        except InputError as error:
+            raise InputError(f"{error}{hint}") from None
         return file.problem, file.title
+
+
+def _printable(title: str) -> str:
+    """Return a title that files can hold, whatever the bytes and the length of the names in it."""
+    shown = printable(title)
+    return shown if len(shown) <= _LONGEST_TITLE else f"{shown[:_LONGEST_TITLE]}..."
 
 
 _OPTIONS: tuple[Callable[[Any], Any], ...] = (

@@ -12,7 +12,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from mechdesign.additive_noise.parameters import Interval, checked_scale, scale_above
+from mechdesign.additive_noise.parameters import Interval, checked_scale, float_above, scale_above
 from mechdesign.errors import InputError, shorten
 from mechdesign.exact import Epsilon, rational, rounded_text
 from mechdesign.uncertainty.concentration import checked_delta
@@ -52,7 +52,10 @@ class Sparse:
     @classmethod
     def of(cls, k: object, sigma: object) -> Sparse:
         """Check both."""
-        return cls(checked_sparsity(k), checked_scale(sigma, "sigma"))
+        found = checked_scale(sigma, "sigma")
+        if math.isinf(float_above(found.high)):
+            raise InputError(f"sigma is {shorten(sigma)}, which is above all floats; accepted: up to 1.7e308")
+        return cls(checked_sparsity(k), found)
 
 
 def checked_sparsity(k: object) -> int:

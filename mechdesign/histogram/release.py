@@ -6,6 +6,7 @@ by falling released value, ties by label: never in the order of the input, which
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -14,6 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from mechdesign.additive_noise.parameters import float_above
 from mechdesign.counts import checked_count
 from mechdesign.errors import InputError, shorten
 from mechdesign.exact import float_up, rounded_text
@@ -404,7 +406,9 @@ def _planned(value: T | None) -> T:
 
 
 def _laplace(counts: Integers, plan: ReleaseRecord, source: RandomBytes) -> tuple[Integers, Floats]:
-    alpha, scale = _planned(plan.alpha), float(_planned(plan.scale))
+    alpha, scale = _planned(plan.alpha), float_above(_planned(plan.scale))
+    if not math.isfinite(scale):
+        raise InputError(f"the scale is {rounded_text(_planned(plan.scale))}, above all floats; give a smaller one")
     if alpha * counts.size > 1:
         raise InputError(
             f"alpha is {rounded_text(alpha)} for {counts.size} bins, whose probabilities would sum to more than 1; "

@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import os
-import stat
 import tokenize
 import zipfile
 import zlib
@@ -22,10 +21,14 @@ from mechdesign.atomic import write_atomically
 from mechdesign.errors import InputError, printable, shorten
 from mechdesign.mechanism.mechanism import Mechanism
 from mechdesign.mechanism.schema import MechanismRecord, from_record, to_record
+from mechdesign.reading import read_bounded
 from mechdesign.records import checked_record, finite_decimal
 
-# Bounds of what is read, so that a hostile file costs some seconds and less than two gigabytes.
+# Bounds of what is read, so that loading a hostile file takes less than two gigabytes and a minute of a processor.
+# The worst known: eleven million decimals, refused with 1.7 gigabytes; and a hull of a thousand priors on a thousand
+# symbols beside a matrix of gains as large and as many outputs as may be proved, 32 s.
 _MOST_BYTES = 192 * 2**20  # ten million numerators of 52 bits
+_MOST_BYTES_OF_LETTERS = 48 * 2**20  # where one letter lies beyond ASCII; it may make all take four bytes in memory
 _MOST_VALUES = 11_000_000  # ten million numerators, and room for a matrix of gains and for the rest
 _MOST_COLONS = 1_000_000  # one stands after every key; labels may hold some
 _MOST_KEYS = 100  # of one table, or members of an archive; the largest have ten
@@ -49,23 +52,8 @@ def check_ending(path: str | os.PathLike[str]) -> str:
 def load(path: str | os.PathLike[str]) -> Mechanism:
     """Read a mechanism from JSON or NPZ and prove its guarantee again."""
     source = printable(str(path))
-    content = _read(Path(path), source)
+    content = read_bounded(path, _MOST_BYTES, "a mechanism file")
     return _from_npz(content, source) if content[:2] == b"PK" else from_json(content, source)
-
-
-def _read(path: Path, source: str) -> bytes:
-    try:
-        # Devices and pipes may have no end, and opening a pipe waits for its other end.
-        regular, content = stat.S_ISREG(path.stat().st_mode), b""
-        if regular:
-            with path.open("rb") as file:
-                content = file.read(_MOST_BYTES + 1)
-    except (OSError, ValueError) as error:  # a name with a NUL is a ValueError
-        reason = getattr(error, "strerror", None) or error
-        raise InputError(f"cannot read {source}: {reason}; give a mechanism file") from error
-    if not regular:
-        raise InputError(f"cannot read {source}: it is a directory, a device or a pipe; give a mechanism file")
-    return _bounded(content, source)
 
 
 def _bounded(content: bytes, source: str) -> bytes:
@@ -80,6 +68,11 @@ def _check_size(content: bytes, source: str) -> None:
     Commas and opening brackets are counted, of which a text has at least one for each value but the first, and colons,
     of which it has one for each key.
     """
+    if len(content) > _MOST_BYTES_OF_LETTERS and not content.isascii():
+        raise InputError(
+            f"{source} has {len(content)} bytes and letters beyond ASCII; accepted: at most {_MOST_BYTES_OF_LETTERS} "
+            "bytes, or such letters as \\u escapes"
+        )
     values = sum(map(_bounded(content, source).count, (b",", b"[", b"{")))
     if values > _MOST_VALUES:
         raise InputError(f"{source} holds about {values} values; accepted: at most {_MOST_VALUES}")
@@ -114,9 +107,15 @@ def to_json(mechanism: Mechanism) -> bytes:
         record["guarantee"]["delta"] = float(delta)
     rows = record.pop("numerators")
     record = {**{key: record.pop(key) for key in ("schema", "inputs", "outputs", "bits")}, "numerators": [], **record}
-    text = json.dumps(record, indent=1, ensure_ascii=False, allow_nan=False)
     lines = ",\n".join("  " + json.dumps(row) for row in rows)
-    content = text.replace('"numerators": []', f'"numerators": [\n{lines}\n ]', 1).encode() + b"\n"
+
+    def whole(*, only_ascii: bool) -> bytes:
+        text = json.dumps(record, indent=1, ensure_ascii=only_ascii, allow_nan=False)
+        return text.replace('"numerators": []', f'"numerators": [\n{lines}\n ]', 1).encode() + b"\n"
+
+    content = whole(only_ascii=False)
+    if len(content) > _MOST_BYTES_OF_LETTERS and not content.isascii():
+        content = whole(only_ascii=True)
     _check_size(content, "the file")
     return content
 

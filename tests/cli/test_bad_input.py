@@ -3,8 +3,9 @@ import json
 import numpy as np
 import pytest
 
-from mechdesign import Epsilon, Guarantee, L1Ball, Mechanism, MutualInformation, Optimality
+from mechdesign import Epsilon, Guarantee, InputError, L1Ball, Mechanism, MutualInformation, Optimality
 from mechdesign.cli.main import run
+from mechdesign.counts import count_column, read_counts
 
 COUNTS = "level,people\nlow,50\nmiddle,30\nhigh,20\n"
 HEAD = 'title = "t"\nepsilon = "1"\n'
@@ -299,3 +300,45 @@ def test_a_mechanism_file_edited_by_hand(refused, tmp_path, edit, part, flags):
 def test_what_is_no_mechanism_file(refused, put, content):
     put("other.json", content)
     assert "other.json" in refused(["verify", "other.json"])
+
+
+# Hints that lead somewhere
+
+
+@pytest.mark.parametrize("options", [EPSILON, ["--column", "x", "--delta", "0.1"], []])
+def test_a_csv_file_in_the_place_of_a_problem_file_is_told_its_option(refused, put, options):
+    put("counts.csv", COUNTS)
+    for command in ("design", "compare"):
+        message = refused([command, "counts.csv", *options])
+        assert "if counts.csv is a CSV file, give counts with --counts FILE, and records with --data FILE" in message
+    put("problem.toml", PROBLEM)
+    assert "--counts" not in refused(["design", "problem.toml", *EPSILON])
+
+
+def test_the_command_line_speaks_of_its_options_and_python_of_its_parameters(refused, put, tmp_path):
+    put("counts.csv", "low,5\nhigh,5\n")
+    put("data.csv", "1,low\n2,high\n")
+    for arguments in (
+        ["design", "--counts", "counts.csv", *EPSILON],
+        ["design", "--data", "data.csv", "--column", "level", *EPSILON],
+    ):
+        message = refused(arguments)
+        assert "--no-header" in message
+        assert "header=False" not in message
+    for read in (lambda: read_counts(tmp_path / "counts.csv"), lambda: count_column(tmp_path / "data.csv", "level")):
+        with pytest.raises(InputError, match="header=False") as caught:
+            read()
+        assert "--no-header" not in str(caught.value)
+
+
+@pytest.mark.parametrize("mechanism", ["csh", "gshm"])
+@pytest.mark.parametrize("given", [["--delta", "1e-6"], ["--tau", "5"]])
+def test_noise_above_all_floats_is_refused(refused, put, mechanism, given):
+    arguments = ["histogram", mechanism, "--plan", "-k", "5", *EPSILON, *given, "--sigma", "1e400"]
+    assert "sigma is '1e400', which is above all floats" in refused(arguments)
+
+
+def test_laplace_noise_above_all_floats_is_refused(refused, put):
+    put("counts.csv", COUNTS)
+    arguments = ["histogram", "laplace", "counts.csv", "-o", "out.csv", "--allow-float-noise", "--scale", "1e400"]
+    assert "above all floats" in refused(arguments)

@@ -1,5 +1,6 @@
 import json
 import math
+import re
 import subprocess
 import sys
 
@@ -316,6 +317,18 @@ def test_a_time_limit_that_is_none_is_refused(limit, command, here):
     status, _, err = command("design", "--counts", "thirty.csv", "--no-header", *OPTIONS, "--time-limit", limit)
     assert status == 2
     assert "accepted: seconds, 0 or more" in err
+
+
+@pytest.mark.parametrize("flags", [[], ["--json"]])
+def test_compare_says_why_it_is_not_certified(command, here, flags):
+    (here / "thirty.csv").write_text(THIRTY, encoding="utf-8")
+    arguments = ["compare", "--counts", "thirty.csv", "--no-header", *OPTIONS, "--time-limit", "0"]
+    status, out, err = command(*arguments, *flags)
+    assert status == 3
+    assert json.loads(out)["design"]["certified"] is False if flags else "NOT certified" in out
+    assert re.fullmatch(
+        r"Error: this design is not certified: the gap \S+ is not within tol 1e-06 \(time limit\); .*\n", err
+    )
 
 
 def test_an_interrupt_leaves_the_best_mechanism_so_far(command, here, monkeypatch):

@@ -293,7 +293,7 @@ def test_parquet_that_does_not_fit_is_refused(tmp_path, told):
     for column, part in (("kind", "of type double"), ("list", "accepted: flat columns"), ("when", "is missing")):
         with pytest.raises(md.InputError, match=part):
             privatize_file(RecordFile(tmp_path / "in.parquet", column), tmp_path / "out.csv", told)
-    with pytest.raises(md.InputError, match="leave --no-header out"):
+    with pytest.raises(md.InputError, match="leave out header=False"):
         privatize_file(RecordFile(tmp_path / "in.parquet", "0", header=False), tmp_path / "out.csv", told)
 
 

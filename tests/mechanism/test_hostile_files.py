@@ -5,6 +5,8 @@ import json
 import os
 import random
 import struct
+import subprocess
+import sys
 import zipfile
 from decimal import Decimal
 from fractions import Fraction
@@ -285,6 +287,21 @@ def test_values_are_counted_before_anything_is_parsed(monkeypatch):
     assert f"about {values} values; accepted: at most {values - 1}" in refusal(content)
 
 
+def test_letters_beyond_ascii_ask_for_a_shorter_text_or_escapes(monkeypatch):
+    plain, other = (table(inputs=["a", "b", name]) for name in ("c", "\U0001f600"))
+    text = json.dumps(other, ensure_ascii=False).encode()
+    monkeypatch.setattr(files, "_MOST_BYTES_OF_LETTERS", len(text))
+    assert loaded(text).inputs == ("a", "b", "\U0001f600")
+    monkeypatch.setattr(files, "_MOST_BYTES_OF_LETTERS", len(text) - 1)
+    assert f"at most {len(text) - 1} bytes, or such letters as \\u escapes" in refusal(text)
+    assert loaded(plain | {"outputs": ["y" * 999, "z", "w"]}).proof.holds
+    good = loaded(other)
+    monkeypatch.setattr(files, "_MOST_BYTES_OF_LETTERS", 20)
+    saved = files.to_json(good)
+    assert saved.isascii()
+    assert files.from_json(saved, "the file").inputs == good.inputs
+
+
 def test_what_is_too_large_to_be_loaded_is_not_saved(monkeypatch):
     good = loaded(table())
     size = len(files.to_json(good))
@@ -335,6 +352,72 @@ def test_no_more_of_a_value_is_printed_than_a_message_shows():
     assert shorten(" " * 10**6).endswith("...")
     for value in ("it's", 'say "so"', [1, {"a": [None, "x\ny"]}], {}, (1, [2]), {"k" * 40: {1: 2}}, [[[1.5]]]):
         assert shorten(value) == " ".join(repr(value).split())
+
+
+# What the largest files that are read take, in a process of their own
+
+MEASURE = """
+import resource, sys
+from mechdesign import InputError, Mechanism
+try:
+    print(Mechanism.load(sys.argv[1]).proof.holds)
+except InputError as error:
+    print(error)
+usage = resource.getrusage(resource.RUSAGE_SELF)
+print(usage.ru_utime + usage.ru_stime, usage.ru_maxrss)
+"""
+
+
+def most_decimals():
+    return '["x"' + ",0.12345678901234" * 10_900_000 + "]"
+
+
+def most_strings():
+    """Return strings whose letters take four bytes each."""
+    return '["x"' + ',"\\ud83d\\ude00a"' * 10_900_000 + "]"
+
+
+def an_emoji_before_decimals():
+    return '["\U0001f600"' + ",0.12345678901234" * 10_900_000 + "]"
+
+
+def largest_hull():
+    """Return a hull of a thousand priors, gains as many, and nearly as many outputs as may be proved for it."""
+    random_, size, outputs = random.Random(7), 1_000, 200
+
+    def decimals(sum_to_one):
+        cut = [random_.randrange(1, 10**14) for _ in range(size - 1)]
+        return [f"0.{x:017d}" for x in [*cut, 10**17 - sum(cut) if sum_to_one else 1]]
+
+    hull = {"epsilon": "1", "priors": [decimals(True) for _ in range(size)]}
+    gains = claim(size) | {"utility": "expected-gain", "matrix": [decimals(False) for _ in range(size)]}
+    row = [2**52 // outputs] * outputs
+    row[0] += 2**52 - sum(row)
+    return json.dumps(table(hull, size, 1, optimality=gains) | {
+        "outputs": [f"y{j}" for j in range(outputs)], "bits": 52, "numerators": [row] * size,
+    })  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("worst", "told"),
+    [
+        (most_decimals, "the file is ['x', Decimal"),
+        (most_strings, "the file is ['x', '\U0001f600a'"),
+        (an_emoji_before_decimals, "letters beyond ASCII"),
+        (largest_hull, "True"),
+    ],
+)
+def test_the_worst_files_known_take_two_gigabytes_and_a_minute_at_most(tmp_path, worst, told):
+    (tmp_path / "m.json").write_text(worst(), encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-X", "utf8", "-c", MEASURE, str(tmp_path / "m.json")], capture_output=True, check=True
+    )
+    *message, usage = done.stdout.decode("utf-8").splitlines()
+    seconds, kilobytes = map(float, usage.split())
+    assert told in " ".join(message)
+    assert kilobytes * 1024 < 2e9
+    assert seconds < 60
 
 
 # What a terminal would obey

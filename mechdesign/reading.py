@@ -1,0 +1,83 @@
+"""Files as inputs: regular files alone, and no more of them than a bound."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+from mechdesign.errors import InputError, printable
+
+
+def check_regular(path: str | os.PathLike[str], wanted: str, most: int | None = None) -> None:
+    """Refuse what is not a regular file, or is too long, before it is opened.
+
+    Devices and pipes may have no end, and opening a pipe waits for its other end.
+
+    Parameters
+    ----------
+    path : path
+        What is to be read.
+    wanted : str
+        What to give instead, for the message: ``"a CSV file"``.
+    most : int, optional
+        Bytes that it may have.
+
+    Raises
+    ------
+    InputError
+        If it does not exist, is a directory, a device, a pipe or a socket, through links too, or has more bytes.
+
+    Examples
+    --------
+    >>> check_regular(__file__, "a file")
+    """
+    try:
+        status = Path(path).stat()
+    except (OSError, ValueError) as error:  # a name with a NUL is a ValueError
+        raise _refusal(path, getattr(error, "strerror", None) or str(error), wanted) from error
+    if not stat.S_ISREG(status.st_mode):
+        raise _refusal(path, "it is a directory, a device or a pipe", wanted)
+    if most is not None and status.st_size > most:
+        raise _too_long(path, most)
+
+
+def read_bounded(path: str | os.PathLike[str], most: int, wanted: str) -> bytes:
+    """Return the content of a regular file, after checking that it is not too long.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+    most : int
+        Bytes that it may have.
+    wanted : str
+        What to give instead of what cannot be read, for the message.
+
+    Raises
+    ------
+    InputError
+        As `check_regular` does, and if the file cannot be read or has more bytes.
+
+    Examples
+    --------
+    >>> len(read_bounded(__file__, 2**20, "a file")) > 0
+    True
+    """
+    check_regular(path, wanted, most)
+    try:
+        with Path(path).open("rb") as file:
+            content = file.read(most + 1)  # it may have grown
+    except OSError as error:
+        raise _refusal(path, error.strerror or str(error), wanted) from error
+    if len(content) > most:
+        raise _too_long(path, most)
+    return content
+
+
+def _too_long(path: str | os.PathLike[str], most: int) -> InputError:
+    return InputError(f"{printable(str(path))} has more than {most} bytes; accepted: at most {most}")
+
+
+def _refusal(path: str | os.PathLike[str], reason: str, wanted: str) -> InputError:
+    return InputError(f"cannot read {printable(str(path))}: {reason}; give {wanted}")
