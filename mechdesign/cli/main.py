@@ -1,46 +1,19 @@
-"""The command group, and the translation of errors to exit statuses."""
+"""The translation of errors to exit statuses.
+
+What takes long to import is imported inside, so that an interruption meanwhile ends as any other.
+"""
 
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import threading
 import traceback
-from collections.abc import Sequence
-
-import click
-
-from mechdesign import __version__
-from mechdesign.cli.audit import audit_command
-from mechdesign.cli.compare import compare_command
-from mechdesign.cli.design import design_command
-from mechdesign.cli.estimate import estimate_command
-from mechdesign.cli.histogram import histogram_command
-from mechdesign.cli.plan import plan_command
-from mechdesign.cli.privatize import privatize_command
-from mechdesign.cli.verify import verify_command
-from mechdesign.errors import MechdesignError, printable, shorten
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 _TRACEBACK = "MECHDESIGN_TRACEBACK"
-
-
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, prog_name="mechdesign")
-def commands() -> None:
-    """Design privacy mechanisms under pointwise maximal leakage (PML), and prove what they promise.
-
-    Exit status: 0 done; 1 a claimed guarantee or bound is false; 2 bad input; 3 a solver failed or a limit
-    was reached; 70 an internal error.
-    """
-
-
-commands.add_command(design_command)
-commands.add_command(verify_command)
-commands.add_command(compare_command)
-commands.add_command(plan_command)
-commands.add_command(privatize_command)
-commands.add_command(estimate_command)
-commands.add_command(audit_command)
-commands.add_command(histogram_command)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -50,6 +23,38 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status."""
+    try:
+        with _interruptible():
+            return _run(arguments)
+    except KeyboardInterrupt:
+        sys.stderr.write("Error: interrupted\n")
+        return 3
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Let signals to end, also of a terminal that closes, interrupt as Ctrl-C does, so that half a file is removed.
+
+    A program that has other plans for these signals keeps them.
+    """
+    is_main = threading.current_thread() is threading.main_thread()  # others may not say what signals do
+    found = (getattr(signal, name, None) for name in ("SIGTERM", "SIGHUP")) if is_main else ()
+    taken = [number for number in found if number is not None and signal.getsignal(number) is signal.SIG_DFL]
+    try:
+        for number in taken:
+            signal.signal(number, signal.default_int_handler)
+        yield
+    finally:
+        for number in taken:
+            signal.signal(number, signal.SIG_DFL)
+
+
+def _run(arguments: Sequence[str] | None) -> int:
+    import click
+
+    from mechdesign.cli.commands import commands
+    from mechdesign.errors import MechdesignError, printable, shorten
+
     try:
         status = commands.main(args=arguments, prog_name="mechdesign", standalone_mode=False)
     except click.ClickException as error:

@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from mechdesign.cli.main import commands, run
+from mechdesign.cli.commands import commands
+from mechdesign.cli.main import run
 from mechdesign.cli.plan import plan_command
 from mechdesign.cli.plotting import draw, picture, trade_off
 from mechdesign.uncertainty.planning import delta_min, design_epsilon, guaranteed_epsilon, plan
