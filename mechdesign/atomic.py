@@ -87,7 +87,7 @@ class _Place:
         """Return a path, or if it is ``-`` what a stream reads or writes."""
         if str(path) == STANDARD:
             told = f"{STANDARD} (standard {'input' if stream is sys.stdin else 'output'})"
-            return cls(STANDARD, told, None, _status(stream))
+            return cls(STANDARD, told, told, _status(stream))
         real, status = None, None
         with contextlib.suppress(OSError, ValueError):  # an input that cannot be looked at is refused by its reader
             real = os.path.realpath(path)
