@@ -181,8 +181,14 @@ def test_alpha_from_an_estimate(command):
         (["discrete", "counts.csv", "-k", 0, *NOISE, "-o", "out.csv"], "k is 0"),
         (["discrete", "counts.csv", "-k", 3, *NOISE, "-o", "out.csv"], "counts.csv: 4 counters are above 0"),
         (["discrete", "counts.csv", "-k", 4, *NOISE, "-o", "counts.csv"], "the output counts.csv is the input; give"),
-        (["discrete", "counts.csv", "-k", 4, *NOISE, "-o", "out.csv", "--record", "counts.csv"], "ends in '.csv'; accepted: .json"),
-        (["discrete", "counts.csv", "-k", 4, *NOISE, "-o", "out.csv", "--record", "./out.csv"], "ends in '.csv'; accepted: .json"),
+        (
+            ["discrete", "counts.csv", "-k", 4, *NOISE, "-o", "out.csv", "--record", "counts.csv"],
+            "ends in '.csv'; accepted: .json",
+        ),
+        (
+            ["discrete", "counts.csv", "-k", 4, *NOISE, "-o", "out.csv", "--record", "./out.csv"],
+            "ends in '.csv'; accepted: .json",
+        ),
         (["discrete", "counts.csv", "-k", 4, *NOISE, "-o", "no/out.csv"], "there is no folder no"),
         (
             ["discrete", "counts.csv", "-k", 4, *NOISE, "-o", "out.csv", "--record", "no/r.json"],
@@ -225,7 +231,9 @@ def test_both_files_or_none(command, here, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("mechdesign.atomic.os.fsync", full)
-    status, out, err = command("discrete", "counts.csv", "-k", 4, *NOISE, "-o", "out.csv", "--record", "r.json", "--overwrite")
+    status, out, err = command(
+        "discrete", "counts.csv", "-k", 4, *NOISE, "-o", "out.csv", "--record", "r.json", "--overwrite"
+    )
     assert (status, out) == (2, "")
     assert "No space left" in err
     assert Path("out.csv").read_text() == "what stood here"

@@ -100,9 +100,13 @@ def test_what_is_not_a_regular_file_is_not_replaced(refused, here, command, kind
 def test_a_device_that_stands_there_only_at_the_end_is_not_replaced(here):
     from mechdesign.atomic import written_atomically
 
-    with pytest.raises(md.InputError, match="it is a pipe"), written_atomically("late.csv") as file:
-        file.write(b"content")
-        os.mkfifo("late.csv")
+    def write():
+        with written_atomically("late.csv") as file:
+            file.write(b"content")
+            os.mkfifo("late.csv")
+
+    with pytest.raises(md.InputError, match="it is a pipe"):
+        write()
     assert stat.S_ISFIFO(Path("late.csv").stat().st_mode)
     assert not list(here.glob(".*.tmp"))
 
@@ -175,9 +179,13 @@ def test_what_was_released_is_replaced_only_when_asked(refused, here, capsys, co
 def test_a_file_that_appears_meanwhile_is_not_replaced(here):
     from mechdesign.atomic import written_atomically
 
-    with pytest.raises(md.InputError, match="meanwhile"), written_atomically("new.csv", overwrite=False) as file:
-        file.write(b"second")
-        Path("new.csv").write_bytes(b"first")
+    def write():
+        with written_atomically("new.csv", overwrite=False) as file:
+            file.write(b"second")
+            Path("new.csv").write_bytes(b"first")
+
+    with pytest.raises(md.InputError, match="meanwhile"):
+        write()
     assert Path("new.csv").read_bytes() == b"first"
     assert not list(here.glob(".*.tmp"))
 
@@ -215,7 +223,8 @@ def test_an_estimate_is_written_as_its_ending_says(here, capsys):
     assert table.column("label").to_pylist() == told["labels"] == ["low", "high"]
     assert table.column("frequency").to_pylist() == told["frequencies"]
     assert table.column("standard_error").to_pylist() == told["standard_errors"]
-    assert [list(pair) for pair in zip(*(table.column(x).to_pylist() for x in ("lower", "upper")))] == told["intervals"]
+    for place, name in enumerate(("lower", "upper")):
+        assert table.column(name).to_pylist() == [interval[place] for interval in told["intervals"]]
     assert table.column("identifiable").to_pylist() == told["identifiable"]
     with Path("est.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))

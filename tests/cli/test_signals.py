@@ -5,7 +5,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -50,8 +49,7 @@ def here(tmp_path, monkeypatch):
     return folder
 
 
-@pytest.mark.parametrize("old", [None, b"what stood here"], ids=["new", "old"])
-@pytest.mark.parametrize("source", ["records.csv", "-"])
+@pytest.mark.parametrize(("source", "old"), [("records.csv", b"what stood here"), ("-", None)])
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
 def test_a_signal_leaves_no_half_file(here, tmp_path, name, source, old):
     if old is not None:
@@ -88,7 +86,9 @@ def test_a_signal_from_outside_ends_a_command_that_reads(here):
         process.send_signal(signal.SIGTERM)
         err = process.stderr.read()
         process.stdin.close()
-    assert (process.returncode, err) == (3, INTERRUPTED)
+    assert process.returncode == 3
+    assert err.endswith(INTERRUPTED)
+    assert b"Traceback" not in err
     assert {path.name for path in here.iterdir()} == {"records.csv", "m.json"}
 
 
@@ -157,9 +157,7 @@ def test_a_command_runs_in_a_thread_where_no_handler_can_be_set(capsys):
     assert statuses == [0]
 
 
-def test_importing_the_package_takes_no_long(monkeypatch):
-    code = "import sys, mechdesign.cli; print({'numpy', 'click'} & set(sys.modules))"
-    started = time.perf_counter()
+def test_nothing_heavy_is_imported_before_an_interruption_is_answered():
+    code = "import sys, mechdesign.cli; print({'numpy', 'click', 'mechdesign.errors'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
-    assert time.perf_counter() - started < 5
     assert done.stdout.strip() == b"set()"

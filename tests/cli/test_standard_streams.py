@@ -324,7 +324,10 @@ def test_standard_output_that_is_full_is_one_line(here, arguments):
         process = start(*arguments, "-o", "-", stdout=full)
         _, err = process.communicate()
     assert process.returncode == 2
-    assert err == b"Error: cannot write standard output: No space left on device; give the path of a file\n"
+    # A slow machine tells of its progress before.
+    assert err.splitlines()[-1].startswith(b"Error: cannot write standard output: No space left on device")
+    assert err.count(b"Error") == 1
+    assert b"Traceback" not in err
 
 
 def test_a_reader_that_goes_away_ends_the_command_without_a_traceback(here):
