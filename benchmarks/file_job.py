@@ -42,7 +42,7 @@ def main() -> None:
     one_record(mechanism)
     before, started = peak_bytes(), time.perf_counter()
     if len(sys.argv) == 5:
-        records = privatize_file(file, sys.argv[4], mechanism)
+        records = privatize_file(file, sys.argv[4], mechanism, overwrite=True)
     else:
         records = int(count_reports(file, mechanism.outputs).sum())
     seconds, after = time.perf_counter() - started, peak_bytes()

@@ -2,76 +2,80 @@
 
 from __future__ import annotations
 
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from mechdesign.deploy import FrequencyEstimate, estimate_frequencies
-from mechdesign.errors import GuaranteeError, InputError, LimitError, MechdesignError, SolverError
-from mechdesign.exact import Epsilon
-from mechdesign.mechanism import Guarantee, Mechanism, Optimality, Proof, Provenance, Repair, prove
-from mechdesign.optimize import (
-    Certificate,
-    Comparison,
-    Design,
-    Verification,
-    certify,
-    compare,
-    design,
-    verify,
-)
-from mechdesign.pml import (
-    WorstCase,
-    epsilon_at,
-    epsilon_max,
-    epsilon_min,
-    information_density,
-    leakage,
-    leakage_bound_elsewhere,
-    leakage_capacity,
-    leakage_sensitivity,
-    leakage_tail,
-    lipschitz_bound,
-    most_zeros_in_a_column,
-    output_sensitivity,
-    privacy_region,
-    privacy_regions,
-    sensitivity_bound,
-    sensitivity_bound_any_region,
-    sensitivity_bound_first_region,
-    worst_case_leakage,
-)
-from mechdesign.problem import DesignProblem
-from mechdesign.uncertainty import (
-    ConvexHull,
-    Evidence,
-    Kappa,
-    L1Ball,
-    Plan,
-    ProductSet,
-    UncertaintySet,
-    delta_min,
-    design_epsilon,
-    failure_probability,
-    guaranteed_epsilon,
-    kappa,
-    phi,
-    plan,
-    refined_radius,
-    required_samples,
-    samples_for,
-    weissman_radius,
-)
-from mechdesign.utility import (
-    ChiSquare,
-    ExpectedDistortion,
-    ExpectedGain,
-    FInformation,
-    HammingAccuracy,
-    MutualInformation,
-    SquaredHellinger,
-    TotalVariation,
-    Utility,
-)
 from mechdesign.version import __version__ as __version__
+
+if TYPE_CHECKING:  # what `__getattr__` finds
+    from mechdesign.deploy import FrequencyEstimate, estimate_frequencies
+    from mechdesign.errors import GuaranteeError, InputError, LimitError, MechdesignError, SolverError
+    from mechdesign.exact import Epsilon
+    from mechdesign.mechanism import Guarantee, Mechanism, Optimality, Proof, Provenance, Repair, prove
+    from mechdesign.optimize import (
+        Certificate,
+        Comparison,
+        Design,
+        Verification,
+        certify,
+        compare,
+        design,
+        verify,
+    )
+    from mechdesign.pml import (
+        WorstCase,
+        epsilon_at,
+        epsilon_max,
+        epsilon_min,
+        information_density,
+        leakage,
+        leakage_bound_elsewhere,
+        leakage_capacity,
+        leakage_sensitivity,
+        leakage_tail,
+        lipschitz_bound,
+        most_zeros_in_a_column,
+        output_sensitivity,
+        privacy_region,
+        privacy_regions,
+        sensitivity_bound,
+        sensitivity_bound_any_region,
+        sensitivity_bound_first_region,
+        worst_case_leakage,
+    )
+    from mechdesign.problem import DesignProblem
+    from mechdesign.problem_file import ProblemFile, read_problem, write_problem
+    from mechdesign.uncertainty import (
+        ConvexHull,
+        Evidence,
+        Kappa,
+        L1Ball,
+        Plan,
+        ProductSet,
+        UncertaintySet,
+        delta_min,
+        design_epsilon,
+        failure_probability,
+        guaranteed_epsilon,
+        kappa,
+        phi,
+        plan,
+        refined_radius,
+        required_samples,
+        samples_for,
+        weissman_radius,
+    )
+    from mechdesign.utility import (
+        ChiSquare,
+        ExpectedDistortion,
+        ExpectedGain,
+        FInformation,
+        HammingAccuracy,
+        MutualInformation,
+        SquaredHellinger,
+        TotalVariation,
+        Utility,
+    )
 
 __all__ = [
     "Certificate",
@@ -152,14 +156,34 @@ __all__ = [
 ]
 
 
+# Where public names are from; the last stands on pydantic, which is imported for its names alone.
+_HOMES = (
+    "mechdesign.deploy",
+    "mechdesign.errors",
+    "mechdesign.exact",
+    "mechdesign.mechanism",
+    "mechdesign.optimize",
+    "mechdesign.pml",
+    "mechdesign.problem",
+    "mechdesign.uncertainty",
+    "mechdesign.utility",
+    "mechdesign.problem_file",
+)
+_PACKAGES = ("additive_noise", "histogram")
+
+
 def __getattr__(name: str) -> Any:
-    # Problem files stand on pydantic, which is imported when one is used.
-    if name in {"ProblemFile", "read_problem", "write_problem"}:
-        from mechdesign import problem_file
-
-        return getattr(problem_file, name)
-    if name in {"additive_noise", "histogram"}:
-        from importlib import import_module
-
+    # Imports take a third of a second, in which the command line already has to answer to an interruption.
+    if name in _PACKAGES:
         return import_module(f"mechdesign.{name}")
+    if name in __all__:
+        for home in _HOMES:
+            module = import_module(home)
+            if hasattr(module, name):
+                globals()[name] = getattr(module, name)
+                return globals()[name]
     raise AttributeError(f"module 'mechdesign' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

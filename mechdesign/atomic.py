@@ -1,62 +1,241 @@
-"""Files that are either whole or absent."""
+"""Where outputs go: files that are either whole or absent, and standard output, which is ``-``."""
 
 from __future__ import annotations
 
 import contextlib
 import os
+import re
 import secrets
 import stat
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
-from mechdesign.errors import InputError
+from mechdesign.errors import InputError, shorten
+
+Place = str | os.PathLike[str]
+
+STANDARD = "-"
+_MOST_LINKS = 40  # as Linux follows
+_DESCRIPTORS = re.compile(r"/dev/fd|/proc/\d+(/task/\d+)?/fd")
 
 
-def check_writable(path: str | os.PathLike[str]) -> None:
+def accepted_ending(path: Place, endings: Iterable[str]) -> str:
+    """Return the ending of a name, in lower case; for ``-``, standard output, the first that is accepted.
+
+    Raises
+    ------
+    InputError
+        If it is not among the endings that are accepted.
+
+    Examples
+    --------
+    >>> accepted_ending("out.CSV", [".csv", ".parquet"])
+    '.csv'
+    """
+    accepted = list(endings)
+    if str(path) == STANDARD:
+        return accepted[0]
+    ending = Path(path).suffix.lower()
+    if ending not in accepted:
+        raise InputError(
+            f"the file {shorten(str(path))} ends in {shorten(ending)}; accepted: {', '.join(accepted)}, "
+            f"or {STANDARD} for standard output"
+        )
+    return ending
+
+
+def check_places(outputs: Iterable[Place | None], inputs: Iterable[Place | None] = ()) -> None:
+    """Refuse outputs that cannot be written, or that are an input or another output, before work is spent on them.
+
+    Two names are of one file if they lead to one path, or to one inode: links of either kind count. ``-`` is
+    standard output among the outputs, and standard input among the inputs; None is left out.
+
+    Raises
+    ------
+    InputError
+        As `check_writable` does; for two names of one file; and for an input that is asked of standard input twice.
+    """
+    sources = [_Place.of(path, sys.stdin) for path in inputs if path is not None]
+    if sum(source.name == STANDARD for source in sources) > 1:
+        raise InputError(f"two inputs are {STANDARD}, and standard input can be read once; give the path of one")
+    targets: list[_Place] = []
+    for path in outputs:
+        if path is None:
+            continue
+        check_writable(path)
+        target = _Place.of(path, sys.stdout)
+        for others, what in ((sources, "the input"), (targets, "another output")):
+            same = next((other for other in others if target.is_same(other)), None)
+            if same is not None:
+                told = "" if same.name == target.name else f", {same.told}"
+                raise InputError(f"the output {target.told} is {what}{told}; give another name")
+        targets.append(target)
+
+
+class _Place:
+    """What two names of one file have in common."""
+
+    def __init__(self, name: str, told: str, path: str | None, status: os.stat_result | None) -> None:
+        self.name, self.told, self.path = name, told, path
+        # Two names of one terminal, or of one pipe, do not overwrite each other.
+        self.status = status if status is not None and stat.S_ISREG(status.st_mode) else None
+
+    @classmethod
+    def of(cls, path: Place, stream: Any) -> _Place:
+        """Return a path, or if it is ``-`` what a stream reads or writes."""
+        if str(path) == STANDARD:
+            told = f"{STANDARD} (standard {'input' if stream is sys.stdin else 'output'})"
+            return cls(STANDARD, told, told, _status(stream))
+        real, status = None, None
+        with contextlib.suppress(OSError, ValueError):  # an input that cannot be looked at is refused by its reader
+            real = os.path.realpath(path)
+            status = Path(path).stat()
+        return cls(str(path), str(path), real, status)
+
+    def is_same(self, other: _Place) -> bool:
+        """Return whether both lead to one file."""
+        if self.path is not None and self.path == other.path:
+            return True
+        if self.status is None or other.status is None:
+            return False
+        return os.path.samestat(self.status, other.status)
+
+
+def _status(stream: Any) -> os.stat_result | None:
+    """Return what is known of the file that a stream reads or writes; None where there is no such file."""
+    try:
+        return os.fstat(stream.fileno())
+    except (AttributeError, OSError, ValueError):  # closed, or in the memory of a program
+        return None
+
+
+def check_writable(path: Place) -> None:
     """Refuse a place that cannot be written, before work is spent on what would go there.
 
     Raises
     ------
     InputError
-        If its folder does not exist or is not writable, or the place is a folder itself.
+        If its folder does not exist or is not writable; if what stands there, through links too, is not a regular
+        file (a device, a pipe, a socket or a folder); if it is an open stream by another name, such as
+        ``/dev/stdout``.
     """
+    if str(path) == STANDARD:
+        return
     target = Path(path)
     try:
-        if stat.S_ISDIR(target.stat().st_mode):
-            raise InputError(f"cannot write {target}: it is a folder; give the path of a file")
+        status = target.stat()
     except FileNotFoundError:
-        if not target.parent.is_dir():
-            raise InputError(f"cannot write {target}: there is no folder {target.parent}; give a path in one") from None
+        folder = (_real(target) if target.is_symlink() else target).parent
+        if not folder.is_dir():
+            raise InputError(f"cannot write {target}: there is no folder {folder}; give a path in one") from None
     except OSError as error:
         raise InputError(f"cannot write {target}: {error.strerror}; give a path in a writable folder") from error
-    if not os.access(target.parent, os.W_OK):
-        raise InputError(f"cannot write {target}: {target.parent} is not writable; give a path in a writable folder")
+    except ValueError as error:  # a name with a NUL
+        raise InputError(f"cannot write {shorten(str(target))}: {error}; give the path of a file") from error
+    else:
+        _check_kind(target, status)
+    folder = _real(target).parent
+    if not os.access(folder, os.W_OK):
+        raise InputError(f"cannot write {target}: {folder} is not writable; give a path in a writable folder")
+
+
+def _real(path: Place) -> Path:
+    """Return a path with all links followed."""
+    try:
+        return Path(os.path.realpath(path))
+    except FileNotFoundError:
+        raise InputError(f"cannot write {path}: the working folder is gone; give a path from the root") from None
+
+
+def check_absent(path: Place, otherwise: str) -> None:
+    """Refuse a place where a file stands that must not be replaced without a word.
+
+    Parameters
+    ----------
+    path : path
+        ``-`` is no such place.
+    otherwise : str
+        What allows it, as the user says it.
+    """
+    if str(path) != STANDARD and os.path.lexists(_real(path)):
+        raise InputError(
+            f"{path} exists, and what was drawn before is not replaced unasked: two published runs leak more than "
+            f"one; give another name, or {otherwise}"
+        )
+
+
+def _check_kind(target: Path, status: os.stat_result) -> None:
+    """Refuse what exists and is not a regular file, or is one that a standard stream has open."""
+    mode = status.st_mode
+    if stat.S_ISDIR(mode):
+        raise InputError(f"cannot write {target}: it is a folder; give the path of a file")
+    streams = {"output": sys.stdout, "error": sys.stderr}
+    found = {name: _status(stream) for name, stream in streams.items()}
+    open_as = next((name for name, own in found.items() if own is not None and os.path.samestat(own, status)), None)
+    if not stat.S_ISREG(mode) or open_as is not None or _is_descriptor(target):
+        kinds = {stat.S_ISFIFO: "a pipe", stat.S_ISSOCK: "a socket", stat.S_ISCHR: "a device", stat.S_ISBLK: "a device"}
+        kind = next((name for is_kind, name in kinds.items() if is_kind(mode)), "an open stream")
+        kind = f"where standard {open_as} goes" if open_as is not None else kind
+        raise InputError(
+            f"cannot write {target}: it is {kind}; give the path of a regular file, or {STANDARD} for standard output"
+        )
+
+
+def _is_descriptor(target: Path) -> bool:
+    """Return whether a name leads, by links, through a folder of open files such as ``/dev/fd``."""
+    place = os.path.abspath(target)  # noqa: PTH100 - links are followed one by one
+    for _ in range(_MOST_LINKS):
+        folder, name = os.path.realpath(os.path.dirname(place)), os.path.basename(place)  # noqa: PTH119, PTH120
+        if _DESCRIPTORS.fullmatch(folder):
+            return True
+        link = Path(folder, name)
+        if not link.is_symlink():
+            return False
+        place = os.path.join(folder, os.readlink(link))  # noqa: PTH115, PTH118
+    return False
 
 
 @contextlib.contextmanager
-def written_atomically(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+def written_atomically(path: Place, *, overwrite: bool = True) -> Iterator[BinaryIO]:
     """Open a file beside its place, and rename it at the end, so that no half of it is ever seen.
 
-    Where the block is left by an error the file is removed.
+    Where the block is left by an error the file is removed. It has the permissions of the file that it replaces from
+    the start, and its owner and group where the system allows that. ``-`` is standard output, of which nothing can
+    be taken back: an error may leave a part there.
+
+    Parameters
+    ----------
+    path : path
+        Where it goes.
+    overwrite : bool
+        Whether it may replace a file that stands there at the end.
 
     Raises
     ------
     InputError
-        If the folder does not exist or cannot be written, or the disk is full; what stood at ``path`` is
-        untouched.
+        If the folder does not exist or cannot be written, what stands at ``path`` may not be replaced, or the disk
+        is full; what stood there is untouched.
     """
+    if str(path) == STANDARD:
+        with _standard_output() as file:
+            yield file
+        return
+    check_writable(path)
     # A link stays a link, and an existing file keeps who may read it.
-    target = Path(os.path.realpath(path))
+    target = _real(path)
     beside = target.with_name(f".{secrets.token_hex(8)}.tmp")
     try:
-        with beside.open("xb") as file:
+        with _made(beside, target) as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        if target.exists():
-            beside.chmod(stat.S_IMODE(target.stat().st_mode))
-        beside.replace(target)
+        check_writable(path)  # what stands there may have changed meanwhile
+        if overwrite:
+            beside.replace(target)
+        else:
+            _place_new(beside, target)
     except OSError as error:
         raise InputError(
             f"cannot write {target}: {error.strerror or error}; give a path in a writable folder with room for it"
@@ -66,7 +245,82 @@ def written_atomically(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             beside.unlink()
 
 
-def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
+def _made(beside: Path, target: Path) -> BinaryIO:
+    """Return a new file that is open for writing, and that nobody may read who may not read the target."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    try:
+        old = target.stat()
+    except FileNotFoundError:
+        return os.fdopen(os.open(beside, flags, 0o666), "wb")  # less what the umask takes away
+    file = os.fdopen(os.open(beside, flags, 0o600), "wb")
+    try:
+        if hasattr(os, "fchown"):
+            _take_over(file.fileno(), old)
+        else:  # Windows, where a file has no owner to keep and is closed before it can be renamed
+            beside.chmod(stat.S_IMODE(old.st_mode))
+    except BaseException:
+        file.close()
+        raise
+    return file
+
+
+def _take_over(descriptor: int, old: os.stat_result) -> None:
+    """Give an open file the owner, the group and the permissions of another, as far as the system allows."""
+    for owner, group in ((old.st_uid, -1), (-1, old.st_gid)):
+        with contextlib.suppress(PermissionError):
+            os.fchown(descriptor, owner, group)
+    mode = stat.S_IMODE(old.st_mode) & 0o777
+    if os.fstat(descriptor).st_gid != old.st_gid:
+        # What the old group was allowed is not for the members of another; they are anybody.
+        mode = (mode & 0o707) | ((mode & 0o007) << 3)
+    os.fchmod(descriptor, mode)
+
+
+def _place_new(beside: Path, target: Path) -> None:
+    """Rename a file to a place where nothing stands, and refuse where something does by now."""
+    try:
+        try:
+            os.link(beside, target)  # unlike a renaming, it replaces nothing
+        except FileExistsError:
+            raise
+        except OSError as error:  # a file system without hard links
+            if os.path.lexists(target):
+                raise FileExistsError from error
+            beside.replace(target)
+    except FileExistsError:
+        raise InputError(f"cannot write {target}: a file was put there meanwhile; give another name") from None
+
+
+@contextlib.contextmanager
+def _standard_output() -> Iterator[BinaryIO]:
+    """Open standard output for bytes, beside its text stream, whose own end it does not touch."""
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+        with _bytes_of(sys.stdout) as file:
+            yield file
+            file.flush()
+    except BrokenPipeError:
+        raise  # the reader went away, which is not an error of the place
+    except OSError as error:
+        raise InputError(f"cannot write standard output: {error.strerror or error}; give the path of a file") from error
+
+
+@contextlib.contextmanager
+def _bytes_of(stream: Any) -> Iterator[BinaryIO]:
+    try:
+        descriptor = os.dup(stream.fileno())
+    except (AttributeError, OSError, ValueError):  # in the memory of a program, as notebooks have it
+        buffer = getattr(stream, "buffer", None)
+        if buffer is None:
+            raise InputError("standard output takes no bytes here; give the path of a file") from None
+        yield buffer
+        return
+    with os.fdopen(descriptor, "wb") as file:
+        yield file
+
+
+def write_atomically(path: Place, content: bytes, *, overwrite: bool = True) -> None:
     """Write a whole file at once, by `written_atomically`."""
-    with written_atomically(path) as file:
+    with written_atomically(path, overwrite=overwrite) as file:
         file.write(content)

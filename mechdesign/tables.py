@@ -160,7 +160,7 @@ def _open_csv(path: str | os.PathLike[str], columns: Sequence[str], *, header: b
         return Columns(names, schema, iter(()))
     fields = [f"f{place}" for place in places]
     reader = pa_csv.open_csv(
-        pa.input_stream(str(path), compression="detect"),
+        pa.input_stream(os.fspath(path), compression="detect"),
         pa_csv.ReadOptions(block_size=_BLOCK_BYTES, autogenerate_column_names=True, skip_rows=lines if header else 0),
         pa_csv.ParseOptions(newlines_in_values=True),
         pa_csv.ConvertOptions(
@@ -179,7 +179,7 @@ def _first_line(path: str | os.PathLike[str]) -> tuple[list[str], int, bool]:
     """Return the fields of the first line that is not empty, how many lines end with it, and whether it is the last."""
     import pyarrow as pa
 
-    with pa.input_stream(str(path), compression="detect") as stream:
+    with pa.input_stream(os.fspath(path), compression="detect") as stream:
         start = codecs.getincrementaldecoder("utf-8-sig")().decode(stream.read(_HEADER_BYTES))
     reader = csv.reader(io.StringIO(start, newline=""), skipinitialspace=True, strict=True)
     for row in reader:

@@ -1,11 +1,14 @@
 import errno
+import io
 import os
+import stat
+import sys
 from pathlib import Path
 
 import pytest
 
 from mechdesign import InputError
-from mechdesign.atomic import write_atomically
+from mechdesign.atomic import accepted_ending, check_places, check_writable, write_atomically, written_atomically
 
 
 def break_syncing(monkeypatch, error):
@@ -71,14 +74,14 @@ def test_an_interruption_leaves_the_old_content_and_nothing_else(tmp_path, monke
 
 
 def test_a_folder_that_does_not_exist_is_refused(tmp_path):
-    with pytest.raises(InputError, match=r"cannot write .*No such file or directory"):
+    with pytest.raises(InputError, match=r"cannot write .*there is no folder"):
         write_atomically(tmp_path / "absent" / "new", b"new")
     assert names(tmp_path) == []
 
 
 def test_a_folder_in_the_place_of_the_file_is_refused(tmp_path):
     (tmp_path / "folder").mkdir()
-    with pytest.raises(InputError, match=r"cannot write .*directory"):
+    with pytest.raises(InputError, match=r"cannot write .*it is a folder"):
         write_atomically(tmp_path / "folder", b"new")
     assert names(tmp_path) == ["folder"]
 
@@ -118,3 +121,210 @@ def test_a_link_stays_a_link(tmp_path):
     write_atomically(link, b"new")
     assert link.is_symlink()
     assert target.read_bytes() == b"new"
+
+
+# Who may read what
+
+
+@pytest.fixture
+def umask():
+    before = os.umask(0o027)
+    yield
+    os.umask(before)
+
+
+def mode(path):
+    return path.stat().st_mode & 0o7777
+
+
+def beside(folder):
+    (found,) = folder.glob(".*.tmp")
+    return found
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions are those of POSIX")
+@pytest.mark.parametrize("old", [0o600, 0o640, 0o604])
+def test_the_file_has_the_permissions_of_the_target_before_it_has_content(tmp_path, umask, old):
+    target = tmp_path / "old"
+    target.write_bytes(b"old")
+    target.chmod(old)
+    with written_atomically(target) as file:
+        assert mode(beside(tmp_path)) == old
+        file.write(b"secret")
+        file.flush()
+        assert mode(beside(tmp_path)) == old
+    assert mode(target) == old
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions are those of POSIX")
+def test_a_new_file_has_what_the_umask_leaves(tmp_path, umask):
+    with written_atomically(tmp_path / "new") as file:
+        assert mode(beside(tmp_path)) == 0o640
+        file.write(b"content")
+    assert mode(tmp_path / "new") == 0o640
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions are those of POSIX")
+def test_nobody_may_read_the_file_before_it_is_given_to_its_owner(tmp_path, monkeypatch):
+    target, seen = tmp_path / "old", []
+    target.write_bytes(b"old")
+    target.chmod(0o644)
+    plain = os.fchown
+    monkeypatch.setattr(
+        os, "fchown", lambda file, *ids: (seen.append(stat.S_IMODE(os.fstat(file).st_mode)), plain(file, *ids))
+    )
+    write_atomically(target, b"new")
+    assert seen == [0o600, 0o600]
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root gives files away")
+def test_owner_and_group_are_kept(tmp_path):
+    target = tmp_path / "old"
+    target.write_bytes(b"old")
+    os.chown(target, 1234, 2345)
+    target.chmod(0o640)
+    with written_atomically(target) as file:
+        found = beside(tmp_path).stat()
+        assert (found.st_uid, found.st_gid) == (1234, 2345)
+        file.write(b"new")
+    found = target.stat()
+    assert (found.st_uid, found.st_gid, mode(target)) == (1234, 2345, 0o640)
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root makes files of another group")
+@pytest.mark.parametrize(("old", "new"), [(0o640, 0o600), (0o664, 0o644), (0o604, 0o644)])
+def test_a_group_that_cannot_be_kept_hands_its_permissions_to_no_other(tmp_path, monkeypatch, old, new):
+    """The members of the new group are anybody to the old file."""
+
+    def forbidden(*_):
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    target = tmp_path / "old"
+    target.write_bytes(b"old")
+    os.chown(target, 1234, 2345)
+    target.chmod(old)
+    monkeypatch.setattr(os, "fchown", forbidden)
+    write_atomically(target, b"new")
+    assert target.read_bytes() == b"new"
+    assert mode(target) == new
+    assert target.stat().st_gid != 2345
+
+
+def test_without_owners_the_file_is_written_all_the_same(tmp_path, monkeypatch):
+    """As on Windows."""
+    monkeypatch.delattr(os, "fchown", raising=False)
+    (tmp_path / "old").write_bytes(b"old")
+    write_atomically(tmp_path / "old", b"new")
+    assert (tmp_path / "old").read_bytes() == b"new"
+
+
+# What may not be replaced
+
+
+def test_nothing_is_replaced_where_that_is_not_allowed(tmp_path):
+    (tmp_path / "old").write_bytes(b"old")
+    with pytest.raises(InputError, match="a file was put there meanwhile; give another name"):
+        write_atomically(tmp_path / "old", b"new", overwrite=False)
+    assert (tmp_path / "old").read_bytes() == b"old"
+    assert names(tmp_path) == ["old"]
+    write_atomically(tmp_path / "new", b"new", overwrite=False)
+    assert names(tmp_path) == ["new", "old"]
+
+
+@pytest.mark.parametrize("old", [None, b"old"])
+def test_a_file_system_without_hard_links(tmp_path, monkeypatch, old):
+    def unsupported(*_):
+        raise OSError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", unsupported)
+    target = tmp_path / "target"
+    if old is None:
+        write_atomically(target, b"new", overwrite=False)
+        assert target.read_bytes() == b"new"
+    else:
+        target.write_bytes(old)
+        with pytest.raises(InputError, match="meanwhile"):
+            write_atomically(target, b"new", overwrite=False)
+        assert target.read_bytes() == old
+    assert names(tmp_path) == ["target"]
+
+
+def test_a_link_into_a_folder_that_does_not_exist_is_refused(tmp_path):
+    (tmp_path / "link").symlink_to(tmp_path / "absent" / "file")
+    with pytest.raises(InputError, match=r"there is no folder .*absent"):
+        write_atomically(tmp_path / "link", b"new")
+
+
+def test_links_in_a_circle_are_refused(tmp_path):
+    (tmp_path / "one").symlink_to("other")
+    (tmp_path / "other").symlink_to("one")
+    with pytest.raises(InputError, match="cannot write"):
+        write_atomically(tmp_path / "one", b"new")
+    assert names(tmp_path) == ["one", "other"]
+
+
+def test_a_working_folder_that_is_gone_is_refused(tmp_path, monkeypatch):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    with pytest.raises(InputError, match="cannot write new: the working folder is gone; give a path from the root"):
+        check_writable("new")
+    check_places([tmp_path / "new"], ["old"])
+    monkeypatch.chdir(tmp_path)
+
+
+def test_a_name_with_a_nul_is_refused():
+    with pytest.raises(InputError, match="null"):
+        check_writable("a\0b")
+
+
+# Names of one file
+
+
+def test_names_of_one_file_are_one_place(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file").write_bytes(b"old")
+    (tmp_path / "door").symlink_to("folder", target_is_directory=True)
+    for one, other in [
+        ("file", "./file"),
+        ("file", tmp_path / "file"),
+        ("folder/new", "door/new"),
+        ("folder/../new", "new"),
+    ]:
+        with pytest.raises(InputError, match="is another output"):
+            check_places([one, other])
+        with pytest.raises(InputError, match="is the input"):
+            check_places([one], [other])
+    check_places(["file", None, "folder/new"], [None, "absent", "folder/../other"])
+
+
+def test_standard_streams_may_be_one_terminal_or_pipe_but_not_one_output_twice(monkeypatch):
+    check_places(["-"], ["-"])
+    with pytest.raises(InputError, match="is another output"):
+        check_places(["-", "-"])
+    with pytest.raises(InputError, match="two inputs are -"):
+        check_places([], ["-", "-"])
+
+
+def test_endings(tmp_path):
+    assert accepted_ending("a.b.JSON", [".csv", ".json"]) == ".json"
+    assert accepted_ending("-", [".csv", ".json"]) == ".csv"
+    for name in ("a.csv.gz", "csv", "", ".csv", "a."):
+        with pytest.raises(InputError, match=r"accepted: \.csv, or - for standard output"):
+            accepted_ending(name, [".csv"])
+
+
+def test_standard_output_that_takes_no_bytes_is_refused(monkeypatch):
+    for stream in (io.StringIO(), None):
+        monkeypatch.setattr(sys, "stdout", stream)
+        with pytest.raises(InputError, match="standard output takes no bytes here"):
+            write_atomically("-", b"content")
+
+
+def test_bytes_follow_the_text_before_them(capfd):
+    sys.stdout.write("text\n")
+    write_atomically("-", b"\x00bytes\r\n")
+    sys.stdout.write("text\n")
+    assert capfd.readouterr().out == "text\n\x00bytes\r\ntext\n"

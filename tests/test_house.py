@@ -1,5 +1,7 @@
 """The house rules that tools can check."""
 
+import ast
+import importlib
 import subprocess
 import sys
 from pathlib import Path
@@ -34,6 +36,18 @@ def test_heavy_packages_are_not_imported_with_the_package():
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == ""
+
+
+def test_public_names_are_found_where_type_checkers_see_them():
+    import mechdesign as md
+
+    tree = ast.parse(Path(md.__file__).read_text(encoding="utf-8"))
+    (seen,) = (node for node in tree.body if isinstance(node, ast.If))
+    names = {alias.name: node.module for node in seen.body for alias in node.names}
+    assert {*names, "additive_noise", "histogram"} == set(md.__all__)
+    for name, home in names.items():
+        assert getattr(md, name) is getattr(importlib.import_module(home), name), name
+    assert set(md.__all__) <= set(dir(md))
 
 
 def test_every_public_name_is_exported_and_described():

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from mechdesign.cli.output import guarantee_facts, guarantee_record, print_facts, print_json
+from mechdesign.cli.places import load_mechanism
 from mechdesign.cli.progress import Progress
 from mechdesign.deploy.audit import Audit, audit
 from mechdesign.mechanism import Mechanism
@@ -42,7 +43,7 @@ def audit_command(file: str, samples: int, failure: str, as_json: bool) -> int:
     """
     with Progress() as report:
         report("proving the guarantee in exact arithmetic")
-        mechanism = Mechanism.load(file)
+        mechanism = load_mechanism(file)
         found = audit(mechanism, samples, failure=failure, report=report)
     if as_json:
         print_json("mechdesign/audit/1", _record(mechanism, found))

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
-from mechdesign.atomic import check_writable
+from mechdesign.cli import places
 from mechdesign.cli.output import (
     comparison_record,
     design_facts,
@@ -23,7 +21,12 @@ from mechdesign.tolerances import GAP
 
 
 @click.command("design", short_help="Design the best mechanism for an estimate, and prove it.")
-@click.option("-o", "--output", metavar="FILE", help="Write the mechanism: .json, .npz, or .csv for reading only.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    help="Write the mechanism: .json, .npz, or .csv for reading only; - is JSON on standard output.",
+)
 @click.option(
     "--bits", type=int, default=48, show_default=True, help="Probabilities are multiples of 2^-BITS, 1 to 52."
 )
@@ -54,17 +57,16 @@ def design_command(
       mechdesign design --counts counts.csv --epsilon 1 --delta 1e-9 -o m.json
       mechdesign design --data adult.data --no-header --column 3 \\
                         --epsilon 1 --delta 1e-9
+      zcat records.csv.gz | mechdesign design --data - --column level \\
+                        --epsilon 1 -o - | mechdesign verify -
 
     The mechanism is written as integers whose guarantee is proved in exact arithmetic; the utility comes
-    with an upper bound that no mechanism with the same guarantee exceeds.
+    with an upper bound that no mechanism with the same guarantee exceeds. An input that is - is standard input; with
+    -o - the facts go to standard error.
     """  # noqa: D301 - click's mark for a paragraph that is not wrapped
     if output is not None:
         check_ending(output)
-        check_writable(output)
-        if any(
-            Path(path).exists() and Path(output).exists() and Path(path).samefile(output) for path in source.inputs()
-        ):
-            raise click.UsageError(f"--output {output} is the input; give another name")
+    standard = places.check([output], source.inputs(), as_json=as_json)
     problem, title = source.problem()
     with Progress() as report:
         solved = design(problem, tol=tol, bits=bits, title=title, time_limit=time_limit, report=report)
@@ -80,11 +82,11 @@ def design_command(
     else:
         facts = design_facts(solved, title)
         if written:
-            facts.append(("written", str(output)))
-        print_facts(facts)
+            facts.append(("written", "standard output" if standard else str(output)))
+        print_facts(facts, err=standard)
         if comparison is not None:
-            click.echo()
-            print_comparison(comparison)
+            click.echo(err=standard)
+            print_comparison(comparison, err=standard)
     return 0 if solved.certified else _uncertified(solved, bits, output, written=written)
 
 

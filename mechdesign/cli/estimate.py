@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from typing import Any
 
 import click
@@ -11,21 +12,26 @@ import numpy as np
 from rich.table import Table
 from rich.text import Text
 
-from mechdesign.atomic import check_writable, write_atomically
+from mechdesign.atomic import accepted_ending, write_atomically
+from mechdesign.cli import places
 from mechdesign.cli.output import print_facts, print_json, print_rich, promise
 from mechdesign.cli.progress import Progress
 from mechdesign.deploy.frequency import FrequencyEstimate, estimate_frequencies
 from mechdesign.deploy.stream import RecordFile, count_reports
+from mechdesign.inputs import readable
 from mechdesign.mechanism import Mechanism
 
 _COLUMNS = ("label", "frequency", "standard_error", "lower", "upper", "identifiable")
+_SCHEMA = "mechdesign/estimate/1"
 
 
 @click.command("estimate", short_help="Estimate the frequencies behind reports.")
 @click.argument("file", metavar="FILE")
 @click.option("--column", metavar="COLUMN", required=True, help="A name, or an index from 0 with --no-header.")
 @click.option("--mechanism", "mechanism_file", metavar="M.json", required=True, help="The mechanism that made them.")
-@click.option("-o", "--output", metavar="OUT.csv", help="Also write the table as CSV.")
+@click.option(
+    "-o", "--output", metavar="OUT", help="Also write the table: .csv, .parquet or .json; - is CSV on standard output."
+)
 @click.option("--no-header", is_flag=True, help="The CSV file has no line of column names.")
 @click.option(
     "--method",
@@ -66,13 +72,17 @@ def estimate_command(
 
     Each frequency comes with its standard error and a confidence interval. Where a mechanism cannot tell
     categories apart, the table says so: only the total of such a group can be estimated.
+
+    - reads FILE (or the mechanism) from standard input. With -o - the table for people goes to standard error.
     """  # noqa: D301 - click's mark for a paragraph that is not wrapped
     if output is not None:
-        check_writable(output)
+        accepted_ending(output, _WRITERS)
+    standard = places.check([output], [file, mechanism_file], as_json=as_json)
     with Progress() as report:
         report("proving the guarantee in exact arithmetic")
-        mechanism = Mechanism.load(mechanism_file)
-        counts = count_reports(RecordFile(file, column, header=not no_header), mechanism.outputs, report=report)
+        mechanism = places.load_mechanism(mechanism_file)
+        with readable(file) as place:
+            counts = count_reports(RecordFile(place, column, header=not no_header), mechanism.outputs, report=report)
         report("estimating")
         found = estimate_frequencies(
             dict(zip(mechanism.outputs, counts.tolist(), strict=True)),
@@ -82,13 +92,13 @@ def estimate_command(
             confidence=confidence,
         )
     if output is not None:
-        write_atomically(output, _csv(found))
+        write_atomically(output, _WRITERS[accepted_ending(output, _WRITERS)](found))
     if as_json:
-        print_json("mechdesign/estimate/1", {**_record(found), "output": output})
+        print_json(_SCHEMA, {**_record(found), "output": output})
         return
-    _print(found, mechanism)
+    _print(found, mechanism, err=standard)
     if output is not None:
-        click.echo(f"\nwritten  {output}")
+        click.echo(f"\nwritten  {'standard output' if standard else output}", err=standard)
 
 
 def _record(found: FrequencyEstimate) -> dict[str, Any]:
@@ -117,6 +127,28 @@ def _csv(found: FrequencyEstimate) -> bytes:
     return text.getvalue().encode()
 
 
+def _parquet(found: FrequencyEstimate) -> bytes:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    bounds = ((error if np.isfinite(error) else None, *interval) for _, _, error, interval, _ in _rows(found))
+    errors, lower, upper = zip(*bounds, strict=True)
+    columns = [found.labels, found.frequencies.tolist(), errors, lower, upper, found.identifiable.tolist()]
+    types = [pa.string(), *[pa.float64()] * 4, pa.bool_()]
+    content = io.BytesIO()
+    arrays = [pa.array(column, type_) for column, type_ in zip(columns, types, strict=True)]
+    parquet.write_table(pa.table(arrays, names=_COLUMNS), content)
+    return content.getvalue()
+
+
+def _json(found: FrequencyEstimate) -> bytes:
+    record = {"schema": _SCHEMA, **_record(found)}
+    return json.dumps(record, ensure_ascii=False, allow_nan=False, indent=1).encode() + b"\n"
+
+
+_WRITERS = {".csv": _csv, ".parquet": _parquet, ".json": _json}
+
+
 def _rows(found: FrequencyEstimate) -> Any:
     return zip(
         found.labels,
@@ -128,16 +160,17 @@ def _rows(found: FrequencyEstimate) -> Any:
     )
 
 
-def _print(found: FrequencyEstimate, mechanism: Mechanism) -> None:
+def _print(found: FrequencyEstimate, mechanism: Mechanism, *, err: bool) -> None:
     whose = "the population" if found.of == "population" else "the records reported"
     print_facts(
         [
             ("reports", f"{found.reports:,}"),
             ("guarantee", promise(mechanism.guarantee)),
             ("estimate", f"{found.method}, of the frequencies in {whose}"),
-        ]
+        ],
+        err=err,
     )
-    click.echo()
+    click.echo(err=err)
     table = Table(highlight=False)
     table.add_column("category", overflow="fold")
     for name in ("frequency", "standard error", f"{100 * found.confidence:g} % interval"):
@@ -145,7 +178,7 @@ def _print(found: FrequencyEstimate, mechanism: Mechanism) -> None:
     for label, frequency, error, (lower, upper), known in _rows(found):
         told = f"{error:.5f}" if known else "not identifiable"
         table.add_row(Text(label), f"{frequency:.5f}", told, f"{lower:.5f} to {upper:.5f}")
-    print_rich(table)
+    print_rich(table, err=err)
     for group in found.groups:
         if len(group) > 1:
-            click.echo(f"Only the total of these can be estimated: {', '.join(group)}.")
+            click.echo(f"Only the total of these can be estimated: {', '.join(group)}.", err=err)

@@ -8,18 +8,19 @@ import os
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, fields
-from pathlib import Path
 from typing import Any
 
 import click
 
-from mechdesign.atomic import check_writable, written_atomically
+from mechdesign.atomic import STANDARD, accepted_ending, written_atomically
+from mechdesign.cli import places
 from mechdesign.cli.output import print_facts, print_json
 from mechdesign.counts import count_column, read_counts
 from mechdesign.errors import InputError
 from mechdesign.histogram.plan import plan_csh, plan_discrete, plan_gshm, plan_laplace, plan_top_k
 from mechdesign.histogram.record import NOISE_MEANS, ReleaseRecord
 from mechdesign.histogram.release import HistogramRelease, check_bins, check_noise, release
+from mechdesign.inputs import readable
 from mechdesign.uncertainty import L1Ball
 
 
@@ -34,6 +35,10 @@ def histogram_command() -> None:
       csh       as discrete, with float noise and a lower threshold
       gshm      each user counts in at most k counters, of any number; float noise
       laplace   few public bins, all released; float noise; PML with a prior
+
+    COUNTS.csv, FILE or the output is standard input or standard output if it is -; with an output - the facts go to
+    standard error. A file that was released before is replaced only with --overwrite: two published releases of the
+    same data leak more than one.
 
     Where float noise is drawn --allow-float-noise is needed: its analysis is for real numbers. --plan says what
     noise a guarantee takes, without any data.
@@ -52,10 +57,21 @@ class Job:
     record: str | None
     whole: bool
     plan_only: bool
+    overwrite: bool
     as_json: bool
 
-    def check(self) -> None:
-        """Refuse options that do not go together, and places that cannot be written."""
+    @property
+    def source(self) -> str | None:
+        """The file that is read, where there is one."""
+        return self.file or self.data
+
+    @property
+    def outputs(self) -> tuple[str | None, str | None]:
+        """Where the counts and the record go."""
+        return self.output, self.record
+
+    def check(self, *others: str | None) -> None:
+        """Refuse options that do not go together, and places that do not do beside what else is read."""
         if self.plan_only:
             given = {"a file": self.file, "--data": self.data, "--column": self.column}
             beside = [name for name, value in {**given, "--output": self.output}.items() if value is not None]
@@ -65,7 +81,10 @@ class Job:
             self._check_source()
             if self.output is None:
                 raise click.UsageError("--output is missing: where the released counts go; or give --plan")
-        self._check_places()
+        for path, ending in zip(self.outputs, (".csv", ".json"), strict=True):
+            if path is not None:
+                accepted_ending(path, [ending])
+        places.check(self.outputs, [self.source, *others], as_json=self.as_json, overwrite=self.overwrite)
 
     def _check_source(self) -> None:
         if (self.file is None) == (self.data is None):
@@ -73,38 +92,37 @@ class Job:
         if (self.data is None) != (self.column is None):
             raise click.UsageError("--data and --column belong together; a file of counts has two columns of its own")
 
-    def _check_places(self) -> None:
-        written = [path for path in (self.output, self.record) if path is not None]
-        for path in written:
-            check_writable(path)
-            source = self.file or self.data
-            if source is not None and _same(path, source):
-                raise click.UsageError(f"{path} is the input; give another name")
-        if self.output is not None and self.record is not None and _same(self.output, self.record):
-            raise click.UsageError(f"--output and --record are both {self.output}; give two names")
-
     def counts(self) -> dict[str, int]:
         """Return the histogram."""
-        if self.file is not None:
-            return read_counts(self.file, header=not self.no_header)
-        return count_column(str(self.data), str(self.column), header=not self.no_header)
-
-
-def _same(one: str, other: str) -> bool:
-    if Path(one).exists() and Path(other).exists():
-        return Path(one).samefile(other)
-    return Path(one).absolute() == Path(other).absolute()
+        with readable(self.source or "") as place:
+            if self.file is not None:
+                return read_counts(place, header=not self.no_header)
+            return count_column(place, str(self.column), header=not self.no_header)
 
 
 _JOB_OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.argument("file", metavar="[COUNTS.csv]", required=False),
-    click.option("--data", metavar="FILE", help="CSV or Parquet of records instead; one column is counted."),
+    click.option(
+        "--data",
+        metavar="FILE",
+        help="CSV or Parquet of records instead, - from standard input; one column is counted.",
+    ),
     click.option("--column", metavar="COLUMN", help="Of --data: a name, or an index from 0 with --no-header."),
     click.option("--no-header", is_flag=True, help="The CSV file has no line of column names."),
-    click.option("-o", "--output", metavar="OUT.csv", help="Where the released labels and counts go."),
+    click.option(
+        "-o",
+        "--output",
+        metavar="OUT.csv",
+        help="Where the released labels and counts go; - is CSV on standard output.",
+    ),
     click.option("--record", metavar="R.json", help="Also write the record of the guarantee; it may be published."),
     click.option("--whole", is_flag=True, help="Clip noisy counts at 0 and round them; it costs no privacy."),
     click.option("--plan", "plan_only", is_flag=True, help="Only say what noise is needed; no data, no --output."),
+    click.option(
+        "--overwrite",
+        is_flag=True,
+        help="Replace outputs that exist; two published releases leak more than one.",
+    ),
     click.option("--json", "as_json", is_flag=True, help="Print one JSON object."),
 )
 _SPARSE_OPTIONS: tuple[Callable[[Any], Any], ...] = (
@@ -130,7 +148,7 @@ def _with(options: tuple[Callable[[Any], Any], ...]) -> Callable[[Callable[..., 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         def wrapped(**values: Any) -> Any:
             job = Job(**{field.name: values.pop(field.name) for field in fields(Job)})
-            job.check()
+            job.check(values.get("estimate"))
             return command(job=job, **values)
 
         wrapped.__doc__ = command.__doc__
@@ -307,42 +325,50 @@ def laplace_command(
     if estimate is not None:
         if alpha is not None or delta is None:
             raise click.UsageError("--estimate needs --delta, and excludes --alpha")
-        known = L1Ball.from_counts(read_counts(estimate, header=not job.no_header), delta=delta)
+        known = L1Ball.from_counts(_estimated(estimate, header=not job.no_header), delta=delta)
     elif delta is not None:
         raise click.UsageError("--delta belongs to --estimate; without it the guarantee has no delta")
     plan = plan_laplace(epsilon=epsilon, alpha=known, scale=scale)
-    if isinstance(known, L1Ball) and not job.plan_only:
-        check_bins(job.counts(), known)
-    _run(job, plan, allow_float_noise=allow_float_noise)
+    _run(job, plan, allow_float_noise=allow_float_noise, known=known if isinstance(known, L1Ball) else None)
 
 
-def _run(job: Job, plan: ReleaseRecord, *, allow_float_noise: bool = False) -> None:
+def _estimated(path: str, *, header: bool) -> dict[str, int]:
+    with readable(path) as place:
+        return read_counts(place, header=header)
+
+
+def _run(job: Job, plan: ReleaseRecord, *, allow_float_noise: bool = False, known: L1Ball | None = None) -> None:
+    """Release counts, after checking that their bins are those of an estimate where there is one."""
     done = None
     if not job.plan_only:
         check_noise(plan, allowed=allow_float_noise)
+        counts = job.counts()
+        if known is not None:
+            check_bins(counts, known)
         try:
-            done = release(job.counts(), plan, allow_float_noise=allow_float_noise, whole=job.whole)
+            done = release(counts, plan, allow_float_noise=allow_float_noise, whole=job.whole)
         except InputError as error:
-            raise InputError(f"{job.file or job.data}: {error}") from None
+            raise InputError(f"{job.source}: {error}") from None
     record = plan if done is None else done.record
     _write(job, done, record)
     if job.as_json:
         print_json("mechdesign/histogram/1", _json(job, done, record))
     else:
-        print_facts(_facts(job, done, record))
+        print_facts(_facts(job, done, record), err=STANDARD in job.outputs)
 
 
 def _write(job: Job, done: HistogramRelease | None, record: ReleaseRecord) -> None:
-    """Write both files; neither is renamed to its place before both are whole."""
+    """Write both files; neither is renamed to its place, or written to standard output, before both are whole."""
     beside = {} if done is None or done.subtracted is None else {"subtracted": done.subtracted}
     contents = {job.output: _csv(done) if done is not None else "", job.record: record.to_json(**beside)}
     with ExitStack() as stack:
-        for path, content in contents.items():
+        for path, content in sorted(contents.items(), key=lambda item: item[0] == STANDARD):
             if path is not None:
-                file = stack.enter_context(written_atomically(path))
+                file = stack.enter_context(written_atomically(path, overwrite=job.overwrite))
                 file.write(content.encode())
                 file.flush()
-                os.fsync(file.fileno())  # a full disk shows here
+                if path != STANDARD:
+                    os.fsync(file.fileno())  # a full disk shows here
 
 
 def _csv(done: HistogramRelease) -> str:
@@ -408,5 +434,6 @@ def _facts(job: Job, done: HistogramRelease | None, record: ReleaseRecord) -> li
         facts.append(("released", f"{len(done.counts):,} counts, {record.post_processing}"))
         if done.subtracted is not None:
             facts.append(("subtracted", f"{done.subtracted:g}: the (k+1)-th largest count, with its noise"))
-    written = ", ".join(path for path in (job.output, job.record) if path is not None)
+    names = ("standard output" if path == STANDARD else path for path in job.outputs if path is not None)
+    written = ", ".join(names)
     return [*facts, ("written", written)] if written else facts

@@ -1,119 +1,55 @@
-"""The command group, and the translation of errors to exit statuses."""
+"""The entry point of the command line.
+
+What takes long to import is imported inside, so that an interruption meanwhile ends as any other.
+"""
 
 from __future__ import annotations
 
-import os
+import signal
 import sys
-import traceback
-from collections.abc import Sequence
-from pathlib import Path
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
-import click
-
-from mechdesign import __version__
-from mechdesign.cli.audit import audit_command
-from mechdesign.cli.compare import compare_command
-from mechdesign.cli.design import design_command
-from mechdesign.cli.estimate import estimate_command
-from mechdesign.cli.histogram import histogram_command
-from mechdesign.cli.plan import plan_command
-from mechdesign.cli.privatize import privatize_command
-from mechdesign.cli.streams import open_closed_streams, standard_streams
-from mechdesign.cli.verify import verify_command
-from mechdesign.errors import InputError, LimitError, MechdesignError, printable, shorten
-
-_TRACEBACK = "MECHDESIGN_TRACEBACK"
-_NO_HEADER = "header=False"
-
-
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, prog_name="mechdesign")
-def commands() -> None:
-    """Design privacy mechanisms under pointwise maximal leakage (PML), and prove what they promise.
-
-    Exit status: 0 done; 1 a claimed guarantee or bound is false; 2 bad input, or a place (standard
-    output is one) that cannot be written; 3 a solver failed or a limit was reached; 70 an internal error.
-    """
-
-
-commands.add_command(design_command)
-commands.add_command(verify_command)
-commands.add_command(compare_command)
-commands.add_command(plan_command)
-commands.add_command(privatize_command)
-commands.add_command(estimate_command)
-commands.add_command(audit_command)
-commands.add_command(histogram_command)
+_INTERRUPTED = 3
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with its status."""
+    from mechdesign.cli.streams import open_closed_streams
+
     open_closed_streams()
     sys.exit(run(arguments))
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status."""
-    with standard_streams():
-        return _status(arguments)
-
-
-def _status(arguments: Sequence[str] | None) -> int:
     try:
-        status = commands.main(args=arguments, prog_name="mechdesign", standalone_mode=False)
-        if sys.stdout is not None:
-            sys.stdout.flush()
-    except BrokenPipeError:  # the reader of standard output went away
-        return 0
-    except SystemExit as left:
-        if left.code != 1:
-            raise
-        return 0  # so click and rich leave when the reader of standard output went away
-    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the outermost frame: internal errors have a status
-        message, status = _answer(error)
-        click.echo(f"Error: {message}", err=True)
-    return status if isinstance(status, int) else 0
+        with _interruptible():
+            from mechdesign.cli.status import status_of
+            from mechdesign.cli.streams import standard_streams
+
+            with standard_streams():
+                return status_of(arguments)
+    except KeyboardInterrupt:
+        if sys.stderr is not None:
+            sys.stderr.write("Error: interrupted\n")
+        return _INTERRUPTED
 
 
-def _answer(error: BaseException) -> tuple[str, int]:
-    """Return the line that tells an error, and its exit status."""
-    if isinstance(error, click.ClickException):
-        answer = _usage(error), InputError.exit_status
-    elif isinstance(error, MechdesignError):
-        answer = _in_options(printable(str(error))), error.exit_status
-    elif isinstance(error, click.Abort | KeyboardInterrupt):
-        answer = "interrupted", LimitError.exit_status
-    elif isinstance(error, MemoryError):
-        answer = "out of memory; give smaller inputs, or run where there is more", LimitError.exit_status
-    elif isinstance(error, OSError):
-        answer = _refusal(error), InputError.exit_status
-    else:
-        if os.environ.get(_TRACEBACK):
-            traceback.print_exception(error)
-        text = shorten(str(error), 200)[1:-1]
-        told = f"internal error ({type(error).__name__}: {text}); set {_TRACEBACK}=1 to see the traceback"
-        answer = f"{told} and please report it", MechdesignError.exit_status
-    return answer
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Let signals to end, also of a terminal that closes, interrupt as Ctrl-C does, so that half a file is removed.
 
-
-def _usage(error: click.ClickException) -> str:
-    """Return what is wrong with the arguments; of those that are missing altogether, the help."""
-    message, context = error.format_message(), getattr(error, "ctx", None)
-    if isinstance(error, click.exceptions.NoArgsIsHelpError):
-        return message
-    return printable(message) + ("" if context is None else f" (see {context.command_path} --help)")
-
-
-def _in_options(message: str) -> str:
-    """Return a message that ends with what to pass in Python, with the option of the command line instead."""
-    return f"{message.removesuffix(_NO_HEADER)}--no-header" if message.endswith(_NO_HEADER) else message
-
-
-def _refusal(error: OSError) -> str:
-    """Return what the operating system refused that no command foresees."""
+    A program that has other plans for these signals keeps them.
+    """
+    is_main = threading.current_thread() is threading.main_thread()  # others may not say what signals do
+    found = (getattr(signal, name, None) for name in ("SIGTERM", "SIGHUP")) if is_main else ()
+    taken = [number for number in found if number is not None and signal.getsignal(number) is signal.SIG_DFL]
     try:
-        Path.cwd()
-    except OSError as gone:
-        return f"cannot use the working folder: {gone.strerror}; change to a folder that exists"
-    where = "a file" if error.filename is None else printable(str(error.filename))
-    return f"cannot use {where}: {error.strerror or error}; give paths that can be read and written"
+        for number in taken:
+            signal.signal(number, signal.default_int_handler)
+        yield
+    finally:
+        for number in taken:
+            signal.signal(number, signal.SIG_DFL)

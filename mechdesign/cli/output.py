@@ -39,23 +39,23 @@ def _is_utf8(text: str) -> bool:
     return codecs.lookup(encoding).name == "utf-8"
 
 
-def print_facts(facts: Sequence[tuple[str, str]]) -> None:
-    """Print names and values below each other."""
+def print_facts(facts: Sequence[tuple[str, str]], *, err: bool = False) -> None:
+    """Print names and values below each other; on standard error where standard output has something else to hold."""
     table = Table.grid(padding=(0, 2))
     table.add_column(style="bold", no_wrap=True)
     table.add_column(overflow="fold")
     for name, value in facts:
         table.add_row(Text(printable(name)), Text(printable(value)))
-    print_rich(table)
+    print_rich(table, err=err)
 
 
-def print_rich(table: Table) -> None:
+def print_rich(table: Table, *, err: bool = False) -> None:
     """Print a table without the spaces that pad its lines."""
     console = Console(highlight=False)
     console.width = max(console.width, _LEAST_WIDTH)
     with console.capture() as capture:
         console.print(table)
-    click.echo("\n".join(line.rstrip() for line in capture.get().splitlines()))
+    click.echo("\n".join(line.rstrip() for line in capture.get().splitlines()), err=err)
 
 
 def amount(value: float, unit: str) -> str:
@@ -213,7 +213,7 @@ def comparison_record(comparison: Comparison) -> dict[str, Any]:
     }
 
 
-def print_comparison(comparison: Comparison) -> None:
+def print_comparison(comparison: Comparison, *, err: bool = False) -> None:
     """Print three mechanisms beside each other."""
     design, best = comparison.design, comparison.best_ldp
     name = design.problem.utility.name + ("" if design.unit == "1" else f" ({design.unit})")
@@ -232,6 +232,6 @@ def print_comparison(comparison: Comparison) -> None:
         None if best is None else best.value,
     )
     row("k-ary randomized response", comparison.k_ary_randomized_response)
-    print_rich(table)
+    print_rich(table, err=err)
     if comparison.best_ldp_missing:
-        click.echo(f"best LDP mechanism: {comparison.best_ldp_missing}")
+        click.echo(f"best LDP mechanism: {comparison.best_ldp_missing}", err=err)

@@ -7,9 +7,10 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
 import click
 
-from mechdesign.atomic import check_writable, write_atomically
+from mechdesign.atomic import accepted_ending, write_atomically
+from mechdesign.cli import places
 from mechdesign.cli.output import print_facts, print_json
-from mechdesign.cli.plotting import check_picture, picture, trade_off
+from mechdesign.cli.plotting import ENDINGS, picture, trade_off
 from mechdesign.uncertainty.planning import Plan, plan
 
 _DIGITS = 7
@@ -31,7 +32,9 @@ _MORE = "more --samples, a smaller --epsilon, or a larger"
     help="What is guaranteed at the true distribution, the paper's epsilon': nats, or \"log(2)\".",
 )
 @click.option("--delta", metavar="D", help="Probability that the guarantee fails, in [0, 1).")
-@click.option("--plot", metavar="FILE", help="Also draw the trade-off: .png, .svg or .pdf.")
+@click.option(
+    "--plot", metavar="FILE", help="Also draw the trade-off: .png, .svg or .pdf; - is PNG on standard output."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def plan_command(
     *,
@@ -62,8 +65,8 @@ def plan_command(
     if len(named) != 3:
         raise click.UsageError(f"{len(named)} of {', '.join(given)} are given; give three, and the fourth is computed")
     if plot is not None:
-        check_picture(plot)
-        check_writable(plot)
+        accepted_ending(plot, ENDINGS)
+    standard = places.check([plot], as_json=as_json)
     found = plan(categories, samples=samples, epsilon=epsilon, guaranteed=guaranteed, delta=delta)
     if plot is not None:
         write_atomically(plot, picture(trade_off(found), plot))
@@ -71,7 +74,7 @@ def plan_command(
         print_json("mechdesign/plan/1", {**_record(found), "plot": plot})
         return
     facts = _facts(found, {"epsilon": epsilon, "guaranteed_epsilon": guaranteed, "delta": delta})
-    print_facts([*facts, ("written", plot)] if plot is not None else facts)
+    print_facts([*facts, ("written", plot)] if plot is not None else facts, err=standard)
 
 
 def _record(found: Plan) -> dict[str, object]:

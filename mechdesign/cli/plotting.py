@@ -6,16 +6,15 @@ import io
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-import click
 import numpy as np
 
+from mechdesign.atomic import accepted_ending
 from mechdesign.exact import Epsilon
 from mechdesign.uncertainty.planning import Plan, delta_min, guaranteed_epsilon
 
-_ENDINGS = (".png", ".svg", ".pdf")
+ENDINGS = (".png", ".svg", ".pdf")
 _POINTS = 161
 _FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0)
 _LARGER = (1.0, 4.0, 16.0, 64.0, 256.0)  # where the plan is vacuous
@@ -71,12 +70,6 @@ class TradeOff:
     def shows_plan(self) -> bool:
         """Whether the plan is a point of both pictures."""
         return not self.plan.vacuous and self.plan.delta >= self.floor
-
-
-def check_picture(path: str) -> None:
-    """Refuse a name that does not end as a picture does."""
-    if Path(path).suffix.lower() not in _ENDINGS:
-        raise click.UsageError(f"--plot {path} has no ending that is known; give {', '.join(_ENDINGS)}")
 
 
 def trade_off(plan: Plan) -> TradeOff:
@@ -178,5 +171,5 @@ def draw(found: TradeOff) -> Any:
 def picture(found: TradeOff, path: str) -> bytes:
     """Return the drawing as the content of a file of the kind that its name tells."""
     content = io.BytesIO()
-    draw(found).savefig(content, format=Path(path).suffix[1:].lower(), dpi=130)
+    draw(found).savefig(content, format=accepted_ending(path, ENDINGS)[1:], dpi=130)
     return content.getvalue()

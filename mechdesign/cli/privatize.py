@@ -4,17 +4,25 @@ from __future__ import annotations
 
 import click
 
+from mechdesign.atomic import accepted_ending
+from mechdesign.cli import places
 from mechdesign.cli.output import guarantee_record, print_facts, print_json, promise
 from mechdesign.cli.progress import Progress
-from mechdesign.deploy.stream import RecordFile, privatize_file
-from mechdesign.mechanism import Mechanism
+from mechdesign.deploy.stream import ENDINGS, RecordFile, privatize_file
+from mechdesign.inputs import readable
 
 
 @click.command("privatize", short_help="Replace a column of records by private reports.")
 @click.argument("file", metavar="FILE")
 @click.option("--column", metavar="COLUMN", required=True, help="A name, or an index from 0 with --no-header.")
 @click.option("--mechanism", "mechanism_file", metavar="M.json", required=True, help="A mechanism, proved before use.")
-@click.option("-o", "--output", metavar="OUT", required=True, help="Where reports go: .csv or .parquet.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="OUT",
+    required=True,
+    help="Where reports go: .csv or .parquet; - is CSV on standard output.",
+)
 @click.option("--no-header", is_flag=True, help="The CSV file has no line of column names; nor will the output.")
 @click.option(
     "--keep",
@@ -25,6 +33,7 @@ from mechdesign.mechanism import Mechanism
 )
 @click.option("--unknown", metavar="LABEL", help="Take values outside the alphabet for this input.")
 @click.option("--missing", metavar="LABEL", help="Take missing values (nulls, empty fields) for this input.")
+@click.option("--overwrite", is_flag=True, help="Replace OUT if it exists; two published runs leak more than one.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def privatize_command(
     *,
@@ -36,6 +45,7 @@ def privatize_command(
     keep: tuple[str, ...],
     unknown: str | None,
     missing: str | None,
+    overwrite: bool,
     as_json: bool,
 ) -> None:
     """Replace a column of FILE (CSV or Parquet, of any size) by reports drawn from a mechanism.
@@ -46,25 +56,35 @@ def privatize_command(
                            --mechanism education.json -o reports.csv
       mechdesign privatize adult.data --no-header --column 3 \\
                            --mechanism education.json -o reports.csv
+      zcat records.csv.gz | mechdesign privatize - --column education \\
+                           --mechanism education.json -o - | gzip > reports.csv.gz
 
     Reports are drawn exactly from the proved integers with the operating system's secure randomness, one for
     each record, in the same order; all other columns are dropped. The alphabet is the mechanism's: a value
     outside it is an error, unless --unknown says what it is taken for. The guarantee then holds if the
     records so changed have a distribution that it covers. Each run draws anew: publishing two runs leaks more
-    than one.
+    than one. That is why a file that exists is replaced only with --overwrite.
+
+    - reads FILE (or the mechanism) from standard input, which is kept in the folder for temporary files meanwhile.
+    With -o - the facts go to standard error; what has been written there cannot be taken back, so that reports may be
+    incomplete if the exit status is not 0. A file is written whole or not at all.
     """  # noqa: D301 - click's mark for a paragraph that is not wrapped
+    accepted_ending(output, ENDINGS)
+    standard = places.check([output], [file, mechanism_file], as_json=as_json, overwrite=overwrite)
     with Progress() as report:
         report("proving the guarantee in exact arithmetic")
-        mechanism = Mechanism.load(mechanism_file)
-        done = privatize_file(
-            RecordFile(file, column, header=not no_header),
-            output,
-            mechanism,
-            keep=keep,
-            unknown=unknown,
-            missing=missing,
-            report=report,
-        )
+        mechanism = places.load_mechanism(mechanism_file)
+        with readable(file) as place:
+            done = privatize_file(
+                RecordFile(place, column, header=not no_header),
+                output,
+                mechanism,
+                keep=keep,
+                unknown=unknown,
+                missing=missing,
+                overwrite=overwrite,
+                report=report,
+            )
     if as_json:
         print_json(
             "mechdesign/privatization/1",
@@ -75,8 +95,8 @@ def privatize_command(
         ("records", f"{done:,}"),
         ("guarantee", promise(mechanism.guarantee)),
         ("leakage", f"at most {mechanism.leakage:.15g} nats a report, proved in exact arithmetic"),
-        ("written", output),
+        ("written", "standard output" if standard else output),
     ]
     if keep:
         facts.append(("kept", f"{', '.join(keep)}: the guarantee does not cover what these tell of the record"))
-    print_facts(facts)
+    print_facts(facts, err=standard)

@@ -11,6 +11,7 @@ import click
 
 from mechdesign.counts import count_column, read_counts
 from mechdesign.errors import InputError, printable
+from mechdesign.inputs import readable
 from mechdesign.problem import DesignProblem
 from mechdesign.uncertainty import L1Ball
 from mechdesign.utility.names import NAMES, utility_by_name
@@ -49,13 +50,15 @@ class Source:
         if self.data is not None:
             if self.column is None:
                 raise click.UsageError("--data needs --column, a name (or an index from 0 with --no-header)")
-            counts = count_column(self.data, self.column, header=not self.no_header)
-            title = f"{self.data}, column {self.column}"
+            with readable(self.data) as place:
+                counts = count_column(place, self.column, header=not self.no_header)
+                title = f"{place}, column {self.column}"
         else:
             if self.column is not None:
                 raise click.UsageError("--column belongs to --data; a file of counts has two columns, label and count")
-            counts = read_counts(self.counts or "", header=not self.no_header)
-            title = str(self.counts)
+            with readable(self.counts or "") as place:
+                counts = read_counts(place, header=not self.no_header)
+                title = str(place)
         try:
             ball = L1Ball.from_counts(counts, delta=self.delta, radius=self.radius, samples=self.samples)
         except InputError as error:
@@ -75,7 +78,8 @@ class Source:
         from mechdesign.problem_file import read_problem
 
         try:
-            file = read_problem(path)
+            with readable(path) as place:
+                file = read_problem(place)
         except InputError as error:
             raise InputError(f"{error}{hint}") from None
         return file.problem, file.title
@@ -89,12 +93,12 @@ def _printable(title: str) -> str:
 
 _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.argument("problem_file", metavar="[PROBLEM.toml]", required=False),
-    click.option("--counts", metavar="FILE", help="CSV of two columns, label and count."),
+    click.option("--counts", metavar="FILE", help="CSV of two columns, label and count; - reads standard input."),
     click.option(
         "--data",
         metavar="FILE",
-        help="CSV or Parquet of records; one column is counted. A delta asks for an alphabet fixed beforehand: where "
-        "levels may be missing from the records, use --counts.",
+        help="CSV or Parquet of records, - from standard input; one column is counted. A delta asks for an alphabet "
+        "fixed beforehand: where levels may be missing from the records, use --counts.",
     ),
     click.option(
         "--column", metavar="COLUMN", help="The column of --data: a name, or an index from 0 with --no-header."

@@ -7,8 +7,9 @@ from typing import Any
 import click
 
 from mechdesign.cli.output import amount, guarantee_facts, guarantee_record, print_facts, print_json
+from mechdesign.cli.places import load_mechanism
 from mechdesign.cli.progress import Progress
-from mechdesign.mechanism import Mechanism
+from mechdesign.errors import GuaranteeError, printable
 from mechdesign.optimize import verify
 
 
@@ -17,19 +18,29 @@ from mechdesign.optimize import verify
 @click.option("--guarantee-only", is_flag=True, help="Leave a claim of optimality unchecked; that check may take long.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def verify_command(file: str, guarantee_only: bool, as_json: bool) -> None:
-    """Prove a mechanism's guarantee again and check its claim of optimality.
+    """Prove a mechanism's guarantee again and check its claim of optimality; - reads the file from standard input.
 
     Nothing but the integers, the guarantee and the dual vector in the file is used. Exit status 1 says
     that a claim is false, 2 that the file is malformed. The time that a guarantee takes is bounded by what files may
-    hold; that of a claim of optimality is not.
+    hold; that of a claim of optimality is not. With --json a false claim is told as JSON too: "holds" is false, and
+    "false" says which claim, the guarantee or optimality.
     """
-    with Progress() as report:
-        report("proving the guarantee in exact arithmetic")
-        mechanism = Mechanism.load(file)
-        found = None
-        if not guarantee_only:
-            report("computing the upper bound from the dual vector")
-            found = verify(mechanism)
+    claimed = "guarantee"
+    try:
+        with Progress() as report:
+            report("proving the guarantee in exact arithmetic")
+            mechanism = load_mechanism(file)
+            found = None
+            if not guarantee_only:
+                claimed = "optimality"
+                report("computing the upper bound from the dual vector")
+                found = verify(mechanism)
+    except GuaranteeError as error:
+        if as_json:
+            print_json(
+                "mechdesign/verification/1", {"holds": False, "false": claimed, "message": printable(str(error))}
+            )
+        raise
     claim = mechanism.optimality
     unchecked = guarantee_only and claim is not None
     if as_json:

@@ -8,13 +8,12 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mechdesign.atomic import check_writable, written_atomically
+from mechdesign.atomic import accepted_ending, check_absent, check_places, written_atomically
 from mechdesign.errors import InputError, shorten
 from mechdesign.mechanism import Mechanism
 from mechdesign.mechanism.encoding import Alphabet, Codes
@@ -22,7 +21,7 @@ from mechdesign.mechanism.sampler import random_bytes
 from mechdesign.tables import Columns, index_from, open_columns
 
 Report = Callable[[str], None]
-_ENDINGS = (".csv", ".parquet")
+ENDINGS = (".csv", ".parquet")
 _SPECIAL = '",\r\n'  # what a field of a CSV file holds only between quotes
 
 
@@ -71,7 +70,7 @@ class RecordFile:
             before += batch.num_rows
 
 
-def privatize_file(
+def privatize_file(  # noqa: PLR0913 - what is done to records, and where it goes
     records: RecordFile,
     output: str | os.PathLike[str],
     mechanism: Mechanism,
@@ -79,6 +78,7 @@ def privatize_file(
     keep: Sequence[str] = (),
     unknown: str | None = None,
     missing: str | None = None,
+    overwrite: bool = False,
     rng: np.random.Generator | None = None,
     report: Report | None = None,
 ) -> int:
@@ -91,12 +91,15 @@ def privatize_file(
     records : RecordFile
         Labels of the mechanism's inputs, as text.
     output : path
-        ``.csv`` or ``.parquet``. It has a header if the source has one.
+        ``.csv`` or ``.parquet``. It has a header if the source has one. ``-`` is CSV on standard output, where an
+        error may leave a part.
     mechanism : Mechanism
         Its inputs are the alphabet.
     keep : sequence of str
         Other columns to be copied; all others are dropped. **What is kept can undo the privacy**: the guarantee
         speaks of the report alone, not of the report together with columns that tell of the record.
+    overwrite : bool
+        Whether a file that stands there is replaced. Each run draws anew, and two published runs leak more than one.
     unknown, missing, rng
         As in `Mechanism.privatize`.
     report : callable, optional
@@ -111,7 +114,8 @@ def privatize_file(
     ------
     InputError
         For unreadable or malformed input, a record outside the alphabet (its row and value are named), a
-        place that cannot be written or a full disk. Nothing is then left under the name of the output.
+        place that cannot be written, that holds a file already or is the input, or a full disk. Nothing is then left
+        under the name of the output.
 
     Examples
     --------
@@ -129,18 +133,19 @@ def privatize_file(
     import pyarrow as pa
 
     source = records.path
-    ending = Path(output).suffix.lower()
-    if ending not in _ENDINGS:
-        raise InputError(f"the file {shorten(str(output))} ends in {shorten(ending)}; accepted: {', '.join(_ENDINGS)}")
-    check_writable(output)
-    if Path(output).exists() and Path(source).exists() and Path(output).samefile(source):
-        raise InputError(f"the output {output} is the input; give another name")
+    ending = accepted_ending(output, ENDINGS)
+    check_places([output], [source])
+    if not overwrite:
+        check_absent(output, "allow it (overwrite=True)")
     alphabet = Alphabet(mechanism.inputs, unknown, missing)
     random = random_bytes(rng)
     columns = open_columns(source, [records.column, *keep], header=records.header)
     labels = pa.array(mechanism.outputs, type=pa.string())
     done = 0
-    with written_atomically(output) as file, _writer(ending, file, columns, records, mechanism.outputs) as write:
+    with (
+        written_atomically(output, overwrite=overwrite) as file,
+        _writer(ending, file, columns, records, mechanism.outputs) as write,
+    ):
         for codes, batch in records.batches(columns, alphabet):
             drawn = labels.take(pa.array(mechanism.sampler.draw(codes, random)))
             write(batch.set_column(batch.schema.get_field_index(records.name), records.name, drawn))

@@ -10,14 +10,13 @@ import tokenize
 import zipfile
 import zlib
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import ValidationError
 
-from mechdesign.atomic import write_atomically
+from mechdesign.atomic import accepted_ending, write_atomically
 from mechdesign.errors import InputError, printable, shorten
 from mechdesign.mechanism.mechanism import Mechanism
 from mechdesign.mechanism.schema import MechanismRecord, from_record, to_record
@@ -42,11 +41,8 @@ def save(mechanism: Mechanism, path: str | os.PathLike[str]) -> None:
 
 
 def check_ending(path: str | os.PathLike[str]) -> str:
-    """Return the ending of a name, after checking that it says JSON, NPZ or CSV."""
-    ending = Path(path).suffix.lower()
-    if ending not in _WRITERS:
-        raise InputError(f"the file {shorten(str(path))} ends in {shorten(ending)}; accepted: .json, .npz, .csv")
-    return ending
+    """Return the ending of a name, after checking that it says JSON, NPZ or CSV; for ``-``, standard output, JSON."""
+    return accepted_ending(path, _WRITERS)
 
 
 def load(path: str | os.PathLike[str]) -> Mechanism:

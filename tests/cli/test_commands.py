@@ -404,10 +404,17 @@ def test_a_false_claim_ends_with_status_1(command, designed, change, part):
     edit(designed, change)
     for flags in ([], ["--json"]):
         status, out, err = command("verify", designed, *flags)
-        assert (status, out) == (1, "")
+        assert status == 1
         assert err.startswith("Error: ")
         assert err.count("\n") == 1
         assert part in err
+        if not flags:
+            assert out == ""
+            continue
+        record = json.loads(out)
+        assert (record["schema"], record["holds"]) == ("mechdesign/verification/1", False)
+        assert record["false"] == ("guarantee" if "guarantee" in part or "delta" in part else "optimality")
+        assert f"Error: {record['message']}\n" == err
 
 
 @pytest.mark.parametrize("utility", ["mutual-information", "hamming-accuracy"])

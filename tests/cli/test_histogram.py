@@ -161,7 +161,7 @@ def test_alpha_from_an_estimate(command):
     assert 0.2 < record["alpha"] < 0.25
     assert record["scale"] < 2
     assert "misled" in record["notion"]
-    status, _, err = command("laplace", "counts.csv", *given, FLOAT, "-o", "out.csv")
+    status, _, err = command("laplace", "counts.csv", *given, FLOAT, "-o", "other.csv")
     assert (status, "is in the histogram and not in the estimate" in err) == (2, True)
 
 
@@ -180,9 +180,15 @@ def test_alpha_from_an_estimate(command):
         (["discrete", "counts.csv", "-k", "x", *NOISE, "-o", "out.csv"], "'x' is not a valid integer"),
         (["discrete", "counts.csv", "-k", 0, *NOISE, "-o", "out.csv"], "k is 0"),
         (["discrete", "counts.csv", "-k", 3, *NOISE, "-o", "out.csv"], "counts.csv: 4 counters are above 0"),
-        (["discrete", "counts.csv", "-k", 4, *NOISE, "-o", "counts.csv"], "counts.csv is the input"),
-        (["discrete", "counts.csv", "-k", 4, *NOISE, "-o", "out.csv", "--record", "counts.csv"], "is the input"),
-        (["discrete", "counts.csv", "-k", 4, *NOISE, "-o", "out.csv", "--record", "./out.csv"], "are both out.csv"),
+        (["discrete", "counts.csv", "-k", 4, *NOISE, "-o", "counts.csv"], "the output counts.csv is the input; give"),
+        (
+            ["discrete", "counts.csv", "-k", 4, *NOISE, "-o", "out.csv", "--record", "counts.csv"],
+            "ends in '.csv'; accepted: .json",
+        ),
+        (
+            ["discrete", "counts.csv", "-k", 4, *NOISE, "-o", "out.csv", "--record", "./out.csv"],
+            "ends in '.csv'; accepted: .json",
+        ),
         (["discrete", "counts.csv", "-k", 4, *NOISE, "-o", "no/out.csv"], "there is no folder no"),
         (
             ["discrete", "counts.csv", "-k", 4, *NOISE, "-o", "out.csv", "--record", "no/r.json"],
@@ -225,7 +231,9 @@ def test_both_files_or_none(command, here, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("mechdesign.atomic.os.fsync", full)
-    status, out, err = command("discrete", "counts.csv", "-k", 4, *NOISE, "-o", "out.csv", "--record", "r.json")
+    status, out, err = command(
+        "discrete", "counts.csv", "-k", 4, *NOISE, "-o", "out.csv", "--record", "r.json", "--overwrite"
+    )
     assert (status, out) == (2, "")
     assert "No space left" in err
     assert Path("out.csv").read_text() == "what stood here"
@@ -249,7 +257,7 @@ def test_the_count_subtracted_is_released_where_its_noise_is_given(command, here
     assert f"{record['subtracted']:g}: the (k+1)-th largest count" in facts(out)["subtracted"]
     assert abs(record["subtracted"] - 1_500) < 40  # ten standard deviations
     assert float(record["delta"]) > plan_top_k(2, epsilon=1, sigma=9, tau=100).delta
-    status, out, _ = command("top-k", "counts.csv", "-k", 2, *NOISE, "-o", "out.csv", "--json")
+    status, out, _ = command("top-k", "counts.csv", "-k", 2, *NOISE, "-o", "out2.csv", "--json")
     assert json.loads(out)["subtracted"] is None
 
 

@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from mechdesign.cli.main import commands, run
+from mechdesign.cli.commands import commands
+from mechdesign.cli.main import run
 from mechdesign.cli.plan import plan_command
 from mechdesign.cli.plotting import draw, picture, trade_off
 from mechdesign.uncertainty.planning import delta_min, design_epsilon, guaranteed_epsilon, plan
@@ -117,7 +118,7 @@ def test_an_infinite_epsilon(command):
         (["--epsilon", 1, "--delta", 0.1, "--samples", "1.5"], "'1.5' is not a valid integer"),
         (["--epsilon", 2, "--guaranteed-epsilon", 1, "--delta", 0.1], "no number of samples is enough"),
         (["--guaranteed-epsilon", 0.2, "--samples", 100, "--delta", 1e-5], "give at least 387 samples"),
-        ([*without("--delta"), "--plot", "p.gif"], "--plot p.gif has no ending that is known; give .png, .svg, .pdf"),
+        ([*without("--delta"), "--plot", "p.gif"], "the file 'p.gif' ends in '.gif'; accepted: .png, .svg, .pdf, or -"),
         ([*without("--delta"), "--plot", "no/p.png"], "there is no folder no"),
     ],
 )

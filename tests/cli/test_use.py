@@ -71,7 +71,7 @@ def test_the_reports_have_the_columns_asked_for(command, here):
     assert rows[0] == ["id", "level"]
     assert [row[0] for row in rows[1:6_001]] == [*map(str, range(5_000)), *map(str, range(1_000))]
     assert {row[1] for row in rows[1:]} <= set(mechanism.outputs)
-    _, out, _ = privatize(command, "--keep", "id", "--json")
+    _, out, _ = privatize(command, "--keep", "id", "--json", "--overwrite")
     told = json.loads(out)
     assert told["schema"] == "mechdesign/privatization/1"
     assert (told["records"], told["keep"], told["column"]) == (10_000, ["id"], "level")
@@ -80,7 +80,7 @@ def test_the_reports_have_the_columns_asked_for(command, here):
 
 def test_what_is_kept_is_warned_of(command):
     assert "does not cover what these tell of the record" in privatize(command, "--keep", "id")[1]
-    assert "does not cover" not in privatize(command)[1]
+    assert "does not cover" not in privatize(command, "--overwrite")[1]
 
 
 def test_without_a_header(command, here):

@@ -116,7 +116,7 @@ def test_kept_columns_of_every_type_are_written_or_refused(tmp_path, told):
     assert rows[1] == [OUT["a"], "x,y", "two\nlines", "2020-01-02", "1.50", "true"]
     assert rows[2] == [OUT["b c"], "", "", "", "", ""]
     for name in ("bytes", "span"):
-        privatize_file(source, tmp_path / "out.parquet", told, keep=[name])
+        privatize_file(source, tmp_path / "out.parquet", told, keep=[name], overwrite=True)
         assert pq.read_table(tmp_path / "out.parquet").column(name).equals(table.column(name))
         if name == "bytes":
             with pytest.raises(md.InputError, match=r"'bytes' is of type binary, which CSV does not hold .*\.parquet"):
@@ -186,7 +186,7 @@ def test_a_generator_makes_an_experiment_repeatable(tmp_path, told):
     texts = []
     for seed in (1, 1, None):
         rng = None if seed is None else np.random.default_rng(seed)
-        privatize_file(RecordFile(source, "kind"), tmp_path / "out.csv", noisy, rng=rng)
+        privatize_file(RecordFile(source, "kind"), tmp_path / "out.csv", noisy, overwrite=True, rng=rng)
         texts.append((tmp_path / "out.csv").read_text())
     assert texts[0] == texts[1] != texts[2]
 
@@ -218,7 +218,7 @@ def test_bad_files_are_refused_and_leave_nothing(tmp_path, told, content, column
     source.write_bytes(content if isinstance(content, bytes) else content.encode())
     (tmp_path / "out.csv").write_text("what stood here")
     with pytest.raises(md.InputError) as caught:
-        privatize_file(RecordFile(source, column), tmp_path / "out.csv", told)
+        privatize_file(RecordFile(source, column), tmp_path / "out.csv", told, overwrite=True)
     assert part in str(caught.value)
     assert "\n" not in str(caught.value)
     assert (tmp_path / "out.csv").read_text() == "what stood here"
@@ -251,7 +251,7 @@ def test_unknown_and_missing_values_are_taken_for_labels(tmp_path, told):
     privatize_file(RecordFile(source, "kind"), tmp_path / "out.csv", told, unknown="b c", missing="ü ☂")
     assert read_csv(tmp_path / "out.csv") == [["kind"], ["y,1"], ['y"2'], ["y5"]]
     with pytest.raises(md.InputError, match="unknown values are to be taken for 'q', which is no label"):
-        privatize_file(RecordFile(source, "kind"), tmp_path / "out.csv", told, unknown="q")
+        privatize_file(RecordFile(source, "kind"), tmp_path / "out.csv", told, unknown="q", overwrite=True)
 
 
 @pytest.mark.parametrize(
@@ -370,8 +370,8 @@ def test_a_full_disk_is_one_line_and_leaves_nothing(tmp_path, told, monkeypatch,
             return getattr(self.file, name)
 
     class Wrapped:
-        def __init__(self, path):
-            self.context = plain(path)
+        def __init__(self, path, **options):
+            self.context = plain(path, **options)
 
         def __enter__(self):
             return Full(self.context.__enter__())
@@ -388,8 +388,9 @@ def test_a_full_disk_is_one_line_and_leaves_nothing(tmp_path, told, monkeypatch,
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
 def test_output_to_a_device_is_refused(tmp_path, told):
     source = write_csv(tmp_path / "in.csv", ROWS)
-    with pytest.raises(md.InputError):
-        privatize_file(RecordFile(source, "kind"), "/dev/full", told)
+    (tmp_path / "out.csv").symlink_to("/dev/full")
+    with pytest.raises(md.InputError, match=r"out\.csv: it is a device; give the path of a regular file, or - for"):
+        privatize_file(RecordFile(source, "kind"), tmp_path / "out.csv", told, overwrite=True)
 
 
 def test_a_report_outside_the_outputs_is_named(tmp_path, told):

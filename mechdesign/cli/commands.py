@@ -1,0 +1,36 @@
+"""The command group."""
+
+from __future__ import annotations
+
+import click
+
+from mechdesign import __version__
+from mechdesign.cli.audit import audit_command
+from mechdesign.cli.compare import compare_command
+from mechdesign.cli.design import design_command
+from mechdesign.cli.estimate import estimate_command
+from mechdesign.cli.histogram import histogram_command
+from mechdesign.cli.plan import plan_command
+from mechdesign.cli.privatize import privatize_command
+from mechdesign.cli.verify import verify_command
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="mechdesign")
+def commands() -> None:
+    """Design privacy mechanisms under pointwise maximal leakage (PML), and prove what they promise.
+
+    Exit status: 0 done; 1 a claimed guarantee or bound is false; 2 bad input, or a place (standard output is
+    one) that cannot be written; 3 a solver failed, a limit or the end of memory was reached, or an
+    interruption (Ctrl-C, or a signal to end); 70 an internal error.
+    """
+
+
+commands.add_command(design_command)
+commands.add_command(verify_command)
+commands.add_command(compare_command)
+commands.add_command(plan_command)
+commands.add_command(privatize_command)
+commands.add_command(estimate_command)
+commands.add_command(audit_command)
+commands.add_command(histogram_command)

@@ -1,0 +1,41 @@
+"""What all commands ask of the places that they read and write."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import click
+
+from mechdesign.atomic import STANDARD, check_absent, check_places
+from mechdesign.inputs import readable
+from mechdesign.mechanism import Mechanism
+
+_MOST_BYTES = 1 << 28  # of a mechanism on standard input; files of mechanisms are shorter
+
+
+def check(
+    outputs: Sequence[str | None],
+    inputs: Sequence[str | None] = (),
+    *,
+    as_json: bool,
+    overwrite: bool = True,
+) -> bool:
+    """Refuse places that do not do, before anything is read; return whether standard output is one of the outputs.
+
+    What is for people then goes to standard error.
+    """
+    standard = STANDARD in outputs
+    if standard and as_json:
+        raise click.UsageError(f"--json and the output {STANDARD} both want standard output; leave one of them out")
+    check_places(outputs, inputs)
+    if not overwrite:
+        for path in outputs:
+            if path is not None:
+                check_absent(path, "give --overwrite")
+    return standard
+
+
+def load_mechanism(path: str) -> Mechanism:
+    """Read a mechanism from a file, or from standard input for ``-``, and prove its guarantee again."""
+    with readable(path, _MOST_BYTES) as place:
+        return Mechanism.load(place)

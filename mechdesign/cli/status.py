@@ -1,0 +1,79 @@
+"""The exit status of a command, and the line that tells an error."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from mechdesign.cli.commands import commands
+from mechdesign.errors import InputError, LimitError, MechdesignError, printable, shorten
+
+_TRACEBACK = "MECHDESIGN_TRACEBACK"
+_NO_HEADER = "header=False"
+
+
+def status_of(arguments: Sequence[str] | None) -> int:
+    """Run a command and return its exit status, after telling an error in one line on standard error."""
+    try:
+        status = commands.main(args=arguments, prog_name="mechdesign", standalone_mode=False)
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except BrokenPipeError:  # the reader of standard output went away
+        return 0
+    except SystemExit as left:
+        if left.code != 1:
+            raise
+        return 0  # so click and rich leave when the reader of standard output went away
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the outermost frame: internal errors have a status
+        message, status = _answer(error)
+        click.echo(f"Error: {message}", err=True)
+    return status if isinstance(status, int) else 0
+
+
+def _answer(error: BaseException) -> tuple[str, int]:
+    """Return the line that tells an error, and its exit status."""
+    if isinstance(error, click.ClickException):
+        answer = _usage(error), InputError.exit_status
+    elif isinstance(error, MechdesignError):
+        answer = _in_options(printable(str(error))), error.exit_status
+    elif isinstance(error, click.Abort | KeyboardInterrupt):
+        answer = "interrupted", LimitError.exit_status
+    elif isinstance(error, MemoryError):
+        answer = "out of memory; give smaller inputs, or run where there is more", LimitError.exit_status
+    elif isinstance(error, OSError):
+        answer = _refusal(error), InputError.exit_status
+    else:
+        if os.environ.get(_TRACEBACK):
+            traceback.print_exception(error)
+        text = shorten(str(error), 200)[1:-1]
+        told = f"internal error ({type(error).__name__}: {text}); set {_TRACEBACK}=1 to see the traceback"
+        answer = f"{told} and please report it", MechdesignError.exit_status
+    return answer
+
+
+def _usage(error: click.ClickException) -> str:
+    """Return what is wrong with the arguments; of those that are missing altogether, the help."""
+    message, context = error.format_message(), getattr(error, "ctx", None)
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        return message
+    return printable(message) + ("" if context is None else f" (see {context.command_path} --help)")
+
+
+def _in_options(message: str) -> str:
+    """Return a message that ends with what to pass in Python, with the option of the command line instead."""
+    return f"{message.removesuffix(_NO_HEADER)}--no-header" if message.endswith(_NO_HEADER) else message
+
+
+def _refusal(error: OSError) -> str:
+    """Return what the operating system refused that no command foresees."""
+    try:
+        Path.cwd()
+    except OSError as gone:
+        return f"cannot use the working folder: {gone.strerror}; change to a folder that exists"
+    where = "a file" if error.filename is None else printable(str(error.filename))
+    return f"cannot use {where}: {error.strerror or error}; give paths that can be read and written"

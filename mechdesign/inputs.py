@@ -1,0 +1,90 @@
+"""Where inputs come from: a path, or standard input, which is ``-`` and can be read once only."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from mechdesign.errors import InputError
+
+_STANDARD = "-"
+_DESCRIPTORS = Path("/proc/self/fd")
+_PIECE = 1 << 20
+
+
+@dataclass(frozen=True)
+class Spool:
+    """A file that holds what came from standard input: a path for readers, and a name for messages."""
+
+    place: str
+
+    def __fspath__(self) -> str:
+        return self.place
+
+    def __str__(self) -> str:
+        return "standard input"
+
+
+@contextmanager
+def readable(path: str, most: int | None = None) -> Iterator[str | Spool]:
+    """Yield what a file is read from: the path itself, or for ``-`` a file with all of standard input.
+
+    Readers open a file more than once, and Parquet files are read from their end. The file lies in the folder for
+    temporary files, readable by its owner alone, and is gone at the end; on Linux it never has a name there.
+
+    Parameters
+    ----------
+    path : str
+        A path, or ``-``.
+    most : int, optional
+        Bytes of standard input that are accepted.
+
+    Raises
+    ------
+    InputError
+        If standard input is closed, cannot be read, or is longer than accepted, or there is no room for it.
+
+    Examples
+    --------
+    >>> with readable("records.csv") as place:
+    ...     place
+    'records.csv'
+    """
+    if path != _STANDARD:
+        yield path
+        return
+    source = getattr(sys.stdin, "buffer", None)
+    if source is None:
+        raise InputError("cannot read standard input: it is closed, or holds no bytes; give the path of a file")
+    if _DESCRIPTORS.is_dir():
+        with tempfile.TemporaryFile() as file:
+            _fill(file, source, most)
+            yield Spool(f"{_DESCRIPTORS}/{file.fileno()}")
+    else:
+        with tempfile.TemporaryDirectory() as folder:
+            place = Path(folder, "input")
+            with place.open("xb") as file:
+                _fill(file, source, most)
+            yield Spool(str(place))
+
+
+def _fill(file: BinaryIO, source: BinaryIO, most: int | None) -> None:
+    try:
+        if most is None:
+            shutil.copyfileobj(source, file, _PIECE)
+        else:
+            file.write(source.read(most + 1))
+        file.flush()
+    except OSError as error:
+        raise InputError(
+            f"cannot keep standard input in {tempfile.gettempdir()}: {error.strerror or error}; give the path of a file"
+        ) from error
+    if most is not None and os.fstat(file.fileno()).st_size > most:
+        raise InputError(f"standard input has more than {most} bytes; accepted: at most {most}")

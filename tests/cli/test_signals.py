@@ -1,0 +1,163 @@
+"""Interruptions: of imports, of work, and of what is half written."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+import mechdesign as md
+from mechdesign.cli.main import run
+
+pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="signals are those of POSIX")
+INTERRUPTED = b"Error: interrupted\n"
+
+# The process sends itself a signal where the records are half written, or the spool is full.
+DURING = """
+import os, signal, sys
+from mechdesign import atomic
+from mechdesign.deploy import stream
+number, log = getattr(signal, sys.argv[1]), sys.argv.pop(2)
+del sys.argv[1]
+open_columns = stream.open_columns
+def batches(columns):
+    for batch in columns.batches:
+        yield batch
+        with open(log, "w") as file:
+            file.write(" ".join(os.listdir(".")))
+        os.kill(os.getpid(), number)
+def broken(*args, **options):
+    columns = open_columns(*args, **options)
+    return stream.Columns(columns.names, columns.schema, batches(columns))
+stream.open_columns = broken
+from mechdesign.cli import main
+main()
+"""
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    folder = tmp_path / "here"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    Path("records.csv").write_text("level\nlow\nhigh\nlow\n")
+    ball = md.L1Ball([0.6, 0.4], radius=0.1, labels=["low", "high"])
+    md.design(md.DesignProblem(ball, epsilon=1)).mechanism.save("m.json")
+    return folder
+
+
+@pytest.mark.parametrize(("source", "old"), [("records.csv", b"what stood here"), ("-", None)])
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_a_signal_leaves_no_half_file(here, tmp_path, name, source, old):
+    if old is not None:
+        Path("out.csv").write_bytes(old)
+    temporary, log = tmp_path / "temporary", tmp_path / "log"
+    temporary.mkdir()
+    arguments = ["privatize", source, "--column", "level", "--mechanism", "m.json", "-o", "out.csv", "--overwrite"]
+    done = subprocess.run(
+        [sys.executable, "-c", DURING, name, str(log), *arguments],
+        input=Path("records.csv").read_bytes(),
+        capture_output=True,
+        check=False,
+        env={**os.environ, "TMPDIR": str(temporary)},
+    )
+    assert ".tmp" in log.read_text()  # so there was something to remove
+    assert (done.returncode, done.stdout) == (3, b"")
+    assert done.stderr.endswith(INTERRUPTED)
+    assert b"Traceback" not in done.stderr
+    expected = {"records.csv", "m.json"} | ({"out.csv"} if old is not None else set())
+    assert {path.name for path in here.iterdir()} == expected
+    assert old is None or Path("out.csv").read_bytes() == old
+    assert list(temporary.iterdir()) == []
+
+
+def test_a_signal_from_outside_ends_a_command_that_reads(here):
+    """As `timeout` and service managers send it, while a command waits for the rest of standard input."""
+    code = "from mechdesign.cli import main; main()"
+    arguments = ["privatize", "-", "--column", "level", "--mechanism", "m.json", "-o", "out.csv"]
+    with subprocess.Popen(
+        [sys.executable, "-c", code, *arguments], stdin=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        line = process.stderr.readline()  # a step on standard error, a second after the start: it waits
+        assert b"proving" in line
+        process.send_signal(signal.SIGTERM)
+        err = process.stderr.read()
+        process.stdin.close()
+    assert process.returncode == 3
+    assert err.endswith(INTERRUPTED)
+    assert b"Traceback" not in err
+    assert {path.name for path in here.iterdir()} == {"records.csv", "m.json"}
+
+
+IMPORTING = """
+import os, signal, sys
+class Interrupt:
+    def find_spec(self, name, path=None, target=None):
+        if name == sys.argv[1]:
+            sys.meta_path.remove(self)
+            del sys.argv[1]
+            os.kill(os.getpid(), signal.SIGINT)
+        return None
+sys.meta_path.insert(0, Interrupt())
+"""
+ENTRIES = {
+    "script": "from mechdesign.cli import main; sys.exit(main())",
+    "module": "import runpy; runpy.run_module('mechdesign', run_name='__main__')",
+}
+
+
+@pytest.mark.parametrize("entry", ENTRIES)
+@pytest.mark.parametrize(
+    "module",
+    ["numpy", "click", "rich.table", "mechdesign.mechanism", "mechdesign.optimize", "mechdesign.cli.histogram"],
+)
+def test_an_interruption_of_imports_prints_no_traceback(module, entry):
+    done = subprocess.run(
+        [sys.executable, "-c", IMPORTING + ENTRIES[entry], module, "--version"], capture_output=True, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (3, b"", INTERRUPTED)
+
+
+def test_the_module_is_the_command_line():
+    done = subprocess.run([sys.executable, "-m", "mechdesign", "--version"], capture_output=True, check=True)
+    assert done.stdout.decode().startswith("mechdesign, version ")
+    done = subprocess.run([sys.executable, "-m", "mechdesign", "verify", "absent"], capture_output=True, check=False)
+    assert done.returncode == 2
+
+
+def test_handlers_are_as_before_when_a_command_has_ended(capsys):
+    numbers = [signal.SIGTERM, signal.SIGHUP, signal.SIGINT]
+    before = [signal.getsignal(number) for number in numbers]
+    assert run(["--version"]) == 0
+    assert [signal.getsignal(number) for number in numbers] == before
+
+
+def test_a_signal_that_is_ignored_stays_ignored(here, capsys, monkeypatch):
+    """As `nohup` has it."""
+    found = []
+    monkeypatch.setattr(
+        "mechdesign.cli.verify.load_mechanism", lambda file: found.append(signal.getsignal(signal.SIGHUP)) or 1 / 0
+    )
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        run(["verify", "m.json"])
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    assert found == [signal.SIG_IGN]
+
+
+def test_a_command_runs_in_a_thread_where_no_handler_can_be_set(capsys):
+    statuses = []
+    thread = threading.Thread(target=lambda: statuses.append(run(["--version"])))
+    thread.start()
+    thread.join()
+    assert statuses == [0]
+
+
+def test_nothing_heavy_is_imported_before_an_interruption_is_answered():
+    code = "import sys, mechdesign.cli; print({'numpy', 'click', 'rich', 'pydantic'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    assert done.stdout.strip() == b"set()"
