@@ -307,14 +307,15 @@ def _check_confidence(confidence: object) -> None:
         raise InputError(f"confidence is {shorten(confidence)}; accepted: a number strictly between 0 and 1")
 
 
-def _counts(reports: Any, outputs: tuple[str, ...], integers: str | None) -> list[int]:
+def _counts(reports: Any, outputs: tuple[str, ...], integers: str | None, *, show_values: bool) -> list[int]:
     """Return how often each output was reported."""
     if isinstance(reports, Mapping):
         counts = _tabled(reports, outputs)
     else:
         if _is_table(reports, outputs):
             raise InputError("the reports are a Series of counts; give a mapping from label to count, as of .to_dict()")
-        codes = encode(reports, Alphabet(outputs, integers=integers, where="reports[{}]".format)).codes
+        alphabet = Alphabet(outputs, integers=integers, where="reports[{}]".format, show_values=show_values)
+        codes = encode(reports, alphabet).codes
         counts = np.bincount(codes, minlength=len(outputs)).tolist()
     if not any(counts):
         raise InputError("there are no reports; give at least one")
