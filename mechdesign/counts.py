@@ -182,13 +182,14 @@ def _pairs(path: str | os.PathLike[str], *, show_values: bool) -> Iterator[tuple
     """Yield line and fields of each line of a table of counts that is not empty."""
     try:
         for record in rows(path):
+            found = len(record.fields)
+            if found not in (0, 2):
+                raise InputError(
+                    f"{path}, line {record.line}: {found} field{'s' if found > 1 else ''}"
+                    f"{_shown(','.join(record.fields), show_values)}; accepted: two, a label and its count, separated "
+                    "by a comma"
+                )
             if any(record.fields):
-                if len(record.fields) != 2:
-                    raise InputError(
-                        f"{path}, line {record.line}: {len(record.fields)} "
-                        f"field{'s' if len(record.fields) > 1 else ''}{_shown(','.join(record.fields), show_values)}; "
-                        "accepted: two, a label and its count, separated by a comma"
-                    )
                 yield record.line, record.fields
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror or error}; give a CSV file") from error

@@ -152,7 +152,7 @@ def blocks(path: str | os.PathLike[str], size: int = BLOCK_BYTES) -> Iterator[Bl
             end = filled if is_last else _last_end(buffer)
             if not end and not is_last:
                 raise InputError(
-                    f"{source}, line {line}: the record that begins here is longer than {size:,} bytes, or a quote "
+                    f"{source} is malformed, line {line}: the record that begins here is longer than {size:,} bytes, or a quote "
                     "in it is not closed; accepted: shorter records, whose quotes are closed"
                 )
             block = Block(source, bytes(view[:end]), line)
@@ -177,9 +177,10 @@ def rows(path: str | os.PathLike[str], size: int = BLOCK_BYTES) -> Iterator[Reco
 
 def field_count_error(source: str, record: Record, expected: int) -> InputError:
     """Return the error for a record of another number of fields than the first."""
+    found = len(record.fields)
     return InputError(
-        f"{source} is malformed, line {record.line}: {len(record.fields)} fields, while the first line has {expected}; "
-        "accepted: as many fields in every line, separated by commas"
+        f"{source} is malformed, line {record.line}: {found} field{'s' if found > 1 else ''}, while the first line has "
+        f"{expected}; accepted: as many fields in every line, separated by commas"
     )
 
 

@@ -49,7 +49,7 @@ def open_columns(
     *,
     header: bool = True,
     show_values: bool = False,
-    block_bytes: int = BLOCK_BYTES,
+    block_bytes: int | None = None,
 ) -> Columns:
     """Open some columns of a CSV or Parquet file.
 
@@ -63,8 +63,8 @@ def open_columns(
         Whether the first line of a CSV file names the columns.
     show_values : bool
         Whether messages print what stands in the first line of a CSV file, which may be a record.
-    block_bytes : int
-        How much of a CSV file is read at a time.
+    block_bytes : int, optional
+        How much of a CSV file is read at a time, 2 MiB without it; no record may be longer.
 
     Raises
     ------
@@ -80,7 +80,7 @@ def open_columns(
             if not header:
                 raise InputError(f"{path} is a Parquet file, whose columns have names; leave --no-header out")
             return _open_parquet(path, wanted)
-        return _open_csv(path, wanted, header=header, show_values=show_values, size=block_bytes)
+        return _open_csv(path, wanted, header=header, show_values=show_values, size=block_bytes or BLOCK_BYTES)
 
 
 def is_parquet(path: str | os.PathLike[str]) -> bool:

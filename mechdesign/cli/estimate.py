@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from mechdesign.atomic import check_writable, write_atomically
-from mechdesign.cli.output import print_facts, print_json, print_rich, promise
+from mechdesign.cli.output import print_facts, print_json, print_rich, promise, show_values_option
 from mechdesign.cli.progress import Progress
 from mechdesign.deploy.frequency import FrequencyEstimate, estimate_frequencies
 from mechdesign.deploy.stream import RecordFile, count_reports
@@ -45,6 +45,7 @@ _COLUMNS = ("label", "frequency", "standard_error", "lower", "upper", "identifia
 @click.option(
     "--confidence", type=float, default=0.95, show_default=True, help="Of each interval, strictly between 0 and 1."
 )
+@show_values_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def estimate_command(
     *,
@@ -56,6 +57,7 @@ def estimate_command(
     method: str,
     of: str,
     confidence: float,
+    show_values: bool,
     as_json: bool,
 ) -> None:
     """Estimate how frequent each true category is, from a column of reports in FILE (CSV or Parquet).
@@ -72,7 +74,8 @@ def estimate_command(
     with Progress() as report:
         report("proving the guarantee in exact arithmetic")
         mechanism = Mechanism.load(mechanism_file)
-        counts = count_reports(RecordFile(file, column, header=not no_header), mechanism.outputs, report=report)
+        reports = RecordFile(file, column, header=not no_header, show_values=show_values)
+        counts = count_reports(reports, mechanism.outputs, report=report)
         report("estimating")
         found = estimate_frequencies(
             dict(zip(mechanism.outputs, counts.tolist(), strict=True)),

@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from mechdesign.atomic import check_writable, written_atomically
-from mechdesign.cli.output import print_facts, print_json
+from mechdesign.cli.output import print_facts, print_json, show_values_option
 from mechdesign.counts import count_column, read_counts
 from mechdesign.errors import InputError
 from mechdesign.histogram.plan import plan_csh, plan_discrete, plan_gshm, plan_laplace, plan_top_k
@@ -52,6 +52,7 @@ class Job:
     record: str | None
     whole: bool
     plan_only: bool
+    show_values: bool
     as_json: bool
 
     def check(self) -> None:
@@ -86,8 +87,10 @@ class Job:
     def counts(self) -> dict[str, int]:
         """Return the histogram."""
         if self.file is not None:
-            return read_counts(self.file, header=not self.no_header)
-        return count_column(str(self.data), str(self.column), header=not self.no_header)
+            return read_counts(self.file, header=not self.no_header, show_values=self.show_values)
+        return count_column(
+            str(self.data), str(self.column), header=not self.no_header, show_values=self.show_values
+        )
 
 
 def _same(one: str, other: str) -> bool:
@@ -105,6 +108,7 @@ _JOB_OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.option("--record", metavar="R.json", help="Also write the record of the guarantee; it may be published."),
     click.option("--whole", is_flag=True, help="Clip noisy counts at 0 and round them; it costs no privacy."),
     click.option("--plan", "plan_only", is_flag=True, help="Only say what noise is needed; no data, no --output."),
+    show_values_option,
     click.option("--json", "as_json", is_flag=True, help="Print one JSON object."),
 )
 _SPARSE_OPTIONS: tuple[Callable[[Any], Any], ...] = (
@@ -307,7 +311,7 @@ def laplace_command(
     if estimate is not None:
         if alpha is not None or delta is None:
             raise click.UsageError("--estimate needs --delta, and excludes --alpha")
-        known = L1Ball.from_counts(read_counts(estimate, header=not job.no_header), delta=delta)
+        known = L1Ball.from_counts(read_counts(estimate, header=not job.no_header, show_values=job.show_values), delta=delta)
     elif delta is not None:
         raise click.UsageError("--delta belongs to --estimate; without it the guarantee has no delta")
     plan = plan_laplace(epsilon=epsilon, alpha=known, scale=scale)

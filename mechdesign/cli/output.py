@@ -18,6 +18,13 @@ from mechdesign.optimize import Comparison, Design
 from mechdesign.uncertainty import L1Ball, ProductSet, UncertaintySet
 
 
+show_values_option = click.option(
+    "--show-values",
+    is_flag=True,
+    help="Let messages print values that are refused, which may be somebody's; they name the row alone otherwise.",
+)
+
+
 def print_json(schema: str, record: dict[str, Any]) -> None:
     """Print one JSON object."""
     click.echo(json.dumps({"schema": schema, **record}, ensure_ascii=False, allow_nan=False, indent=1))

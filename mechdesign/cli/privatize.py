@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from mechdesign.cli.output import guarantee_record, print_facts, print_json, promise
+from mechdesign.cli.output import guarantee_record, print_facts, print_json, promise, show_values_option
 from mechdesign.cli.progress import Progress
 from mechdesign.deploy.stream import RecordFile, privatize_file
 from mechdesign.mechanism import Mechanism
@@ -21,10 +21,11 @@ from mechdesign.mechanism import Mechanism
     metavar="COLUMN",
     multiple=True,
     help="Also copy this column (again for more). What is kept can undo the privacy: the guarantee speaks of the "
-    "report alone.",
+    "report alone. An index that pandas keeps (__index_level_0__) is a column like others, and copied as it is.",
 )
 @click.option("--unknown", metavar="LABEL", help="Take values outside the alphabet for this input.")
 @click.option("--missing", metavar="LABEL", help="Take missing values (nulls, empty fields) for this input.")
+@show_values_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def privatize_command(
     *,
@@ -36,6 +37,7 @@ def privatize_command(
     keep: tuple[str, ...],
     unknown: str | None,
     missing: str | None,
+    show_values: bool,
     as_json: bool,
 ) -> None:
     """Replace a column of FILE (CSV or Parquet, of any size) by reports drawn from a mechanism.
@@ -57,7 +59,7 @@ def privatize_command(
         report("proving the guarantee in exact arithmetic")
         mechanism = Mechanism.load(mechanism_file)
         done = privatize_file(
-            RecordFile(file, column, header=not no_header),
+            RecordFile(file, column, header=not no_header, show_values=show_values),
             output,
             mechanism,
             keep=keep,

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from mechdesign.cli.output import show_values_option
 from mechdesign.counts import count_column, read_counts
 from mechdesign.errors import InputError
 from mechdesign.problem import DesignProblem
@@ -29,6 +30,7 @@ class Source:
     radius: str | None
     samples: int | None
     utility: str | None
+    show_values: bool
 
     def inputs(self) -> list[str]:
         """Return the files that are read."""
@@ -45,12 +47,12 @@ class Source:
         if self.data is not None:
             if self.column is None:
                 raise click.UsageError("--data needs --column, a name (or an index from 0 with --no-header)")
-            counts = count_column(self.data, self.column, header=not self.no_header)
+            counts = count_column(self.data, self.column, header=not self.no_header, show_values=self.show_values)
             title = f"{self.data}, column {self.column}"
         else:
             if self.column is not None:
                 raise click.UsageError("--column belongs to --data; a file of counts has two columns, label and count")
-            counts = read_counts(self.counts or "", header=not self.no_header)
+            counts = read_counts(self.counts or "", header=not self.no_header, show_values=self.show_values)
             title = str(self.counts)
         try:
             ball = L1Ball.from_counts(counts, delta=self.delta, radius=self.radius, samples=self.samples)
@@ -94,6 +96,7 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.option(
         "--samples", metavar="N", type=int, help="Sample size behind --delta, if not the total of the counts."
     ),
+    show_values_option,
     click.option("--utility", metavar="NAME", help=f"What is maximised: {', '.join(NAMES[:5])}. [default: {NAMES[0]}]"),
 )
 

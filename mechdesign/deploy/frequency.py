@@ -140,6 +140,7 @@ def estimate_frequencies(
     of: str = "population",
     confidence: float = 0.95,
     integers: str | None = None,
+    show_values: bool = False,
 ) -> FrequencyEstimate:
     """Estimate how frequent each input of a mechanism is, from one report for each record.
 
@@ -165,6 +166,8 @@ def estimate_frequencies(
     integers : {"codes", "labels"}, optional
         What integers among the reports are. Without it they are codes, and are refused where a label reads as an
         integer.
+    show_values : bool
+        Whether messages print a report that is refused; without it they name its position alone.
 
     Returns
     -------
@@ -210,7 +213,7 @@ def estimate_frequencies(
     _check_choice("method", method, _METHODS)
     _check_choice("of", of, _TARGETS)
     _check_confidence(confidence)
-    counts = _counts(reports, mechanism.outputs, integers)
+    counts = _counts(reports, mechanism.outputs, integers, show_values=show_values)
     n = sum(counts)
     matrix, N = mechanism.matrix, len(mechanism.inputs)
     found = identify(matrix)

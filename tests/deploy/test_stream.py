@@ -149,7 +149,7 @@ def test_compressed_csv(tmp_path, told):
 
 @pytest.mark.parametrize("output", ["out.csv", "out.parquet"])
 def test_many_batches_are_one_file(tmp_path, told, monkeypatch, output):
-    monkeypatch.setattr(tables, "_BLOCK_BYTES", 256)
+    monkeypatch.setattr(tables, "BLOCK_BYTES", 256)
     rows = [(str(i), LABELS[i * i % 5], "x" * (i % 50)) for i in range(5_000)]
     source = write_csv(tmp_path / "in.csv", rows)
     steps = []
@@ -197,9 +197,9 @@ def test_a_generator_makes_an_experiment_repeatable(tmp_path, told):
 @pytest.mark.parametrize(
     ("content", "column", "part"),
     [
-        ("id,kind\n1,a\n2,b\n", "kind", "record 2 is 'b', which is not in the alphabet"),
+        ("id,kind\n1,a\n2,b\n", "kind", "record 2 is not in the alphabet (show_values prints it); accepted: 'a'"),
         ("id,kind\n1,a\n2,\n", "kind", "record 2 is missing"),
-        ("id,kind\n1,a\n", "sort", "the column 'sort' is missing; accepted: 'id, kind'"),
+        ("id,kind\n1,a\n", "sort", "the column 'sort' is missing in the first line; accepted: the 2 names there (show_values)"),
         ("id,id\n1,a\n", "id", "the column 'id' occurs twice"),
         ("id,kind\n1,a\n2\n", "kind", "malformed"),
         ("id,kind\n1,a\n2,a,a\n", "kind", "malformed"),
@@ -237,11 +237,11 @@ def test_a_truncated_gzip_file_is_refused(tmp_path, told):
 
 
 def test_the_record_that_is_refused_is_counted_over_all_batches(tmp_path, told, monkeypatch):
-    monkeypatch.setattr(tables, "_BLOCK_BYTES", 256)
+    monkeypatch.setattr(tables, "BLOCK_BYTES", 256)
     source = write_csv(tmp_path / "in.csv", [("a",)] * 1_233 + [("z",)] + [("a",)] * 99, header=["kind"])
-    with pytest.raises(md.InputError, match="record 1234 is 'z'"):
+    with pytest.raises(md.InputError, match="record 1234 is not in the alphabet"):
         privatize_file(RecordFile(source, "kind"), tmp_path / "out.csv", told)
-    with pytest.raises(md.InputError, match="record 1234 is 'z'"):
+    with pytest.raises(md.InputError, match="record 1234 is not in the alphabet"):
         count_reports(RecordFile(source, "kind"), LABELS)
 
 
@@ -310,7 +310,7 @@ class Fault(BaseException):
 
 @pytest.mark.parametrize("fault", [Fault, KeyboardInterrupt, MemoryError])
 def test_a_fault_between_writes_leaves_nothing_and_the_next_run_succeeds(tmp_path, told, monkeypatch, fault):
-    monkeypatch.setattr(tables, "_BLOCK_BYTES", 64)
+    monkeypatch.setattr(tables, "BLOCK_BYTES", 64)
     source = write_csv(tmp_path / "in.csv", ROWS)
     done = []
 
@@ -334,7 +334,7 @@ import os, signal, sys
 import mechdesign as md
 from mechdesign import tables
 from mechdesign.deploy.stream import RecordFile, privatize_file
-tables._BLOCK_BYTES = 64
+tables.BLOCK_BYTES = 64
 steps = []
 def kill(step):
     steps.append(step)
@@ -394,5 +394,5 @@ def test_output_to_a_device_is_refused(tmp_path, told):
 
 def test_a_report_outside_the_outputs_is_named(tmp_path, told):
     source = write_csv(tmp_path / "in.csv", [("y 3",), ("y9",)], header=["kind"])
-    with pytest.raises(md.InputError, match=r"in\.csv, record 2 is 'y9', which is not in the alphabet"):
-        count_reports(RecordFile(source, "kind"), told.outputs)
+    with pytest.raises(md.InputError, match=r"in\.csv, record 2 is not in the alphabet: 'y9'"):
+        count_reports(RecordFile(source, "kind", show_values=True), told.outputs)
