@@ -122,6 +122,8 @@ def _label_of(value: object, where: str, *, show_values: bool) -> str:
     except InputError as error:
         if show_values:
             raise InputError(f"{where}: {error}") from None
+    if value == "":
+        raise InputError(f"{where} is empty; accepted: a label")
     kind = "text" if isinstance(value, str) else f"a {type(value).__name__}"
     raise InputError(
         f"{where} is {kind} that cannot be a label (show_values prints it); accepted: an integer, or printable text of "

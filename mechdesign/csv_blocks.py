@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from mechdesign.errors import InputError
 
-BLOCK_BYTES = 1 << 21
+BLOCK_BYTES = 1 << 22
 HEADER_BYTES = 1 << 20
 WHITE_SPACE = (
     "\t\n\v\f\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"

@@ -64,7 +64,7 @@ def open_columns(
     show_values : bool
         Whether messages print what stands in the first line of a CSV file, which may be a record.
     block_bytes : int, optional
-        How much of a CSV file is read at a time, 2 MiB without it; no record may be longer.
+        How much of a CSV file is read at a time, 4 MiB without it; no record may be longer.
 
     Raises
     ------

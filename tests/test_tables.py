@@ -206,7 +206,7 @@ def test_compressed_files_are_read_by_everybody(tmp_path, ending, opener):
         (b"k,n\na,1\n\xff,2\n", r"not UTF-8 \(line 3\)"),
         (b"k,n\na,1\nb\n", "malformed, line 3: 1 field, while the first line has 2"),
         (b"k,n\na,1\n   \n", "malformed, line 3: 1 field, while"),
-        (b"k,n\na,1\n" + b"b" * (3 << 20) + b",2\n", "malformed, line 3: the record that begins here is longer than"),
+        (b"k,n\na,1\n" + b"b" * (5 << 20) + b",2\n", "malformed, line 3: the record that begins here is longer than"),
     ],
 )
 def test_what_is_malformed_is_so_for_everybody_and_the_line_is_named(tmp_path, content, part):

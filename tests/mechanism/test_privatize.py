@@ -158,6 +158,71 @@ def test_a_value_of_another_type_is_never_taken_for_unknown():
         told().privatize(["HS-grad", 1.5], unknown="HS-grad", missing="HS-grad")
 
 
+@pytest.mark.parametrize(
+    ("records", "expected"),
+    [
+        (np.ma.array([0, 2, 0], mask=[False, True, False]), [0, 1, 0]),
+        (np.ma.array([0, 7, 0], mask=[False, True, False], dtype=np.uint8), [0, 1, 0]),
+        (np.ma.array([0, 0, 0]), [0, 0, 0]),
+        (np.ma.array(["HS-grad", "HS-grad", "HS-grad"], mask=[False, True, False]), ["u", "v", "u"]),
+        (np.ma.array(["HS-grad"] * 3, mask=[False, True, False], dtype=object), ["u", "v", "u"]),
+        ([0, np.ma.masked, 0], [0, 1, 0]),
+        (["HS-grad", np.ma.masked, "HS-grad"], ["u", "v", "u"]),
+        (["HS-grad", pd.NA, "HS-grad"], ["u", "v", "u"]),
+        ([0, pd.NaT, 0], [0, 1, 0]),
+        ([0, np.float32("nan"), 0], [0, 1, 0]),
+        (np.array(["HS-grad", pd.NA, "HS-grad"], dtype=object), ["u", "v", "u"]),
+        (pd.Series([0, None, 0], dtype="Int64"), [0, 1, 0]),
+        (pd.Series([0, 2, 0], dtype="Int64").mask([False, True, False]), [0, 1, 0]),
+        (pd.Series(["HS-grad", pd.NA, "HS-grad"], dtype="string"), ["u", "v", "u"]),
+        (pl.Series("x", [0, None, 0]), [0, 1, 0]),
+        (pl.Series("x", ["HS-grad", None, "HS-grad"], dtype=pl.Categorical), ["u", "v", "u"]),
+        (pa.array([0, 2, 0], mask=np.array([False, True, False])), [0, 1, 0]),
+        (pa.array(["HS-grad", None, "HS-grad"]).dictionary_encode(), ["u", "v", "u"]),
+    ],
+)
+def test_what_is_hidden_is_missing_in_every_container(records, expected):
+    assert as_list(told().privatize(records, missing=LABELS[1])) == expected
+    if expected[1] in (1, "v"):
+        with pytest.raises(md.InputError, match=r"records\[1\] is missing"):
+            told().privatize(records)
+
+
+def test_masked_integers_that_are_labels_are_missing_too():
+    ages = told(("0", "39", "2"))
+    masked = np.ma.array([39, 2], mask=[True, False])
+    assert as_list(ages.privatize(masked, integers="labels", missing="0")) == ["u", "w"]
+    with pytest.raises(md.InputError, match=r"records\[0\] is missing"):
+        ages.privatize(masked, integers="labels")
+
+
+@pytest.mark.parametrize("dtype", ["boolean", "Float64"])
+def test_nullable_values_of_other_types_are_refused(dtype):
+    with pytest.raises(md.InputError, match=r"records\[0\] is of type"):
+        told().privatize(pd.Series([1, None], dtype=dtype), missing=LABELS[0])
+
+
+def test_values_are_printed_only_if_asked_for():
+    secret = "MYSSN-123"
+    cases = [[secret], ["HS-grad", secret.encode()], [0, secret], pd.Series([secret, 5]), pa.array([secret])]
+    for records in cases:
+        with pytest.raises(md.InputError) as caught:
+            told().privatize(records)
+        assert secret not in str(caught.value)
+        assert "show_values" in str(caught.value)
+        with pytest.raises(md.InputError, match=secret):
+            told().privatize(records, show_values=True)
+        with pytest.raises(md.InputError) as caught:
+            md.estimate_frequencies(records, told())
+        assert secret not in str(caught.value)
+        with pytest.raises(md.InputError, match=secret):
+            md.estimate_frequencies(records, told(), show_values=True)
+    for records in (pd.DataFrame({"x": [secret]}), secret, {secret}):
+        with pytest.raises(md.InputError, match="the records are a ") as caught:
+            told().privatize(records)
+        assert secret not in str(caught.value)
+
+
 @pytest.mark.parametrize("option", ["unknown", "missing"])
 def test_only_labels_stand_for_other_values(option):
     with pytest.raises(md.InputError, match=f"{option} values are to be taken for 'Masters', which is no label"):
