@@ -221,9 +221,10 @@ def _is_unambiguous(data: bytes) -> bool:
     may_open = _to_next(separators | quotes)
     may_open[0] |= np.uint64(1)  # nothing precedes the first sign
     may_close = _to_last(separators | returns | quotes)
-    may_close[(data_end := signs.size - 1) // 64] |= np.uint64(1 << data_end % 64)
+    last, bit = divmod(signs.size - 1, 64)
+    may_close[last] |= np.uint64(1 << bit)  # and nothing follows the last
     bad = (quotes & inside & ~may_open) | (quotes & ~inside & ~may_close) | (returns & ~inside & ~_to_last(feeds))
-    return not bad.any() and not int(inside[data_end // 64]) >> data_end % 64 & 1
+    return not bad.any() and not int(inside[last]) >> bit & 1
 
 
 def _as_bits(truths: NDArray[np.bool_]) -> Words:

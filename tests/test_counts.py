@@ -259,7 +259,11 @@ def test_a_parquet_column_is_counted(tmp_path, kind):
 def test_parquet_integers_are_labels_and_other_values_none(tmp_path):
     pq.write_table(pa.table({"i": [7, 7], "f": [0.5, 1.0], "n": ["a", None]}), tmp_path / "t.parquet")
     assert count_column(tmp_path / "t.parquet", "i") == {"7": 2}
-    for column, part in (("f", "record 1 is a float that"), ("n", "record 2 is missing"), ("x", "the column 'x' is missing")):
+    for column, part in (
+        ("f", "record 1 is a float that"),
+        ("n", "record 2 is missing"),
+        ("x", "the column 'x' is missing"),
+    ):
         with pytest.raises(InputError, match=part):
             count_column(tmp_path / "t.parquet", column)
     with pytest.raises(InputError, match="leave --no-header out"):

@@ -252,7 +252,9 @@ def test_a_record_as_long_as_a_block_is_read_and_a_longer_one_refused_wherever_i
 
 def test_names_of_columns_are_shown_only_if_asked_for(place):
     place.write_text("MYSSN-123,17\n")
-    with pytest.raises(InputError, match=r"the column '3' is missing in the first line; accepted: the 2 names") as caught:
+    with pytest.raises(
+        InputError, match=r"the column '3' is missing in the first line; accepted: the 2 names"
+    ) as caught:
         open_columns(place, ["3"])
     assert "SSN" not in str(caught.value)
     with pytest.raises(InputError, match="MYSSN-123, 17"):

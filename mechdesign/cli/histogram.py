@@ -88,9 +88,7 @@ class Job:
         """Return the histogram."""
         if self.file is not None:
             return read_counts(self.file, header=not self.no_header, show_values=self.show_values)
-        return count_column(
-            str(self.data), str(self.column), header=not self.no_header, show_values=self.show_values
-        )
+        return count_column(str(self.data), str(self.column), header=not self.no_header, show_values=self.show_values)
 
 
 def _same(one: str, other: str) -> bool:
@@ -311,7 +309,9 @@ def laplace_command(
     if estimate is not None:
         if alpha is not None or delta is None:
             raise click.UsageError("--estimate needs --delta, and excludes --alpha")
-        known = L1Ball.from_counts(read_counts(estimate, header=not job.no_header, show_values=job.show_values), delta=delta)
+        known = L1Ball.from_counts(
+            read_counts(estimate, header=not job.no_header, show_values=job.show_values), delta=delta
+        )
     elif delta is not None:
         raise click.UsageError("--delta belongs to --estimate; without it the guarantee has no delta")
     plan = plan_laplace(epsilon=epsilon, alpha=known, scale=scale)

@@ -17,7 +17,6 @@ from mechdesign.mechanism import Guarantee, Mechanism
 from mechdesign.optimize import Comparison, Design
 from mechdesign.uncertainty import L1Ball, ProductSet, UncertaintySet
 
-
 show_values_option = click.option(
     "--show-values",
     is_flag=True,

@@ -193,8 +193,6 @@ def _writer(
     ending: str, file: BinaryIO, columns: Columns, records: RecordFile, labels: Sequence[str]
 ) -> Iterator[Callable[[Any], None]]:
     """Yield what writes one batch, whose reports are among the labels."""
-    import pyarrow as pa
-
     if ending == ".parquet":
         with _parquet_writer(file, columns, records) as write:
             yield write

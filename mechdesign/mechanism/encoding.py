@@ -216,4 +216,9 @@ def is_missing(value: object) -> bool:
     if isinstance(value, float | np.floating):
         return math.isnan(value)
     # pandas has two words of its own, which are equal to nothing; it is not imported for them.
-    return value is None or value is np.ma.masked or (isinstance(value, str) and not value) or type(value).__name__ in {"NAType", "NaTType"}
+    return (
+        value is None
+        or value is np.ma.masked
+        or (isinstance(value, str) and not value)
+        or type(value).__name__ in {"NAType", "NaTType"}
+    )

@@ -113,7 +113,11 @@ def test_a_mechanism_that_does_not_prove_is_refused_before_anything_is_read(comm
         (["-o", "records.csv"], "low", "is the input"),
         (["-o", "reports.xls"], "low", "accepted: .csv, .parquet"),
         (["--mechanism", "nothing.json"], "low", "cannot read nothing.json"),
-        (["--column", "nothing"], "low", "the column 'nothing' is missing in the first line; accepted: the 2 names there (show_values)"),
+        (
+            ["--column", "nothing"],
+            "low",
+            "the column 'nothing' is missing in the first line; accepted: the 2 names there (show_values)",
+        ),
     ],
 )
 def test_bad_requests_end_in_one_line_and_leave_nothing(command, options, change, part):
@@ -142,10 +146,7 @@ def test_values_of_records_are_printed_only_if_asked_for(command):
             (name, "--data", "long.csv", "--column", "level", "--epsilon", "1", "--delta", "1e-3")
             for name in ("design", "compare")
         ),
-        *(
-            (name, "--counts", "people.csv", "--epsilon", "1", "--delta", "1e-3")
-            for name in ("design", "compare")
-        ),
+        *((name, "--counts", "people.csv", "--epsilon", "1", "--delta", "1e-3") for name in ("design", "compare")),
         ("histogram", "discrete", "people.csv", "-k", "2", "--epsilon", "1", "--delta", "1e-3", "-o", "reports.csv"),
     ]
     shown = 0

@@ -203,7 +203,7 @@ def test_a_generator_makes_an_experiment_repeatable(tmp_path, told):
 def plain():
     """A mechanism that reports what it is told, in labels that need no quotes."""
     ball = md.L1Ball([1 / 3] * 3, labels=["a", "b", "?"])
-    return md.Mechanism(np.diag([4] * 3).astype(np.int64), 2, md.Guarantee(md.Epsilon.of("log(3)"), ball), "xyz")
+    return md.Mechanism(np.diag([4] * 3).astype(np.int64), 2, md.Guarantee(md.Epsilon.of("log(3)"), ball), list("xyz"))
 
 
 def test_what_the_identity_reports_is_what_was_recorded(tmp_path_factory):
@@ -316,7 +316,9 @@ def test_metadata_of_parquet_files_is_dropped_and_a_kept_index_stays(tmp_path, p
     frame = pd.DataFrame({"kind": ["a", "b"], "secret": [1, 2]}, index=[70, 80])
     table = pa.Table.from_pandas(frame)
     fields = [field.with_metadata({"told": "MYSSN"}) for field in table.schema]
-    pq.write_table(table.cast(pa.schema(fields, metadata={**table.schema.metadata, b"x": b"MYSSN"})), tmp_path / "in.parquet")
+    pq.write_table(
+        table.cast(pa.schema(fields, metadata={**table.schema.metadata, b"x": b"MYSSN"})), tmp_path / "in.parquet"
+    )
     source = RecordFile(tmp_path / "in.parquet", "kind")
     privatize_file(source, tmp_path / "out.parquet", plain, keep=["__index_level_0__"])
     out = pq.read_table(tmp_path / "out.parquet")
@@ -334,7 +336,11 @@ def test_metadata_of_parquet_files_is_dropped_and_a_kept_index_stays(tmp_path, p
     [
         ("id,kind\n1,a\n2,b\n", "kind", "record 2 is not in the alphabet (show_values prints it); accepted: 'a'"),
         ("id,kind\n1,a\n2,\n", "kind", "record 2 is missing"),
-        ("id,kind\n1,a\n", "sort", "the column 'sort' is missing in the first line; accepted: the 2 names there (show_values)"),
+        (
+            "id,kind\n1,a\n",
+            "sort",
+            "the column 'sort' is missing in the first line; accepted: the 2 names there (show_values)",
+        ),
         ("id,id\n1,a\n", "id", "the column 'id' occurs twice"),
         ("id,kind\n1,a\n2\n", "kind", "malformed"),
         ("id,kind\n1,a\n2,a,a\n", "kind", "malformed"),

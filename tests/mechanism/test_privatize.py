@@ -215,8 +215,8 @@ def test_values_are_printed_only_if_asked_for():
         with pytest.raises(md.InputError) as caught:
             md.estimate_frequencies(records, told())
         assert secret not in str(caught.value)
-        with pytest.raises(md.InputError, match=secret):
-            md.estimate_frequencies(records, told(), show_values=True)
+    with pytest.raises(md.InputError, match=secret):
+        md.estimate_frequencies([secret], told(), show_values=True)
     for records in (pd.DataFrame({"x": [secret]}), secret, {secret}):
         with pytest.raises(md.InputError, match="the records are a ") as caught:
             told().privatize(records)
