@@ -152,8 +152,8 @@ def blocks(path: str | os.PathLike[str], size: int = BLOCK_BYTES) -> Iterator[Bl
             end = filled if is_last else _last_end(buffer)
             if not end and not is_last:
                 raise InputError(
-                    f"{source} is malformed, line {line}: the record that begins here is longer than {size:,} bytes, or a quote "
-                    "in it is not closed; accepted: shorter records, whose quotes are closed"
+                    f"{source} is malformed, line {line}: the record that begins here is longer than {size:,} bytes, "
+                    "or a quote in it is not closed; accepted: shorter records, whose quotes are closed"
                 )
             block = Block(source, bytes(view[:end]), line)
             _check_encoding(block)

@@ -107,8 +107,8 @@ def privatize_file(
         Its inputs are the alphabet.
     keep : sequence of str
         Other columns to be copied; all others are dropped, and so is what the file says of columns beside their names
-        and types. An index of pandas (``__index_level_0__``) is copied as it is. **What is kept can undo the privacy**: the guarantee
-        speaks of the report alone, not of the report together with columns that tell of the record.
+        and types. An index of pandas (``__index_level_0__``) is copied as it is. **What is kept can undo the privacy**:
+        the guarantee speaks of the report alone, not of the report together with columns that tell of the record.
     unknown, missing, rng
         As in `Mechanism.privatize`.
     report : callable, optional

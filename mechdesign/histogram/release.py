@@ -359,7 +359,7 @@ def checked_histogram(counts: Counts) -> tuple[tuple[str, ...], Integers]:
 
 
 def check_noise(plan: ReleaseRecord, *, allowed: bool) -> None:
-    """Check that continuous noise, which is drawn as floats, is allowed where it is planned, and not too large for them.
+    """Check that continuous noise, which is drawn as floats, is allowed where it is planned, and that they hold it.
 
     Raises
     ------
@@ -376,8 +376,8 @@ def check_noise(plan: ReleaseRecord, *, allowed: bool) -> None:
     for name, scale in scales.items():
         if plan.noise == "continuous" and scale is not None and scale > LARGEST_SCALE:
             raise InputError(
-                f"the {name} of the noise is {rounded_text(scale)}; accepted: at most 10^14, beyond which floats do not "
-                "hold whole numbers; ask for a larger epsilon, or a smaller scale"
+                f"the {name} of the noise is {rounded_text(scale)}; accepted: at most 10^14, beyond which floats do "
+                "not hold whole numbers; ask for a larger epsilon, or a smaller scale"
             )
 
 

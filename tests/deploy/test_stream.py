@@ -293,7 +293,7 @@ def test_kept_text_is_quoted_where_it_needs_it_though_no_report_does(tmp_path, p
 @pytest.mark.parametrize("mode", ["parquet", "csv"])
 def test_row_groups_of_the_output_tell_nothing_of_the_input(tmp_path, plain, monkeypatch, mode):
     monkeypatch.setattr(stream, "BATCH_ROWS", 8)
-    monkeypatch.setattr(tables, "BLOCK_BYTES", 64)
+    monkeypatch.setattr(tables, "BLOCK_BYTES", 200)
     sizes = []
     for group in (3, 20):
         notes = ["x" * (50 if i % 9 < group else 0) for i in range(37)]
