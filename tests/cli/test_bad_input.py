@@ -76,7 +76,7 @@ def test_a_bad_table_of_counts(refused, put, content, part):
     ("content", "arguments", "part"),
     [
         ("", ["--column", "level"], "is empty"),
-        ("id,level\n", ["--column", "level"], "is empty"),
+        ("id,level\n", ["--column", "level"], "has no records"),
         ("id,level\n1,low\n2,low\n", ["--column", "level"], "one category ('low')"),
         ("id,level\n1,low\n2,\n", ["--column", "level"], "record 2 is missing"),
         ("id,level\n1,low\n2\n", ["--column", "level"], "line 3: 1 field,"),

@@ -136,7 +136,8 @@ def test_values_of_records_are_printed_only_if_asked_for(command):
     Path("people.csv").write_text("level,count\nlow,5\nMYSSN-123,MYSSN-123\n")
     long = "MYSSN-123" * 200
     Path("long.csv").write_text(f"level\nlow\n{long}\n")
-    reports = ("estimate", "records.csv", "--column", "level", "--mechanism", "m.json")
+    Path("told.csv").write_text("level\nMYSSN-123\n")
+    reports = ("estimate", "told.csv", "--column", "level", "--mechanism", "m.json")
     asked = [
         ("privatize", "records.csv", "--column", "level", "--mechanism", "m.json", "-o", "reports.csv"),
         ("privatize", "records.csv", "--column", "MY", "--mechanism", "m.json", "-o", "reports.csv", "--no-header"),
