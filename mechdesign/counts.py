@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import csv
 import operator
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from mechdesign.csv_blocks import rows
 from mechdesign.errors import InputError, shorten
 from mechdesign.labels import canonical_label, canonical_labels, default_labels
 from mechdesign.reading import check_regular
-from mechdesign.tables import index_from, is_parquet, open_columns, position_of
+from mechdesign.tables import open_columns
 
 _LARGEST_COUNT = 10**15
 _MOST_BYTES = 64 * 2**20  # of a table of counts; millions of labels
@@ -73,7 +72,9 @@ def checked_count(value: object, label: str) -> int:
     return count
 
 
-def tally(records: Iterable[object], labels: Iterable[object] | None = None) -> dict[str, int]:
+def tally(
+    records: Iterable[object], labels: Iterable[object] | None = None, *, show_values: bool = False
+) -> dict[str, int]:
     """Count records; the categories come by falling count, then by label, unless they are given.
 
     Parameters
@@ -83,6 +84,8 @@ def tally(records: Iterable[object], labels: Iterable[object] | None = None) -> 
     labels : iterable, optional
         The whole alphabet, in the order wanted; a category without a record gets the count 0, and a
         record outside the alphabet is refused.
+    show_values : bool
+        Whether messages print a record that is refused; without it they name its position alone.
 
     Examples
     --------
@@ -92,34 +95,61 @@ def tally(records: Iterable[object], labels: Iterable[object] | None = None) -> 
     {'a': 1, 'b': 2, 'c': 0}
     """
     if isinstance(records, str | Mapping) or not isinstance(records, Iterable) or getattr(records, "ndim", 1) != 1:
-        raise InputError(f"the records are {shorten(records)}; give a list of records, one category each")
+        raise InputError(f"the records are a {type(records).__name__}; give a list of records, one category each")
     if isinstance(records, np.ndarray):
         records = records.tolist()
-    found = Counter(canonical_label(record) for record in records)
-    if labels is None:
-        return _by_falling_count(found)
-    alphabet = list(labels)
-    known = canonical_labels(alphabet, len(alphabet))
-    strange = sorted(found.keys() - set(known))
-    if strange:
-        raise InputError(f"the record {shorten(strange[0])} is not among the {len(known)} labels given; add it to them")
-    return {label: found[label] for label in known}
+    alphabet = None if labels is None else list(labels)
+    known = None if alphabet is None else canonical_labels(alphabet, len(alphabet))
+    found: Counter[str] = Counter()
+    among = None if known is None else frozenset(known)
+    for index, record in enumerate(records):
+        label = _label_of(record, f"records[{index}]", show_values=show_values)
+        if among is not None and label not in among:
+            raise InputError(
+                f"records[{index}] is not among the {len(among)} labels given{_shown(record, show_values)}; add it to "
+                "them"
+            )
+        found[label] += 1
+    return _by_falling_count(found) if known is None else {label: found[label] for label in known}
 
 
 def _by_falling_count(found: Counter[str]) -> dict[str, int]:
     return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
 
 
-def read_counts(path: str | os.PathLike[str], *, header: bool = True) -> dict[str, int]:
+def _label_of(value: object, where: str, *, show_values: bool) -> str:
+    """Return a value as a label; the message that refuses it prints it only if that is wanted."""
+    try:
+        return canonical_label(value)
+    except InputError as error:
+        if show_values:
+            raise InputError(f"{where}: {error}") from None
+    if value == "":
+        raise InputError(f"{where} is empty; accepted: a label")
+    kind = "text" if isinstance(value, str) else f"a {type(value).__name__}"
+    raise InputError(
+        f"{where} is {kind} that cannot be a label (show_values prints it); accepted: an integer, or printable text of "
+        "1 to 1,000 characters"
+    )
+
+
+def _shown(value: object, show_values: bool) -> str:  # noqa: FBT001 - as it is passed on
+    return f": {shorten(value)}" if show_values else " (show_values prints it)"
+
+
+def read_counts(path: str | os.PathLike[str], *, header: bool = True, show_values: bool = False) -> dict[str, int]:
     """Read a CSV file of two columns, label and count, in the order of the file.
 
     Parameters
     ----------
     path : path
-        A UTF-8 file; spaces around fields are stripped, empty lines skipped.
+        What a CSV file is, `mechdesign.csv_blocks` says. Lines of which both fields are empty are skipped, as
+        spreadsheets leave them.
     header : bool
         Whether the first line names the columns. A first line whose second field is a number is
         refused as a header, since it would be lost.
+    show_values : bool
+        Whether messages print what stands in a line that is refused; without it they name the line alone.
 
     Raises
     ------
@@ -128,113 +158,89 @@ def read_counts(path: str | os.PathLike[str], *, header: bool = True) -> dict[st
     """
     check_regular(path, "a CSV file", _MOST_BYTES)
     counts: dict[str, int] = {}
-    for line, row in _rows(path, header=header):
-        if len(row) != 2:
-            where = f"line {line}" if line else "the header"
-            raise InputError(f"{path}, {where}: {len(row)} fields; accepted: two, a label and its count")
-        label, text = row
-        if line == 0:
-            if _whole_number(text) is not None:
+    is_header = header
+    for line, (label, text) in _pairs(path, show_values=show_values):
+        where, count = f"{path}, line {line}", _whole_number(text)
+        if is_header:
+            if count is not None:
                 raise InputError(
-                    f"{path}: the first line {shorten(','.join(row))} is data, not a header; pass header=False"
+                    f"{path}: the first line is data{_shown(f'{label},{text}', show_values)}, not a header; pass "
+                    "header=False"
                 )
+            is_header = False
             continue
-        count = _whole_number(text)
         if count is None:
             raise InputError(
-                f"{path}, line {line}: the count of {shorten(label)} is {shorten(text)}; "
-                "accepted: a whole number, 0 or more, without separators or decimals"
+                f"{where}: the second field is not a count{_shown(text, show_values)}; accepted: a whole number, 0 or "
+                "more, without separators or decimals"
             )
-        if label in counts:
-            raise InputError(f"{path}, line {line}: the label {shorten(label)} occurs twice; labels must differ")
-        counts[canonical_label(label)] = count
+        known = _label_of(label, f"{where}: the first field", show_values=show_values)
+        if known in counts:
+            raise InputError(f"{where}: the label occurs twice{_shown(label, show_values)}; labels must differ")
+        counts[known] = count
     if not counts:
         raise InputError(f"{path} has no counts; give a line for each label, with its count")
     return counts
 
 
-def count_column(path: str | os.PathLike[str], column: str, *, header: bool = True) -> dict[str, int]:
+def _pairs(path: str | os.PathLike[str], *, show_values: bool) -> Iterator[tuple[int, list[str]]]:
+    """Yield line and fields of each line of a table of counts that is not empty."""
+    try:
+        for record in rows(path):
+            found = len(record.fields)
+            if found not in (0, 2):
+                raise InputError(
+                    f"{path}, line {record.line}: {found} field{'s' if found > 1 else ''}"
+                    f"{_shown(','.join(record.fields), show_values)}; accepted: two, a label and its count, separated "
+                    "by a comma"
+                )
+            if any(record.fields):
+                yield record.line, record.fields
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror or error}; give a CSV file") from error
+
+
+def count_column(
+    path: str | os.PathLike[str], column: str, *, header: bool = True, show_values: bool = False
+) -> dict[str, int]:
     """Count the values of one column of a CSV or Parquet file; categories come by falling count, then by label.
 
     Parameters
     ----------
     path : path
-        CSV in UTF-8 (spaces around fields are stripped, empty lines skipped, nothing is inferred) or Parquet.
+        CSV (`mechdesign.csv_blocks` says what that is; nothing is inferred) or Parquet.
     column : str
         Its name, or without a header its index from 0.
     header : bool
         Whether the first line names the columns.
+    show_values : bool
+        Whether messages print a value that is refused; without it they name its record alone.
 
     Raises
     ------
     InputError
-        Naming the column or the line, if it is missing or empty.
+        Naming the column or the record, counted from 1, if it is missing or cannot be a label.
     """
-    index = None if header else index_from(column)
-    found = _parquet_tally(path, column, header=header) if _is_parquet(path) else tally(_column(path, column, index))
+    found: Counter[str] = Counter()
+    before = 0
+    for batch in open_columns(path, [column], header=header, show_values=show_values).batches:
+        values = batch.column(0)
+        for entry in values.value_counts().to_pylist():
+            try:
+                found[canonical_label(entry["values"])] += entry["counts"]
+            except InputError:
+                place = values.to_pylist().index(entry["values"])
+                _refuse_record(entry["values"], f"{path}, record {before + place + 1}", show_values=show_values)
+        before += len(values)
     if not found:
         raise InputError(f"{path} has no records; give a line for each record")
-    return found
-
-
-def _is_parquet(path: str | os.PathLike[str]) -> bool:
-    try:
-        return is_parquet(path)
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}; give a CSV or Parquet file") from error
-
-
-def _parquet_tally(path: str | os.PathLike[str], column: str, *, header: bool) -> dict[str, int]:
-    found: Counter[str] = Counter()
-    for batch in open_columns(path, [column], header=header).batches:
-        for entry in batch.column(0).value_counts().to_pylist():
-            if entry["values"] is None:
-                raise InputError(
-                    f"{path}: the column {shorten(column)} has missing values; give them a label, such as ?"
-                )
-            found[canonical_label(entry["values"])] += entry["counts"]
     return _by_falling_count(found)
 
 
-def _column(path: str | os.PathLike[str], column: str, index: int | None) -> Iterator[str]:
-    for line, row in _rows(path, header=index is None):
-        if index is None:
-            index = position_of(column, row, path)
-            continue
-        if index >= len(row):
-            raise InputError(
-                f"{path}, line {line}: {len(row)} fields, so there is no column {shorten(column)}; "
-                "accepted: the same columns in every line"
-            )
-        if not row[index]:
-            raise InputError(
-                f"{path}, line {line}: the column {shorten(column)} is empty; give unknown values a label, such as ?"
-            )
-        yield row[index]
-
-
-def _rows(path: str | os.PathLike[str], *, header: bool) -> Iterator[tuple[int, list[str]]]:
-    """Yield line number (0 for a header) and stripped fields of each line that is not empty."""
-    first = header
-    try:
-        with Path(path).open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.reader(file, skipinitialspace=True, strict=True)
-            for row in reader:
-                fields = [field.strip() for field in row]
-                if not any(fields):
-                    continue
-                if len(fields) == 1 and (";" in fields[0] or "\t" in row[0]):
-                    raise InputError(
-                        f"{path}, line {reader.line_num}: {shorten(fields[0])} is one field; separate fields by commas"
-                    )
-                yield (0 if first else reader.line_num), fields
-                first = False
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}; give a CSV file") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path} is not UTF-8 (byte {error.start}); convert it to UTF-8") from error
-    except csv.Error as error:
-        raise InputError(f"{path} is not CSV ({error}); give comma-separated values") from error
+def _refuse_record(value: object, where: str, *, show_values: bool) -> None:
+    if value is None or value == "":
+        raise InputError(f"{where} is missing; give missing values a label, such as ?")
+    _label_of(value, where, show_values=show_values)
 
 
 def _whole_number(text: str) -> int | None:

@@ -1,27 +1,28 @@
 """Columns of CSV and Parquet files in batches, so that a file of any size is read in constant memory (pyarrow).
 
-Nothing is inferred: every field of a CSV file is text, without the spaces around it. Compressed CSV files are
-known by their ending (``.gz``, ``.bz2``, ``.zst``).
+Nothing is inferred: every field of a CSV file is text. What a CSV file is, `mechdesign.csv_blocks` says. Compressed
+ones are known by their ending (``.gz``, ``.bz2``, ``.zst``).
 """
 
 from __future__ import annotations
 
-import codecs
-import csv
-import io
 import os
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
+from mechdesign.csv_blocks import BLOCK_BYTES, HEADER_BYTES, WHITE_SPACE, Block, Record, blocks, field_count_error
 from mechdesign.errors import InputError, shorten
 from mechdesign.reading import check_regular
 
-_BLOCK_BYTES = 1 << 22  # of a CSV file at a time; no line may be longer
-_BATCH_ROWS = 1 << 17  # of a Parquet file at a time
-_HEADER_BYTES = 1 << 20
+_READERS = 2  # threads that read blocks of a CSV file ahead
+BATCH_ROWS = 1 << 17  # of a Parquet file at a time
+_CHUNK_BYTES = 1 << 28  # of a column in a row group of a Parquet file, uncompressed: one value may be all of it
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +44,14 @@ class Columns:
     batches: Iterator[Any]
 
 
-def open_columns(path: str | os.PathLike[str], columns: Sequence[str], *, header: bool = True) -> Columns:
+def open_columns(
+    path: str | os.PathLike[str],
+    columns: Sequence[str],
+    *,
+    header: bool = True,
+    show_values: bool = False,
+    block_bytes: int | None = None,
+) -> Columns:
     """Open some columns of a CSV or Parquet file.
 
     Parameters
@@ -54,6 +62,10 @@ def open_columns(path: str | os.PathLike[str], columns: Sequence[str], *, header
         Their names, or without a header their indices from 0.
     header : bool
         Whether the first line of a CSV file names the columns.
+    show_values : bool
+        Whether messages print what stands in the first line of a CSV file, which may be a record.
+    block_bytes : int, optional
+        How much of a CSV file is read at a time, 4 MiB without it; no record may be longer.
 
     Raises
     ------
@@ -69,7 +81,7 @@ def open_columns(path: str | os.PathLike[str], columns: Sequence[str], *, header
             if not header:
                 raise InputError(f"{path} is a Parquet file, whose columns have names; leave out header=False")
             return _open_parquet(path, wanted)
-        return _open_csv(path, wanted, header=header)
+        return _open_csv(path, wanted, header=header, show_values=show_values, size=block_bytes or BLOCK_BYTES)
 
 
 def is_parquet(path: str | os.PathLike[str]) -> bool:
@@ -79,8 +91,17 @@ def is_parquet(path: str | os.PathLike[str]) -> bool:
         return file.read(4) == b"PAR1"
 
 
-def position_of(column: str, names: Sequence[str], path: object) -> int:
+def position_of(column: str, names: Sequence[str], path: object, *, show_values: bool = True) -> int:
     """Return the position of a column among the names in a header.
+
+    Parameters
+    ----------
+    column : str
+    names : sequence of str
+    path : path
+        The file, for messages.
+    show_values : bool
+        Whether messages list the names.
 
     Raises
     ------
@@ -89,9 +110,10 @@ def position_of(column: str, names: Sequence[str], path: object) -> int:
     """
     if names.count(column) != 1:
         problem = "occurs twice" if column in names else "is missing"
+        listed = shorten(", ".join(names), 200) if show_values else f"the {len(names)} names there (show_values)"
         raise InputError(
-            f"{path}: the column {shorten(column)} {problem}; accepted: {shorten(', '.join(names), 200)}, "
-            "or, if that line is data, an index with header=False"
+            f"{path}: the column {shorten(column)} {problem} in the first line; accepted: {listed}, or, if that line "
+            "is data, an index with header=False"
         )
     return names.index(column)
 
@@ -118,16 +140,8 @@ def _refusing(path: str | os.PathLike[str]) -> Iterator[None]:
         yield
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror or error}; give a CSV or Parquet file") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path} is not UTF-8 (byte {error.start}); convert it to UTF-8") from error
-    except (csv.Error, pa.ArrowException) as error:
-        message = str(error)
-        if "invalid UTF8" in message:
-            raise InputError(f"{path} is not UTF-8 ({shorten(message, 120)}); convert it to UTF-8") from error
-        raise InputError(
-            f"{path} is malformed ({shorten(message, 200)}); accepted: CSV with as many fields in "
-            "every line and quotes right after commas, or Parquet"
-        ) from error
+    except pa.ArrowException as error:
+        raise InputError(f"{path} is malformed ({shorten(str(error), 200)}); accepted: CSV or Parquet") from error
 
 
 def _batches(reader: Iterator[Any], path: str | os.PathLike[str], names: Sequence[str]) -> Iterator[Any]:
@@ -139,62 +153,117 @@ def _batches(reader: Iterator[Any], path: str | os.PathLike[str], names: Sequenc
         yield batch.rename_columns(list(names))
 
 
-def _open_csv(path: str | os.PathLike[str], columns: Sequence[str], *, header: bool) -> Columns:
+def _open_csv(
+    path: str | os.PathLike[str], columns: Sequence[str], *, header: bool, show_values: bool, size: int
+) -> Columns:
     import pyarrow as pa
-    import pyarrow.compute as pc
-    import pyarrow.csv as pa_csv
 
-    first, lines, is_all = _first_line(path)
+    first, left = _first_record(path, blocks(path, size), header=header)
+    width = max(len(first.fields), 1)
     if header:
-        places = sorted(position_of(column, first, path) for column in columns)
+        places = sorted(position_of(column, first.fields, path, show_values=show_values) for column in columns)
     else:
         places = sorted(map(int, columns))
-        if places[-1] >= len(first):
+        if places[-1] >= width:
             raise InputError(
-                f"{path}: the first line has {len(first)} fields, so there is no column {places[-1]}; "
-                f"accepted: 0 to {len(first) - 1}"
+                f"{path}: the first line has {width} fields, so there is no column {places[-1]}; "
+                f"accepted: 0 to {width - 1}"
             )
-    names = tuple(first[place] if header else str(place) for place in places)
+    names = tuple(first.fields[place] if header else str(place) for place in places)
     schema = pa.schema([(name, pa.string()) for name in names])
-    if header and is_all:
-        return Columns(names, schema, iter(()))
-    fields = [f"f{place}" for place in places]
-    reader = pa_csv.open_csv(
-        pa.input_stream(os.fspath(path), compression="detect"),
-        pa_csv.ReadOptions(block_size=_BLOCK_BYTES, autogenerate_column_names=True, skip_rows=lines if header else 0),
-        pa_csv.ParseOptions(newlines_in_values=True),
-        pa_csv.ConvertOptions(
-            include_columns=fields, column_types=dict.fromkeys(fields, pa.string()), strings_can_be_null=False
-        ),
-    )
-
-    def trimmed() -> Iterator[Any]:
-        for batch in reader:
-            yield pa.record_batch([pc.utf8_trim_whitespace(column) for column in batch.columns], list(fields))
-
-    return Columns(names, schema, _batches(trimmed(), path, names))
+    return Columns(names, schema, _batches(_in_parallel(left, lambda block: _batch(block, width, places)), path, names))
 
 
-def _first_line(path: str | os.PathLike[str]) -> tuple[list[str], int, bool]:
-    """Return the fields of the first line that is not empty, how many lines end with it, and whether it is the last."""
-    import pyarrow as pa
+def _in_parallel(found: Iterator[Block], read: Callable[[Block], Any]) -> Iterator[Any]:
+    """Yield what is read from blocks, in their order, while the next ones are being read."""
+    with ThreadPoolExecutor(_READERS) as pool:
+        coming: deque[Future[Any]] = deque()
+        for block in found:
+            coming.append(pool.submit(read, block))
+            if len(coming) > _READERS:
+                yield coming.popleft().result()
+        while coming:
+            yield coming.popleft().result()
 
-    with pa.input_stream(os.fspath(path), compression="detect") as stream:
-        start = codecs.getincrementaldecoder("utf-8-sig")().decode(stream.read(_HEADER_BYTES))
-    reader = csv.reader(io.StringIO(start, newline=""), skipinitialspace=True, strict=True)
-    for row in reader:
-        fields = [field.strip() for field in row]
-        if any(fields):
-            lines = reader.line_num
-            return fields, lines, len(start) < _HEADER_BYTES // 4 and not any(map(any, reader))
+
+def _first_record(
+    path: str | os.PathLike[str], found: Iterator[Block], *, header: bool
+) -> tuple[Record, Iterator[Block]]:
+    """Return the first record of a CSV file that is not an empty line, and the blocks of records to be read.
+
+    A header is none of them, nor are the empty lines before it. Without one, a file whose first block has empty lines
+    alone has one column.
+    """
+    for block in found:
+        records = list(islice((record for record in block.records() if record.fields), 1))
+        if not header:
+            return records[0] if records else Record(block.line, [], 0), chain((block,), found)
+        if records:
+            start = records[0]
+            left = block.after(start)
+            if len(block.data) - len(left.data) > HEADER_BYTES:
+                raise InputError(
+                    f"{path}, line {start.line}: the column names take more than {HEADER_BYTES:,} bytes; give shorter "
+                    "or fewer names, or say that there are none: header=False"
+                )
+            return start, chain((left,) if left.data else (), found)
     raise InputError(f"{path} is empty; give a line for each record")
+
+
+def _batch(block: Block, width: int, places: Sequence[int]) -> Any:
+    """Return some columns of a block, as text without white space around it."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if block.is_simple() and (table := _parsed(block, width, places)) is not None:
+        columns = [pc.utf8_trim(column.combine_chunks(), characters=WHITE_SPACE) for column in table.columns]
+    else:
+        columns = [pa.array(texts, pa.string()) for texts in _read_by_definition(block, width, places)]
+    return pa.record_batch(columns, [f"f{place}" for place in places])
+
+
+def _parsed(block: Block, width: int, places: Sequence[int]) -> Any:
+    """Return some columns of a block as pyarrow reads them; None where it refuses, for a reason that others find."""
+    import pyarrow as pa
+    import pyarrow.csv as pa_csv
+
+    fields = [f"f{place}" for place in places]
+    try:
+        return pa_csv.read_csv(
+            pa.BufferReader(block.data),
+            pa_csv.ReadOptions(
+                use_threads=False, block_size=len(block.data) + 1, column_names=[f"f{place}" for place in range(width)]
+            ),
+            pa_csv.ParseOptions(newlines_in_values=block.has_quotes(), ignore_empty_lines=width > 1),
+            pa_csv.ConvertOptions(
+                include_columns=fields,
+                column_types=dict.fromkeys(fields, pa.string()),
+                strings_can_be_null=False,
+                check_utf8=False,  # as it was when the block was cut
+            ),
+        )
+    except pa.ArrowInvalid:
+        return None
+
+
+def _read_by_definition(block: Block, width: int, places: Sequence[int]) -> list[list[str]]:
+    columns: list[list[str]] = [[] for _ in places]
+    for record in block.records():
+        if not record.fields and width > 1:
+            continue
+        fields = record.fields or [""]
+        if len(fields) != width:
+            raise field_count_error(block.source, record, width)
+        for column, place in zip(columns, places, strict=True):
+            column.append(fields[place])
+    return columns
 
 
 def _open_parquet(path: str | os.PathLike[str], columns: Sequence[str]) -> Columns:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    file = pq.ParquetFile(path, pre_buffer=False, buffer_size=_BLOCK_BYTES)
+    file = pq.ParquetFile(path, pre_buffer=False, buffer_size=BLOCK_BYTES)
     every = file.schema_arrow
     places = sorted(position_of(column, every.names, path) for column in columns)
     names = tuple(every.names[place] for place in places)
@@ -204,7 +273,28 @@ def _open_parquet(path: str | os.PathLike[str], columns: Sequence[str]) -> Colum
             raise InputError(
                 f"{path}: the column {shorten(every.names[place])} is of type {kind}; accepted: flat columns"
             )
+    _check_chunks(path, file, names)
     schema = pa.schema([every.field(place) for place in places])
     # Some versions of pyarrow cannot iterate over no row group.
-    reader = file.iter_batches(_BATCH_ROWS, columns=list(names)) if file.num_row_groups else iter(())
+    reader = file.iter_batches(BATCH_ROWS, columns=list(names)) if file.num_row_groups else iter(())
     return Columns(names, schema, _batches(reader, path, names))
+
+
+def _check_chunks(path: str | os.PathLike[str], file: Any, names: Sequence[str]) -> None:
+    """Refuse a column that takes much memory before any of it is read, since a few bytes can be one huge value.
+
+    A chunk is read page by page, but one value is one page at least, and takes several times its size when it is read.
+    The sizes are those that the file states: one that lies about them, in its footer and so that its pages are larger,
+    is still read.
+    """
+    leaves = [leaf for leaf in range(len(file.schema)) if file.schema.column(leaf).path in names]
+    for group in range(file.num_row_groups):
+        row_group = file.metadata.row_group(group)
+        for leaf in leaves:
+            size = row_group.column(leaf).total_uncompressed_size
+            if size > _CHUNK_BYTES:
+                raise InputError(
+                    f"{path}: the column {shorten(file.schema.column(leaf).path)} takes {size:,} bytes uncompressed in "
+                    f"row group {group + 1}; accepted: at most {_CHUNK_BYTES:,}, so write the file with smaller row "
+                    "groups"
+                )

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from mechdesign.atomic import accepted_ending, write_atomically
 from mechdesign.cli import places
-from mechdesign.cli.output import print_facts, print_json, print_rich, promise
+from mechdesign.cli.output import print_facts, print_json, print_rich, promise, show_values_option
 from mechdesign.cli.progress import Progress
 from mechdesign.deploy.frequency import FrequencyEstimate, estimate_frequencies
 from mechdesign.deploy.stream import RecordFile, count_reports
@@ -51,6 +51,7 @@ _SCHEMA = "mechdesign/estimate/1"
 @click.option(
     "--confidence", type=float, default=0.95, show_default=True, help="Of each interval, strictly between 0 and 1."
 )
+@show_values_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def estimate_command(
     *,
@@ -62,6 +63,7 @@ def estimate_command(
     method: str,
     of: str,
     confidence: float,
+    show_values: bool,
     as_json: bool,
 ) -> None:
     """Estimate how frequent each true category is, from a column of reports in FILE (CSV or Parquet).
@@ -82,7 +84,11 @@ def estimate_command(
         report("proving the guarantee in exact arithmetic")
         mechanism = places.load_mechanism(mechanism_file)
         with readable(file) as place:
-            counts = count_reports(RecordFile(place, column, header=not no_header), mechanism.outputs, report=report)
+            counts = count_reports(
+                RecordFile(place, column, header=not no_header, show_values=show_values),
+                mechanism.outputs,
+                report=report,
+            )
         report("estimating")
         found = estimate_frequencies(
             dict(zip(mechanism.outputs, counts.tolist(), strict=True)),

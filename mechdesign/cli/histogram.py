@@ -14,7 +14,7 @@ import click
 
 from mechdesign.atomic import STANDARD, accepted_ending, written_atomically
 from mechdesign.cli import places
-from mechdesign.cli.output import print_facts, print_json
+from mechdesign.cli.output import print_facts, print_json, show_values_option
 from mechdesign.counts import count_column, read_counts
 from mechdesign.errors import InputError
 from mechdesign.histogram.plan import plan_csh, plan_discrete, plan_gshm, plan_laplace, plan_top_k
@@ -58,6 +58,7 @@ class Job:
     whole: bool
     plan_only: bool
     overwrite: bool
+    show_values: bool
     as_json: bool
 
     @property
@@ -96,8 +97,8 @@ class Job:
         """Return the histogram."""
         with readable(self.source or "") as place:
             if self.file is not None:
-                return read_counts(place, header=not self.no_header)
-            return count_column(place, str(self.column), header=not self.no_header)
+                return read_counts(place, header=not self.no_header, show_values=self.show_values)
+            return count_column(place, str(self.column), header=not self.no_header, show_values=self.show_values)
 
 
 _JOB_OPTIONS: tuple[Callable[[Any], Any], ...] = (
@@ -123,6 +124,7 @@ _JOB_OPTIONS: tuple[Callable[[Any], Any], ...] = (
         is_flag=True,
         help="Replace outputs that exist; two published releases leak more than one.",
     ),
+    show_values_option,
     click.option("--json", "as_json", is_flag=True, help="Print one JSON object."),
 )
 _SPARSE_OPTIONS: tuple[Callable[[Any], Any], ...] = (
@@ -325,16 +327,18 @@ def laplace_command(
     if estimate is not None:
         if alpha is not None or delta is None:
             raise click.UsageError("--estimate needs --delta, and excludes --alpha")
-        known = L1Ball.from_counts(_estimated(estimate, header=not job.no_header), delta=delta)
+        known = L1Ball.from_counts(
+            _estimated(estimate, header=not job.no_header, show_values=job.show_values), delta=delta
+        )
     elif delta is not None:
         raise click.UsageError("--delta belongs to --estimate; without it the guarantee has no delta")
     plan = plan_laplace(epsilon=epsilon, alpha=known, scale=scale)
     _run(job, plan, allow_float_noise=allow_float_noise, known=known if isinstance(known, L1Ball) else None)
 
 
-def _estimated(path: str, *, header: bool) -> dict[str, int]:
+def _estimated(path: str, *, header: bool, show_values: bool) -> dict[str, int]:
     with readable(path) as place:
-        return read_counts(place, header=header)
+        return read_counts(place, header=header, show_values=show_values)
 
 
 def _run(job: Job, plan: ReleaseRecord, *, allow_float_noise: bool = False, known: L1Ball | None = None) -> None:

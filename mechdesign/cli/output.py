@@ -20,6 +20,11 @@ from mechdesign.optimize import Comparison, Design
 from mechdesign.uncertainty import L1Ball, ProductSet, UncertaintySet
 
 _LEAST_WIDTH = 60  # columns of a terminal; where it says fewer, the terminal folds lines, and no text is left out
+show_values_option = click.option(
+    "--show-values",
+    is_flag=True,
+    help="Let messages print values that are refused, which may be somebody's; they name the row alone otherwise.",
+)
 
 
 def print_json(schema: str, record: dict[str, Any]) -> None:

@@ -6,7 +6,7 @@ import click
 
 from mechdesign.atomic import accepted_ending
 from mechdesign.cli import places
-from mechdesign.cli.output import guarantee_record, print_facts, print_json, promise
+from mechdesign.cli.output import guarantee_record, print_facts, print_json, promise, show_values_option
 from mechdesign.cli.progress import Progress
 from mechdesign.deploy.stream import ENDINGS, RecordFile, privatize_file
 from mechdesign.inputs import readable
@@ -29,11 +29,12 @@ from mechdesign.inputs import readable
     metavar="COLUMN",
     multiple=True,
     help="Also copy this column (again for more). What is kept can undo the privacy: the guarantee speaks of the "
-    "report alone.",
+    "report alone. An index that pandas keeps (__index_level_0__) is a column like others, and copied as it is.",
 )
 @click.option("--unknown", metavar="LABEL", help="Take values outside the alphabet for this input.")
 @click.option("--missing", metavar="LABEL", help="Take missing values (nulls, empty fields) for this input.")
 @click.option("--overwrite", is_flag=True, help="Replace OUT if it exists; two published runs leak more than one.")
+@show_values_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def privatize_command(
     *,
@@ -46,6 +47,7 @@ def privatize_command(
     unknown: str | None,
     missing: str | None,
     overwrite: bool,
+    show_values: bool,
     as_json: bool,
 ) -> None:
     """Replace a column of FILE (CSV or Parquet, of any size) by reports drawn from a mechanism.
@@ -76,7 +78,7 @@ def privatize_command(
         mechanism = places.load_mechanism(mechanism_file)
         with readable(file) as place:
             done = privatize_file(
-                RecordFile(place, column, header=not no_header),
+                RecordFile(place, column, header=not no_header, show_values=show_values),
                 output,
                 mechanism,
                 keep=keep,

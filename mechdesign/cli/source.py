@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from mechdesign.cli.output import show_values_option
 from mechdesign.counts import count_column, read_counts
 from mechdesign.errors import InputError, printable
 from mechdesign.inputs import readable
@@ -34,6 +35,7 @@ class Source:
     radius: str | None
     samples: int | None
     utility: str | None
+    show_values: bool
 
     def inputs(self) -> list[str]:
         """Return the files that are read."""
@@ -51,13 +53,13 @@ class Source:
             if self.column is None:
                 raise click.UsageError("--data needs --column, a name (or an index from 0 with --no-header)")
             with readable(self.data) as place:
-                counts = count_column(place, self.column, header=not self.no_header)
+                counts = count_column(place, self.column, header=not self.no_header, show_values=self.show_values)
                 title = f"{place}, column {self.column}"
         else:
             if self.column is not None:
                 raise click.UsageError("--column belongs to --data; a file of counts has two columns, label and count")
             with readable(self.counts or "") as place:
-                counts = read_counts(place, header=not self.no_header)
+                counts = read_counts(place, header=not self.no_header, show_values=self.show_values)
                 title = str(place)
         try:
             ball = L1Ball.from_counts(counts, delta=self.delta, radius=self.radius, samples=self.samples)
@@ -114,6 +116,7 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.option(
         "--samples", metavar="N", type=int, help="Sample size behind --delta, if not the total of the counts."
     ),
+    show_values_option,
     click.option("--utility", metavar="NAME", help=f"What is maximised: {', '.join(NAMES[:5])}. [default: {NAMES[0]}]"),
 )
 

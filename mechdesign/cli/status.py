@@ -14,7 +14,11 @@ from mechdesign.cli.commands import commands
 from mechdesign.errors import InputError, LimitError, MechdesignError, printable, shorten
 
 _TRACEBACK = "MECHDESIGN_TRACEBACK"
-_NO_HEADER = "header=False"
+_OPTIONS = {
+    "header=False": "--no-header",
+    "(show_values": "(--show-values",
+    "overwrite=True": "--overwrite",
+}
 
 
 def status_of(arguments: Sequence[str] | None) -> int:
@@ -65,8 +69,10 @@ def _usage(error: click.ClickException) -> str:
 
 
 def _in_options(message: str) -> str:
-    """Return a message that ends with what to pass in Python, with the option of the command line instead."""
-    return f"{message.removesuffix(_NO_HEADER)}--no-header" if message.endswith(_NO_HEADER) else message
+    """Return a message that names parameters of Python, with the options of the command line instead."""
+    for parameter, option in _OPTIONS.items():
+        message = message.replace(parameter, option)
+    return message
 
 
 def _refusal(error: OSError) -> str:

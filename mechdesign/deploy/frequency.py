@@ -140,6 +140,7 @@ def estimate_frequencies(
     of: str = "population",
     confidence: float = 0.95,
     integers: str | None = None,
+    show_values: bool = False,
 ) -> FrequencyEstimate:
     """Estimate how frequent each input of a mechanism is, from one report for each record.
 
@@ -165,6 +166,8 @@ def estimate_frequencies(
     integers : {"codes", "labels"}, optional
         What integers among the reports are. Without it they are codes, and are refused where a label reads as an
         integer.
+    show_values : bool
+        Whether messages print a report that is refused; without it they name its position alone.
 
     Returns
     -------
@@ -210,7 +213,7 @@ def estimate_frequencies(
     _check_choice("method", method, _METHODS)
     _check_choice("of", of, _TARGETS)
     _check_confidence(confidence)
-    counts = _counts(reports, mechanism.outputs, integers)
+    counts = _counts(reports, mechanism.outputs, integers, show_values=show_values)
     n = sum(counts)
     matrix, N = mechanism.matrix, len(mechanism.inputs)
     found = identify(matrix)
@@ -307,14 +310,17 @@ def _check_confidence(confidence: object) -> None:
         raise InputError(f"confidence is {shorten(confidence)}; accepted: a number strictly between 0 and 1")
 
 
-def _counts(reports: Any, outputs: tuple[str, ...], integers: str | None) -> list[int]:
+def _counts(reports: Any, outputs: tuple[str, ...], integers: str | None, *, show_values: bool) -> list[int]:
     """Return how often each output was reported."""
     if isinstance(reports, Mapping):
         counts = _tabled(reports, outputs)
     else:
         if _is_table(reports, outputs):
             raise InputError("the reports are a Series of counts; give a mapping from label to count, as of .to_dict()")
-        codes = encode(reports, Alphabet(outputs, integers=integers, where="reports[{}]".format, replaces=False)).codes
+        alphabet = Alphabet(
+            outputs, integers=integers, where="reports[{}]".format, replaces=False, show_values=show_values
+        )
+        codes = encode(reports, alphabet).codes
         counts = np.bincount(codes, minlength=len(outputs)).tolist()
     if not any(counts):
         raise InputError("there are no reports; give at least one")

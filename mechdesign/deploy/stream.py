@@ -18,7 +18,7 @@ from mechdesign.errors import InputError, shorten
 from mechdesign.mechanism import Mechanism
 from mechdesign.mechanism.encoding import Alphabet, Codes
 from mechdesign.mechanism.sampler import random_bytes
-from mechdesign.tables import Columns, index_from, open_columns
+from mechdesign.tables import BATCH_ROWS, Columns, index_from, open_columns
 
 Report = Callable[[str], None]
 ENDINGS = (".csv", ".parquet")
@@ -37,16 +37,23 @@ class RecordFile:
         The name of the column, or without a header its index from 0.
     header : bool
         Whether the first line of a CSV file names the columns.
+    show_values : bool
+        Whether messages print a record that is refused; without it they name its row alone.
     """
 
     path: str | os.PathLike[str]
     column: str
     header: bool = True
+    show_values: bool = False
 
     @property
     def name(self) -> str:
         """The column's name; without a header its index, as text."""
         return self.column if self.header else str(index_from(self.column))
+
+    def open(self, *others: str) -> Columns:
+        """Open the column, beside others of the file."""
+        return open_columns(self.path, [self.column, *others], header=self.header, show_values=self.show_values)
 
     def batches(self, columns: Columns, alphabet: Alphabet) -> Iterator[tuple[Codes, Any]]:
         """Yield the codes of the column, in batches, each beside the batch itself.
@@ -56,12 +63,16 @@ class RecordFile:
         Raises
         ------
         InputError
-            Naming the file, the first record outside the alphabet (counted from 1) and its value.
+            Naming the file and the first record outside the alphabet, counted from 1.
         """
         import pyarrow as pa
 
         before = 0
-        named = replace(alphabet, where=lambda index: f"{self.path}, record {before + index + 1}")
+        named = replace(
+            alphabet,
+            where=lambda index: f"{self.path}, record {before + index + 1}",
+            show_values=self.show_values,
+        )
         for batch in columns.batches:
             records = batch.column(self.name)
             if pa.types.is_integer(records.type):
@@ -96,8 +107,9 @@ def privatize_file(  # noqa: PLR0913 - what is done to records, and where it goe
     mechanism : Mechanism
         Its inputs are the alphabet.
     keep : sequence of str
-        Other columns to be copied; all others are dropped. **What is kept can undo the privacy**: the guarantee
-        speaks of the report alone, not of the report together with columns that tell of the record.
+        Other columns to be copied; all others are dropped, and so is what the file says of columns beside their names
+        and types. An index of pandas (``__index_level_0__``) is copied as it is. **What is kept can undo the privacy**:
+        the guarantee speaks of the report alone, not of the report together with columns that tell of the record.
     overwrite : bool
         Whether a file that stands there is replaced. Each run draws anew, and two published runs leak more than one.
     unknown, missing, rng
@@ -113,7 +125,7 @@ def privatize_file(  # noqa: PLR0913 - what is done to records, and where it goe
     Raises
     ------
     InputError
-        For unreadable or malformed input, a record outside the alphabet (its row and value are named), a
+        For unreadable or malformed input, a record outside the alphabet (its row is named), a
         place that cannot be written, that holds a file already or is the input, or a full disk. Nothing is then left
         under the name of the output.
 
@@ -139,7 +151,7 @@ def privatize_file(  # noqa: PLR0913 - what is done to records, and where it goe
         check_absent(output, "allow it (overwrite=True)")
     alphabet = Alphabet(mechanism.inputs, unknown, missing)
     random = random_bytes(rng)
-    columns = open_columns(source, [records.column, *keep], header=records.header)
+    columns = records.open(*keep)
     labels = pa.array(mechanism.outputs, type=pa.string())
     done = 0
     with (
@@ -172,7 +184,7 @@ def count_reports(reports: RecordFile, labels: tuple[str, ...], *, report: Repor
     InputError
         For unreadable or malformed input, and a value that is none of the labels (its row is named).
     """
-    columns = open_columns(reports.path, [reports.column], header=reports.header)
+    columns = reports.open()
     counts = np.zeros(len(labels), dtype=np.int64)
     for codes, _ in reports.batches(columns, Alphabet(labels, replaces=False)):
         counts += np.bincount(codes, minlength=len(labels))
@@ -186,14 +198,9 @@ def _writer(
     ending: str, file: BinaryIO, columns: Columns, records: RecordFile, labels: Sequence[str]
 ) -> Iterator[Callable[[Any], None]]:
     """Yield what writes one batch, whose reports are among the labels."""
-    import pyarrow as pa
-
     if ending == ".parquet":
-        import pyarrow.parquet as pq
-
-        place = columns.schema.get_field_index(records.name)
-        with pq.ParquetWriter(file, columns.schema.set(place, pa.field(records.name, pa.string()))) as writer:
-            yield writer.write_batch
+        with _parquet_writer(file, columns, records) as write:
+            yield write
         return
     schema = _csv_schema(columns, records)
     if records.header:
@@ -203,6 +210,35 @@ def _writer(
     kept = [field.name for field in schema if field.name != records.name and _is_text(field.type)]
     quoted = any(character in label for label in labels for character in _SPECIAL)
     yield lambda batch: _write_csv(batch.cast(schema), file, kept, quoted=quoted)
+
+
+@contextmanager
+def _parquet_writer(file: BinaryIO, columns: Columns, records: RecordFile) -> Iterator[Callable[[Any], None]]:
+    """Yield what writes one batch to a Parquet file whose row groups have one size, whatever those of the source.
+
+    Batches end where the blocks of a CSV file or the row groups of a Parquet file do, and so does what fields say of
+    themselves come from there: either could tell of what is dropped.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    place = columns.schema.get_field_index(records.name)
+    schema = columns.schema.set(place, pa.field(records.name, pa.string()))
+    schema = pa.schema([field.remove_metadata() for field in schema])
+    waiting: list[Any] = []
+
+    def write(batch: Any) -> None:
+        waiting.append(batch.cast(schema))
+        if sum(map(len, waiting)) >= BATCH_ROWS:
+            table = pa.Table.from_batches(waiting)
+            whole = len(table) // BATCH_ROWS * BATCH_ROWS
+            writer.write_table(table.slice(0, whole).unify_dictionaries(), BATCH_ROWS)
+            waiting[:] = table.slice(whole).to_batches()
+
+    with pq.ParquetWriter(file, schema) as writer:
+        yield write
+        if any(map(len, waiting)):
+            writer.write_table(pa.Table.from_batches(waiting).unify_dictionaries(), BATCH_ROWS)
 
 
 def _csv_schema(columns: Columns, records: RecordFile) -> Any:

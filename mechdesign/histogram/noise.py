@@ -14,6 +14,10 @@ from mechdesign.mechanism.sampler import RandomBytes
 
 Floats = NDArray[np.float64]
 
+LARGEST_SCALE = 10**14
+"""The largest scale of noise for counts up to 10^15: Laplace noise is then below 4.5e15, two Gaussian ones are together
+below 1.9e15, and the sums below 2^53, so that floats hold every whole number of that size."""
+
 
 def laplace_noise(scale: float, size: int, source: RandomBytes) -> Floats:
     """Return independent Laplace noise of mean 0 and variance ``2 scale^2``.

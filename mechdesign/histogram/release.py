@@ -21,7 +21,7 @@ from mechdesign.errors import InputError, shorten
 from mechdesign.exact import float_up, rounded_text
 from mechdesign.histogram.discrete import above_threshold, half_step_noise
 from mechdesign.histogram.discrete_sampler import draw_discrete_gaussian
-from mechdesign.histogram.noise import Floats, gaussian_noise, laplace_noise
+from mechdesign.histogram.noise import LARGEST_SCALE, Floats, gaussian_noise, laplace_noise
 from mechdesign.histogram.plan import plan_csh, plan_discrete, plan_gshm, plan_laplace, plan_top_k
 from mechdesign.histogram.record import ReleaseRecord
 from mechdesign.histogram.top_k import top_k_counts
@@ -361,12 +361,12 @@ def checked_histogram(counts: Counts) -> tuple[tuple[str, ...], Integers]:
 
 
 def check_noise(plan: ReleaseRecord, *, allowed: bool) -> None:
-    """Check that continuous noise, which is drawn as floats, is allowed where it is planned.
+    """Check that continuous noise, which is drawn as floats, is allowed where it is planned, and that they hold it.
 
     Raises
     ------
     InputError
-        If it is not.
+        If it is not allowed, or its scale is above 10^14: floats of that size miss whole numbers, or are infinite.
     """
     if plan.noise == "continuous" and not allowed:
         raise InputError(
@@ -374,6 +374,13 @@ def check_noise(plan: ReleaseRecord, *, allowed: bool) -> None:
             "numbers says; pass allow_float_noise=True (--allow-float-noise) to accept that, or take discrete noise "
             "(release_discrete, release_top_k)"
         )
+    scales = {name: getattr(plan, name) for name in ("scale", "sigma", "value_sigma")}
+    for name, scale in scales.items():
+        if plan.noise == "continuous" and scale is not None and scale > LARGEST_SCALE:
+            raise InputError(
+                f"the {name} of the noise is {rounded_text(scale)}; accepted: at most 10^14, beyond which floats do "
+                "not hold whole numbers; ask for a larger epsilon, or a smaller scale"
+            )
 
 
 def check_bins(counts: Counts, ball: L1Ball) -> None:

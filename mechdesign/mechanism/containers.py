@@ -1,6 +1,7 @@
 """Records in the containers that people keep them in: to codes, and back to the same kind of container.
 
-Lists, numpy arrays, pandas and polars series and pyarrow arrays. Neither pandas nor polars is required.
+Lists, numpy arrays, pandas and polars series and pyarrow arrays. Neither pandas nor polars is required. What a mask of
+numpy hides is missing.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mechdesign.errors import InputError, shorten
+from mechdesign.errors import InputError
 from mechdesign.mechanism.encoding import Alphabet, Codes, is_missing
 
 _ACCEPTED = "a list, a one-dimensional numpy array, a pandas or polars Series, or a pyarrow array"
@@ -69,7 +70,7 @@ def encode(records: Any, alphabet: Alphabet) -> Encoded:
     Raises
     ------
     InputError
-        For another container, or a record that is not in the alphabet: its position and value are named.
+        For another container, or a record that is not in the alphabet: its position is named.
 
     Examples
     --------
@@ -78,7 +79,7 @@ def encode(records: Any, alphabet: Alphabet) -> Encoded:
     """
     package = _package(records)
     if package is not None:
-        found, are_codes = _encoded_arrow(_as_arrow(records, package), alphabet)
+        found, are_codes = _encoded_arrow(_as_arrow(records, package, alphabet), alphabet)
     elif isinstance(records, np.ndarray):
         found, are_codes = _encoded_array(records, alphabet)
     elif (
@@ -86,7 +87,7 @@ def encode(records: Any, alphabet: Alphabet) -> Encoded:
         or not isinstance(records, Iterable)
         or hasattr(records, "shape")
     ):
-        raise InputError(f"the records are {shorten(records)}; accepted: {_ACCEPTED}")
+        raise InputError(f"the records are a {type(records).__name__}; accepted: {_ACCEPTED}")
     else:
         listed = records if isinstance(records, list | tuple) else list(records)
         found, are_codes = _encoded_list(listed, alphabet)
@@ -119,7 +120,7 @@ def _package(records: object) -> str | None:
     return package if package in {"pandas", "polars", "pyarrow"} and is_column else None
 
 
-def _as_arrow(records: Any, package: str) -> Any:
+def _as_arrow(records: Any, package: str, alphabet: Alphabet) -> Any:
     import pyarrow as pa
 
     try:
@@ -128,7 +129,7 @@ def _as_arrow(records: Any, package: str) -> Any:
         return records.to_arrow() if package == "polars" else records
     except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
         raise InputError(
-            f"the records are a Series of mixed values ({shorten(str(error), 100)}); accepted: labels, as text"
+            f"the records are a Series of mixed values{alphabet.shown(str(error))}; accepted: labels, as text"
         ) from None
 
 
@@ -147,14 +148,15 @@ def _encoded_arrow(records: Any, alphabet: Alphabet) -> tuple[Codes, bool]:
 def _encoded_array(records: NDArray[Any], alphabet: Alphabet) -> tuple[Codes, bool]:
     if records.ndim != 1:
         raise InputError(f"the records have shape {records.shape}; accepted: {_ACCEPTED}")
+    masked = np.ma.getmaskarray(records) if isinstance(records, np.ma.MaskedArray) else None
     if records.dtype.kind in "iu":
         if alphabet.takes_integers_as_codes():
-            return alphabet.codes_of_integers(records), True
-        return alphabet.codes_of_labels([str(record) for record in records.tolist()]), False
+            return alphabet.codes_of_integers(np.ma.getdata(records), masked), True
+        return alphabet.codes_of_labels([None if record is None else str(record) for record in records.tolist()]), False
     if records.dtype.kind == "U":
         import pyarrow as pa
 
-        return alphabet.codes_of_arrow(pa.array(records)), False
+        return alphabet.codes_of_arrow(pa.array(np.ma.getdata(records), mask=masked)), False
     if records.dtype.kind in "OT":
         return _encoded_list(records.tolist(), alphabet)
     raise InputError(f"the records are of type {records.dtype}; accepted: labels as text, or integer codes")
@@ -173,8 +175,8 @@ def _encoded_list(records: Sequence[Any], alphabet: Alphabet) -> tuple[Codes, bo
     for index, record in enumerate(records):
         if not missing[index] and not _is_integer_type(type(record)):
             raise InputError(
-                f"{alphabet.where(index)} is {shorten(record)} among integers; accepted: all labels, as text, or all "
-                "integer codes"
+                f"{alphabet.where(index)} is a {type(record).__name__} among integers{alphabet.shown(record)}; "
+                "accepted: all labels, as text, or all integer codes"
             )
     integers = np.array([0 if gone else record for record, gone in zip(records, missing, strict=True)])
     return alphabet.codes_of_integers(integers, missing), True

@@ -40,6 +40,8 @@ class Alphabet:
         Names a record by its position, for messages.
     replaces : bool
         Whether the caller lets users name ``unknown`` and ``missing``, so that messages may point to them.
+    show_values : bool
+        Whether messages print records, which then end up in logs. Without it they name rows alone.
 
     Raises
     ------
@@ -58,6 +60,7 @@ class Alphabet:
     integers: str | None = None
     where: Callable[[int], str] = "records[{}]".format
     replaces: bool = True
+    show_values: bool = False
     _table: dict[object, int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -91,7 +94,7 @@ class Alphabet:
         Raises
         ------
         InputError
-            Naming the first record that has no code, and its value.
+            Naming the first record that has no code.
         """
         try:
             codes = np.fromiter(map(self._table.get, records, repeat(_NONE)), dtype=np.intp, count=len(records))
@@ -111,7 +114,7 @@ class Alphabet:
         Raises
         ------
         InputError
-            Naming the first record that has no code, and its value, or the type if it is not text.
+            Naming the first record that has no code, or the type if it is not text.
         """
         import pyarrow as pa
         import pyarrow.compute as pc
@@ -144,7 +147,7 @@ class Alphabet:
         Raises
         ------
         InputError
-            Naming the first record that is out of range, and its value.
+            Naming the first record that is out of range.
         """
         size = len(self.labels)
         if missing is None:
@@ -181,14 +184,23 @@ class Alphabet:
         if is_missing(value):
             way = "name the label that missing values are taken for (missing)" if self.replaces else "leave it out"
             return InputError(f"{where} is missing; {way}")
+        shown = self.shown(value)
         if isinstance(value, int | np.integer) and not isinstance(value, bool):
-            return InputError(f"{where} is {shorten(value)}; accepted: codes from 0 to {len(self.labels) - 1}")
+            return InputError(f"{where} is out of range{shown}; accepted: codes from 0 to {len(self.labels) - 1}")
         if isinstance(value, str):
             way = ", or name the label that unknown values are taken for (unknown)" if self.replaces else ""
-            return InputError(
-                f"{where} is {shorten(value)}, which is not in the alphabet; accepted: {self._listed()}{way}"
-            )
-        return InputError(f"{where} is {shorten(value)}, a {type(value).__name__}; accepted: labels, as text")
+            return InputError(f"{where} is not in the alphabet{shown}; accepted: {self._listed()}{way}")
+        return InputError(f"{where} is a {type(value).__name__}{shown}; accepted: labels, as text")
+
+    def shown(self, value: object) -> str:
+        """Return a value for a message, or how to see it.
+
+        Examples
+        --------
+        >>> Alphabet(("a", "b"), show_values=True).shown("c"), Alphabet(("a", "b")).shown("c")
+        (": 'c'", ' (show_values prints it)')
+        """
+        return f": {shorten(value)}" if self.show_values else " (show_values prints it)"
 
     def _listed(self) -> str:
         shown = ", ".join(map(repr, self.labels[:8]))
@@ -196,11 +208,19 @@ class Alphabet:
 
 
 def is_missing(value: object) -> bool:
-    """Return whether a value means nothing: null, NaN or empty text.
+    """Return whether a value means nothing: null, NaN, a masked entry or empty text.
 
     Examples
     --------
     >>> is_missing(None), is_missing(float("nan")), is_missing(""), is_missing("?")
     (True, True, True, False)
     """
-    return value is None or value == "" or (isinstance(value, float) and math.isnan(value))
+    if isinstance(value, float | np.floating):
+        return math.isnan(value)
+    # pandas has two words of its own, which are equal to nothing; it is not imported for them.
+    return (
+        value is None
+        or value is np.ma.masked
+        or (isinstance(value, str) and not value)
+        or type(value).__name__ in {"NAType", "NaTType"}
+    )

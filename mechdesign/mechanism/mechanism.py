@@ -230,6 +230,7 @@ class Mechanism:
         unknown: str | None = None,
         missing: str | None = None,
         integers: str | None = None,
+        show_values: bool = False,
     ) -> Any:
         """Return one report for each record, drawn exactly from the integers.
 
@@ -253,6 +254,8 @@ class Mechanism:
             of priors.
         integers : {"codes", "labels"}, optional
             What integers are. Without it they are codes, and are refused where a label reads as an integer.
+        show_values : bool
+            Whether messages print a record that is refused; without it they name its position alone.
 
         Returns
         -------
@@ -274,7 +277,7 @@ class Mechanism:
         (4, True)
         """
         source = random_bytes(rng)
-        encoded = encode(records, Alphabet(self.inputs, unknown, missing, integers))
+        encoded = encode(records, Alphabet(self.inputs, unknown, missing, integers, show_values=show_values))
         return encoded.answer(self.sampler.draw(encoded.codes, source), self.outputs)
 
     def save(self, path: str | os.PathLike[str]) -> None:

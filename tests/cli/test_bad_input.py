@@ -47,22 +47,22 @@ def put(tmp_path):
 
 
 BAD_COUNTS = [
-    ("level,people\nlow,-5\nhigh,2\n", "the count of 'low' is '-5'"),
-    ("level,people\nlow,5.5\nhigh,2\n", "the count of 'low' is '5.5'"),
-    ("level,people\nlow,NaN\nhigh,2\n", "the count of 'low' is 'NaN'"),
+    ("level,people\nlow,-5\nhigh,2\n", "line 2: the second field is not a count"),
+    ("level,people\nlow,5.5\nhigh,2\n", "line 2: the second field is not a count (show_values"),
+    ("level,people\nlow,NaN\nhigh,2\n", "line 2: the second field is not a count (show_values prints"),
     ("level,people\nlow,9999999999999999\nhigh,2\n", "from 0 to 10^15"),
-    ("level,people\nlow,\nhigh,2\n", "the count of 'low' is ''"),
+    ("level,people\nlow,\nhigh,2\n", "line 2: the second field is not a count (show_values prints it)"),
     ("", "has no counts"),
     ("level,people\n", "has no counts"),
     ("level,people\nlow,5\n", "one category ('low')"),
     ("level,people\nlow,0\nhigh,0\n", "all counts are 0"),
     ("level,people\nlow,0\nhigh,5\n", "'low' has probability 0 under a known prior"),
-    ("level,people\nlow,5\nlow,5\n", "line 3: the label 'low' occurs twice"),
-    ("level,people\n,5\nhigh,5\n", "a label is empty"),
-    ("level,people\nlow\nhigh,5\n", "line 2: 1 fields"),
+    ("level,people\nlow,5\nlow,5\n", "line 3: the label occurs twice"),
+    ("level,people\n,5\nhigh,5\n", "line 2: the first field is empty"),
+    ("level,people\nlow\nhigh,5\n", "line 2: 1 field ("),
     ("low,5\nhigh,5\n", "--no-header"),
     (b"level,people\nl\xf6w,5\nhigh,5\n", "not UTF-8"),
-    ('level,people\n"low,5\nhigh,5\n', "not CSV"),
+    ('level,people\n"low,5\nhigh,5\n', "malformed, line 2: a quote that is not closed"),
 ]
 
 
@@ -76,15 +76,15 @@ def test_a_bad_table_of_counts(refused, put, content, part):
 @pytest.mark.parametrize(
     ("content", "arguments", "part"),
     [
-        ("", ["--column", "level"], "has no records"),
+        ("", ["--column", "level"], "is empty"),
         ("id,level\n", ["--column", "level"], "has no records"),
         ("id,level\n1,low\n2,low\n", ["--column", "level"], "one category ('low')"),
-        ("id,level\n1,low\n2,\n", ["--column", "level"], "line 3: the column 'level' is empty"),
-        ("id,level\n1,low\n2\n", ["--column", "level"], "line 3: 1 fields"),
+        ("id,level\n1,low\n2,\n", ["--column", "level"], "record 2 is missing"),
+        ("id,level\n1,low\n2\n", ["--column", "level"], "line 3: 1 field,"),
         ("id,level\n1,low\n", ["--column", "height"], "the column 'height' is missing"),
         ("level,level\n1,low\n", ["--column", "level"], "the column 'level' occurs twice"),
         ("1,low\n2,high\n", ["--column", "level", "--no-header"], "give its index"),
-        ("1,low\n2,high\n", ["--column", "2", "--no-header"], "there is no column '2'"),
+        ("1,low\n2,high\n", ["--column", "2", "--no-header"], "there is no column 2"),
         ("1,low\n2,high\n", ["--column", "-1", "--no-header"], "give its index"),
     ],
 )

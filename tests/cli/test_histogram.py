@@ -139,6 +139,19 @@ def test_a_column_of_records_is_counted(command, ending):
     assert list(released()) == ["a"]
 
 
+@pytest.mark.parametrize("size", [["--epsilon", "1e-19"], ["--scale", "1e308"], ["--scale", "1.1e14"]])
+@pytest.mark.parametrize("whole", [[], ["--whole"]])
+def test_noise_beyond_what_floats_hold_is_refused(command, size, whole):
+    status, out, err = command("laplace", "counts.csv", *size, FLOAT, *whole, "-o", "out.csv")
+    assert (status, out) == (2, "")
+    assert "the scale of the noise is" in err
+    assert "accepted: at most 10^14" in err
+    assert err.count("\n") == 1
+    assert not Path("out.csv").exists()
+    assert command("laplace", "counts.csv", "--scale", "1e14", FLOAT, *whole, "-o", "out.csv")[0] == 0
+    assert all(abs(value) < 2**53 for value in released().values())
+
+
 def test_whole_counts(command):
     assert command("laplace", "counts.csv", "--scale", 5, FLOAT, "--whole", "-o", "out.csv")[0] == 0
     assert all(re.fullmatch(r"\d+", text.rsplit(",")[-1]) for text in Path("out.csv").read_text().splitlines()[1:])

@@ -105,7 +105,7 @@ def test_a_mechanism_that_does_not_prove_is_refused_before_anything_is_read(comm
 @pytest.mark.parametrize(
     ("options", "change", "part"),
     [
-        ([], "secret", "record 3 is 'secret', which is not in the alphabet"),
+        ([], "secret", "record 3 is not in the alphabet (show_values prints it)"),
         ([], "", "record 3 is missing"),
         (["--unknown", "secret"], "secret", "unknown values are to be taken for 'secret', which is no label"),
         (["--keep", "level"], "low", "asked for twice"),
@@ -113,7 +113,11 @@ def test_a_mechanism_that_does_not_prove_is_refused_before_anything_is_read(comm
         (["-o", "records.csv"], "low", "is the input"),
         (["-o", "reports.xls"], "low", "accepted: .csv, .parquet"),
         (["--mechanism", "nothing.json"], "low", "cannot read nothing.json"),
-        (["--column", "nothing"], "low", "the column 'nothing' is missing; accepted: 'id, level'"),
+        (
+            ["--column", "nothing"],
+            "low",
+            "the column 'nothing' is missing in the first line; accepted: the 2 names there (show_values)",
+        ),
     ],
 )
 def test_bad_requests_end_in_one_line_and_leave_nothing(command, options, change, part):
@@ -125,6 +129,35 @@ def test_bad_requests_end_in_one_line_and_leave_nothing(command, options, change
     assert err.count("\n") == 1
     assert sorted(path.name for path in Path().iterdir()) == ["m.json", "records.csv"]
     assert Path("records.csv").read_text().startswith("id,level\n1,low\n")
+
+
+def test_values_of_records_are_printed_only_if_asked_for(command):
+    Path("records.csv").write_text("id,level\n1,low\n2,MYSSN-123\n")
+    Path("people.csv").write_text("level,count\nlow,5\nMYSSN-123,MYSSN-123\n")
+    long = "MYSSN-123" * 200
+    Path("long.csv").write_text(f"level\nlow\n{long}\n")
+    Path("told.csv").write_text("level\nMYSSN-123\n")
+    reports = ("estimate", "told.csv", "--column", "level", "--mechanism", "m.json")
+    asked = [
+        ("privatize", "records.csv", "--column", "level", "--mechanism", "m.json", "-o", "reports.csv"),
+        ("privatize", "records.csv", "--column", "MY", "--mechanism", "m.json", "-o", "reports.csv", "--no-header"),
+        ("privatize", "people.csv", "--column", "2", "--mechanism", "m.json", "-o", "reports.csv"),
+        reports,
+        *(
+            (name, "--data", "long.csv", "--column", "level", "--epsilon", "1", "--delta", "1e-3")
+            for name in ("design", "compare")
+        ),
+        *((name, "--counts", "people.csv", "--epsilon", "1", "--delta", "1e-3") for name in ("design", "compare")),
+        ("histogram", "discrete", "people.csv", "-k", "2", "--epsilon", "1", "--delta", "1e-3", "-o", "reports.csv"),
+    ]
+    shown = 0
+    for arguments in asked:
+        for option in ([], ["--show-values"]):
+            status, out, err = command(*arguments, *option)
+            assert (status, out, err.count("\n")) == (2, "", 1)
+            assert option or "MYSSN" not in err
+            shown += "MYSSN" in err
+    assert shown == len(asked) - 2  # an index that is none, and names of columns, are no values of records
 
 
 def test_unknown_and_missing_values_have_options(command):
@@ -186,7 +219,7 @@ def test_reports_of_another_mechanism_are_refused(command):
     Path("reports.csv").write_text("level\ny1\ny99\n")
     status, _, err = estimate(command)
     assert status == 2
-    assert "record 2 is 'y99', which is not in the alphabet" in err
+    assert "record 2 is not in the alphabet (show_values prints it)" in err
 
 
 def test_no_reports_no_estimate(command):

@@ -10,13 +10,18 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from chi_square import NEVER_FLAKES, p_value
+from hypothesis import given
+from hypothesis import strategies as st
 
 import mechdesign as md
 from mechdesign import tables
+from mechdesign.counts import count_column
 from mechdesign.deploy import stream
 from mechdesign.deploy.stream import RecordFile, count_reports, privatize_file
 
@@ -149,7 +154,7 @@ def test_compressed_csv(tmp_path, told):
 
 @pytest.mark.parametrize("output", ["out.csv", "out.parquet"])
 def test_many_batches_are_one_file(tmp_path, told, monkeypatch, output):
-    monkeypatch.setattr(tables, "_BLOCK_BYTES", 256)
+    monkeypatch.setattr(tables, "BLOCK_BYTES", 256)
     rows = [(str(i), LABELS[i * i % 5], "x" * (i % 50)) for i in range(5_000)]
     source = write_csv(tmp_path / "in.csv", rows)
     steps = []
@@ -191,15 +196,151 @@ def test_a_generator_makes_an_experiment_repeatable(tmp_path, told):
     assert texts[0] == texts[1] != texts[2]
 
 
+# Nothing is changed but the column, and nothing else of the file comes through
+
+
+@pytest.fixture
+def plain():
+    """A mechanism that reports what it is told, in labels that need no quotes."""
+    ball = md.L1Ball([1 / 3] * 3, labels=["a", "b", "?"])
+    return md.Mechanism(np.diag([4] * 3).astype(np.int64), 2, md.Guarantee(md.Epsilon.of("log(3)"), ball), list("xyz"))
+
+
+def test_what_the_identity_reports_is_what_was_recorded(tmp_path_factory):
+    labels = ("a", "b c", 'd"e', "f,g", "ü ☂", '"', ",", "?")
+    ball = md.L1Ball([1 / 8] * 8, labels=labels)
+    same = md.Mechanism(np.diag([8] * 8).astype(np.int64), 3, md.Guarantee(md.Epsilon.of("log(8)"), ball), labels)
+    folder = tmp_path_factory.mktemp("identity")
+    words = st.sampled_from([*labels, ""])
+    notes = st.text(st.sampled_from('ab",\n\r é'), max_size=6)
+    modes = st.sampled_from(["csv", "csv.gz", "one.csv", "parquet"])
+
+    @given(st.lists(st.tuples(words, notes), max_size=25), modes, st.sampled_from(["\n", "\r\n"]), st.integers(30, 90))
+    def holds(rows, mode, end, size):
+        source = folder / f"in.{mode}"
+        if mode == "parquet":
+            table = {"kind": [word or None for word, _ in rows], "note": [note for _, note in rows]}
+            kinds = pa.schema([("kind", pa.string()), ("note", pa.string())])
+            pq.write_table(pa.table(table, schema=kinds), source, row_group_size=max(size % 7, 1))
+        else:
+            with (gzip.open if mode == "csv.gz" else open)(source, "wt", encoding="utf-8", newline="") as file:
+                writer = csv.writer(file, lineterminator=end)
+                keys = ["kind"] if mode == "one.csv" else ["kind", "note"]
+                quoting = csv.writer(file, lineterminator=end, quoting=csv.QUOTE_ALL)
+                writer.writerow(keys)
+                for word, note in rows:
+                    if mode == "one.csv" and not word:
+                        file.write(end)
+                    else:
+                        # The csv module leaves a carriage return bare where it does not end lines with one.
+                        (quoting if "\r" in note else writer).writerow([word, note][: len(keys)])
+        keep = [] if mode == "one.csv" else ["note"]
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(tables, "BLOCK_BYTES", size)
+            patched.setattr(stream, "BATCH_ROWS", 4)
+            done = privatize_file(RecordFile(source, "kind"), folder / "out.parquet", same, keep=keep, missing="?")
+        out = pq.read_table(folder / "out.parquet").to_pydict()
+        assert done == len(rows)
+        assert out["kind"] == [word or "?" for word, _ in rows]
+        if keep:
+            assert out["note"] == [note if mode == "parquet" else note.strip() for _, note in rows]
+
+    holds()
+
+
+def test_an_empty_line_is_a_missing_record_and_rows_stay_aligned(tmp_path, plain):
+    pl.DataFrame({"kind": ["a", None, "b", None]}).write_csv(tmp_path / "in.csv")
+    source = RecordFile(tmp_path / "in.csv", "kind")
+    assert privatize_file(source, tmp_path / "out.csv", plain, missing="?") == 4
+    assert (tmp_path / "out.csv").read_text() == "kind\nx\nz\ny\nz\n"
+    for refuse in (
+        lambda: privatize_file(source, tmp_path / "out.csv", plain),
+        lambda: count_reports(source, ("a", "b")),
+        lambda: count_column(tmp_path / "in.csv", "kind"),
+    ):
+        with pytest.raises(md.InputError, match="record 2 is missing"):
+            refuse()
+
+
+def test_a_stray_quote_swallows_no_record(tmp_path, plain):
+    (tmp_path / "in.csv").write_text('id,kind\n1,a\n2"x,a\n3,"b"\n4,a\n')
+    with pytest.raises(md.InputError, match="malformed, line 3: a quote within a field without quotes"):
+        privatize_file(RecordFile(tmp_path / "in.csv", "kind"), tmp_path / "out.csv", plain)
+    assert not (tmp_path / "out.csv").exists()
+
+
+TEXT = {
+    "plain": pa.array(["p", "q", 'say "r"']),
+    "large": pa.array(["p", "q", "two\nlines"], pa.large_string()),
+    "encoded": pa.array(["p", "q", "r,s"]).dictionary_encode(),
+}
+
+
+@pytest.mark.parametrize("name", TEXT)
+def test_kept_text_is_quoted_where_it_needs_it_though_no_report_does(tmp_path, plain, name):
+    table = pa.table({"n": [1, 2, 3], "kind": ["a", "b", "?"], **TEXT})
+    pq.write_table(table, tmp_path / "in.parquet")
+    source = RecordFile(tmp_path / "in.parquet", "kind")
+    privatize_file(source, tmp_path / "out.csv", plain, keep=["n", name])
+    assert read_csv(tmp_path / "out.csv") == [
+        ["n", "kind", name],
+        *([str(i + 1), "xyz"[i], text] for i, text in enumerate(TEXT[name].to_pylist())),
+    ]
+    privatize_file(source, tmp_path / "out.csv", plain, keep=["n"])
+    assert (tmp_path / "out.csv").read_text() == "n,kind\n1,x\n2,y\n3,z\n"
+
+
+@pytest.mark.parametrize("mode", ["parquet", "csv"])
+def test_row_groups_of_the_output_tell_nothing_of_the_input(tmp_path, plain, monkeypatch, mode):
+    monkeypatch.setattr(stream, "BATCH_ROWS", 8)
+    monkeypatch.setattr(tables, "BLOCK_BYTES", 200)
+    sizes = []
+    for group in (3, 20):
+        notes = ["x" * (50 if i % 9 < group else 0) for i in range(37)]
+        table = pa.table({"kind": ["a"] * 37, "note": notes, "kept": pa.array(notes).dictionary_encode()})
+        source = tmp_path / f"in.{mode}"
+        if mode == "parquet":
+            pq.write_table(table, source, row_group_size=group)
+        else:
+            write_csv(source, zip(*table.to_pydict().values(), strict=True), header=table.column_names)
+        for keep in ([], ["kept"]):
+            privatize_file(RecordFile(source, "kind"), tmp_path / "out.parquet", plain, keep=keep)
+            found = pq.ParquetFile(tmp_path / "out.parquet").metadata
+            sizes.append([found.row_group(i).num_rows for i in range(found.num_row_groups)])
+            if keep:
+                assert pq.read_table(tmp_path / "out.parquet").column("kept").to_pylist() == notes
+    assert sizes == [[8, 8, 8, 8, 5]] * 4
+
+
+def test_metadata_of_parquet_files_is_dropped_and_a_kept_index_stays(tmp_path, plain):
+    frame = pd.DataFrame({"kind": ["a", "b"], "secret": [1, 2]}, index=[70, 80])
+    table = pa.Table.from_pandas(frame)
+    fields = [field.with_metadata({"told": "MYSSN"}) for field in table.schema]
+    pq.write_table(
+        table.cast(pa.schema(fields, metadata={**table.schema.metadata, b"x": b"MYSSN"})), tmp_path / "in.parquet"
+    )
+    source = RecordFile(tmp_path / "in.parquet", "kind")
+    privatize_file(source, tmp_path / "out.parquet", plain, keep=["__index_level_0__"])
+    out = pq.read_table(tmp_path / "out.parquet")
+    assert out.schema.metadata is None
+    assert not any(b"told" in (field.metadata or {}) for field in out.schema)
+    assert b"MYSSN" not in (tmp_path / "out.parquet").read_bytes()
+    assert out.to_pydict() == {"kind": ["x", "y"], "__index_level_0__": [70, 80]}
+
+
 # What goes wrong
 
 
 @pytest.mark.parametrize(
     ("content", "column", "part"),
     [
-        ("id,kind\n1,a\n2,b\n", "kind", "record 2 is 'b', which is not in the alphabet"),
+        ("id,kind\n1,a\n2,b\n", "kind", "record 2 is not in the alphabet (show_values prints it); accepted: 'a'"),
         ("id,kind\n1,a\n2,\n", "kind", "record 2 is missing"),
-        ("id,kind\n1,a\n", "sort", "the column 'sort' is missing; accepted: 'id, kind'"),
+        (
+            "id,kind\n1,a\n",
+            "sort",
+            "the column 'sort' is missing in the first line; accepted: the 2 names there (show_values)",
+        ),
         ("id,id\n1,a\n", "id", "the column 'id' occurs twice"),
         ("id,kind\n1,a\n2\n", "kind", "malformed"),
         ("id,kind\n1,a\n2,a,a\n", "kind", "malformed"),
@@ -237,11 +378,11 @@ def test_a_truncated_gzip_file_is_refused(tmp_path, told):
 
 
 def test_the_record_that_is_refused_is_counted_over_all_batches(tmp_path, told, monkeypatch):
-    monkeypatch.setattr(tables, "_BLOCK_BYTES", 256)
+    monkeypatch.setattr(tables, "BLOCK_BYTES", 256)
     source = write_csv(tmp_path / "in.csv", [("a",)] * 1_233 + [("z",)] + [("a",)] * 99, header=["kind"])
-    with pytest.raises(md.InputError, match="record 1234 is 'z'"):
+    with pytest.raises(md.InputError, match="record 1234 is not in the alphabet"):
         privatize_file(RecordFile(source, "kind"), tmp_path / "out.csv", told)
-    with pytest.raises(md.InputError, match="record 1234 is 'z'"):
+    with pytest.raises(md.InputError, match="record 1234 is not in the alphabet"):
         count_reports(RecordFile(source, "kind"), LABELS)
 
 
@@ -310,7 +451,7 @@ class Fault(BaseException):
 
 @pytest.mark.parametrize("fault", [Fault, KeyboardInterrupt, MemoryError])
 def test_a_fault_between_writes_leaves_nothing_and_the_next_run_succeeds(tmp_path, told, monkeypatch, fault):
-    monkeypatch.setattr(tables, "_BLOCK_BYTES", 64)
+    monkeypatch.setattr(tables, "BLOCK_BYTES", 64)
     source = write_csv(tmp_path / "in.csv", ROWS)
     done = []
 
@@ -334,7 +475,7 @@ import os, signal, sys
 import mechdesign as md
 from mechdesign import tables
 from mechdesign.deploy.stream import RecordFile, privatize_file
-tables._BLOCK_BYTES = 64
+tables.BLOCK_BYTES = 64
 steps = []
 def kill(step):
     steps.append(step)
@@ -395,5 +536,5 @@ def test_output_to_a_device_is_refused(tmp_path, told):
 
 def test_a_report_outside_the_outputs_is_named(tmp_path, told):
     source = write_csv(tmp_path / "in.csv", [("y 3",), ("y9",)], header=["kind"])
-    with pytest.raises(md.InputError, match=r"in\.csv, record 2 is 'y9', which is not in the alphabet"):
-        count_reports(RecordFile(source, "kind"), told.outputs)
+    with pytest.raises(md.InputError, match=r"in\.csv, record 2 is not in the alphabet: 'y9'"):
+        count_reports(RecordFile(source, "kind", show_values=True), told.outputs)

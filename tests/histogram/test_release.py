@@ -158,6 +158,16 @@ def test_the_order_of_the_input_is_not_seen(name):
         assert list(released.items()) == [("m", 900), ("z", 700), ("a", 500), ("b", 500), ("c", 500)]
 
 
+def test_noise_beyond_what_floats_hold_is_refused_by_the_plan_alone():
+    for plan in (
+        plan_laplace(scale=10**14 + 1),
+        plan_gshm(3, epsilon=1, sigma=2 * 10**14, tau=10**15),
+        plan_top_k(3, epsilon=1, sigma=9, tau=60, noise="continuous", value_sigma=10**15),
+    ):
+        with pytest.raises(InputError, match=r"of the noise is .*; accepted: at most 10\^14"):
+            release({"a": 5, "b": 3}, plan, allow_float_noise=True)
+
+
 def test_whole_counts_are_clipped_and_rounded():
     counts = {f"b{i}": i % 3 for i in range(500)}
     exact, whole = (

@@ -93,29 +93,29 @@ def test_no_records_no_reports(empty):
 @pytest.mark.parametrize(
     ("records", "part"),
     [
-        (["HS-grad", "Masters"], "records[1] is 'Masters', which is not in the alphabet; accepted: 'HS-grad'"),
-        (["HS-grad", "hs-grad"], "records[1] is 'hs-grad'"),
-        (["HS-grad", "HS-grad "], "records[1] is 'HS-grad '"),
+        (["HS-grad", "Masters"], "records[1] is not in the alphabet: 'Masters'; accepted: 'HS-grad'"),
+        (["HS-grad", "hs-grad"], "records[1] is not in the alphabet: 'hs-grad'"),
+        (["HS-grad", "HS-grad "], "records[1] is not in the alphabet: 'HS-grad '"),
         (["HS-grad", None], "records[1] is missing"),
         (["HS-grad", ""], "records[1] is missing"),
         (["HS-grad", float("nan")], "records[1] is missing"),
-        (["HS-grad", 1.5], "records[1] is 1.5, a float"),
-        (["HS-grad", True], "records[1] is True, a bool"),
-        (["HS-grad", b"HS-grad"], "records[1] is b'HS-grad', a bytes"),
-        (["HS-grad", ["HS-grad"]], "records[1] is ['HS-grad'], a list"),
-        (["HS-grad", 1], "records[0] is 'HS-grad' among integers"),
-        ([1, True], "records[1] is True among integers"),
-        ([0, 3], "records[1] is 3; accepted: codes from 0 to 2"),
-        ([0, -1], "records[1] is -1; accepted: codes from 0 to 2"),
+        (["HS-grad", 1.5], "records[1] is a float: 1.5"),
+        (["HS-grad", True], "records[1] is a bool: True"),
+        (["HS-grad", b"HS-grad"], "records[1] is a bytes: b'HS-grad'"),
+        (["HS-grad", ["HS-grad"]], "records[1] is a list: ['HS-grad']"),
+        (["HS-grad", 1], "records[0] is a str among integers: 'HS-grad'"),
+        ([1, True], "records[1] is a bool among integers: True"),
+        ([0, 3], "records[1] is out of range: 3; accepted: codes from 0 to 2"),
+        ([0, -1], "records[1] is out of range: -1; accepted: codes from 0 to 2"),
         ([0, 2**70], "accepted: codes from 0 to 2"),
-        (np.array([0, 255], dtype=np.uint8), "records[1] is 255"),
-        (np.array([0, 2**63], dtype=np.uint64), "records[1] is 9223372036854775808"),
+        (np.array([0, 255], dtype=np.uint8), "records[1] is out of range: 255"),
+        (np.array([0, 2**63], dtype=np.uint64), "records[1] is out of range: 9223372036854775808"),
         (np.array([0.0]), "of type float64"),
         (np.array([True]), "of type bool"),
         (np.array([b"a"]), "of type |S1"),
         (np.zeros((2, 2), dtype=int), "shape (2, 2)"),
         (pa.array(["HS-grad", None]), "records[1] is missing"),
-        (pa.array(["HS-grad", "x"]), "records[1] is 'x'"),
+        (pa.array(["HS-grad", "x"]), "records[1] is not in the alphabet: 'x'"),
         (pa.array([1.0]), "of type double"),
         (pa.array([None, None]), "records[0] is missing"),
         (pa.array([0, None]), "records[1] is missing"),
@@ -132,7 +132,7 @@ def test_no_records_no_reports(empty):
 )
 def test_what_is_outside_the_alphabet_is_named_with_its_row(records, part):
     with pytest.raises(md.InputError) as caught:
-        told().privatize(records)
+        told().privatize(records, show_values=True)
     assert part in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -144,7 +144,7 @@ def test_unknown_and_missing_values_are_taken_for_the_labels_named(container):
     assert as_list(answer) == ["u", "v", "w", "w", "v"]
     with pytest.raises(md.InputError, match=r"records\[2\] is missing"):
         told().privatize(records, unknown=LABELS[1])
-    with pytest.raises(md.InputError, match=r"records\[1\] is 'x'"):
+    with pytest.raises(md.InputError, match=r"records\[1\] is not in the alphabet"):
         told().privatize(records, missing=LABELS[1])
 
 
@@ -156,6 +156,71 @@ def test_unknown_and_missing_codes_too(container):
 def test_a_value_of_another_type_is_never_taken_for_unknown():
     with pytest.raises(md.InputError, match="a float"):
         told().privatize(["HS-grad", 1.5], unknown="HS-grad", missing="HS-grad")
+
+
+@pytest.mark.parametrize(
+    ("records", "expected"),
+    [
+        (np.ma.array([0, 2, 0], mask=[False, True, False]), [0, 1, 0]),
+        (np.ma.array([0, 7, 0], mask=[False, True, False], dtype=np.uint8), [0, 1, 0]),
+        (np.ma.array([0, 0, 0]), [0, 0, 0]),
+        (np.ma.array(["HS-grad", "HS-grad", "HS-grad"], mask=[False, True, False]), ["u", "v", "u"]),
+        (np.ma.array(["HS-grad"] * 3, mask=[False, True, False], dtype=object), ["u", "v", "u"]),
+        ([0, np.ma.masked, 0], [0, 1, 0]),
+        (["HS-grad", np.ma.masked, "HS-grad"], ["u", "v", "u"]),
+        (["HS-grad", pd.NA, "HS-grad"], ["u", "v", "u"]),
+        ([0, pd.NaT, 0], [0, 1, 0]),
+        ([0, np.float32("nan"), 0], [0, 1, 0]),
+        (np.array(["HS-grad", pd.NA, "HS-grad"], dtype=object), ["u", "v", "u"]),
+        (pd.Series([0, None, 0], dtype="Int64"), [0, 1, 0]),
+        (pd.Series([0, 2, 0], dtype="Int64").mask([False, True, False]), [0, 1, 0]),
+        (pd.Series(["HS-grad", pd.NA, "HS-grad"], dtype="string"), ["u", "v", "u"]),
+        (pl.Series("x", [0, None, 0]), [0, 1, 0]),
+        (pl.Series("x", ["HS-grad", None, "HS-grad"], dtype=pl.Categorical), ["u", "v", "u"]),
+        (pa.array([0, 2, 0], mask=np.array([False, True, False])), [0, 1, 0]),
+        (pa.array(["HS-grad", None, "HS-grad"]).dictionary_encode(), ["u", "v", "u"]),
+    ],
+)
+def test_what_is_hidden_is_missing_in_every_container(records, expected):
+    assert as_list(told().privatize(records, missing=LABELS[1])) == expected
+    if expected[1] in (1, "v"):
+        with pytest.raises(md.InputError, match=r"records\[1\] is missing"):
+            told().privatize(records)
+
+
+def test_masked_integers_that_are_labels_are_missing_too():
+    ages = told(("0", "39", "2"))
+    masked = np.ma.array([39, 2], mask=[True, False])
+    assert as_list(ages.privatize(masked, integers="labels", missing="0")) == ["u", "w"]
+    with pytest.raises(md.InputError, match=r"records\[0\] is missing"):
+        ages.privatize(masked, integers="labels")
+
+
+@pytest.mark.parametrize("dtype", ["boolean", "Float64"])
+def test_nullable_values_of_other_types_are_refused(dtype):
+    with pytest.raises(md.InputError, match=r"records\[0\] is of type"):
+        told().privatize(pd.Series([1, None], dtype=dtype), missing=LABELS[0])
+
+
+def test_values_are_printed_only_if_asked_for():
+    secret = "MYSSN-123"  # noqa: S105
+    cases = [[secret], ["HS-grad", secret.encode()], [0, secret], pd.Series([5, secret]), pa.array([secret])]
+    for records in cases:
+        with pytest.raises(md.InputError) as caught:
+            told().privatize(records)
+        assert secret not in str(caught.value)
+        assert "show_values" in str(caught.value)
+        with pytest.raises(md.InputError, match=secret):
+            told().privatize(records, show_values=True)
+        with pytest.raises(md.InputError) as caught:
+            md.estimate_frequencies(records, told())
+        assert secret not in str(caught.value)
+    with pytest.raises(md.InputError, match=secret):
+        md.estimate_frequencies([secret], told(), show_values=True)
+    for records in (pd.DataFrame({"x": [secret]}), secret, {secret}):
+        with pytest.raises(md.InputError, match="the records are a ") as caught:
+            told().privatize(records)
+        assert secret not in str(caught.value)
 
 
 @pytest.mark.parametrize("option", ["unknown", "missing"])
@@ -172,7 +237,7 @@ def test_integers_that_could_be_codes_or_labels_are_refused():
     for records in ([39, 2], np.array([39, 2]), pa.array([39, 2]), pd.Series([39, 2])):
         assert as_list(ages.privatize(records, integers="labels")) == ["v", "w"]
     assert ages.privatize(["39"]) == ["v"]
-    with pytest.raises(md.InputError, match="records\\[0\\] is '1'"):
+    with pytest.raises(md.InputError, match="records\\[0\\] is not in the alphabet"):
         ages.privatize([1], integers="labels")
     with pytest.raises(md.InputError, match='integers is \'maybe\'; accepted: "codes" or "labels"'):
         ages.privatize([1], integers="maybe")

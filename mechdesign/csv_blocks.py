@@ -1,0 +1,282 @@
+r"""CSV files as blocks of whole records: what a CSV file is, said once for everything that reads one.
+
+* It is UTF-8 without NUL characters; a byte order mark at its start is skipped. Lines end with LF or CR LF; any other
+  carriage return is malformed outside quotes, since programs differ on whether it ends a line.
+* Fields are separated by commas, and every record has as many as the first. A field in quotes holds anything, a quote
+  as two; before its opening quote only spaces may stand, after its closing quote nothing. A field without quotes holds
+  no quote: programs differ on what it would mean.
+* White space around a field is no part of it, inside quotes or not. White space is what `str.strip` takes it for.
+* An empty line is a record in a file of one column, whose field is empty: so writers put a null there. In a file of
+  more columns no writer puts a record so, and an empty line is no record. The end of the last line starts no record.
+* A record with its line end fits into a block, and a line of column names into 1 MiB.
+
+`Block.records` reads a block by this definition. pyarrow, which is faster and forgives more, reads the blocks that
+both are sure to read alike; tests hold the two together.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mechdesign.errors import InputError
+
+BLOCK_BYTES = 1 << 22
+HEADER_BYTES = 1 << 20
+WHITE_SPACE = (
+    "\t\n\v\f\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
+    "\u2028\u2029\u202f\u205f\u3000"
+)
+"""What `str.strip` removes."""
+
+_MARK = b"\xef\xbb\xbf"
+_FIELD = re.compile(r' *"([^"]*+(?:""[^"]*+)*+)"|([^",\r\n]*+)')
+_END = re.compile(r",|\r?\n|\Z")
+_COMMA, _QUOTE, _LINE_FEED, _RETURN = b',"\n\r'
+
+Words = NDArray[np.uint64]
+
+
+@dataclass(frozen=True)
+class Record:
+    """A record where it stands in a block.
+
+    Attributes
+    ----------
+    line : int
+        On which it begins, counted from 1 in the file.
+    fields : list of str
+        Without white space around them; none for an empty line.
+    end : int
+        Where the next one begins, in characters from the start of the block.
+    """
+
+    line: int
+    fields: list[str]
+    end: int
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Some whole records.
+
+    Attributes
+    ----------
+    source : str
+        The file, for messages.
+    data : bytes
+        The records, in UTF-8.
+    line : int
+        Where they begin, counted from 1.
+    """
+
+    source: str
+    data: bytes
+    line: int
+
+    def lines(self) -> int:
+        """Return how many lines end in the block."""
+        return int(np.count_nonzero(np.frombuffer(self.data, np.uint8) == _LINE_FEED))
+
+    def after(self, record: Record) -> Block:
+        """Return what is left of the block after one of its records."""
+        text = self.data.decode()[: record.end]
+        return Block(self.source, self.data[len(text.encode()) :], self.line + text.count("\n"))
+
+    def has_quotes(self) -> bool:
+        """Return whether there is a quote in the block."""
+        return b'"' in self.data
+
+    def is_simple(self) -> bool:
+        """Return whether the block is sure to be read alike by everybody, save for the number of fields."""
+        data = self.data
+        if b"\0" in data:
+            return False
+        if self.has_quotes():
+            return _is_unambiguous(data)
+        return b"\r" not in data or data.count(b"\r") == data.count(b"\r\n")
+
+    def records(self) -> Iterator[Record]:
+        """Yield the records of the block, and its empty lines.
+
+        Raises
+        ------
+        InputError
+            Naming the line that is malformed.
+        """
+        text, start, line = self.data.decode(), 0, self.line
+        if "\0" in text:
+            raise _malformed(self.source, line + text.count("\n", 0, text.index("\0")), "a NUL character")
+        while start < len(text):
+            fields, position, separator = [], start, ","
+            while separator == ",":
+                field = _FIELD.match(text, position)
+                end = None if field is None else _END.match(text, field.end())
+                if field is None or end is None:
+                    at = position if field is None else field.end()
+                    raise _malformed(self.source, line + text.count("\n", start, at), _flaw(text, position, at))
+                quoted, plain = field.groups()
+                fields.append((plain if quoted is None else quoted.replace('""', '"')).strip())
+                position, separator = end.end(), end.group()
+            is_empty = text.startswith(("\n", "\r\n"), start)
+            yield Record(line, [] if is_empty else fields, position)
+            line += text.count("\n", start, position)
+            start = position
+
+
+def blocks(path: str | os.PathLike[str], size: int = BLOCK_BYTES) -> Iterator[Block]:
+    """Yield a CSV file in blocks; a file that is compressed is known by its ending (``.gz``, ``.bz2``, ``.zst``).
+
+    Raises
+    ------
+    InputError
+        Naming the line that is longer than a block, or not UTF-8.
+    """
+    import pyarrow as pa
+
+    source, line, is_last = str(path), 1, False
+    buffer = bytearray(max(size, len(_MARK)))  # begins with a record, of which ``held`` bytes are there already
+    view = memoryview(buffer)
+    with pa.input_stream(os.fspath(path), compression="detect") as stream:
+        begun = _filled(stream, view[: len(_MARK)])
+        held = 0 if buffer.startswith(_MARK) else begun
+        while not is_last:
+            filled = held + _filled(stream, view[held:])
+            is_last = filled < len(buffer)
+            end = filled if is_last else _last_end(buffer)
+            if not end and not is_last:
+                raise InputError(
+                    f"{source} is malformed, line {line}: the record that begins here is longer than {size:,} bytes, "
+                    "or a quote in it is not closed; accepted: shorter records, whose quotes are closed"
+                )
+            block = Block(source, bytes(view[:end]), line)
+            _check_encoding(block)
+            line, held = line + block.lines(), filled - end
+            view[:held] = bytes(view[end:filled])
+            if end:
+                yield block
+
+
+def rows(path: str | os.PathLike[str], size: int = BLOCK_BYTES) -> Iterator[Record]:
+    """Yield the records of a CSV file and its empty lines, one by one: for small files.
+
+    Raises
+    ------
+    InputError
+        Naming the line that is malformed.
+    """
+    for block in blocks(path, size):
+        yield from block.records()
+
+
+def field_count_error(source: str, record: Record, expected: int) -> InputError:
+    """Return the error for a record of another number of fields than the first."""
+    found = len(record.fields)
+    return InputError(
+        f"{source} is malformed, line {record.line}: {found} field{'s' if found > 1 else ''}, while the first line has "
+        f"{expected}; accepted: as many fields in every line, separated by commas"
+    )
+
+
+def _filled(stream: Any, place: memoryview) -> int:
+    """Read as many bytes as there is place for, fewer at the end of the file only, and return how many."""
+    done = 0
+    while done < len(place) and (more := stream.readinto(place[done:])):
+        done += more
+    return done
+
+
+def _last_end(buffer: bytearray) -> int:
+    """Return where the last record ends that ends in a buffer; 0 if there is none.
+
+    A line end after an odd number of quotes is inside a field. So it is if all quotes before it are where they belong,
+    and a quote that is not is found when its block is read.
+    """
+    end = buffer.rfind(b"\n") + 1
+    if end == 0 or b'"' not in buffer:
+        return end
+    is_inside = np.count_nonzero(np.frombuffer(buffer, np.uint8, end) == _QUOTE) % 2 == 1
+    while is_inside:
+        opening = buffer.rfind(b'"', 0, end)
+        end = buffer.rfind(b"\n", 0, opening) + 1
+        is_inside = buffer.count(b'"', end, opening) % 2 == 1
+    return end
+
+
+def _is_unambiguous(data: bytes) -> bool:
+    """Return whether every quote begins or ends a field or is doubled in one, and every CR outside quotes ends a line.
+
+    Each byte is a bit of a word, the first one the lowest, so that some operations do for 64 bytes.
+    """
+    signs = np.frombuffer(data, np.uint8)
+    quotes, feeds, returns = (_as_bits(signs == sign) for sign in (_QUOTE, _LINE_FEED, _RETURN))
+    separators = feeds | _as_bits(signs == _COMMA)
+    inside = _parity(quotes)  # from an opening quote up to the last sign before the closing one
+    may_open = _to_next(separators | quotes)
+    may_open[0] |= np.uint64(1)  # nothing precedes the first sign
+    may_close = _to_last(separators | returns | quotes)
+    last, bit = divmod(signs.size - 1, 64)
+    may_close[last] |= np.uint64(1 << bit)  # and nothing follows the last
+    bad = (quotes & inside & ~may_open) | (quotes & ~inside & ~may_close) | (returns & ~inside & ~_to_last(feeds))
+    return not bad.any() and not int(inside[last]) >> bit & 1
+
+
+def _as_bits(truths: NDArray[np.bool_]) -> Words:
+    packed = np.packbits(truths, bitorder="little")
+    return np.concatenate([packed, np.zeros(-packed.size % 8, np.uint8)]).view("<u8")
+
+
+def _to_next(words: Words) -> Words:
+    """Return every bit one place further on."""
+    moved = words << np.uint64(1)
+    moved[1:] |= words[:-1] >> np.uint64(63)
+    return moved
+
+
+def _to_last(words: Words) -> Words:
+    """Return every bit one place further back."""
+    moved = words >> np.uint64(1)
+    moved[:-1] |= words[1:] << np.uint64(63)
+    return moved
+
+
+def _parity(words: Words) -> Words:
+    """Return in every place whether an odd number of bits is set up to there."""
+    odd = words.copy()
+    for places in (1, 2, 4, 8, 16, 32):
+        odd ^= odd << np.uint64(places)
+    before = np.bitwise_xor.accumulate(odd >> np.uint64(63))
+    odd[1:] ^= np.uint64(0) - before[:-1]  # all ones after an odd number
+    return odd
+
+
+def _check_encoding(block: Block) -> None:
+    if block.data.isascii():
+        return
+    try:
+        block.data.decode()
+    except UnicodeDecodeError as error:
+        line = block.line + block.data.count(b"\n", 0, error.start)
+        raise InputError(f"{block.source} is not UTF-8 (line {line}); convert it to UTF-8") from None
+
+
+def _flaw(text: str, start: int, at: int) -> str:
+    """Say what is wrong with a field that begins at one place and cannot go on at another."""
+    if text[at] == "\r":
+        return "a carriage return that ends no line"
+    if text[at] != '"':
+        return "text after a closing quote"
+    return "a quote that is not closed" if not text[start:at].strip(" ") else "a quote within a field without quotes"
+
+
+def _malformed(source: str, line: int, flaw: str) -> InputError:
+    return InputError(
+        f"{source} is malformed, line {line}: {flaw}; accepted: CSV with quotes around whole fields, quotes in them "
+        "doubled, and lines that end with LF or CR LF"
+    )
