@@ -32,7 +32,7 @@ def try_one(room: Room, fuzzer: str, seed: str) -> tuple[list[str], list[str]]:
 
 def _kind(wrong: str) -> str:
     """Return what is wrong without its numbers and quoted values, by which failures are counted."""
-    return " ".join(re.sub(r"'[^']*'|\"[^\"]*\"|[0-9]+", "_", wrong).split())[:110]
+    return " ".join(re.sub(r"\[.*?\]|'[^']*'|\"[^\"]*\"|[0-9]+", "_", wrong).split())[:150]
 
 
 def main() -> int:
@@ -48,27 +48,24 @@ def main() -> int:
     tried: Counter[str] = Counter()
     failed: Counter[str] = Counter()
     kinds: Counter[str] = Counter()
+    spent = dict.fromkeys(names, 0.0)
     started = time.monotonic()
-    index = chosen.index or 0
     with Room() as room:
-        while chosen.index is None or index == chosen.index:
-            for name in names:
-                if chosen.index is None and time.monotonic() - started > chosen.seconds:
-                    break
-                seed = f"{chosen.seed}/{index}"
-                line, wrong = try_one(room, name, seed)
-                tried[name] += 1
-                if wrong:
-                    failed[name] += 1
-                    kind = f"{name}: {_kind(wrong[0])}"
-                    kinds[kind] += 1
-                    if kinds[kind] <= chosen.most:
-                        print(f"{name} --seed {chosen.seed} --index {index}: {line}")
-                        print(*(f"    {one}" for one in wrong), sep="\n", flush=True)
-            else:
-                index += 1
-                continue
-            break
+        while (now := time.monotonic()) - started < chosen.seconds:
+            name = min(spent, key=spent.__getitem__)
+            index = tried[name] if chosen.index is None else chosen.index
+            line, wrong = try_one(room, name, f"{chosen.seed}/{index}")
+            tried[name] += 1
+            spent[name] += time.monotonic() - now
+            if wrong:
+                failed[name] += 1
+                kind = f"{name}: {_kind(wrong[0])}"
+                kinds[kind] += 1
+                if kinds[kind] <= chosen.most:
+                    print(f"{name} --seed {chosen.seed} --index {index}: {line}")
+                    print(*(f"    {one}" for one in wrong), sep="\n", flush=True)
+            if chosen.index is not None:
+                break
     print(f"{sum(tried.values())} inputs in {time.monotonic() - started:.0f} s, {sum(failed.values())} with something wrong")
     for name in names:
         print(f"  {name:12} {tried[name]:8} {failed[name]:6}")

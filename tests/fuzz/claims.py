@@ -67,10 +67,10 @@ def _support(known: dict[str, Any], size: int) -> Support:
     else:
         center = [Fraction(str(p)) for p in known["center"]]
     radius = Fraction(str(known["radius"]))
-    return lambda column: _transported(column, center, radius / 2)
+    return lambda column: least_mean(column, center, radius / 2)
 
 
-def _transported(column: Sequence[Fraction], center: Sequence[Fraction], mass: Fraction) -> Fraction:
+def least_mean(column: Sequence[Fraction], center: Sequence[Fraction], mass: Fraction) -> Fraction:
     """Return the mean after mass was moved from the largest entries to the least one."""
     least, mean = min(column), sum((p * v for p, v in zip(center, column, strict=True)), Fraction(0))
     for value, p in sorted(zip(column, center, strict=True), reverse=True):

@@ -22,6 +22,7 @@ _CLAIMANTS = {"verify", "privatize", "estimate", "audit"}  # commands that read 
 _PROGRESS = re.compile(r" *[0-9]+\.[0-9] s  ")
 _LONGEST_LINE = 2_000
 _NOT_REPLACED = {"privatize", "histogram"}  # without --overwrite
+_ASKED = {"-h", "--help", "--version"}  # these answer, and do nothing else
 STANDARD = "-"
 
 
@@ -85,7 +86,7 @@ def _of_output(case: Case, arguments: Sequence[str], result: Result) -> Iterator
         yield f"standard output is not UTF-8: {result.stdout[:200]!r}"
         return
     expected = result.status == 0 or (result.status == 1 and "verify" in arguments)
-    if "--json" in arguments and STANDARD not in case.outputs and not {"-h", "--help", "--version"} & set(arguments):
+    if "--json" in arguments and STANDARD not in case.outputs and not _ASKED & set(arguments):
         if not text and not expected:
             return
         try:
@@ -126,7 +127,7 @@ def of_files(case: Case, result: Result, before: Snapshot, after: Snapshot) -> I
             yield f"{name!r} was left behind"
         elif result.status not in {0, 3}:
             yield f"{name!r} was written, with exit status {result.status}"
-    if result.status == 0 and "--help" not in case.arguments:
+    if result.status == 0 and not _ASKED & set(case.arguments):
         for name in targets:
             if after.get(name, ("absent",))[0] != "file":
                 yield f"the exit status is 0, and the output {name!r} is {after.get(name, ('absent',))[0]}"

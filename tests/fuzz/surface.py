@@ -54,6 +54,11 @@ def scalar(rng: Random) -> Any:
     )
 
 
+def word(rng: Random) -> str:
+    """Return a text where a name is expected."""
+    return rng.choice(["", "a", "x" * 5000, "\ud800", "a\x00b", "\u202e", ".", "/", "\n", "codes", "population", "b"])
+
+
 def array(rng: Random) -> Any:
     """Return a vector or a matrix, in any container, with any entries."""
     import pandas as pd
@@ -150,7 +155,7 @@ def from_matrix(rng: Random) -> None:
         md.Mechanism.from_matrix(one_of(rng, good_matrix(rng)), promise, bits=one_of(rng, 48), outputs=outputs)
     else:
         integers = np.full((3, 2), 2, dtype=np.int64)
-        md.Mechanism(one_of(rng, integers), one_of(rng, 2), one_of(rng, promise), outputs or ())
+        md.Mechanism(one_of(rng, integers), one_of(rng, 2), promise, () if outputs is None else outputs)
 
 
 def leakages(rng: Random) -> None:
@@ -270,7 +275,7 @@ def records(rng: Random) -> None:
     except Exception:  # noqa: BLE001 - of the other package, which does not take such values
         return
     kept = list(came) if hasattr(came, "__len__") else []
-    options = {name: one_of(rng, None) for name in ("unknown", "missing", "integers") if rng.random() < 0.2}
+    options = {name: word(rng) for name in ("unknown", "missing", "integers") if rng.random() < 0.2}
     reports = identity.privatize(came, **options)
     if isinstance(came, np.ma.MaskedArray):
         if np.ma.getmaskarray(came).any() and not options:
@@ -329,11 +334,15 @@ def estimates(rng: Random) -> None:
     mechanism = md.Mechanism(np.array([[3, 1], [1, 3]]), 2, promise, ("n", "y"))
     reports = one_of(rng, rng.choice([["n", "y", "y"], {"n": 3, "y": 2}, [3, 2], np.array([1, 0, 1])]))
     options = {
-        name: one_of(rng, good)
-        for name, good in {"method": "least-squares", "of": "records", "confidence": 0.9}.items()
+        name: rng.choice(values)
+        for name, values in {
+            "method": ["least-squares", word(rng)],
+            "of": ["records", word(rng)],
+            "confidence": [0.9, scalar(rng)],
+        }.items()
         if rng.random() < 0.3
     }
-    md.estimate_frequencies(reports, one_of(rng, mechanism) if rng.random() < 0.1 else mechanism, **options)
+    md.estimate_frequencies(reports, mechanism, **options)
 
 
 def compositions(rng: Random) -> None:
@@ -343,15 +352,13 @@ def compositions(rng: Random) -> None:
     calls: list[Callable[[], Any]] = [
         lambda: mechanism.then(one_of(rng, {"n": "a", "y": "a"})),
         lambda: mechanism.then(one_of(rng, [[1, 0], [0.5, 0.5]]), outputs=one_of(rng, None), bits=one_of(rng, None)),
-        lambda: mechanism.product(one_of(rng, mechanism), bits=one_of(rng, None), separator=one_of(rng, "+")),
+        lambda: mechanism.product(mechanism, bits=one_of(rng, None), separator=one_of(rng, "+")),
         lambda: mechanism.repeated(one_of(rng, 2), bits=one_of(rng, None), separator=one_of(rng, "+")),
-        lambda: md.verify(one_of(rng, mechanism)),
         lambda: md.design(md.DesignProblem(one_of(rng, good_ball(rng)), one_of(rng, 1.0)), bits=one_of(rng, 48), tol=one_of(rng, 1e-6)),
-        lambda: md.certify(one_of(rng, md.DesignProblem(good_ball(rng), "1")), one_of(rng, [0.0, 0.0, 0.0])),
-        lambda: md.compare(one_of(rng, md.DesignProblem(good_ball(rng), "1"))),
-        lambda: md.Mechanism.load(scalar(rng)),
-        lambda: md.read_problem(scalar(rng)),
-        lambda: md.Guarantee(one_of(rng, md.Epsilon.of("1")), one_of(rng, good_ball(rng))),
+        lambda: md.certify(md.DesignProblem(good_ball(rng), "1"), one_of(rng, [0.0, 0.0, 0.0])),
+        lambda: md.Mechanism.load(word(rng)),
+        lambda: md.read_problem(word(rng)),
+        lambda: md.Guarantee(one_of(rng, md.Epsilon.of("1")), good_ball(rng)),
     ]
     _calling(rng.choice(calls))
 
