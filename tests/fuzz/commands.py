@@ -264,7 +264,7 @@ def privatize(rng: Random) -> Case:
     files = {"m.json": _file_of(identity(labels, outputs))}
     name_of = dict(zip(labels, outputs, strict=True))
     records = _records(rng, labels)
-    kind = rng.choice(["correct", "correct", "damaged", "strange", "unknown", "missing"])
+    kind = rng.choice(["correct", "correct", "damaged", "nearly", "nearly", "strange", "unknown", "missing"])
     output = rng.choice(["r.csv", "r.csv", "r.parquet", "-"])
     extra: list[str] = []
     expected: list[str] | None = [name_of[record] for record in records]
@@ -304,8 +304,10 @@ def privatize(rng: Random) -> Case:
         if kind in {"correct", "unknown", "missing"}:
             if found != expected:
                 yield f"{values} were reported as {found}, where {expected} is right"
-        elif kind == "damaged":
+        elif kind in {"damaged", "nearly"}:
             yield from _as_python_reads(content, source, column, found, name_of)
+        if kind == "nearly" and not dash:
+            yield from _as_counted(run, source, column, {record for record in labels if name_of[record] in (found or [])})
 
     return Case(arguments, files, outputs=[output], stdin=content if dash else b"", check=check)
 
@@ -325,6 +327,17 @@ def _as_python_reads(
         yield f"{content!r} was reported as {found}; Python reads {read}"
 
 
+def _as_counted(run: Run, source: str, column: str | int, records: set[str]) -> Iterator[str]:
+    """Yield whether another command reads the same column otherwise."""
+    named = ["--column", str(column), *(["--no-header"] if column == 0 else [])]
+    counted = run(["design", "--data", source, *named, "--epsilon", "1", "--radius", "0.1", "--json"])
+    if counted.status == 0:
+        if set(json.loads(counted.stdout)["inputs"]) != records:
+            yield f"design counts {json.loads(counted.stdout)['inputs']}, where privatize reads {records}"
+    elif len(records) > 1:
+        yield f"privatize accepts what design refuses: {counted.stderr.decode(errors='replace')}"
+
+
 def _record_file(rng: Random, values: Sequence[str | None], broken: str) -> tuple[str, bytes, str | int, list[str]]:
     """Return the name of a file of records, its content, its column, and the options that it needs."""
     if broken == "strange":
@@ -340,7 +353,10 @@ def _record_file(rng: Random, values: Sequence[str | None], broken: str) -> tupl
     header = rng.random() < 0.7
     if not header and values and (values[0] or "").startswith("\ufeff"):
         header = True  # a first character that is a mark of order is no text
-    text = generators.csv_text(rng, ["x", "n"][: 1 if alone else 2] if header else None, rows)
+    names = ["x", "n"][: 1 if alone else 2] if header else []
+    text = generators.csv_text(rng, names, rows)
+    if broken == "nearly":
+        text = generators.nearly_csv(rng, names, [value or "" for value in values[:3]])
     ending = rng.choice(["", "", "", ".gz", ".bz2"])
     content = text.encode()
     if broken == "damaged":
@@ -357,7 +373,7 @@ def estimate(rng: Random) -> Case:
     labels = generators.labels(rng, size)
     outputs = generators.labels(rng, size)
     reports = _records(rng, outputs)
-    kind = rng.choice(["correct", "correct", "damaged", "strange"])
+    kind = rng.choice(["correct", "correct", "damaged", "nearly", "strange"])
     source, content, column, extra = _record_file(rng, list(reports), broken=kind)
     extra = [option for option in extra if option not in {"--keep", "n"}]
     files = {"m.json": _file_of(identity(labels, outputs)), source: content}

@@ -336,6 +336,13 @@ def _field(value: str, *, always: bool) -> str:
     return '"' + value.replace('"', '""') + '"' if special or always else value
 
 
+def nearly_csv(rng: Random, names: Sequence[str], values: Sequence[str]) -> str:
+    """Return a text of fields, quotes, commas, spaces and ends of lines in any order, after a header if there is one."""
+    pieces = [*values, *values, *("\n",) * 6, ",", '"', '""', "\r\n", "\r", " ", "\t", '"\n"', '","', "\n\n", "\x00", "\u00a0", "\ufeff"]
+    head = ",".join(names) + "\n" if names else ""
+    return head + "".join(rng.choice(pieces) for _ in range(rng.randint(1, 12)))
+
+
 def parquet(rng: Random, columns: dict[str, Sequence[Any]]) -> bytes:
     """Return a Parquet file, its text in one of the types that hold text and its rows in groups of any size."""
     import pyarrow as pa
