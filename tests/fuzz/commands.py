@@ -16,7 +16,11 @@ import click
 import numpy as np
 
 import mechdesign as md
-from mechdesign.cli.main import commands
+
+try:
+    from mechdesign.cli.commands import commands
+except ImportError:
+    from mechdesign.cli.main import commands
 
 try:
     from . import claims, generators

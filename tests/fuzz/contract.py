@@ -21,6 +21,7 @@ STATUSES = {0, 1, 2, 3}
 _CLAIMANTS = {"verify", "privatize", "estimate", "audit"}  # commands that read a claim, which may be false
 _PROGRESS = re.compile(r" *[0-9]+\.[0-9] s  ")
 _LONGEST_LINE = 2_000
+_HELP = "Error: Usage: mechdesign"
 _NOT_REPLACED = {"privatize", "histogram"}  # without --overwrite
 _ASKED = {"-h", "--help", "--version"}  # these answer, and do nothing else
 STANDARD = "-"
@@ -59,6 +60,8 @@ def of_result(case: Case, result: Result) -> Iterator[str]:
     elif result.status == 0:
         if errors or (others and STANDARD not in arguments):
             yield f"the exit status is 0, with {lines[:3]} on standard error"
+    elif errors[:1] and errors[0].startswith(_HELP):
+        pass  # a command without a word gets its help
     elif len(errors) != 1 or others:
         yield f"the exit status is {result.status}, with {len(lines)} lines on standard error: {lines[:3]}"
     yield from _of_line("".join(errors[:1]))
