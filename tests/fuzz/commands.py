@@ -401,8 +401,13 @@ def estimate(rng: Random) -> Case:
                 yield f"{len(reports)} reports were counted as {found['reports']}"
             if not np.allclose(found["frequencies"], expected, atol=1e-9) or found["labels"] != labels:
                 yield f"frequencies {found['frequencies']} of {found['labels']}, where {expected} is right"
-        if result.status == 0 and written is not None and written != "e.csv":
-            yield f"{written} was written, with {(folder / written).read_bytes()[:40]!r} in it"
+        if result.status == 0 and written is not None:
+            if written == "e.json":
+                found_labels = json.loads((folder / written).read_text(encoding="utf-8"))["labels"]
+            else:
+                found_labels = read_column(folder, result, written, "label")
+            if found_labels != labels:
+                yield f"{written} holds the labels {found_labels}, where {labels} is right"
 
     return Case(arguments, files, outputs=[] if written is None else [written], check=check)
 
