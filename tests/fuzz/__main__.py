@@ -8,16 +8,10 @@ import re
 import time
 from collections import Counter
 
-try:
-    from .commands import FUZZERS
-    from .contract import judge
-    from .room import Room
-    from .surface import ATTACKS
-except ImportError:
-    from commands import FUZZERS
-    from contract import judge
-    from room import Room
-    from surface import ATTACKS
+from .commands import FUZZERS
+from .contract import judge
+from .room import Room
+from .surface import ATTACKS
 
 
 def try_one(room: Room, fuzzer: str, seed: str) -> tuple[list[str], list[str]]:
@@ -66,7 +60,8 @@ def main() -> int:
                     print(*(f"    {one}" for one in wrong), sep="\n", flush=True)
             if chosen.index is not None:
                 break
-    print(f"{sum(tried.values())} inputs in {time.monotonic() - started:.0f} s, {sum(failed.values())} with something wrong")
+    seconds = time.monotonic() - started
+    print(f"{sum(tried.values())} inputs in {seconds:.0f} s, {sum(failed.values())} with something wrong")
     for name in names:
         print(f"  {name:12} {tried[name]:8} {failed[name]:6}")
     for kind, times in kinds.most_common():

@@ -92,4 +92,8 @@ def _radius_of_delta(known: dict[str, Any], size: int) -> list[str]:
         return [] if radius == 2 else [f"delta 0 with the radius {radius}"]
     with mpmath.workdps(_DIGITS):
         needed = mpmath.sqrt(2 * mpmath.log(_mpf((2**size - 2) / delta)) / known["samples"])
-        return [f"the radius {radius} is below {needed}"] if _mpf(radius) < min(needed, 2) * (1 - mpmath.mpf(10) ** -40) else []
+        return (
+            [f"the radius {radius} is below {needed}"]
+            if _mpf(radius) < min(needed, 2) * (1 - mpmath.mpf(10) ** -40)
+            else []
+        )

@@ -12,10 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-try:
-    from .room import Case, Result, Room, Snapshot, snapshot
-except ImportError:  # started by its path
-    from room import Case, Result, Room, Snapshot, snapshot
+from .room import Case, Result, Room, Snapshot, snapshot
 
 STATUSES = {0, 1, 2, 3}
 _CLAIMANTS = {"verify", "privatize", "estimate", "audit"}  # commands that read a claim, which may be false
@@ -84,9 +81,9 @@ def _of_output(case: Case, arguments: Sequence[str], result: Result) -> Iterator
     if case.stdout:
         return
     try:
-        text = result.stdout.decode()
+        text = result.stdout.decode(case.environment.get("PYTHONIOENCODING", "utf-8"))
     except UnicodeDecodeError:
-        yield f"standard output is not UTF-8: {result.stdout[:200]!r}"
+        yield f"standard output is not UTF-8, or what the terminal takes: {result.stdout[:200]!r}"
         return
     expected = result.status == 0 or (result.status == 1 and "verify" in arguments)
     if "--json" in arguments and STANDARD not in case.outputs and not _ASKED & set(arguments):

@@ -7,19 +7,12 @@ from __future__ import annotations
 
 import bz2
 import copy
-import functools
 import gzip
-import io
 import json
 import random
-import zipfile
-from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import tomli_w
-
-import mechdesign as md
 
 Random = random.Random
 
@@ -28,11 +21,42 @@ NUMBERS = (
     *("nan", "inf", "-inf", "NaN", "Infinity", "1e999999999", "1e-999999999", "9" * 400, "1" + "0" * 5000, "0x10"),
     *("1_000", "\uff11\uff12", "1/3", "9/8", "1/0", "0/0", "-1/2", "1/" + "3" * 300, "log(2)", "log(1)", "log(0)"),
     *("log(-1)", "log(9/8)", "log(1e400)", "log(log(2))", "log(1/1e300)", "log()", "log(", "", " ", " 1 ", "1,5", "+1"),
-    *("1.", ".5", "1e", "--1", "\u0663", "4e-324", "18446744073709551616", "9223372036854775808", "-9223372036854775809"),
+    *(
+        "1.",
+        ".5",
+        "1e",
+        "--1",
+        "\u0663",
+        "4e-324",
+        "18446744073709551616",
+        "9223372036854775808",
+        "-9223372036854775809",
+    ),
     *("3.141592653589793", "700", "701", "1e-19", "1e15", "1000000000000001", "0.30000000000000004", "1/1", "2/1"),
 )
 TEXTS = (
-    *("a", " a", "a ", "", " ", "b,c", 'd"e', '"', '""', "'", "\\", "-", "--", "-1", "0", "1", "007", "NA", "null", "None"),
+    *(
+        "a",
+        " a",
+        "a ",
+        "",
+        " ",
+        "b,c",
+        'd"e',
+        '"',
+        '""',
+        "'",
+        "\\",
+        "-",
+        "--",
+        "-1",
+        "0",
+        "1",
+        "007",
+        "NA",
+        "null",
+        "None",
+    ),
     *("nan", "True", "=1+1", "\U0001f600", "\u00e9", "e\u0301", "\u202eabc", "\ufeff", "\ufeffa", "\u200b", "a\u00a0"),
     *("\u3000a", "a\u2028b", "a\u0085b", "a\x00b", "a\nb", "a\rb", "a\tb", "a;b", "\u0130", "\u00df", "x" * 1000),
     *("x" * 1001, "\U0001f600" * 400, "[red]a[/red]", "%s", "{0}", "a & b", "<script>", "\x1b[31m", "\x7f", "\u061c"),
@@ -61,7 +85,10 @@ def labels(rng: Random, size: int) -> list[str]:
     allowed = [
         label
         for label in TEXTS
-        if label.strip() == label and label and len(label) <= 1000 and not any(ord(c) < 32 or 127 <= ord(c) < 160 for c in label)
+        if label.strip() == label
+        and label
+        and len(label) <= 1000
+        and not any(ord(c) < 32 or 127 <= ord(c) < 160 for c in label)
     ]
     plain = [f"v{i}" for i in range(size)]
     return rng.sample(allowed, size) if rng.random() < 0.6 else plain
@@ -71,8 +98,33 @@ def labels(rng: Random, size: int) -> list[str]:
 
 _PIECES = (
     *(b'"', b"'", b"\x00", b"\r", b"\n", b"\r\n", b"\n\n", b"\xff", b"\xef\xbb\xbf", b",", b",,,,", b";", b"\t", b" "),
-    *(b"\xf0\x9f\x98\x80", b"\xed\xa0\x80", b"\xe2\x80\xae", b"{", b"}", b"[", b"]", b"[" * 3000, b'{"a":' * 2000, b"0"),
-    *(b"-", b"1e999", b"NaN", b"null", b"true", b'"a"', b"\\u0000", b"\\ud800", b"#", b"=", b"\x1a", b"\xc0\x80", b"x" * 70_000),
+    *(
+        b"\xf0\x9f\x98\x80",
+        b"\xed\xa0\x80",
+        b"\xe2\x80\xae",
+        b"{",
+        b"}",
+        b"[",
+        b"]",
+        b"[" * 3000,
+        b'{"a":' * 2000,
+        b"0",
+    ),
+    *(
+        b"-",
+        b"1e999",
+        b"NaN",
+        b"null",
+        b"true",
+        b'"a"',
+        b"\\u0000",
+        b"\\ud800",
+        b"#",
+        b"=",
+        b"\x1a",
+        b"\xc0\x80",
+        b"x" * 70_000,
+    ),
 )
 
 
@@ -167,7 +219,9 @@ def _change(rng: Random, folder: Any, key: Any) -> None:
 def _value_like(rng: Random, old: Any) -> Any:
     """Return another value, mostly of the same kind."""
     if rng.random() < 0.25:
-        return rng.choice([None, True, False, 0, -1, 1.5, "", "a", [], {}, [[]], {"a": 1}, 2**70, 10**30, 1e300, [[[[[]]]]]])
+        return rng.choice(
+            [None, True, False, 0, -1, 1.5, "", "a", [], {}, [[]], {"a": 1}, 2**70, 10**30, 1e300, [[[[[]]]]]]
+        )
     if isinstance(old, bool):
         return not old
     if isinstance(old, int):
@@ -215,197 +269,14 @@ def problem_table(rng: Random) -> dict[str, Any]:
     else:
         rows = [[f"{x}/{sum(row)}" for x in row] for row in ([rng.randint(1, 9) for _ in names] for _ in range(3))]
         prior = {"labels": names}
-        prior |= {"priors": rows} if kind == "priors" else {"probabilities": rows[0], "radius": rng.choice(["0", "0.3"])}
-    utility = rng.choice(["mutual-information", "chi-square", "total-variation", "squared-hellinger", "hamming-accuracy"])
+        prior |= (
+            {"priors": rows} if kind == "priors" else {"probabilities": rows[0], "radius": rng.choice(["0", "0.3"])}
+        )
+    utility = rng.choice(
+        ["mutual-information", "chi-square", "total-variation", "squared-hellinger", "hamming-accuracy"]
+    )
     table = {"title": "a title", "epsilon": rng.choice(["1", "log(2)", "0.1", "3"]), "utility": utility, "prior": prior}
     if rng.random() < 0.2:
         matrix = [[rng.choice([0, 1, -2, "1/3", 1e9]) for _ in names] for _ in range(rng.randint(1, 3))]
         table |= {"utility": "expected-gain", "gain": {"matrix": matrix}}
     return table
-
-
-# Mechanism files
-
-
-@functools.cache
-def mechanisms() -> tuple[md.Mechanism, ...]:
-    """Return mechanisms of every kind that files hold."""
-    ball = md.L1Ball.from_counts({"low": 50, "middle": 30, "high": 20}, delta="1e-3")
-    known = md.L1Ball(["0.4", "0.6"], 0, ["no", "yes"])
-    hull = md.ConvexHull([["0.5", "0.3", "0.2"], ["0.3", "0.3", "0.4"]], labels=["a", "b", "c"])
-    gain = md.ExpectedGain([[1, 0, "1/3"], [-1, 2, 0]])
-    problems = (
-        md.DesignProblem(ball, "1"),
-        md.DesignProblem(ball, "log(2)", gain),
-        md.DesignProblem(known, "1/2", md.TotalVariation()),
-        md.DesignProblem(hull, "1", md.ChiSquare()),
-        md.DesignProblem(hull, "1", md.HammingAccuracy()),
-        md.DesignProblem(md.L1Ball(["1/4"] * 4, 2), "1", md.SquaredHellinger()),
-    )
-    designed = tuple(md.design(problem, title="a title").mechanism for problem in problems)
-    return (*designed, designed[2].product(designed[2], bits=20), designed[0].then(dict.fromkeys(designed[0].outputs, "x")))
-
-
-@functools.cache
-def mechanism_tables() -> tuple[dict[str, Any], ...]:
-    """Return the JSON of the mechanisms, as tables."""
-    from mechdesign.mechanism.files import to_json
-
-    return tuple(json.loads(to_json(mechanism)) for mechanism in mechanisms())
-
-
-def shifted(rng: Random, table: dict[str, Any]) -> dict[str, Any]:
-    """Return a mechanism's table with a claim made a little stronger or weaker, and its shape kept."""
-    table = copy.deepcopy(table)
-    rows, promise = table["numerators"], table["guarantee"]
-    kind = rng.randrange(8)
-    if kind <= 2:
-        for row in rng.sample(rows, rng.randint(1, len(rows))):
-            one, other = rng.randrange(len(row)), rng.randrange(len(row))
-            step = min(row[one], rng.choice([1, 2, 1000, 2**20, 2**40, 2**52]))
-            row[one] -= step
-            row[other] += step
-    elif kind == 3:
-        promise["epsilon"] = rng.choice(["0", "1e-9", "0.4999999999", "0.5", "0.999999999999", "1.0000001", "log(1.9999999)", "3", "700"])
-    elif kind == 4 and "radius" in promise:
-        promise["radius"] = rng.choice(["0", "0.01", "1/3", "1", "2", "0.5", "1e-300", "1.99999999"])
-    elif kind == 5 and "counts" in promise:
-        place = rng.randrange(len(promise["counts"]))
-        promise["counts"][place] = rng.choice([0, 1, promise["counts"][place] + 1, 10**15])
-    elif kind == 6 and "delta" in promise:
-        promise[rng.choice(["delta", "samples"])] = rng.choice([1, 100, 10**6, "1e-300", 0.5, 0, "0"])
-    elif "optimality" in table:
-        claim = table["optimality"]
-        if rng.random() < 0.5:
-            key = rng.choice(["value", "upper_bound"])
-            claim[key] *= rng.choice([1 + 1e-15, 1 - 1e-13, 1 + 1e-9, 0.5, 2, -1, 1e300, 0])
-        else:
-            place = rng.randrange(len(claim["lambda"]))
-            claim["lambda"][place] = rng.choice([0, -1e300, 1e300, 5e-324, claim["lambda"][place] + rng.gauss(0, 1e-3)])
-    return table
-
-
-def npz(rng: Random, mechanism: md.Mechanism) -> bytes:
-    """Return an NPZ file with members that are wrong in kind, number, name or packing."""
-    from mechdesign.mechanism.files import to_json
-
-    content = to_json(mechanism)
-    arrays: dict[str, np.ndarray[Any, Any]] = {
-        "json": np.frombuffer(content, dtype=np.uint8),
-        "numerators": np.array(mechanism.numerators),
-        "matrix": np.array(mechanism.matrix),
-    }
-    name = rng.choice(list(arrays))
-    kind = rng.randrange(9)
-    if kind == 0:
-        del arrays[name]
-    elif kind == 1:
-        arrays[rng.choice(["extra", "../x", "json2", ""])] = arrays[name]
-    elif kind == 2:
-        arrays[name] = arrays[name].astype(rng.choice(["f4", "i4", ">i8", "U3", "c16", "u1", "?", ">f8"]))
-    elif kind == 3:
-        arrays[name] = rng.choice([arrays[name].T, arrays[name][:0], arrays[name].ravel(), np.array(1), np.array(["a"], dtype=object)])
-    elif kind == 4:
-        arrays["json"] = np.frombuffer(damaged(rng, content), dtype=np.uint8)
-    packing = rng.choice([zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", packing if kind == 5 else zipfile.ZIP_DEFLATED) as archive:
-        for member, array in arrays.items():
-            one = io.BytesIO()
-            np.save(one, array, allow_pickle=True)
-            packed = damaged(rng, one.getvalue()) if kind == 6 and member == name else one.getvalue()
-            archive.writestr(f"{member}.npy", packed)
-    return damaged(rng, buffer.getvalue()) if kind >= 7 else buffer.getvalue()
-
-
-# Records
-
-
-def csv_text(rng: Random, names: Sequence[str] | None, rows: Sequence[Sequence[str]]) -> str:
-    """Return a CSV text in one of its many correct spellings: fields are quoted where they must be, or all of them."""
-    end = rng.choice(["\n", "\r\n"])
-    always, last = rng.random() < 0.3, rng.random() < 0.8
-    lines = [",".join(_field(field, always=always) for field in row) for row in ([names] if names else []) + list(rows)]
-    if rng.random() < 0.1:
-        lines = [line.replace(",", ", ") if '"' not in line else line for line in lines]
-    return rng.choice(["", "", "\ufeff"]) + end.join(lines) + (end if last else "")
-
-
-def _field(value: str, *, always: bool) -> str:
-    special = any(character in value for character in ',"\r\n') or value == ""
-    return '"' + value.replace('"', '""') + '"' if special or always else value
-
-
-def nearly_csv(rng: Random, names: Sequence[str], values: Sequence[str]) -> str:
-    """Return a text of fields, quotes, commas, spaces and ends of lines in any order, after a header if there is one."""
-    pieces = [*values, *values, *("\n",) * 6, ",", '"', '""', "\r\n", "\r", " ", "\t", '"\n"', '","', "\n\n", "\x00", "\u00a0", "\ufeff"]
-    head = ",".join(names) + "\n" if names else ""
-    return head + "".join(rng.choice(pieces) for _ in range(rng.randint(1, 12)))
-
-
-def parquet(rng: Random, columns: dict[str, Sequence[Any]]) -> bytes:
-    """Return a Parquet file, its text in one of the types that hold text and its rows in groups of any size."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    arrays = {}
-    for name, values in columns.items():
-        kinds = [pa.string(), pa.large_string(), pa.dictionary(pa.int32(), pa.string())]
-        arrays[name] = pa.array(values, type=rng.choice(kinds) if any(isinstance(v, str) for v in values) else None)
-    table = pa.table(arrays)
-    if rng.random() < 0.3:
-        table = table.replace_schema_metadata({"pandas": rng.choice(["{", "null", "{}", "[]", '{"index_columns": 3}']), "k": "v"})
-    sink = io.BytesIO()
-    pq.write_table(
-        table,
-        sink,
-        row_group_size=rng.choice([1, 3, 1000]),
-        compression=rng.choice(["none", "snappy", "zstd", "gzip"]),
-        use_dictionary=rng.random() < 0.5,
-        version=rng.choice(["1.0", "2.6"]),
-        store_schema=rng.random() < 0.7,
-    )
-    return sink.getvalue()
-
-
-def strange_parquet(rng: Random, name: str) -> bytes:
-    """Return a Parquet file whose column is of a type that is not text."""
-    import datetime
-    import decimal
-
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    day = datetime.datetime(2020, 1, 1, tzinfo=datetime.UTC)
-    values, kind = rng.choice(
-        [
-            ([1, 0, 2], pa.int8()),
-            ([1, 0, None], pa.uint64()),
-            ([2**63, 1, 0], pa.uint64()),
-            ([1.0, 0.0, float("nan")], pa.float64()),
-            ([1.0, 0.0], pa.float16()),
-            ([True, False, None], pa.bool_()),
-            ([None, None], pa.null()),
-            ([b"a", b"\xff"], pa.binary()),
-            ([b"a", b"b"], pa.binary(1)),
-            ([["a"], []], pa.list_(pa.string())),
-            ([{"a": 1}], pa.struct([("a", pa.int8())])),
-            ([day], pa.timestamp("us", "UTC")),
-            ([day.date()], pa.date32()),
-            ([decimal.Decimal("1.5")], pa.decimal128(5, 1)),
-            ([datetime.timedelta(seconds=1)], pa.duration("s")),
-            ([[("a", 1)]], pa.map_(pa.string(), pa.int8())),
-            (["a", "b", None], pa.string_view()),
-            ([], pa.string()),
-            ([1, 0], pa.dictionary(pa.int8(), pa.int64())),
-        ]
-    )
-    if isinstance(kind, pa.DictionaryType):
-        column = pa.array(values, type=kind.value_type).dictionary_encode()
-    elif pa.types.is_float16(kind):
-        column = pa.array(np.array(values, dtype=np.float16))
-    else:
-        column = pa.array(values, type=kind)
-    sink = io.BytesIO()
-    pq.write_table(pa.table({name: column}), sink)
-    return sink.getvalue()

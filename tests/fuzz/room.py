@@ -273,7 +273,7 @@ class Room:
                     cwd=folder,
                     env=environment,
                     timeout=_LONGEST_SECONDS,
-                    preexec_fn=prepare if case.gone or case.stdout == "closed" else None,  # noqa: PLW1509
+                    preexec_fn=prepare if case.gone or case.stdout == "closed" else None,
                     check=False,
                 )
                 status, ended = done.returncode, ""

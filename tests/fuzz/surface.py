@@ -44,10 +44,50 @@ def scalar(rng: Random) -> Any:
     """Return a number, or what might be taken for one."""
     return rng.choice(
         [
-            *(0, 1, -1, 2, 0.5, -0.0, 1e-300, 5e-324, 1e308, math.inf, -math.inf, math.nan, True, None, "", "a", "1/3", "log(2)"),
-            *(10**30, 2**63, -(2**64), "1e400", "nan", b"1", [], [1], (), {}, {1}, object(), 1j, fractions.Fraction(1, 3)),
-            *(decimal.Decimal("0.1"), decimal.Decimal("nan"), decimal.Decimal("sNaN"), decimal.Decimal("1e999999"), 10**5000),
-            *(np.float32(0.1), np.float64("nan"), np.int8(-3), np.uint64(2**64 - 1), np.bool_(True), np.array(1.0)),  # noqa: FBT003
+            *(
+                0,
+                1,
+                -1,
+                2,
+                0.5,
+                -0.0,
+                1e-300,
+                5e-324,
+                1e308,
+                math.inf,
+                -math.inf,
+                math.nan,
+                True,
+                None,
+                "",
+                "a",
+                "1/3",
+                "log(2)",
+            ),
+            *(
+                10**30,
+                2**63,
+                -(2**64),
+                "1e400",
+                "nan",
+                b"1",
+                [],
+                [1],
+                (),
+                {},
+                {1},
+                object(),
+                1j,
+                fractions.Fraction(1, 3),
+            ),
+            *(
+                decimal.Decimal("0.1"),
+                decimal.Decimal("nan"),
+                decimal.Decimal("sNaN"),
+                decimal.Decimal("1e999999"),
+                10**5000,
+            ),
+            *(np.float32(0.1), np.float64("nan"), np.int8(-3), np.uint64(2**64 - 1), np.bool_(True), np.array(1.0)),
             *(np.array([1.0]), np.float16(0.5), np.longdouble(1) / 3, np.datetime64("2020"), datetime.date(2020, 1, 1)),
             *(md.Epsilon.of("1"), lambda x: x, int, range(3), "9" * 5000, "\ud800", np.str_("0.5"), np.ma.masked),
         ]
@@ -56,7 +96,7 @@ def scalar(rng: Random) -> Any:
 
 def word(rng: Random) -> str:
     """Return a text where a name is expected."""
-    return rng.choice(["", "a", "x" * 5000, "\ud800", "a\x00b", "\u202e", ".", "/", "\n", "codes", "population", "b"])
+    return rng.choice(["", "a", "x" * 300, "\ud800", "a\x00b", "\u202e", ".", "/", "\n", "codes", "population", "b"])
 
 
 def array(rng: Random) -> Any:
@@ -71,7 +111,9 @@ def array(rng: Random) -> Any:
     if rng.random() < 0.4 and numbers.size and numbers.sum(axis=1).all():
         numbers = numbers / numbers.sum(axis=1, keepdims=True)
     if rng.random() < 0.3 and numbers.size:
-        numbers[rng.randrange(rows), rng.randrange(columns)] = rng.choice([math.nan, math.inf, -1, 1e308, -1e308, 5e-324, 1e-200])
+        numbers[rng.randrange(rows), rng.randrange(columns)] = rng.choice(
+            [math.nan, math.inf, -1, 1e308, -1e308, 5e-324, 1e-200]
+        )
     vector = numbers[0] if rows and rng.random() < 0.5 else numbers
     made = rng.choice(
         [
@@ -134,7 +176,9 @@ def sets(rng: Random) -> None:
     if kind == 0:
         known = md.L1Ball(one_of(rng, good_prior(rng, size)), one_of(rng, "0.1"), names)
     elif kind == 1:
-        known = md.L1Ball.from_counts(one_of(rng, [1, 2, 3]), delta=one_of(rng, None), radius=one_of(rng, "0.1"), samples=one_of(rng, None))
+        known = md.L1Ball.from_counts(
+            one_of(rng, [1, 2, 3]), delta=one_of(rng, None), radius=one_of(rng, "0.1"), samples=one_of(rng, None)
+        )
     elif kind == 2:
         known = md.L1Ball.from_samples(one_of(rng, ["a", "b", "a"]), delta=one_of(rng, "0.1"))
     elif kind == 3:
@@ -192,7 +236,9 @@ def planning(rng: Random) -> None:
         lambda: md.required_samples(one_of(rng, 3), one_of(rng, "0.1"), one_of(rng, "0.1")),
         lambda: md.refined_radius(one_of(rng, [5, 3]), one_of(rng, "0.1")),
         lambda: md.plan(one_of(rng, 3), samples=one_of(rng, 100), epsilon=one_of(rng, "1"), delta=one_of(rng, "0.1")),
-        lambda: md.plan(one_of(rng, 3), epsilon=one_of(rng, "1"), guaranteed=one_of(rng, "2"), delta=one_of(rng, "0.1")),
+        lambda: md.plan(
+            one_of(rng, 3), epsilon=one_of(rng, "1"), guaranteed=one_of(rng, "2"), delta=one_of(rng, "0.1")
+        ),
         lambda: md.delta_min(one_of(rng, 3), one_of(rng, 100), one_of(rng, "1"), one_of(rng, "2")),
         lambda: md.guaranteed_epsilon(one_of(rng, 3), one_of(rng, 100), one_of(rng, "1"), one_of(rng, "0.1")),
         lambda: md.samples_for(one_of(rng, 3), one_of(rng, "1"), one_of(rng, "2"), one_of(rng, "0.1")),
@@ -259,7 +305,9 @@ def records(rng: Random) -> None:
         lambda: pd.DataFrame({"a": plain}),
         lambda: pd.array(plain),
         lambda: pl.Series("n", plain),
-        lambda: pl.Series("n", plain, dtype=rng.choice([pl.Categorical, pl.String, pl.Enum(labels), pl.Int8, pl.Object])),
+        lambda: pl.Series(
+            "n", plain, dtype=rng.choice([pl.Categorical, pl.String, pl.Enum(labels), pl.Int8, pl.Object])
+        ),
         lambda: pl.DataFrame({"a": plain}),
         lambda: pa.array(plain),
         lambda: pa.array(plain).dictionary_encode(),
@@ -272,7 +320,7 @@ def records(rng: Random) -> None:
     ]
     try:
         came = rng.choice(containers)()
-    except Exception:  # noqa: BLE001 - of the other package, which does not take such values
+    except BaseException:  # noqa: BLE001 - of the other package, which panics at such values
         return
     kept = list(came) if hasattr(came, "__len__") else []
     options = {name: word(rng) for name in ("unknown", "missing", "integers") if rng.random() < 0.2}
@@ -285,7 +333,7 @@ def records(rng: Random) -> None:
         expected = [getattr(value, "as_py", lambda value=value: value)() for value in kept]
         if listed != expected:
             print(f"{came!r} was reported as {reports!r}")
-    elif wrong and texts and not options and len(list(reports)) != len(plain):
+    elif wrong and texts and not options and len(list(reports)) != len(kept):
         print(f"{came!r} was reported as {reports!r}")
 
 
@@ -295,7 +343,7 @@ def utilities(rng: Random) -> None:
         lambda t: t * t * t,
         lambda t: -t * t,
         lambda t: t * math.log(t),
-        lambda t: np.log(t),
+        np.log,
         lambda t: 1 / t,
         lambda t: float("nan"),
         lambda t: np.full_like(t, math.inf),
@@ -317,14 +365,20 @@ def utilities(rng: Random) -> None:
     kind = rng.randrange(4)
     utility: Any
     if kind <= 1:
-        utility = md.FInformation(one_of(rng, rng.choice(functions)), *([one_of(rng, "mine")] if rng.random() < 0.5 else []))
+        utility = md.FInformation(
+            one_of(rng, rng.choice(functions)), *([one_of(rng, "mine")] if rng.random() < 0.5 else [])
+        )
     elif kind == 2:
         utility = md.ExpectedGain(one_of(rng, [[1, 0, -1], [0, 1, "1/3"]]))
     else:
         utility = md.ExpectedDistortion(one_of(rng, [[-1, 3, -1], [0, 1, 0.5]]))
     epsilon = one_of(rng, "1")
     found = md.design(md.DesignProblem(ball, epsilon, utility))
-    if found.upper_bound is None or math.isnan(found.upper_bound) or found.value > found.upper_bound * (1 + 1e-9) + 1e-9:
+    if (
+        found.upper_bound is None
+        or math.isnan(found.upper_bound)
+        or found.value > found.upper_bound * (1 + 1e-9) + 1e-9
+    ):
         print(f"{utility!r} over {ball!r} at {epsilon!r}: value {found.value}, bound {found.upper_bound}")
 
 
@@ -354,7 +408,9 @@ def compositions(rng: Random) -> None:
         lambda: mechanism.then(one_of(rng, [[1, 0], [0.5, 0.5]]), outputs=one_of(rng, None), bits=one_of(rng, None)),
         lambda: mechanism.product(mechanism, bits=one_of(rng, None), separator=one_of(rng, "+")),
         lambda: mechanism.repeated(one_of(rng, 2), bits=one_of(rng, None), separator=one_of(rng, "+")),
-        lambda: md.design(md.DesignProblem(one_of(rng, good_ball(rng)), one_of(rng, 1.0)), bits=one_of(rng, 48), tol=one_of(rng, 1e-6)),
+        lambda: md.design(
+            md.DesignProblem(one_of(rng, good_ball(rng)), one_of(rng, 1.0)), bits=one_of(rng, 48), tol=one_of(rng, 1e-6)
+        ),
         lambda: md.certify(md.DesignProblem(good_ball(rng), "1"), one_of(rng, [0.0, 0.0, 0.0])),
         lambda: md.Mechanism.load(word(rng)),
         lambda: md.read_problem(word(rng)),

@@ -5,7 +5,8 @@ from fractions import Fraction
 
 import pytest
 
-from . import claims, commands, contract, generators
+from . import claims, contract, mechanism_files, reports
+from . import room as room_module
 from .room import Case, Place, Result, Room, snapshot
 
 OLD = {"a.csv": ("file", 0o644, b"old"), "in.csv": ("file", 0o644, b"in"), "pipe": ("pipe", 0o644, b"")}
@@ -43,7 +44,10 @@ def test_what_keeps_the_contract_is_not_told():
         ({"after": {name: OLD[name] for name in ("a.csv", "pipe")}}, "'in.csv' is gone"),
         ({"after": OLD | {"in.csv": ("file", 0o644, b"out")}}, "was changed, and is not an output"),
         ({"after": OLD | {"a.csv": ("file", 0o600, b"new")}}, "other permissions"),
-        ({"status": 2, "stderr": b"Error: bad\n", "after": OLD | {"a.csv": ("file", 0o644, b"ne")}}, "with exit status 2"),
+        (
+            {"status": 2, "stderr": b"Error: bad\n", "after": OLD | {"a.csv": ("file", 0o644, b"ne")}},
+            "with exit status 2",
+        ),
         ({"case": Case(["design", "-o", "pipe"], outputs=["pipe"])}, "the output 'pipe' is pipe"),
         ({"case": Case(["plan"]), "status": 1, "stderr": b"Error: x\n"}, "where nothing was claimed"),
         ({"case": Case(["plan", "--json"]), "stdout": b"{"}, "not JSON"),
@@ -88,7 +92,7 @@ def test_places_are_made_and_seen(tmp_path, kind):
 
 @pytest.mark.parametrize("index", range(8))
 def test_true_claims_pass_and_false_ones_do_not(index):
-    table = generators.mechanism_tables()[index]
+    table = mechanism_files.mechanism_tables()[index]
     assert claims.false_claims(json.dumps(table).encode()) == []
     rows, promise = table["numerators"], table["guarantee"]
     if len(rows[0]) > 1:
@@ -138,14 +142,14 @@ def test_the_least_mean_over_a_ball_is_that_of_a_linear_program():
     ],
 )
 def test_csv_as_python_reads_it(text, column, expected):
-    assert commands.read_csv(text, column) == expected
+    assert reports.read_csv(text, column) == expected
 
 
 # Processes that do not come back
 
 
 def test_a_process_that_dies_or_never_ends_is_told(monkeypatch):
-    monkeypatch.setattr("%s.room._IDLE_SECONDS" % __package__, 1)
+    monkeypatch.setattr(room_module, "_IDLE_SECONDS", 1)
     with Room() as room:
         (room.base / "sub").mkdir()
         assert room.command(["plan", "--categories", "2"], room.base / "sub").status == 2
