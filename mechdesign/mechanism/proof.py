@@ -97,7 +97,7 @@ class Proof:
 def checked_bits(bits: int) -> int:
     """Return the number of bits, after checking that it is a whole number from 1 to 52."""
     if isinstance(bits, bool) or not isinstance(bits, int) or not 1 <= bits <= MOST_BITS:
-        raise InputError(f"bits is {bits!r}; accepted: a whole number from 1 to {MOST_BITS}")
+        raise InputError(f"bits is {shorten(bits)}; accepted: a whole number from 1 to {MOST_BITS}")
     return bits
 
 

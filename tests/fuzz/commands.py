@@ -1,0 +1,142 @@
+"""One fuzzer for each command: a function from a source of randomness to a `Case`."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from . import claims, generators, mechanism_files, record_files
+from .histograms import histogram
+from .lines import arguments, places, processes
+from .options import accepted, command_named, flags, maybe_damaged, options
+from .reports import estimate, privatize
+from .room import Case, Result, Run
+
+Random = random.Random
+Fuzzer = Callable[[Random], Case]
+
+
+def _source(rng: Random) -> tuple[dict[str, bytes], list[str]]:
+    """Return files with a problem, correct or not, and the arguments that name it."""
+    kind = rng.randrange(4)
+    if kind <= 1:
+        table = generators.problem_table(rng)
+        if rng.random() < 0.5:
+            table = generators.mutated(rng, table)
+        content = generators.as_toml(table)
+        return {"p.toml": maybe_damaged(rng, content, 0.25)}, ["p.toml"]
+    rows = [[label, _count(rng)] for label in generators.labels(rng, rng.randint(1, 5))]
+    ask = ["--epsilon", rng.choice(["1", "log(2)", generators.number(rng)])]
+    ask += rng.choice([[], ["--delta", rng.choice(["1e-9", generators.number(rng)])], ["--radius", "0.1"]])
+    if kind == 2:
+        content = record_files.csv_text(rng, ["label", "count"], rows).encode()
+        return {"c.csv": maybe_damaged(rng, content, 0.4)}, ["--counts", "c.csv", *ask]
+    values = [label for label, _ in rows for _ in range(rng.randint(1, 5))]
+    if rng.random() < 0.4:
+        content = record_files.parquet(rng, {"x": values, "n": list(range(len(values)))})
+    else:
+        content = record_files.csv_text(rng, ["x", "n"], [[v, str(i)] for i, v in enumerate(values)]).encode()
+    return {"d.csv": maybe_damaged(rng, content, 0.4)}, ["--data", "d.csv", "--column", "x", *ask]
+
+
+def _count(rng: Random) -> str:
+    return rng.choice(["0", "1", "7", "50", "1000", "123456"]) if rng.random() < 0.9 else generators.number(rng)
+
+
+def design(rng: Random) -> Case:
+    """Problems in every form; what is written has to verify."""
+    files, source = _source(rng)
+    output = rng.choice(["m.json", "m.json", "m.npz", "m.csv", "m.txt", ""])
+    if rng.random() < 0.3:
+        files["m.json"] = b"what stood here"
+    arguments = ["design", *source, "-o", output, *flags(rng, "--json", "--keep-partial")]
+    arguments += rng.choice([[], ["--time-limit", "2"], options(rng, command_named("design"), 0.15)])
+    if rng.random() < 0.1:
+        arguments.append("--compare")
+
+    def check(folder: Path, result: Result, run: Run) -> Iterator[str]:
+        if result.status == 0 and output.endswith(("json", "npz")):
+            yield from accepted(run(["verify", output]), "what design wrote")
+            yield from claims.false_claims((folder / output).read_bytes())
+
+    return Case(arguments, files, outputs=[output], check=check)
+
+
+def compare(rng: Random) -> Case:
+    """Problems in every form."""
+    files, source = _source(rng)
+    return Case(["compare", *source, "--time-limit", "2", *flags(rng, "--json")], files)
+
+
+def plan(rng: Random) -> Case:
+    """Three of four numbers, hostile ones among them."""
+    asked = {
+        "--samples": rng.choice(["1", "1000", "100000", generators.number(rng)]),
+        "--epsilon": rng.choice(["1", "1.6", "log(2)", generators.number(rng)]),
+        "--guaranteed-epsilon": rng.choice(["2", "log(9)", generators.number(rng)]),
+        "--delta": rng.choice(["1e-5", "0.1", "0", generators.number(rng)]),
+    }
+    given = rng.sample(list(asked), rng.choice([3, 3, 3, 3, 2, 4]))
+    arguments = ["plan", "--categories", rng.choice(["2", "20", "1000", generators.number(rng)])]
+    arguments += [text for name in given for text in (name, asked[name])] + flags(rng, "--json")
+    outputs = []
+    if rng.random() < 0.03:
+        outputs = [rng.choice(["p.png", "p.svg", "p.pdf", "p.txt"])]
+        arguments += ["--plot", outputs[0]]
+    return Case([a.replace("\x00", "") for a in arguments], outputs=outputs)
+
+
+# Mechanism files
+
+
+def _mechanism_file(rng: Random) -> tuple[str, bytes]:
+    """Return a mechanism file that was changed, in one of the ways that files are."""
+    tables = mechanism_files.mechanism_tables()
+    kind = rng.randrange(8)
+    table = rng.choice(tables)
+    if kind <= 2:
+        return "m.json", generators.as_json(rng, mechanism_files.shifted(rng, table))
+    if kind <= 4:
+        return "m.json", generators.as_json(rng, generators.mutated(rng, table))
+    if kind == 5:
+        return "m.json", generators.damaged(rng, generators.as_json(rng, table))
+    if kind == 6:
+        return "m.npz", mechanism_files.npz(rng, rng.choice(mechanism_files.mechanisms()))
+    return "m.json", generators.as_json(rng, table)
+
+
+def verify(rng: Random) -> Case:
+    """Changed mechanism files; what is accepted has to hold in other arithmetic."""
+    name, content = _mechanism_file(rng)
+
+    def check(folder: Path, result: Result, run: Run) -> Iterator[str]:
+        if result.status == 0:
+            yield from claims.false_claims(content)
+
+    return Case(["verify", name, *flags(rng, "--json", "--guarantee-only")], {name: content}, check=check)
+
+
+def audit(rng: Random) -> Case:
+    """Changed mechanism files, and few samples."""
+    name, content = _mechanism_file(rng)
+    arguments = ["audit", name, "--samples", rng.choice(["1", "100", "5000", generators.number(rng)])]
+    arguments += flags(rng, "--json")
+    if rng.random() < 0.3:
+        arguments += ["--failure-probability", generators.number(rng)]
+    return Case([a.replace("\x00", "") for a in arguments], {name: content})
+
+
+FUZZERS: dict[str, Fuzzer] = {
+    "design": design,
+    "verify": verify,
+    "compare": compare,
+    "plan": plan,
+    "privatize": privatize,
+    "estimate": estimate,
+    "audit": audit,
+    **{name: histogram(name) for name in ("laplace", "gshm", "csh", "top-k", "discrete")},
+    "arguments": arguments,
+    "places": places,
+    "processes": processes,
+}
