@@ -8,6 +8,7 @@ the exit status is 1, unless ``equivalent.toml`` names it with the reason why no
 
 import argparse
 import ast
+import compileall
 import contextlib
 import os
 import random
@@ -15,17 +16,20 @@ import re
 import shutil
 import sys
 import tempfile
-import time
 import tomllib
+from difflib import unified_diff
 from pathlib import Path
+from py_compile import PycInvalidationMode
 
 from cosmic_ray.commands import init
-from cosmic_ray.mutating import mutate_and_test
-from cosmic_ray.testing import run_tests
+from cosmic_ray.mutating import use_mutation
+from cosmic_ray.plugins import get_operator
 from cosmic_ray.work_db import use_db
-from cosmic_ray.work_item import TestOutcome
+
+from tests.mutation.runner import forks, passes
 
 ROOT = Path(__file__).parent.parent.parent
+GENERAL = [Path("tests/test_values.py")]  # what holds for all folders
 # Slips that one could make. Most of cosmic-ray's other replacements end in a TypeError, which proves little.
 SLIPS = re.compile(
     r"core/(ReplaceBinaryOperator_(Add_Sub|Sub_Add|Mul_Add|Mul_Div|Div_Mul|Pow_Mul|FloorDiv_Div|FloorDiv_Mul|"
@@ -63,34 +67,32 @@ class Tests:
     """The tests of a folder, timed once without a change: those named after the module first, then the fast ones."""
 
     def __init__(self):
+        self.context = forks()
         self.seconds = {}
-
-    def command(self, files):
-        return f"{sys.executable} -m pytest -x -q -p no:cacheprovider {' '.join(map(str, files))}"
 
     def timed(self, file):
         if file not in self.seconds:
-            start = time.monotonic()
-            outcome, output = run_tests(self.command([file]), 1_000)
-            if outcome != TestOutcome.SURVIVED:
-                raise SystemExit(f"{file} fails without a change:\n{output}")
-            self.seconds[file] = time.monotonic() - start
+            passed, self.seconds[file] = passes(self.context, [file], 1_000)
+            if not passed:
+                raise SystemExit(f"{file} fails without a change")
         return self.seconds[file]
 
     def of(self, module, slowest):
-        """Return the command and its time-out."""
-        files = sorted(Path("tests", module.parts[1]).glob("test_*.py"), key=lambda file: module.stem not in file.stem)
-        times = {file: self.timed(file) for file in files}
-        chosen = {
-            file: time for file, time in times.items() if slowest is None or time <= slowest or module.stem in file.stem
-        }
-        ordered = sorted(chosen, key=lambda file: (module.stem not in file.stem, chosen[file]))
-        return self.command([module, *ordered]), 20 + 3 * sum(chosen.values())
+        """Return the files to be run for a module, and a time-out."""
+        folder = Path("tests", module.parts[1])
+        chosen = [module, *GENERAL]
+        for file in sorted(folder.glob("test_*.py")):
+            if module.stem in file.stem or slowest is None or (slowest and self.timed(file) <= slowest):
+                chosen.append(file)
+        chosen.sort(key=lambda file: (module.stem not in file.stem, self.timed(file)))
+        return chosen, 20 + 3 * sum(map(self.timed, chosen))
 
 
-def difference(diff):
+def difference(before, after):
     """Return the lines that were taken out and put in, without their indentation."""
-    lines = [line for line in diff.splitlines() if line[:1] in "+-" and not line.startswith(("---", "+++"))]
+    lines = [
+        line for line in unified_diff(before.split("\n"), after.split("\n"), n=0, lineterm="") if line[2:3] != line[:1]
+    ]
     return tuple(" ".join(line[1:].strip() for line in lines if line[0] == sign) for sign in "-+")
 
 
@@ -100,23 +102,25 @@ def tried(module, arguments, tests, equivalent):
     draw = random.Random(f"{arguments.seed} {module}")
     chosen = draw.sample(places, min(arguments.sample or len(places), len(places)))
     picked = [draw.choice(place) for place in chosen] if arguments.sample else [c for place in chosen for c in place]
-    command, seconds = tests.of(module, arguments.slowest)
+    files, seconds = tests.of(module, arguments.slowest)
     killed = explained = 0
     for change in picked:
-        result = mutate_and_test([change], command, seconds)
-        before, after = difference(result.diff or "")
-        where = f"{module} {change.definition_name or 'module'} {change.operator_name.removeprefix('core/')}"
-        if result.is_killed:
+        with use_mutation(module, get_operator(change.operator_name)(), change.occurrence) as sources:
+            survived, _ = passes(tests.context, files, seconds)
+        before, after = difference(*sources)
+        if not survived:
             killed += 1
         elif (str(module), before, after) in equivalent:
             explained += 1
         else:
-            print(f"survived: {where}\n  - {before}\n  + {after}", flush=True)
+            print(
+                f"survived: {module} {change.definition_name or 'module'} {change.operator_name.removeprefix('core/')}"
+            )
+            print(f"  - {before}\n  + {after}", flush=True)
     left = len(picked) - killed - explained
-    total = sum(map(len, places))
     print(
-        f"{module}: {total} changes at {len(places)} places, tried {len(picked)} (seed {arguments.seed}): "
-        f"{killed} killed, {explained} equivalent, {left} survived",
+        f"{module}: {sum(map(len, places))} changes at {len(places)} places, tried {len(picked)} "
+        f"(seed {arguments.seed}): {killed} killed, {explained} equivalent, {left} survived",
         flush=True,
     )
     return left
@@ -127,7 +131,7 @@ def main():
     parser.add_argument("modules", nargs="+", type=Path, help="files of the package")
     parser.add_argument("--sample", type=int, help="how many places of each module, one change at each; else all")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--slowest", type=float, help="leave out test files that take longer, in seconds")
+    parser.add_argument("--slowest", type=float, help="leave out other test files that take longer, in seconds")
     arguments = parser.parse_args()
     named = tomllib.loads(Path(__file__).with_name("equivalent.toml").read_text())["equivalent"]
     equivalent = {(entry["module"], entry["before"], entry["after"]) for entry in named}
@@ -136,6 +140,7 @@ def main():
         copy = Path(folder, "project")
         shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".*", "__pycache__"))
         os.environ["PYTHONPATH"] = str(copy)
+        compileall.compile_dir(copy / "mechdesign", quiet=1, invalidation_mode=PycInvalidationMode.CHECKED_HASH)
         with contextlib.chdir(copy):
             tests = Tests()
             left = sum(tried(module, arguments, tests, equivalent) for module in modules)
