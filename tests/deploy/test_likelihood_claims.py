@@ -38,3 +38,16 @@ def test_a_rare_output_ties_nothing_that_it_tells_and_a_tie_beside_it_is_centred
     np.testing.assert_allclose(found[:4], theta[:4], rtol=1e-3)
     assert abs(((-1.0) ** np.arange(4) / found[4:]).sum()) <= 1e-6
     assert abs(((-1.0) ** np.arange(4) / theta[4:]).sum()) > 1
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_gap_is_the_bound_that_prices_give_above_the_likelihood(seed):
+    """At prices and frequencies that have nothing to do with each other."""
+    rng = np.random.default_rng(seed)
+    columns, fractions = rng.dirichlet(np.ones(6), 4), rng.dirichlet(np.ones(6))
+    theta, prices = rng.dirichlet(np.ones(4)), rng.uniform(0.2, 3, 6)
+    bound = fractions @ np.log(fractions / prices) + np.log((columns @ prices).max())
+    value = fractions @ np.log(theta @ columns)
+    assert likelihood._gap(columns, fractions, theta, prices) == pytest.approx(bound - value, rel=1e-12)
+    for other in rng.dirichlet(np.ones(4), 200):
+        assert fractions @ np.log(other @ columns) <= bound
