@@ -107,16 +107,14 @@ def tried(module, arguments, tests, equivalent):
     for change in picked:
         with use_mutation(module, get_operator(change.operator_name)(), change.occurrence) as sources:
             survived, _ = passes(tests.context, files, seconds)
-        before, after = difference(*sources)
+        operator = change.operator_name.removeprefix("core/")
+        found = (str(module), change.definition_name or "module", operator, *difference(*sources))
         if not survived:
             killed += 1
-        elif (str(module), before, after) in equivalent:
+        elif found in equivalent:
             explained += 1
         else:
-            print(
-                f"survived: {module} {change.definition_name or 'module'} {change.operator_name.removeprefix('core/')}"
-            )
-            print(f"  - {before}\n  + {after}", flush=True)
+            print("survived: {} {} {}\n  - {}\n  + {}".format(*found), flush=True)
     left = len(picked) - killed - explained
     print(
         f"{module}: {sum(map(len, places))} changes at {len(places)} places, tried {len(picked)} "
@@ -134,7 +132,7 @@ def main():
     parser.add_argument("--slowest", type=float, help="leave out other test files that take longer, in seconds")
     arguments = parser.parse_args()
     named = tomllib.loads(Path(__file__).with_name("equivalent.toml").read_text())["equivalent"]
-    equivalent = {(entry["module"], entry["before"], entry["after"]) for entry in named}
+    equivalent = {tuple(entry[part] for part in ("module", "where", "operator", "before", "after")) for entry in named}
     modules = [module.resolve().relative_to(ROOT) for module in arguments.modules]
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder, "project")
