@@ -13,12 +13,34 @@ differences over variances is ``s / (4 sigma^2) + gamma / (4 sigma^2)``, and add
 gives back what is released: ``rho = (k + gamma) / (8 sigma^2)`` at most. With integer steps in place of half ones there
 is no such middle, and that rho is false.
 
-*New counters.* At most k counters are 0 without the user and 1 with. Where none of their noises exceeds tau, nothing
-tells of them, and the probability of the other case is added to delta (Theorem 21). By Jensen's inequality
+*New counters.* n of the counters are 0 without the user and 1 with, at most k. Where none of their noises exceeds tau,
+nothing tells of them, and the probability of the other case E is added to delta (Theorem 21). By Jensen's inequality
 
-    P(all Z_c + Z_i <= 2 tau) = E[F(2 tau - Z_c)^k] >= E[F(2 tau - Z_c)]^k = P(Z_c + Z_1 <= 2 tau)^k,
+    P(all Z_c + Z_i <= 2 tau) = E[F(2 tau - Z_c)^n] >= E[F(2 tau - Z_c)]^n >= P(Z_c + Z_1 <= 2 tau)^k,
 
 which is far tighter than Lemma 20, and needs no split of tau.
+
+*Why P(E) is added without the factor exp(epsilon)*, although E belongs to the release with the user, which has that
+factor where it is compared from the other side. Let x be the noises ``Z_c + Z_i`` of the s shared counters, those above
+0 with and without the user, ``p(x)`` their probability and ``q(x) = P(E | x)``, and let the user add ``d`` in {0, 2}^s,
+in half steps. With the user, noisy shared counts y (counted from those without) have probability ``p(y - d)``. A set of
+releases is at most as likely with the user as E and its shared part together, so that P(E) is added as it is. In the
+other direction, leaving out the releases in which a new counter shows only enlarges
+
+    sum over y of (p(y) - exp(epsilon) (1 - q(y - d)) p(y - d))_+.
+
+q rises in every coordinate, see below, so that ``q(y - d) <= q(y)``, and what is in brackets is
+
+    (1 - q(y - d)) (p(y) - exp(epsilon) p(y - d)) + q(y - d) p(y) <= (p(y) - exp(epsilon) p(y - d))_+ + q(y) p(y).
+
+The sum of the first terms is the delta of the shared counters, and that of the second is P(E). q rises because the
+discrete Gaussian pmf f is log-concave: given x, ``Z_c = c`` has probability in proportion to
+``P(Z_c = c) prod_i f(x_i - c)``, and ``f(x_i + h - c) / f(x_i - c)`` does not fall in c for h >= 0. So a greater x
+makes Z_c greater in the order of likelihood ratios, and with it the mean of ``P(E | Z_c = c) = 1 - F(2 tau - c)^n``,
+which does not fall in c. The noise of a released (k+1)-th count is independent of these: it multiplies each p, and q
+stays. For noise that is not log-concave the sum of the two is false: with own noises -1 or 2 (probabilities 3/8, 5/8),
+a common noise of -1 or 0 (9/10, 1/10), one shared and one new counter, ``2 tau = 1`` and ``exp(epsilon) = 15``, the new
+counter adds 45/128, which is more than ``P(E) = 1/16``.
 
 *From rho to delta.* Lemma 17 as printed, or ``exp((a - 1)(a rho - epsilon)) (1 - 1/a)^a / (a - 1)``, which holds for
 every order a > 1 (Canonne, Kamath, Steinke 2022, Proposition 12), for the a that makes it least.

@@ -10,6 +10,7 @@ from scipy.stats import norm
 
 from mechdesign.errors import InputError
 from mechdesign.exact import arb_of, working_precision
+from mechdesign.histogram import gshm
 from mechdesign.histogram.calibration import checked_target, checked_tau, least_noise, meets, upper_threshold
 from mechdesign.histogram.gshm import ANALYSES, gshm_best, gshm_delta, gshm_least_sigma, gshm_threshold
 from mechdesign.histogram.hockey_stick import gaussian_divergence, greatest_over_splits, rounded_up
@@ -87,6 +88,21 @@ def test_exact_is_the_greatest_integrated_hockey_stick(k, sigma, tau):
         pairs = [integrated(epsilon, sigma, tau, j, k - j) for j in range(1, k + 1)]
         expected = max(1 - ndtr(tau / sigma) ** k, *(delta for pair in pairs for delta in pair))
         assert gshm_delta(k, sigma, tau, epsilon) == pytest.approx(expected, abs=1e-10)
+
+
+@pytest.mark.parametrize(("sigma", "tau", "epsilon"), [(1, 1.5, 0.35), (3, 12, 0.1), (0.8, 0.3, 2.0), (2, 1, 1.0)])
+def test_every_split_has_the_greater_of_its_two_integrated_hockey_sticks(monkeypatch, sigma, tau, epsilon):
+    """Also those that the greatest hides: of no split have we seen more than of all new or all shared counters."""
+    bounds = []
+    monkeypatch.setattr(gshm, "greatest_over_splits", lambda k, ends, found, steps: bounds.extend(found) or ends)
+    gshm_delta(4, sigma, tau, epsilon)
+    (bound,) = bounds
+    appears_is_greater = 0
+    for shared in (1, 2, 3):
+        appears, vanishes = integrated(epsilon, sigma, tau, shared, 4 - shared)
+        assert bound(4 - shared, shared) == pytest.approx(max(appears, vanishes), abs=1e-10)
+        appears_is_greater += appears > vanishes + 1e-6
+    assert appears_is_greater == 3
 
 
 def test_points_that_are_known():

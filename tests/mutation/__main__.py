@@ -1,0 +1,149 @@
+"""Change one place of a module at a time, and see whether the tests of its folder fail.
+
+    python -m tests.mutation mechdesign/mechanism/proof.py --sample 50 --seed 1
+
+cosmic-ray makes the changes, in a copy of the project. A change that no test notices has survived; it is printed, and
+the exit status is 1, unless ``equivalent.toml`` names it with the reason why nothing can be seen of it.
+"""
+
+import argparse
+import ast
+import compileall
+import contextlib
+import os
+import random
+import re
+import shutil
+import sys
+import tempfile
+import tomllib
+from difflib import unified_diff
+from pathlib import Path
+from py_compile import PycInvalidationMode
+
+from cosmic_ray.commands import init
+from cosmic_ray.mutating import use_mutation
+from cosmic_ray.plugins import get_operator
+from cosmic_ray.work_db import use_db
+
+from tests.mutation.runner import forks, passes
+
+ROOT = Path(__file__).parent.parent.parent
+GENERAL = [Path("tests/test_values.py")]  # what holds for all folders
+# Slips that one could make. Most of cosmic-ray's other replacements end in a TypeError, which proves little.
+SLIPS = re.compile(
+    r"core/(ReplaceBinaryOperator_(Add_Sub|Sub_Add|Mul_Add|Mul_Div|Div_Mul|Pow_Mul|FloorDiv_Div|FloorDiv_Mul|"
+    r"Mod_FloorDiv|LShift_RShift|RShift_LShift|BitAnd_BitOr|BitOr_BitAnd|BitXor_BitOr)"
+    r"|ReplaceComparisonOperator_(Is_IsNot|IsNot_Is|(Eq|NotEq|Lt|LtE|Gt|GtE)_(Eq|NotEq|Lt|LtE|Gt|GtE))"
+    r"|ReplaceUnaryOperator_(Delete_\w+|USub_UAdd)|Replace(True|False|And|Or|Break|Continue)With\w+"
+    r"|AddNot|ExceptionReplacer|NumberReplacer|RemoveDecorator|ZeroIterationForLoop)"
+)
+
+
+def annotations(module):
+    """Yield the first and last position of everything that is only a type."""
+    for node in ast.walk(ast.parse(module.read_text())):
+        for name in ("annotation", "returns"):
+            if (found := getattr(node, name, None)) is not None:
+                yield (found.lineno, found.col_offset), (found.end_lineno, found.end_col_offset)
+
+
+def changes(module):
+    """Return the slips of a module, one list for each place."""
+    types = list(annotations(module))
+    with use_db(":memory:") as db:
+        init([module], db, {})
+        items = sorted(db.work_items, key=lambda item: (item.mutations[0].start_pos, item.mutations[0].operator_name))
+    places = {}
+    for item in items:
+        (change,) = item.mutations
+        typed = any(first <= tuple(change.start_pos) and tuple(change.end_pos) <= last for first, last in types)
+        if SLIPS.fullmatch(change.operator_name) and not typed:
+            places.setdefault((change.start_pos, change.end_pos), []).append(change)
+    return list(places.values())
+
+
+class Tests:
+    """The tests of a folder, timed once without a change: those named after the module first, then the fast ones."""
+
+    def __init__(self):
+        self.context = forks()
+        self.seconds = {}
+
+    def timed(self, file):
+        if file not in self.seconds:
+            passed, self.seconds[file] = passes(self.context, [file], 1_000)
+            if not passed:
+                raise SystemExit(f"{file} fails without a change")
+        return self.seconds[file]
+
+    def of(self, module, slowest):
+        """Return the files to be run for a module, and a time-out."""
+        folder = Path("tests", module.parts[1])
+        chosen = [module, *GENERAL]
+        for file in sorted(folder.glob("test_*.py")):
+            if module.stem in file.stem or slowest is None or (slowest and self.timed(file) <= slowest):
+                chosen.append(file)
+        chosen.sort(key=lambda file: (module.stem not in file.stem, self.timed(file)))
+        return chosen, 20 + 3 * sum(map(self.timed, chosen))
+
+
+def difference(before, after):
+    """Return the lines that were taken out and put in, without their indentation."""
+    lines = [
+        line for line in unified_diff(before.split("\n"), after.split("\n"), n=0, lineterm="") if line[2:3] != line[:1]
+    ]
+    return tuple(" ".join(line[1:].strip() for line in lines if line[0] == sign) for sign in "-+")
+
+
+def tried(module, arguments, tests, equivalent):
+    """Print what became of each change, and return how many survived without a reason."""
+    places = changes(module)
+    draw = random.Random(f"{arguments.seed} {module}")
+    chosen = draw.sample(places, min(arguments.sample or len(places), len(places)))
+    picked = [draw.choice(place) for place in chosen] if arguments.sample else [c for place in chosen for c in place]
+    files, seconds = tests.of(module, arguments.slowest)
+    killed = explained = 0
+    for change in picked:
+        with use_mutation(module, get_operator(change.operator_name)(), change.occurrence) as sources:
+            survived, _ = passes(tests.context, files, seconds)
+        operator = change.operator_name.removeprefix("core/")
+        found = (str(module), change.definition_name or "module", operator, *difference(*sources))
+        if not survived:
+            killed += 1
+        elif found in equivalent:
+            explained += 1
+        else:
+            print("survived: {} {} {}\n  - {}\n  + {}".format(*found), flush=True)
+    left = len(picked) - killed - explained
+    print(
+        f"{module}: {sum(map(len, places))} changes at {len(places)} places, tried {len(picked)} "
+        f"(seed {arguments.seed}): {killed} killed, {explained} equivalent, {left} survived",
+        flush=True,
+    )
+    return left
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="python -m tests.mutation", description=__doc__.split("\n\n", 1)[0])
+    parser.add_argument("modules", nargs="+", type=Path, help="files of the package")
+    parser.add_argument("--sample", type=int, help="how many places of each module, one change at each; else all")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--slowest", type=float, help="leave out other test files that take longer, in seconds")
+    arguments = parser.parse_args()
+    named = tomllib.loads(Path(__file__).with_name("equivalent.toml").read_text())["equivalent"]
+    equivalent = {tuple(entry[part] for part in ("module", "where", "operator", "before", "after")) for entry in named}
+    modules = [module.resolve().relative_to(ROOT) for module in arguments.modules]
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder, "project")
+        shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".*", "__pycache__"))
+        os.environ["PYTHONPATH"] = str(copy)
+        compileall.compile_dir(copy / "mechdesign", quiet=1, invalidation_mode=PycInvalidationMode.CHECKED_HASH)
+        with contextlib.chdir(copy):
+            tests = Tests()
+            left = sum(tried(module, arguments, tests, equivalent) for module in modules)
+    return 1 if left else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

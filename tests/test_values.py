@@ -1,0 +1,23 @@
+"""What the package hands out cannot be changed afterwards."""
+
+import dataclasses
+import importlib
+import pkgutil
+
+import pytest
+
+import mechdesign
+
+MUTABLE = {"_Found", "_Columns"}  # what one search has found so far
+
+
+def dataclasses_of_the_package():
+    for found in pkgutil.walk_packages(mechdesign.__path__, "mechdesign."):
+        for value in vars(importlib.import_module(found.name)).values():
+            if isinstance(value, type) and value.__module__ == found.name and dataclasses.is_dataclass(value):
+                yield value
+
+
+@pytest.mark.parametrize("kind", list(dataclasses_of_the_package()), ids=lambda kind: kind.__name__)
+def test_values_are_frozen(kind):
+    assert kind.__dataclass_params__.frozen != (kind.__name__ in MUTABLE)
