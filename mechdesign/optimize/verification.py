@@ -110,4 +110,5 @@ def _rounding(problem: DesignProblem, matrix: Floats, value: float) -> float:
     masses = P @ matrix
     columns = matrix[:, masses > 0] / masses[masses > 0]
     upper = problem.utility.mu_up(columns, P, 4 * float(np.finfo(float).eps) * columns)
-    return 2 * max(0.0, float(masses[masses > 0] @ upper) - value)
+    error = float(masses[masses > 0] @ upper) - value
+    return 2 * error if 0 < error < np.inf else 0.0  # what overflows leaves no room

@@ -241,6 +241,14 @@ def test_a_stored_value_may_be_off_by_its_own_rounding_alone(kind, sign):
     assert md.verify(replace(solved.mechanism, optimality=close)).value == claim.value
 
 
+def test_rounding_that_overflows_leaves_a_stored_value_no_room(monkeypatch):
+    solved = md.design(md.DesignProblem(md.L1Ball(["0.5", "0.5"]), 1, md.ChiSquare()))
+    false = replace(solved.mechanism.optimality, value=solved.value - 0.01)
+    monkeypatch.setattr(md.ChiSquare, "mu_up", lambda self, columns, *given: np.full(columns.shape[1], np.inf))
+    with pytest.raises(md.GuaranteeError, match="the stored value is"):
+        md.verify(replace(solved.mechanism, optimality=false))
+
+
 def test_an_epsilon_that_proofs_cannot_tell_from_0_bounds_its_own_columns():
     """A mass below epsilon lets an entry fall to 0, so that lambda_i counts there."""
     known = md.L1Ball([1 - power_of_ten(-100), power_of_ten(-100)])
