@@ -104,12 +104,14 @@ def _group_options(group: list[int], P: Floats, losses: Losses) -> _Options:
         for j in range((k if losses.top is not None and np.isfinite(losses.top[i]) else 0) + 1)
     ]
     inside, top = np.array(counts).T
-    with np.errstate(invalid="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         loss = (
             np.where(inside < size, (size - inside) * losses.out[i], 0.0)
             + np.where(inside > top, (inside - top) * losses.inside[i], 0.0)
             + (np.where(top > 0, top * losses.top[i], 0.0) if losses.top is not None else 0.0)
         )
+    # A loss that is not a number excludes nothing.
+    loss = np.where(np.isnan(loss), 0.0, loss)
     one = np.uint64(1)
     words = [(one << count.astype(np.uint64)) - one for count in (inside, top)]
     return _Options(inside * P[i], loss, words[0], words[1])
@@ -124,11 +126,15 @@ def enumerate_sets(
 ) -> bool:
     """Visit the sets of a window, as rows of who is inside and who at the top; return whether these were all."""
     inside, top = np.zeros(P.size, dtype=bool), np.zeros(P.size, dtype=bool)
+    if not np.isfinite(window.limit):
+        return False  # losses beyond floats exclude nothing
     fixed_mass, limit = 0.0, window.limit
     free: list[tuple[float, list[int], _Options]] = []
     for group in _parts(groups):
         options = _group_options(group, P, window.losses)
         least = float(options.loss.min())
+        if np.isinf(least):
+            return True  # losses are at most floats, and infinite only where a group has no choice that is allowed
         limit -= least
         options = _Options(options.mass, options.loss - least, options.inside, options.top)
         second = float(np.sort(options.loss)[1]) if options.loss.size > 1 else np.inf
