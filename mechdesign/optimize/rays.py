@@ -148,7 +148,9 @@ class Rays:
             of_m = 4 * (1 + self._t * self.exp_epsilon) / np.maximum(P, self._t)
             of_x = 4 / np.where(P > 0, P, 1.0)
             if "A" in kinds:
-                for columns in self._two_values(self._sets_a, self._c, lambda S: np.clip(self._m(S), 0.0, min(self._c, 1.0))):
+                for columns in self._two_values(
+                    self._sets_a, self._c, lambda S: np.clip(self._m(S), 0.0, min(self._c, 1.0))
+                ):
                     yield columns, unit * columns + np.minimum(unit * of_m, 1.0)[:, None]
             if "B" in kinds:
                 for columns in self._kind_b():

@@ -1,4 +1,4 @@
-"""Greatest reduced costs over exact rays: rationals and balls of 400 bits, with nothing of the package in them."""
+"""Greatest reduced costs over exact rays: rationals and balls of 800 bits, with nothing of the package in them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from itertools import combinations, product
 
 from flint import arb, ctx, fmpq, fmpq_mat
 
-BITS = 400
+BITS = 800
 
 
 def rays_of_ball(center, radius, e):
@@ -62,7 +62,9 @@ def greatest_reduced_cost(center, rays, f, multipliers):
         lowest = []
         for v in rays:
             likely = [(p, f(_arb(x))) for p, x, mass in zip(P, v, center, strict=True) if mass > 0]
-            cost = sum((p * y for p, y in likely), arb(0)) - sum((y * _arb(x) for y, x in zip(lam, v, strict=True)), arb(0))
+            cost = sum((p * y for p, y in likely), arb(0)) - sum(
+                (y * _arb(x) for y, x in zip(lam, v, strict=True)), arb(0)
+            )
             mantissa, exponent = cost.lower().man_exp()
             lowest.append(Fraction(int(mantissa)) * Fraction(2) ** int(exponent))
         return max(lowest)

@@ -288,8 +288,8 @@ class _Search:
 def _slip(shape: _Shape, multipliers: Floats) -> float:
     """Return how much the fractional knapsack may rise or fall within the error of a mass."""
     P, sizes = shape.prior, np.abs(multipliers)
-    lost = (P > 0) & (P < shape.unit)
-    steepest = float((sizes / np.where(P >= shape.unit, P, np.inf)).max())
+    lost = (P > 0) & (shape.unit > P)
+    steepest = float((sizes / np.where(shape.unit <= P, P, np.inf)).max())
     return float(sizes[lost].sum()) + 2 * shape.unit * steepest
 
 
