@@ -54,6 +54,7 @@ ordinary_masses = st.integers(1, 99).map(Fraction)
 tiny_masses = st.tuples(st.integers(1, 99), st.one_of(st.integers(0, 20), st.integers(0, 200))).map(
     lambda mk: Fraction(mk[0], 10 ** mk[1])
 )
+any_masses = st.one_of(ordinary_masses, tiny_masses)
 epsilons = st.one_of(
     st.sampled_from(["1", "20", "100", "200", "300", "350", "700", "log(2)", "log(4/3)", "1e-6"]),
     st.decimals("0.01", "700", places=2).map(str),
@@ -61,7 +62,7 @@ epsilons = st.one_of(
 
 
 @st.composite
-def priors(draw, most, masses=st.one_of(ordinary_masses, tiny_masses), zeros=True):
+def priors(draw, most, masses=any_masses, zeros=True):
     weights = draw(st.lists(masses, min_size=2, max_size=most))
     if zeros and draw(st.integers(0, 3)) == 0:
         weights.append(Fraction(0))

@@ -126,15 +126,11 @@ def enumerate_sets(
 ) -> bool:
     """Visit the sets of a window, as rows of who is inside and who at the top; return whether these were all."""
     inside, top = np.zeros(P.size, dtype=bool), np.zeros(P.size, dtype=bool)
-    if not np.isfinite(window.limit):
-        return False  # losses beyond floats exclude nothing
     fixed_mass, limit = 0.0, window.limit
     free: list[tuple[float, list[int], _Options]] = []
     for group in _parts(groups):
         options = _group_options(group, P, window.losses)
         least = float(options.loss.min())
-        if np.isinf(least):
-            return True  # losses are at most floats, and infinite only where a group has no choice that is allowed
         limit -= least
         options = _Options(options.mass, options.loss - least, options.inside, options.top)
         second = float(np.sort(options.loss)[1]) if options.loss.size > 1 else np.inf
@@ -142,8 +138,8 @@ def enumerate_sets(
             free.append((second, group, options))
         else:
             fixed_mass += _fix(options, group, inside, top)
-    if limit < 0:
-        return True
+    if not 0 <= limit < np.inf:
+        return limit < 0  # a limit beyond floats excludes nothing, so that these are not all
     # Those that lose least by a change are spread over the halves first; what loses too much stays as it is.
     free.sort(key=lambda entry: entry[0])
     halves = (_Half(), _Half())
