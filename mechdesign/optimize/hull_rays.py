@@ -255,11 +255,13 @@ class HullRays:
             inside = indicator(np.arange(start, min(start + _CHUNK, 1 << n)), n)
             values = sums - coefficients @ inside
             errors = unit * (np.abs(sums) + np.abs(coefficients) @ inside) + _TINY
-            kept = (values[:, j:] <= errors[:, j:]).all(axis=1)
-            kept &= ((values[:, :j] >= -errors[:, :j]) & (values[:, :j] <= 1 + errors[:, :j])).all(axis=1)
+            # A sum beyond floats may be no number, with which every comparison is false: it drops nothing.
+            missed = (values[:, j:] > errors[:, j:]).any(axis=1)
+            missed |= ((values[:, :j] < -errors[:, :j]) | (values[:, :j] > 1 + errors[:, :j])).any(axis=1)
+            kept = ~missed
             if j == 0:
                 # Where no row is tight the cone is the orthant, whose rays are the single symbols.
-                kept &= (np.abs(values) <= errors).any(axis=1) | (inside.sum(axis=0) == 1)
+                kept &= ~(np.abs(values) > errors).all(axis=1) | (inside.sum(axis=0) == 1)
             which, column = np.nonzero(kept)
             found = _Vertices(
                 fractional[which],

@@ -137,7 +137,8 @@ class Rays:
 
         Every entry has a few units of rounding relative to itself. The entry x of kind B is also divided by
         P_f, and m of kind A by at least P_i and t for any symbol i that has it, so that rounding weighs more
-        the rarer a symbol is; in kind C a difference is multiplied by e.
+        the rarer a symbol is; in kind C a difference is multiplied by e. But x is between 0 and c, and m between
+        0 and 1 once it is scaled, as they are and as they are computed.
         """
         everything = (1 << self.ball.size) - 1
         unit = 2 * (self.ball.size + 8) * float(np.finfo(float).eps)
@@ -147,11 +148,13 @@ class Rays:
             of_m = 4 * (1 + self._t * self.exp_epsilon) / np.maximum(P, self._t)
             of_x = 4 / np.where(P > 0, P, 1.0)
             if "A" in kinds:
-                for columns in self._two_values(self._sets_a, self._c, lambda S: np.maximum(self._m(S), 0.0)):
-                    yield columns, unit * (columns + of_m[:, None])
+                for columns in self._two_values(
+                    self._sets_a, self._c, lambda S: np.clip(self._m(S), 0.0, min(self._c, 1.0))
+                ):
+                    yield columns, unit * columns + np.minimum(unit * of_m, 1.0)[:, None]
             if "B" in kinds:
                 for columns in self._kind_b():
-                    yield columns, unit * (columns + of_x[:, None])
+                    yield columns, unit * columns + np.minimum(unit * of_x, self._c)[:, None]
             if "C" in kinds and self._rare_sets.size:
                 for columns in self._kind_c():
                     # Every column has an entry that was 1 before it was scaled.
@@ -226,7 +229,9 @@ class Rays:
         waiting: list[Floats] = []
         for S in self._rare_sets[self._rare_sets != 0]:
             excess = self._mass[S] + self._mass - self._t
-            others = sets[(sets & S == 0) & (excess >= 1 / self.exp_epsilon - RAY_EDGE) & (excess > 0)]
+            others = sets[(sets & S == 0) & (excess >= 1 / self.exp_epsilon - RAY_EDGE)]
+            # Where it nearly cancels floats may give less, even 0.
+            excess = np.maximum(excess, 1 / self.exp_epsilon)
             inside = self._indicator(np.array([S]))
             for chunk in _chunks(others):
                 waiting.append(self._scaled(inside * (self.exp_epsilon * excess[chunk]) + self._indicator(chunk)))

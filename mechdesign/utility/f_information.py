@@ -32,8 +32,9 @@ class FInformation(Utility):
     Raises
     ------
     InputError
-        If f(1) is not 0, a value on a grid over [0, 1000] is not finite, or convexity fails on it. The
-        grid cannot prove convexity; that remains the user's word.
+        If f does not take numpy arrays or returns anything but a real number for each entry, f(1) is not 0, a value
+        on a grid over [0, 1000] is not finite, or convexity fails on it. The grid cannot prove convexity; that
+        remains the user's word.
 
     Notes
     -----
@@ -54,8 +55,8 @@ class FInformation(Utility):
 
     def __post_init__(self) -> None:
         with np.errstate(all="ignore"):
-            at_zero, at_one = (float(np.asarray(self.f(np.array([x])), dtype=float)[0]) for x in (0.0, 1.0))
-            values = np.asarray(self.f(_GRID), dtype=float)
+            values = self._checked(_GRID)
+            at_zero, at_one = self._checked(np.array([0.0, 1.0])).tolist()
         if not np.isfinite(at_zero):
             raise InputError(
                 f"f(0) is {at_zero} for the utility {shorten(self.name)}; accepted: a finite f(0), "
@@ -63,7 +64,7 @@ class FInformation(Utility):
             )
         if not abs(at_one) <= 8 * _EPS:
             raise InputError(f"f(1) is {at_one:.6g} for the utility {shorten(self.name)}; accepted: f(1) = 0")
-        if values.shape != _GRID.shape or not np.isfinite(values).all():
+        if not np.isfinite(values).all():
             raise InputError(
                 f"f of the utility {shorten(self.name)} is not finite on [0, 1000]; accepted: a finite convex f"
             )
@@ -77,6 +78,29 @@ class FInformation(Utility):
             raise InputError(
                 f"f of the utility {shorten(self.name)} is not convex near {where:.3g}; accepted: a convex f"
             )
+
+    def _checked(self, u: Floats) -> Floats:
+        """Return f of an array, after checking that it takes arrays and returns one real number for each entry."""
+        if not callable(self.f):
+            raise InputError(f"f is {shorten(self.f)}; accepted: a function of an array, such as lambda u: u * u - 1")
+        told = f"f of the utility {shorten(self.name)}"
+        try:
+            values = np.asarray(self.f(u))
+        except (TypeError, ValueError, ArithmeticError, LookupError, AttributeError) as error:
+            reason = " ".join(str(error).split()) or type(error).__name__
+            raise InputError(
+                f"{told} fails on a numpy array of {u.size} numbers from {u[0]:g} to {u[-1]:g}: {shorten(reason)}; "
+                "f must take numpy arrays: write numpy.log instead of math.log, and numpy.where instead of if"
+            ) from error
+        if values.dtype.kind not in "fiub":
+            raise InputError(f"{told} returns values of type {values.dtype}; accepted: real numbers")
+        if values.shape != u.shape:
+            raise InputError(
+                f"{told} returns an array of shape {values.shape} for one of shape {u.shape}; "
+                "accepted: a value for each entry"
+            )
+        result: Floats = values.astype(float)
+        return result
 
     @property
     def is_symmetric(self) -> bool:

@@ -1,3 +1,5 @@
+import math
+
 import numpy as np
 import pytest
 from strategies import random_mechanism
@@ -55,6 +57,35 @@ def test_a_symbol_without_mass_and_an_empty_column_count_nothing():
 def test_what_is_no_f_is_refused(f, message):
     with pytest.raises(md.InputError, match=message):
         md.FInformation(f)
+
+
+@pytest.mark.parametrize(
+    ("f", "message"),
+    [
+        (lambda u: u * math.log(u), "f must take numpy arrays: write numpy.log instead of math.log"),
+        (lambda u: u - 1 if u > 1 else 0 * u, "fails on a numpy array of .* and numpy.where instead of if"),
+        (lambda u: max(u, 1) - 1, "fails on a numpy array"),
+        (lambda u: {}[0], "fails on a numpy array"),
+        (lambda u: 1 / 0, "fails on a numpy array .*division by zero"),
+        (lambda u: u.logarithm(), "fails on a numpy array"),
+        (lambda u, v: u, "fails on a numpy array"),
+        (lambda u: 0.0, r"returns an array of shape \(\) for one of shape \(401,\)"),
+        (lambda u: u[:, None] - 1, r"returns an array of shape \(401, 1\) for one of shape \(401,\)"),
+        (lambda u: (u - 1) * 1j, "returns values of type complex128; accepted: real numbers"),
+        (lambda u: np.array([None] * u.size), "returns values of type object"),
+        (lambda u: None, "returns values of type object"),
+        (lambda u: ["0"] * u.size, "returns values of type <U1"),
+        (3.0, "f is 3.0; accepted: a function of an array"),
+    ],
+)
+def test_an_f_that_is_not_for_arrays_is_refused_in_one_line(f, message):
+    with pytest.raises(md.InputError, match=message) as refused:
+        md.FInformation(f)
+    assert "\n" not in str(refused.value)
+
+
+def test_whole_numbers_are_real():
+    assert md.FInformation(lambda u: np.zeros(u.shape, dtype=int)).value(np.eye(2), [0.5, 0.5]) == 0
 
 
 def test_a_gradient_needs_a_derivative():

@@ -15,7 +15,7 @@ import numpy as np
 
 from mechdesign.optimize.pricing.alike import alike, averaged
 from mechdesign.optimize.pricing.levels import Cone, OneBetween, TwoValues
-from mechdesign.optimize.pricing.price import Price
+from mechdesign.optimize.pricing.price import Price, beyond_floats
 from mechdesign.optimize.pricing.subset_sums import CheapestSets, Kin, leave_one_out
 from mechdesign.optimize.pricing.three_values import ThreeValues, price_three_values
 from mechdesign.optimize.start import center_multipliers, start_columns
@@ -133,8 +133,12 @@ class CountPricing:
         thorough : bool
             Whether the bound is to be exact, at the price of more tables; it always holds.
         """
-        if not np.isfinite(multipliers).all() or not np.isfinite(np.abs(multipliers).sum()):
+        if beyond_floats(multipliers, self.exp_epsilon):
             return Price(np.inf, "multipliers beyond floats", 0)
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            return self._price(multipliers, thorough=thorough)
+
+    def _price(self, multipliers: Floats, *, thorough: bool) -> Price:
         even, drift = averaged(multipliers, self._groups)
         kins = [Kin(group, self.ball.weights[group[0]], float(even[group[0]])) for group in self._groups]
         sets = CheapestSets(self._cone.total if self._three_values else self._capacity)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mechdesign.errors import LimitError
+from mechdesign.errors import LimitError, shorten
 from mechdesign.optimize.pricing.boxes import BoxPricing
 from mechdesign.optimize.pricing.by_counts import CountPricing
 from mechdesign.optimize.pricing.knapsack import KnapsackPricing
@@ -13,6 +13,7 @@ from mechdesign.utility import FInformation, Utility
 
 _LISTED_AT_ONCE = 12  # symbols: so few have their rays listed before column generation would have begun
 _LISTED_OTHERWISE = 16  # where tables are too large
+_LEAST_MASS = 1e-290
 
 
 def pricing_for(uncertainty: UncertaintySet, exp_epsilon: float, utility: Utility) -> ListedPricing | Pricing:
@@ -34,7 +35,7 @@ def pricing_for(uncertainty: UncertaintySet, exp_epsilon: float, utility: Utilit
     Raises
     ------
     LimitError
-        If nothing covers the problem.
+        If nothing covers the problem, or floats do not hold its probabilities.
 
     Examples
     --------
@@ -42,6 +43,7 @@ def pricing_for(uncertainty: UncertaintySet, exp_epsilon: float, utility: Utilit
     >>> pricing_for(L1Ball.from_counts(range(1, 41)), 2.0, MutualInformation()).method
     'subset-sum tables over the counts'
     """
+    _check_masses(uncertainty)
     if not isinstance(utility, FInformation):
         return ListedPricing(check_listable(uncertainty, exp_epsilon), utility)
     if not isinstance(uncertainty, L1Ball):
@@ -59,3 +61,13 @@ def pricing_for(uncertainty: UncertaintySet, exp_epsilon: float, utility: Utilit
         except LimitError:
             pass  # too many of kinds C and D
     return KnapsackPricing(uncertainty, exp_epsilon, utility)
+
+
+def _check_masses(uncertainty: UncertaintySet) -> None:
+    """Refuse probabilities that floats would lose: what such a symbol adds to a utility may be anything."""
+    for mass, label in zip(uncertainty.center, uncertainty.labels, strict=True):
+        if 0 < mass < _LEAST_MASS:
+            raise LimitError(
+                f"the symbol {shorten(label)} has a probability of about {float(mass):.1g} in the prior, which floats "
+                f"do not hold (at least {_LEAST_MASS:.0e}, or 0 with a positive radius); leave it out"
+            )

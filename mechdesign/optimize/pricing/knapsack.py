@@ -25,7 +25,7 @@ from mechdesign.optimize.pricing.alike import alike, averaged
 from mechdesign.optimize.pricing.envelope import FINER, Envelope, Intervals
 from mechdesign.optimize.pricing.levels import EPS, greatest_near
 from mechdesign.optimize.pricing.meeting import Effort, Indices, Losses, Masks, Window, enumerate_sets
-from mechdesign.optimize.pricing.price import Price
+from mechdesign.optimize.pricing.price import Price, as_bound, beyond_floats
 from mechdesign.optimize.start import center_multipliers, start_columns
 from mechdesign.uncertainty import L1Ball
 from mechdesign.uncertainty.base import Floats
@@ -85,11 +85,12 @@ class KnapsackPricing:
         thorough : bool
             Whether more sets may be looked at before the bound of what is left is returned.
         """
-        if not np.isfinite(multipliers).all() or not np.isfinite(np.abs(multipliers).sum() * self.exp_epsilon**2):
+        if beyond_floats(multipliers, self.exp_epsilon):
             return Price(np.inf, "multipliers beyond floats", 0)
         even, drift = averaged(multipliers, self._groups)
         search = self._search(even)
-        upper = search.run(_THOROUGH if thorough else _QUICK)
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            upper = search.run(_THOROUGH if thorough else _QUICK)
         return Price(upper + drift, self.method, search.looked_at, search.met.columns())
 
     def start(self) -> Floats:
@@ -103,11 +104,13 @@ class KnapsackPricing:
     def guess(self, multipliers: Floats) -> Floats:
         """Return the best columns among a few sets that are near the fractional knapsack."""
         search = self._search(averaged(multipliers, self._groups)[0])
-        search.guess()
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            search.guess()
         return search.met.columns()
 
     def _search(self, multipliers: Floats) -> _Search:
-        return _Search(self._shape, self.utility, self._groups, multipliers)
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            return _Search(self._shape, self.utility, self._groups, multipliers)
 
     @cached_property
     def _groups(self) -> list[list[int]]:
@@ -164,7 +167,8 @@ class _Met:
         """Take note of columns, which are only built if they are among the best."""
         if costs.size == 0:
             return
-        self.upper = max(self.upper, float(uppers.max()))
+        self.upper = max(self.upper, float(as_bound(uppers).max()))
+        costs = np.where(np.isfinite(costs), costs, -np.inf)
         self.greatest = max(self.greatest, float(costs.max()))
         least = self._costs[-1] if self._costs.size >= _MOST_COLUMNS else -np.inf
         chosen = np.flatnonzero(costs > least)
@@ -190,7 +194,10 @@ class _Search:
         self.shape, self.utility, self.groups = shape, utility, groups
         self.multipliers = multipliers
         self.size = float(np.abs(multipliers).sum())
+        self.slip = _slip(shape, multipliers)
         self.met = _Met(multipliers.size)
+        # The constant column is in every cone, and f(1) is 0.
+        self.met.greatest = -float(multipliers.sum())
         self.close = _CLOSE * (1 + self.size)
         self.looked_at = 0
         kinds: list[_Kind] = []
@@ -232,6 +239,8 @@ class _Search:
         self.guess()
         top = proved = max(self._split(effort))
         floor = self.met.greatest
+        if not np.isfinite(top):
+            return np.inf
         if top - floor <= self.close:
             return max(proved, self.met.upper)
         for step in range(_LEVELS, -1, -1):
@@ -274,6 +283,14 @@ class _Search:
         everything = whole + waiting
         self.kinds = [kind for kind, _ in everything]
         return [bound for _, bound in everything]
+
+
+def _slip(shape: _Shape, multipliers: Floats) -> float:
+    """Return how much the fractional knapsack may rise or fall within the error of a mass."""
+    P, sizes = shape.prior, np.abs(multipliers)
+    lost = (P > 0) & (shape.unit > P)
+    steepest = float((sizes / np.where(shape.unit <= P, P, np.inf)).max())
+    return float(sizes[lost].sum()) + 2 * shape.unit * steepest
 
 
 class _Kind:
@@ -404,19 +421,20 @@ class _Curve(_Kind):
         if mass.size == 0:
             return
         self.search.looked_at += mass.size
-        costs = self.value(mass, members @ self.search.multipliers)
-        self.search.met.add(costs, costs + self.rounding, lambda which: self.build(members[which], mass[which]))
+        costs, errors = self.value(mass, members @ self.search.multipliers)
+        self.search.met.add(costs, costs + errors, lambda which: self.build(members[which], mass[which]))
 
     @property
     def rounding(self) -> float:
         """What a reduced cost may err by, apart from f: masses and multipliers are sums."""
-        return self.shape.unit * (1 + self.factor) * (1 + self.search.size) * 4
+        return self.shape.unit * (1 + self.factor) * (1 + self.search.size) * 4 + self.factor * self.search.slip
 
-    def value(self, w: Floats, cost: Floats) -> Floats:
-        """Return reduced costs, rounded up apart from `rounding`."""
+    def value(self, w: Floats, cost: Floats) -> tuple[Floats, Floats]:
+        """Return reduced costs, and what they may err by."""
         terms = self.terms(w)
-        result: Floats = (w * terms.on + (1 - w) * terms.off + terms.rest - self.factor * cost) / terms.scale
-        return result
+        costs: Floats = (w * terms.on + (1 - w) * terms.off + terms.rest - self.factor * cost) / terms.scale
+        sizes = w * np.abs(terms.on) + (1 - w) * np.abs(terms.off) + np.abs(terms.rest)
+        return costs, self.rounding + self.shape.unit * sizes / terms.scale
 
     def try_prefixes(self) -> None:
         self.evaluate(self.envelope.prefixes(self.sure))
@@ -444,9 +462,10 @@ class _Curve(_Kind):
     def heights(self, blocks: Intervals, level: float) -> tuple[Floats, Floats, Floats]:
         """Return bounds of Q times the reduced cost's excess over a level in blocks, least Q, and best end."""
         envelope = self.envelope
-        totals, ons, offs, scales = [], [], [], []
+        totals, ons, offs, scales, sizes = [], [], [], [], []
         for w in (blocks.left, blocks.right):
             terms = self.terms(w)
+            sizes.append(np.abs(terms.on) + np.abs(terms.off) + np.abs(terms.rest) + abs(level) * terms.scale)
             cost = envelope.cost(blocks.piece, w)
             totals.append(w * terms.on + (1 - w) * terms.off + terms.rest - self.factor * cost - level * terms.scale)
             ons.append(terms.on)
@@ -459,11 +478,9 @@ class _Curve(_Kind):
         ends = np.maximum(totals[0], totals[1])
         inner = bend > apart
         bump = np.where(inner, (bend - apart) ** 2 / (4 * np.where(inner, bend, 1.0)), 0.0)
-        scale = np.minimum(scales[0], scales[1])
-        pad = self.rounding * np.maximum(scales[0], scales[1]) + self.shape.unit * (
-            np.abs(level) + np.abs(ons[0]) + np.abs(offs[0]) + np.abs(ons[1]) + np.abs(offs[1])
-        )
-        return ends + bump + pad, scale, (ends - pad) / np.maximum(scales[0], scales[1])
+        scale, most = np.minimum(scales[0], scales[1]), np.maximum(scales[0], scales[1])
+        pad = self.rounding * most + self.shape.unit * (sizes[0] + sizes[1])
+        return as_bound(ends + bump + pad), scale, (ends - pad) / most
 
     def above(self, level: float) -> tuple[Intervals, Floats, float]:
         """Return narrow blocks that may hold columns above a level, with their heights, and a bound of all."""
@@ -482,7 +499,7 @@ class _Curve(_Kind):
         heights, scale, _ = self.heights(blocks, level)
         active = heights > 0
         blocks, heights, scale = blocks.only(active), heights[active], scale[active]
-        return blocks, heights, level + float((heights / scale).max(initial=0.0))
+        return blocks, heights, level + float(as_bound(heights / scale).max(initial=0.0))
 
     def greatest(self, floor: float, effort: Effort) -> float:  # noqa: ARG002 - always quick
         level, bound = floor, np.inf
@@ -495,7 +512,7 @@ class _Curve(_Kind):
             self._peak = int(blocks.piece[k]), float(blocks.left[k])
             _, _, ends = self.heights(blocks, level)
             reached = level + float(ends.max())
-            if reached <= level or bound - reached <= 1e-13 * (1 + abs(bound)):
+            if not reached > level or bound - reached <= 1e-13 * (1 + abs(bound)):
                 break
             level = reached
         return max(bound, floor)
@@ -512,7 +529,7 @@ class _Curve(_Kind):
             peak = float(left[np.argmax(height)] + right[np.argmax(height)]) / 2
             against = multipliers - slope * P
             losses = _binary(against, self.allowed, self.forced)
-            limit = float(height.max()) / self.factor + pad * (self.search.size + abs(slope))
+            limit = float(height.max()) / max(self.factor, EPS) + pad * (self.search.size + abs(slope))
             window = Window(float(left.min()) - pad, float(right.max()) + pad, peak, limit, losses)
             seen = enumerate_sets(window, self.groups, P, effort, lambda members, _: self.evaluate(members))
             complete = complete and seen
@@ -526,7 +543,7 @@ class _KindA(_Curve):
         super().__init__(search, allowed, forced, groups)
         c = self.shape.top
         self.high = min(1 / c, 1.0)
-        self.factor = c * (1 + self.shape.t) - 1
+        self.factor = (self.shape.e - 1) / (1 + self.shape.t * self.shape.e)  # c (1 + t) - 1
 
     def terms(self, w: Floats) -> _Terms:
         c, t = self.shape.top, self.shape.t
@@ -562,9 +579,8 @@ class _KindD(_Curve):
         on, off = e / scale, 1 / scale
         unit = self.shape.unit
         rest = np.full(w.shape, -self.search.multipliers.sum())
-        return _Terms(
-            scale * self.search.f(on, unit * on * (1 + on)), scale * self.search.f(off, unit * on), rest, scale
-        )
+        # w is a sum of masses, known relative to itself, and w times e / scale is at most 1.
+        return _Terms(scale * self.search.f(on, 2 * unit * on), scale * self.search.f(off, 2 * unit * off), rest, scale)
 
     def build(self, members: Masks, mass: Floats) -> Floats:  # noqa: ARG002 - the values do not depend on it
         columns = np.where(members.T, self.shape.e, 1.0)
@@ -588,12 +604,12 @@ class _BetweenAt(_Curve):
         return _BetweenAt(self.search, allowed, forced, groups, self.fractional)
 
     def between(self, w: Floats) -> Floats:
-        result: Floats = np.maximum((1 - self.shape.top * w) / self.shape.prior[self.fractional], 0.0)
+        result: Floats = np.clip((1 - self.shape.top * w) / self.shape.prior[self.fractional], 0.0, self.shape.top)
         return result
 
     def terms(self, w: Floats) -> _Terms:
         p, x = float(self.shape.prior[self.fractional]), self.between(w)
-        error = self.shape.unit / p
+        error = min(self.shape.unit / p, self.shape.top)
         multiplier = float(self.search.multipliers[self.fractional])
         zero = self.search.f(0.0)
         rest = p * self.search.f(x, error) + (1 - p) * zero - x * multiplier
@@ -630,7 +646,8 @@ class _KindB(_Kind):
         self.top = float(search.f(c, unit * c)[0])
         chosen = np.where(forced, self.against, np.minimum(np.where(allowed, self.against, 0.0), 0.0)).sum()
         self.rounding = 4 * unit * (1 + abs(self.top) + abs(self.zero) + c * (search.size + abs(self.slope)))
-        self.bound = self.zero + (self.top - self.zero) / c - self.slope - c * float(chosen) + self.rounding
+        bound = self.zero + (self.top - self.zero) / c - self.slope - c * float(chosen) + self.rounding
+        self.bound = float(as_bound(bound))
 
     def greatest(self, floor: float, effort: Effort) -> float:  # noqa: ARG002 - always quick
         return floor if self.empty else max(floor, self.bound)
@@ -671,6 +688,7 @@ class _KindB(_Kind):
             return
         mass, cost = mass[rows, columns], cost[rows, columns]
         between, own, error = np.clip(between[rows, columns], 0.0, c), own[columns], error[columns]
+        error = np.minimum(error, c)  # x and what is computed of it are between 0 and c
         multiplier = multipliers[likely][columns]
         common = mass * self.top + (1 - mass - own) * self.zero - c * cost - between * multiplier
         costs = common + own * np.asarray(self.search.utility.f(between), dtype=float)
@@ -679,6 +697,7 @@ class _KindB(_Kind):
         # One column of each set: others differ little from it.
         ranked = np.lexsort((-costs, rows))
         first = ranked[np.concatenate([[True], np.diff(rows[ranked]) > 0])]
+        uppers = as_bound(uppers)
         self.search.met.upper = max(self.search.met.upper, float(uppers.max()))
 
         def build(which: Indices) -> Floats:
@@ -701,6 +720,8 @@ class _KindB(_Kind):
         shares = np.concatenate([_SHARES, 1 - _SHARES[-2::-1]])
         rests = np.concatenate([1 - _SHARES, _SHARES[-2::-1]])
         phi = own * self.search.f(c * shares) - c * shares * (against + own * (self.top - self.zero) / c)
+        if not np.isfinite(phi).all():
+            return False
         # Without the chord from f(0) to f(c), which is in the bound, what is wanted is decided by `against`.
         loss_out, loss_in = c * np.maximum(-against, 0.0), c * np.maximum(against, 0.0)
         split = np.argmin(phi, axis=1)[:, None]
@@ -777,7 +798,7 @@ class _KindC(_Kind):
         self.lightest = t + 1 / e
         self.inner = Envelope.of(P, search.multipliers, rare, raised)
         self.outer = Envelope.of(P, search.multipliers, allowed, forced)
-        self.rounding = 8 * self.shape.unit * (1 + e) * (1 + search.size)
+        self.rounding = 8 * self.shape.unit * (1 + e) * (1 + search.size) + (1 + e) * search.slip
         self._peak: tuple[int, int, float, float] | None = None
 
     def _g(self, b: Floats) -> Floats:
@@ -806,7 +827,7 @@ class _KindC(_Kind):
         g = self._g(b)
         total = a * on + (b - a) * inside + (1 - b) * out
         costs = (total - members @ multipliers - (g - 1) * (tops @ multipliers)) / mass
-        uppers = costs + self.rounding / mass
+        uppers = costs + (self.rounding + unit * (np.abs(on) + np.abs(inside) + np.abs(out))) / mass
 
         def build(which: Indices) -> Floats:
             columns = np.where(tops[which].T, g[which], members[which].T.astype(float))
@@ -897,7 +918,7 @@ class _KindC(_Kind):
         values = np.maximum.reduce([np.abs(x) for x in (*onto, *into, *outs)])
         pad = self.rounding + self.shape.unit * (abs(level) * most + values)
         upper = corners + (wide * bend_a + tall * bend_b) / 4 + pad
-        return upper, np.minimum.reduce(masses), (corners - pad) / most
+        return as_bound(upper), np.minimum.reduce(masses), (corners - pad) / most
 
     def above(self, level: float, effort: Effort) -> tuple[_Cells, Floats, float, float]:
         """Return small cells that may hold columns above a level, their heights, a bound, and what is reached."""
@@ -914,7 +935,7 @@ class _KindC(_Kind):
             cells, heights, scale = cells.only(active), heights[active], scale[active]
             narrow = (cells.inner.right - cells.inner.left).max() + (cells.outer.right - cells.outer.left).max() < 1e-9
             if heights.size * 4 > effort.cells or narrow:
-                return cells, heights, level + float((heights / scale).max()), reached
+                return cells, heights, level + float(as_bound(heights / scale).max()), reached
             cells = cells.halved()
 
     def greatest(self, floor: float, effort: Effort) -> float:
@@ -930,7 +951,7 @@ class _KindC(_Kind):
                     float(cells.inner.left[k]),
                     float(cells.outer.left[k]),
                 )
-            if heights.size == 0 or reached <= level + 1e-13 or bound - reached <= 1e-12 * (1 + abs(bound)):
+            if heights.size == 0 or not reached > level + 1e-13 or bound - reached <= 1e-12 * (1 + abs(bound)):
                 break
             level = reached
         return max(bound, floor)

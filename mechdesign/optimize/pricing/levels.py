@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mechdesign.optimize.pricing.price import as_bound
 from mechdesign.tolerances import RAY_EDGE
 from mechdesign.uncertainty.base import Floats
 from mechdesign.utility import FInformation
@@ -52,10 +53,14 @@ class Cone:
 
 def greatest_near(utility: FInformation, level: Floats, error: Floats | float) -> Floats:
     """Return the greatest f within an error of each level: a convex f has it at an end."""
-    below = np.asarray(utility.f(np.maximum(level - error, 0.0)), dtype=float)
-    above = np.asarray(utility.f(level + error), dtype=float)
-    result: Floats = np.maximum(below, above)
-    return result
+    return greatest_between(utility, level - error, level + error)
+
+
+def greatest_between(utility: FInformation, low: Floats, high: Floats) -> Floats:
+    """Return the greatest f of intervals, infinite where f is beyond floats at an end of one."""
+    below = np.asarray(utility.f(np.maximum(low, 0.0)), dtype=float)
+    above = np.asarray(utility.f(high), dtype=float)
+    return as_bound(np.maximum(below, above))
 
 
 def sizes_of_sets(costs: Floats, multipliers: Floats) -> Floats:
@@ -96,9 +101,11 @@ class TwoValues:
         weights = np.arange(min(cone.weight_up_to(1 / cone.top), cone.total - (not massless)) + 1)
         on_mass, off_mass = weights / cone.total, (cone.total - weights) / cone.total
         room = off_mass + cone.half_radius
-        off = np.maximum((1 - cone.top * on_mass) / room, 0.0)
+        off = np.clip((1 - cone.top * on_mass) / room, 0.0, min(cone.top, 1.0))
         on = np.full(off.shape, cone.top)
-        return cls._scaled(on, off, 8 * EPS * (1 + 1 / room), on_mass, off_mass, utility)
+        # m is between 0 and 1 however little is known of it.
+        error = np.minimum(8 * EPS * (1 + 1 / room), 1.0)
+        return cls._scaled(on, off, error, on_mass, off_mass, utility)
 
     @classmethod
     def of_kind_d(cls, cone: Cone, utility: FInformation) -> TwoValues:
@@ -138,7 +145,7 @@ class TwoValues:
         missing = np.isinf(costs)
         # The values may be the same to the last place, and 0 times infinity is no number.
         on_costs = (self.on - self.off) * np.where(missing, 0.0, costs)
-        result: Floats = self.utility - self.off * multipliers.sum() - on_costs + slack
+        result = as_bound(self.utility - self.off * multipliers.sum() - on_costs + slack)
         return np.where(missing, -np.inf, result)
 
 
@@ -197,5 +204,7 @@ class OneBetween:
         of_sums = (multipliers.size + 16) * EPS
         slack = abs(multiplier) * (self.error + of_sums * self.between)
         slack = slack + sizes_of_sets(costs, multipliers) * of_sums * self.top
-        result: Floats = self.utility - self.top * costs - self.between * multiplier + slack
-        return result
+        missing = np.isinf(costs)
+        on_costs = self.top * np.where(missing, 0.0, costs)
+        result = as_bound(self.utility - on_costs - self.between * multiplier + slack)
+        return np.where(missing, -np.inf, result)

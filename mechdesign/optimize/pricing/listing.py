@@ -9,7 +9,7 @@ import numpy as np
 
 from mechdesign.errors import LimitError
 from mechdesign.optimize.hull_rays import HullRays
-from mechdesign.optimize.pricing.price import Price
+from mechdesign.optimize.pricing.price import Price, as_bound
 from mechdesign.optimize.rays import MOST_LISTED_SYMBOLS, RayList, Rays
 from mechdesign.uncertainty import ConvexHull, L1Ball, UncertaintySet
 from mechdesign.uncertainty.base import Floats
@@ -126,10 +126,10 @@ def price_by_listing(rays: RayList, utility: Utility, multipliers: Floats) -> Pr
     greatest, looked_at = -np.inf, 0
     sizes = np.abs(multipliers)
     of_sums = (rays.prior.size + 8) * _EPS
-    for columns, errors in rays.with_errors(rays.kinds):
-        upper = utility.mu_up(columns, rays.prior, errors) - multipliers @ columns
-        level = float((upper + sizes @ (errors + of_sums * columns)).max())
-        # Huge multipliers may give infinity minus infinity, which proves nothing.
-        greatest = max(greatest, np.inf if np.isnan(level) else level)
-        looked_at += columns.shape[1]
+    with np.errstate(over="ignore", invalid="ignore"):
+        for columns, errors in rays.with_errors(rays.kinds):
+            upper = utility.mu_up(columns, rays.prior, errors) - multipliers @ columns
+            upper = as_bound(upper + sizes @ (errors + of_sums * columns))
+            greatest = max(greatest, float(upper.max(initial=-np.inf)))
+            looked_at += columns.shape[1]
     return Price(greatest, "every extreme ray", looked_at)

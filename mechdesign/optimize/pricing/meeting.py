@@ -104,12 +104,14 @@ def _group_options(group: list[int], P: Floats, losses: Losses) -> _Options:
         for j in range((k if losses.top is not None and np.isfinite(losses.top[i]) else 0) + 1)
     ]
     inside, top = np.array(counts).T
-    with np.errstate(invalid="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         loss = (
             np.where(inside < size, (size - inside) * losses.out[i], 0.0)
             + np.where(inside > top, (inside - top) * losses.inside[i], 0.0)
             + (np.where(top > 0, top * losses.top[i], 0.0) if losses.top is not None else 0.0)
         )
+    # A loss that is not a number excludes nothing.
+    loss = np.where(np.isnan(loss), 0.0, loss)
     one = np.uint64(1)
     words = [(one << count.astype(np.uint64)) - one for count in (inside, top)]
     return _Options(inside * P[i], loss, words[0], words[1])
@@ -136,8 +138,8 @@ def enumerate_sets(
             free.append((second, group, options))
         else:
             fixed_mass += _fix(options, group, inside, top)
-    if limit < 0:
-        return True
+    if not 0 <= limit < np.inf:
+        return limit < 0  # a limit beyond floats excludes nothing, so that these are not all
     # Those that lose least by a change are spread over the halves first; what loses too much stays as it is.
     free.sort(key=lambda entry: entry[0])
     halves = (_Half(), _Half())

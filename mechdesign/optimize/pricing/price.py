@@ -6,24 +6,56 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mechdesign.uncertainty.base import Floats
 
 
+def as_bound(upper: ArrayLike) -> Floats:
+    """Return upper bounds with infinity for those that are not numbers, or that overflow made minus infinity.
+
+    Every comparison with such a number is false, so that what it bounds would vanish. Bounds are therefore passed
+    through here where they are formed, before anything is compared with them.
+
+    Examples
+    --------
+    >>> as_bound([1.0, np.nan, -np.inf])
+    array([ 1., inf, inf])
+    """
+    values = np.asarray(upper, dtype=float)
+    result: Floats = np.where(values > -np.inf, values, np.inf)
+    return result
+
+
+def beyond_floats(multipliers: Floats, exp_epsilon: float) -> bool:
+    """Return whether sums of multipliers, times values of columns, may be more than floats hold.
+
+    Examples
+    --------
+    >>> beyond_floats(np.array([1e308, 1e308]), 2.0), beyond_floats(np.array([1e8, -1e8]), 1e200)
+    (True, False)
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        return not np.isfinite(8 * np.abs(multipliers).sum() * exp_epsilon)
+
+
 @dataclass(frozen=True, eq=False)
 class Price:
-    """The greatest reduced cost of any column with ``<P, v> = 1``, rounded up.
+    """A bound of reduced costs ``mu(v) - <lambda, v>`` of columns with ``<P, v> = 1``, rounded up.
 
     Attributes
     ----------
     upper : float
-        Nothing in the cone has more.
+        ``sum(lambda) + upper`` is an upper bound of the utility of every mechanism. Pricing that uses lambda as it
+        is given has no column above `upper`. Pricing that first averages lambda over symbols that are alike (see
+        `averaged`) bounds the reduced costs at the averages, and a column may have more at the given lambda.
+        What is not a number, or minus infinity, becomes infinity.
     method : str
         How it was found.
     columns : int
         How many columns or problems were looked at.
     best : array, shape (N, k)
-        Columns of great reduced cost that were met on the way, with ``<P, v> = 1``; for the next linear
+        Columns of great reduced cost that were found on the way, with ``<P, v> = 1``; for the next linear
         program, not for the bound. There may be none.
     """
 
@@ -31,6 +63,9 @@ class Price:
     method: str
     columns: int
     best: Floats = field(default_factory=lambda: np.empty((0, 0)))
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "upper", float(as_bound(self.upper)))
 
 
 class Pricing(Protocol):

@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mechdesign.optimize.pricing.levels import EPS, Cone, sizes_of_sets
+from mechdesign.optimize.pricing.levels import EPS, Cone, greatest_between, sizes_of_sets
+from mechdesign.optimize.pricing.price import as_bound
 from mechdesign.optimize.pricing.subset_sums import CheapestSets, Kin
 from mechdesign.uncertainty.base import Floats
 from mechdesign.utility import FInformation
@@ -96,8 +97,8 @@ class ThreeValues:
 
     @property
     def lightest_outer(self) -> int:
-        """The least weight of T."""
-        return self.cone.weight_from(self.cone.half_radius + 1 / self.cone.exp_epsilon)
+        """The least weight of T, which has some mass."""
+        return max(self.cone.weight_from(self.cone.half_radius + 1 / self.cone.exp_epsilon), 1)
 
     def column(self, inner: Sequence[int], outer: Sequence[int], mass: Floats) -> Floats:
         """Return the column of two sets, S within T, with ``<P, v> = 1``, shape (N,)."""
@@ -170,25 +171,20 @@ class ThreeValues:
         q_low, q_high = b_low + (g_low - 1) * a_low, b_high + (g_high - 1) * a_high
         # Relative to g, rounding weighs more where b and t nearly cancel.
         relative = 8 * EPS * (2 + (b_low + t) / np.maximum(b_low - t, 1 / e))
-        f_on = self._greatest(g_low / q_high * (1 - 2 * relative), g_high / q_low * (1 + 2 * relative))
-        f_in = self._greatest((1 - relative) / q_high, (1 + relative) / q_low)
+        f_on = greatest_between(self.utility, g_low / q_high * (1 - 2 * relative), g_high / q_low * (1 + 2 * relative))
+        f_in = greatest_between(self.utility, (1 - relative) / q_high, (1 + relative) / q_low)
         f_out = float(np.asarray(self.utility.f(np.zeros(1)), dtype=float)[0])
         inside = np.maximum(b_low * (f_in - f_out), b_high * (f_in - f_out))
         on = np.maximum(a_low * (f_on - f_in), a_high * (f_on - f_in))
         rounding = 64 * EPS * (np.abs(f_on) + np.abs(f_in) + abs(f_out))
         cost = costs.least(blocks, g_low, g_high)
+        missing = cost == np.inf
+        cost = np.where(missing, 0.0, cost)
         cost = np.minimum(cost / q_low, cost / q_high)
         of_sums = (multipliers.size + 16) * EPS + 2 * relative
         slack = of_sums * sizes_of_sets(costs.least_inner(blocks), multipliers) * g_high / q_low
         slack += of_sums * float(np.abs(multipliers).sum()) / q_low
-        result: Floats = f_out + inside + on + rounding - cost + slack
-        return result
-
-    def _greatest(self, low: Floats, high: Floats) -> Floats:
-        """Return the greatest f of an interval: a convex f has it at an end."""
-        below = np.asarray(self.utility.f(np.maximum(low, 0.0)), dtype=float)
-        result: Floats = np.maximum(below, np.asarray(self.utility.f(high), dtype=float))
-        return result
+        return np.where(missing, -np.inf, as_bound(f_out + inside + on + rounding - cost + slack))
 
 
 def _split(
