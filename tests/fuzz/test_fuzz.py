@@ -24,7 +24,7 @@ INPUTS = {
     "discrete": 40,
     "arguments": 100,
     "places": 80,
-    "processes": 6,
+    "processes": 4,
     "sets": 400,
     "from_matrix": 400,
     "leakages": 400,

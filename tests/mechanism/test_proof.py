@@ -105,3 +105,11 @@ def test_a_hundred_symbols_are_proved():
     mechanism = md.Mechanism.repaired(random_mechanism(rng, 100, 100), promise(1, ball)).mechanism
     assert md.prove(mechanism.numerators, 48, promise(1, ball)).holds
     assert mechanism.leakage <= 1
+
+
+@pytest.mark.parametrize("bits", [10**5_000, np.ones((3, 3)), "x" * 5_000], ids=["digits", "array", "text"])
+def test_bits_that_are_none_are_refused_on_one_short_line(bits):
+    with pytest.raises(md.InputError) as refused:
+        md.prove(WARNER, bits, promise("log(3)"))
+    assert "\n" not in str(refused.value)
+    assert len(str(refused.value)) < 200
