@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from strategies import balls, epsilons, random_mechanism
 
 import mechdesign as md
-from mechdesign.mechanism.rounding import _shares
+from mechdesign.mechanism.rounding import _shares, round_to_integers
 
 
 @given(balls(), epsilons, st.integers(0, 2**32))
@@ -46,3 +46,18 @@ def test_zeros_stay_where_the_support_has_slack_and_go_elsewhere():
     np.testing.assert_array_equal(targets, [[1, 0], [1, 1], [0, 1]])
     _, targets = _shares(matrix, ball.exact_set, 0.5)  # 1.5 times 0.5 of the last two is less than 1
     np.testing.assert_array_equal(targets, [[1, 1], [1, 1], [0, 1]])
+
+
+@pytest.mark.parametrize(
+    "matrix",
+    [
+        [[0.75, 0.25], [0.5, 0.5], [0.625, 0.375]],
+        [[0.5, 0.25, 0.25], [0.25, 0.5, 0.25]],
+        [[0.875, 0.125], [0.75, 0.25]],
+    ],
+)
+def test_exact_numerators_whose_columns_do_not_sum_to_1_are_kept(matrix):
+    found = np.array(matrix)
+    ball = md.L1Ball.from_counts([1] * len(found))
+    numerators = round_to_integers(found, 10, md.Guarantee(md.Epsilon.of(1), ball))
+    np.testing.assert_array_equal(numerators, (found * 2**10).astype(int))
