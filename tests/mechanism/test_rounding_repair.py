@@ -48,8 +48,13 @@ def test_zeros_stay_where_the_support_has_slack_and_go_elsewhere():
     np.testing.assert_array_equal(targets, [[1, 1], [1, 1], [0, 1]])
 
 
-def test_exact_numerators_are_kept_whatever_their_columns_sum_to():
-    """Each output has mass 1/2 and leaks log 2, so that a repair would have to fill its zeros."""
-    matrix = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]])
-    promise = md.Guarantee(md.Epsilon.of("log(2)"), md.L1Ball(["0.25"] * 4))
-    np.testing.assert_array_equal(round_to_integers(matrix, 10, promise), (matrix * 2**10).astype(int))
+def test_the_nearest_integers_are_taken_where_they_keep_the_promise():
+    matrix = np.array([[2 / 3, 1 / 3], [0.5, 0.5], [0.25, 0.75]])
+    ball = md.L1Ball(["0.5", "0.25", "0.25"], "0.01")
+    numerators = round_to_integers(matrix, 10, md.Guarantee(md.Epsilon.of(1), ball))
+    np.testing.assert_array_equal(numerators, [[683, 341], [512, 512], [256, 768]])
+    # Just private as a matrix, and no longer when rounded to nearest: the greatest is rounded down.
+    known = md.L1Ball(["0.5", "0.5"])
+    symmetric = np.array([[2 / 3, 1 / 3], [1 / 3, 2 / 3]])
+    numerators = round_to_integers(symmetric, 10, md.Guarantee(md.Epsilon.of("log(4/3)"), known))
+    np.testing.assert_array_equal(numerators, [[682, 342], [342, 682]])
