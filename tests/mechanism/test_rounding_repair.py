@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from strategies import balls, epsilons, random_mechanism
 
 import mechdesign as md
-from mechdesign.mechanism.rounding import _shares
+from mechdesign.mechanism.rounding import _shares, round_to_integers
 
 
 @given(balls(), epsilons, st.integers(0, 2**32))
@@ -46,3 +46,15 @@ def test_zeros_stay_where_the_support_has_slack_and_go_elsewhere():
     np.testing.assert_array_equal(targets, [[1, 0], [1, 1], [0, 1]])
     _, targets = _shares(matrix, ball.exact_set, 0.5)  # 1.5 times 0.5 of the last two is less than 1
     np.testing.assert_array_equal(targets, [[1, 1], [1, 1], [0, 1]])
+
+
+def test_the_nearest_integers_are_taken_where_they_keep_the_promise():
+    matrix = np.array([[2 / 3, 1 / 3], [0.5, 0.5], [0.25, 0.75]])
+    ball = md.L1Ball(["0.5", "0.25", "0.25"], "0.01")
+    numerators = round_to_integers(matrix, 10, md.Guarantee(md.Epsilon.of(1), ball))
+    np.testing.assert_array_equal(numerators, [[683, 341], [512, 512], [256, 768]])
+    # Just private as a matrix, and no longer when rounded to nearest: the greatest is rounded down.
+    known = md.L1Ball(["0.5", "0.5"])
+    symmetric = np.array([[2 / 3, 1 / 3], [1 / 3, 2 / 3]])
+    numerators = round_to_integers(symmetric, 10, md.Guarantee(md.Epsilon.of("log(4/3)"), known))
+    np.testing.assert_array_equal(numerators, [[682, 342], [342, 682]])
