@@ -129,7 +129,7 @@ def _label_of(value: object, where: str, *, show_values: bool) -> str:
     kind = "text" if isinstance(value, str) else f"a {type(value).__name__}"
     raise InputError(
         f"{where} is {kind} that cannot be a label (show_values prints it); accepted: an integer, or printable text of "
-        "1 to 1,000 characters"
+        "1 to 1,000 characters without white space at its ends"
     )
 
 

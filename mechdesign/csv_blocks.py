@@ -19,7 +19,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -35,6 +37,7 @@ WHITE_SPACE = (
 )
 """What `str.strip` removes."""
 
+_COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
 _MARK = b"\xef\xbb\xbf"
 _FIELD = re.compile(r' *"([^"]*+(?:""[^"]*+)*+)"|([^",\r\n]*+)')
 _END = re.compile(r",|\r?\n|\Z")
@@ -138,12 +141,10 @@ def blocks(path: str | os.PathLike[str], size: int = BLOCK_BYTES) -> Iterator[Bl
     InputError
         Naming the line that is longer than a block, or not UTF-8.
     """
-    import pyarrow as pa
-
     source, line, is_last = str(path), 1, False
     buffer = bytearray(max(size, len(_MARK)))  # begins with a record, of which ``held`` bytes are there already
     view = memoryview(buffer)
-    with pa.input_stream(os.fspath(path), compression="detect") as stream:
+    with _opened(path) as stream:
         begun = _filled(stream, view[: len(_MARK)])
         held = 0 if buffer.startswith(_MARK) else begun
         while not is_last:
@@ -182,6 +183,20 @@ def field_count_error(source: str, record: Record, expected: int) -> InputError:
         f"{source} is malformed, line {record.line}: {found} field{'s' if found > 1 else ''}, while the first line has "
         f"{expected}; accepted: as many fields in every line, separated by commas"
     )
+
+
+@contextmanager
+def _opened(path: str | os.PathLike[str]) -> Iterator[Any]:
+    """Open a file to be read; of one that its ending says is compressed come the bytes that were compressed."""
+    import pyarrow as pa
+
+    compression = _COMPRESSIONS.get(Path(path).suffix)
+    with Path(path).open("rb", buffering=0) as file:
+        if compression is None:
+            yield file
+        else:
+            with pa.input_stream(file, compression=compression) as stream:
+                yield stream
 
 
 def _filled(stream: Any, place: memoryview) -> int:

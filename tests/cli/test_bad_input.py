@@ -48,10 +48,10 @@ def put(tmp_path):
 
 BAD_COUNTS = [
     ("level,people\nlow,-5\nhigh,2\n", "line 2: the second field is not a count"),
-    ("level,people\nlow,5.5\nhigh,2\n", "line 2: the second field is not a count (show_values"),
-    ("level,people\nlow,NaN\nhigh,2\n", "line 2: the second field is not a count (show_values prints"),
+    ("level,people\nlow,5.5\nhigh,2\n", "line 2: the second field is not a count (--show-values"),
+    ("level,people\nlow,NaN\nhigh,2\n", "line 2: the second field is not a count (--show-values prints"),
     ("level,people\nlow,9999999999999999\nhigh,2\n", "from 0 to 10^15"),
-    ("level,people\nlow,\nhigh,2\n", "line 2: the second field is not a count (show_values prints it)"),
+    ("level,people\nlow,\nhigh,2\n", "line 2: the second field is not a count (--show-values prints it)"),
     ("", "has no counts"),
     ("level,people\n", "has no counts"),
     ("level,people\nlow,5\n", "one category ('low')"),
@@ -341,4 +341,4 @@ def test_noise_above_all_floats_is_refused(refused, put, mechanism, given):
 def test_laplace_noise_above_all_floats_is_refused(refused, put):
     put("counts.csv", COUNTS)
     arguments = ["histogram", "laplace", "counts.csv", "-o", "out.csv", "--allow-float-noise", "--scale", "1e400"]
-    assert "above all floats" in refused(arguments)
+    assert "at most 10^14" in refused(arguments)

@@ -105,7 +105,7 @@ def test_a_mechanism_that_does_not_prove_is_refused_before_anything_is_read(comm
 @pytest.mark.parametrize(
     ("options", "change", "part"),
     [
-        ([], "secret", "record 3 is not in the alphabet (show_values prints it)"),
+        ([], "secret", "record 3 is not in the alphabet (--show-values prints it)"),
         ([], "", "record 3 is missing"),
         (["--unknown", "secret"], "secret", "unknown values are to be taken for 'secret', which is no label"),
         (["--keep", "level"], "low", "asked for twice"),
@@ -116,7 +116,7 @@ def test_a_mechanism_that_does_not_prove_is_refused_before_anything_is_read(comm
         (
             ["--column", "nothing"],
             "low",
-            "the column 'nothing' is missing in the first line; accepted: the 2 names there (show_values)",
+            "the column 'nothing' is missing in the first line; accepted: the 2 names there (--show-values)",
         ),
     ],
 )
@@ -219,7 +219,7 @@ def test_reports_of_another_mechanism_are_refused(command):
     Path("reports.csv").write_text("level\ny1\ny99\n")
     status, _, err = estimate(command)
     assert status == 2
-    assert "record 2 is not in the alphabet (show_values prints it)" in err
+    assert "record 2 is not in the alphabet (--show-values prints it)" in err
 
 
 def test_no_reports_no_estimate(command):

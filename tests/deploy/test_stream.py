@@ -238,7 +238,9 @@ def test_what_the_identity_reports_is_what_was_recorded(tmp_path_factory):
         with pytest.MonkeyPatch.context() as patched:
             patched.setattr(tables, "BLOCK_BYTES", size)
             patched.setattr(stream, "BATCH_ROWS", 4)
-            done = privatize_file(RecordFile(source, "kind"), folder / "out.parquet", same, keep=keep, missing="?")
+            done = privatize_file(
+                RecordFile(source, "kind"), folder / "out.parquet", same, keep=keep, missing="?", overwrite=True
+            )
         out = pq.read_table(folder / "out.parquet").to_pydict()
         assert done == len(rows)
         assert out["kind"] == [word or "?" for word, _ in rows]
@@ -254,7 +256,7 @@ def test_an_empty_line_is_a_missing_record_and_rows_stay_aligned(tmp_path, plain
     assert privatize_file(source, tmp_path / "out.csv", plain, missing="?") == 4
     assert (tmp_path / "out.csv").read_text() == "kind\nx\nz\ny\nz\n"
     for refuse in (
-        lambda: privatize_file(source, tmp_path / "out.csv", plain),
+        lambda: privatize_file(source, tmp_path / "other.csv", plain),
         lambda: count_reports(source, ("a", "b")),
         lambda: count_column(tmp_path / "in.csv", "kind"),
     ):
@@ -286,7 +288,7 @@ def test_kept_text_is_quoted_where_it_needs_it_though_no_report_does(tmp_path, p
         ["n", "kind", name],
         *([str(i + 1), "xyz"[i], text] for i, text in enumerate(TEXT[name].to_pylist())),
     ]
-    privatize_file(source, tmp_path / "out.csv", plain, keep=["n"])
+    privatize_file(source, tmp_path / "out.csv", plain, keep=["n"], overwrite=True)
     assert (tmp_path / "out.csv").read_text() == "n,kind\n1,x\n2,y\n3,z\n"
 
 
@@ -304,7 +306,7 @@ def test_row_groups_of_the_output_tell_nothing_of_the_input(tmp_path, plain, mon
         else:
             write_csv(source, zip(*table.to_pydict().values(), strict=True), header=table.column_names)
         for keep in ([], ["kept"]):
-            privatize_file(RecordFile(source, "kind"), tmp_path / "out.parquet", plain, keep=keep)
+            privatize_file(RecordFile(source, "kind"), tmp_path / "out.parquet", plain, keep=keep, overwrite=True)
             found = pq.ParquetFile(tmp_path / "out.parquet").metadata
             sizes.append([found.row_group(i).num_rows for i in range(found.num_row_groups)])
             if keep:
@@ -350,7 +352,7 @@ def test_metadata_of_parquet_files_is_dropped_and_a_kept_index_stays(tmp_path, p
         ("", "kind", "is empty"),
         ("\n\n", "kind", "is empty"),
         (b"PAR1 nothing", "kind", "malformed"),
-        (gzip.compress(b"id,kind\n1,a\n"), "kind", "is not UTF-8"),
+        (gzip.compress(b"id,kind\n1,a\n", mtime=0), "kind", "is not UTF-8"),
         ("id,kind\n" + "a" * (5 << 20) + ",a\n", "kind", "malformed"),
     ],
 )
