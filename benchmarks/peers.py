@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import mechdesign as md
-from mechdesign.mechanism.encoding import Codes
+from mechdesign.data.alphabet import Codes
 from mechdesign.mechanism.proof import Integers
 from mechdesign.uncertainty.base import Floats
 
@@ -23,7 +23,7 @@ def literal_proposition_2(ball: md.L1Ball, exp_epsilon: float) -> float:
     import cvxpy as cp
     from scipy.sparse import csr_array, eye_array, kron
 
-    from mechdesign.tolerances import SOLVER
+    from mechdesign.numerics.tolerances import SOLVER
 
     N, t = ball.size, float(ball.half_radius)
     c = exp_epsilon / (1 + t * exp_epsilon)

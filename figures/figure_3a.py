@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from figures.output import Row, write
-from mechdesign.cli.plotting import Curve, draw_failure, failure_curve
+from mechdesign.report.drawing import Curve, draw_failure, failure_curve
 
 CATEGORIES = 20
 EPSILON = "log(5)"

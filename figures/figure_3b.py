@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from figures.output import Row, write
-from mechdesign.cli.plotting import Curve, draw_leakage, leakage_curve
+from mechdesign.report.drawing import Curve, draw_leakage, leakage_curve
 
 CATEGORIES = 20
 DELTA = "1e-5"

@@ -10,7 +10,7 @@ from mechdesign.version import __version__ as __version__
 if TYPE_CHECKING:  # what `__getattr__` finds
     from mechdesign.deploy import FrequencyEstimate, estimate_frequencies
     from mechdesign.errors import GuaranteeError, InputError, LimitError, MechdesignError, SolverError
-    from mechdesign.exact import Epsilon
+    from mechdesign.numerics.exact import Epsilon
     from mechdesign.mechanism import Guarantee, Mechanism, Optimality, Proof, Provenance, Repair, prove
     from mechdesign.optimize import (
         Certificate,
@@ -160,7 +160,7 @@ __all__ = [
 _HOMES = (
     "mechdesign.deploy",
     "mechdesign.errors",
-    "mechdesign.exact",
+    "mechdesign.numerics.exact",
     "mechdesign.mechanism",
     "mechdesign.optimize",
     "mechdesign.pml",

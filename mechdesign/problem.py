@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mechdesign.errors import InputError, shorten
-from mechdesign.exact import Epsilon
+from mechdesign.numerics.exact import Epsilon
 from mechdesign.uncertainty import UncertaintySet
 from mechdesign.utility import MutualInformation, Utility
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mechdesign.additive_noise.half_lines import HalfLines
-from mechdesign.additive_noise.parameters import (
+from mechdesign.numerics.parameters import (
     Interval,
     checked_p_min,
     checked_scale,
@@ -20,9 +20,9 @@ from mechdesign.additive_noise.parameters import (
     float_above,
     nats,
 )
-from mechdesign.arrays import frozen
+from mechdesign.numerics.arrays import frozen
 from mechdesign.errors import InputError, shorten
-from mechdesign.exact import Epsilon, arb_of, float_up, working_precision
+from mechdesign.numerics.exact import Epsilon, arb_of, float_up, working_precision
 from mechdesign.uncertainty.base import exact_prior
 from mechdesign.uncertainty.concentration import checked_delta, checked_radius, weissman_radius_exact
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mechdesign.additive_noise.parameters import (
+from mechdesign.numerics.parameters import (
     Interval,
     checked_p_min,
     checked_scale,
@@ -26,7 +26,7 @@ from mechdesign.additive_noise.parameters import (
     scale_above,
 )
 from mechdesign.errors import InputError, shorten
-from mechdesign.exact import Epsilon, arb_of, working_precision
+from mechdesign.numerics.exact import Epsilon, arb_of, working_precision
 
 _SMALL_EPSILON = Fraction(1, 2)  # below it 1 - exp(-epsilon) is far enough from 1 - p that nothing cancels
 

@@ -17,7 +17,7 @@ from mechdesign.cli.progress import Progress
 from mechdesign.cli.source import Source, source_options, time_limit_option
 from mechdesign.mechanism.files import check_ending
 from mechdesign.optimize import Design, compare, design
-from mechdesign.tolerances import GAP
+from mechdesign.numerics.tolerances import GAP
 
 
 @click.command("design", short_help="Design the best mechanism for an estimate, and prove it.")

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import click
 
-from mechdesign.atomic import STANDARD, check_absent, check_places
-from mechdesign.inputs import readable
+from mechdesign.data.files import STANDARD, check_absent, check_places
+from mechdesign.data.inputs import readable
 from mechdesign.mechanism import Mechanism
 
 _MOST_BYTES = 1 << 28  # of a mechanism on standard input; files of mechanisms are shorter

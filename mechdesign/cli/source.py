@@ -10,9 +10,9 @@ from typing import Any
 import click
 
 from mechdesign.cli.output import show_values_option
-from mechdesign.counts import count_column, read_counts
+from mechdesign.data.counts import count_column, read_counts
 from mechdesign.errors import InputError, printable
-from mechdesign.inputs import readable
+from mechdesign.data.inputs import readable
 from mechdesign.problem import DesignProblem
 from mechdesign.uncertainty import L1Ball
 from mechdesign.utility.names import NAMES, utility_by_name

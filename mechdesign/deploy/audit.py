@@ -24,9 +24,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mechdesign.arrays import frozen
+from mechdesign.numerics.arrays import frozen
 from mechdesign.errors import GuaranteeError, InputError, shorten
-from mechdesign.exact import rational
+from mechdesign.numerics.exact import rational
 from mechdesign.mechanism import Mechanism
 from mechdesign.uncertainty.concentration import checked_samples
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mechdesign.errors import SolverError
-from mechdesign.tolerances import LIKELIHOOD_GAP, RANK
+from mechdesign.numerics.tolerances import LIKELIHOOD_GAP, RANK
 from mechdesign.uncertainty.base import Floats
 
 _MOST_STEPS = 200

@@ -29,9 +29,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from mechdesign.additive_noise.parameters import nats
+from mechdesign.numerics.parameters import nats
 from mechdesign.errors import InputError, LimitError, shorten
-from mechdesign.exact import Epsilon, arb_of
+from mechdesign.numerics.exact import Epsilon, arb_of
 from mechdesign.histogram.calibration import (
     Sparse,
     best_pair,
@@ -73,7 +73,7 @@ def sensitivity(k: int, shared: int) -> Ball:
 
     Examples
     --------
-    >>> from mechdesign.exact import working_precision
+    >>> from mechdesign.numerics.exact import working_precision
     >>> with working_precision():
     ...     round(float(sensitivity(4, 4) ** 2), 12)
     1.5

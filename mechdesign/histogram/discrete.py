@@ -61,9 +61,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mechdesign.additive_noise.parameters import float_above, nats, scale_above
+from mechdesign.numerics.parameters import float_above, nats, scale_above
 from mechdesign.errors import InputError, LimitError, shorten
-from mechdesign.exact import Epsilon, arb_of, rational, rounded_text, short_text, working_precision
+from mechdesign.numerics.exact import Epsilon, arb_of, rational, rounded_text, short_text, working_precision
 from mechdesign.histogram.calibration import (
     checked_epsilon,
     checked_sparsity,

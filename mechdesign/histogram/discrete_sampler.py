@@ -29,7 +29,7 @@ from flint import ctx
 from numpy.typing import NDArray
 
 from mechdesign.errors import InputError, LimitError, shorten
-from mechdesign.exact import arb_of, lower, rational, rounded_text, upper, working_precision
+from mechdesign.numerics.exact import arb_of, lower, rational, rounded_text, upper, working_precision
 from mechdesign.mechanism.sampler import RandomBytes, random_bytes
 
 Integers = NDArray[np.int64]

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from mechdesign.additive_noise.parameters import nats
-from mechdesign.exact import Epsilon, arb_of
+from mechdesign.numerics.parameters import nats
+from mechdesign.numerics.exact import Epsilon, arb_of
 from mechdesign.histogram.calibration import (
     Sparse,
     best_pair,

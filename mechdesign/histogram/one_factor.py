@@ -21,7 +21,7 @@ import math
 
 from flint import arb
 
-from mechdesign.exact import arb_of
+from mechdesign.numerics.exact import arb_of
 from mechdesign.histogram.hockey_stick import Ball, log_survival, normal_tail
 
 _BITS_KEPT = 72  # the error of the rule, and what is cut off at each end, over U or 1
@@ -42,7 +42,7 @@ def common_release_probability(count: int, t: Ball, c: Ball) -> Ball:
 
     Examples
     --------
-    >>> from mechdesign.exact import working_precision
+    >>> from mechdesign.numerics.exact import working_precision
     >>> with working_precision():
     ...     alone = common_release_probability(1, arb_of(2), arb_of(1))
     ...     round(float(alone.mid()), 9), alone.overlaps(normal_tail(arb_of(2).sqrt()))

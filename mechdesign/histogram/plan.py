@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import partial
 
 from mechdesign.errors import InputError, shorten
-from mechdesign.exact import Epsilon, rational
+from mechdesign.numerics.exact import Epsilon, rational
 from mechdesign.histogram.csh import csh_best, csh_delta, csh_threshold
 from mechdesign.histogram.discrete import discrete_best, discrete_delta, discrete_threshold
 from mechdesign.histogram.gshm import gshm_best, gshm_delta, gshm_threshold

@@ -24,9 +24,9 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from mechdesign.additive_noise.parameters import Interval, checked_scale, nats
+from mechdesign.numerics.parameters import Interval, checked_scale, nats
 from mechdesign.errors import InputError, shorten
-from mechdesign.exact import Epsilon, arb_of, rational
+from mechdesign.numerics.exact import Epsilon, arb_of, rational
 from mechdesign.histogram.calibration import (
     Sparse,
     checked_epsilon,

@@ -21,9 +21,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mechdesign.errors import GuaranteeError, InputError, LimitError, shorten
-from mechdesign.exact import Epsilon, rounded_text
-from mechdesign.labelled import aligned_rows, table
-from mechdesign.labels import canonical_label, joined_labels
+from mechdesign.numerics.exact import Epsilon, rounded_text
+from mechdesign.data.labelled import aligned_rows, table
+from mechdesign.data.labels import canonical_label, joined_labels
 from mechdesign.mechanism.claims import Provenance
 from mechdesign.mechanism.from_floats import from_own_floats, row_stochastic, with_outputs
 from mechdesign.mechanism.mechanism import Mechanism

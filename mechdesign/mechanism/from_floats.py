@@ -17,13 +17,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mechdesign.errors import GuaranteeError, InputError, shorten
-from mechdesign.exact import log_up, over_common_denominator
-from mechdesign.labelled import Labels, order, own_labels, table
-from mechdesign.labels import canonical_labels
+from mechdesign.numerics.exact import log_up, over_common_denominator
+from mechdesign.data.labelled import Labels, order, own_labels, table
+from mechdesign.data.labels import canonical_labels
 from mechdesign.mechanism.mechanism import Mechanism
 from mechdesign.mechanism.proof import Guarantee, Integers, checked_bits, exact_ratio
 from mechdesign.mechanism.rounding import by_falling_mass, distinct, round_or_give_up
-from mechdesign.tolerances import FLOAT_LEAKAGE, FLOAT_MOVE, WEIGHT_SUM
+from mechdesign.numerics.tolerances import FLOAT_LEAKAGE, FLOAT_MOVE, WEIGHT_SUM
 from mechdesign.uncertainty.base import Floats
 
 _SHARE = 2.0**-40  # to which the mixture of a repair is found

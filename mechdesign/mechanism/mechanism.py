@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mechdesign.arrays import frozen
+from mechdesign.numerics.arrays import frozen
 from mechdesign.errors import GuaranteeError, InputError, shorten
-from mechdesign.exact import float_up
-from mechdesign.labels import canonical_labels, default_labels
+from mechdesign.numerics.exact import float_up
+from mechdesign.data.labels import canonical_labels, default_labels
 from mechdesign.mechanism.claims import Optimality, Provenance
-from mechdesign.mechanism.containers import encode
-from mechdesign.mechanism.encoding import Alphabet
+from mechdesign.data.containers import encode
+from mechdesign.data.alphabet import Alphabet
 from mechdesign.mechanism.proof import Guarantee, Integers, Proof, prove
 from mechdesign.mechanism.sampler import Sampler, random_bytes
 

@@ -10,12 +10,12 @@ import numpy as np
 from pydantic import BeforeValidator, Field
 
 from mechdesign.errors import GuaranteeError, InputError, shorten
-from mechdesign.exact import Epsilon, short_text
-from mechdesign.labels import canonical_labels
+from mechdesign.numerics.exact import Epsilon, short_text
+from mechdesign.data.labels import canonical_labels
 from mechdesign.mechanism.claims import Optimality, Provenance
 from mechdesign.mechanism.mechanism import Mechanism
 from mechdesign.mechanism.proof import Guarantee
-from mechdesign.records import MOST_SYMBOLS, ExactNumber, Matrix, Number, Record, Row, Text
+from mechdesign.data.fields import MOST_SYMBOLS, ExactNumber, Matrix, Number, Record, Row, Text
 from mechdesign.uncertainty import ConvexHull, Evidence, L1Ball, ProductSet, UncertaintySet
 from mechdesign.uncertainty.concentration import checked_delta, checked_radius, checked_samples
 from mechdesign.utility import utility_by_name

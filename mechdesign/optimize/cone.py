@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mechdesign.exact import float_up
+from mechdesign.numerics.exact import float_up
 from mechdesign.problem import DesignProblem
 
 MOST_IN_PROGRAMS = 1e9

@@ -24,7 +24,7 @@ from mechdesign.optimize.ray_lp import solve_ray_lp
 from mechdesign.optimize.result import ClosedFormCheck, Design
 from mechdesign.optimize.solution import Solution
 from mechdesign.problem import DesignProblem
-from mechdesign.tolerances import GAP
+from mechdesign.numerics.tolerances import GAP
 from mechdesign.utility import PolyhedralUtility
 from mechdesign.version import __version__
 

@@ -29,7 +29,7 @@ from flint import fmpz_mat
 from numpy.typing import NDArray
 
 from mechdesign.errors import LimitError
-from mechdesign.exact import over_common_denominator
+from mechdesign.numerics.exact import over_common_denominator
 from mechdesign.optimize.rays import Masks, indicator
 from mechdesign.uncertainty import ConvexHull
 from mechdesign.uncertainty.base import Floats

@@ -16,7 +16,7 @@ import numpy as np
 from mechdesign.errors import SolverError
 from mechdesign.optimize.polytope import Polytope
 from mechdesign.optimize.solution import Solution
-from mechdesign.tolerances import SOLVER
+from mechdesign.numerics.tolerances import SOLVER
 from mechdesign.uncertainty import UncertaintySet
 from mechdesign.uncertainty.base import Floats
 from mechdesign.utility import PolyhedralUtility

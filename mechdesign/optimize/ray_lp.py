@@ -16,7 +16,7 @@ from mechdesign.optimize.master import Master
 from mechdesign.optimize.pricing.listing import reduced_costs
 from mechdesign.optimize.rays import RayList
 from mechdesign.optimize.solution import Solution
-from mechdesign.tolerances import REDUCED_COST
+from mechdesign.numerics.tolerances import REDUCED_COST
 from mechdesign.uncertainty.base import Floats
 from mechdesign.utility import Utility
 

@@ -24,7 +24,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from mechdesign.tolerances import RAY_EDGE
+from mechdesign.numerics.tolerances import RAY_EDGE
 from mechdesign.uncertainty import L1Ball
 from mechdesign.uncertainty.base import Floats
 

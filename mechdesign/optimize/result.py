@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from mechdesign.mechanism import Mechanism
 from mechdesign.optimize.certificate import Certificate
 from mechdesign.problem import DesignProblem
-from mechdesign.tolerances import VALUE_FLOOR
+from mechdesign.numerics.tolerances import VALUE_FLOOR
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from mechdesign.mechanism import Mechanism, Proof, prove
 from mechdesign.optimize.certificate import Certificate, certify
 from mechdesign.optimize.result import within
 from mechdesign.problem import DesignProblem
-from mechdesign.tolerances import BOUND_PAD, GAP
+from mechdesign.numerics.tolerances import BOUND_PAD, GAP
 from mechdesign.uncertainty import L1Ball
 from mechdesign.uncertainty.base import Floats
 from mechdesign.utility import PolyhedralUtility

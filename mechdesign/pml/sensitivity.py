@@ -10,7 +10,7 @@ from operator import mul
 from numpy.typing import ArrayLike
 
 from mechdesign.errors import InputError
-from mechdesign.exact import log_up
+from mechdesign.numerics.exact import log_up
 from mechdesign.pml.capacity import WorstCase, columns_over, worst_case
 from mechdesign.uncertainty import UncertaintySet
 from mechdesign.uncertainty.base import exact_prior

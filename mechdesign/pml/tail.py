@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mechdesign.errors import InputError, shorten
-from mechdesign.exact import Epsilon, float_up, log_up, over_common_denominator, rational
-from mechdesign.labelled import together
+from mechdesign.numerics.exact import Epsilon, float_up, log_up, over_common_denominator, rational
+from mechdesign.data.labelled import together
 from mechdesign.pml.pointwise import check_shapes, exact_columns
 from mechdesign.uncertainty.base import Floats, exact_prior
 

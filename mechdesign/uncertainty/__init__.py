@@ -10,7 +10,7 @@ from mechdesign.uncertainty.concentration import (
 )
 from mechdesign.uncertainty.convex_hull import ConvexHull
 from mechdesign.uncertainty.l1_ball import Evidence, L1Ball
-from mechdesign.uncertainty.planning import (
+from mechdesign.planning import (
     Plan,
     delta_min,
     design_epsilon,

@@ -13,8 +13,8 @@ from fractions import Fraction
 from typing import Any
 
 from mechdesign.errors import InputError, shorten
-from mechdesign.exact import arb_of, float_up, lower, over_common_denominator, rational, working_precision
-from mechdesign.partition import half_sum
+from mechdesign.numerics.exact import arb_of, float_up, lower, over_common_denominator, rational, working_precision
+from mechdesign.numerics.half_sets import half_sum
 from mechdesign.uncertainty.base import exact_prior
 
 _HALF = Fraction(1, 2)

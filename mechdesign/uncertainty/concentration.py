@@ -18,9 +18,9 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from mechdesign.counts import checked_counts
+from mechdesign.data.counts import checked_counts
 from mechdesign.errors import InputError, shorten
-from mechdesign.exact import arb_of, float_up, rational, rounded_text, upper, working_precision
+from mechdesign.numerics.exact import arb_of, float_up, rational, rounded_text, upper, working_precision
 from mechdesign.uncertainty.balance import Kappa, kappa, phi_ball
 
 _DECIMALS = 15

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mechdesign.errors import InputError, shorten
-from mechdesign.labelled import together
+from mechdesign.data.labelled import together
 
 Floats = NDArray[np.float64]
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mechdesign.errors import InputError, shorten
-from mechdesign.exact import xlogx
+from mechdesign.numerics.exact import xlogx
 from mechdesign.utility.base import Floats, Utility, columns_and_prior
 
 _EPS = float(np.finfo(float).eps)

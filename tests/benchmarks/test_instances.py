@@ -9,7 +9,7 @@ import pytest
 
 import mechdesign as md
 from benchmarks import instances
-from mechdesign.counts import count_column
+from mechdesign.data.counts import count_column
 
 ROOT = Path(__file__).parent.parent.parent
 FILES = {path.stem: md.read_problem(path) for path in sorted((ROOT / "problems").glob("*.toml"))}

@@ -5,7 +5,7 @@ import pytest
 
 from mechdesign import Epsilon, Guarantee, InputError, L1Ball, Mechanism, MutualInformation, Optimality
 from mechdesign.cli.main import run
-from mechdesign.counts import count_column, read_counts
+from mechdesign.data.counts import count_column, read_counts
 
 COUNTS = "level,people\nlow,50\nmiddle,30\nhigh,20\n"
 HEAD = 'title = "t"\nepsilon = "1"\n'

@@ -243,7 +243,7 @@ def test_both_files_or_none(command, here, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("mechdesign.atomic.os.fsync", full)
+    monkeypatch.setattr("mechdesign.data.files.os.fsync", full)
     status, out, err = command(
         "discrete", "counts.csv", "-k", 4, *NOISE, "-o", "out.csv", "--record", "r.json", "--overwrite"
     )

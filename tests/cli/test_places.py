@@ -98,7 +98,7 @@ def test_what_is_not_a_regular_file_is_not_replaced(refused, here, command, kind
 
 
 def test_a_device_that_stands_there_only_at_the_end_is_not_replaced(here):
-    from mechdesign.atomic import written_atomically
+    from mechdesign.data.files import written_atomically
 
     def write():
         with written_atomically("late.csv") as file:
@@ -177,7 +177,7 @@ def test_what_was_released_is_replaced_only_when_asked(refused, here, capsys, co
 
 
 def test_a_file_that_appears_meanwhile_is_not_replaced(here):
-    from mechdesign.atomic import written_atomically
+    from mechdesign.data.files import written_atomically
 
     def write():
         with written_atomically("new.csv", overwrite=False) as file:
@@ -251,7 +251,7 @@ def test_a_log_is_not_erased_by_the_name_of_a_stream(here, name):
         Path(name).symlink_to("/dev/stdout")
     name = "log.json" if name == "log" else name
     # A command whose output may be replaced, and an ending that does not hide the reason.
-    code = f"from mechdesign.atomic import check_writable; check_writable({name!r})"
+    code = f"from mechdesign.data.files import check_writable; check_writable({name!r})"
     with log.open("ab") as stream:
         done = subprocess.run([sys.executable, "-c", code], stdout=stream, stderr=subprocess.PIPE, check=False)
     assert b"InputError" in done.stderr
@@ -264,7 +264,7 @@ def test_a_log_is_not_erased_by_the_name_of_a_stream(here, name):
 
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="open files have no names here")
 def test_any_open_file_is_refused_by_the_name_of_its_descriptor(here):
-    from mechdesign.atomic import check_writable
+    from mechdesign.data.files import check_writable
 
     with Path("open.csv").open("ab") as file:
         for folder in ("/dev/fd", "/proc/self/fd"):

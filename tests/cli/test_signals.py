@@ -18,7 +18,7 @@ INTERRUPTED = b"Error: interrupted\n"
 # The process sends itself a signal where the records are half written, or the spool is full.
 DURING = """
 import os, signal, sys
-from mechdesign import atomic
+from mechdesign.data import files as atomic
 from mechdesign.deploy import stream
 number, log = getattr(signal, sys.argv[1]), sys.argv.pop(2)
 del sys.argv[1]

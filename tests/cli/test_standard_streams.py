@@ -14,7 +14,7 @@ import pytest
 from pyarrow import parquet
 
 import mechdesign as md
-from mechdesign import inputs
+from mechdesign.data import inputs
 from mechdesign.cli.main import run
 
 RECORDS = "level,id\n" + "low,1\nhigh,2\nlow,3\n" * 200
@@ -120,7 +120,7 @@ def test_counts_do_not_leave_before_their_record_is_whole(command, here, monkeyp
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("mechdesign.atomic.os.fsync", full)
+    monkeypatch.setattr("mechdesign.data.files.os.fsync", full)
     status, out, err = command(*HISTOGRAM, "-o", "-", "--record", "r.json")
     assert (status, out) == (2, b"")
     assert "No space left" in err
@@ -286,7 +286,7 @@ def test_no_room_for_standard_input_is_one_line(command, here, monkeypatch):
     def full(*_):
         raise OSError(28, os.strerror(28))
 
-    monkeypatch.setattr("mechdesign.inputs.shutil.copyfileobj", full)
+    monkeypatch.setattr("mechdesign.data.inputs.shutil.copyfileobj", full)
     status, _, err = command(*instead(PRIVATIZE, "records.csv"), "-o", "out.csv", stdin=RECORDS)
     assert (status, err.count("\n")) == (2, 1)
     assert "cannot keep standard input in" in err

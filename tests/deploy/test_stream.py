@@ -20,8 +20,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import mechdesign as md
-from mechdesign import tables
-from mechdesign.counts import count_column
+from mechdesign.data import tables
+from mechdesign.data.counts import count_column
 from mechdesign.deploy import stream
 from mechdesign.deploy.stream import RecordFile, count_reports, privatize_file
 
@@ -475,7 +475,7 @@ def test_a_process_killed_between_writes_leaves_nothing_under_the_name(tmp_path,
     script = """
 import os, signal, sys
 import mechdesign as md
-from mechdesign import tables
+from mechdesign.data import tables
 from mechdesign.deploy.stream import RecordFile, privatize_file
 tables.BLOCK_BYTES = 64
 steps = []

@@ -179,7 +179,7 @@ def test_records_have_the_counts_of_their_problem_file(tmp_path):
     assert made.stdout.count(b"\n") == 48_843
     (tmp_path / "records.csv").write_bytes(made.stdout)
     ball = md.read_problem(problem).problem.uncertainty
-    from mechdesign.counts import count_column
+    from mechdesign.data.counts import count_column
 
     assert count_column(tmp_path / "records.csv", "education") == dict(
         zip(ball.labels, ball.evidence.counts, strict=True)

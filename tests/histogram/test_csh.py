@@ -9,7 +9,7 @@ from scipy.special import log_ndtr, ndtr
 from scipy.stats import norm
 
 from mechdesign.errors import InputError, LimitError
-from mechdesign.exact import working_precision
+from mechdesign.numerics.exact import working_precision
 from mechdesign.histogram.csh import (
     ANALYSES,
     EXTREMES,

@@ -9,7 +9,7 @@ from scipy.special import ndtr
 from scipy.stats import norm
 
 from mechdesign.errors import InputError
-from mechdesign.exact import arb_of, working_precision
+from mechdesign.numerics.exact import arb_of, working_precision
 from mechdesign.histogram import gshm
 from mechdesign.histogram.calibration import checked_target, checked_tau, least_noise, meets, upper_threshold
 from mechdesign.histogram.gshm import ANALYSES, gshm_best, gshm_delta, gshm_least_sigma, gshm_threshold

@@ -12,7 +12,7 @@ from test_hull_rays import hulls, random_hull
 from tolerances import ALGEBRA, CERTIFIED
 
 import mechdesign as md
-from mechdesign.exact import xlogx
+from mechdesign.numerics.exact import xlogx
 from mechdesign.optimize.column_generation import ColumnGeneration
 from mechdesign.optimize.pricing import boxes, check_listable, price_by_listing
 from mechdesign.optimize.pricing.boxes import BoxPricing, price_by_boxes

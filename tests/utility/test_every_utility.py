@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tolerances import ALGEBRA
 
 import mechdesign as md
-from mechdesign.exact import xlogx
+from mechdesign.numerics.exact import xlogx
 from mechdesign.utility.names import NAMES, is_named, utility_by_name
 
 

@@ -26,7 +26,7 @@ import highspy
 import numpy as np
 
 from mechdesign.optimize.pricing.price import Price
-from mechdesign.tolerances import SOLVER
+from mechdesign.numerics.tolerances import SOLVER
 from mechdesign.uncertainty import UncertaintySet
 from mechdesign.uncertainty.base import Floats
 from mechdesign.utility import FInformation

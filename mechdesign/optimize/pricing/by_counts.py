@@ -16,7 +16,7 @@ import numpy as np
 from mechdesign.optimize.pricing.alike import alike, averaged
 from mechdesign.optimize.pricing.levels import Cone, OneBetween, TwoValues
 from mechdesign.optimize.pricing.price import Price, beyond_floats
-from mechdesign.optimize.pricing.subset_sums import CheapestSets, Kin, leave_one_out
+from mechdesign.numerics.cheapest_sets import CheapestSets, Kin, leave_one_out
 from mechdesign.optimize.pricing.three_values import ThreeValues, price_three_values
 from mechdesign.optimize.start import center_multipliers, start_columns
 from mechdesign.uncertainty import L1Ball

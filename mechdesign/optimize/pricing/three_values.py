@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from mechdesign.optimize.pricing.levels import EPS, Cone, greatest_between, sizes_of_sets
 from mechdesign.optimize.pricing.price import as_bound
-from mechdesign.optimize.pricing.subset_sums import CheapestSets, Kin
+from mechdesign.numerics.cheapest_sets import CheapestSets, Kin
 from mechdesign.uncertainty.base import Floats
 from mechdesign.utility import FInformation
 

@@ -4,9 +4,9 @@ import pytest
 
 from mechdesign import InputError
 from mechdesign.cli.main import run
-from mechdesign.counts import count_column, read_counts
+from mechdesign.data.counts import count_column, read_counts
 from mechdesign.problem_file import read_problem
-from mechdesign.reading import check_regular, read_bounded
+from mechdesign.data.reading import check_regular, read_bounded
 
 ODD = ["/dev/zero", "pipe", ".", "link"]
 
@@ -40,9 +40,9 @@ def test_what_is_not_a_regular_file_is_not_opened(odd, path, monkeypatch, capsys
 def test_no_more_is_read_than_a_bound(tmp_path, monkeypatch):
     path = tmp_path / "counts.csv"
     path.write_text("a,1\nb,2\n")
-    monkeypatch.setattr("mechdesign.counts._MOST_BYTES", 8)
+    monkeypatch.setattr("mechdesign.data.counts._MOST_BYTES", 8)
     assert read_counts(path, header=False) == {"a": 1, "b": 2}
-    monkeypatch.setattr("mechdesign.counts._MOST_BYTES", 7)
+    monkeypatch.setattr("mechdesign.data.counts._MOST_BYTES", 7)
     with pytest.raises(InputError, match="has more than 7 bytes; accepted: at most 7"):
         read_counts(path, header=False)
     monkeypatch.setattr("mechdesign.problem_file._MOST_BYTES", 7)
@@ -56,7 +56,7 @@ def test_no_more_is_read_than_a_bound(tmp_path, monkeypatch):
 def test_a_file_that_grows_is_read_to_its_bound(tmp_path, monkeypatch):
     path = tmp_path / "f"
     path.write_bytes(b"123456789")
-    monkeypatch.setattr("mechdesign.reading.check_regular", lambda *_: None)
+    monkeypatch.setattr("mechdesign.data.reading.check_regular", lambda *_: None)
     with pytest.raises(InputError, match="has more than 8 bytes"):
         read_bounded(path, 8, "a file")
 

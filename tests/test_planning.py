@@ -10,7 +10,7 @@ from strategies import random_mechanism
 
 import mechdesign as md
 from mechdesign.uncertainty.concentration import failure_probability
-from mechdesign.uncertainty.planning import (
+from mechdesign.planning import (
     delta_min,
     design_epsilon,
     guaranteed_epsilon,

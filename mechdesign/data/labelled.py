@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeGuard
 import numpy as np
 
 from mechdesign.errors import InputError, shorten
-from mechdesign.labels import canonical_labels
+from mechdesign.data.labels import canonical_labels
 
 _SHOWN = 5  # labels in a message
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mechdesign import InputError
-from mechdesign.counts import checked_counts, count_column, read_counts, tally
+from mechdesign.data.counts import checked_counts, count_column, read_counts, tally
 
 
 @pytest.fixture

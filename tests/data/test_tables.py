@@ -13,9 +13,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from mechdesign import InputError, csv_blocks, tables
-from mechdesign.csv_blocks import WHITE_SPACE, Block, blocks, rows
-from mechdesign.tables import open_columns
+from mechdesign import InputError
+from mechdesign.data import csv_blocks, tables
+from mechdesign.data.csv_blocks import WHITE_SPACE, Block, blocks, rows
+from mechdesign.data.tables import open_columns
 
 SIGNS = st.text(st.sampled_from('ab",\n\r \té\u3000\x1c'), max_size=12)
 
@@ -187,7 +188,7 @@ def test_an_empty_line_of_several_columns_is_no_record(place):
 
 @pytest.mark.parametrize(("ending", "opener"), [("gz", gzip.open), ("bz2", bz2.open)])
 def test_compressed_files_are_read_by_everybody(tmp_path, ending, opener):
-    from mechdesign.counts import count_column, read_counts
+    from mechdesign.data.counts import count_column, read_counts
 
     with opener(tmp_path / f"t.csv.{ending}", "wb") as file:
         file.write(b"k,n\na,2\nb,1\n")
@@ -210,7 +211,7 @@ def test_compressed_files_are_read_by_everybody(tmp_path, ending, opener):
     ],
 )
 def test_what_is_malformed_is_so_for_everybody_and_the_line_is_named(tmp_path, content, part):
-    from mechdesign.counts import count_column, read_counts
+    from mechdesign.data.counts import count_column, read_counts
     from mechdesign.deploy.stream import RecordFile, count_reports
 
     path = tmp_path / "t.csv"

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import mechdesign as md
-from mechdesign.utility.differences import Differences
+from mechdesign.numerics.differences import Differences
 
 scales = st.integers(-300, 300).map(lambda k: Fraction(10) ** k)
 numbers = st.builds(lambda n, d, s: Fraction(n, d) * s, st.integers(-(10**6), 10**6), st.integers(1, 99), scales)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from mechdesign import Epsilon, InputError
-from mechdesign.exact import (
+from mechdesign.numerics.exact import (
     arb_of,
     float_up,
     log_up,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from mechdesign import InputError
-from mechdesign.atomic import accepted_ending, check_places, check_writable, write_atomically, written_atomically
+from mechdesign.data.files import accepted_ending, check_places, check_writable, write_atomically, written_atomically
 
 
 def break_syncing(monkeypatch, error):

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mechdesign.errors import InputError
-from mechdesign.mechanism.encoding import Alphabet, Codes, is_missing
+from mechdesign.data.alphabet import Alphabet, Codes, is_missing
 
 _ACCEPTED = "a list, a one-dimensional numpy array, a pandas or polars Series, or a pyarrow array"
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mechdesign.partition import half_set, half_sum
+from mechdesign.numerics.half_sets import half_set, half_sum
 
 
 def greatest_sum_up_to_half(weights):

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mechdesign.errors import InputError, shorten
-from mechdesign.exact import Epsilon, arb_of, float_up, rational, upper
+from mechdesign.numerics.exact import Epsilon, arb_of, float_up, rational, upper
 from mechdesign.uncertainty.concentration import checked_radius
 
 LEAST_FLOAT = Fraction(math.ulp(0.0))

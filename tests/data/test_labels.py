@@ -7,7 +7,7 @@ import pytest
 
 import mechdesign as md
 from mechdesign import InputError
-from mechdesign.labels import canonical_label, canonical_labels, default_labels
+from mechdesign.data.labels import canonical_label, canonical_labels, default_labels
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ from fractions import Fraction
 from typing import Any
 
 from mechdesign.errors import InputError, shorten
-from mechdesign.exact import Epsilon, arb_of, lower, upper, working_precision
+from mechdesign.numerics.exact import Epsilon, arb_of, lower, upper, working_precision
 from mechdesign.uncertainty.concentration import (
     checked_categories,
     checked_delta,

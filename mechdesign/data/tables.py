@@ -1,6 +1,6 @@
 """Columns of CSV and Parquet files in batches, so that a file of any size is read in constant memory (pyarrow).
 
-Nothing is inferred: every field of a CSV file is text. What a CSV file is, `mechdesign.csv_blocks` says. Compressed
+Nothing is inferred: every field of a CSV file is text. What a CSV file is, `mechdesign.data.csv_blocks` says. Compressed
 ones are known by their ending (``.gz``, ``.bz2``, ``.zst``).
 """
 
@@ -16,9 +16,9 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from mechdesign.csv_blocks import BLOCK_BYTES, HEADER_BYTES, WHITE_SPACE, Block, Record, blocks, field_count_error
+from mechdesign.data.csv_blocks import BLOCK_BYTES, HEADER_BYTES, WHITE_SPACE, Block, Record, blocks, field_count_error
 from mechdesign.errors import InputError, shorten
-from mechdesign.reading import check_regular
+from mechdesign.data.reading import check_regular
 
 _READERS = 2  # threads that read blocks of a CSV file ahead
 BATCH_ROWS = 1 << 17  # of a Parquet file at a time

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mechdesign.optimize.pricing.subset_sums import CheapestSets, Kin, leave_one_out
+from mechdesign.numerics.cheapest_sets import CheapestSets, Kin, leave_one_out
 
 # Multiples of 1/8 add up without rounding, so that ties are ties.
 costs = st.integers(-16, 16).map(lambda k: k / 8)

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from mechdesign.atomic import accepted_ending
-from mechdesign.exact import Epsilon
-from mechdesign.uncertainty.planning import Plan, delta_min, guaranteed_epsilon
+from mechdesign.data.files import accepted_ending
+from mechdesign.numerics.exact import Epsilon
+from mechdesign.planning import Plan, delta_min, guaranteed_epsilon
 
 ENDINGS = (".png", ".svg", ".pdf")
 _POINTS = 161

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from mechdesign.csv_blocks import rows
+from mechdesign.data.csv_blocks import rows
 from mechdesign.errors import InputError, shorten
-from mechdesign.labels import canonical_label, canonical_labels, default_labels
-from mechdesign.reading import check_regular
-from mechdesign.tables import open_columns
+from mechdesign.data.labels import canonical_label, canonical_labels, default_labels
+from mechdesign.data.reading import check_regular
+from mechdesign.data.tables import open_columns
 
 _LARGEST_COUNT = 10**15
 _MOST_BYTES = 64 * 2**20  # of a table of counts; millions of labels
@@ -143,7 +143,7 @@ def read_counts(path: str | os.PathLike[str], *, header: bool = True, show_value
     Parameters
     ----------
     path : path
-        What a CSV file is, `mechdesign.csv_blocks` says. Lines of which both fields are empty are skipped, as
+        What a CSV file is, `mechdesign.data.csv_blocks` says. Lines of which both fields are empty are skipped, as
         spreadsheets leave them.
     header : bool
         Whether the first line names the columns. A first line whose second field is a number is
@@ -208,7 +208,7 @@ def count_column(
     Parameters
     ----------
     path : path
-        CSV (`mechdesign.csv_blocks` says what that is; nothing is inferred) or Parquet.
+        CSV (`mechdesign.data.csv_blocks` says what that is; nothing is inferred) or Parquet.
     column : str
         Its name, or without a header its index from 0.
     header : bool

@@ -1,0 +1,1 @@
+"""What users bring: labels, alphabets, counts, tables, containers, files."""

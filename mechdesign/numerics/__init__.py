@@ -1,0 +1,1 @@
+"""Rationals, directed rounding, tolerances, subset sums."""
