@@ -23,8 +23,8 @@ import mechdesign as md
 from benchmarks import instances
 from benchmarks.measure import COARSE, PROBLEMS, TOTAL, Row, Sizes, ball, dense, timed
 from benchmarks.peers import by_choice, by_one_search, by_rows, grr_client, plain_em
-from mechdesign.deploy.likelihood import maximum_likelihood
 from mechdesign.data.alphabet import Codes
+from mechdesign.deploy.likelihood import maximum_likelihood
 from mechdesign.uncertainty.base import Floats
 
 BLOCK = 1 << 19  # bytes read from the operating system at a time; ours takes fewer at a time

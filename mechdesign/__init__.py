@@ -10,8 +10,8 @@ from mechdesign.version import __version__ as __version__
 if TYPE_CHECKING:  # what `__getattr__` finds
     from mechdesign.deploy import FrequencyEstimate, estimate_frequencies
     from mechdesign.errors import GuaranteeError, InputError, LimitError, MechdesignError, SolverError
-    from mechdesign.numerics.exact import Epsilon
     from mechdesign.mechanism import Guarantee, Mechanism, Optimality, Proof, Provenance, Repair, prove
+    from mechdesign.numerics.exact import Epsilon
     from mechdesign.optimize import (
         Certificate,
         Comparison,

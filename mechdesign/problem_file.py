@@ -11,12 +11,12 @@ from typing import Annotated, Any
 import tomli_w
 from pydantic import Field
 
+from mechdesign.data.fields import MOST_SYMBOLS, ExactNumber, Matrix, Record, Row, Text, checked_record, finite_decimal
 from mechdesign.data.files import write_atomically
+from mechdesign.data.reading import read_bounded
 from mechdesign.errors import InputError, shorten
 from mechdesign.numerics.exact import short_text
 from mechdesign.problem import DesignProblem
-from mechdesign.data.reading import read_bounded
-from mechdesign.data.fields import MOST_SYMBOLS, ExactNumber, Matrix, Record, Row, Text, checked_record, finite_decimal
 from mechdesign.uncertainty import ConvexHull, L1Ball, UncertaintySet
 from mechdesign.uncertainty.concentration import checked_delta, weissman_radius_exact
 from mechdesign.utility import Utility, utility_by_name

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from strategies import random_mechanism
 
 import mechdesign as md
-from mechdesign.uncertainty.concentration import failure_probability
 from mechdesign.planning import (
     delta_min,
     design_epsilon,
@@ -17,6 +16,7 @@ from mechdesign.planning import (
     plan,
     samples_for,
 )
+from mechdesign.uncertainty.concentration import failure_probability
 
 DIGITS = 80
 

@@ -11,6 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mechdesign.additive_noise.half_lines import HalfLines
+from mechdesign.errors import InputError, shorten
+from mechdesign.numerics.arrays import frozen
+from mechdesign.numerics.exact import Epsilon, arb_of, float_up, working_precision
 from mechdesign.numerics.parameters import (
     Interval,
     checked_p_min,
@@ -20,9 +23,6 @@ from mechdesign.numerics.parameters import (
     float_above,
     nats,
 )
-from mechdesign.numerics.arrays import frozen
-from mechdesign.errors import InputError, shorten
-from mechdesign.numerics.exact import Epsilon, arb_of, float_up, working_precision
 from mechdesign.uncertainty.base import exact_prior
 from mechdesign.uncertainty.concentration import checked_delta, checked_radius, weissman_radius_exact
 

@@ -16,8 +16,8 @@ from mechdesign.cli.output import (
 from mechdesign.cli.progress import Progress
 from mechdesign.cli.source import Source, source_options, time_limit_option
 from mechdesign.mechanism.files import check_ending
-from mechdesign.optimize import Design, compare, design
 from mechdesign.numerics.tolerances import GAP
+from mechdesign.optimize import Design, compare, design
 
 
 @click.command("design", short_help="Design the best mechanism for an estimate, and prove it.")

@@ -12,13 +12,13 @@ import numpy as np
 from rich.table import Table
 from rich.text import Text
 
-from mechdesign.data.files import accepted_ending, write_atomically
 from mechdesign.cli import places
 from mechdesign.cli.output import print_facts, print_json, print_rich, promise, show_values_option
 from mechdesign.cli.progress import Progress
+from mechdesign.data.files import accepted_ending, write_atomically
+from mechdesign.data.inputs import readable
 from mechdesign.deploy.frequency import FrequencyEstimate, estimate_frequencies
 from mechdesign.deploy.stream import RecordFile, count_reports
-from mechdesign.data.inputs import readable
 from mechdesign.mechanism import Mechanism
 
 _COLUMNS = ("label", "frequency", "standard_error", "lower", "upper", "identifiable")

@@ -12,15 +12,15 @@ from typing import Any
 
 import click
 
-from mechdesign.data.files import STANDARD, accepted_ending, written_atomically
 from mechdesign.cli import places
 from mechdesign.cli.output import print_facts, print_json, show_values_option
 from mechdesign.data.counts import count_column, read_counts
+from mechdesign.data.files import STANDARD, accepted_ending, written_atomically
+from mechdesign.data.inputs import readable
 from mechdesign.errors import InputError
 from mechdesign.histogram.plan import plan_csh, plan_discrete, plan_gshm, plan_laplace, plan_top_k
 from mechdesign.histogram.record import NOISE_MEANS, ReleaseRecord
 from mechdesign.histogram.release import HistogramRelease, check_bins, check_noise, release
-from mechdesign.data.inputs import readable
 from mechdesign.uncertainty import L1Ball
 
 

@@ -7,11 +7,11 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
 import click
 
-from mechdesign.data.files import accepted_ending, write_atomically
 from mechdesign.cli import places
 from mechdesign.cli.output import print_facts, print_json
-from mechdesign.report.drawing import ENDINGS, picture, trade_off
+from mechdesign.data.files import accepted_ending, write_atomically
 from mechdesign.planning import Plan, plan
+from mechdesign.report.drawing import ENDINGS, picture, trade_off
 
 _DIGITS = 7
 _BETTER = (

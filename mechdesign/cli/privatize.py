@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import click
 
-from mechdesign.data.files import accepted_ending
 from mechdesign.cli import places
 from mechdesign.cli.output import guarantee_record, print_facts, print_json, promise, show_values_option
 from mechdesign.cli.progress import Progress
-from mechdesign.deploy.stream import ENDINGS, RecordFile, privatize_file
+from mechdesign.data.files import accepted_ending
 from mechdesign.data.inputs import readable
+from mechdesign.deploy.stream import ENDINGS, RecordFile, privatize_file
 
 
 @click.command("privatize", short_help="Replace a column of records by private reports.")

@@ -11,8 +11,8 @@ import click
 
 from mechdesign.cli.output import show_values_option
 from mechdesign.data.counts import count_column, read_counts
-from mechdesign.errors import InputError, printable
 from mechdesign.data.inputs import readable
+from mechdesign.errors import InputError, printable
 from mechdesign.problem import DesignProblem
 from mechdesign.uncertainty import L1Ball
 from mechdesign.utility.names import NAMES, utility_by_name

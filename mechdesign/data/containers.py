@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mechdesign.errors import InputError
 from mechdesign.data.alphabet import Alphabet, Codes, is_missing
+from mechdesign.errors import InputError
 
 _ACCEPTED = "a list, a one-dimensional numpy array, a pandas or polars Series, or a pyarrow array"
 

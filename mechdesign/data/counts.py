@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from mechdesign.data.csv_blocks import rows
-from mechdesign.errors import InputError, shorten
 from mechdesign.data.labels import canonical_label, canonical_labels, default_labels
 from mechdesign.data.reading import check_regular
 from mechdesign.data.tables import open_columns
+from mechdesign.errors import InputError, shorten
 
 _LARGEST_COUNT = 10**15
 _MOST_BYTES = 64 * 2**20  # of a table of counts; millions of labels

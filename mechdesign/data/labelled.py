@@ -12,8 +12,8 @@ from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 
-from mechdesign.errors import InputError, shorten
 from mechdesign.data.labels import canonical_labels
+from mechdesign.errors import InputError, shorten
 
 _SHOWN = 5  # labels in a message
 

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from mechdesign.data.csv_blocks import BLOCK_BYTES, HEADER_BYTES, WHITE_SPACE, Block, Record, blocks, field_count_error
-from mechdesign.errors import InputError, shorten
 from mechdesign.data.reading import check_regular
+from mechdesign.errors import InputError, shorten
 
 _READERS = 2  # threads that read blocks of a CSV file ahead
 BATCH_ROWS = 1 << 17  # of a Parquet file at a time

@@ -24,10 +24,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mechdesign.numerics.arrays import frozen
 from mechdesign.errors import GuaranteeError, InputError, shorten
-from mechdesign.numerics.exact import rational
 from mechdesign.mechanism import Mechanism
+from mechdesign.numerics.arrays import frozen
+from mechdesign.numerics.exact import rational
 from mechdesign.uncertainty.concentration import checked_samples
 
 Codes = NDArray[np.intp]

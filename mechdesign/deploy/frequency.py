@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mechdesign.numerics.arrays import frozen
+from mechdesign.data.alphabet import Alphabet
+from mechdesign.data.containers import encode
 from mechdesign.data.counts import checked_count
+from mechdesign.data.labels import canonical_label, canonical_labels
 from mechdesign.deploy.identification import Ranges, identified_ranges, identify
 from mechdesign.deploy.likelihood import maximum_likelihood
 from mechdesign.deploy.linear import LinearEstimator, Noise, greatest_mean
 from mechdesign.errors import InputError, shorten
-from mechdesign.data.labels import canonical_label, canonical_labels
 from mechdesign.mechanism import Mechanism
-from mechdesign.data.containers import encode
-from mechdesign.data.alphabet import Alphabet
+from mechdesign.numerics.arrays import frozen
 from mechdesign.uncertainty.base import Floats
 
 _METHODS = ("maximum-likelihood", "least-squares")

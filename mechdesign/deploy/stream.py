@@ -13,12 +13,12 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from mechdesign.data.alphabet import Alphabet, Codes
 from mechdesign.data.files import accepted_ending, check_absent, check_places, written_atomically
+from mechdesign.data.tables import BATCH_ROWS, Columns, index_from, open_columns
 from mechdesign.errors import InputError, shorten
 from mechdesign.mechanism import Mechanism
-from mechdesign.data.alphabet import Alphabet, Codes
 from mechdesign.mechanism.sampler import random_bytes
-from mechdesign.data.tables import BATCH_ROWS, Columns, index_from, open_columns
 
 Report = Callable[[str], None]
 ENDINGS = (".csv", ".parquet")

@@ -29,9 +29,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from mechdesign.numerics.parameters import nats
 from mechdesign.errors import InputError, LimitError, shorten
-from mechdesign.numerics.exact import Epsilon, arb_of
 from mechdesign.histogram.calibration import (
     Sparse,
     best_pair,
@@ -56,6 +54,8 @@ from mechdesign.histogram.hockey_stick import (
     rounded_up,
 )
 from mechdesign.histogram.one_factor import common_release_probability
+from mechdesign.numerics.exact import Epsilon, arb_of
+from mechdesign.numerics.parameters import nats
 
 EXTREMES = "exact-extremes-unproved"
 ANALYSES = ("proved", "theorem-11", "theorem-12", "exact", EXTREMES)

@@ -61,9 +61,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mechdesign.numerics.parameters import float_above, nats, scale_above
 from mechdesign.errors import InputError, LimitError, shorten
-from mechdesign.numerics.exact import Epsilon, arb_of, rational, rounded_text, short_text, working_precision
 from mechdesign.histogram.calibration import (
     checked_epsilon,
     checked_sparsity,
@@ -80,6 +78,8 @@ from mechdesign.histogram.discrete_sampler import (
     gaussian_weights,
 )
 from mechdesign.mechanism.sampler import RandomBytes
+from mechdesign.numerics.exact import Epsilon, arb_of, rational, rounded_text, short_text, working_precision
+from mechdesign.numerics.parameters import float_above, nats, scale_above
 
 ANALYSES = ("proved", "jensen", "theorem-21")
 

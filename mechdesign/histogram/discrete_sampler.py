@@ -29,8 +29,8 @@ from flint import ctx
 from numpy.typing import NDArray
 
 from mechdesign.errors import InputError, LimitError, shorten
-from mechdesign.numerics.exact import arb_of, lower, rational, rounded_text, upper, working_precision
 from mechdesign.mechanism.sampler import RandomBytes, random_bytes
+from mechdesign.numerics.exact import arb_of, lower, rational, rounded_text, upper, working_precision
 
 Integers = NDArray[np.int64]
 

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from mechdesign.numerics.parameters import nats
-from mechdesign.numerics.exact import Epsilon, arb_of
 from mechdesign.histogram.calibration import (
     Sparse,
     best_pair,
@@ -31,6 +29,8 @@ from mechdesign.histogram.hockey_stick import (
     release_probability,
     rounded_up,
 )
+from mechdesign.numerics.exact import Epsilon, arb_of
+from mechdesign.numerics.parameters import nats
 
 ANALYSES = ("exact", "add-the-deltas")
 _STEPS = 2_000  # looks at splits

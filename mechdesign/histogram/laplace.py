@@ -17,9 +17,9 @@ from __future__ import annotations
 from fractions import Fraction
 
 from mechdesign.additive_noise import laplace as binary
-from mechdesign.numerics.parameters import checked_scale, float_above
 from mechdesign.errors import InputError, shorten
 from mechdesign.numerics.exact import rational, rounded_text
+from mechdesign.numerics.parameters import checked_scale, float_above
 from mechdesign.uncertainty.concentration import checked_categories
 from mechdesign.uncertainty.l1_ball import L1Ball
 

@@ -21,8 +21,8 @@ import math
 
 from flint import arb
 
-from mechdesign.numerics.exact import arb_of
 from mechdesign.histogram.hockey_stick import Ball, log_survival, normal_tail
+from mechdesign.numerics.exact import arb_of
 
 _BITS_KEPT = 72  # the error of the rule, and what is cut off at each end, over U or 1
 _VANISHING = arb(2) ** -4000  # below this U itself is the bound; no float tells them apart

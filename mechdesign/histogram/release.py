@@ -15,18 +15,18 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from mechdesign.numerics.parameters import float_above
 from mechdesign.data.counts import checked_count
+from mechdesign.data.labels import canonical_labels
 from mechdesign.errors import InputError, shorten
-from mechdesign.numerics.exact import float_up, rounded_text
 from mechdesign.histogram.discrete import above_threshold, half_step_noise
 from mechdesign.histogram.discrete_sampler import draw_discrete_gaussian
 from mechdesign.histogram.noise import LARGEST_SCALE, Floats, gaussian_noise, laplace_noise
 from mechdesign.histogram.plan import plan_csh, plan_discrete, plan_gshm, plan_laplace, plan_top_k
 from mechdesign.histogram.record import ReleaseRecord
 from mechdesign.histogram.top_k import top_k_counts
-from mechdesign.data.labels import canonical_labels
 from mechdesign.mechanism.sampler import RandomBytes, random_bytes
+from mechdesign.numerics.exact import float_up, rounded_text
+from mechdesign.numerics.parameters import float_above
 from mechdesign.uncertainty.l1_ball import L1Ball
 
 Counts = Mapping[Any, Any] | tuple[Iterable[object], Iterable[object]]

@@ -24,9 +24,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from mechdesign.numerics.parameters import Interval, checked_scale, nats
 from mechdesign.errors import InputError, shorten
-from mechdesign.numerics.exact import Epsilon, arb_of, rational
 from mechdesign.histogram.calibration import (
     Sparse,
     checked_epsilon,
@@ -38,6 +36,8 @@ from mechdesign.histogram.calibration import (
 from mechdesign.histogram.csh import csh_delta, csh_threshold
 from mechdesign.histogram.hockey_stick import gaussian_divergence, rounded_up
 from mechdesign.histogram.one_factor import common_release_probability
+from mechdesign.numerics.exact import Epsilon, arb_of, rational
+from mechdesign.numerics.parameters import Interval, checked_scale, nats
 
 Integers = NDArray[np.int64]
 

@@ -20,15 +20,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mechdesign.errors import GuaranteeError, InputError, LimitError, shorten
-from mechdesign.numerics.exact import Epsilon, rounded_text
 from mechdesign.data.labelled import aligned_rows, table
 from mechdesign.data.labels import canonical_label, joined_labels
+from mechdesign.errors import GuaranteeError, InputError, LimitError, shorten
 from mechdesign.mechanism.claims import Provenance
 from mechdesign.mechanism.from_floats import from_own_floats, row_stochastic, with_outputs
 from mechdesign.mechanism.mechanism import Mechanism
 from mechdesign.mechanism.proof import MOST_BITS, Guarantee, Integers, checked_bits, exact_ratio
 from mechdesign.mechanism.rounding import round_columns
+from mechdesign.numerics.exact import Epsilon, rounded_text
 from mechdesign.uncertainty import ProductSet
 from mechdesign.uncertainty.base import Floats
 from mechdesign.version import __version__

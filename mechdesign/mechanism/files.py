@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import ValidationError
 
+from mechdesign.data.fields import checked_record, finite_decimal
 from mechdesign.data.files import accepted_ending, write_atomically
+from mechdesign.data.reading import read_bounded
 from mechdesign.errors import InputError, printable, shorten
 from mechdesign.mechanism.mechanism import Mechanism
 from mechdesign.mechanism.schema import MechanismRecord, from_record, to_record
-from mechdesign.data.reading import read_bounded
-from mechdesign.data.fields import checked_record, finite_decimal
 
 # Bounds of what is read, so that loading a hostile file takes less than two gigabytes and a minute of a processor.
 # The worst known: eleven million decimals, refused with 1.7 gigabytes; and a hull of a thousand priors on a thousand

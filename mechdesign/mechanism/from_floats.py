@@ -16,13 +16,13 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mechdesign.errors import GuaranteeError, InputError, shorten
-from mechdesign.numerics.exact import log_up, over_common_denominator
 from mechdesign.data.labelled import Labels, order, own_labels, table
 from mechdesign.data.labels import canonical_labels
+from mechdesign.errors import GuaranteeError, InputError, shorten
 from mechdesign.mechanism.mechanism import Mechanism
 from mechdesign.mechanism.proof import Guarantee, Integers, checked_bits, exact_ratio
 from mechdesign.mechanism.rounding import by_falling_mass, distinct, round_or_give_up
+from mechdesign.numerics.exact import log_up, over_common_denominator
 from mechdesign.numerics.tolerances import FLOAT_LEAKAGE, FLOAT_MOVE, WEIGHT_SUM
 from mechdesign.uncertainty.base import Floats
 

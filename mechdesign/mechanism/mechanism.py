@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mechdesign.numerics.arrays import frozen
-from mechdesign.errors import GuaranteeError, InputError, shorten
-from mechdesign.numerics.exact import float_up
-from mechdesign.data.labels import canonical_labels, default_labels
-from mechdesign.mechanism.claims import Optimality, Provenance
-from mechdesign.data.containers import encode
 from mechdesign.data.alphabet import Alphabet
+from mechdesign.data.containers import encode
+from mechdesign.data.labels import canonical_labels, default_labels
+from mechdesign.errors import GuaranteeError, InputError, shorten
+from mechdesign.mechanism.claims import Optimality, Provenance
 from mechdesign.mechanism.proof import Guarantee, Integers, Proof, prove
 from mechdesign.mechanism.sampler import Sampler, random_bytes
+from mechdesign.numerics.arrays import frozen
+from mechdesign.numerics.exact import float_up
 
 if TYPE_CHECKING:
     from mechdesign.mechanism.from_floats import Repair

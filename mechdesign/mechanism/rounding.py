@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mechdesign.errors import SolverError
-from mechdesign.numerics.exact import over_common_denominator
 from mechdesign.mechanism.proof import Guarantee, Integers, checked_bits, exact_ratio
+from mechdesign.numerics.exact import over_common_denominator
 from mechdesign.uncertainty import UncertaintySet
 from mechdesign.uncertainty.base import Floats
 

@@ -9,13 +9,13 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import BeforeValidator, Field
 
-from mechdesign.errors import GuaranteeError, InputError, shorten
-from mechdesign.numerics.exact import Epsilon, short_text
+from mechdesign.data.fields import MOST_SYMBOLS, ExactNumber, Matrix, Number, Record, Row, Text
 from mechdesign.data.labels import canonical_labels
+from mechdesign.errors import GuaranteeError, InputError, shorten
 from mechdesign.mechanism.claims import Optimality, Provenance
 from mechdesign.mechanism.mechanism import Mechanism
 from mechdesign.mechanism.proof import Guarantee
-from mechdesign.data.fields import MOST_SYMBOLS, ExactNumber, Matrix, Number, Record, Row, Text
+from mechdesign.numerics.exact import Epsilon, short_text
 from mechdesign.uncertainty import ConvexHull, Evidence, L1Ball, ProductSet, UncertaintySet
 from mechdesign.uncertainty.concentration import checked_delta, checked_radius, checked_samples
 from mechdesign.utility import utility_by_name

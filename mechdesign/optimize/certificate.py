@@ -17,13 +17,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mechdesign.numerics.arrays import frozen
 from mechdesign.errors import InputError
+from mechdesign.numerics.arrays import frozen
 from mechdesign.numerics.exact import float_up
+from mechdesign.numerics.tolerances import BOUND_PAD
 from mechdesign.optimize.cone import effective_exp_epsilon
 from mechdesign.optimize.pricing import ListedPricing, Price, Pricing, price_by_guess, pricing_for
 from mechdesign.problem import DesignProblem
-from mechdesign.numerics.tolerances import BOUND_PAD
 from mechdesign.uncertainty.base import Floats
 from mechdesign.utility import PolyhedralUtility
 

@@ -12,13 +12,13 @@ from collections.abc import Callable
 import numpy as np
 
 from mechdesign.errors import SolverError
+from mechdesign.numerics.tolerances import NEGLIGIBLE_WEIGHT, REDUCED_COST, VALUE_FLOOR
 from mechdesign.optimize.master import Master, with_weights
 from mechdesign.optimize.orbits import Orbits
 from mechdesign.optimize.pricing.price import Price, Pricing
 from mechdesign.optimize.result import within
 from mechdesign.optimize.solution import Solution
 from mechdesign.problem import DesignProblem
-from mechdesign.numerics.tolerances import NEGLIGIBLE_WEIGHT, REDUCED_COST, VALUE_FLOOR
 from mechdesign.uncertainty.base import Floats
 
 _PULL = 0.3  # from the program's multipliers towards those of the best bound, against their swings

@@ -14,6 +14,7 @@ from mechdesign.errors import InputError, SolverError, shorten
 from mechdesign.mechanism import Guarantee, Optimality, Provenance
 from mechdesign.mechanism.from_floats import from_own_floats
 from mechdesign.mechanism.proof import checked_bits
+from mechdesign.numerics.tolerances import GAP
 from mechdesign.optimize.certificate import certify, padded
 from mechdesign.optimize.closed_form import closed_forms
 from mechdesign.optimize.column_generation import ColumnGeneration
@@ -24,7 +25,6 @@ from mechdesign.optimize.ray_lp import solve_ray_lp
 from mechdesign.optimize.result import ClosedFormCheck, Design
 from mechdesign.optimize.solution import Solution
 from mechdesign.problem import DesignProblem
-from mechdesign.numerics.tolerances import GAP
 from mechdesign.utility import PolyhedralUtility
 from mechdesign.version import __version__
 

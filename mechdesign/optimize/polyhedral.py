@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from mechdesign.errors import SolverError
+from mechdesign.numerics.tolerances import SOLVER
 from mechdesign.optimize.polytope import Polytope
 from mechdesign.optimize.solution import Solution
-from mechdesign.numerics.tolerances import SOLVER
 from mechdesign.uncertainty import UncertaintySet
 from mechdesign.uncertainty.base import Floats
 from mechdesign.utility import PolyhedralUtility

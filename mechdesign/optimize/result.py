@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mechdesign.mechanism import Mechanism
+from mechdesign.numerics.tolerances import VALUE_FLOOR
 from mechdesign.optimize.certificate import Certificate
 from mechdesign.problem import DesignProblem
-from mechdesign.numerics.tolerances import VALUE_FLOOR
 
 
 @dataclass(frozen=True)

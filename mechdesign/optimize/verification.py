@@ -8,10 +8,10 @@ import numpy as np
 
 from mechdesign.errors import GuaranteeError, InputError, LimitError, shorten
 from mechdesign.mechanism import Mechanism, Proof, prove
+from mechdesign.numerics.tolerances import BOUND_PAD, GAP
 from mechdesign.optimize.certificate import Certificate, certify
 from mechdesign.optimize.result import within
 from mechdesign.problem import DesignProblem
-from mechdesign.numerics.tolerances import BOUND_PAD, GAP
 from mechdesign.uncertainty import L1Ball
 from mechdesign.uncertainty.base import Floats
 from mechdesign.utility import PolyhedralUtility

@@ -11,10 +11,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mechdesign.numerics.arrays import frozen
-from mechdesign.errors import InputError, shorten
-from mechdesign.numerics.exact import log_up
 from mechdesign.data.labelled import aligned_rows
+from mechdesign.errors import InputError, shorten
+from mechdesign.numerics.arrays import frozen
+from mechdesign.numerics.exact import log_up
 from mechdesign.pml.pointwise import checked_mechanism, exact_columns, log_ratios
 from mechdesign.uncertainty import UncertaintySet
 from mechdesign.uncertainty.base import Floats

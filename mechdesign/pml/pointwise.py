@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mechdesign.data.labelled import aligned_rows, together
 from mechdesign.errors import InputError, shorten
 from mechdesign.numerics.exact import over_common_denominator, rational
-from mechdesign.data.labelled import aligned_rows, together
 from mechdesign.numerics.tolerances import ROW_SUMS, WEIGHT_SUM
 from mechdesign.uncertainty.base import Floats, exact_prior
 

@@ -12,8 +12,8 @@ from itertools import accumulate
 
 import numpy as np
 
-from mechdesign.numerics.exact import Epsilon, log_up
 from mechdesign.data.labelled import vector
+from mechdesign.numerics.exact import Epsilon, log_up
 from mechdesign.uncertainty.base import Floats, exact_prior
 
 

@@ -12,9 +12,9 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mechdesign.data.labelled import together
 from mechdesign.errors import InputError, shorten
 from mechdesign.numerics.exact import Epsilon, float_up, log_up, over_common_denominator, rational
-from mechdesign.data.labelled import together
 from mechdesign.pml.pointwise import check_shapes, exact_columns
 from mechdesign.uncertainty.base import Floats, exact_prior
 

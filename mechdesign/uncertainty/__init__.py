@@ -1,5 +1,13 @@
 """What is known about the distribution of the data."""
 
+from mechdesign.planning import (
+    Plan,
+    delta_min,
+    design_epsilon,
+    guaranteed_epsilon,
+    plan,
+    samples_for,
+)
 from mechdesign.uncertainty.balance import Kappa, kappa, phi
 from mechdesign.uncertainty.base import SupportRows, UncertaintySet
 from mechdesign.uncertainty.concentration import (
@@ -10,14 +18,6 @@ from mechdesign.uncertainty.concentration import (
 )
 from mechdesign.uncertainty.convex_hull import ConvexHull
 from mechdesign.uncertainty.l1_ball import Evidence, L1Ball
-from mechdesign.planning import (
-    Plan,
-    delta_min,
-    design_epsilon,
-    guaranteed_epsilon,
-    plan,
-    samples_for,
-)
 from mechdesign.uncertainty.product_set import ProductSet
 
 __all__ = [

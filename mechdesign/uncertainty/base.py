@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mechdesign.numerics.arrays import frozen
-from mechdesign.errors import InputError, shorten
-from mechdesign.numerics.exact import check_common_denominator, over_common_denominator, rational, rounded_text
 from mechdesign.data.labelled import Labels, aligned_rows, aligned_vector, own_labels
 from mechdesign.data.labels import canonical_labels, default_labels
+from mechdesign.errors import InputError, shorten
+from mechdesign.numerics.arrays import frozen
+from mechdesign.numerics.exact import check_common_denominator, over_common_denominator, rational, rounded_text
 from mechdesign.numerics.tolerances import WEIGHT_SUM
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mechdesign.data.labelled import aligned_vector, labels_of_vectors, own_labels, table, vector, vectors
 from mechdesign.errors import InputError, shorten
 from mechdesign.numerics.exact import check_common_denominator, over_common_denominator, rational
-from mechdesign.data.labelled import aligned_vector, labels_of_vectors, own_labels, table, vector, vectors
 from mechdesign.uncertainty.base import Floats, SupportRows, UncertaintySet, exact_prior, names_of_symbols
 
 _MOST_DIGITS = 3_000  # of the common denominator of all priors: a hundred of them in floats

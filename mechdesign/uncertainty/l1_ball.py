@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mechdesign.data.counts import checked_counts, tally
+from mechdesign.data.labelled import vector
 from mechdesign.errors import InputError, shorten
 from mechdesign.numerics.exact import over_common_denominator, short_text
-from mechdesign.data.labelled import vector
 from mechdesign.uncertainty.base import Floats, SupportRows, UncertaintySet, exact_prior, names_of_symbols
 from mechdesign.uncertainty.concentration import (
     checked_delta,

@@ -11,9 +11,9 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mechdesign.data.labels import joined_labels
 from mechdesign.errors import InputError, shorten
 from mechdesign.numerics.exact import over_common_denominator
-from mechdesign.data.labels import joined_labels
 from mechdesign.uncertainty.base import Floats, SupportRows, UncertaintySet, exact_prior
 
 _MOST_SYMBOLS = 10_000  # as many as a mechanism file holds

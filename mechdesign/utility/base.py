@@ -10,8 +10,8 @@ from typing import cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mechdesign.errors import InputError, shorten
 from mechdesign.data.labelled import together
+from mechdesign.errors import InputError, shorten
 
 Floats = NDArray[np.float64]
 

@@ -12,12 +12,12 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mechdesign.numerics.arrays import frozen
-from mechdesign.errors import InputError, shorten
-from mechdesign.numerics.exact import over_common_denominator, rational
 from mechdesign.data.labelled import Labels, order, own_labels, table, together
-from mechdesign.utility.base import Floats, Utility, columns_and_prior
+from mechdesign.errors import InputError, shorten
+from mechdesign.numerics.arrays import frozen
 from mechdesign.numerics.differences import Differences
+from mechdesign.numerics.exact import over_common_denominator, rational
+from mechdesign.utility.base import Floats, Utility, columns_and_prior
 
 _EPS = float(np.finfo(float).eps)
 _LARGEST = 10**300

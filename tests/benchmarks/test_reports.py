@@ -11,8 +11,8 @@ from chi_square import p_value
 
 import mechdesign as md
 from benchmarks import file_job, measure, peers, report, reports
-from mechdesign.deploy.likelihood import maximum_likelihood
 from mechdesign.data.tables import open_columns
+from mechdesign.deploy.likelihood import maximum_likelihood
 
 MATRIX = np.array([[0.5, 0.25, 0.25, 0.0], [0.125, 0.75, 0.0, 0.125], [0.25, 0.0, 0.0, 0.75]])
 BITS = 48

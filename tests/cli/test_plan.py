@@ -7,8 +7,8 @@ import pytest
 from mechdesign.cli.commands import commands
 from mechdesign.cli.main import run
 from mechdesign.cli.plan import plan_command
-from mechdesign.report.drawing import draw, picture, trade_off
 from mechdesign.planning import delta_min, design_epsilon, guaranteed_epsilon, plan
+from mechdesign.report.drawing import draw, picture, trade_off
 
 VALUES = {"--samples": "10000", "--epsilon": "log(5)", "--guaranteed-epsilon": "2", "--delta": "1e-5"}
 NAMES = {

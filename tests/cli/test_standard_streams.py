@@ -14,8 +14,8 @@ import pytest
 from pyarrow import parquet
 
 import mechdesign as md
-from mechdesign.data import inputs
 from mechdesign.cli.main import run
+from mechdesign.data import inputs
 
 RECORDS = "level,id\n" + "low,1\nhigh,2\nlow,3\n" * 200
 COUNTS = "level,people\nlow,900\nhigh,600\n"

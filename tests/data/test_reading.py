@@ -5,8 +5,8 @@ import pytest
 from mechdesign import InputError
 from mechdesign.cli.main import run
 from mechdesign.data.counts import count_column, read_counts
-from mechdesign.problem_file import read_problem
 from mechdesign.data.reading import check_regular, read_bounded
+from mechdesign.problem_file import read_problem
 
 ODD = ["/dev/zero", "pipe", ".", "link"]
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from figures import figure_3a, figure_3b
-from mechdesign.report.drawing import Curve, draw_failure, failure_curve, leakage_curve, trade_off
 from mechdesign.planning import delta_min, plan
+from mechdesign.report.drawing import Curve, draw_failure, failure_curve, leakage_curve, trade_off
 
 LOG_SUBSETS = math.log(2**20 - 2)
 

@@ -9,7 +9,6 @@ from scipy.special import log_ndtr, ndtr
 from scipy.stats import norm
 
 from mechdesign.errors import InputError, LimitError
-from mechdesign.numerics.exact import working_precision
 from mechdesign.histogram.csh import (
     ANALYSES,
     EXTREMES,
@@ -23,6 +22,7 @@ from mechdesign.histogram.csh import (
 from mechdesign.histogram.csh_pair import Pair, pair_deltas
 from mechdesign.histogram.gshm import gshm_threshold
 from mechdesign.histogram.one_factor import common_release_probability
+from mechdesign.numerics.exact import working_precision
 
 # CSH at equal noise: k, sigma, tau by Theorem 11, Theorem 12, with Jensen's inequality, exactly; epsilon = 0.35, 1e-5.
 EQUAL_NOISE = [

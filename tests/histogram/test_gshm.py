@@ -9,11 +9,11 @@ from scipy.special import ndtr
 from scipy.stats import norm
 
 from mechdesign.errors import InputError
-from mechdesign.numerics.exact import arb_of, working_precision
 from mechdesign.histogram import gshm
 from mechdesign.histogram.calibration import checked_target, checked_tau, least_noise, meets, upper_threshold
 from mechdesign.histogram.gshm import ANALYSES, gshm_best, gshm_delta, gshm_least_sigma, gshm_threshold
 from mechdesign.histogram.hockey_stick import gaussian_divergence, greatest_over_splits, rounded_up
+from mechdesign.numerics.exact import arb_of, working_precision
 
 # CSH, equal noise 1.05 times the least one: k, sigma, tau by the sum and exactly; epsilon = 0.35, delta = 1e-5.
 EQUAL_NOISE = [

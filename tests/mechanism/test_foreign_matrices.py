@@ -11,8 +11,8 @@ from strategies import random_ball, random_mechanism
 
 import mechdesign as md
 from mechdesign.mechanism.from_floats import most_moved_by_rounding
-from mechdesign.optimize.closed_form import closed_forms
 from mechdesign.numerics.tolerances import FLOAT_LEAKAGE
+from mechdesign.optimize.closed_form import closed_forms
 
 EVERYTHING = md.L1Ball([0.2] * 5, radius=2)
 

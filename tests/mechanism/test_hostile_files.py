@@ -29,8 +29,8 @@ from mechdesign import (
 )
 from mechdesign.cli.main import run
 from mechdesign.errors import MechdesignError, shorten
-from mechdesign.numerics.exact import check_common_denominator
 from mechdesign.mechanism import files, schema
+from mechdesign.numerics.exact import check_common_denominator
 
 NUMERATORS = [[5, 2, 1], [2, 5, 1], [2, 2, 4]]  # over 2^3; leaks at most log(4), for any prior
 LOCAL = {"epsilon": "1.5", "radius": "2", "counts": [5, 3, 2]}

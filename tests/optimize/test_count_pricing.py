@@ -14,11 +14,11 @@ from strategies import F_INFORMATIONS, balls, random_ball
 from tolerances import ALGEBRA
 
 import mechdesign as md
+from mechdesign.numerics.cheapest_sets import CheapestSets, Kin
 from mechdesign.optimize.pricing import by_counts, price_by_listing, three_values
 from mechdesign.optimize.pricing.by_counts import CountPricing
 from mechdesign.optimize.pricing.levels import Cone
 from mechdesign.optimize.pricing.listing import reduced_costs
-from mechdesign.numerics.cheapest_sets import CheapestSets, Kin
 from mechdesign.optimize.rays import Rays
 
 EXACT = 1e-9  # of the multipliers' sizes plus 1: what a thorough bound may add to the truth

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from mechdesign.numerics.exact import over_common_denominator
-from mechdesign.optimize.closed_form.form import ClosedForm, Numbers, Parameters, exact_parameters
 from mechdesign.numerics.half_sets import half_set
+from mechdesign.optimize.closed_form.form import ClosedForm, Numbers, Parameters, exact_parameters
 from mechdesign.problem import DesignProblem
 from mechdesign.uncertainty import L1Ball
 

@@ -24,14 +24,14 @@ from fractions import Fraction
 import numpy as np
 
 from mechdesign.errors import SolverError
+from mechdesign.numerics.differences import Differences
 from mechdesign.numerics.exact import float_up
+from mechdesign.numerics.tolerances import SOLVER
 from mechdesign.optimize.pricing.ball import ball_duals
 from mechdesign.optimize.pricing.price import Price
-from mechdesign.numerics.tolerances import SOLVER
 from mechdesign.uncertainty import L1Ball, UncertaintySet
 from mechdesign.uncertainty.base import Floats
 from mechdesign.utility import PolyhedralUtility
-from mechdesign.numerics.differences import Differences
 
 _EPS = float(np.finfo(float).eps)
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mechdesign.optimize.pricing.price import as_bound
 from mechdesign.numerics.tolerances import RAY_EDGE
+from mechdesign.optimize.pricing.price import as_bound
 from mechdesign.uncertainty.base import Floats
 from mechdesign.utility import FInformation
 
