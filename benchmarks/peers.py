@@ -11,7 +11,7 @@ import numpy as np
 import mechdesign as md
 from mechdesign.data.alphabet import Codes
 from mechdesign.mechanism.proof import Integers
-from mechdesign.uncertainty.base import Floats
+from mechdesign.numerics.arrays import Floats
 
 
 def literal_proposition_2(ball: md.L1Ball, exp_epsilon: float) -> float:

@@ -25,7 +25,7 @@ from benchmarks.measure import COARSE, PROBLEMS, TOTAL, Row, Sizes, ball, dense,
 from benchmarks.peers import by_choice, by_one_search, by_rows, grr_client, plain_em
 from mechdesign.data.alphabet import Codes
 from mechdesign.deploy.likelihood import maximum_likelihood
-from mechdesign.uncertainty.base import Floats
+from mechdesign.numerics.arrays import Floats
 
 BLOCK = 1 << 19  # bytes read from the operating system at a time; ours takes fewer at a time
 STATED, CERTIFIED = 1e-2, 1e-6  # gaps of log-likelihood, in nats: below what anyone states, and what ours keeps

@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # what `__getattr__` finds
         design,
         verify,
     )
+    from mechdesign.planning import Plan, delta_min, design_epsilon, guaranteed_epsilon, plan, samples_for
     from mechdesign.pml import (
         WorstCase,
         epsilon_at,
@@ -50,19 +51,13 @@ if TYPE_CHECKING:  # what `__getattr__` finds
         Evidence,
         Kappa,
         L1Ball,
-        Plan,
         ProductSet,
         UncertaintySet,
-        delta_min,
-        design_epsilon,
         failure_probability,
-        guaranteed_epsilon,
         kappa,
         phi,
-        plan,
         refined_radius,
         required_samples,
-        samples_for,
         weissman_radius,
     )
     from mechdesign.utility import (
@@ -163,6 +158,7 @@ _HOMES = (
     "mechdesign.numerics.exact",
     "mechdesign.mechanism",
     "mechdesign.optimize",
+    "mechdesign.planning",
     "mechdesign.pml",
     "mechdesign.problem",
     "mechdesign.uncertainty",

@@ -24,12 +24,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from mechdesign.data.checks import checked_categories, checked_delta, checked_samples
 from mechdesign.errors import InputError, shorten
 from mechdesign.numerics.exact import Epsilon, arb_of, lower, upper, working_precision
 from mechdesign.uncertainty.concentration import (
-    checked_categories,
-    checked_delta,
-    checked_samples,
     float_above,
     least_whole,
     log_failure_ball,

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mechdesign.errors import InputError, shorten
 from mechdesign.numerics.exact import Epsilon
 from mechdesign.uncertainty import UncertaintySet
+from mechdesign.uncertainty.base import checked_set
 from mechdesign.utility import MutualInformation, Utility
+from mechdesign.utility.base import checked_utility
 
 
 @dataclass(frozen=True)
@@ -42,13 +43,10 @@ class DesignProblem:
     utility: Utility
 
     def __init__(self, uncertainty: UncertaintySet, epsilon: object, utility: Utility | None = None) -> None:
-        if not isinstance(uncertainty, UncertaintySet):
-            raise InputError(f"the uncertainty is {shorten(uncertainty)}; give an L1Ball or a ConvexHull")
-        wanted = MutualInformation() if utility is None else utility
-        if not isinstance(wanted, Utility):
-            raise InputError(f"the utility is {shorten(utility)}; give a Utility such as MutualInformation()")
-        wanted.check_size(uncertainty.size)
-        wanted = wanted.aligned_with(uncertainty.labels)
-        object.__setattr__(self, "uncertainty", uncertainty)
+        known = checked_set(uncertainty)
+        wanted = checked_utility(MutualInformation() if utility is None else utility)
+        wanted.check_size(known.size)
+        wanted = wanted.aligned_with(known.labels)
+        object.__setattr__(self, "uncertainty", known)
         object.__setattr__(self, "epsilon", Epsilon.of(epsilon))
         object.__setattr__(self, "utility", wanted)

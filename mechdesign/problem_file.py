@@ -6,22 +6,18 @@ import os
 import tomllib
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Annotated, Any
+from typing import Any
 
 import tomli_w
 from pydantic import Field
 
-from mechdesign.data.fields import MOST_SYMBOLS, ExactNumber, Matrix, Record, Row, Text, checked_record, finite_decimal
+from mechdesign.data.fields import ExactNumber, Matrix, Record, Text, checked_record, finite_decimal
 from mechdesign.data.files import write_atomically
 from mechdesign.data.reading import read_bounded
 from mechdesign.errors import InputError, shorten
-from mechdesign.numerics.exact import short_text
 from mechdesign.problem import DesignProblem
-from mechdesign.uncertainty import ConvexHull, L1Ball, UncertaintySet
-from mechdesign.uncertainty.concentration import checked_delta, weissman_radius_exact
-from mechdesign.utility import Utility, utility_by_name
-from mechdesign.utility.gain import MatrixUtility
-from mechdesign.utility.names import is_named
+from mechdesign.uncertainty.registry import prior_table, set_of_prior
+from mechdesign.utility import Utility, is_named, utility_by_name
 
 _MOST_BYTES = 64 * 2**20
 
@@ -49,18 +45,6 @@ class ProblemFile:
     expected: dict[str, Decimal] = field(default_factory=dict)
 
 
-class _Prior(Record):
-    delta: ExactNumber | None = None
-    radius: ExactNumber | None = None
-    samples: int | None = None
-    counts: Annotated[dict[str, int], Field(max_length=MOST_SYMBOLS)] | None = None
-    labels: list[str | int] | None = None
-    probabilities: Row | None = None
-    within_simplex: bool = True
-    priors: Matrix | None = None
-    weights: Row | None = None
-
-
 class _Matrix(Record):
     matrix: Matrix
 
@@ -76,7 +60,7 @@ class _Problem(Record):
     citation: Text = ""
     epsilon: ExactNumber
     utility: Text = "mutual-information"
-    prior: _Prior
+    prior: dict[str, Any]
     gain: _Matrix | None = None
     distortion: _Matrix | None = None
     expected: _Expected = Field(default_factory=_Expected)
@@ -113,7 +97,7 @@ def read_problem(path: str | os.PathLike[str]) -> ProblemFile:
         raise InputError(f"{path} is nested too deeply; give a problem file") from None
     record = checked_record(_Problem, data, str(path))
     try:
-        problem = DesignProblem(_uncertainty(record.prior), record.epsilon, _utility(record))
+        problem = DesignProblem(set_of_prior(record.prior), record.epsilon, _utility(record))
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
     expected = {
@@ -146,52 +130,6 @@ def _utility(record: _Problem) -> Utility:
     return utility_by_name(record.utility, table.matrix if table else None)
 
 
-def _uncertainty(prior: _Prior) -> UncertaintySet:
-    given = [key for key in ("counts", "probabilities", "priors") if getattr(prior, key) is not None]
-    if len(given) != 1:
-        raise InputError(f"[prior] has {' and '.join(given) or 'no data'}; give one of counts, probabilities, priors")
-    if prior.counts is not None:
-        if prior.labels is not None:
-            raise InputError("[prior] has labels beside counts, which name their symbols; leave the labels out")
-        _refuse(prior, "weights")
-        return L1Ball.from_counts(
-            prior.counts,
-            delta=prior.delta,
-            radius=prior.radius,
-            samples=prior.samples,
-            within_simplex=prior.within_simplex,
-        )
-    if prior.priors is not None:
-        _refuse(prior, "delta", "radius", "samples")
-        if not prior.within_simplex:
-            raise InputError("[prior] has within_simplex beside priors; it belongs to an l1 ball")
-        return ConvexHull(prior.priors, prior.weights, prior.labels)
-    _refuse(prior, "weights")
-    probabilities = prior.probabilities or []
-    if prior.delta is None:
-        _refuse(prior, "samples")
-        return L1Ball(
-            probabilities,
-            0 if prior.radius is None else prior.radius,
-            prior.labels,
-            within_simplex=prior.within_simplex,
-        )
-    if prior.radius is not None:
-        raise InputError(f"delta {prior.delta} and radius {prior.radius} are both given; give one of them")
-    if checked_delta(prior.delta) == 0:
-        return L1Ball(probabilities, 2, prior.labels, within_simplex=prior.within_simplex)
-    if prior.samples is None:
-        raise InputError(f"delta {prior.delta} is given for probabilities without samples; add samples, or give counts")
-    radius = weissman_radius_exact(prior.samples, len(probabilities), prior.delta)
-    return L1Ball(probabilities, radius, prior.labels, within_simplex=prior.within_simplex)
-
-
-def _refuse(prior: _Prior, *keys: str) -> None:
-    for key in keys:
-        if getattr(prior, key) is not None:
-            raise InputError(f"[prior] has {key}, which does not go with its other keys; leave it out")
-
-
 def write_problem(path: str | os.PathLike[str], file: ProblemFile) -> None:
     """Write a problem file; `read_problem` gives the same problem back.
 
@@ -211,37 +149,10 @@ def _table(file: ProblemFile) -> dict[str, Any]:
     if file.citation:
         table["citation"] = file.citation
     table |= {"epsilon": file.problem.epsilon.text, "utility": utility.name}
-    table["prior"] = _prior_table(file.problem.uncertainty)
-    if isinstance(utility, MatrixUtility):
-        table["gain" if utility.name == "expected-gain" else "distortion"] = {
-            "matrix": [[str(x) for x in row] for row in utility.exact]
-        }
+    table["prior"] = prior_table(file.problem.uncertainty)
+    matrix = utility.matrix_as_text()
+    if matrix is not None:
+        table[utility.matrix_name] = {"matrix": matrix}
     if file.expected:
         table["expected"] = dict(file.expected)
     return table
-
-
-def _prior_table(uncertainty: UncertaintySet) -> dict[str, Any]:
-    if isinstance(uncertainty, ConvexHull):
-        return {
-            "labels": list(uncertainty.labels),
-            "weights": [str(w) for w in uncertainty.weights],
-            "priors": [[str(q) for q in prior] for prior in uncertainty.priors],
-        }
-    if not isinstance(uncertainty, L1Ball):
-        raise InputError(f"a {type(uncertainty).__name__} has no form in problem files; accepted: L1Ball, ConvexHull")
-    evidence = uncertainty.evidence
-    table: dict[str, Any] = {} if uncertainty.within_simplex else {"within_simplex": False}
-    if evidence is None:
-        return table | {
-            "radius": str(uncertainty.radius),
-            "labels": list(uncertainty.labels),
-            "probabilities": [str(p) for p in uncertainty.center],
-        }
-    if evidence.delta is None or evidence.radius() != uncertainty.radius:
-        table["radius"] = str(uncertainty.radius)
-    else:
-        table["delta"] = short_text(evidence.delta)
-        if evidence.samples != sum(evidence.counts):
-            table["samples"] = evidence.samples
-    return table | {"counts": dict(zip(uncertainty.labels, evidence.counts, strict=True))}

@@ -140,7 +140,7 @@ def test_a_utility_without_a_name_is_not_written(tmp_path):
 def test_a_set_without_a_form_is_not_written(tmp_path):
     methods = dict.fromkeys(UncertaintySet.__abstractmethods__)
     simplex = type("Simplex", (UncertaintySet,), methods | {"center": KNOWN.center, "labels": KNOWN.labels})()
-    with pytest.raises(InputError, match="a Simplex has no form in problem files"):
+    with pytest.raises(InputError, match="a Simplex has no file format"):
         write_problem(tmp_path / "p.toml", ProblemFile("t", DesignProblem(simplex, 1)))
     assert not (tmp_path / "p.toml").exists()
 

@@ -11,10 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mechdesign.additive_noise.half_lines import HalfLines
-from mechdesign.errors import InputError, shorten
-from mechdesign.numerics.arrays import frozen
-from mechdesign.numerics.exact import Epsilon, arb_of, float_up, working_precision
-from mechdesign.numerics.parameters import (
+from mechdesign.data.checks import checked_delta, checked_radius
+from mechdesign.data.parameters import (
     Interval,
     checked_p_min,
     checked_scale,
@@ -23,8 +21,11 @@ from mechdesign.numerics.parameters import (
     float_above,
     nats,
 )
+from mechdesign.errors import InputError, shorten
+from mechdesign.numerics.arrays import frozen
+from mechdesign.numerics.exact import Epsilon, arb_of, float_up, working_precision
 from mechdesign.uncertainty.base import exact_prior
-from mechdesign.uncertainty.concentration import checked_delta, checked_radius, weissman_radius_exact
+from mechdesign.uncertainty.concentration import weissman_radius_exact
 
 _SIGMA = "sigma"
 

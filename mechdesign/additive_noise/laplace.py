@@ -15,9 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mechdesign.errors import InputError, shorten
-from mechdesign.numerics.exact import Epsilon, arb_of, working_precision
-from mechdesign.numerics.parameters import (
+from mechdesign.data.parameters import (
     Interval,
     checked_p_min,
     checked_scale,
@@ -27,6 +25,8 @@ from mechdesign.numerics.parameters import (
     one_minus_exp,
     scale_above,
 )
+from mechdesign.errors import InputError, shorten
+from mechdesign.numerics.exact import Epsilon, arb_of, working_precision
 
 _SMALL_EPSILON = Fraction(1, 2)  # below it 1 - exp(-epsilon) is far enough from 1 - p that nothing cancels
 

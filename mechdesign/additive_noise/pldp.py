@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from mechdesign.data.parameters import checked_scale, checked_target, float_above, nats, scale_above
 from mechdesign.errors import InputError, shorten
 from mechdesign.numerics.exact import arb_of, rational, working_precision
-from mechdesign.numerics.parameters import checked_scale, checked_target, float_above, nats, scale_above
 
 
 def pldp_sigma(epsilon: object, delta: object) -> float:

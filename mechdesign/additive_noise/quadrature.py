@@ -12,8 +12,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mechdesign.data.parameters import finite_numbers
 from mechdesign.errors import InputError, shorten
-from mechdesign.numerics.parameters import finite_numbers
 from mechdesign.uncertainty.base import exact_prior
 
 Floats: TypeAlias = NDArray[np.float64]

@@ -6,7 +6,6 @@ import codecs
 import json
 import sys
 from collections.abc import Sequence
-from fractions import Fraction
 from typing import Any
 
 import click
@@ -17,7 +16,6 @@ from rich.text import Text
 from mechdesign.errors import printable
 from mechdesign.mechanism import Guarantee, Mechanism
 from mechdesign.optimize import Comparison, Design
-from mechdesign.uncertainty import L1Ball, ProductSet, UncertaintySet
 
 _LEAST_WIDTH = 60  # columns of a terminal; where it says fewer, the terminal folds lines, and no text is left out
 show_values_option = click.option(
@@ -70,59 +68,7 @@ def amount(value: float, unit: str) -> str:
 
 def promise(guarantee: Guarantee) -> str:
     """Return a guarantee in words."""
-    text, known = f"PML with epsilon = {guarantee.epsilon}", guarantee.uncertainty
-    if _everything(known):
-        return f"{text} for every prior, which is local differential privacy"
-    if isinstance(known, ProductSet):
-        return f"{text} for every joint prior {_factors(known)}"
-    if not isinstance(known, L1Ball):
-        return f"{text} for every mixture of {len(getattr(known, 'priors', ()))} priors"
-    if known.radius == 0:
-        return f"{text} for the prior itself, taken as known"
-    return f"{text} for every prior within l1 distance {float(known.radius):.6g} of the estimate"
-
-
-def _everything(known: UncertaintySet) -> bool:
-    """Return whether a set is known to hold every prior."""
-    if isinstance(known, ProductSet):
-        return _everything(known.first) and _everything(known.second)
-    return isinstance(known, L1Ball) and known.radius == 2
-
-
-def _factors(known: ProductSet) -> str:
-    first, second = _member(known.first), _member(known.second)
-    return f"whose first attribute has {first}, and whose second has {second}, whatever the first is"
-
-
-def _member(known: UncertaintySet) -> str:
-    """Return what one attribute is known to have."""
-    if _everything(known):
-        return "any prior"
-    if isinstance(known, ProductSet):
-        return f"a joint prior ({_factors(known)})"
-    if not isinstance(known, L1Ball):
-        return f"a mixture of {len(getattr(known, 'priors', ()))} priors"
-    if known.radius == 0:
-        return "its estimated prior, taken as known"
-    return f"a prior within l1 distance {float(known.radius):.6g} of its estimate"
-
-
-def delta_of(guarantee: Guarantee) -> float | None:
-    """Return the probability with which the true prior may lie outside the set, where it is known.
-
-    For a product set it is the sum over its factors, and speaks of attributes that are independent.
-    """
-    delta = _delta(guarantee.uncertainty)
-    return None if delta is None else float(min(delta, Fraction(1)))
-
-
-def _delta(known: UncertaintySet) -> Fraction | None:
-    if isinstance(known, ProductSet):
-        # Nothing lies outside a set of all priors.
-        deltas = [_delta(factor) for factor in (known.first, known.second) if not _everything(factor)]
-        stated = [delta for delta in deltas if delta is not None]
-        return sum(stated, Fraction(0)) if stated and len(stated) == len(deltas) else None
-    return known.evidence.delta if isinstance(known, L1Ball) and known.evidence is not None else None
+    return f"PML with epsilon = {guarantee.epsilon} for {guarantee.uncertainty.in_words()}"
 
 
 def design_record(design: Design) -> dict[str, Any]:
@@ -149,9 +95,10 @@ def design_record(design: Design) -> dict[str, Any]:
 
 def guarantee_record(mechanism: Mechanism) -> dict[str, Any]:
     """Return the JSON of what a mechanism promises, with the leakage proved of it."""
+    delta = mechanism.guarantee.uncertainty.delta
     return {
         "epsilon": float(mechanism.guarantee.epsilon),
-        "delta": delta_of(mechanism.guarantee),
+        "delta": None if delta is None else float(delta),
         "radius": mechanism.radius,
         "inputs": list(mechanism.inputs),
         "outputs": list(mechanism.outputs),
@@ -185,19 +132,9 @@ def _verdict(design: Design) -> str:
 def guarantee_facts(mechanism: Mechanism) -> list[tuple[str, str]]:
     """Return what a person wants to know of a guarantee."""
     facts = [("guarantee", promise(mechanism.guarantee))]
-    delta, known = delta_of(mechanism.guarantee), mechanism.guarantee.uncertainty
-    if delta is not None and isinstance(known, ProductSet):
-        facts.append(
-            (
-                "delta",
-                f"{delta:g}: the true prior, if attributes are independent, lies outside with at most this probability",
-            )
-        )
-    elif delta is not None:
-        evidence = known.evidence  # type: ignore[attr-defined]
-        total = sum(evidence.counts)
-        told = f"{evidence.samples} samples" + ("" if total == evidence.samples else f", counts of {total} records")
-        facts.append(("delta", f"{delta:g}: the true prior lies outside with at most this probability ({told})"))
+    known = mechanism.guarantee.uncertainty
+    if known.delta is not None:
+        facts.append(("delta", f"{float(known.delta):g}: {known.delta_in_words()}"))
     N, M = mechanism.numerators.shape
     facts.append(("leakage", f"at most {mechanism.leakage:.15g} nats, proved in exact arithmetic"))
     facts.append(("mechanism", f"{N} inputs, {M} output{'s' if M > 1 else ''}, probabilities over 2^{mechanism.bits}"))

@@ -15,7 +15,7 @@ from mechdesign.data.inputs import readable
 from mechdesign.errors import InputError, printable
 from mechdesign.problem import DesignProblem
 from mechdesign.uncertainty import L1Ball
-from mechdesign.utility.names import NAMES, utility_by_name
+from mechdesign.utility import utility_by_name, utility_names
 
 _LONGEST_TITLE = 1_000
 _CSV_OPTIONS = "give counts with --counts FILE, and records with --data FILE --column COLUMN"
@@ -65,9 +65,7 @@ class Source:
             ball = L1Ball.from_counts(counts, delta=self.delta, radius=self.radius, samples=self.samples)
         except InputError as error:
             raise InputError(f"{title}: {error}") from None
-        return DesignProblem(ball, self.epsilon, utility_by_name(self.utility or "mutual-information")), _printable(
-            title
-        )
+        return DesignProblem(ball, self.epsilon, utility_by_name(self.utility or utility_names()[0])), _printable(title)
 
     def _from_problem_file(self, path: str) -> tuple[DesignProblem, str]:
         others = ("column", "epsilon", "delta", "radius", "samples", "utility")
@@ -85,6 +83,9 @@ class Source:
         except InputError as error:
             raise InputError(f"{error}{hint}") from None
         return file.problem, file.title
+
+
+_UTILITIES = f"What is maximised: {', '.join(utility_names(with_matrix=False))}. [default: {utility_names()[0]}]"
 
 
 def _printable(title: str) -> str:
@@ -117,7 +118,7 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         "--samples", metavar="N", type=int, help="Sample size behind --delta, if not the total of the counts."
     ),
     show_values_option,
-    click.option("--utility", metavar="NAME", help=f"What is maximised: {', '.join(NAMES[:5])}. [default: {NAMES[0]}]"),
+    click.option("--utility", metavar="NAME", help=_UTILITIES),
 )
 
 

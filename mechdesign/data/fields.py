@@ -55,8 +55,19 @@ class Record(BaseModel):
 R = TypeVar("R", bound=Record)
 
 
-def checked_record(model: type[R], data: object, source: str) -> R:
+def checked_record(model: type[R], data: object, source: str, *, within: str = "") -> R:
     """Return a record from parsed TOML or JSON.
+
+    Parameters
+    ----------
+    model : type of Record
+        What is accepted.
+    data : object
+        As parsed.
+    source : str
+        The name of the file, for messages; empty where the caller names it.
+    within : str
+        The key under which the table stands in the file.
 
     Raises
     ------
@@ -67,16 +78,17 @@ def checked_record(model: type[R], data: object, source: str) -> R:
         return model.model_validate(data)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-    where = ".".join(str(part) for part in first["loc"]) or "the file"
+    path = (within, *first["loc"]) if within else first["loc"]
+    where, told = ".".join(str(part) for part in path) or "the file", f"{source}: " if source else ""
     if first["type"] == "extra_forbidden":
         fields = ", ".join(sorted(field.alias or name for name, field in _fields(model, first["loc"]).items()))
-        raise InputError(f"{source}: the key {shorten(where)} is unknown; accepted: {fields}")
+        raise InputError(f"{told}the key {shorten(where)} is unknown; accepted: {fields}")
     if first["type"] == "missing":
-        raise InputError(f"{source}: the key {shorten(where)} is missing; add it")
+        raise InputError(f"{told}the key {shorten(where)} is missing; add it")
     if first["type"] in {"model_type", "dict_type"}:
-        raise InputError(f"{source}: {where} is {shorten(first['input'])}; accepted: a table")
+        raise InputError(f"{told}{where} is {shorten(first['input'])}; accepted: a table")
     accepted = first["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
-    raise InputError(f"{source}: {where} is {shorten(first['input'])}; accepted: {accepted}")
+    raise InputError(f"{told}{where} is {shorten(first['input'])}; accepted: {accepted}")
 
 
 def _fields(model: type[BaseModel], location: tuple[int | str, ...]) -> dict[str, Any]:

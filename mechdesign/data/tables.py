@@ -1,7 +1,7 @@
 """Columns of CSV and Parquet files in batches, so that a file of any size is read in constant memory (pyarrow).
 
-Nothing is inferred: every field of a CSV file is text. What a CSV file is, `mechdesign.data.csv_blocks` says. Compressed
-ones are known by their ending (``.gz``, ``.bz2``, ``.zst``).
+Nothing is inferred: every field of a CSV file is text. What a CSV file is, `mechdesign.data.csv_blocks` says.
+Compressed ones are known by their ending (``.gz``, ``.bz2``, ``.zst``).
 """
 
 from __future__ import annotations

@@ -24,11 +24,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mechdesign.data.checks import checked_samples
 from mechdesign.errors import GuaranteeError, InputError, shorten
 from mechdesign.mechanism import Mechanism
 from mechdesign.numerics.arrays import frozen
 from mechdesign.numerics.exact import rational
-from mechdesign.uncertainty.concentration import checked_samples
 
 Codes = NDArray[np.intp]
 Counts = NDArray[np.int64]

@@ -19,8 +19,7 @@ from mechdesign.deploy.likelihood import maximum_likelihood
 from mechdesign.deploy.linear import LinearEstimator, Noise, greatest_mean
 from mechdesign.errors import InputError, shorten
 from mechdesign.mechanism import Mechanism
-from mechdesign.numerics.arrays import frozen
-from mechdesign.uncertainty.base import Floats
+from mechdesign.numerics.arrays import Floats, frozen
 
 _METHODS = ("maximum-likelihood", "least-squares")
 _TARGETS = ("population", "records")

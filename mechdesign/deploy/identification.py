@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mechdesign.errors import SolverError
+from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.tolerances import RANK, SOLVER
-from mechdesign.uncertainty.base import Floats
 
 _INVISIBLE = 1e-6  # a null vector whose entry is below this does not reach the category; its own error is RANK
 _NUDGE = 1e-7  # of frequencies into the interior of the simplex

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mechdesign.errors import SolverError
+from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.tolerances import LIKELIHOOD_GAP, RANK
-from mechdesign.uncertainty.base import Floats
 
 _MOST_STEPS = 200
 _PATIENCE = 20  # steps without progress

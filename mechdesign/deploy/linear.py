@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mechdesign.uncertainty.base import Floats
+from mechdesign.numerics.arrays import Floats
 
 _LEAST_LOG = -140.0
 _HALVINGS = 40  # of an interval of 140 or so: 1e-10 is left

@@ -12,10 +12,10 @@ from fractions import Fraction
 
 import numpy as np
 
+from mechdesign.data.checks import checked_delta
+from mechdesign.data.parameters import Interval, checked_scale, float_above, scale_above
 from mechdesign.errors import InputError, shorten
 from mechdesign.numerics.exact import Epsilon, rational, rounded_text
-from mechdesign.numerics.parameters import Interval, checked_scale, float_above, scale_above
-from mechdesign.uncertainty.concentration import checked_delta
 
 _MOST_COUNTERS = 10**9
 _FARTHEST = 2.0**13  # deviations: the probability of more is below every float

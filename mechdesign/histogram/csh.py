@@ -29,6 +29,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
+from mechdesign.data.parameters import nats
 from mechdesign.errors import InputError, LimitError, shorten
 from mechdesign.histogram.calibration import (
     Sparse,
@@ -55,7 +56,6 @@ from mechdesign.histogram.hockey_stick import (
 )
 from mechdesign.histogram.one_factor import common_release_probability
 from mechdesign.numerics.exact import Epsilon, arb_of
-from mechdesign.numerics.parameters import nats
 
 EXTREMES = "exact-extremes-unproved"
 ANALYSES = ("proved", "theorem-11", "theorem-12", "exact", EXTREMES)

@@ -61,6 +61,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mechdesign.data.parameters import float_above, nats, scale_above
 from mechdesign.errors import InputError, LimitError, shorten
 from mechdesign.histogram.calibration import (
     checked_epsilon,
@@ -79,7 +80,6 @@ from mechdesign.histogram.discrete_sampler import (
 )
 from mechdesign.mechanism.sampler import RandomBytes
 from mechdesign.numerics.exact import Epsilon, arb_of, rational, rounded_text, short_text, working_precision
-from mechdesign.numerics.parameters import float_above, nats, scale_above
 
 ANALYSES = ("proved", "jensen", "theorem-21")
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from mechdesign.data.parameters import nats
 from mechdesign.histogram.calibration import (
     Sparse,
     best_pair,
@@ -30,7 +31,6 @@ from mechdesign.histogram.hockey_stick import (
     rounded_up,
 )
 from mechdesign.numerics.exact import Epsilon, arb_of
-from mechdesign.numerics.parameters import nats
 
 ANALYSES = ("exact", "add-the-deltas")
 _STEPS = 2_000  # looks at splits

@@ -14,8 +14,8 @@ from typing import Any, TypeAlias
 
 from flint import arb, ctx
 
+from mechdesign.data.parameters import scale_above
 from mechdesign.numerics.exact import arb_of, working_precision
-from mechdesign.numerics.parameters import scale_above
 
 Ball: TypeAlias = Any
 SplitBound: TypeAlias = Callable[[int, int], float]

@@ -17,11 +17,11 @@ from __future__ import annotations
 from fractions import Fraction
 
 from mechdesign.additive_noise import laplace as binary
+from mechdesign.data.checks import checked_categories
+from mechdesign.data.parameters import checked_scale, float_above
 from mechdesign.errors import InputError, shorten
 from mechdesign.numerics.exact import rational, rounded_text
-from mechdesign.numerics.parameters import checked_scale, float_above
-from mechdesign.uncertainty.concentration import checked_categories
-from mechdesign.uncertainty.l1_ball import L1Ball
+from mechdesign.uncertainty.l1_ball import L1Ball, checked_ball
 
 _HALF = Fraction(1, 2)
 
@@ -60,9 +60,8 @@ def least_bin_probability(ball: L1Ball) -> Fraction:
     >>> round(float(least_bin_probability(ball)), 6)
     0.024995
     """
-    if not isinstance(ball, L1Ball):
-        raise InputError(f"the ball is {shorten(ball)}; give an L1Ball, such as L1Ball.from_counts(counts, delta=...)")
-    return max(Fraction(0), min(ball.center) - ball.half_radius)
+    known = checked_ball(ball)
+    return max(Fraction(0), min(known.center) - known.half_radius)
 
 
 def laplace_epsilon(scale: object, alpha: object) -> float:

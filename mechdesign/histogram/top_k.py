@@ -24,6 +24,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from mechdesign.data.parameters import Interval, checked_scale, nats
 from mechdesign.errors import InputError, shorten
 from mechdesign.histogram.calibration import (
     Sparse,
@@ -37,7 +38,6 @@ from mechdesign.histogram.csh import csh_delta, csh_threshold
 from mechdesign.histogram.hockey_stick import gaussian_divergence, rounded_up
 from mechdesign.histogram.one_factor import common_release_probability
 from mechdesign.numerics.exact import Epsilon, arb_of, rational
-from mechdesign.numerics.parameters import Interval, checked_scale, nats
 
 Integers = NDArray[np.int64]
 

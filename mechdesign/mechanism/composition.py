@@ -28,9 +28,9 @@ from mechdesign.mechanism.from_floats import from_own_floats, row_stochastic, wi
 from mechdesign.mechanism.mechanism import Mechanism
 from mechdesign.mechanism.proof import MOST_BITS, Guarantee, Integers, checked_bits, exact_ratio
 from mechdesign.mechanism.rounding import round_columns
+from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.exact import Epsilon, rounded_text
 from mechdesign.uncertainty import ProductSet
-from mechdesign.uncertainty.base import Floats
 from mechdesign.version import __version__
 
 SEPARATOR = " & "

@@ -22,9 +22,9 @@ from mechdesign.errors import GuaranteeError, InputError, shorten
 from mechdesign.mechanism.mechanism import Mechanism
 from mechdesign.mechanism.proof import Guarantee, Integers, checked_bits, exact_ratio
 from mechdesign.mechanism.rounding import by_falling_mass, distinct, round_or_give_up
+from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.exact import log_up, over_common_denominator
 from mechdesign.numerics.tolerances import FLOAT_LEAKAGE, FLOAT_MOVE, WEIGHT_SUM
-from mechdesign.uncertainty.base import Floats
 
 _SHARE = 2.0**-40  # to which the mixture of a repair is found
 

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from mechdesign.errors import InputError, shorten
 from mechdesign.numerics.exact import Epsilon, log_up
 from mechdesign.uncertainty import UncertaintySet
+from mechdesign.uncertainty.base import checked_set
 
 Integers = NDArray[np.int64]
 MOST_BITS = 52  # numerators and their sums are then exact in float64, and so in JavaScript
@@ -52,10 +53,8 @@ class Guarantee:
     uncertainty: UncertaintySet
 
     def __init__(self, epsilon: object, uncertainty: UncertaintySet) -> None:
-        if not isinstance(uncertainty, UncertaintySet):
-            raise InputError(f"the uncertainty is {shorten(uncertainty)}; give an L1Ball or a ConvexHull")
         object.__setattr__(self, "epsilon", Epsilon.of(epsilon))
-        object.__setattr__(self, "uncertainty", uncertainty)
+        object.__setattr__(self, "uncertainty", checked_set(uncertainty))
 
 
 @dataclass(frozen=True)

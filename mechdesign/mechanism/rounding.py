@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 
 from mechdesign.errors import SolverError
 from mechdesign.mechanism.proof import Guarantee, Integers, checked_bits, exact_ratio
+from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.exact import over_common_denominator
 from mechdesign.uncertainty import UncertaintySet
-from mechdesign.uncertainty.base import Floats
 
 _SOLVER_NEGATIVE = 1e-6
 _ROW_SUM = 1e-3

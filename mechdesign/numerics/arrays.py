@@ -1,4 +1,4 @@
-"""Arrays that nobody can write to."""
+"""The types of arrays, and arrays that cannot be written to."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+Floats = NDArray[np.float64]
 Scalar = TypeVar("Scalar", bound=np.generic)
 
 

@@ -18,14 +18,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mechdesign.errors import InputError
-from mechdesign.numerics.arrays import frozen
+from mechdesign.numerics.arrays import Floats, frozen
 from mechdesign.numerics.exact import float_up
 from mechdesign.numerics.tolerances import BOUND_PAD
 from mechdesign.optimize.cone import effective_exp_epsilon
 from mechdesign.optimize.pricing import ListedPricing, Price, Pricing, price_by_guess, pricing_for
+from mechdesign.optimize.pricing.price import as_bound
 from mechdesign.problem import DesignProblem
-from mechdesign.uncertainty.base import Floats
-from mechdesign.utility import PolyhedralUtility
 
 _EPS = float(np.finfo(float).eps)
 
@@ -109,14 +108,17 @@ def full_disclosure(problem: DesignProblem) -> float:
     >>> round(full_disclosure(DesignProblem(L1Ball([0.5, 0.5]), 1)), 12)
     0.69314718056
     """
-    if isinstance(problem.utility, PolyhedralUtility):
-        return float_up(problem.utility.disclosure(problem.uncertainty.center))
+    polyhedral = problem.utility.polyhedral
+    if polyhedral is not None:
+        return float_up(polyhedral.disclosure(problem.uncertainty.center))
     P = problem.uncertainty.prior
     likely = P > 0
+    if any(p > 0 for p, held in zip(problem.uncertainty.center, likely.tolist(), strict=True) if not held):
+        return math.inf  # floats lose a probability that may be worth anything
     columns = np.eye(P.size)[:, likely] / P[likely]
     upper = P[likely] * problem.utility.mu_up(columns, P, 4 * _EPS * columns)
     total = math.fsum(upper.tolist())
-    return math.nextafter(total + 4 * _EPS * float(np.abs(upper).sum()), math.inf)
+    return float(as_bound(math.nextafter(total + 4 * _EPS * float(np.abs(upper).sum()), math.inf)))
 
 
 def greatest_reduced_cost(
@@ -124,8 +126,9 @@ def greatest_reduced_cost(
 ) -> Price:
     """Return the greatest reduced cost of any column with ``<P, v> = 1`` by the exact method that covers it."""
     exp_epsilon = effective_exp_epsilon(problem)
-    if isinstance(problem.utility, PolyhedralUtility):
-        return price_by_guess(problem.uncertainty, exp_epsilon, problem.utility, multipliers)
+    polyhedral = problem.utility.polyhedral
+    if polyhedral is not None:
+        return price_by_guess(problem.uncertainty, exp_epsilon, polyhedral, multipliers)
     if problem.epsilon.exp_down == 1:
         return _nearly_constant(problem, multipliers)
     at_hand = pricing or pricing_for(problem.uncertainty, exp_epsilon, problem.utility)
@@ -135,9 +138,9 @@ def greatest_reduced_cost(
 def padded(problem: DesignProblem, upper_bound: float) -> float:
     """Return a bound with room for the rounding of a second computation on another machine."""
     utility, known = problem.utility, problem.uncertainty
-    if isinstance(utility, PolyhedralUtility):
+    if utility.polyhedral is not None:
         # All mechanisms lie between what is gained without and with the data, whatever both have in common.
-        spread = -float((utility.shortfalls(known.size) @ known.prior).max())
+        spread = -float((utility.polyhedral.shortfalls(known.size) @ known.prior).max())
     else:
         spread = abs(full_disclosure(problem))
     return upper_bound + BOUND_PAD * max(spread, abs(upper_bound))

@@ -12,6 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from mechdesign.errors import SolverError
+from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.tolerances import NEGLIGIBLE_WEIGHT, REDUCED_COST, VALUE_FLOOR
 from mechdesign.optimize.master import Master, with_weights
 from mechdesign.optimize.orbits import Orbits
@@ -19,7 +20,6 @@ from mechdesign.optimize.pricing.price import Price, Pricing
 from mechdesign.optimize.result import within
 from mechdesign.optimize.solution import Solution
 from mechdesign.problem import DesignProblem
-from mechdesign.uncertainty.base import Floats
 
 _PULL = 0.3  # from the program's multipliers towards those of the best bound, against their swings
 _KEPT_SHARE, _KEPT = 0.5, 1e-6  # of the gap asked for: integers cost some, most with squared Hellinger

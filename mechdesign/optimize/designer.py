@@ -25,7 +25,6 @@ from mechdesign.optimize.ray_lp import solve_ray_lp
 from mechdesign.optimize.result import ClosedFormCheck, Design
 from mechdesign.optimize.solution import Solution
 from mechdesign.problem import DesignProblem
-from mechdesign.utility import PolyhedralUtility
 from mechdesign.version import __version__
 
 _log = logging.getLogger(__name__)
@@ -144,8 +143,8 @@ def _solve(
         return Solution(ones, multipliers, 1, 0), "constant mechanism (epsilon = 0)", None
     effective = effective_exp_epsilon(problem)
     exp_epsilon = min(effective, MOST_IN_PROGRAMS)
-    if isinstance(utility, PolyhedralUtility):
-        return solve_polyhedral(known, exp_epsilon, utility, report), "polyhedral linear program", None
+    if utility.polyhedral is not None:
+        return solve_polyhedral(known, exp_epsilon, utility.polyhedral, report), "polyhedral linear program", None
     pricing = pricing_for(known, exp_epsilon, utility)
     if isinstance(pricing, ListedPricing):
         solution, method = solve_ray_lp(pricing.rays, utility, report), "linear program over all extreme rays"

@@ -29,10 +29,10 @@ from flint import fmpz_mat
 from numpy.typing import NDArray
 
 from mechdesign.errors import LimitError
+from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.exact import over_common_denominator
 from mechdesign.optimize.rays import Masks, indicator
 from mechdesign.uncertainty import ConvexHull
-from mechdesign.uncertainty.base import Floats
 
 MOST_LISTED_VERTICES = 4_000_000
 _CHUNK = 1 << 15

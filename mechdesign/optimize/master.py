@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from mechdesign.errors import SolverError
+from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.tolerances import NEGLIGIBLE_WEIGHT, SOLVER
-from mechdesign.uncertainty.base import Floats
 
 _DUAL, _PRIMAL = 1, 4  # as HiGHS numbers its simplex methods
 

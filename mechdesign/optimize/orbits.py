@@ -13,10 +13,9 @@ from fractions import Fraction
 
 import numpy as np
 
+from mechdesign.numerics.arrays import Floats
 from mechdesign.optimize.pricing.alike import alike
 from mechdesign.problem import DesignProblem
-from mechdesign.uncertainty import L1Ball
-from mechdesign.uncertainty.base import Floats
 
 _MOST_SYMBOLS = 256
 _FEW_GROUPS = 16
@@ -53,7 +52,7 @@ class Orbits:
         """
         known = problem.uncertainty
         groups = alike(known.center)
-        symmetric = isinstance(known, L1Ball) and problem.utility.is_symmetric
+        symmetric = known.l1_ball is not None and problem.utility.is_symmetric
         if symmetric and (known.size <= _MOST_SYMBOLS or len(groups) <= _FEW_GROUPS):
             return cls(tuple(tuple(group) for group in groups))
         return cls(tuple((symbol,) for symbol in range(known.size)))

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from mechdesign.errors import SolverError
+from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.tolerances import SOLVER
 from mechdesign.optimize.polytope import Polytope
 from mechdesign.optimize.solution import Solution
 from mechdesign.uncertainty import UncertaintySet
-from mechdesign.uncertainty.base import Floats
 from mechdesign.utility import PolyhedralUtility
 
 _LARGE = 2_500  # entries of the matrix, beyond which the simplex method is slower

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mechdesign.numerics.arrays import Floats
 from mechdesign.uncertainty import UncertaintySet
-from mechdesign.uncertainty.base import Floats
 
 if TYPE_CHECKING:
     import cvxpy as cp

@@ -12,12 +12,12 @@ from collections.abc import Callable
 import numpy as np
 
 from mechdesign.errors import SolverError
+from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.tolerances import REDUCED_COST
 from mechdesign.optimize.master import Master
 from mechdesign.optimize.pricing.listing import reduced_costs
 from mechdesign.optimize.rays import RayList
 from mechdesign.optimize.solution import Solution
-from mechdesign.uncertainty.base import Floats
 from mechdesign.utility import Utility
 
 _MOST_ENTERING = 5_000

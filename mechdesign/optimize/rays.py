@@ -24,9 +24,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.tolerances import RAY_EDGE
 from mechdesign.uncertainty import L1Ball
-from mechdesign.uncertainty.base import Floats
 
 MOST_LISTED_SYMBOLS = 24
 _CHUNK = 1 << 15

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mechdesign.uncertainty.base import Floats
+from mechdesign.numerics.arrays import Floats
 
 
 @dataclass(frozen=True, eq=False)

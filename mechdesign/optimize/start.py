@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from mechdesign.numerics.arrays import Floats
 from mechdesign.optimize.balanced_sets import balanced_sets
 from mechdesign.uncertainty import L1Ball
-from mechdesign.uncertainty.base import Floats
 from mechdesign.utility import FInformation
 
 _ORDERS = 16

@@ -8,13 +8,11 @@ import numpy as np
 
 from mechdesign.errors import GuaranteeError, InputError, LimitError, shorten
 from mechdesign.mechanism import Mechanism, Proof, prove
+from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.tolerances import BOUND_PAD, GAP
 from mechdesign.optimize.certificate import Certificate, certify
 from mechdesign.optimize.result import within
 from mechdesign.problem import DesignProblem
-from mechdesign.uncertainty import L1Ball
-from mechdesign.uncertainty.base import Floats
-from mechdesign.utility import PolyhedralUtility
 
 _MOST_SYMBOLS = 3_000  # pricing holds matrices of symbols by symbols: at so many they take a gigabyte and a half
 
@@ -85,8 +83,8 @@ def verify(mechanism: Mechanism) -> Verification:
             f"optimality is claimed for {known.size} symbols; such claims are checked for at most {_MOST_SYMBOLS}, "
             "but the guarantee holds (mechdesign verify --guarantee-only)"
         )
-    if not claim.within_simplex and isinstance(known, L1Ball):
-        known = known.as_printed()
+    if not claim.within_simplex and known.l1_ball is not None:
+        known = known.l1_ball.as_printed()
     problem = DesignProblem(known, mechanism.guarantee.epsilon, claim.utility)
     value = claim.utility.value(mechanism.matrix, known.center)
     if not abs(value - claim.value) <= BOUND_PAD * abs(value) + _rounding(problem, mechanism.matrix, value):
@@ -104,7 +102,7 @@ def verify(mechanism: Mechanism) -> Verification:
 
 def _rounding(problem: DesignProblem, matrix: Floats, value: float) -> float:
     """Return by how much two machines may differ in a value: twice its error of rounding, 0 where it is exact."""
-    if isinstance(problem.utility, PolyhedralUtility):
+    if problem.utility.is_polyhedral:
         return 0.0
     P = problem.uncertainty.prior
     masses = P @ matrix

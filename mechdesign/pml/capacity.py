@@ -12,19 +12,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mechdesign.data.labelled import aligned_rows
-from mechdesign.errors import InputError, shorten
-from mechdesign.numerics.arrays import frozen
+from mechdesign.numerics.arrays import Floats, frozen
 from mechdesign.numerics.exact import log_up
 from mechdesign.pml.pointwise import checked_mechanism, exact_columns, log_ratios
 from mechdesign.uncertainty import UncertaintySet
-from mechdesign.uncertainty.base import Floats
-
-
-def checked_set(uncertainty: object) -> UncertaintySet:
-    """Return a set of priors, after checking that it is one."""
-    if not isinstance(uncertainty, UncertaintySet):
-        raise InputError(f"the uncertainty is {shorten(uncertainty)}; give an L1Ball or a ConvexHull")
-    return uncertainty
+from mechdesign.uncertainty.base import checked_set
 
 
 def columns_over(matrix: ArrayLike, uncertainty: UncertaintySet) -> list[list[int]]:

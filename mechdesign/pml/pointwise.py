@@ -9,9 +9,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from mechdesign.data.labelled import aligned_rows, together
 from mechdesign.errors import InputError, shorten
+from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.exact import over_common_denominator, rational
 from mechdesign.numerics.tolerances import ROW_SUMS, WEIGHT_SUM
-from mechdesign.uncertainty.base import Floats, exact_prior
+from mechdesign.uncertainty.base import exact_prior
 
 
 def checked_mechanism(matrix: ArrayLike) -> Floats:

@@ -13,8 +13,9 @@ from itertools import accumulate
 import numpy as np
 
 from mechdesign.data.labelled import vector
+from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.exact import Epsilon, log_up
-from mechdesign.uncertainty.base import Floats, exact_prior
+from mechdesign.uncertainty.base import exact_prior
 
 
 def _largest_masses(prior: Sequence[object]) -> list[Fraction]:

@@ -14,9 +14,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from mechdesign.data.labelled import together
 from mechdesign.errors import InputError, shorten
+from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.exact import Epsilon, float_up, log_up, over_common_denominator, rational
 from mechdesign.pml.pointwise import check_shapes, exact_columns
-from mechdesign.uncertainty.base import Floats, exact_prior
+from mechdesign.uncertainty.base import exact_prior
 
 EpsilonLike = float | str | Fraction | Decimal | Epsilon
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from mechdesign.data.checks import MOST_SAMPLES
 from mechdesign.data.files import accepted_ending
 from mechdesign.numerics.exact import Epsilon
 from mechdesign.planning import Plan, delta_min, guaranteed_epsilon
@@ -19,7 +20,6 @@ _POINTS = 161
 _FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0)
 _LARGER = (1.0, 4.0, 16.0, 64.0, 256.0)  # where the plan is vacuous
 _SHARES = (0.25, 0.5, 1.0)
-_MOST_SAMPLES = 10**15
 _LEAST_DELTA = 1e-300
 # Okabe and Ito's colours, with markers that tell them apart in grey print; dashes are for levels.
 _STYLES = (
@@ -81,7 +81,7 @@ def trade_off(plan: Plan) -> TradeOff:
 
 def _failure(plan: Plan, floor: float) -> tuple[Curve, ...]:
     factors = _LARGER if plan.vacuous else _FACTORS
-    sizes = sorted({min(_MOST_SAMPLES, max(1, round(plan.samples * factor))) for factor in factors})
+    sizes = sorted({min(MOST_SAMPLES, max(1, round(plan.samples * factor))) for factor in factors})
     # Up to where the second smallest number of samples reaches the floor; where it never does, two nats.
     reach = guaranteed_epsilon(plan.epsilon, floor, sizes[min(1, len(sizes) - 1)], plan.categories)
     here = plan.guaranteed_epsilon if not plan.vacuous else plan.epsilon
@@ -95,7 +95,7 @@ def _failure(plan: Plan, floor: float) -> tuple[Curve, ...]:
 def _leakage(plan: Plan, delta: float) -> tuple[Curve, ...]:
     levels = sorted({share * plan.epsilon for share in _SHARES})
     middle = math.log10(plan.samples)
-    sizes = sorted({min(_MOST_SAMPLES, max(1, round(10**x))) for x in np.linspace(middle - 1.5, middle + 2, _POINTS)})
+    sizes = sorted({min(MOST_SAMPLES, max(1, round(10**x))) for x in np.linspace(middle - 1.5, middle + 2, _POINTS)})
     return tuple(leakage_curve(level, delta, sizes, plan.categories) for level in levels)
 
 

@@ -7,22 +7,26 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from mechdesign.data.labelled import Labels, aligned_rows, aligned_vector, own_labels
 from mechdesign.data.labels import canonical_labels, default_labels
 from mechdesign.errors import InputError, shorten
-from mechdesign.numerics.arrays import frozen
+from mechdesign.numerics.arrays import Floats, frozen
 from mechdesign.numerics.exact import check_common_denominator, over_common_denominator, rational, rounded_text
 from mechdesign.numerics.tolerances import WEIGHT_SUM
+from mechdesign.uncertainty.effort import Effort, effort_of
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-Floats = NDArray[np.float64]
+    from mechdesign.uncertainty.convex_hull import ConvexHull
+    from mechdesign.uncertainty.l1_ball import L1Ball
+
+_HALVINGS = 50
 
 
 @dataclass(frozen=True)
@@ -51,14 +55,20 @@ class UncertaintySet(ABC):
     mechanism is epsilon-PML for every prior in B exactly when each of its columns v satisfies
     ``max v <= exp(epsilon) h(v)``.
 
+    A set of your own has `exact_worst_mean`, `contains`, `support_rows` and `in_words`; everything else follows from
+    these, if slowly. `mechdesign.uncertainty.register` makes it known to files and to the command line.
+
     Attributes
     ----------
+    kind : str
+        The name of the class in files, such as ``"l1-ball"``.
     center : tuple of Fraction
         The reference prior, at which utility is measured. It lies in the set.
     labels : tuple of str
         One for each symbol.
     """
 
+    kind: ClassVar[str]
     center: tuple[Fraction, ...]
     labels: tuple[str, ...]
 
@@ -81,17 +91,60 @@ class UncertaintySet(ABC):
         """The set of true priors that this one stands for; guarantees are proved for it."""
         return self
 
+    # What a set declares of itself, for methods and for readers
+
+    @property
+    def l1_ball(self) -> L1Ball | None:
+        """The set as an l1 ball, for methods that need its rays; None where it is not one."""
+        return None
+
+    @property
+    def convex_hull(self) -> ConvexHull | None:
+        """The set as the hull of the priors that it lists; None where it is not one."""
+        return None
+
+    @property
+    def holds_every_prior(self) -> bool:
+        """Whether the set is the whole simplex, so that its guarantees are local differential privacy."""
+        return False
+
+    @property
+    def delta(self) -> Fraction | None:
+        """The probability that the true prior lies outside, where it is known."""
+        return None
+
+    def delta_in_words(self) -> str:
+        """Return what `delta` is the probability of."""
+        return "the true prior lies outside with at most this probability"
+
     @abstractmethod
+    def in_words(self) -> str:
+        """Return the priors of the set in words that follow "for", such as "every mixture of 3 priors"."""
+
+    def one_in_words(self) -> str:
+        """Return one prior of the set in words that follow "has", such as "a mixture of 3 priors"."""
+        return f"one of these: {self.in_words()}"
+
+    def proof_effort(self) -> Effort:
+        """Return what one `exact_support` costs; files whose proof would take too long are refused."""
+        return effort_of([self.center], self.size, Fraction(1))
+
+    # The support function
+
     def support(self, columns: ArrayLike) -> Floats:
         """Return h(v) for each column of an (N, M) matrix, shape (M,)."""
+        return np.array([self.worst_mean(column)[0] for column in self.as_matrix(columns).T])
 
-    @abstractmethod
     def worst_mean(self, column: ArrayLike) -> tuple[float, Floats]:
         """Return h(v) and a prior in the set that attains it, shape (N,)."""
+        v = self.as_vector(column)
+        integers, common = over_common_denominator(map(Fraction, v.tolist()))
+        value, worst = self.exact_worst_mean(integers)
+        return float(value / common), np.array([float(q) for q in worst])
 
-    @abstractmethod
     def exact_support(self, column: Sequence[int]) -> Fraction:
         """Return h(v) of a column of integers in rational arithmetic."""
+        return self.exact_worst_mean(column)[0]
 
     @abstractmethod
     def exact_worst_mean(self, column: Sequence[int]) -> tuple[Fraction, tuple[Fraction, ...]]:
@@ -101,12 +154,23 @@ class UncertaintySet(ABC):
     def contains(self, prior: Sequence[object]) -> bool:
         """Return whether a prior lies in the set."""
 
-    @abstractmethod
     def member_near(self, prior: ArrayLike) -> Floats:
         """Return a member of the set close to a prior, so that a dual solution becomes a proof.
 
-        Each entry of the result, read as a real number, is within 1e-15 of an exact member's.
+        Each entry of the result, read as a real number, is within 1e-15 of an exact member's. Here the prior is drawn
+        towards the reference prior until it lies in the set, by halves.
         """
+        P, Q = self.center, self.as_vector(prior)
+        if not np.isfinite(Q).all() or not np.maximum(Q, 0.0).any():
+            return self.prior.copy()
+        weights = [Fraction(max(q, 0.0)) for q in Q.tolist()]
+        total = sum(weights)
+        nearest = [weight / total for weight in weights]
+        for _ in range(_HALVINGS):
+            if self.contains(nearest):
+                return np.array([float(q) for q in nearest])
+            nearest = [(p + q) / 2 for p, q in zip(P, nearest, strict=True)]
+        return self.prior.copy()
 
     @abstractmethod
     def support_rows(self) -> SupportRows:
@@ -150,6 +214,19 @@ def names_of_symbols(given: Iterable[object] | None, own: Labels | None, size: i
         labels = own_labels(own)
         return default_labels(size) if labels is None else tuple(labels)
     return canonical_labels(given, size)
+
+
+def checked_set(uncertainty: object) -> UncertaintySet:
+    """Return a set of priors, after checking that it is one.
+
+    Raises
+    ------
+    InputError
+        If it is something else.
+    """
+    if not isinstance(uncertainty, UncertaintySet):
+        raise InputError(f"the uncertainty is {shorten(uncertainty)}; give an L1Ball or a ConvexHull")
+    return uncertainty
 
 
 def exact_prior(

@@ -13,63 +13,18 @@ always holds.
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+from mechdesign.data.checks import MOST_SAMPLES, checked_categories, checked_delta, checked_radius, checked_samples
 from mechdesign.data.counts import checked_counts
 from mechdesign.errors import InputError, shorten
-from mechdesign.numerics.exact import arb_of, float_up, rational, rounded_text, upper, working_precision
+from mechdesign.numerics.exact import arb_of, float_up, rounded_text, upper, working_precision
 from mechdesign.uncertainty.balance import Kappa, kappa, phi_ball
 
 _DECIMALS = 15
-_MOST_SAMPLES = 10**15
 _LEAST_LOG = -750  # of a positive float
-
-
-def _whole(value: object, name: str, least: int) -> int:
-    try:
-        if isinstance(value, bool):
-            raise TypeError
-        whole = operator.index(value)  # type: ignore[arg-type]
-    except TypeError:
-        raise InputError(f"{name} is {shorten(value)}; accepted: a whole number, at least {least}") from None
-    if whole < least:
-        raise InputError(f"{name} is {shorten(whole)}; accepted: a whole number, at least {least}")
-    return whole
-
-
-def checked_samples(value: object) -> int:
-    """Return a number of samples: a whole number from 1 to 10^15."""
-    samples = _whole(value, "the number of samples", 1)
-    if samples > _MOST_SAMPLES:
-        raise InputError(f"the number of samples is {shorten(samples)}; accepted: a whole number from 1 to 10^15")
-    return samples
-
-
-def checked_categories(value: object) -> int:
-    """Return a number of categories: a whole number from 2 to 10^15."""
-    categories = _whole(value, "the number of categories", 2)
-    if categories > _MOST_SAMPLES:
-        raise InputError(f"the number of categories is {shorten(categories)}; accepted: a whole number from 2 to 10^15")
-    return categories
-
-
-def checked_delta(value: object) -> Fraction:
-    """Return a failure probability in [0, 1) as a fraction."""
-    delta = rational(value, "delta")
-    if not 0 <= delta < 1:
-        raise InputError(f"delta is {shorten(value)}; accepted: a probability of failure in [0, 1)")
-    return delta
-
-
-def checked_radius(value: object) -> Fraction:
-    """Return an l1 radius in [0, 2] as a fraction."""
-    radius = rational(value, "the radius")
-    if not 0 <= radius <= 2:
-        raise InputError(f"the radius is {shorten(value)}; accepted: 0 (known prior) to 2 (any prior)")
-    return radius
 
 
 def _checked_kappa(prior: Sequence[object] | Kappa | None, categories: int) -> Fraction:
@@ -142,7 +97,7 @@ def least_whole(samples: Any) -> int:
     InputError
         If it is above 10^15.
     """
-    if not samples <= _MOST_SAMPLES:
+    if not samples <= MOST_SAMPLES:
         raise InputError(
             f"it would take about {rounded_text(upper(samples))} samples; accepted: at most 10^15; "
             "ask for less, or give a larger delta"

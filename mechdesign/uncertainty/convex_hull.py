@@ -8,15 +8,17 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from operator import mul
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from mechdesign.data.labelled import aligned_vector, labels_of_vectors, own_labels, table, vector, vectors
 from mechdesign.errors import InputError, shorten
+from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.exact import check_common_denominator, over_common_denominator, rational
-from mechdesign.uncertainty.base import Floats, SupportRows, UncertaintySet, exact_prior, names_of_symbols
+from mechdesign.uncertainty.base import SupportRows, UncertaintySet, exact_prior, names_of_symbols
+from mechdesign.uncertainty.effort import Effort, effort_of
 
 _MOST_DIGITS = 3_000  # of the common denominator of all priors: a hundred of them in floats
 
@@ -54,6 +56,7 @@ class ConvexHull(UncertaintySet):
     (Fraction(13, 20), Fraction(7, 20))
     """
 
+    kind: ClassVar[str] = "convex-hull"
     priors: tuple[tuple[Fraction, ...], ...]
     weights: tuple[Fraction, ...]
     center: tuple[Fraction, ...]
@@ -102,6 +105,23 @@ class ConvexHull(UncertaintySet):
 
     def __repr__(self) -> str:
         return f"ConvexHull({len(self.priors)} priors on {self.size} symbols)"
+
+    @property
+    def convex_hull(self) -> ConvexHull:
+        """Itself."""
+        return self
+
+    def in_words(self) -> str:
+        """Return the priors of the hull in words."""
+        return f"every mixture of {len(self.priors)} priors"
+
+    def one_in_words(self) -> str:
+        """Return one prior of the hull in words."""
+        return f"a mixture of {len(self.priors)} priors"
+
+    def proof_effort(self) -> Effort:
+        """Return what one `exact_support` costs: a mean for each prior that is listed."""
+        return effort_of(self.priors, self.size)
 
     @cached_property
     def _matrix(self) -> Floats:

@@ -7,22 +7,20 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from operator import mul
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mechdesign.data.checks import checked_delta, checked_radius, checked_samples
 from mechdesign.data.counts import checked_counts, tally
 from mechdesign.data.labelled import vector
 from mechdesign.errors import InputError, shorten
+from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.exact import over_common_denominator, short_text
-from mechdesign.uncertainty.base import Floats, SupportRows, UncertaintySet, exact_prior, names_of_symbols
-from mechdesign.uncertainty.concentration import (
-    checked_delta,
-    checked_radius,
-    checked_samples,
-    weissman_radius_exact,
-)
+from mechdesign.uncertainty.base import SupportRows, UncertaintySet, exact_prior, names_of_symbols
+from mechdesign.uncertainty.concentration import weissman_radius_exact
+from mechdesign.uncertainty.effort import Effort, effort_of
 
 
 @dataclass(frozen=True)
@@ -91,6 +89,7 @@ class L1Ball(UncertaintySet):
     ('a', 'b', 'c')
     """
 
+    kind: ClassVar[str] = "l1-ball"
     center: tuple[Fraction, ...]
     radius: Fraction
     labels: tuple[str, ...] = ()
@@ -222,6 +221,49 @@ class L1Ball(UncertaintySet):
         if self.within_simplex:
             return self
         return L1Ball(self.center, self.radius, self.labels, evidence=self.evidence)
+
+    @property
+    def l1_ball(self) -> L1Ball:
+        """Itself."""
+        return self
+
+    @property
+    def holds_every_prior(self) -> bool:
+        """Whether the radius is 2."""
+        return self.radius == 2
+
+    @property
+    def delta(self) -> Fraction | None:
+        """The probability that the true prior lies outside, where the radius was derived from it."""
+        return None if self.evidence is None else self.evidence.delta
+
+    def delta_in_words(self) -> str:
+        """Return what `delta` is the probability of, and how many samples it rests on."""
+        told = super().delta_in_words()
+        if self.evidence is None:
+            return told
+        samples, total = self.evidence.samples, sum(self.evidence.counts)
+        return f"{told} ({samples} samples{'' if total == samples else f', counts of {total} records'})"
+
+    def in_words(self) -> str:
+        """Return the priors of the ball in words."""
+        if self.holds_every_prior:
+            return "every prior, which is local differential privacy"
+        if self.radius == 0:
+            return "the prior itself, taken as known"
+        return f"every prior within l1 distance {float(self.radius):.6g} of the estimate"
+
+    def one_in_words(self) -> str:
+        """Return one prior of the ball in words."""
+        if self.holds_every_prior:
+            return "any prior"
+        if self.radius == 0:
+            return "its estimated prior, taken as known"
+        return f"a prior within l1 distance {float(self.radius):.6g} of its estimate"
+
+    def proof_effort(self) -> Effort:
+        """Return what one `exact_support` costs: a mean, and sorting where mass is moved."""
+        return effort_of([self.center], self.size, self.radius)
 
     @property
     def half_radius(self) -> Fraction:
@@ -368,6 +410,19 @@ class L1Ball(UncertaintySet):
             )
         rows = csr_array(rows)
         return SupportRows(csr_array(rows[:, :N]), csr_array(rows[:, N:]))
+
+
+def checked_ball(ball: object) -> L1Ball:
+    """Return an l1 ball, after checking that it is one.
+
+    Raises
+    ------
+    InputError
+        If it is something else.
+    """
+    if not isinstance(ball, L1Ball):
+        raise InputError(f"the ball is {shorten(ball)}; give an L1Ball, such as L1Ball.from_counts(counts, delta=...)")
+    return ball
 
 
 def _check_evidence(evidence: Evidence, center: tuple[Fraction, ...], radius: Fraction) -> None:

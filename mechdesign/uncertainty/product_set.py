@@ -6,15 +6,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from mechdesign.data.labels import joined_labels
 from mechdesign.errors import InputError, shorten
+from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.exact import over_common_denominator
-from mechdesign.uncertainty.base import Floats, SupportRows, UncertaintySet, exact_prior
+from mechdesign.uncertainty.base import SupportRows, UncertaintySet, exact_prior
+from mechdesign.uncertainty.effort import Effort
 
 _MOST_SYMBOLS = 10_000  # as many as a mechanism file holds
 
@@ -66,6 +68,7 @@ class ProductSet(UncertaintySet):
     True
     """
 
+    kind: ClassVar[str] = "product"
     first: UncertaintySet
     second: UncertaintySet
     separator: str
@@ -96,6 +99,42 @@ class ProductSet(UncertaintySet):
 
     def __repr__(self) -> str:
         return f"ProductSet({self.first!r}, {self.second!r})"
+
+    @property
+    def holds_every_prior(self) -> bool:
+        """Whether both factors do."""
+        return self.first.holds_every_prior and self.second.holds_every_prior
+
+    @property
+    def delta(self) -> Fraction | None:
+        """The sum over the factors, at most 1; None where one of them has no delta."""
+        # Nothing lies outside a set of all priors.
+        deltas = [factor.delta for factor in (self.first, self.second) if not factor.holds_every_prior]
+        stated = [delta for delta in deltas if delta is not None]
+        return min(sum(stated, Fraction(0)), Fraction(1)) if stated and len(stated) == len(deltas) else None
+
+    def delta_in_words(self) -> str:
+        """Return what `delta` is the probability of: it speaks of attributes that are independent."""
+        return "the true prior, if attributes are independent, lies outside with at most this probability"
+
+    def in_words(self) -> str:
+        """Return the priors of the set in words."""
+        if self.holds_every_prior:
+            return "every prior, which is local differential privacy"
+        return f"every joint prior {self._factors_in_words()}"
+
+    def one_in_words(self) -> str:
+        """Return one prior of the set in words."""
+        return "any prior" if self.holds_every_prior else f"a joint prior ({self._factors_in_words()})"
+
+    def _factors_in_words(self) -> str:
+        first, second = self.first.one_in_words(), self.second.one_in_words()
+        return f"whose first attribute has {first}, and whose second has {second}, whatever the first is"
+
+    def proof_effort(self) -> Effort:
+        """Return what one `exact_support` costs: one of the first set, and one of the second for each first symbol."""
+        first, second = self.first.proof_effort(), self.second.proof_effort()
+        return Effort(first.digits + second.digits, first.steps + self.first.size * (second.steps + 200))
 
     def support(self, columns: ArrayLike) -> Floats:
         """Return h(v) for each column of an (N, M) matrix, shape (M,)."""

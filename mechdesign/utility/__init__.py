@@ -5,11 +5,12 @@ from mechdesign.utility.f_information import (
     ChiSquare,
     FInformation,
     MutualInformation,
+    NamedInformation,
     SquaredHellinger,
     TotalVariation,
 )
 from mechdesign.utility.gain import ExpectedDistortion, ExpectedGain, HammingAccuracy, PolyhedralUtility
-from mechdesign.utility.names import utility_by_name
+from mechdesign.utility.registry import is_named, register, utility_by_name, utility_names
 
 __all__ = [
     "ChiSquare",
@@ -18,9 +19,13 @@ __all__ = [
     "FInformation",
     "HammingAccuracy",
     "MutualInformation",
+    "NamedInformation",
     "PolyhedralUtility",
     "SquaredHellinger",
     "TotalVariation",
     "Utility",
+    "is_named",
+    "register",
     "utility_by_name",
+    "utility_names",
 ]

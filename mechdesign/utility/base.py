@@ -5,21 +5,25 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import cast
+from typing import TYPE_CHECKING, ClassVar, cast
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from mechdesign.data.labelled import together
 from mechdesign.errors import InputError, shorten
+from mechdesign.numerics.arrays import Floats
 
-Floats = NDArray[np.float64]
+if TYPE_CHECKING:
+    from mechdesign.utility.f_information import FInformation
+    from mechdesign.utility.gain import PolyhedralUtility
 
 
 class Utility(ABC):
     """A utility ``U = sum over outputs of mu(v, P)``, with mu convex and homogeneous in the column v.
 
     It knows nothing of privacy. What a method may do with it is declared by the properties below.
+    `mechdesign.utility.register` makes a class of your own known to files and to the command line.
 
     Attributes
     ----------
@@ -27,15 +31,35 @@ class Utility(ABC):
         As in problem files, such as ``"mutual-information"``.
     unit : str
         ``"nats"`` for mutual information, ``"1"`` for utilities without a unit.
+    takes_matrix : bool
+        Whether the class is made from a matrix, which files hold beside the name.
+    matrix_name : str
+        What problem files call the table of that matrix.
     """
 
     name: str
     unit: str = "1"
+    takes_matrix: ClassVar[bool] = False
+    matrix_name: ClassVar[str] = "gain"
+
+    @property
+    def polyhedral(self) -> PolyhedralUtility | None:
+        """The utility as a maximum of linear functions, for methods that price guesses; None where it is not one."""
+        return None
+
+    @property
+    def f_information(self) -> FInformation | None:
+        """The utility as an f-information, for methods that price masses of sets; None where it is not one."""
+        return None
 
     @property
     def is_polyhedral(self) -> bool:
-        """Whether mu is a maximum of finitely many linear functions (see `guesses`)."""
-        return False
+        """Whether mu is a maximum of finitely many linear functions."""
+        return self.polyhedral is not None
+
+    def matrix_as_text(self) -> list[list[str]] | None:
+        """Return the matrix that the utility was made from as exact numbers; None where it takes none."""
+        return None
 
     @property
     def is_symmetric(self) -> bool:
@@ -84,6 +108,19 @@ class Utility(ABC):
         A data frame, series or mapping is aligned by its labels.
         """
         return float(self.mu(matrix, cast("ArrayLike", prior)).sum())
+
+
+def checked_utility(utility: object) -> Utility:
+    """Return a utility, after checking that it is one.
+
+    Raises
+    ------
+    InputError
+        If it is something else.
+    """
+    if not isinstance(utility, Utility):
+        raise InputError(f"the utility is {shorten(utility)}; give a Utility such as MutualInformation()")
+    return utility
 
 
 def columns_and_prior(columns: ArrayLike, prior: ArrayLike) -> tuple[Floats, Floats]:

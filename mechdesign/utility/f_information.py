@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mechdesign.errors import InputError, shorten
+from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.exact import xlogx
-from mechdesign.utility.base import Floats, Utility, columns_and_prior
+from mechdesign.utility.base import Utility, columns_and_prior
 
 _EPS = float(np.finfo(float).eps)
 _GRID = np.concatenate([[0.0], np.geomspace(1e-9, 1e3, 400)])
@@ -103,6 +104,11 @@ class FInformation(Utility):
         return result
 
     @property
+    def f_information(self) -> FInformation:
+        """Itself."""
+        return self
+
+    @property
     def is_symmetric(self) -> bool:
         """True: f is the same for every symbol."""
         return True
@@ -149,22 +155,31 @@ class FInformation(Utility):
 
 
 @dataclass(frozen=True, repr=False)
-class _Named(FInformation):
-    """An f-information without parameters."""
+class NamedInformation(FInformation):
+    """An f-information without parameters, which files know by its name.
+
+    A subclass gives `name`, `unit`, and as static methods `f` and, if it has one, `derivative`.
+
+    Examples
+    --------
+    >>> class Cubic(NamedInformation):
+    ...     name = "cubic"
+    ...
+    ...     @staticmethod
+    ...     def f(u):
+    ...         return u**3 - 1
+    >>> round(Cubic().value(np.eye(2), [0.5, 0.5]), 12)
+    3.0
+    """
 
     def __init__(self) -> None:
-        f, derivative, name, unit = _TABLE[type(self).__name__]
-        object.__setattr__(self, "f", f)
-        object.__setattr__(self, "derivative", derivative)
-        object.__setattr__(self, "name", name)
-        object.__setattr__(self, "unit", unit)
         self.__post_init__()
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"
 
 
-class MutualInformation(_Named):
+class MutualInformation(NamedInformation):
     """Mutual information I(X; Y) in nats: ``f(u) = u log u``.
 
     Examples
@@ -173,53 +188,61 @@ class MutualInformation(_Named):
     0.69314718056
     """
 
+    name = "mutual-information"
+    unit = "nats"
+    f = staticmethod(xlogx)
 
-class ChiSquare(_Named):
+    @staticmethod
+    def derivative(u: Floats) -> Floats:
+        """Return ``log u + 1``."""
+        with np.errstate(divide="ignore"):
+            return np.log(u) + 1.0
+
+
+class ChiSquare(NamedInformation):
     """Chi-square information: ``f(u) = (u - 1)^2``."""
 
+    name = "chi-square"
 
-class TotalVariation(_Named):
+    @staticmethod
+    def f(u: Floats) -> Floats:
+        """Return ``(u - 1)^2``."""
+        return (u - 1.0) ** 2
+
+    @staticmethod
+    def derivative(u: Floats) -> Floats:
+        """Return ``2 (u - 1)``."""
+        return 2.0 * (u - 1.0)
+
+
+class TotalVariation(NamedInformation):
     """Total-variation information: ``f(u) = |u - 1| / 2``."""
 
+    name = "total-variation"
 
-class SquaredHellinger(_Named):
+    @staticmethod
+    def f(u: Floats) -> Floats:
+        """Return ``|u - 1| / 2``."""
+        return np.abs(u - 1.0) / 2.0
+
+    @staticmethod
+    def derivative(u: Floats) -> Floats:
+        """Return a subgradient: half the sign of ``u - 1``."""
+        return np.sign(u - 1.0) / 2.0
+
+
+class SquaredHellinger(NamedInformation):
     """Squared Hellinger information: ``f(u) = (1 - sqrt u)^2``."""
 
+    name = "squared-hellinger"
 
-def _mutual_information_slope(u: Floats) -> Floats:
-    with np.errstate(divide="ignore"):
-        return np.log(u) + 1.0
+    @staticmethod
+    def f(u: Floats) -> Floats:
+        """Return ``(1 - sqrt u)^2``."""
+        return (1.0 - np.sqrt(u)) ** 2
 
-
-def _squared_hellinger_slope(u: Floats) -> Floats:
-    with np.errstate(divide="ignore"):
-        return 1.0 - 1.0 / np.sqrt(u)
-
-
-def _chi_square(u: Floats) -> Floats:
-    return (u - 1.0) ** 2
-
-
-def _chi_square_slope(u: Floats) -> Floats:
-    return 2.0 * (u - 1.0)
-
-
-def _total_variation(u: Floats) -> Floats:
-    return np.abs(u - 1.0) / 2.0
-
-
-def _total_variation_slope(u: Floats) -> Floats:
-    return np.sign(u - 1.0) / 2.0
-
-
-def _squared_hellinger(u: Floats) -> Floats:
-    return (1.0 - np.sqrt(u)) ** 2
-
-
-_Row = tuple[Callable[[Floats], Floats], Callable[[Floats], Floats], str, str]
-_TABLE: dict[str, _Row] = {
-    "MutualInformation": (xlogx, _mutual_information_slope, "mutual-information", "nats"),
-    "ChiSquare": (_chi_square, _chi_square_slope, "chi-square", "1"),
-    "TotalVariation": (_total_variation, _total_variation_slope, "total-variation", "1"),
-    "SquaredHellinger": (_squared_hellinger, _squared_hellinger_slope, "squared-hellinger", "1"),
-}
+    @staticmethod
+    def derivative(u: Floats) -> Floats:
+        """Return ``1 - 1 / sqrt u``."""
+        with np.errstate(divide="ignore"):
+            return 1.0 - 1.0 / np.sqrt(u)

@@ -14,10 +14,10 @@ from numpy.typing import ArrayLike
 
 from mechdesign.data.labelled import Labels, order, own_labels, table, together
 from mechdesign.errors import InputError, shorten
-from mechdesign.numerics.arrays import frozen
+from mechdesign.numerics.arrays import Floats, frozen
 from mechdesign.numerics.differences import Differences
 from mechdesign.numerics.exact import over_common_denominator, rational
-from mechdesign.utility.base import Floats, Utility, columns_and_prior
+from mechdesign.utility.base import Utility, columns_and_prior
 
 _EPS = float(np.finfo(float).eps)
 _LARGEST = 10**300
@@ -36,9 +36,9 @@ class PolyhedralUtility(Utility):
     """
 
     @property
-    def is_polyhedral(self) -> bool:
-        """True."""
-        return True
+    def polyhedral(self) -> PolyhedralUtility:
+        """Itself."""
+        return self
 
     @abstractmethod
     def gains(self, size: int) -> Floats:
@@ -206,6 +206,8 @@ class MatrixUtility(PolyhedralUtility):
         As rationals.
     """
 
+    takes_matrix = True
+
     def __init__(self, matrix: ArrayLike | Sequence[Sequence[object]]) -> None:
         given = table(matrix, f"the matrix of {self.name}")
         self._columns = given.columns
@@ -267,6 +269,10 @@ class MatrixUtility(PolyhedralUtility):
         places = order(self._columns, labels, f"columns of the matrix of {self.name}")
         rows = self.exact if places is None else [[row[place] for place in places] for row in self.exact]
         return type(self)(rows)
+
+    def matrix_as_text(self) -> list[list[str]]:
+        """Return the entries as decimals or ratios."""
+        return [[str(x) for x in row] for row in self.exact]
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self.labels is None:
@@ -335,6 +341,7 @@ class ExpectedDistortion(MatrixUtility):
     """
 
     name = "expected-distortion"
+    matrix_name = "distortion"
 
     def gains(self, size: int) -> Floats:
         """Return minus the distortion matrix, shape (W, N)."""

@@ -18,9 +18,9 @@ from mechdesign.additive_noise.gaussian import (
 )
 from mechdesign.additive_noise.half_lines import HalfLines, _up
 from mechdesign.additive_noise.quadrature import noise_leakage, noise_tail
+from mechdesign.data.parameters import checked_scale, checked_target
 from mechdesign.errors import InputError
 from mechdesign.numerics.exact import arb_of, lower, upper, working_precision
-from mechdesign.numerics.parameters import checked_scale, checked_target
 from mechdesign.uncertainty import weissman_radius
 
 

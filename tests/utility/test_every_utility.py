@@ -8,7 +8,7 @@ from tolerances import ALGEBRA
 
 import mechdesign as md
 from mechdesign.numerics.exact import xlogx
-from mechdesign.utility.names import NAMES, is_named, utility_by_name
+from mechdesign.utility.registry import is_named, utility_by_name, utility_names
 
 
 def jensen_shannon(u):
@@ -126,7 +126,7 @@ def test_renaming_symbols_changes_nothing_where_the_utility_says_so(utility):
 
 
 def test_every_name_makes_its_utility_and_names_it():
-    for name in NAMES:
+    for name in utility_names():
         matrix = MATRIX if name.startswith("expected") else None
         utility = utility_by_name(name, matrix)
         assert utility.name == name

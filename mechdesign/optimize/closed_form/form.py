@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mechdesign.problem import DesignProblem
-from mechdesign.uncertainty import L1Ball
 
 Numbers = NDArray[Any]
 """An array of Fractions (dtype object), so that borders and zeros are exact, or of floats."""
@@ -63,8 +62,8 @@ class Parameters:
 
 def exact_parameters(problem: DesignProblem) -> Parameters | None:
     """Return the parameters of a problem over an l1 ball as Fractions; None over another set."""
-    ball = problem.uncertainty
-    if not isinstance(ball, L1Ball):
+    ball = problem.uncertainty.l1_ball
+    if ball is None:
         return None
     return Parameters(fractions(ball.center), ball.half_radius, problem.epsilon.exp_down)
 

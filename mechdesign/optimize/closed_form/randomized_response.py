@@ -10,7 +10,6 @@ from mechdesign.numerics.exact import over_common_denominator
 from mechdesign.numerics.half_sets import half_set
 from mechdesign.optimize.closed_form.form import ClosedForm, Numbers, Parameters, exact_parameters
 from mechdesign.problem import DesignProblem
-from mechdesign.uncertainty import L1Ball
 
 THEOREM = "k-ary randomized response (LDP)"
 THEOREM_BINARY = "binary randomized response of a subset (LDP)"
@@ -34,8 +33,8 @@ def binary_mechanism(given: Parameters, subset: Sequence[int]) -> Numbers:
 
 def _ldp_parameters(problem: DesignProblem) -> Parameters | None:
     """Return the parameters where the uncertainty is the whole simplex: t = 1, cut with it."""
-    given, ball = exact_parameters(problem), problem.uncertainty
-    if given is None or given.t < 1 or not isinstance(ball, L1Ball) or not ball.within_simplex:
+    given, ball = exact_parameters(problem), problem.uncertainty.l1_ball
+    if given is None or given.t < 1 or ball is None or not ball.within_simplex:
         return None
     return given
 

@@ -12,7 +12,6 @@ import numpy as np
 
 from mechdesign.optimize.closed_form.form import ClosedForm, Numbers, Parameters, circulant, exact_parameters
 from mechdesign.problem import DesignProblem
-from mechdesign.uncertainty import L1Ball
 
 THEOREM = "uniform estimate in an l1 ball, symmetric utility"
 
@@ -58,8 +57,8 @@ def solve(problem: DesignProblem) -> ClosedForm | None:
 
     None where the estimate is not uniform or the utility not symmetric.
     """
-    given, ball = exact_parameters(problem), problem.uncertainty
-    if given is None or not isinstance(ball, L1Ball) or not problem.utility.is_symmetric or not applies(given):
+    given, ball = exact_parameters(problem), problem.uncertainty.l1_ball
+    if given is None or ball is None or not problem.utility.is_symmetric or not applies(given):
         return None
     # Exact sizes of S decide which candidates exist; their entries are then taken as floats.
     found = [column.astype(float) for column in candidates(given, within_simplex=ball.within_simplex)]

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable, Sequence
 
 import numpy as np
 
-from mechdesign.uncertainty.base import Floats
+from mechdesign.numerics.arrays import Floats
 
 
 def alike(masses: Iterable[Hashable]) -> list[list[int]]:

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from mechdesign.numerics.arrays import Floats
 from mechdesign.uncertainty import L1Ball
-from mechdesign.uncertainty.base import Floats
 
 _EPS = float(np.finfo(float).eps)
 _LEEWAY = 1e-11

@@ -25,10 +25,10 @@ from dataclasses import dataclass, field
 import highspy
 import numpy as np
 
+from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.tolerances import SOLVER
 from mechdesign.optimize.pricing.price import Price
 from mechdesign.uncertainty import UncertaintySet
-from mechdesign.uncertainty.base import Floats
 from mechdesign.utility import FInformation
 
 MOST_BOXES = 20_000

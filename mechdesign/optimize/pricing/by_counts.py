@@ -13,6 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
+from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.cheapest_sets import CheapestSets, Kin, leave_one_out
 from mechdesign.optimize.pricing.alike import alike, averaged
 from mechdesign.optimize.pricing.levels import Cone, OneBetween, TwoValues
@@ -20,7 +21,6 @@ from mechdesign.optimize.pricing.price import Price, beyond_floats
 from mechdesign.optimize.pricing.three_values import ThreeValues, price_three_values
 from mechdesign.optimize.start import center_multipliers, start_columns
 from mechdesign.uncertainty import L1Ball
-from mechdesign.uncertainty.base import Floats
 from mechdesign.utility import FInformation
 
 _PEAKS = 48

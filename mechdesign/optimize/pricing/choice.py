@@ -8,8 +8,8 @@ from mechdesign.optimize.pricing.by_counts import CountPricing
 from mechdesign.optimize.pricing.knapsack import KnapsackPricing
 from mechdesign.optimize.pricing.listing import ListedPricing, check_listable
 from mechdesign.optimize.pricing.price import Pricing
-from mechdesign.uncertainty import L1Ball, UncertaintySet
-from mechdesign.utility import FInformation, Utility
+from mechdesign.uncertainty import UncertaintySet
+from mechdesign.utility import Utility
 
 _LISTED_AT_ONCE = 12  # symbols: so few have their rays listed before column generation would have begun
 _LISTED_OTHERWISE = 16  # where tables are too large
@@ -39,28 +39,29 @@ def pricing_for(uncertainty: UncertaintySet, exp_epsilon: float, utility: Utilit
 
     Examples
     --------
-    >>> from mechdesign import MutualInformation
+    >>> from mechdesign import L1Ball, MutualInformation
     >>> pricing_for(L1Ball.from_counts(range(1, 41)), 2.0, MutualInformation()).method
     'subset-sum tables over the counts'
     """
     _check_masses(uncertainty)
-    if not isinstance(utility, FInformation):
+    information, ball = utility.f_information, uncertainty.l1_ball
+    if information is None:
         return ListedPricing(check_listable(uncertainty, exp_epsilon), utility)
-    if not isinstance(uncertainty, L1Ball):
+    if ball is None:
         try:
             return ListedPricing(check_listable(uncertainty, exp_epsilon), utility)
         except LimitError:
-            return BoxPricing(uncertainty, exp_epsilon, utility)
-    if uncertainty.size > _LISTED_AT_ONCE:
-        tables = CountPricing(uncertainty, exp_epsilon, utility)
+            return BoxPricing(uncertainty, exp_epsilon, information)
+    if ball.size > _LISTED_AT_ONCE:
+        tables = CountPricing(ball, exp_epsilon, information)
         if tables.affordable:
             return tables
-    if uncertainty.size <= _LISTED_OTHERWISE:
+    if ball.size <= _LISTED_OTHERWISE:
         try:
-            return ListedPricing(check_listable(uncertainty, exp_epsilon), utility)
+            return ListedPricing(check_listable(ball, exp_epsilon), utility)
         except LimitError:
             pass  # too many of kinds C and D
-    return KnapsackPricing(uncertainty, exp_epsilon, utility)
+    return KnapsackPricing(ball, exp_epsilon, information)
 
 
 def _check_masses(uncertainty: UncertaintySet) -> None:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mechdesign.numerics.arrays import Floats
 from mechdesign.optimize.pricing.meeting import Indices, Masks
-from mechdesign.uncertainty.base import Floats
 
 FINER = 4  # parts of an interval
 

@@ -24,13 +24,13 @@ from fractions import Fraction
 import numpy as np
 
 from mechdesign.errors import SolverError
+from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.differences import Differences
 from mechdesign.numerics.exact import float_up
 from mechdesign.numerics.tolerances import SOLVER
 from mechdesign.optimize.pricing.ball import ball_duals
 from mechdesign.optimize.pricing.price import Price
-from mechdesign.uncertainty import L1Ball, UncertaintySet
-from mechdesign.uncertainty.base import Floats
+from mechdesign.uncertainty import UncertaintySet
 from mechdesign.utility import PolyhedralUtility
 
 _EPS = float(np.finfo(float).eps)
@@ -90,10 +90,11 @@ def _float_up(x: Fraction) -> float:
 
 def _duals(uncertainty: UncertaintySet, exp_epsilon: float, linear: Floats) -> Iterator[tuple[float, Floats]]:
     """Yield y and a member Q of the set for every row of a matrix, by the method that suits the set."""
-    if isinstance(uncertainty, L1Ball):
-        _, weights, priors = ball_duals(uncertainty, exp_epsilon, linear)
+    ball = uncertainty.l1_ball
+    if ball is not None:
+        _, weights, priors = ball_duals(ball, exp_epsilon, linear)
         for y, Q in zip(weights.tolist(), priors, strict=True):
-            yield y, uncertainty.member_near(Q)
+            yield y, ball.member_near(Q)
     else:
         for a in linear:
             yield _dual(uncertainty, exp_epsilon, a)

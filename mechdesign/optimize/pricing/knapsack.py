@@ -21,6 +21,7 @@ from functools import cached_property
 
 import numpy as np
 
+from mechdesign.numerics.arrays import Floats
 from mechdesign.optimize.pricing.alike import alike, averaged
 from mechdesign.optimize.pricing.envelope import FINER, Envelope, Intervals
 from mechdesign.optimize.pricing.levels import EPS, greatest_near
@@ -28,7 +29,6 @@ from mechdesign.optimize.pricing.meeting import Effort, Indices, Losses, Masks, 
 from mechdesign.optimize.pricing.price import Price, as_bound, beyond_floats
 from mechdesign.optimize.start import center_multipliers, start_columns
 from mechdesign.uncertainty import L1Ball
-from mechdesign.uncertainty.base import Floats
 from mechdesign.utility import FInformation
 
 _MOST_COLUMNS = 100

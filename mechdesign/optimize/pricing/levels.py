@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.tolerances import RAY_EDGE
 from mechdesign.optimize.pricing.price import as_bound
-from mechdesign.uncertainty.base import Floats
 from mechdesign.utility import FInformation
 
 EPS = float(np.finfo(float).eps)

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from mechdesign.errors import LimitError
+from mechdesign.numerics.arrays import Floats
 from mechdesign.optimize.hull_rays import HullRays
 from mechdesign.optimize.pricing.price import Price, as_bound
 from mechdesign.optimize.rays import MOST_LISTED_SYMBOLS, RayList, Rays
 from mechdesign.uncertainty import ConvexHull, L1Ball, UncertaintySet
-from mechdesign.uncertainty.base import Floats
 from mechdesign.utility import Utility
 
 _EPS = float(np.finfo(float).eps)
@@ -36,10 +36,10 @@ def check_listable(uncertainty: UncertaintySet, exp_epsilon: float) -> RayList:
         raise LimitError(
             f"{N} symbols have about 2^{N} extreme rays, too many to list (at most {MOST_LISTED_SYMBOLS}); {_WOULD_DO}"
         )
-    if isinstance(uncertainty, L1Ball):
-        return _rays_of_ball(uncertainty, exp_epsilon)
-    if isinstance(uncertainty, ConvexHull):
-        return _rays_of_hull(uncertainty, exp_epsilon)
+    if uncertainty.l1_ball is not None:
+        return _rays_of_ball(uncertainty.l1_ball, exp_epsilon)
+    if uncertainty.convex_hull is not None:
+        return _rays_of_hull(uncertainty.convex_hull, exp_epsilon)
     raise LimitError(
         f"no exact method lists the extreme rays of a {type(uncertainty).__name__}; use an L1Ball that contains "
         "it, or a gain utility such as hamming-accuracy"

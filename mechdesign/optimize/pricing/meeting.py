@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mechdesign.uncertainty.base import Floats
+from mechdesign.numerics.arrays import Floats
 
 Masks = NDArray[np.bool_]
 Indices = NDArray[np.int64]

@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mechdesign.uncertainty.base import Floats
+from mechdesign.numerics.arrays import Floats
 
 
 def as_bound(upper: ArrayLike) -> Floats:

@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.cheapest_sets import CheapestSets, Kin
 from mechdesign.optimize.pricing.levels import EPS, Cone, greatest_between, sizes_of_sets
 from mechdesign.optimize.pricing.price import as_bound
-from mechdesign.uncertainty.base import Floats
 from mechdesign.utility import FInformation
 
 _FINER = 8

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mechdesign.data.checks import checked_radius
 from mechdesign.errors import InputError, shorten
 from mechdesign.numerics.exact import Epsilon, arb_of, float_up, rational, upper
-from mechdesign.uncertainty.concentration import checked_radius
 
 LEAST_FLOAT = Fraction(math.ulp(0.0))
 _LARGEST_FLOAT = Fraction(sys.float_info.max)

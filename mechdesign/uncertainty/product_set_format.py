@@ -1,0 +1,114 @@
+"""How files describe a product of two sets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field
+
+from mechdesign.data.fields import MOST_SYMBOLS, Record, Text, checked_record
+from mechdesign.data.labels import canonical_labels
+from mechdesign.errors import InputError, shorten
+from mechdesign.uncertainty.base import UncertaintySet
+from mechdesign.uncertainty.format import SetFormat, keys_of
+from mechdesign.uncertainty.product_set import ProductSet
+from mechdesign.uncertainty.registry import guarantee_table, prior_table, set_of_guarantee, set_of_prior
+
+_MOST_DIGITS = 3_000  # of the denominators of both factors together
+_MOST_NESTED = 12  # thirteen factors of two symbols each are all that 10,000 symbols have room for
+
+
+def _not_too_deep(factors: object) -> object:
+    """Return factors, after checking that those within them are not nested too deeply to be looked at."""
+    level, depth = [factors], 0
+    while level:
+        depth += 1
+        if depth > _MOST_NESTED:
+            raise ValueError(f"factors nested at most {_MOST_NESTED} deep")
+        inner = (factor for factors in level if isinstance(factors, list) for factor in factors)
+        level = [factor["factors"] for factor in inner if isinstance(factor, dict) and "factors" in factor]
+    return factors
+
+
+Factors = Annotated[
+    Annotated[list[dict[str, Any]], Field(min_length=2, max_length=2, fail_fast=True)],
+    BeforeValidator(_not_too_deep),
+]
+
+
+class _Inputs(Record):
+    inputs: Annotated[list[str], Field(max_length=MOST_SYMBOLS, fail_fast=True)]
+
+
+class _Guarantee(Record):
+    factors: Factors
+    separator: Text | None = None
+
+
+class _Prior(_Guarantee):
+    separator: Text = " & "
+
+
+class ProductSetFormat(SetFormat):
+    """Two tables of sets, and what stands between the labels of a pair."""
+
+    of = ProductSet
+    guarantee_marks = prior_marks = ("factors",)
+    guarantee_keys, prior_keys = keys_of(_Guarantee), keys_of(_Prior)
+
+    def to_guarantee(self, known: ProductSet) -> dict[str, Any]:
+        """Return the factors, each with its inputs, and the separator."""
+        factors = [{"inputs": list(factor.labels), **guarantee_table(factor)} for factor in (known.first, known.second)]
+        return {"factors": factors, "separator": known.separator}
+
+    def from_guarantee(self, table: Mapping[str, Any], labels: tuple[str, ...], source: str) -> ProductSet:
+        """Return the product, whose pairs have to be the inputs, in their order."""
+        record = checked_record(_Guarantee, table, source, within="guarantee")
+        factors = [_inputs(factor, source) for factor in record.factors]
+        sizes = [len(inputs) for inputs, _ in factors]
+        if sizes[0] * sizes[1] != len(labels):
+            raise InputError(
+                f"{source}: factors of {sizes[0]} and {sizes[1]} symbols for {len(labels)} inputs; "
+                "give an input for each pair"
+            )
+        if record.separator is None:
+            raise InputError(f"{source}: the guarantee has factors without a separator; add it")
+        first, second = (
+            set_of_guarantee(rest, canonical_labels(inputs, len(inputs)), source) for inputs, rest in factors
+        )
+        _check_digits(first, second, source)
+        known = ProductSet(first, second, record.separator)
+        for given, label in zip(labels, known.labels, strict=True):
+            if given != label:
+                raise InputError(
+                    f"{source}: the input {shorten(given)} stands where its factors have {shorten(label)}; "
+                    "give the pairs of the factors' inputs in their order"
+                )
+        return known
+
+    def to_prior(self, known: ProductSet) -> dict[str, Any]:
+        """Return the tables of both factors, and the separator."""
+        return {"separator": known.separator, "factors": [prior_table(known.first), prior_table(known.second)]}
+
+    def from_prior(self, table: Mapping[str, Any]) -> ProductSet:
+        """Return the product."""
+        prior = checked_record(_Prior, table, "", within="prior")
+        first, second = (set_of_prior(factor) for factor in prior.factors)
+        _check_digits(first, second, "[prior]")
+        return ProductSet(first, second, prior.separator)
+
+
+def _inputs(factor: dict[str, Any], source: str) -> tuple[list[str], dict[str, Any]]:
+    """Return the inputs of a factor, and the table of its set."""
+    own = {key: value for key, value in factor.items() if key == "inputs"}
+    record = checked_record(_Inputs, own, source, within="guarantee.factors")
+    return record.inputs, {key: value for key, value in factor.items() if key != "inputs"}
+
+
+def _check_digits(first: UncertaintySet, second: UncertaintySet, source: str) -> None:
+    digits = first.proof_effort().digits + second.proof_effort().digits
+    if digits > _MOST_DIGITS:
+        raise InputError(
+            f"{source}: the denominators of two factors have {digits} digits together; accepted: {_MOST_DIGITS}"
+        )

@@ -1,0 +1,108 @@
+"""Utilities by the names that files and the command line use."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.metadata import entry_points
+from typing import TypeVar
+
+from mechdesign.errors import InputError, shorten
+from mechdesign.utility.base import Utility
+from mechdesign.utility.f_information import ChiSquare, MutualInformation, SquaredHellinger, TotalVariation
+from mechdesign.utility.gain import ExpectedDistortion, ExpectedGain, HammingAccuracy
+
+# The first one is the default of the command line; a new utility of the package is one line here.
+_BUILT_IN: tuple[type[Utility], ...] = (
+    MutualInformation,
+    ChiSquare,
+    TotalVariation,
+    SquaredHellinger,
+    HammingAccuracy,
+    ExpectedGain,
+    ExpectedDistortion,
+)
+_ENTRY_POINTS = "mechdesign.utilities"
+_registered: dict[str, type[Utility]] = {}
+
+Class = TypeVar("Class", bound=type[Utility])
+
+
+def register(cls: Class) -> Class:
+    """Make a class of utilities known to mechanism files, problem files and the command line.
+
+    Use it as a decorator. An installed package makes its utilities known to the command ``mechdesign`` by an entry
+    point of the group ``mechdesign.utilities``.
+
+    Parameters
+    ----------
+    cls : type of Utility
+        With a ``name``. Its constructor takes nothing, or a matrix where the class says ``takes_matrix = True``.
+
+    Raises
+    ------
+    InputError
+        If another class has this name.
+
+    Examples
+    --------
+    >>> register(MutualInformation) is MutualInformation
+    True
+    """
+    known = {utility.name: utility for utility in _BUILT_IN} | _registered
+    other = known.get(cls.name)
+    if other is not None and (other.__module__, other.__qualname__) != (cls.__module__, cls.__qualname__):
+        raise InputError(f"a utility named {shorten(cls.name)} is registered already; give the class another name")
+    if cls not in _BUILT_IN:
+        _registered[cls.name] = cls
+    return cls
+
+
+def _classes() -> dict[str, type[Utility]]:
+    """Return all classes by name, those of the package first."""
+    for point in entry_points(group=_ENTRY_POINTS):
+        if point.name not in _registered:
+            register(point.load())
+    return {cls.name: cls for cls in _BUILT_IN} | _registered
+
+
+def utility_names(*, with_matrix: bool = True) -> tuple[str, ...]:
+    """Return the names of all utilities, or of those that need no matrix.
+
+    Examples
+    --------
+    >>> utility_names()[0]
+    'mutual-information'
+    """
+    return tuple(name for name, cls in _classes().items() if with_matrix or not cls.takes_matrix)
+
+
+def utility_by_name(name: str, matrix: Sequence[Sequence[object]] | None = None) -> Utility:
+    """Return a utility from its name and, for those that need one, its matrix.
+
+    Raises
+    ------
+    InputError
+        For an unknown name, a missing matrix, or a matrix that the utility does not take.
+
+    Examples
+    --------
+    >>> utility_by_name("mutual-information").unit
+    'nats'
+    """
+    classes = _classes()
+    cls = classes.get(name)
+    if cls is None:
+        raise InputError(f"the utility {shorten(name)} is unknown; accepted: {', '.join(classes)}")
+    if not cls.takes_matrix:
+        if matrix is not None:
+            raise InputError(f"the utility {shorten(name)} takes no matrix; leave it out")
+        return cls()
+    if matrix is None:
+        raise InputError(f"the utility {shorten(name)} needs a matrix, guesses by inputs; give one")
+    made: Utility = cls(matrix)  # type: ignore[call-arg]
+    return made
+
+
+def is_named(utility: Utility) -> bool:
+    """Return whether files can hold the utility: whether `utility_by_name` makes it again."""
+    return _classes().get(utility.name) is type(utility)
