@@ -19,11 +19,11 @@ from numpy.typing import ArrayLike
 
 from mechdesign.errors import InputError
 from mechdesign.numerics.arrays import Floats, frozen
+from mechdesign.numerics.bounds import as_bound
 from mechdesign.numerics.exact import float_up
 from mechdesign.numerics.tolerances import BOUND_PAD
-from mechdesign.optimize.cone import effective_exp_epsilon
-from mechdesign.optimize.pricing import ListedPricing, Price, Pricing, price_by_guess, pricing_for
-from mechdesign.optimize.pricing.price import as_bound
+from mechdesign.optimize.effective_epsilon import effective_exp_epsilon
+from mechdesign.optimize.pricing import Price, Pricing, price_by_guess, pricing_for
 from mechdesign.problem import DesignProblem
 
 _EPS = float(np.finfo(float).eps)
@@ -54,9 +54,7 @@ class Certificate:
     columns: int
 
 
-def certify(
-    problem: DesignProblem, multipliers: ArrayLike, pricing: ListedPricing | Pricing | None = None
-) -> Certificate:
+def certify(problem: DesignProblem, multipliers: ArrayLike, pricing: Pricing | None = None) -> Certificate:
     """Compute the upper bound that a dual vector proves, independently of where it comes from.
 
     Parameters
@@ -121,9 +119,7 @@ def full_disclosure(problem: DesignProblem) -> float:
     return float(as_bound(math.nextafter(total + 4 * _EPS * float(np.abs(upper).sum()), math.inf)))
 
 
-def greatest_reduced_cost(
-    problem: DesignProblem, multipliers: Floats, pricing: ListedPricing | Pricing | None = None
-) -> Price:
+def greatest_reduced_cost(problem: DesignProblem, multipliers: Floats, pricing: Pricing | None = None) -> Price:
     """Return the greatest reduced cost of any column with ``<P, v> = 1`` by the exact method that covers it."""
     exp_epsilon = effective_exp_epsilon(problem)
     polyhedral = problem.utility.polyhedral

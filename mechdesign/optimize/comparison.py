@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from mechdesign.errors import InputError, LimitError, shorten
 from mechdesign.mechanism import Guarantee, Mechanism
 from mechdesign.optimize.closed_form import randomized_response
-from mechdesign.optimize.closed_form.form import Parameters, fractions
+from mechdesign.optimize.closed_form.form import fractions
 from mechdesign.optimize.designer import design
+from mechdesign.optimize.l1_cone import L1Cone
 from mechdesign.optimize.result import Design
 from mechdesign.problem import DesignProblem
 from mechdesign.uncertainty import L1Ball
@@ -110,7 +111,7 @@ def k_ary_randomized_response(everything: L1Ball, problem: DesignProblem) -> Mec
     """Return k-ary randomized response as a proved mechanism."""
     if everything.radius != 2:
         raise InputError(f"the radius is {everything.radius}; accepted: 2, all priors")
-    given = Parameters(fractions(everything.center), everything.half_radius, problem.epsilon.exp_down)
+    given = L1Cone(fractions(everything.center), everything.half_radius, problem.epsilon.exp_down)
     return Mechanism.from_matrix(
         randomized_response.mechanism(given).astype(float), Guarantee(problem.epsilon, everything)
     )

@@ -18,7 +18,7 @@ from mechdesign.numerics.tolerances import GAP
 from mechdesign.optimize.certificate import certify, padded
 from mechdesign.optimize.closed_form import closed_forms
 from mechdesign.optimize.column_generation import ColumnGeneration
-from mechdesign.optimize.cone import MOST_IN_PROGRAMS, effective_exp_epsilon
+from mechdesign.optimize.effective_epsilon import MOST_IN_PROGRAMS, effective_exp_epsilon
 from mechdesign.optimize.polyhedral import solve_polyhedral
 from mechdesign.optimize.pricing import ListedPricing, Pricing, pricing_for
 from mechdesign.optimize.ray_lp import solve_ray_lp
@@ -133,7 +133,7 @@ def _deadline(time_limit: object) -> float | None:
 
 def _solve(
     problem: DesignProblem, tol: float, deadline: float | None, report: Callable[[str], None]
-) -> tuple[Solution, str, ListedPricing | Pricing | None]:
+) -> tuple[Solution, str, Pricing | None]:
     """Return a solution by the method that covers the problem, its name, and the pricing it came with."""
     known, utility = problem.uncertainty, problem.utility
     if problem.epsilon.exp_down == 1:

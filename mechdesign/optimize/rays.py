@@ -1,17 +1,7 @@
 """The extreme rays of the column cone of an l1 ball, listed.
 
-The cone is ``K = { v >= 0 : max v <= e h(v) }``. With ``t = radius/2`` and ``c = e / (1 + t e)`` every
-extreme ray is, up to scale, of one of four kinds; S is a set of symbols and P(S) its estimated mass.
-
-A. ``c`` on S and ``m = (1 - c P(S)) / (1 - P(S) + t)`` elsewhere, m >= 0.
-B. ``c`` on S, ``x = (1 - c P(S)) / P_f`` at one symbol f outside S, 0 <= x <= c, and 0 elsewhere.
-C. ``e (b - t)`` on S, 1 on S', 0 elsewhere, with 0 < P(S) < t (or P(S) = 0), ``b = P(S) + P(S')`` and
-   ``b - t >= 1/e``.
-D. ``e`` on S and 1 elsewhere, with P(S) <= t and t > 0.
-
-For the ball as printed in ED Proposition 2 kinds A and B are all; from t = 1 on (local differential
-privacy) kind D is: the staircase columns of Kairouz, Oh and Viswanath. The list holds every extreme ray;
-on the border of a kind it errs towards too many, which no upper bound minds.
+The four kinds of rays are stated in `mechdesign.optimize.l1_cone`. The list holds every extreme ray. On the border of a
+kind it may hold columns that are not rays; every upper bound stays valid with them.
 """
 
 from __future__ import annotations
@@ -26,6 +16,7 @@ from numpy.typing import NDArray
 
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.tolerances import RAY_EDGE
+from mechdesign.optimize.l1_cone import L1Cone
 from mechdesign.uncertainty import L1Ball
 
 MOST_LISTED_SYMBOLS = 24
@@ -99,19 +90,11 @@ class Rays:
     @property
     def held_kinds(self) -> str:
         """D where there are no others, else A and B."""
-        return "D" if self._only_d else "AB"
+        return "D" if self._cone.only_d else "AB"
 
-    @property
-    def _t(self) -> float:
-        return float(self.ball.half_radius)
-
-    @property
-    def _c(self) -> float:
-        return self.exp_epsilon / (1 + self._t * self.exp_epsilon)
-
-    @property
-    def _only_d(self) -> bool:
-        return self.ball.within_simplex and self._t >= 1
+    @cached_property
+    def _cone(self) -> L1Cone[float]:
+        return L1Cone.of(self.ball, self.exp_epsilon)
 
     @cached_property
     def _mass(self) -> Floats:
@@ -123,9 +106,9 @@ class Rays:
 
     def _takes_from_all_of(self, mass: Floats) -> NDArray[np.bool_]:
         """Return where a set is heavy enough for eq. (97) to be exact, so that kinds A and B are extreme."""
-        if self._t == 0 or not self.ball.within_simplex:
+        if not self._cone.has_cd:
             return np.ones(mass.shape, dtype=bool)
-        return mass >= self._t - RAY_EDGE
+        return mass >= self._cone.t - RAY_EDGE
 
     def of_kinds(self, kinds: str) -> Iterator[Floats]:
         """Yield the rays of some kinds in chunks of shape (N, k), k <= 32768 or thereabouts."""
@@ -142,19 +125,19 @@ class Rays:
         """
         everything = (1 << self.ball.size) - 1
         unit = 2 * (self.ball.size + 8) * float(np.finfo(float).eps)
-        if not self._only_d:
+        if not self._cone.only_d:
             P = self.ball.prior
             # m is divided by 1 - P(S) + t, and its column then by a mass of at least 1 / (1 + t e).
-            of_m = 4 * (1 + self._t * self.exp_epsilon) / np.maximum(P, self._t)
+            of_m = 4 * (1 + self._cone.t * self.exp_epsilon) / np.maximum(P, self._cone.t)
             of_x = 4 / np.where(P > 0, P, 1.0)
             if "A" in kinds:
                 for columns in self._two_values(
-                    self._sets_a, self._c, lambda S: np.clip(self._m(S), 0.0, min(self._c, 1.0))
+                    self._sets_a, self._cone.c, lambda S: np.clip(self._m(S), 0.0, min(self._cone.c, 1.0))
                 ):
                     yield columns, unit * columns + np.minimum(unit * of_m, 1.0)[:, None]
             if "B" in kinds:
                 for columns in self._kind_b():
-                    yield columns, unit * columns + np.minimum(unit * of_x, self._c)[:, None]
+                    yield columns, unit * columns + np.minimum(unit * of_x, self._cone.c)[:, None]
             if "C" in kinds and self._rare_sets.size:
                 for columns in self._kind_c():
                     # Every column has an entry that was 1 before it was scaled.
@@ -169,7 +152,7 @@ class Rays:
         """Return how many rays there are of some kinds, without building them."""
         total = 0
         everything = (1 << self.ball.size) - 1
-        if not self._only_d:
+        if not self._cone.only_d:
             total += self._sets_a.size if "A" in kinds else 0
             total += sum(sets.size for _, sets in self._sets_b()) if "B" in kinds else 0
             if "C" in kinds:
@@ -184,16 +167,16 @@ class Rays:
 
     def _m(self, sets: Masks) -> Floats:
         mass = self._mass[sets]
-        result: Floats = (1 - self._c * mass) / (1 - mass + self._t)
+        result: Floats = self._cone.off_a(mass, 1 - mass)
         return result
 
     @cached_property
     def _sets_a(self) -> Masks:
         sets = np.arange(1, (1 << self.ball.size) - 1)
         mass = self._mass[sets]
-        rest = 1 - self._c * mass
+        rest: Floats = self._cone.left_by(mass)
         kept = (rest >= -RAY_EDGE) & self._takes_from_all_of(mass)
-        if self._t == 0:
+        if self._cone.t == 0:
             # Between these two a ray of kind A is a sum of rays of kind B.
             kept &= (np.bitwise_count(sets) == self.ball.size - 1) | (np.abs(rest) <= RAY_EDGE)
         return sets[kept]
@@ -202,17 +185,17 @@ class Rays:
 
     def _sets_b(self) -> Iterator[tuple[int, Masks]]:
         sets = np.arange(1 << self.ball.size)
-        rest = 1 - self._c * self._mass
+        rest = self._cone.left_by(self._mass)
         allowed = (rest > 0) & ((sets == 0) | self._takes_from_all_of(self._mass))
         for f, p in enumerate(self.ball.prior):
             if p > 0:
-                yield f, sets[allowed & (sets >> f & 1 == 0) & (rest <= self._c * p + RAY_EDGE)]
+                yield f, sets[allowed & (sets >> f & 1 == 0) & (rest <= self._cone.c * p + RAY_EDGE)]
 
     def _kind_b(self) -> Iterator[Floats]:
         for f, sets in self._sets_b():
             for chunk in _chunks(sets):
-                columns = self._indicator(chunk) * self._c
-                columns[f] = np.minimum((1 - self._c * self._mass[chunk]) / self.ball.prior[f], self._c)
+                columns = self._indicator(chunk) * self._cone.c
+                columns[f] = np.minimum(self._cone.between_b(self._mass[chunk], self.ball.prior[f]), self._cone.c)
                 yield self._scaled(columns)
 
     # Kinds C and D
@@ -220,17 +203,17 @@ class Rays:
     @cached_property
     def _rare_sets(self) -> Masks:
         """Sets with P(S) <= t, the empty one among them."""
-        if self._t == 0 or not self.ball.within_simplex:
+        if not self._cone.has_cd:
             return np.empty(0, dtype=np.int64)
-        return np.flatnonzero(self._mass <= self._t + RAY_EDGE)
+        return np.flatnonzero(self._mass <= self._cone.heaviest_cd + RAY_EDGE)
 
     def _kind_c(self) -> Iterator[Floats]:
         sets = np.arange(1 << self.ball.size)
         waiting: list[Floats] = []
         for S in self._rare_sets[self._rare_sets != 0]:
-            excess = self._mass[S] + self._mass - self._t
+            excess = self._mass[S] + self._mass - self._cone.t
             others = sets[(sets & S == 0) & (excess >= 1 / self.exp_epsilon - RAY_EDGE)]
-            # Where it nearly cancels floats may give less, even 0.
+            # Where b and t nearly cancel, floats may give less, even 0.
             excess = np.maximum(excess, 1 / self.exp_epsilon)
             inside = self._indicator(np.array([S]))
             for chunk in _chunks(others):

@@ -1,4 +1,4 @@
-"""Where column generation begins for an l1 ball: columns of a good mechanism, and multipliers of a good bound."""
+"""The start of column generation for an l1 ball: columns of a good mechanism, and multipliers of a good bound."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from mechdesign.numerics.arrays import Floats
 from mechdesign.optimize.balanced_sets import balanced_sets
+from mechdesign.optimize.l1_cone import L1Cone
 from mechdesign.uncertainty import L1Ball
 from mechdesign.utility import FInformation
 
@@ -24,26 +25,30 @@ class _Family:
 
     Attributes
     ----------
-    most : float
-        The greatest mass.
-    top : float
-        The greater value.
-    half_radius : float
-        t.
+    cone : L1Cone
+        Of the ball.
     is_d : bool
         Which of the two kinds.
     """
 
-    most: float
-    top: float
-    half_radius: float
+    cone: L1Cone[float]
     is_d: bool
+
+    @property
+    def most(self) -> float:
+        """The greatest mass."""
+        return min(self.cone.heaviest_cd if self.is_d else self.cone.heaviest_ab, 1.0)
+
+    @property
+    def top(self) -> float:
+        """The greater value."""
+        return self.cone.e if self.is_d else self.cone.c
 
     def off(self, mass: Floats) -> Floats:
         """Return the smaller value where the greater one is `top`."""
         if self.is_d:
             return np.ones_like(mass)
-        result: Floats = np.maximum((1 - self.top * mass) / (1 - mass + self.half_radius), 0.0)
+        result: Floats = np.maximum(self.cone.off_a(mass, 1 - mass), 0.0)
         return result
 
     def gain(self, mass: Floats, utility: FInformation) -> Floats:
@@ -62,15 +67,10 @@ class _Family:
 
 
 def _families(ball: L1Ball, exp_epsilon: float) -> list[_Family]:
-    """Return kinds A and D as far as the ball has them."""
-    t = float(ball.half_radius)
-    families = []
-    if not (ball.within_simplex and t >= 1):
-        top = exp_epsilon / (1 + t * exp_epsilon)
-        families.append(_Family(min(1 / top, 1.0), top, t, is_d=False))
-    if ball.within_simplex and t > 0:
-        families.append(_Family(min(t, 1.0), exp_epsilon, t, is_d=True))
-    return families
+    """Return those of the kinds A and D that the cone has."""
+    cone = L1Cone.of(ball, exp_epsilon)
+    families = [] if cone.only_d else [_Family(cone, is_d=False)]
+    return [*families, _Family(cone, is_d=True)] if cone.has_cd else families
 
 
 def start_columns(ball: L1Ball, exp_epsilon: float, utility: FInformation) -> Floats:
@@ -117,7 +117,7 @@ def _shares(prior: Floats, symbols: NDArray[np.int64], length: float) -> Iterato
 
 
 def _ranks(prior: Floats) -> list[NDArray[np.int64]]:
-    """Return orders of the symbols, heavy ones first, some of them mixed up; which ones hardly matters."""
+    """Return orders of the symbols: heavy ones first, and the same in several strides."""
     falling = np.argsort(-prior, kind="stable")
     ranks = []
     for step in range(1, (_ORDERS if prior.size <= _LARGE else _FEW_ORDERS) + 1):
@@ -130,12 +130,12 @@ def _ranks(prior: Floats) -> list[NDArray[np.int64]]:
 def center_multipliers(ball: L1Ball, exp_epsilon: float, utility: FInformation) -> list[Floats]:
     """Return multipliers that may give good bounds to begin with.
 
-    Zeros give the greatest utility of any column. And where a column's values at a symbol lie between 0 and a
-    greatest u, a convex f is below its chord: ``sum_i P_i f(v_i)`` is at most linear in v with the slopes
-    ``P_i (f(u_i) - f(0)) / u_i``.
+    Zeros give the greatest utility of any column. The other multipliers are the slopes of chords: where the values
+    of columns at symbol i lie between 0 and u_i, a convex f is below its chord, so that ``sum_i P_i f(v_i)`` is at
+    most a linear function of v with the slopes ``P_i (f(u_i) - f(0)) / u_i``.
     """
     P = ball.prior
-    top = exp_epsilon / (1 + float(ball.half_radius) * exp_epsilon)
-    greatest = np.minimum(top, 1 / np.maximum(P, 1 / top))
+    cone = L1Cone.of(ball, exp_epsilon)
+    greatest = np.minimum(cone.c, 1 / np.maximum(P, cone.heaviest_ab))
     rise = np.asarray(utility.f(greatest), dtype=float) - np.asarray(utility.f(np.zeros(1)), dtype=float)
     return [np.zeros(P.size), P * rise / greatest]

@@ -7,7 +7,8 @@ import pytest
 import mechdesign as md
 from figures import figure_2, figure_2a, figure_2b
 from mechdesign.optimize.closed_form import high_privacy
-from mechdesign.optimize.closed_form.form import Parameters, fractions
+from mechdesign.optimize.closed_form.form import fractions
+from mechdesign.optimize.l1_cone import L1Cone
 from mechdesign.pml import epsilon_min, leakage, output_sensitivity, sensitivity_bound_any_region
 
 FIGURES = [figure_2a, figure_2b]
@@ -37,7 +38,7 @@ def test_every_output_leaks_epsilon_under_the_prior(figure):
 
 
 def test_example_1_is_the_extremal_mechanism_of_the_first_region():
-    given = Parameters(fractions(figure_2a.PRIOR), Fraction(0), Fraction(9, 8))
+    given = L1Cone(fractions(figure_2a.PRIOR), Fraction(0), Fraction(9, 8))
     np.testing.assert_allclose(high_privacy.mechanism(given).astype(float), figure_2a.MECHANISM, atol=1e-15)
     value = md.MutualInformation().value(figure_2a.MECHANISM, prior(figure_2a))
     assert value == pytest.approx(0.0268223106269, abs=5e-14)

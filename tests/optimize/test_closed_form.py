@@ -20,7 +20,7 @@ from mechdesign.optimize.closed_form import (
     uniform,
     uniform_ball,
 )
-from mechdesign.optimize.closed_form.form import circulant, exact_parameters
+from mechdesign.optimize.closed_form.form import circulant, exact_cone
 
 utilities = st.sampled_from(F_INFORMATIONS)
 small_epsilons = st.integers(101, 260).map(lambda k: f"log({k}/100)")
@@ -57,7 +57,7 @@ def binary_problems(draw):
 
 @given(binary_problems())
 def test_binary_forms_are_private_and_optimal_on_both_sides_of_their_border(problem):
-    given_numbers = exact_parameters(problem)
+    given_numbers = exact_cone(problem)
     applied = 0
     for theorem in (binary, binary_low_privacy):
         if theorem.applies(given_numbers):
@@ -71,7 +71,7 @@ def test_binary_forms_are_private_and_optimal_on_both_sides_of_their_border(prob
 
 def test_on_their_border_the_binary_forms_are_the_same_mechanism():
     problem = md.DesignProblem(md.L1Ball(["0.6", "0.4"], "0.1"), "log(20/11)")
-    given_numbers = exact_parameters(problem)
+    given_numbers = exact_cone(problem)
     assert binary.applies(given_numbers)
     assert binary_low_privacy.applies(given_numbers)
     first, second = binary.mechanism(given_numbers), binary_low_privacy.mechanism(given_numbers)
@@ -93,7 +93,7 @@ def test_on_their_border_zeros_are_zeros(counts, radius, epsilon):
 def test_beyond_the_least_probability_the_binary_forms_are_not_optimal():
     """Hence their condition t <= min P, and that of the high-privacy form for two symbols."""
     problem = md.DesignProblem(md.L1Ball(["0.9", "0.1"], "0.4"), "log(11/10)")
-    given_numbers = exact_parameters(problem)
+    given_numbers = exact_cone(problem)
     assert given_numbers.t > given_numbers.P.min()
     form = high_privacy_ball.solve(problem)
     assert is_private(high_privacy_ball.mechanism(given_numbers), problem)
@@ -111,7 +111,7 @@ def test_the_likelier_symbol_may_come_second():
 @given(balls(2, 4), small_epsilons, utilities)
 def test_high_privacy_forms_are_private_and_optimal_where_proved(ball, epsilon, utility):
     problem = md.DesignProblem(ball, epsilon, utility)
-    given_numbers = exact_parameters(problem)
+    given_numbers = exact_cone(problem)
     assume(high_privacy_ball.applies(given_numbers))
     assert is_private(high_privacy_ball.mechanism(given_numbers), problem)
     form = high_privacy_ball.solve(problem)
@@ -127,7 +127,7 @@ def test_high_privacy_forms_are_private_and_optimal_where_proved(ball, epsilon, 
 def test_high_privacy_is_the_sum_of_its_rays():
     """A second derivation: weights theta_j of the N rays of kind A that leave one symbol out."""
     problem = md.DesignProblem(md.L1Ball(["0.5", "0.3", "0.2"], "0.1"), "log(11/10)")
-    numbers = exact_parameters(problem)
+    numbers = exact_cone(problem)
     P, t, c = numbers.P, numbers.t, numbers.c
     m = (1 - c * (1 - P)) / (P + t)
     G = (1 / (c - m)).sum()
@@ -139,7 +139,7 @@ def test_high_privacy_is_the_sum_of_its_rays():
 
 def test_high_privacy_reaches_the_border_of_its_condition():
     problem = md.DesignProblem(md.L1Ball(["0.5", "0.25", "0.25"]), "log(4/3)")
-    assert high_privacy.applies(exact_parameters(problem))
+    assert high_privacy.applies(exact_cone(problem))
     assert high_privacy.solve(problem).matrix[1, 1] == 0
     beyond = md.DesignProblem(md.L1Ball(["0.5", "0.25", "0.25"]), "log(401/300)")
     assert high_privacy.solve(beyond) is None
@@ -159,8 +159,8 @@ def test_the_best_symmetric_column_is_optimal_for_every_radius(size, radius, eps
     for within_simplex in (True, False):
         ball = md.L1Ball([Fraction(1, size)] * size, radius, within_simplex=within_simplex)
         problem = md.DesignProblem(ball, epsilon, utility)
-        given_numbers = exact_parameters(problem)
-        for column in uniform_ball.candidates(given_numbers, within_simplex=within_simplex):
+        given_numbers = exact_cone(problem)
+        for column in uniform_ball.candidates(given_numbers):
             assert is_private(circulant(column), problem)
         form = uniform_ball.solve(problem)
         np.testing.assert_allclose(value_of(form, problem), solved_value(problem), atol=CERTIFIED)
@@ -209,7 +209,7 @@ def test_randomized_response_is_optimal_where_kairouz_et_al_say_so():
 def test_randomized_response_is_private_for_every_prior_and_only_offered_there():
     for size in (2, 4):
         problem = md.DesignProblem(md.L1Ball([Fraction(1, size)] * size, 2), "log(3)")
-        numbers = exact_parameters(problem)
+        numbers = exact_cone(problem)
         assert is_private(randomized_response.mechanism(numbers), problem)
         assert is_private(randomized_response.binary_mechanism(numbers, [0]), problem)
     wide = md.DesignProblem(md.L1Ball(["0.5", "0.5"], "1.9"), "log(3)")

@@ -17,8 +17,9 @@ import mechdesign as md
 from mechdesign.numerics.cheapest_sets import CheapestSets, Kin
 from mechdesign.optimize.pricing import by_counts, price_by_listing, three_values
 from mechdesign.optimize.pricing.by_counts import CountPricing
-from mechdesign.optimize.pricing.levels import Cone
 from mechdesign.optimize.pricing.listing import reduced_costs
+from mechdesign.optimize.pricing.three_value_cases import price_three_values
+from mechdesign.optimize.pricing.two_valued import CountedCone
 from mechdesign.optimize.rays import Rays
 
 EXACT = 1e-9  # of the multipliers' sizes plus 1: what a thorough bound may add to the truth
@@ -166,7 +167,7 @@ def test_tables_price_like_the_list_of_rays(case):
 
 @settings(max_examples=100)
 @given(priced(2, 9))
-def test_the_columns_met_lie_in_the_cone(case):
+def test_the_columns_found_lie_in_the_cone(case):
     ball, e, utility, lam = case
     best = CountPricing(ball, e, utility).price(lam).best
     assert best.shape[0] == ball.size
@@ -239,7 +240,7 @@ def three_values_case(rng, utility):
     """Return kind C with random tables, for which no sets need exist."""
     total = int(rng.integers(20, 400))
     t, e = float(rng.choice([0.01, 0.1, 0.3, 0.6, 1 / total])), float(rng.choice([1.2, 2.0, math.e, 10.0, 100.0]))
-    rays = three_values.ThreeValues(Cone(total, t, e), utility)
+    rays = three_values.ThreeValues(CountedCone(np.ones(1), t, e, total=total), utility)
 
     def table(missing):
         sets = CheapestSets(total)
@@ -247,12 +248,12 @@ def three_values_case(rng, utility):
         sets.best = np.where(rng.random(total + 1) < missing, np.inf, walk)
         return sets
 
-    return rays, three_values._Sets(*(table(rng.choice([0.0, 0.5, 0.9])) for _ in range(3)))
+    return rays, three_values.AllowedSets(*(table(rng.choice([0.0, 0.5, 0.9])) for _ in range(3)))
 
 
 def brute_force(rays, sets):
     """Return the reduced cost that the tables allow for every pair of weights, by the formulas of kind C."""
-    total, t, e, f = rays.cone.total, rays.cone.half_radius, rays.cone.exp_epsilon, rays.utility.f
+    total, t, e, f = rays.cone.total, rays.cone.t, rays.cone.e, rays.utility.f
     inner, outer = np.arange(rays.heaviest_inner + 1)[:, None], np.arange(rays.lightest_outer, total + 1)[None, :]
     a, b = inner / total, outer / total
     g = np.maximum(e * (b - t), 1.0)
@@ -313,7 +314,7 @@ CONFLICTS = md.L1Ball.from_counts([3, 5, 7, 11, 13, 17, 19], radius="0.6")
 def test_cases_that_are_cut_short_still_give_a_bound(monkeypatch):
     """The greatest bound of an open case holds for all columns of kind C, however few cases are looked at."""
     rng, weaker, looked_at = np.random.default_rng(5), 0, []
-    cases = three_values.price_three_values
+    cases = price_three_values
 
     def counting(*arguments, **options):
         covered = cases(*arguments, **options)

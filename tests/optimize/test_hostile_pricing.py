@@ -14,17 +14,18 @@ from hypothesis import strategies as st
 import mechdesign as md
 from mechdesign.errors import LimitError
 from mechdesign.optimize.certificate import certify
-from mechdesign.optimize.cone import effective_exp_epsilon
-from mechdesign.optimize.pricing import ListedPricing, by_counts, check_listable, knapsack
+from mechdesign.optimize.effective_epsilon import effective_exp_epsilon
+from mechdesign.optimize.pricing import ListedPricing, by_counts, check_listable
 from mechdesign.optimize.pricing.alike import alike, averaged
-from mechdesign.optimize.pricing.boxes import price_by_boxes
+from mechdesign.optimize.pricing.branch_and_bound import price_by_boxes
 from mechdesign.optimize.pricing.by_counts import CountPricing
-from mechdesign.optimize.pricing.knapsack import KnapsackPricing
-from mechdesign.optimize.pricing.levels import Cone, TwoValues
+from mechdesign.optimize.pricing.half_enumeration import Effort
+from mechdesign.optimize.pricing.knapsack import KnapsackPricing, search
 from mechdesign.optimize.pricing.price import Price
+from mechdesign.optimize.pricing.two_valued import CountedCone, TwoValues
 
 EXAMPLES = int(os.environ.get("MECHDESIGN_HOSTILE_EXAMPLES", "25"))
-LITTLE = knapsack.Effort(1 << 6, 1 << 8, 1 << 8, 2)
+LITTLE = Effort(1 << 6, 1 << 8, 1 << 8, 2)
 MOST_COUNTED = 20_000  # in all: more takes tables of a size that a test need not fill
 TIGHT = 1e-7
 
@@ -161,8 +162,8 @@ def check_ball(ball, epsilon, name, lam):
 def little_effort():
     """A bound holds however little is looked at, and so many examples must be quick."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(knapsack, "_GUESSED", LITTLE)
-        patch.setattr(knapsack, "_QUICK", LITTLE)
+        patch.setattr(search, "_GUESSED", LITTLE)
+        patch.setattr(search, "_QUICK", LITTLE)
         patch.setattr(by_counts, "_FEW_BLOCKS", 500)
         yield
 
@@ -270,7 +271,7 @@ def exact_two_values(kind, w, total, t, e):
 @pytest.mark.parametrize("total", [7, 21, 999_983])
 def test_values_of_columns_are_within_their_errors(kind, t, e, total):
     """Where 1 - c P(S) nearly cancels the smaller value has no digit right, and only its error says so."""
-    cone = Cone(total, t, e)
+    cone = CountedCone(np.ones(1), t, e, total=total)
     made = (
         TwoValues.of_kind_a(cone, md.ChiSquare(), massless=False)
         if kind == "A"
@@ -290,7 +291,7 @@ def test_values_of_columns_are_within_their_errors(kind, t, e, total):
 def test_reduced_costs_of_two_values_hold_where_they_cancel():
     """The utility is taken up by the multipliers to the last digits, so that nothing but the errors is left."""
     for total, t, e in ((999_983, 2.0**-40, 1.5), (21, 1e-9, 1.0000001), (10_007, 0.0, 3.0)):
-        cone, flat = Cone(total, t, e), md.FInformation(np.zeros_like)
+        cone, flat = CountedCone(np.ones(1), t, e, total=total), md.FInformation(np.zeros_like)
         made = TwoValues.of_kind_a(cone, flat, massless=False)
         for w in sorted({1, made.on.size // 2, made.on.size - 1}):
             on, off = exact_two_values("A", w, total, Fraction(t), Fraction(e))

@@ -12,14 +12,15 @@ from tolerances import ALGEBRA, CERTIFIED
 import mechdesign as md
 from mechdesign.optimize.certificate import certify
 from mechdesign.optimize.column_generation import ColumnGeneration
-from mechdesign.optimize.cone import effective_exp_epsilon
-from mechdesign.optimize.pricing import check_listable, knapsack
+from mechdesign.optimize.effective_epsilon import effective_exp_epsilon
+from mechdesign.optimize.pricing import check_listable
 from mechdesign.optimize.pricing.by_counts import CountPricing
-from mechdesign.optimize.pricing.knapsack import KnapsackPricing
+from mechdesign.optimize.pricing.half_enumeration import Effort
+from mechdesign.optimize.pricing.knapsack import KnapsackPricing, search
 from mechdesign.optimize.pricing.listing import reduced_costs
 from mechdesign.optimize.ray_lp import solve_ray_lp
 
-LEAST = knapsack.Effort(2, 2, 4, 0)
+LEAST = Effort(2, 2, 4, 0)
 
 
 def long_ball(rng, size, radius, shape="plain", within_simplex=True):
@@ -88,7 +89,7 @@ def test_the_search_and_the_list_price_alike_on_a_hundred_random_balls():
 
 def test_the_bound_holds_however_little_is_looked_at(monkeypatch):
     for name in ("_GUESSED", "_QUICK", "_THOROUGH"):
-        monkeypatch.setattr(knapsack, name, LEAST)
+        monkeypatch.setattr(search, name, LEAST)
     for ball, exp_epsilon, utility, multipliers in instances(60, seed=2):
         listed = greatest_reduced_cost(ball, exp_epsilon, utility, multipliers)
         bound = KnapsackPricing(ball, exp_epsilon, utility).price(multipliers).upper
@@ -134,7 +135,7 @@ class DropsSets(KnapsackPricing):
 
     def _search(self, multipliers):
         search = super()._search(multipliers)
-        search.kinds = [kind.split()[0][0] for kind in search.kinds]
+        search.kinds = [kind.split(None)[0][0] for kind in search.kinds]
         return search
 
 

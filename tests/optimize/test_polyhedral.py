@@ -11,10 +11,10 @@ from strategies import balls, random_ball
 
 import mechdesign as md
 from mechdesign.optimize import polyhedral
-from mechdesign.optimize.cone import effective_exp_epsilon
+from mechdesign.optimize.effective_epsilon import effective_exp_epsilon
 from mechdesign.optimize.polytope import Polytope
-from mechdesign.optimize.pricing import guesses, price_by_guess
-from mechdesign.optimize.pricing.ball import ball_duals
+from mechdesign.optimize.pricing import gain_duals, price_by_guess
+from mechdesign.optimize.pricing.l1_ball_duals import ball_duals
 from mechdesign.optimize.pricing.listing import reduced_costs
 from mechdesign.optimize.rays import Rays
 
@@ -129,9 +129,9 @@ def test_the_proposal_for_a_ball_is_that_of_the_linear_program(exp_epsilon):
             levels, weights, priors = ball_duals(known, exp_epsilon, a[None])
             member = known.member_near(priors[0])
             np.testing.assert_allclose(member, priors[0], atol=1e-11)
-            fast = guesses._proved_level(a, known.prior, float(weights[0]), member, exp_epsilon)
+            fast = gain_duals._proved_level(a, known.prior, float(weights[0]), member, exp_epsilon)
             try:
-                slow = guesses._proved_level(a, known.prior, *guesses._dual(known, exp_epsilon, a), exp_epsilon)
+                slow = gain_duals._proved_level(a, known.prior, *gain_duals._dual(known, exp_epsilon, a), exp_epsilon)
             except md.SolverError:
                 continue
             # The solver is off by its tolerance over the least mass, and e times it for symbols without mass.
@@ -161,7 +161,7 @@ def test_garbage_proposals_bound_the_optimum_all_the_same(ball, epsilon, within_
         return np.zeros(len(linear)), weights, priors
 
     with pytest.MonkeyPatch.context() as patch, np.errstate(all="ignore"):
-        patch.setattr(guesses, "ball_duals", garbage)
+        patch.setattr(gain_duals, "ball_duals", garbage)
         poor = price_by_guess(known, exp_epsilon, utility, multipliers).upper
     assert poor >= greatest - 1e-14
     assert poor >= price_by_guess(known, exp_epsilon, utility, multipliers).upper * (1 - 1e-9) - 1e-9
@@ -173,7 +173,7 @@ def test_garbage_proposals_for_a_hull_bound_the_optimum_all_the_same(monkeypatch
     problem = md.DesignProblem(hull, 1, md.HammingAccuracy())
     design = md.design(problem)
     for y in (0.0, 0.3, 5.0, math.nan, math.inf):
-        monkeypatch.setattr(guesses, "_dual", lambda *given, y=y: (y, hull.member_near(rng.random(5))))
+        monkeypatch.setattr(gain_duals, "_dual", lambda *given, y=y: (y, hull.member_near(rng.random(5))))
         assert md.certify(problem, design.certificate.multipliers).upper_bound >= design.value
 
 

@@ -9,7 +9,7 @@ from tolerances import ALGEBRA, CERTIFIED
 
 import mechdesign as md
 from mechdesign.optimize.closed_form import binary, high_privacy, uniform
-from mechdesign.optimize.closed_form.form import exact_parameters
+from mechdesign.optimize.closed_form.form import exact_cone
 
 EXAMPLE_1 = np.array(
     [
@@ -56,7 +56,7 @@ def test_remark_3_warners_mechanism_at_the_whole_simplex():
 def test_theorem_5_is_equation_41_and_not_the_slip_of_equation_93():
     problem = md.DesignProblem(md.L1Ball(["0.6", "0.4"], "0.2"), "log(3/2)")
     p, half, e = Fraction(3, 5), Fraction(1, 10), Fraction(3, 2)
-    matrix = binary.mechanism(exact_parameters(problem))
+    matrix = binary.mechanism(exact_cone(problem))
     assert matrix[0, 0] == e * (1 - p + half) / (1 + 2 * half * e)
     slip = e * (1 - p - half) / (1 + 2 * half * e)
     column = [slip, 1 - e * (p + half) / (1 + 2 * half * e)]

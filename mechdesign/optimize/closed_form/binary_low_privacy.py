@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 
-from mechdesign.optimize.closed_form.form import ClosedForm, Numbers, Parameters, exact_parameters
+from mechdesign.optimize.closed_form.form import ClosedForm, Numbers, exact_cone
+from mechdesign.optimize.l1_cone import L1Cone
 from mechdesign.problem import DesignProblem
 
 THEOREM = "binary, second privacy region"
 
 
-def applies(given: Parameters) -> bool:
+def applies(given: L1Cone[Fraction]) -> bool:
     """Return whether N = 2, ``t <= min P`` and ``e (max P - t) >= 1``."""
     return given.P.size == 2 and given.t <= given.P.min() and given.e * (given.P.max() - given.t) >= 1
 
 
-def mechanism(given: Parameters) -> Numbers:
+def mechanism(given: L1Cone[Fraction]) -> Numbers:
     """Return rows ``(a, 1 - a)`` for the likelier symbol and ``(0, 1)`` for the other.
 
     ``a = min(1, (1 - 1/e) / (p1 + t))``, which is 1 exactly when ``e (p2 - t) >= 1``.
@@ -28,7 +31,7 @@ def mechanism(given: Parameters) -> Numbers:
 
 def solve(problem: DesignProblem) -> ClosedForm | None:
     """Return the mechanism, optimal for every sub-convex utility; None where it does not apply."""
-    given = exact_parameters(problem)
+    given = exact_cone(problem)
     if given is None or not applies(given):
         return None
     return ClosedForm(THEOREM, mechanism(given).astype(float), optimal=True)

@@ -1,4 +1,4 @@
-"""What a closed form tells."""
+"""Closed forms: a mechanism with its theorem, and the exact numbers that the formulas are written in."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mechdesign.optimize.l1_cone import L1Cone
 from mechdesign.problem import DesignProblem
 
 Numbers = NDArray[Any]
@@ -36,36 +37,12 @@ class ClosedForm:
     optimal: bool
 
 
-@dataclass(frozen=True)
-class Parameters:
-    """The numbers of an l1 ball that the formulas are written in.
-
-    Attributes
-    ----------
-    P : array, shape (N,)
-        The estimated prior.
-    t : number
-        Half the radius.
-    e : number
-        exp(epsilon), rounded down.
-    """
-
-    P: Numbers
-    t: Any
-    e: Any
-
-    @property
-    def c(self) -> Any:
-        """``e / (1 + t e)``, which is exp(epsilon') of ED eq. (43)."""
-        return self.e / (1 + self.t * self.e)
-
-
-def exact_parameters(problem: DesignProblem) -> Parameters | None:
-    """Return the parameters of a problem over an l1 ball as Fractions; None over another set."""
+def exact_cone(problem: DesignProblem) -> L1Cone[Fraction] | None:
+    """Return the cone of a problem over an l1 ball in Fractions, exp(epsilon) rounded down; None over another set."""
     ball = problem.uncertainty.l1_ball
     if ball is None:
         return None
-    return Parameters(fractions(ball.center), ball.half_radius, problem.epsilon.exp_down)
+    return L1Cone(fractions(ball.center), ball.half_radius, problem.epsilon.exp_down, ball.within_simplex)
 
 
 def fractions(values: Sequence[Fraction]) -> Numbers:

@@ -6,20 +6,23 @@ compared with and never returned without a certificate.
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 
-from mechdesign.optimize.closed_form.form import ClosedForm, Numbers, Parameters, exact_parameters
+from mechdesign.optimize.closed_form.form import ClosedForm, Numbers, exact_cone
+from mechdesign.optimize.l1_cone import L1Cone
 from mechdesign.problem import DesignProblem
 
 THEOREM = "high privacy, l1 ball"
 
 
-def applies(given: Parameters) -> bool:
+def applies(given: L1Cone[Fraction]) -> bool:
     """Return whether epsilon > 0 and ``c (1 - min P) <= 1`` with ``c = e / (1 + t e)``."""
     return bool(given.e > 1 and given.c * (1 - given.P.min()) <= 1)
 
 
-def optimal(given: Parameters) -> bool:
+def optimal(given: L1Cone[Fraction]) -> bool:
     """Return whether optimality is proved for every sub-convex utility.
 
     That is so for a known prior, and for two symbols while ``t <= min P``: beyond it the ball cut with
@@ -28,7 +31,7 @@ def optimal(given: Parameters) -> bool:
     return bool(given.t == 0 or (given.P.size == 2 and given.t <= given.P.min()))
 
 
-def mechanism(given: Parameters) -> Numbers:
+def mechanism(given: L1Cone[Fraction]) -> Numbers:
     """Return ``p_ij = e (P_j + t) / (1 + N t e)`` and ``p_jj = (1 - e (1 - P_j - t)) / (1 + N t e)``.
 
     Column j is the ray of kind A with S everything but j; these N weights of the N rays make rows sum to 1.
@@ -42,7 +45,7 @@ def mechanism(given: Parameters) -> Numbers:
 
 def solve(problem: DesignProblem) -> ClosedForm | None:
     """Return the mechanism, which is always feasible; None where it does not apply."""
-    given = exact_parameters(problem)
+    given = exact_cone(problem)
     if given is None or not applies(given):
         return None
     return ClosedForm(THEOREM, mechanism(given).astype(float), optimal(given))

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 
 import numpy as np
 
 from mechdesign.numerics.exact import over_common_denominator
 from mechdesign.numerics.half_sets import half_set
-from mechdesign.optimize.closed_form.form import ClosedForm, Numbers, Parameters, exact_parameters
+from mechdesign.optimize.closed_form.form import ClosedForm, Numbers, exact_cone
+from mechdesign.optimize.l1_cone import L1Cone
 from mechdesign.problem import DesignProblem
 
 THEOREM = "k-ary randomized response (LDP)"
 THEOREM_BINARY = "binary randomized response of a subset (LDP)"
 
 
-def mechanism(given: Parameters) -> Numbers:
+def mechanism(given: L1Cone[Fraction]) -> Numbers:
     """Return k-ary randomized response: ``e / (e + N - 1)`` on the diagonal, ``1 / (e + N - 1)`` off it."""
     N, e = given.P.size, given.e
     matrix = np.full((N, N), 1 / (e + N - 1))
@@ -23,7 +25,7 @@ def mechanism(given: Parameters) -> Numbers:
     return matrix
 
 
-def binary_mechanism(given: Parameters, subset: Sequence[int]) -> Numbers:
+def binary_mechanism(given: L1Cone[Fraction], subset: Sequence[int]) -> Numbers:
     """Return binary randomized response on whether the symbol lies in a subset."""
     e = given.e
     matrix = np.tile(np.array([1 / (1 + e), e / (1 + e)]), (given.P.size, 1))
@@ -31,12 +33,10 @@ def binary_mechanism(given: Parameters, subset: Sequence[int]) -> Numbers:
     return matrix
 
 
-def _ldp_parameters(problem: DesignProblem) -> Parameters | None:
-    """Return the parameters where the uncertainty is the whole simplex: t = 1, cut with it."""
-    given, ball = exact_parameters(problem), problem.uncertainty.l1_ball
-    if given is None or given.t < 1 or ball is None or not ball.within_simplex:
-        return None
-    return given
+def _ldp_cone(problem: DesignProblem) -> L1Cone[Fraction] | None:
+    """Return the cone where the uncertainty is the whole simplex: t = 1, cut with it."""
+    given = exact_cone(problem)
+    return given if given is not None and given.only_d else None
 
 
 def solve(problem: DesignProblem) -> ClosedForm | None:
@@ -45,7 +45,7 @@ def solve(problem: DesignProblem) -> ClosedForm | None:
     It is optimal for N = 2; for more symbols Kairouz et al. prove it optimal beyond some epsilon that
     depends on the prior and is not given, so that here it counts as feasible only.
     """
-    given = _ldp_parameters(problem)
+    given = _ldp_cone(problem)
     if given is None:
         return None
     return ClosedForm(THEOREM, mechanism(given).astype(float), optimal=given.P.size == 2)
@@ -57,7 +57,7 @@ def solve_binary(problem: DesignProblem) -> ClosedForm | None:
     Kairouz et al. prove it optimal below some epsilon that is not given, so that here it counts as
     feasible only. None unless the ball is the whole simplex, or where the partition is too large to solve.
     """
-    given = _ldp_parameters(problem)
+    given = _ldp_cone(problem)
     if given is None or given.P.size == 2:
         return None
     subset = half_set(over_common_denominator(given.P)[0])

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 
-from mechdesign.optimize.closed_form.form import ClosedForm, Numbers, Parameters, circulant, exact_parameters
+from mechdesign.optimize.closed_form.form import ClosedForm, Numbers, circulant, exact_cone
+from mechdesign.optimize.l1_cone import L1Cone
 from mechdesign.problem import DesignProblem
 
 THEOREM = "uniform known prior, symmetric utility (Grosse et al. 2024, Theorem 4)"
 
 
-def applies(given: Parameters) -> bool:
+def applies(given: L1Cone[Fraction]) -> bool:
     """Return whether t = 0 and all probabilities are equal."""
     return bool(given.t == 0 and given.P.min() == given.P.max())
 
 
-def mechanism(given: Parameters) -> Numbers:
+def mechanism(given: L1Cone[Fraction]) -> Numbers:
     """Return the cyclic shifts of k entries e and one entry ``N - k e``, with ``k = floor(N / e)``.
 
     For epsilon = log(N/k) this is the k-singular mechanism, whose mutual information is epsilon.
@@ -30,7 +32,7 @@ def mechanism(given: Parameters) -> Numbers:
 
 def solve(problem: DesignProblem) -> ClosedForm | None:
     """Return the mechanism, optimal for every symmetric sub-convex utility; None where the theorem is silent."""
-    given = exact_parameters(problem)
+    given = exact_cone(problem)
     if given is None or not problem.utility.is_symmetric or not applies(given):
         return None
     return ClosedForm(THEOREM, mechanism(given).astype(float), optimal=True)

@@ -16,9 +16,10 @@ import numpy as np
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.cheapest_sets import CheapestSets, Kin, leave_one_out
 from mechdesign.optimize.pricing.alike import alike, averaged
-from mechdesign.optimize.pricing.levels import Cone, OneBetween, TwoValues
 from mechdesign.optimize.pricing.price import Price, beyond_floats
-from mechdesign.optimize.pricing.three_values import ThreeValues, price_three_values
+from mechdesign.optimize.pricing.three_value_cases import price_three_values
+from mechdesign.optimize.pricing.three_values import ThreeValues
+from mechdesign.optimize.pricing.two_valued import CountedCone, OneBetween, TwoValues
 from mechdesign.optimize.start import center_multipliers, start_columns
 from mechdesign.uncertainty import L1Ball
 from mechdesign.utility import FInformation
@@ -60,16 +61,8 @@ class CountPricing:
     method = "subset-sum tables over the counts"
 
     @cached_property
-    def _cone(self) -> Cone:
-        return Cone(sum(self.ball.weights), float(self.ball.half_radius), self.exp_epsilon)
-
-    @property
-    def _exact_ball(self) -> bool:
-        return self.ball.within_simplex and self._cone.half_radius > 0
-
-    @property
-    def _only_d(self) -> bool:
-        return self._exact_ball and self._cone.half_radius >= 1
+    def _cone(self) -> CountedCone:
+        return CountedCone.of_counts(self.ball, self.exp_epsilon)
 
     @cached_property
     def _groups(self) -> list[list[int]]:
@@ -78,14 +71,15 @@ class CountPricing:
 
     @cached_property
     def _two_values(self) -> list[TwoValues]:
-        kinds = [] if self._only_d else [TwoValues.of_kind_a(self._cone, self.utility, massless=0 in self.ball.weights)]
-        return [*kinds, TwoValues.of_kind_d(self._cone, self.utility)] if self._exact_ball else kinds
+        cone, massless = self._cone, 0 in self.ball.weights
+        kinds = [] if cone.only_d else [TwoValues.of_kind_a(cone, self.utility, massless=massless)]
+        return [*kinds, TwoValues.of_kind_d(cone, self.utility)] if cone.has_cd else kinds
 
     @cached_property
     def _between(self) -> list[OneBetween | None]:
         """Kind B for each group; symbols without mass are never fractional."""
         weights = self.ball.weights
-        if self._only_d:
+        if self._cone.only_d:
             return [None] * len(self._groups)
         return [
             OneBetween.of_weight(self._cone, weights[group[0]], self.utility) if weights[group[0]] > 0 else None
@@ -94,15 +88,15 @@ class CountPricing:
 
     @cached_property
     def _three_values(self) -> ThreeValues | None:
-        if not self._exact_ball or self._only_d:
+        if not self._cone.has_cd or self._cone.only_d:
             return None
         return ThreeValues(self._cone, self.utility)
 
     @cached_property
     def _capacity(self) -> int:
         """The greatest weight of a set in kinds A, B and D."""
-        greatest = 0 if self._only_d else self._cone.weight_up_to(1 / self._cone.top)
-        return max(greatest, self._cone.weight_up_to(self._cone.half_radius)) if self._exact_ball else greatest
+        greatest = 0 if self._cone.only_d else self._cone.weight_up_to(self._cone.heaviest_ab)
+        return max(greatest, self._cone.weight_up_to(self._cone.heaviest_cd)) if self._cone.has_cd else greatest
 
     @cached_property
     def entries(self) -> int:
@@ -230,7 +224,7 @@ class CountPricing:
 
 @dataclass
 class _Found:
-    """What pricing has met so far: a bound, the greatest reduced cost of a true column, columns."""
+    """What pricing has found so far: a bound, the greatest reduced cost of a true column, columns."""
 
     upper: float
     reached: float

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mechdesign.errors import LimitError, shorten
-from mechdesign.optimize.pricing.boxes import BoxPricing
+from mechdesign.optimize.pricing.branch_and_bound import BoxPricing
 from mechdesign.optimize.pricing.by_counts import CountPricing
 from mechdesign.optimize.pricing.knapsack import KnapsackPricing
 from mechdesign.optimize.pricing.listing import ListedPricing, check_listable
@@ -16,7 +16,7 @@ _LISTED_OTHERWISE = 16  # where tables are too large
 _LEAST_MASS = 1e-290
 
 
-def pricing_for(uncertainty: UncertaintySet, exp_epsilon: float, utility: Utility) -> ListedPricing | Pricing:
+def pricing_for(uncertainty: UncertaintySet, exp_epsilon: float, utility: Utility) -> Pricing:
     """Return the exact pricing of a utility that is not polyhedral.
 
     Few symbols have their rays listed. More are priced by subset-sum tables where the prior is a vector of counts

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mechdesign.numerics.arrays import Floats
-from mechdesign.optimize.pricing.meeting import Indices, Masks
+from mechdesign.optimize.pricing.half_enumeration import Indices, Masks
 
 FINER = 4  # parts of an interval
 
@@ -39,11 +39,11 @@ class Envelope:
     Attributes
     ----------
     order : array of int
-        The symbols with mass that may be in S, those that cost least for their mass first.
+        The symbols with mass that may be in S, by cost for their mass, the least first.
     masses, costs : array, shape (k + 1,)
-        Of the first few of them, and of symbols without mass whose multipliers are negative.
+        Of the first 0 to k of them, with the forced symbols and the symbols without mass that lower the cost.
     slopes : array, shape (k,)
-        Between these.
+        Between these: ``lambda_i / P_i`` of the symbols in `order`.
     """
 
     order: Indices
@@ -65,7 +65,7 @@ class Envelope:
         return cls(order, masses, costs, slopes[rank])
 
     def prefixes(self, sure: Masks) -> Masks:
-        """Return the sets at which the slope changes, one a row, with those that are sure to be in all."""
+        """Return the sets at which the slope changes, one a row; symbols that are sure are in every set."""
         sets = np.repeat(sure[None, :], self.order.size + 1, axis=0)
         sets[:, self.order] = np.arange(self.order.size + 1)[:, None] > np.arange(self.order.size)
         return sets

@@ -9,8 +9,10 @@ import numpy as np
 
 from mechdesign.errors import LimitError
 from mechdesign.numerics.arrays import Floats
+from mechdesign.numerics.bounds import as_bound
+from mechdesign.numerics.tolerances import REDUCED_COST
 from mechdesign.optimize.hull_rays import HullRays
-from mechdesign.optimize.pricing.price import Price, as_bound
+from mechdesign.optimize.pricing.price import Price
 from mechdesign.optimize.rays import MOST_LISTED_SYMBOLS, RayList, Rays
 from mechdesign.uncertainty import ConvexHull, L1Ball, UncertaintySet
 from mechdesign.utility import Utility
@@ -19,6 +21,7 @@ _EPS = float(np.finfo(float).eps)
 _MOST_HELD_BYTES = 2 * 2**30
 _COPIES = 6  # of the held rays, that the linear program makes on its way through cvxpy to HiGHS
 _MOST_PRICED = 100_000_000
+_MOST_ENTERING = 5_000
 _MOST_SYSTEMS = 60_000  # of equations, solved in rationals
 _WOULD_DO = "merge symbols, or use a gain utility such as hamming-accuracy, which needs no list"
 
@@ -88,7 +91,7 @@ def reduced_costs(rays: RayList, utility: Utility, multipliers: Floats) -> Itera
 
 @dataclass(frozen=True, eq=False)
 class ListedPricing:
-    """Prices every extreme ray of a list.
+    """Prices every extreme ray of a list (`Pricing`).
 
     Attributes
     ----------
@@ -96,6 +99,15 @@ class ListedPricing:
         All rays of the cone.
     utility : Utility
         Its mu is priced.
+
+    Examples
+    --------
+    >>> from mechdesign import MutualInformation
+    >>> pricing = ListedPricing(Rays(L1Ball([0.5, 0.3, 0.2]), 1.5), MutualInformation())
+    >>> print(round(pricing.price(np.zeros(3)).upper, 9))
+    0.359884719
+    >>> pricing.start()[:, 0]
+    array([1., 1., 1.])
     """
 
     rays: RayList
@@ -106,6 +118,40 @@ class ListedPricing:
     def price(self, multipliers: Floats, *, thorough: bool = True) -> Price:  # noqa: ARG002 - a list is thorough
         """Return the greatest reduced cost over all extreme rays, rounded outward."""
         return price_by_listing(self.rays, self.utility, multipliers)
+
+    def start(self) -> Floats:
+        """Return the columns that a linear program over the list begins with, shape (N, k)."""
+        return np.hstack(list(first_columns(self.rays)))
+
+    def centers(self) -> list[Floats]:
+        """Return zeros, with which the bound is the greatest utility of any column."""
+        return [np.zeros(self.rays.prior.size)]
+
+    def guess(self, multipliers: Floats) -> Floats:
+        """Return the rays of greatest positive reduced cost, shape (N, k)."""
+        return entering_columns(self.rays, self.utility, multipliers)[0]
+
+
+def first_columns(rays: RayList) -> Iterator[Floats]:
+    """Yield the columns that a linear program over a list begins with, in chunks of shape (N, k).
+
+    The constant column makes the program feasible where kinds A and B alone do not.
+    """
+    yield np.ones((rays.prior.size, 1))
+    yield from rays.of_kinds(rays.held_kinds)
+
+
+def entering_columns(rays: RayList, utility: Utility, multipliers: Floats) -> tuple[Floats, int]:
+    """Return the columns of greatest positive reduced cost, shape (N, k), and how many were priced."""
+    best, costs, priced = np.empty((rays.prior.size, 0)), np.empty(0), 0
+    for columns, cost in reduced_costs(rays, utility, multipliers):
+        priced += columns.shape[1]
+        entering = cost > REDUCED_COST
+        best, costs = np.hstack([best, columns[:, entering]]), np.append(costs, cost[entering])
+        if costs.size > _MOST_ENTERING:
+            kept = np.argpartition(-costs, _MOST_ENTERING)[:_MOST_ENTERING]
+            best, costs = best[:, kept], costs[kept]
+    return best, priced
 
 
 def price_by_listing(rays: RayList, utility: Utility, multipliers: Floats) -> Price:

@@ -3,14 +3,12 @@
 With T the support of the column and S the part of it that has the greatest value, a = P(S) and b = P(T), the
 column is ``1_T + (g - 1) 1_S``, ``g = e (b - t)``. For every pair (a, b) the cost of its symbols is at least the
 least lambda(T) plus g - 1 times the least lambda(S), and at least the least lambda(T without S) plus g times
-the least lambda(S). Where the sets of the greater of these bounds fit together, it is attained. Where they do
-not, two cases cover all columns: S has fewer of some kin, or S has that many of them.
+the least lambda(S). The greater of these bounds holds. Where its sets do not fit together, the columns are divided into
+cases (see `three_value_cases`).
 """
 
 from __future__ import annotations
 
-import heapq
-import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -20,16 +18,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mechdesign.numerics.arrays import Floats
-from mechdesign.numerics.cheapest_sets import CheapestSets, Kin
-from mechdesign.optimize.pricing.levels import EPS, Cone, greatest_between, sizes_of_sets
-from mechdesign.optimize.pricing.price import as_bound
+from mechdesign.numerics.bounds import as_bound
+from mechdesign.numerics.cheapest_sets import CheapestSets
+from mechdesign.optimize.l1_cone import greatest_between
+from mechdesign.optimize.pricing.two_valued import EPS, CountedCone, sizes_of_sets
 from mechdesign.utility import FInformation
 
 _FINER = 8
 _MOST_BLOCKS = 4096
 _DIVE = 8
 _PART = 2_048
-_BYTES_OF_CASES = 800_000_000
 
 Indices = NDArray[np.int64]
 
@@ -76,58 +74,73 @@ class _Blocks:
 
 
 @dataclass(frozen=True)
+class AllowedSets:
+    """Tables of the sets that a case allows.
+
+    Attributes
+    ----------
+    inner, outer, rest : CheapestSets
+        For S, T and T without S: the least sum of multipliers for every weight.
+    """
+
+    inner: CheapestSets
+    outer: CheapestSets
+    rest: CheapestSets
+
+
+@dataclass(frozen=True)
 class ThreeValues:
     """Bounds of reduced costs for all weights of S and T at once.
 
     Attributes
     ----------
-    cone : Cone
+    cone : CountedCone
         With ``0 < t < 1``.
     utility : FInformation
         Its mu is priced.
     """
 
-    cone: Cone
+    cone: CountedCone
     utility: FInformation
 
     @property
     def heaviest_inner(self) -> int:
         """The greatest weight of S."""
-        return self.cone.weight_up_to(self.cone.half_radius)
+        return self.cone.weight_up_to(self.cone.heaviest_cd)
 
     @property
     def lightest_outer(self) -> int:
         """The least weight of T, which has some mass."""
-        return max(self.cone.weight_from(self.cone.half_radius + 1 / self.cone.exp_epsilon), 1)
+        return max(self.cone.weight_from(self.cone.lightest_support_c), 1)
 
     def column(self, inner: Sequence[int], outer: Sequence[int], mass: Floats) -> Floats:
         """Return the column of two sets, S within T, with ``<P, v> = 1``, shape (N,)."""
         v = np.zeros(mass.size)
         v[list(outer)] = 1.0
-        v[list(inner)] = self.cone.exp_epsilon * (mass[list(outer)].sum() - self.cone.half_radius)
+        v[list(inner)] = self.cone.top_c(mass[list(outer)].sum())
         result: Floats = v / (mass @ v)
         return result
 
-    def peak(self, cases: _Sets, multipliers: Floats, floor: float, *, most_blocks: int = 100_000) -> Peak | None:
+    def peak(self, sets: AllowedSets, multipliers: Floats, floor: float, *, most_blocks: int = 100_000) -> Peak | None:
         """Return the greatest bound over all weights, or None where it is not above a floor.
 
         Blocks of weights are bounded together and split while their bound is above the floor.
 
         Parameters
         ----------
-        cases : _Sets
-            The least lambda(S), lambda(T) and lambda(T without S) for every weight.
+        sets : AllowedSets
+            Those of one case.
         multipliers : array, shape (N,)
             lambda.
         floor : float
-            What is of no interest.
+            Bounds at or below it are not looked for.
         most_blocks : int
             Where more would have to be split, as on the plateaus that some utilities have, their bound is returned.
         """
         costs = _Costs(
-            cases.inner.best[: self.heaviest_inner + 1],
-            cases.outer.best[self.lightest_outer : self.cone.total + 1],
-            cases.rest.best,
+            sets.inner.best[: self.heaviest_inner + 1],
+            sets.outer.best[self.lightest_outer : self.cone.total + 1],
+            sets.rest.best,
             self.lightest_outer,
         )
         rows, across = costs.inner.size, costs.outer.size
@@ -163,11 +176,11 @@ class ThreeValues:
     def _bounds(self, blocks: _Blocks, costs: _Costs, multipliers: Floats) -> Floats:
         """Return upper bounds of the reduced costs over blocks of weights, shape (k,)."""
         a, b, width = blocks.a, blocks.b, blocks.width
-        total, t, e = self.cone.total, self.cone.half_radius, self.cone.exp_epsilon
+        total, t, e = self.cone.total, self.cone.t, self.cone.e
         a_low, a_high = a * width / total, np.minimum((a + 1) * width - 1, costs.inner.size - 1) / total
         first = self.lightest_outer
         b_low, b_high = (first + b * width) / total, (first + np.minimum((b + 1) * width, costs.outer.size) - 1) / total
-        g_low, g_high = np.maximum(e * (b_low - t), 1.0), np.maximum(e * (b_high - t), 1.0)
+        g_low, g_high = np.maximum(self.cone.top_c(b_low), 1.0), np.maximum(self.cone.top_c(b_high), 1.0)
         q_low, q_high = b_low + (g_low - 1) * a_low, b_high + (g_high - 1) * a_high
         # Relative to g, rounding weighs more where b and t nearly cancel.
         relative = 8 * EPS * (2 + (b_low + t) / np.maximum(b_low - t, 1 / e))
@@ -257,174 +270,3 @@ def _block_minima(values: Floats, start: int, stop: int, width: int) -> Floats:
     padded[first - start : last - start] = values[first:last]
     result: Floats = padded.reshape(-1, width).min(axis=1)
     return result
-
-
-@dataclass(frozen=True)
-class _Sets:
-    """Tables of the sets that a case allows for S, T and T without S."""
-
-    inner: CheapestSets
-    outer: CheapestSets
-    rest: CheapestSets
-
-
-@dataclass(frozen=True)
-class _Case:
-    """Columns in which S has at least some and at most some of each kin."""
-
-    least: tuple[int, ...]
-    most: tuple[int, ...]
-    sets: _Sets
-    peak: Peak
-
-
-@dataclass(frozen=True)
-class CoveredCases:
-    """The outcome of looking into cases.
-
-    Attributes
-    ----------
-    upper : float
-        No column of kind C has a greater reduced cost; the floor where that is greater.
-    columns : list of arrays, shape (N,)
-        Columns met on the way.
-    looked_at : int
-        Number of cases.
-    """
-
-    upper: float
-    columns: list[Floats]
-    looked_at: int
-
-
-def price_three_values(
-    rays: ThreeValues,
-    kins: Sequence[Kin],
-    sets: CheapestSets,
-    multipliers: Floats,
-    floor: float,
-    *,
-    most_cases: int,
-    most_blocks: int,
-) -> CoveredCases:
-    """Return a bound of the reduced costs of kind C, exact unless the cases are too many.
-
-    Parameters
-    ----------
-    rays : ThreeValues
-        The columns.
-    kins : sequence of Kin
-        All symbols.
-    sets : CheapestSets
-        Of all symbols and weights.
-    multipliers : array, shape (N,)
-        lambda, alike for kin.
-    floor : float
-        What is of no interest, because another kind has it.
-    most_cases : int
-        After so many the greatest bound of an open case is returned; fewer where their tables are large.
-    most_blocks : int
-        As for `ThreeValues.peak`.
-    """
-    of_case = 3 * rays.cone.total * (8 + multipliers.size // 8)
-    most_cases = max(1, min(most_cases, _BYTES_OF_CASES // of_case))
-    mass = np.zeros(multipliers.size)
-    for kin in kins:
-        mass[list(kin.items)] = kin.weight / rays.cone.total
-    columns: list[Floats] = []
-    counted = itertools.count()
-    open_cases: list[tuple[float, int, _Case]] = []
-
-    def consider(least: tuple[int, ...], most: tuple[int, ...], allowed: _Sets) -> None:
-        peak = rays.peak(allowed, multipliers, floor, most_blocks=most_blocks)
-        if peak is not None:
-            heapq.heappush(open_cases, (-peak.upper, next(counted), _Case(least, most, allowed, peak)))
-
-    consider((0,) * len(kins), tuple(len(kin.items) for kin in kins), _Sets(sets, sets, sets))
-    looked_at = 1
-    while open_cases:
-        case = open_cases[0][2]
-        split = _conflict(rays, kins, case, mass, columns) if case.peak.inner >= 0 else None
-        if split is None or not case.peak.attained or looked_at >= most_cases:
-            return CoveredCases(case.peak.upper, columns, looked_at)
-        heapq.heappop(open_cases)
-        k, at_least = split
-        fewer = _replaced(case.most, k, at_least - 1)
-        consider(case.least, fewer, _Sets(_inner(rays, kins, case.least, fewer), case.sets.outer, case.sets.rest))
-        more = _replaced(case.least, k, at_least)
-        consider(
-            more,
-            case.most,
-            _Sets(_inner(rays, kins, more, case.most), _outer(rays, kins, more), _rest(rays, kins, more)),
-        )
-        looked_at += 2
-    return CoveredCases(floor, columns, looked_at)
-
-
-def _conflict(
-    rays: ThreeValues, kins: Sequence[Kin], case: _Case, mass: Floats, columns: list[Floats]
-) -> tuple[int, int] | None:
-    """Return a kin and a number of it in S that divides the case, or None where its peak is a column.
-
-    A column near the peak is added to those met.
-    """
-    peak, sets = case.peak, case.sets
-    inner = _counts(kins, sets.inner.members(peak.inner))
-    outer = _counts(kins, sets.outer.members(peak.outer))
-    rest = _counts(kins, sets.rest.members(peak.outer - peak.inner))
-    sizes = [len(kin.items) for kin in kins]
-    nested = [k for k in range(len(kins)) if inner[k] > outer[k]]
-    disjoint = [k for k in range(len(kins)) if inner[k] + rest[k] > sizes[k]]
-    g = max(rays.cone.exp_epsilon * (peak.outer / rays.cone.total - rays.cone.half_radius), 1.0)
-    costs = [kin.cost for kin in kins]
-    by_rest = float(np.dot(costs, rest)) + g * float(np.dot(costs, inner))
-    by_outer = float(np.dot(costs, outer)) + (g - 1) * float(np.dot(costs, inner))
-    apart = by_rest > by_outer
-    odd = disjoint if apart else nested
-    # Where the sets do not fit together, T is made to hold S, which leaves it heavy enough.
-    support = [i + r for i, r in zip(inner, rest, strict=True)] if apart and not odd else outer
-    columns.append(
-        rays.column(
-            [i for kin, k in zip(kins, inner, strict=True) for i in kin.items[:k]],
-            [i for kin, k, j in zip(kins, inner, support, strict=True) for i in kin.items[: max(k, j)]],
-            mass,
-        )
-    )
-    if not odd:
-        return None
-    k = max(odd, key=lambda k: kins[k].weight)
-    return (k, inner[k]) if apart else (k, outer[k] + 1)
-
-
-def _replaced(values: tuple[int, ...], k: int, value: int) -> tuple[int, ...]:
-    return (*values[:k], value, *values[k + 1 :])
-
-
-def _counts(kins: Sequence[Kin], items: list[int]) -> list[int]:
-    chosen = set(items)
-    return [sum(item in chosen for item in kin.items) for kin in kins]
-
-
-def _inner(rays: ThreeValues, kins: Sequence[Kin], least: Sequence[int], most: Sequence[int]) -> CheapestSets:
-    return _restricted(rays.heaviest_inner, kins, least, most)
-
-
-def _outer(rays: ThreeValues, kins: Sequence[Kin], least: Sequence[int]) -> CheapestSets:
-    return _restricted(rays.cone.total, kins, least, [len(kin.items) for kin in kins])
-
-
-def _rest(rays: ThreeValues, kins: Sequence[Kin], least: Sequence[int]) -> CheapestSets:
-    left = [len(kin.items) - taken for kin, taken in zip(kins, least, strict=True)]
-    return _restricted(rays.cone.total, kins, [0] * len(kins), left)
-
-
-def _restricted(capacity: int, kins: Sequence[Kin], least: Sequence[int], most: Sequence[int]) -> CheapestSets:
-    """Return the table of sets with at least some and at most some of each kin."""
-    sets = CheapestSets(capacity)
-    for kin, required, allowed in zip(kins, least, most, strict=True):
-        for position, item in enumerate(kin.items[:allowed]):
-            if position < required:
-                sets.require(item, kin.weight, kin.cost)
-            else:
-                sets.add(item, kin.weight, kin.cost)
-    return sets

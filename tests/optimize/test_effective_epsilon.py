@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from strategies import balls, random_mechanism
 
 import mechdesign as md
-from mechdesign.optimize.cone import effective_exp_epsilon
+from mechdesign.optimize.effective_epsilon import effective_exp_epsilon
 
 
 @given(balls(), st.integers(0, 2**32))

@@ -14,8 +14,11 @@ from tolerances import ALGEBRA, CERTIFIED
 import mechdesign as md
 from mechdesign.numerics.exact import xlogx
 from mechdesign.optimize.column_generation import ColumnGeneration
-from mechdesign.optimize.pricing import boxes, check_listable, price_by_listing
-from mechdesign.optimize.pricing.boxes import BoxPricing, price_by_boxes
+from mechdesign.optimize.pricing import check_listable, price_by_listing
+from mechdesign.optimize.pricing.branch_and_bound import BoxPricing, price_by_boxes
+from mechdesign.optimize.pricing.branch_and_bound.columns import FoundColumns
+from mechdesign.optimize.pricing.branch_and_bound.program import Box, BoxProgram
+from mechdesign.optimize.pricing.branch_and_bound.search import Search
 from mechdesign.optimize.ray_lp import solve_ray_lp
 
 JENSEN_SHANNON = md.FInformation(lambda u: (xlogx(u) - (1 + u) * np.log((1 + u) / 2)) / 2, name="jensen-shannon")
@@ -80,7 +83,7 @@ def test_boxes_and_rays_price_alike_at_the_optimum(utility):
 
 @given(hulls(), exps, st.sampled_from(F_INFORMATIONS), st.integers(0, 2**32))
 @settings(max_examples=25)
-def test_columns_met_are_in_the_cone_and_none_is_above_the_bound(hull, exp_epsilon, utility, seed):
+def test_columns_found_are_in_the_cone_and_none_is_above_the_bound(hull, exp_epsilon, utility, seed):
     multipliers = hull.prior * np.random.default_rng(seed).standard_normal(hull.size) * 0.2
     oracle = BoxPricing(hull, exp_epsilon, utility)
     price = oracle.price(multipliers, thorough=False)
@@ -136,7 +139,7 @@ def test_column_generation_priced_by_boxes_reaches_the_optimum():
 def test_whatever_the_solver_says_the_bound_holds(lie, monkeypatch):
     """The bound stands on weak duality: random numbers instead of dual values make it worse, never false."""
     rng = np.random.default_rng(9)
-    proved, maximum = boxes._Program._proved, boxes._Program.maximum
+    proved, maximum = BoxProgram._proved, BoxProgram.maximum
 
     def with_other_duals(self, linear, box, tangents, duals):
         return proved(self, linear, box, tangents, duals + rng.standard_normal(duals.shape))
@@ -145,9 +148,9 @@ def test_whatever_the_solver_says_the_bound_holds(lie, monkeypatch):
         return maximum(self, linear, box)[0], rng.uniform(box.lower, box.upper)
 
     if lie == "duals":
-        monkeypatch.setattr(boxes._Program, "_proved", with_other_duals)
+        monkeypatch.setattr(BoxProgram, "_proved", with_other_duals)
     else:
-        monkeypatch.setattr(boxes._Program, "maximum", with_other_point)
+        monkeypatch.setattr(BoxProgram, "maximum", with_other_point)
     for uncertainty in (random_hull(rng, 4, 3), random_ball(rng, 4, "0.2")):
         for utility in F_INFORMATIONS:
             multipliers = uncertainty.prior * rng.standard_normal(4)
@@ -159,14 +162,14 @@ def test_relaxations_are_not_below_what_they_bound():
     """Random boxes, random points in them."""
     rng = np.random.default_rng(10)
     hull = random_hull(rng, 5, 2)
-    program = boxes._Program(hull, 2.0)
+    program = BoxProgram(hull, 2.0)
     for utility in (*F_INFORMATIONS, JENSEN_SHANNON):
-        search = boxes._Search(program, utility, hull.prior * rng.standard_normal(5))
+        search = Search(program, utility, hull.prior * rng.standard_normal(5))
         for _ in range(30):
             ends, level = np.sort(rng.random((2, 5)), axis=0), float(rng.standard_normal())
             points = rng.uniform(ends[0], ends[1], (50, 5))
             q = points @ hull.prior
-            box = boxes._Box(ends[0], ends[1], q.min(), q.max(), points[0])
+            box = Box(ends[0], ends[1], q.min(), q.max(), points[0])
             bound = search._relaxed(box, level)
             above = bound.constant + points @ bound.slopes + bound.slope_of_q * q - bound.bend * q**2
             true = utility.mu(points.T, hull.prior) - points @ search.multipliers - level * q
@@ -177,9 +180,9 @@ def test_a_relaxation_that_is_too_low_is_noticed(monkeypatch):
     """Guards the comparison with lists: chords of the wrong end give a bound that they refute."""
     hull = random_hull(np.random.default_rng(3), 5, 2)
     listed = greatest_reduced_cost(hull, 2.0, md.MutualInformation(), np.zeros(5))
-    chords = boxes._Search._chords
-    monkeypatch.setattr(boxes._Search, "_chords", lambda self, x, box: chords(self, 0.98 * x, box))
-    monkeypatch.setattr(boxes._Columns, "meet", lambda self, x: None)
+    chords = Search._chords
+    monkeypatch.setattr(Search, "_chords", lambda self, x, box: chords(self, 0.98 * x, box))
+    monkeypatch.setattr(FoundColumns, "keep", lambda self, x: None)
     assert price_by_boxes(hull, 2.0, md.MutualInformation(), np.zeros(5), most_nodes=500).upper < listed - 1e-6
 
 

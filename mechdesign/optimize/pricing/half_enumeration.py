@@ -1,4 +1,4 @@
-"""The sets of symbols whose mass lies in a window and whose losses are small, by meeting in the middle.
+"""The sets of symbols whose mass lies in a window and whose losses are small, from choices of either half.
 
 The choices of small loss of either half of the symbols are listed and sorted by mass, so that the pairs of a mass
 are found without going through all (Horowitz and Sahni, Journal of the ACM 1974).
@@ -6,7 +6,7 @@ are found without going through all (Horowitz and Sahni, Journal of the ACM 1974
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,13 +31,13 @@ class Effort:
     Attributes
     ----------
     choices : int
-        Of either half of the symbols.
+        The most choices from either half of the symbols.
     pairs : int
-        Sets that are looked at for one window of masses.
+        The most sets of one window.
     cells : int
-        Rectangles of masses that are bounded for kind C at one level.
+        The most rectangles of masses that are bounded for kind C at one level.
     splits : int
-        Of kinds, on symbols that the relaxation holds in part.
+        The most divisions of kinds, on symbols that the relaxation holds in part.
     """
 
     choices: int
@@ -48,7 +48,10 @@ class Effort:
 
 @dataclass(frozen=True)
 class Losses:
-    """What symbols lose, by their value: the least, the middle or the greatest, infinite where it is not allowed."""
+    """The loss of each symbol outside the set, inside it, and inside it with the greatest value.
+
+    A loss is infinite where the symbol may not have that place; `top` is None where no value is greater than inside.
+    """
 
     out: Floats
     inside: Floats
@@ -57,7 +60,19 @@ class Losses:
 
 @dataclass(frozen=True)
 class Window:
-    """Sets of interest: the mass lies between two numbers and the losses sum to at most a limit."""
+    """Sets whose mass lies between two numbers and whose losses sum to at most a limit.
+
+    Attributes
+    ----------
+    low, high : float
+        The least and the greatest mass.
+    peak : float
+        Sets of about this mass are enumerated where there are too many.
+    limit : float
+        The greatest sum of losses.
+    losses : Losses
+        Of each symbol.
+    """
 
     low: float
     high: float
@@ -68,7 +83,7 @@ class Window:
 
 @dataclass(frozen=True)
 class _Options:
-    """Ways to choose from some symbols, with mass, loss, and who is inside or at the top, as bits."""
+    """Ways to choose from some symbols: the mass, the loss, and as bits which symbols are inside or at the top."""
 
     mass: Floats
     loss: Floats
@@ -79,7 +94,7 @@ class _Options:
         return _Options(self.mass[which], self.loss[which], self.inside[which], self.top[which])
 
     def times(self, other: _Options, limit: float, most: int) -> tuple[_Options, bool]:
-        """Return the ways to choose from both within a limit, the best ones if they are too many, and whether all."""
+        """Return the choices from both within a limit, the best ones if there are too many, and whether that is all."""
         loss = (self.loss[:, None] + other.loss).ravel()
         kept = np.flatnonzero(loss <= limit)
         complete = kept.size <= most
@@ -96,7 +111,7 @@ class _Options:
 
 
 def _group_options(group: list[int], P: Floats, losses: Losses) -> _Options:
-    """Return how many symbols of a group of interchangeable ones are inside and how many of these at the top."""
+    """Return an option for each number of a group's symbols inside, and for each number of these at the top."""
     i, size = group[0], len(group)
     counts = [
         (k, j)
@@ -110,23 +125,53 @@ def _group_options(group: list[int], P: Floats, losses: Losses) -> _Options:
             + np.where(inside > top, (inside - top) * losses.inside[i], 0.0)
             + (np.where(top > 0, top * losses.top[i], 0.0) if losses.top is not None else 0.0)
         )
-    # A loss that is not a number excludes nothing.
+    # A loss that is not a number excludes no option.
     loss = np.where(np.isnan(loss), 0.0, loss)
     one = np.uint64(1)
     words = [(one << count.astype(np.uint64)) - one for count in (inside, top)]
     return _Options(inside * P[i], loss, words[0], words[1])
 
 
-def enumerate_sets(
-    window: Window,
-    groups: Sequence[list[int]],
-    P: Floats,
-    effort: Effort,
-    visit: Callable[[Masks, Masks], None],
-) -> bool:
-    """Visit the sets of a window, as rows of who is inside and who at the top; return whether these were all."""
-    inside, top = np.zeros(P.size, dtype=bool), np.zeros(P.size, dtype=bool)
-    fixed_mass, limit = 0.0, window.limit
+@dataclass(frozen=True, eq=False)
+class EnumeratedSets:
+    """Sets of a window.
+
+    Attributes
+    ----------
+    complete : bool
+        Whether `parts` yields all of them.
+    parts : iterator of pairs of arrays of bool, shape (k, N) each
+        The symbols of k sets, and those of them that have the greatest value.
+    """
+
+    complete: bool
+    parts: Iterator[tuple[Masks, Masks]]
+
+
+def enumerate_sets(window: Window, groups: Sequence[list[int]], P: Floats, effort: Effort) -> EnumeratedSets:
+    """Return the sets of a window, or as many of them as the effort allows.
+
+    Parameters
+    ----------
+    window : Window
+        The masses and losses of the sets.
+    groups : sequence of lists of int
+        Symbols that are interchangeable; every symbol is in one group.
+    P : array, shape (N,)
+        The masses of symbols.
+    effort : Effort
+        How much may be enumerated.
+
+    Examples
+    --------
+    >>> losses = Losses(np.zeros(3), np.array([0.1, 0.2, 0.3]))
+    >>> window = Window(0.45, 0.55, 0.5, 1.0, losses)
+    >>> sets = enumerate_sets(window, [[0], [1], [2]], np.array([0.5, 0.3, 0.2]), Effort(100, 100, 0, 0))
+    >>> sets.complete, [members.tolist() for members, _ in sets.parts]
+    (True, [[[True, False, False], [False, True, True]]])
+    """
+    fixed = _Fixed(np.zeros(P.size, dtype=bool), np.zeros(P.size, dtype=bool))
+    limit = window.limit
     free: list[tuple[float, list[int], _Options]] = []
     for group in _parts(groups):
         options = _group_options(group, P, window.losses)
@@ -137,10 +182,11 @@ def enumerate_sets(
         if np.isfinite(second):
             free.append((second, group, options))
         else:
-            fixed_mass += _fix(options, group, inside, top)
+            fixed.take(group, options)
     if not 0 <= limit < np.inf:
-        return limit < 0  # a limit beyond floats excludes nothing, so that these are not all
-    # Those that lose least by a change are spread over the halves first; what loses too much stays as it is.
+        # Below 0 no set fits; a limit beyond floats excludes no set, so that there are sets left out.
+        return EnumeratedSets(limit < 0, iter(()))
+    # Groups that lose least by a change are spread over the halves first; groups that lose too much stay as they are.
     free.sort(key=lambda entry: entry[0])
     halves = (_Half(), _Half())
     complete = True
@@ -150,33 +196,57 @@ def enumerate_sets(
             half.take(group, options.only(options.loss <= limit))
         else:
             complete = complete and second > limit
-            fixed_mass += _fix(options, group, inside, top)
+            fixed.take(group, options)
     (left, all_left), (right, all_right) = (half.choices(limit, effort.choices) for half in halves)
     complete = complete and all_left and all_right
     pairs = _Pairs(left, right, limit)
-    low, high, peak = (x - fixed_mass for x in (window.low, window.high, window.peak))
+    low, high, peak = (x - fixed.mass for x in (window.low, window.high, window.peak))
     while pairs.count(low, high) > effort.pairs:
         complete = False
         if high - low < _NARROW:
             break
-        # Rather those near the peak than some of all.
+        # Sets near the peak are worth more than some of all.
         low, high = peak - (peak - low) / 4, peak + (high - peak) / 4
-    for mine, theirs in pairs.within(low, high, effort.pairs):
+    return EnumeratedSets(complete, _sets(halves, fixed, pairs, pairs.within(low, high, effort.pairs)))
+
+
+def _sets(
+    halves: tuple[_Half, _Half], fixed: _Fixed, pairs: _Pairs, within: Iterator[tuple[Indices, Indices]]
+) -> Iterator[tuple[Masks, Masks]]:
+    """Yield the sets of pairs of choices as rows of bits."""
+    for mine, theirs in within:
         for start in range(0, mine.size, _CHUNK):
             members, tops = (
-                np.repeat(fixed[None, :], mine[start : start + _CHUNK].size, axis=0) for fixed in (inside, top)
+                np.repeat(bits[None, :], mine[start : start + _CHUNK].size, axis=0)
+                for bits in (fixed.inside, fixed.top)
             )
             for half, options, which in ((halves[0], pairs.left, mine), (halves[1], pairs.right, theirs)):
                 shifts = np.arange(half.bits, dtype=np.uint64)
                 chosen = options.only(which[start : start + _CHUNK])
                 members[:, half.symbols] = chosen.inside[:, None] >> shifts & np.uint64(1)
                 tops[:, half.symbols] = chosen.top[:, None] >> shifts & np.uint64(1)
-            visit(members, tops)
-    return complete
+            yield members, tops
+
+
+@dataclass
+class _Fixed:
+    """Symbols whose place is the same in all sets: which are inside, which at the top, and their mass."""
+
+    inside: Masks
+    top: Masks
+    mass: float = 0.0
+
+    def take(self, group: list[int], options: _Options) -> None:
+        """Give a group the option of least loss."""
+        k = int(np.argmin(options.loss))
+        for position, symbol in enumerate(group):
+            self.inside[symbol] = int(options.inside[k]) >> position & 1
+            self.top[symbol] = int(options.top[k]) >> position & 1
+        self.mass += float(options.mass[k])
 
 
 class _Half:
-    """Half of the symbols, of which there are choices."""
+    """Half of the symbols, and the choices from each of its groups."""
 
     def __init__(self) -> None:
         self.symbols: list[int] = []
@@ -189,7 +259,7 @@ class _Half:
         return len(self.symbols)
 
     def take(self, group: list[int], options: _Options) -> None:
-        """Let a group of symbols be of this half."""
+        """Add a group of symbols to this half."""
         shift = np.uint64(self.bits)
         self._options.append(_Options(options.mass, options.loss, options.inside << shift, options.top << shift))
         self.symbols.extend(group)
@@ -199,7 +269,7 @@ class _Half:
         """Return the choices within a limit, or the best of them, and whether these are all."""
         zero, bits = np.zeros(1), np.zeros(1, dtype=np.uint64)
         made, complete = _Options(zero, zero, bits, bits), True
-        # What loses much first: that keeps the products short.
+        # Groups of great losses come first, which keeps the products short.
         for options in reversed(self._options):
             made, all_of_them = made.times(options, limit, most)
             complete = complete and all_of_them
@@ -207,23 +277,14 @@ class _Half:
 
 
 def _parts(groups: Sequence[list[int]]) -> Iterator[list[int]]:
-    """Yield the groups, those that would not fit in a word in parts."""
+    """Yield the groups, divided where they would not fit in a word."""
     for group in groups:
         for start in range(0, len(group), _MOST_ALIKE):
             yield group[start : start + _MOST_ALIKE]
 
 
-def _fix(options: _Options, group: list[int], inside: Masks, top: Masks) -> float:
-    """Let a group have the best of its options for good; return its mass."""
-    k = int(np.argmin(options.loss))
-    for position, symbol in enumerate(group):
-        inside[symbol] = int(options.inside[k]) >> position & 1
-        top[symbol] = int(options.top[k]) >> position & 1
-    return float(options.mass[k])
-
-
 class _Pairs:
-    """Choices of one half of the symbols beside those of the other, by mass and within a limit of losses."""
+    """Pairs of a choice from each half of the symbols, by mass and within a limit of losses."""
 
     def __init__(self, left: _Options, right: _Options, limit: float) -> None:
         left = left.only(np.argsort(left.loss, kind="stable"))
@@ -232,7 +293,7 @@ class _Pairs:
         self._steps: list[tuple[Indices, Indices]] = []
         share, last = 1.0, 6
         for step in range(last + 1):
-            # Who has lost most of the limit meets only those who have lost little.
+            # A choice whose loss is near the limit is paired only with choices of small loss.
             first = np.searchsorted(left.loss, limit * (1 - share)) if step else 0
             until = np.searchsorted(left.loss, limit * (1 - share / 2)) if step < last else left.loss.size
             if until > first:

@@ -1,7 +1,7 @@
 """Dual solutions for every guess over an l1 ball, without a linear program.
 
 For a fixed level r and weight y the best Q moves mass y t from symbols whose terms are positive to symbols
-whose terms are zero. What is left of the condition of `mechdesign.optimize.pricing.guesses` are bounds on y, with
+whose terms are zero. What is left of the condition of `mechdesign.optimize.pricing.gain_duals` are bounds on y, with
 ``G(s) = sum_i max(0, a_i - s P_i)``:
 
     G(r) <= y / e,    y (1 - 1/e) <= r - sum_i a_i,    G(r - y) <= (t + 1/e) y,

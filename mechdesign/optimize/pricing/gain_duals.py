@@ -6,7 +6,7 @@ least r for which some y >= 0 and some prior Q in the set have
     sum_i max(0, a_i - r P_i + y Q_i)  <=  y / e,
 
 because then ``<a - r P, v> <= max(v) (y / e) - y h(v) <= 0`` for every v of the cone. For an l1 ball y and Q
-come from a bisection over all guesses at once (`mechdesign.optimize.pricing.ball`), for other sets from a
+come from a bisection over all guesses at once (`mechdesign.optimize.pricing.l1_ball_duals`), for other sets from a
 linear program for each guess. They are proposals: r is then computed from them, so that a poor one weakens the
 bound but cannot falsify it.
 
@@ -28,7 +28,7 @@ from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.differences import Differences
 from mechdesign.numerics.exact import float_up
 from mechdesign.numerics.tolerances import SOLVER
-from mechdesign.optimize.pricing.ball import ball_duals
+from mechdesign.optimize.pricing.l1_ball_duals import ball_duals
 from mechdesign.optimize.pricing.price import Price
 from mechdesign.uncertainty import UncertaintySet
 from mechdesign.utility import PolyhedralUtility

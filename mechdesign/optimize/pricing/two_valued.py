@@ -1,4 +1,4 @@
-"""Columns of few values, priced through the estimated mass of the symbols that have each value.
+"""Columns of two values, or of one fractional value, priced through the mass of the symbols that have each value.
 
 The f-information of a column with ``<P, v> = 1`` that has value ``u_k`` on a set of mass ``p_k`` is
 ``sum_k p_k f(u_k)``: it depends on the sets through their masses alone. What is computed here is rounded up,
@@ -7,60 +7,51 @@ so that bounds made of it hold.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from mechdesign.numerics.arrays import Floats
+from mechdesign.numerics.bounds import as_bound
 from mechdesign.numerics.tolerances import RAY_EDGE
-from mechdesign.optimize.pricing.price import as_bound
+from mechdesign.optimize.l1_cone import L1Cone, greatest_near
+from mechdesign.uncertainty import L1Ball
 from mechdesign.utility import FInformation
 
 EPS = float(np.finfo(float).eps)
 
 
-@dataclass(frozen=True)
-class Cone:
-    """The numbers that describe the column cone of an l1 ball around a prior of integer weights.
+@dataclass(frozen=True, eq=False)
+class CountedCone(L1Cone[float]):
+    """The column cone of an l1 ball around a prior of integer weights.
 
     Attributes
     ----------
     total : int
         Sum of the weights: a set of weight w has estimated mass w / total.
-    half_radius : float
-        t.
-    exp_epsilon : float
-        e = exp(epsilon), above 1.
+
+    Examples
+    --------
+    >>> cone = CountedCone(np.array([0.5, 0.3, 0.2]), 0.0, 2.0, total=10)
+    >>> cone.weight_up_to(cone.heaviest_ab), cone.weight_from(0.21)
+    (5, 3)
     """
 
-    total: int
-    half_radius: float
-    exp_epsilon: float
+    total: int = field(kw_only=True)
 
-    @property
-    def top(self) -> float:
-        """``c = e / (1 + t e)``, the greatest value of columns of kinds A and B."""
-        return self.exp_epsilon / (1 + self.half_radius * self.exp_epsilon)
+    @classmethod
+    def of_counts(cls, ball: L1Ball, exp_epsilon: float) -> CountedCone:
+        """Return the cone of a ball whose weights are counts."""
+        t = float(ball.half_radius)
+        return CountedCone(ball.prior, t, exp_epsilon, ball.within_simplex, total=sum(ball.weights))
 
     def weight_up_to(self, mass: float) -> int:
-        """Return the greatest weight of a set of at most a mass; rounding errs towards more."""
+        """Return the greatest weight of a set of at most a mass; on the edge, rounding counts one more."""
         return min(int(np.floor(self.total * (mass + RAY_EDGE))), self.total)
 
     def weight_from(self, mass: float) -> int:
-        """Return the least weight of a set of at least a mass; rounding errs towards less."""
+        """Return the least weight of a set of at least a mass; on the edge, rounding counts one less."""
         return max(int(np.ceil(self.total * (mass - RAY_EDGE))), 0)
-
-
-def greatest_near(utility: FInformation, level: Floats, error: Floats | float) -> Floats:
-    """Return the greatest f within an error of each level: a convex f has it at an end."""
-    return greatest_between(utility, level - error, level + error)
-
-
-def greatest_between(utility: FInformation, low: Floats, high: Floats) -> Floats:
-    """Return the greatest f of intervals, infinite where f is beyond floats at an end of one."""
-    below = np.asarray(utility.f(np.maximum(low, 0.0)), dtype=float)
-    above = np.asarray(utility.f(high), dtype=float)
-    return as_bound(np.maximum(below, above))
 
 
 def sizes_of_sets(costs: Floats, multipliers: Floats) -> Floats:
@@ -93,26 +84,25 @@ class TwoValues:
     off_error: Floats
 
     @classmethod
-    def of_kind_a(cls, cone: Cone, utility: FInformation, *, massless: bool) -> TwoValues:
+    def of_kind_a(cls, cone: CountedCone, utility: FInformation, *, massless: bool) -> TwoValues:
         """Return ``c`` on S and ``m = (1 - c P(S)) / (1 - P(S) + t)`` off it, while ``m >= 0``.
 
         S has all mass only where symbols without mass are left off it, which a known prior does not have.
         """
-        weights = np.arange(min(cone.weight_up_to(1 / cone.top), cone.total - (not massless)) + 1)
+        weights = np.arange(min(cone.weight_up_to(cone.heaviest_ab), cone.total - (not massless)) + 1)
         on_mass, off_mass = weights / cone.total, (cone.total - weights) / cone.total
-        room = off_mass + cone.half_radius
-        off = np.clip((1 - cone.top * on_mass) / room, 0.0, min(cone.top, 1.0))
-        on = np.full(off.shape, cone.top)
-        # m is between 0 and 1 however little is known of it.
-        error = np.minimum(8 * EPS * (1 + 1 / room), 1.0)
+        off = np.clip(cone.off_a(on_mass, off_mass), 0.0, min(cone.c, 1.0))
+        on = np.full(off.shape, cone.c)
+        # m is between 0 and 1, however great its error.
+        error = np.minimum(8 * EPS * (1 + 1 / (off_mass + cone.t)), 1.0)
         return cls._scaled(on, off, error, on_mass, off_mass, utility)
 
     @classmethod
-    def of_kind_d(cls, cone: Cone, utility: FInformation) -> TwoValues:
+    def of_kind_d(cls, cone: CountedCone, utility: FInformation) -> TwoValues:
         """Return ``e`` on S and 1 off it, while ``P(S) <= t``."""
-        weights = np.arange(cone.weight_up_to(min(cone.half_radius, 1.0)) + 1)
+        weights = np.arange(cone.weight_up_to(min(cone.heaviest_cd, 1.0)) + 1)
         on_mass, off_mass = weights / cone.total, (cone.total - weights) / cone.total
-        on = np.full(weights.shape, cone.exp_epsilon)
+        on = np.full(weights.shape, cone.e)
         return cls._scaled(on, np.ones(on.shape), np.zeros(on.shape), on_mass, off_mass, utility)
 
     @classmethod
@@ -174,13 +164,13 @@ class OneBetween:
     error: float
 
     @classmethod
-    def of_weight(cls, cone: Cone, weight: int, utility: FInformation) -> OneBetween:
+    def of_weight(cls, cone: CountedCone, weight: int, utility: FInformation) -> OneBetween:
         """Return ``x = (1 - c P(S)) / P_f`` while ``0 <= x <= c``, for a symbol of positive weight."""
-        c, total = cone.top, cone.total
-        first = cone.weight_from(max(1 / c - weight / total, 0.0))
-        weights = np.arange(first, min(cone.weight_up_to(1 / c), total - weight) + 1)
+        c, total = cone.c, cone.total
+        first = cone.weight_from(max(cone.heaviest_ab - weight / total, 0.0))
+        weights = np.arange(first, min(cone.weight_up_to(cone.heaviest_ab), total - weight) + 1)
         mass, own, rest = weights / total, weight / total, (total - weight - weights) / total
-        between = np.clip((1 - c * mass) / own, 0.0, c)
+        between = np.clip(cone.between_b(mass, own), 0.0, c)
         error = 16 * EPS / own
         on_f = float(greatest_near(utility, np.array([c]), 8 * EPS * c)[0])
         own_f = greatest_near(utility, between, error)

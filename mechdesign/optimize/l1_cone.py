@@ -1,0 +1,143 @@
+"""The column cone of an l1 ball: its numbers, and the four kinds of its extreme rays.
+
+The cone is ``K = { v >= 0 : max v <= e h(v) }``. With ``t = radius/2`` and ``c = e / (1 + t e)`` every extreme ray
+is, up to scale, of one of four kinds; S is a set of symbols and P(S) its estimated mass.
+
+A. ``c`` on S and ``m = (1 - c P(S)) / (1 - P(S) + t)`` elsewhere, m >= 0.
+B. ``c`` on S, ``x = (1 - c P(S)) / P_f`` at one symbol f outside S, 0 <= x <= c, and 0 elsewhere.
+C. ``e (b - t)`` on S, 1 on S', 0 elsewhere, with 0 < P(S) < t (or P(S) = 0), ``b = P(S) + P(S')`` and
+   ``b - t >= 1/e``.
+D. ``e`` on S and 1 elsewhere, with P(S) <= t and t > 0.
+
+For the ball as printed in ED Proposition 2 there are only kinds A and B. The ball cut with the simplex adds C and D
+where t > 0. From t = 1 on (local differential privacy) only D is left: the staircase columns of Kairouz, Oh and
+Viswanath.
+
+The numbers of a cone are floats where columns are priced, and Fractions in closed forms.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mechdesign.numerics.arrays import Floats
+from mechdesign.numerics.bounds import as_bound
+from mechdesign.uncertainty import L1Ball
+from mechdesign.utility import FInformation
+
+Number = TypeVar("Number", float, Fraction)
+
+
+@dataclass(frozen=True, eq=False)
+class L1Cone(Generic[Number]):
+    """The column cone of an l1 ball.
+
+    Attributes
+    ----------
+    P : array, shape (N,)
+        The estimated prior.
+    t : number
+        Half the radius of the ball.
+    e : number
+        exp(epsilon), above 1.
+    within_simplex : bool
+        Whether the ball is cut with the simplex.
+
+    Examples
+    --------
+    >>> cone = L1Cone(np.array([0.5, 0.3, 0.2]), 0.25, 2.0)
+    >>> round(cone.c, 4), cone.heaviest_ab, cone.lightest_support_c
+    (1.3333, 0.75, 0.75)
+    >>> cone.has_cd, cone.only_d
+    (True, False)
+    """
+
+    P: NDArray[Any]
+    t: Number
+    e: Number
+    within_simplex: bool = True
+
+    @classmethod
+    def of(cls, ball: L1Ball, exp_epsilon: float) -> L1Cone[float]:
+        """Return the cone of a ball in floats."""
+        return L1Cone(ball.prior, float(ball.half_radius), exp_epsilon, ball.within_simplex)
+
+    @property
+    def c(self) -> Number:
+        """``e / (1 + t e)``, the greatest value of kinds A and B; exp(epsilon') of ED eq. (43)."""
+        return self.e / (1 + self.t * self.e)
+
+    # Which kinds there are
+
+    @property
+    def has_cd(self) -> bool:
+        """Whether rays of kinds C and D may exist."""
+        return self.within_simplex and self.t > 0
+
+    @property
+    def only_d(self) -> bool:
+        """Whether every ray is of kind D: the ball is the whole simplex."""
+        return self.within_simplex and self.t >= 1
+
+    # Limits of masses
+
+    @property
+    def heaviest_ab(self) -> Number:
+        """``1/c``, the greatest mass of S in kinds A and B."""
+        return 1 / self.c
+
+    @property
+    def heaviest_cd(self) -> Number:
+        """``t``, the greatest mass of S in kinds C and D."""
+        return self.t
+
+    @property
+    def lightest_support_c(self) -> Number:
+        """``t + 1/e``, the least mass of S and S' together in kind C."""
+        return self.t + 1 / self.e
+
+    # Values, for masses that are numbers or arrays
+
+    def left_by(self, mass: Any) -> Any:
+        """Return ``1 - c P(S)``, what S leaves for the other symbols in kinds A and B."""
+        return 1 - self.c * mass
+
+    def off_a(self, mass: Any, rest: Any) -> Any:
+        """Return the value m of kind A off S, from the mass of S and the mass of the other symbols."""
+        return self.left_by(mass) / (rest + self.t)
+
+    def whole_a(self, mass: Any) -> tuple[Any, Any]:
+        """Return the values of kind A on S and off it, both times ``1 - P(S) + t``."""
+        return self.c * (1 - mass + self.t), self.left_by(mass)
+
+    def between_b(self, mass: Any, own: Any) -> Any:
+        """Return the value x of kind B, from the mass of S and that of the fractional symbol."""
+        return self.left_by(mass) / own
+
+    def top_c(self, support: Any) -> Any:
+        """Return the value ``e (b - t)`` of kind C on S, from the mass b of S and S' together."""
+        return self.e * (support - self.t)
+
+
+def greatest_near(utility: FInformation, value: Floats, error: Floats | float) -> Floats:
+    """Return the greatest f within an error of each value.
+
+    Examples
+    --------
+    >>> from mechdesign.utility import ChiSquare
+    >>> greatest_near(ChiSquare(), np.array([0.0, 2.0]), 0.5)
+    array([1.  , 2.25])
+    """
+    return greatest_between(utility, value - error, value + error)
+
+
+def greatest_between(utility: FInformation, low: Floats, high: Floats) -> Floats:
+    """Return the greatest f of intervals, infinite where f overflows at an end: a convex f is greatest at an end."""
+    below = np.asarray(utility.f(np.maximum(low, 0.0)), dtype=float)
+    above = np.asarray(utility.f(high), dtype=float)
+    return as_bound(np.maximum(below, above))

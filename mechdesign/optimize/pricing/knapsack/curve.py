@@ -1,0 +1,181 @@
+"""Kinds whose reduced costs are a curve over the mass of one set: A, D, and B with a given fractional symbol."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from mechdesign.numerics.arrays import Floats
+from mechdesign.numerics.bounds import as_bound
+from mechdesign.optimize.pricing.envelope import FINER, Envelope, Intervals
+from mechdesign.optimize.pricing.half_enumeration import Effort, Indices, Masks, Window, enumerate_sets
+from mechdesign.optimize.pricing.knapsack.found import INCOMPLETE, NOTHING, Batch
+from mechdesign.optimize.pricing.knapsack.kind import Choice, Kind, Peak, PricedCone, Relaxation
+from mechdesign.optimize.pricing.two_valued import EPS
+
+_MOST_BLOCKS = 384
+_MOST_ROUNDS = 24
+_MOST_LEVELS = 12
+
+
+@dataclass(frozen=True)
+class Terms:
+    """Terms of Q times the reduced cost: ``w on + (1 - w) off + rest - factor lambda(S)``, and Q."""
+
+    on: Floats
+    off: Floats
+    rest: Floats
+    scale: Floats
+
+
+class Curve(Kind):
+    """A kind whose reduced cost depends on the mass and the multipliers of one set.
+
+    Parameters
+    ----------
+    priced, choice
+        As for every kind.
+    low, high : float
+        The least and the greatest mass of the set.
+    factor : float
+        That of lambda(S) in Q times the reduced cost.
+    """
+
+    def __init__(self, priced: PricedCone, choice: Choice, low: float, high: float, factor: float) -> None:
+        super().__init__(priced, choice)
+        self.low, self.high, self.factor = low, high, factor
+        self.envelope = Envelope.of(self.cone.P, priced.multipliers, choice.allowed, choice.forced)
+        # Masses and multipliers are sums; f has its own error.
+        self.rounding = priced.unit * (1 + factor) * (1 + priced.size) * 4 + factor * priced.slip
+
+    @abstractmethod
+    def terms(self, w: Floats) -> Terms:
+        """Return the terms for masses, rounded up."""
+
+    @abstractmethod
+    def build(self, members: Masks, mass: Floats) -> Floats:
+        """Return the columns of sets up to scale, shape (N, k)."""
+
+    @abstractmethod
+    def like(self, choice: Choice) -> Curve:
+        """Return the same kind for another choice."""
+
+    def prefixes(self) -> Iterator[Batch]:
+        """Yield the columns of the first few symbols in the order of the relaxation."""
+        yield self._batch(self.envelope.prefixes(self.sure))
+
+    def neighbours(self, peak: Peak | None) -> Iterator[Batch]:
+        """Yield columns of sets of about the mass of the peak."""
+        if peak is not None:
+            yield self._batch(self.sets_near(self.envelope, peak.mass))
+
+    def split(self, peak: Peak | None) -> list[list[Kind]]:
+        """Return the columns without and with the symbol that the peak holds in part."""
+        if peak is None or self.envelope.order.size == 0:
+            return []
+        symbol = int(self.envelope.order[peak.piece])
+        return [[self.like(self.choice.without(symbol)), self.like(self.choice.holding(symbol))]]
+
+    def relaxation(self, floor: float, effort: Effort) -> Relaxation:  # noqa: ARG002 - always quick
+        """Return a bound from the blocks of masses, at levels that rise to what the blocks' ends reach."""
+        level, bound, peak = floor, np.inf, None
+        for _ in range(_MOST_LEVELS):
+            blocks, heights, upper = self._above(level)
+            bound = min(bound, upper)
+            if blocks.left.size == 0:
+                break
+            k = int(np.argmax(heights))
+            peak = Peak(int(blocks.piece[k]), float(blocks.left[k]))
+            _, _, ends = self._heights(blocks, level)
+            reached = level + float(ends.max())
+            if not reached > level or bound - reached <= 1e-13 * (1 + abs(bound)):
+                break
+            level = reached
+        return Relaxation(max(bound, floor), peak)
+
+    def columns_above(self, level: float, effort: Effort) -> Iterator[Batch]:
+        """Yield the columns above a level, piece by piece of the envelope."""
+        blocks, heights, _ = self._above(level)
+        pad = self.priced.unit
+        P, multipliers = self.cone.P, self.priced.multipliers
+        for piece in np.unique(blocks.piece):
+            here = blocks.piece == piece
+            slope = self.envelope.slope(int(piece))
+            left, right, height = blocks.left[here], blocks.right[here], heights[here]
+            peak = float(left[np.argmax(height)] + right[np.argmax(height)]) / 2
+            losses = self.choice.losses(multipliers - slope * P)
+            limit = float(height.max()) / max(self.factor, EPS) + pad * (self.priced.size + abs(slope))
+            window = Window(float(left.min()) - pad, float(right.max()) + pad, peak, limit, losses)
+            sets = enumerate_sets(window, self.choice.groups, P, effort)
+            for members, _ in sets.parts:
+                yield self._batch(members)
+            if not sets.complete:
+                yield INCOMPLETE
+
+    def _batch(self, members: Masks) -> Batch:
+        """Return the columns of the sets whose mass the kind allows."""
+        mass = members @ self.cone.P
+        fits = (mass >= self.low - self.priced.unit) & (mass <= self.high + self.priced.unit)
+        members, mass = members[fits], np.clip(mass[fits], self.low, self.high)
+        if mass.size == 0:
+            return NOTHING
+        costs, errors = self._costs(mass, members @ self.priced.multipliers)
+
+        def build(which: Indices) -> Floats:
+            columns = self.build(members[which], mass[which])
+            result: Floats = columns / (self.cone.P @ columns)
+            return result
+
+        return Batch.of(costs, costs + errors, build)
+
+    def _costs(self, w: Floats, cost: Floats) -> tuple[Floats, Floats]:
+        """Return reduced costs, and their greatest errors."""
+        terms = self.terms(w)
+        costs: Floats = (w * terms.on + (1 - w) * terms.off + terms.rest - self.factor * cost) / terms.scale
+        sizes = w * np.abs(terms.on) + (1 - w) * np.abs(terms.off) + np.abs(terms.rest)
+        return costs, self.rounding + self.priced.unit * sizes / terms.scale
+
+    def _heights(self, blocks: Intervals, level: float) -> tuple[Floats, Floats, Floats]:
+        """Return bounds of Q times the reduced cost's excess over a level in blocks, least Q, and best end."""
+        envelope = self.envelope
+        totals, ons, offs, scales, sizes = [], [], [], [], []
+        for w in (blocks.left, blocks.right):
+            terms = self.terms(w)
+            sizes.append(np.abs(terms.on) + np.abs(terms.off) + np.abs(terms.rest) + abs(level) * terms.scale)
+            cost = envelope.cost(blocks.piece, w)
+            totals.append(w * terms.on + (1 - w) * terms.off + terms.rest - self.factor * cost - level * terms.scale)
+            ons.append(terms.on)
+            offs.append(terms.off)
+            scales.append(terms.scale)
+        # Chords of the convex terms, times masses, make a parabola between the ends.
+        bend = -(blocks.right - blocks.left) * ((ons[1] - ons[0]) - (offs[1] - offs[0]))
+        bend = np.maximum(bend, 0.0)
+        apart = np.abs(totals[1] - totals[0])
+        ends = np.maximum(totals[0], totals[1])
+        inner = bend > apart
+        bump = np.where(inner, (bend - apart) ** 2 / (4 * np.where(inner, bend, 1.0)), 0.0)
+        scale, most = np.minimum(scales[0], scales[1]), np.maximum(scales[0], scales[1])
+        pad = self.rounding * most + self.priced.unit * (sizes[0] + sizes[1])
+        return as_bound(ends + bump + pad), scale, (ends - pad) / most
+
+    def _above(self, level: float) -> tuple[Intervals, Floats, float]:
+        """Return narrow blocks that may hold columns above a level, with their heights, and a bound of all."""
+        blocks = self.envelope.between(self.low, self.high, self.priced.unit)
+        if blocks.left.size == 0:
+            return blocks, blocks.left, level
+        for _ in range(_MOST_ROUNDS):
+            heights, scale, _ = self._heights(blocks, level)
+            active = heights > 0
+            blocks, heights, scale = blocks.only(active), heights[active], scale[active]
+            if blocks.left.size == 0:
+                return blocks, heights, level
+            if blocks.left.size * FINER > _MOST_BLOCKS or float((blocks.right - blocks.left).max()) < 1e-14:
+                break
+            blocks = blocks.finer()
+        heights, scale, _ = self._heights(blocks, level)
+        active = heights > 0
+        blocks, heights, scale = blocks.only(active), heights[active], scale[active]
+        return blocks, heights, level + float(as_bound(heights / scale).max(initial=0.0))

@@ -1,0 +1,165 @@
+"""The search for one vector of multipliers: it divides kinds, enumerates their sets and keeps what they return."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from mechdesign.optimize.pricing.half_enumeration import Effort
+from mechdesign.optimize.pricing.knapsack.found import Batch, Found
+from mechdesign.optimize.pricing.knapsack.kind import Choice, Kind, PricedCone, Relaxation
+from mechdesign.optimize.pricing.knapsack.kind_a import KindA
+from mechdesign.optimize.pricing.knapsack.kind_b import KindB
+from mechdesign.optimize.pricing.knapsack.kind_b_at import KindBAt
+from mechdesign.optimize.pricing.knapsack.kind_c import KindC
+from mechdesign.optimize.pricing.knapsack.kind_d import KindD
+
+_LEVELS = 6  # on the way down from the bound of the relaxation, each four times as far as the one before
+_STEP = 4.0
+_GUESSED = Effort(1 << 10, 1 << 12, 1 << 10, 6)
+_QUICK = Effort(1 << 13, 1 << 15, 1 << 13, 20)
+_THOROUGH = Effort(1 << 18, 1 << 20, 1 << 16, 200)
+_CLOSE = 2e-11  # to the bound: as good as exact
+_WORTHWHILE = 0.05  # of the gap: what a split must take off the bound
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """A kind, or a part of one, with the bound of its columns."""
+
+    kind: Kind
+    relaxation: Relaxation
+
+    @property
+    def upper(self) -> float:
+        return self.relaxation.upper
+
+
+class Search:
+    """The search for the greatest reduced cost of a cone.
+
+    Parameters
+    ----------
+    priced : PricedCone
+        What is searched.
+    groups : list of lists of int
+        Symbols of equal probability and equal multipliers.
+
+    Attributes
+    ----------
+    found : Found
+        The best columns so far.
+    looked_at : int
+        How many columns were priced.
+    kinds : list of Kind
+        Together they hold every column.
+    """
+
+    def __init__(self, priced: PricedCone, groups: list[list[int]]) -> None:
+        # The constant column is in every cone, and f(1) is 0.
+        self.found = Found(priced.multipliers.size, -float(priced.multipliers.sum()))
+        self.looked_at = 0
+        self.kinds = _kinds(priced, groups)
+        self._close = _CLOSE * (1 + priced.size)
+
+    def guess(self) -> None:
+        """Find columns of great reduced cost, without a bound."""
+        for kind in self.kinds:
+            self._keep(kind.prefixes())
+        for kind in self.kinds:
+            self._keep(kind.neighbours(kind.relaxation(self.found.greatest, _GUESSED).peak))
+        for part in self._divided(_GUESSED):
+            if part.upper > self.found.greatest:
+                self._keep(part.kind.columns_above(self.found.greatest, _GUESSED))
+
+    def run(self, *, thorough: bool) -> float:
+        """Return a bound of the greatest reduced cost."""
+        effort = _THOROUGH if thorough else _QUICK
+        self.guess()
+        top = proved = max(part.upper for part in self._divided(effort))
+        floor = self.found.greatest
+        if not np.isfinite(top):
+            return np.inf
+        if top - floor <= self._close:
+            return max(proved, self.found.upper)
+        for step in range(_LEVELS, -1, -1):
+            level = max(top - (top - floor) / _STEP**step, self.found.greatest)
+            # The columns of all kinds are wanted, even where the sets of one kind are too many to enumerate.
+            complete = [self._keep(kind.columns_above(level, effort)) for kind in self.kinds]
+            if not all(complete):
+                break
+            proved = level
+            if self.found.greatest >= level - self._close:
+                break
+        return max(proved, self.found.upper)
+
+    def _keep(self, batches: Iterable[Batch]) -> bool:
+        """Keep the best columns; return whether these were all that were asked for."""
+        complete = True
+        for batch in batches:
+            self.looked_at += batch.looked_at
+            self.found.add(batch)
+            complete = complete and batch.complete
+        return complete
+
+    def _divided(self, effort: Effort) -> list[_Part]:
+        """Divide the kinds of the greatest bounds while that lowers these bounds; return all parts."""
+        waiting = [_Part(kind, kind.relaxation(self.found.greatest, effort)) for kind in self.kinds]
+        whole: list[_Part] = []
+        for _ in range(effort.splits):
+            if not waiting:
+                break
+            part = waiting.pop(max(range(len(waiting)), key=lambda k: waiting[k].upper))
+            gap = part.upper - self.found.greatest
+            if gap <= self._close:
+                waiting.append(part)
+                break
+            for kinds in part.kind.split(part.relaxation.peak):
+                divided = self._relaxed(kinds, effort)
+                # Either the bound falls or the parts' columns are better.
+                if max(other.upper for other in divided) - self.found.greatest < (1 - _WORTHWHILE) * gap:
+                    waiting.extend(_below(other, part.upper) for other in divided)
+                    break
+            else:
+                whole.append(part)
+        parts = whole + waiting
+        self.kinds = [part.kind for part in parts]
+        return parts
+
+    def _relaxed(self, kinds: list[Kind], effort: Effort) -> list[_Part]:
+        """Return new parts with their bounds, after keeping the columns that are cheap to find."""
+        for kind in kinds:
+            self._keep(kind.prefixes())
+        parts = [_Part(kind, kind.relaxation(self.found.greatest, effort)) for kind in kinds]
+        for part in parts:
+            self._keep(part.kind.neighbours(part.relaxation.peak))
+        return parts
+
+
+def _below(part: _Part, upper: float) -> _Part:
+    """Return a part whose bound is at most that of the part it comes from."""
+    return replace(part, relaxation=replace(part.relaxation, upper=min(part.upper, upper)))
+
+
+def _kinds(priced: PricedCone, groups: list[list[int]]) -> list[Kind]:
+    """Return the kinds of rays that the cone has."""
+    kinds: list[Kind] = []
+    cone, unit = priced.cone, priced.unit
+    P, t, c = cone.P, cone.t, cone.c
+    none, every = np.zeros(P.size, dtype=bool), np.ones(P.size, dtype=bool)
+    if not cone.only_d:
+        light = Choice(c * P <= 1 + unit, none, groups)
+        if t > 0:
+            # With a known prior these columns are sums of columns of kind B, or such columns.
+            kinds.append(KindA(priced, light))
+        if c >= 1 - unit:
+            kinds.append(KindB(priced, light))
+            kinds.extend(KindBAt(priced, light, int(f)) for f in np.flatnonzero(~light.allowed))
+    if cone.has_cd:
+        rare = min(cone.heaviest_cd, 1.0) + unit >= P
+        kinds.append(KindD(priced, Choice(rare, none, groups)))
+        if not cone.only_d and rare.any() and cone.lightest_support_c <= 1 + unit:
+            kinds.append(KindC(priced, Choice(every, none, groups), rare, none))
+    return kinds
