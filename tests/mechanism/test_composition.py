@@ -17,7 +17,7 @@ from tolerances import ALGEBRA
 
 import mechdesign as md
 from mechdesign.cli.main import run
-from mechdesign.cli.output import delta_of, promise
+from mechdesign.cli.output import promise
 from mechdesign.mechanism import composition
 from mechdesign.mechanism.rounding import round_columns, round_to_integers
 
@@ -679,7 +679,9 @@ def test_promises_about_products_in_words():
         for factor in factors[1:]:
             nested_set = md.ProductSet(nested_set, factor)
         guarantee = md.Guarantee(md.Epsilon.of(1), nested_set)
-        return promise(guarantee).removeprefix("PML with epsilon = 1 for every "), delta_of(guarantee)
+        return promise(guarantee).removeprefix(
+            "PML with epsilon = 1 for every "
+        ), guarantee.uncertainty.delta_in_words()
 
     radius = f"a prior within l1 distance {float(counted.radius):.6g} of its estimate"
     words, delta = said(counted, HULL)
@@ -689,8 +691,8 @@ def test_promises_about_products_in_words():
     )
     assert delta is None
     assert said(ANY, ANY, ANY) == ("prior, which is local differential privacy", None)
-    assert said(counted, ANY)[1] == said(ANY, counted)[1] == 0.01
-    assert said(counted, counted, ANY, counted)[1] == 0.03
+    assert said(counted, ANY)[1] == said(ANY, counted)[1] == Fraction("0.01")
+    assert said(counted, counted, ANY, counted)[1] == Fraction("0.03")
     assert said(counted, known)[1] is None
     words, delta = said(known, ANY)
     assert words == (
