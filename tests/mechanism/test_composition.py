@@ -679,8 +679,8 @@ def test_promises_about_products_in_words():
         nested_set = factors[0]
         for factor in factors[1:]:
             nested_set = md.ProductSet(nested_set, factor)
-        guarantee = md.Guarantee(md.Epsilon.of(1), nested_set)
-        return promise(guarantee).removeprefix("PML with epsilon = 1 for every "), guarantee.uncertainty.delta
+        words = promise(md.Guarantee(md.Epsilon.of(1), nested_set)).removeprefix("PML with epsilon = 1 for every ")
+        return words, nested_set.delta
 
     radius = f"a prior within l1 distance {float(counted.radius):.6g} of its estimate"
     words, delta = said(counted, HULL)
