@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mechdesign.data.checks import checked_radius
 from mechdesign.errors import InputError, shorten
+from mechdesign.numerics.arrays import real_array
 from mechdesign.numerics.exact import Epsilon, arb_of, float_up, rational, upper
 
 LEAST_FLOAT = Fraction(math.ulp(0.0))
@@ -67,10 +68,7 @@ def checked_target(value: object) -> Epsilon:
 
 def finite_numbers(values: ArrayLike, name: str) -> NDArray[np.float64]:
     """Return numbers as finite floats."""
-    try:
-        numbers = np.asarray(values, dtype=float)
-    except (TypeError, ValueError):
-        raise InputError(f"{name} are {shorten(values)}; accepted: finite numbers") from None
+    numbers = real_array(values, name, "finite numbers")
     if not np.isfinite(numbers).all():
         raise InputError(f"{name} hold a value that is not finite; accepted: finite numbers")
     return numbers

@@ -37,6 +37,7 @@ from mechdesign.histogram.calibration import (
 from mechdesign.histogram.csh import csh_delta, csh_threshold
 from mechdesign.histogram.hockey_stick import gaussian_divergence, rounded_up
 from mechdesign.histogram.one_factor import common_release_probability
+from mechdesign.numerics.arrays import number_array
 from mechdesign.numerics.exact import Epsilon, arb_of, rational
 
 Integers = NDArray[np.int64]
@@ -69,7 +70,7 @@ def top_k_counts(counts: Integers, k: int) -> tuple[Integers, int]:
     >>> top_k_counts(np.array([9, 2, 7, 4]), 2)
     (array([5, 0, 3, 0]), 4)
     """
-    kept, values = checked_sparsity(k), np.asarray(counts)
+    kept, values = checked_sparsity(k), number_array(counts, "the list of counts", "a list of whole numbers")
     if values.ndim != 1 or values.dtype.kind not in "iu":
         raise InputError(f"the counts are {shorten(counts)}; accepted: a list of whole numbers")
     if values.size and values.min() < 0:
