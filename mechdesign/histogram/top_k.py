@@ -24,21 +24,23 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from mechdesign.data.parameters import Interval, checked_scale, nats
+from mechdesign.data.checks import checked_scale
 from mechdesign.errors import InputError, shorten
 from mechdesign.histogram.calibration import (
     Sparse,
     checked_epsilon,
     checked_sparsity,
-    checked_target,
     checked_tau,
+    reachable_delta,
     required_tau,
 )
 from mechdesign.histogram.csh import csh_delta, csh_threshold
 from mechdesign.histogram.hockey_stick import gaussian_divergence, rounded_up
 from mechdesign.histogram.one_factor import common_release_probability
 from mechdesign.numerics.arrays import number_array
-from mechdesign.numerics.exact import Epsilon, arb_of, rational
+from mechdesign.numerics.epsilon import Epsilon, nats
+from mechdesign.numerics.exact import arb_of, rational
+from mechdesign.numerics.outward import Interval
 
 Integers = NDArray[np.int64]
 
@@ -156,7 +158,7 @@ def top_k_threshold(
         return csh_threshold(k, sigma, epsilon, delta, analysis)
     _check_sum(analysis)
     noise, value = Sparse.of(k, sigma), checked_scale(value_sigma, "value_sigma")
-    e, target = checked_epsilon(epsilon), checked_target(delta)
+    e, target = checked_epsilon(epsilon), reachable_delta(delta)
     return required_tau(
         lambda tau: _delta(noise, value, checked_tau(tau), e),
         _gaussian_alone(noise, value, e),

@@ -29,7 +29,8 @@ from mechdesign.mechanism.mechanism import Mechanism
 from mechdesign.mechanism.proof import MOST_BITS, Guarantee, Integers, checked_bits, exact_ratio
 from mechdesign.mechanism.rounding import round_columns
 from mechdesign.numerics.arrays import Floats, real_array
-from mechdesign.numerics.exact import Epsilon, rounded_text
+from mechdesign.numerics.epsilon import Epsilon
+from mechdesign.numerics.exact import rounded_text
 from mechdesign.uncertainty import ProductSet
 from mechdesign.version import __version__
 
