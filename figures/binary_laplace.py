@@ -23,7 +23,8 @@ from numpy.typing import NDArray
 import mechdesign as md
 from figures.output import Row
 from mechdesign.additive_noise import laplace_scale, laplace_threshold_matrix
-from mechdesign.numerics.exact import Epsilon, xlogx
+from mechdesign.numerics.epsilon import Epsilon
+from mechdesign.numerics.exact import xlogx
 from mechdesign.uncertainty.concentration import weissman_radius_exact
 
 PROBLEMS = Path(__file__).parent.parent / "problems"

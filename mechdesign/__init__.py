@@ -11,7 +11,7 @@ if TYPE_CHECKING:  # what `__getattr__` finds
     from mechdesign.deploy import FrequencyEstimate, estimate_frequencies
     from mechdesign.errors import GuaranteeError, InputError, LimitError, MechdesignError, SolverError
     from mechdesign.mechanism import Guarantee, Mechanism, Optimality, Proof, Provenance, Repair, prove
-    from mechdesign.numerics.exact import Epsilon
+    from mechdesign.numerics.epsilon import Epsilon
     from mechdesign.optimize import (
         Certificate,
         Comparison,
@@ -155,7 +155,7 @@ __all__ = [
 _HOMES = (
     "mechdesign.deploy",
     "mechdesign.errors",
-    "mechdesign.numerics.exact",
+    "mechdesign.numerics.epsilon",
     "mechdesign.mechanism",
     "mechdesign.optimize",
     "mechdesign.planning",

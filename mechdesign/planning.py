@@ -26,9 +26,10 @@ from typing import Any
 
 from mechdesign.data.checks import checked_categories, checked_delta, checked_samples
 from mechdesign.errors import InputError, shorten
-from mechdesign.numerics.exact import Epsilon, arb_of, lower, upper, working_precision
+from mechdesign.numerics.epsilon import Epsilon
+from mechdesign.numerics.exact import arb_of, lower, upper, working_precision
+from mechdesign.numerics.outward import printed_above
 from mechdesign.uncertainty.concentration import (
-    float_above,
     least_whole,
     log_failure_ball,
     probability_above,
@@ -122,7 +123,7 @@ def guaranteed_epsilon(epsilon: object, delta: object, samples: int, categories:
         return math.inf
     with working_precision():
         left = _inverse_exp(design) - radius_ball(n, N, probability, _PHI) / 2
-        return float_above(upper(-left.log())) if left > 0 else math.inf
+        return printed_above(upper(-left.log())) if left > 0 else math.inf
 
 
 def samples_for(epsilon: object, guaranteed: object, delta: object, categories: int) -> int:
@@ -193,7 +194,7 @@ def design_epsilon(guaranteed: object, delta: object, samples: int, categories: 
         with working_precision():
             largest = lower(-(_inverse_exp(target) + radius_ball(n, N, probability, _PHI) / 2).log())
         if largest >= 0:
-            return -float_above(-largest)
+            return -printed_above(-largest)
     # What would do, or why nothing does.
     least = samples_for(0, target, delta, N)
     raise InputError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mechdesign.numerics.exact import Epsilon
+from mechdesign.numerics.epsilon import Epsilon
 from mechdesign.uncertainty import UncertaintySet
 from mechdesign.uncertainty.base import checked_set
 from mechdesign.utility import MutualInformation, Utility

@@ -14,7 +14,7 @@ from pydantic import Field
 from mechdesign.data.fields import ExactNumber, Matrix, Record, Text, checked_record, finite_decimal
 from mechdesign.data.files import write_atomically
 from mechdesign.data.reading import read_bounded
-from mechdesign.errors import InputError, shorten
+from mechdesign.errors import InputError, printable, shorten
 from mechdesign.problem import DesignProblem
 from mechdesign.uncertainty.registry import prior_table, set_of_prior
 from mechdesign.utility import Utility, is_named, utility_by_name
@@ -85,23 +85,24 @@ def read_problem(path: str | os.PathLike[str]) -> ProblemFile:
         On one line, naming the key and the value: for unreadable files, malformed TOML, unknown keys and
         values out of range.
     """
+    source = printable(str(path))
     try:
         text = read_bounded(path, _MOST_BYTES, "a problem file").decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise InputError(f"{path} is not UTF-8 (byte {error.start}); give a problem file") from None
+        raise InputError(f"{source} is not UTF-8 (byte {error.start}); give a problem file") from None
     try:
         data = tomllib.loads(text, parse_float=finite_decimal)
     except (tomllib.TOMLDecodeError, ValueError) as error:
-        raise InputError(f"{path} is not TOML ({shorten(str(error), 120)}); give a problem file") from None
+        raise InputError(f"{source} is not TOML ({shorten(str(error), 120)}); give a problem file") from None
     except RecursionError:
-        raise InputError(f"{path} is nested too deeply; give a problem file") from None
-    record = checked_record(_Problem, data, str(path))
+        raise InputError(f"{source} is nested too deeply; give a problem file") from None
+    record = checked_record(_Problem, data, source)
     try:
         problem = DesignProblem(set_of_prior(record.prior), record.epsilon, _utility(record))
     except InputError as error:
-        raise InputError(f"{path}: {error}") from None
+        raise InputError(f"{source}: {error}") from None
     expected = {
-        key: _expected(f"{path}: expected.{key}", value)
+        key: _expected(f"{source}: expected.{key}", value)
         for key, value in record.expected.model_dump(exclude_none=True).items()
     }
     return ProblemFile(record.title, problem, record.citation, expected)

@@ -11,19 +11,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mechdesign.additive_noise.half_lines import HalfLines
-from mechdesign.data.checks import checked_delta, checked_radius
-from mechdesign.data.parameters import (
-    Interval,
+from mechdesign.data.checks import (
+    checked_delta,
     checked_p_min,
+    checked_radius,
     checked_scale,
-    checked_target,
     finite_numbers,
-    float_above,
-    nats,
+    reachable_epsilon,
 )
 from mechdesign.errors import InputError, shorten
 from mechdesign.numerics.arrays import frozen
-from mechdesign.numerics.exact import Epsilon, arb_of, float_up, working_precision
+from mechdesign.numerics.epsilon import Epsilon, nats
+from mechdesign.numerics.exact import arb_of, float_up, working_precision
+from mechdesign.numerics.outward import Interval, float_above
 from mechdesign.uncertainty.base import exact_prior
 from mechdesign.uncertainty.concentration import weissman_radius_exact
 
@@ -117,7 +117,7 @@ def gaussian_crossings(epsilon: object, sigma: object, prior: object) -> tuple[f
     (-0.371826, inf)
     """
     below, above = _binary_prior(prior)
-    target, s = checked_target(epsilon), checked_scale(sigma, _SIGMA)
+    target, s = reachable_epsilon(epsilon), checked_scale(sigma, _SIGMA)
     with working_precision():
         lines = HalfLines.of(target, s)
         ends = [lines.crossing(q) for q in (below, above)]
@@ -161,7 +161,7 @@ def gaussian_delta(epsilon: object, sigma: object, p_min: object, radius: object
     >>> round(gaussian_delta(1.0, 1.5, 0.3), 6), round(gaussian_delta(1.0, 1.5, 0.3, radius=0.1), 6)
     (0.04728, 0.073826)
     """
-    target, s = checked_target(epsilon), checked_scale(sigma, _SIGMA)
+    target, s = reachable_epsilon(epsilon), checked_scale(sigma, _SIGMA)
     return _delta(target, s, _folded(checked_p_min(p_min), checked_radius(radius)))
 
 
@@ -258,7 +258,7 @@ def gaussian_guarantee(epsilon: object, sigma: object, p_min: object, samples: i
     s, p = checked_scale(sigma, _SIGMA), checked_p_min(p_min)
     failure = checked_delta(delta)
     radius = weissman_radius_exact(samples, 2, delta)
-    target = checked_target(epsilon)
+    target = reachable_epsilon(epsilon)
     delta_1 = _delta(target, s, _folded(p, radius))
     return GaussianGuarantee(
         epsilon=float(target),

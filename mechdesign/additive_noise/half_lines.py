@@ -26,8 +26,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from mechdesign.data.parameters import LEAST_FLOAT, Interval, one_minus_exp
-from mechdesign.numerics.exact import Epsilon, arb_of, lower, upper
+from mechdesign.numerics.epsilon import Epsilon, one_minus_exp
+from mechdesign.numerics.exact import arb_of, lower, upper
+from mechdesign.numerics.outward import LEAST_FLOAT, Interval
 
 _CLOSE = Fraction(1, 10**9)  # of the supremum: how far above what is attained the bound may stay
 _MOST_SPLITS = 2_000  # the bound holds whenever the search ends; wide scales end it far earlier

@@ -15,18 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mechdesign.data.parameters import (
-    Interval,
-    checked_p_min,
-    checked_scale,
-    checked_target,
-    float_above,
-    least_probability,
-    one_minus_exp,
-    scale_above,
-)
+from mechdesign.data.checks import checked_p_min, checked_scale, least_probability, reachable_epsilon
 from mechdesign.errors import InputError, shorten
-from mechdesign.numerics.exact import Epsilon, arb_of, working_precision
+from mechdesign.numerics.epsilon import Epsilon, one_minus_exp
+from mechdesign.numerics.exact import arb_of, working_precision
+from mechdesign.numerics.outward import Interval, float_above, printed_above
 
 _SMALL_EPSILON = Fraction(1, 2)  # below it 1 - exp(-epsilon) is far enough from 1 - p that nothing cancels
 
@@ -114,9 +107,9 @@ def laplace_scale(epsilon: object, p_min: object, radius: object = 0.0) -> float
     >>> laplace_scale(0.7, 0.5)
     0.0
     """
-    target, p = checked_target(epsilon), least_probability(p_min, radius)
+    target, p = reachable_epsilon(epsilon), least_probability(p_min, radius)
     if p == 0 and target.exponent is not None:
-        found = scale_above(2 / target.exponent)
+        found = printed_above(2 / target.exponent)
     elif target.exp_down * p >= 1:
         return 0.0
     else:
@@ -129,10 +122,10 @@ def laplace_scale(epsilon: object, p_min: object, radius: object = 0.0) -> float
 
 def _scale(target: Epsilon, p: Fraction) -> float:
     if target.exponent is not None and target.exponent < _SMALL_EPSILON:
-        return scale_above(-2 / (-one_minus_exp(target) / arb_of(1 - p)).log1p())
+        return printed_above(-2 / (-one_minus_exp(target) / arb_of(1 - p)).log1p())
     # From here on 1 - p e may be tiny; with a rational e it is exact.
     e = target.exp_down
-    return scale_above(2 / arb_of((e - 1) / (1 - p * e)).log1p())
+    return printed_above(2 / arb_of((e - 1) / (1 - p * e)).log1p())
 
 
 def laplace_threshold_matrix(scale: object) -> NDArray[np.float64]:

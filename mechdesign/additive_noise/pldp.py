@@ -14,9 +14,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from mechdesign.data.parameters import checked_scale, checked_target, float_above, nats, scale_above
+from mechdesign.data.checks import checked_scale, reachable_epsilon
 from mechdesign.errors import InputError, shorten
+from mechdesign.numerics.epsilon import nats
 from mechdesign.numerics.exact import arb_of, rational, working_precision
+from mechdesign.numerics.outward import float_above, printed_above
 
 
 def pldp_sigma(epsilon: object, delta: object) -> float:
@@ -46,13 +48,13 @@ def pldp_sigma(epsilon: object, delta: object) -> float:
     >>> round(pldp_sigma(1.0, 1e-6), 6)
     9.983605
     """
-    target, probability = checked_target(epsilon), rational(delta, "delta")
+    target, probability = reachable_epsilon(epsilon), rational(delta, "delta")
     if not 0 < probability < 1:
         raise InputError(f"delta is {shorten(delta)}; accepted: a probability of failure in (0, 1)")
     with working_precision():
         f, e = arb_of(probability).erfcinv(), nats(target)
         found = arb_of(2).sqrt() * (f + (f**2 + e).sqrt()) / e
-        sigma = scale_above(found)
+        sigma = printed_above(found)
     if sigma == float("inf"):
         raise InputError(f"epsilon is {shorten(epsilon)}, whose scale is no float; give a larger epsilon")
     return sigma
@@ -60,7 +62,7 @@ def pldp_sigma(epsilon: object, delta: object) -> float:
 
 def _tails(epsilon: object, sigma: object) -> tuple[Any, Any]:
     """Return the probabilities of the nearer and the farther tail as Arb balls."""
-    e, held = nats(checked_target(epsilon)), checked_scale(sigma, "sigma")
+    e, held = nats(reachable_epsilon(epsilon)), checked_scale(sigma, "sigma")
     # The nearer tail falls with sigma, so the smallest reading of sigma is the worst.
     least, any_reading = arb_of(held.low), held.ball()
     nearer = (least * e / 2 - 1 / least) / arb_of(2).sqrt()

@@ -12,7 +12,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mechdesign.data.parameters import finite_numbers
+from mechdesign.data.checks import finite_numbers
 from mechdesign.errors import InputError, shorten
 from mechdesign.uncertainty.base import exact_prior
 

@@ -14,6 +14,7 @@ from mechdesign.cli.commands import commands
 from mechdesign.errors import InputError, LimitError, MechdesignError, printable, shorten
 
 _TRACEBACK = "MECHDESIGN_TRACEBACK"
+_HALF = 200  # characters at either end of a long message
 _OPTIONS = {
     "header=False": "--no-header",
     "(show_values": "(--show-values",
@@ -65,7 +66,12 @@ def _usage(error: click.ClickException) -> str:
     message, context = error.format_message(), getattr(error, "ctx", None)
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         return message
-    return printable(message) + ("" if context is None else f" (see {context.command_path} --help)")
+    return printable(_cut(message)) + ("" if context is None else f" (see {context.command_path} --help)")
+
+
+def _cut(message: str) -> str:
+    """Return a message of click, which holds values at full length, without its middle where it is long."""
+    return message if len(message) <= 2 * _HALF else f"{message[:_HALF]} ... {message[-_HALF:]}"
 
 
 def _in_options(message: str) -> str:

@@ -66,11 +66,11 @@ class Alphabet:
     def __post_init__(self) -> None:
         object.__setattr__(self, "_table", {label: code for code, label in enumerate(self.labels)})
         for name, label in (("unknown", self.unknown), ("missing", self.missing)):
-            if label is not None and label not in self._table:
+            if label is not None and not (isinstance(label, str) and label in self._table):
                 raise InputError(
                     f"{name} values are to be taken for {shorten(label)}, which is no label; accepted: {self._listed()}"
                 )
-        if self.integers not in (None, "codes", "labels"):
+        if self.integers is not None and not (isinstance(self.integers, str) and self.integers in {"codes", "labels"}):
             raise InputError(f'integers is {shorten(self.integers)}; accepted: "codes" or "labels"')
 
     def takes_integers_as_codes(self) -> bool:

@@ -1,12 +1,18 @@
-"""The numbers that describe samples and priors, checked: sizes, probabilities of failure, radii."""
+"""The numbers that describe samples, priors and noise, checked: sizes, probabilities of failure, radii, scales."""
 
 from __future__ import annotations
 
 import operator
 from fractions import Fraction
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 from mechdesign.errors import InputError, shorten
+from mechdesign.numerics.arrays import Floats, real_array
+from mechdesign.numerics.epsilon import Epsilon
 from mechdesign.numerics.exact import rational
+from mechdesign.numerics.outward import Interval
 
 MOST_SAMPLES = 10**15
 """Sizes beyond it are refused: floats would not hold them exactly."""
@@ -55,3 +61,45 @@ def checked_radius(value: object) -> Fraction:
     if not 0 <= radius <= 2:
         raise InputError(f"the radius is {shorten(value)}; accepted: 0 (known prior) to 2 (any prior)")
     return radius
+
+
+def checked_scale(value: object, name: str = "the scale") -> Interval:
+    """Return a positive scale: the decimal it says, and the double that it is where it is one."""
+    said = rational(value, name)
+    if said <= 0:
+        raise InputError(f"{name} is {shorten(value)}; accepted: a finite number above 0")
+    held = Fraction(float(value)) if isinstance(value, float | np.floating) else said
+    return Interval(min(said, held), max(said, held))
+
+
+def checked_p_min(value: object) -> Fraction:
+    """Return the probability of the rarer of two symbols, in (0, 1/2]."""
+    p_min = rational(value, "p_min")
+    if not 0 < p_min <= Fraction(1, 2):
+        raise InputError(f"p_min is {shorten(value)}; accepted: the smaller of two probabilities, in (0, 0.5]")
+    return p_min
+
+
+def reachable_epsilon(value: object) -> Epsilon:
+    """Return a positive epsilon; of a float the smaller of the decimal it says and the double it is."""
+    epsilon = Epsilon.of(value)
+    if isinstance(value, float | np.floating):
+        epsilon = Epsilon.of(min(rational(value, "epsilon"), Fraction(float(value))))
+    if epsilon == Epsilon.of(0) or epsilon.power == 1:
+        raise InputError(
+            f"epsilon is {shorten(value)}, which no finite amount of noise reaches; accepted: a number above 0"
+        )
+    return epsilon
+
+
+def finite_numbers(values: ArrayLike, name: str) -> Floats:
+    """Return numbers as finite floats."""
+    numbers = real_array(values, name, "finite numbers")
+    if not np.isfinite(numbers).all():
+        raise InputError(f"{name} hold a value that is not finite; accepted: finite numbers")
+    return numbers
+
+
+def least_probability(p_min: object, radius: object) -> Fraction:
+    """Return the least probability that a symbol has in an l1 ball: ``p_min - radius / 2``, but not below 0."""
+    return max(Fraction(0), checked_p_min(p_min) - checked_radius(radius) / 2)

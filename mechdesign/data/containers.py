@@ -127,7 +127,7 @@ def _as_arrow(records: Any, package: str, alphabet: Alphabet) -> Any:
         if package == "pandas":
             return pa.Array.from_pandas(records)
         return records.to_arrow() if package == "polars" else records
-    except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError, UnicodeError) as error:
         raise InputError(
             f"the records are a Series of mixed values{alphabet.shown(str(error))}; accepted: labels, as text"
         ) from None
@@ -156,7 +156,11 @@ def _encoded_array(records: NDArray[Any], alphabet: Alphabet) -> tuple[Codes, bo
     if records.dtype.kind == "U":
         import pyarrow as pa
 
-        return alphabet.codes_of_arrow(pa.array(np.ma.getdata(records), mask=masked)), False
+        try:
+            texts = pa.array(np.ma.getdata(records), mask=masked)
+        except UnicodeError:  # halves of surrogate pairs, which no label holds
+            return _encoded_list(records.tolist(), alphabet)
+        return alphabet.codes_of_arrow(texts), False
     if records.dtype.kind in "OT":
         return _encoded_list(records.tolist(), alphabet)
     raise InputError(f"the records are of type {records.dtype}; accepted: labels as text, or integer codes")

@@ -124,7 +124,7 @@ def _label_of(value: object, where: str, *, show_values: bool) -> str:
     except InputError as error:
         if show_values:
             raise InputError(f"{where}: {error}") from None
-    if value == "":
+    if isinstance(value, str) and not value:
         raise InputError(f"{where} is empty; accepted: a label")
     kind = "text" if isinstance(value, str) else f"a {type(value).__name__}"
     raise InputError(

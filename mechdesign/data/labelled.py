@@ -14,6 +14,7 @@ import numpy as np
 
 from mechdesign.data.labels import canonical_labels
 from mechdesign.errors import InputError, shorten
+from mechdesign.numerics.arrays import entries
 
 _SHOWN = 5  # labels in a message
 
@@ -157,7 +158,7 @@ def vectors(value: Any, name: str) -> list[Any]:
     """Return the rows of a data frame, as mappings from the labels of its columns; anything else as a list."""
     found = table(value, name)
     if own_labels(found.columns) is None:
-        return list(found.values)
+        return entries(found.values, name, "a list of priors")
     return [dict(zip(found.columns or (), row, strict=True)) for row in found.values.tolist()]
 
 
@@ -181,8 +182,8 @@ def _is_table(value: Any) -> TypeGuard[Any]:
 
 
 def _is_series(value: Any) -> TypeGuard[Any]:
-    # Lists have a method of the name `index`, and neither arrays nor polars have an index.
-    return hasattr(value, "index") and hasattr(value, "to_numpy") and not hasattr(value, "columns")
+    # The index of lists, tuples and Arrow's arrays is a method.
+    return not callable(getattr(value, "index", len)) and hasattr(value, "to_numpy") and not hasattr(value, "columns")
 
 
 def _labels_of_index(index: Any, name: str) -> Labels:

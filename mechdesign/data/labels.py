@@ -10,6 +10,7 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from mechdesign.errors import InputError, shorten
+from mechdesign.numerics.arrays import entries
 
 _LONGEST = 1_000
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")  # Unicode's category Cc, which will never grow
@@ -63,9 +64,7 @@ def canonical_labels(values: Iterable[object], size: int) -> tuple[str, ...]:
     """
     if isinstance(values, str):
         raise InputError(f"labels are {shorten(values)}, one string; give a list of labels")
-    if not isinstance(values, Iterable):
-        raise InputError(f"labels are {shorten(values)}; give a list of labels")
-    given = list(values)
+    given = entries(values, "the argument labels", "a list of labels")
     labels = tuple(given) if _canonical(given) else tuple(canonical_label(value) for value in given)
     if len(labels) != size:
         raise InputError(f"there are {len(labels)} labels for {size} symbols; give one label a symbol")

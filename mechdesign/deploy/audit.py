@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 from mechdesign.data.checks import checked_samples
 from mechdesign.errors import GuaranteeError, InputError, shorten
 from mechdesign.mechanism import Mechanism
-from mechdesign.numerics.arrays import frozen
+from mechdesign.numerics.arrays import frozen, number_array
 from mechdesign.numerics.exact import rational
 
 Codes = NDArray[np.intp]
@@ -215,7 +215,7 @@ def audit_counts(mechanism: Mechanism, counts: ArrayLike, *, failure: object = 1
     (('x1', 'y1'), ('x1', 'y2'))
     """
     shape = _checked_mechanism(mechanism).numerators.shape
-    seen = np.asarray(counts)
+    seen = number_array(counts, "the table of counts", f"integers of shape {shape}")
     if seen.dtype.kind not in "iu" or seen.shape != shape:
         raise InputError(f"the counts are {seen.dtype} of shape {seen.shape}; accepted: integers of shape {shape}")
     most = int(seen.max())

@@ -300,7 +300,7 @@ def _check_independent(groups: tuple[tuple[str, ...], ...]) -> None:
 
 
 def _check_choice(name: str, value: object, accepted: tuple[str, ...]) -> None:
-    if value not in accepted:
+    if not isinstance(value, str) or value not in accepted:
         raise InputError(f"{name} is {shorten(value)}; accepted: {' or '.join(map(repr, accepted))}")
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from mechdesign.numerics.arrays import Floats
 
 _LEAST_LOG = -140.0
+_LEAST_RADIUS = 2.0**-80  # limits move by 1e-12 at most; of less, rounding would leave nothing of the root below
 _HALVINGS = 40  # of an interval of 140 or so: 1e-10 is left
 
 
@@ -96,6 +97,7 @@ def greatest_mean(functionals: Floats, fractions: Floats, radius: Floats) -> Flo
 
     This is Wilson's ``0.5 + 0.5 sqrt(0.04 / 1.04)``.
     """
+    radius = np.maximum(radius, _LEAST_RADIUS)
     seen = fractions > 0
     w, top = fractions[seen, None], functionals.max(axis=0)
     span = top - functionals[seen].min(axis=0)

@@ -12,10 +12,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from mechdesign.data.checks import checked_delta
-from mechdesign.data.parameters import Interval, checked_scale, float_above, scale_above
+from mechdesign.data.checks import checked_delta, checked_scale
 from mechdesign.errors import InputError, shorten
-from mechdesign.numerics.exact import Epsilon, rational, rounded_text
+from mechdesign.numerics.epsilon import Epsilon
+from mechdesign.numerics.exact import rational, rounded_text
+from mechdesign.numerics.outward import Interval, float_above, printed_above
 
 _MOST_COUNTERS = 10**9
 _FARTHEST = 2.0**13  # deviations: the probability of more is below every float
@@ -102,12 +103,12 @@ def checked_epsilon(epsilon: object) -> Epsilon:
     return found if found.exponent is None else Epsilon.of(_smaller(epsilon, found.exponent))
 
 
-def checked_target(delta: object) -> Fraction:
+def reachable_delta(delta: object) -> Fraction:
     """Return a delta that can be reached, in (0, 1) and not below the least float.
 
     Examples
     --------
-    >>> checked_target("1e-5")
+    >>> reachable_delta("1e-5")
     Fraction(1, 100000)
     """
     found = _smaller(delta, checked_delta(delta))
@@ -349,4 +350,4 @@ def upper_threshold(tau: object, lower: object = 1) -> float:
     checked_tau(tau)
     said = rational(tau, "tau")
     held = Fraction(float(tau)) if isinstance(tau, float | np.floating) else said
-    return scale_above(max(said, held) + int(lower))
+    return printed_above(max(said, held) + int(lower))

@@ -29,19 +29,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from mechdesign.data.parameters import nats
 from mechdesign.errors import InputError, LimitError, shorten
 from mechdesign.histogram.calibration import (
     Sparse,
     best_pair,
     checked_epsilon,
     checked_sparsity,
-    checked_target,
     checked_tau,
     chosen,
     least_noise,
     least_tau,
     meets,
+    reachable_delta,
     required_tau,
 )
 from mechdesign.histogram.csh_pair import Pair, pair_deltas
@@ -50,12 +49,12 @@ from mechdesign.histogram.hockey_stick import (
     SplitBound,
     gaussian_divergence,
     greatest_over_splits,
-    log_survival,
     release_probability,
     rounded_up,
 )
 from mechdesign.histogram.one_factor import common_release_probability
-from mechdesign.numerics.exact import Epsilon, arb_of
+from mechdesign.numerics.epsilon import Epsilon, nats
+from mechdesign.numerics.exact import arb_of
 
 EXTREMES = "exact-extremes-unproved"
 ANALYSES = ("proved", "theorem-11", "theorem-12", "exact", EXTREMES)
@@ -195,20 +194,15 @@ def _by(terms: _Terms, release: Callable[[int], Ball]) -> Callable[[int, int], f
 
 
 def _theorem_12(terms: _Terms, steps: int) -> float:
+    # The fourth case of the theorem, G(epsilon + log w, mu) with w = 1 - L and L the term of Lemma 10, never decides:
+    # P(S) - w exp(epsilon) Q(S) = w (P(S) - exp(epsilon) Q(S)) + (1 - w) P(S), which is at most G(epsilon, mu) + L.
     k = terms.k
 
     def shift(shared: int) -> Ball:
         return arb_of(shared).sqrt().min((shared + arb_of(k).sqrt()).sqrt() / 2)
 
     def split(new: int, shared: int) -> float:
-        def both() -> Ball:
-            return terms.lemma_10(new) + terms.gaussian(lambda: shift(shared))
-
-        def case_four() -> Ball:
-            survival = log_survival(new + 1, terms.own() / (1 + 1 / arb_of(k).sqrt().sqrt()))
-            return gaussian_divergence(nats(terms.epsilon) + survival, shift(shared) / arb_of(terms.noise.sigma.low))
-
-        return max(rounded_up(both), rounded_up(case_four))
+        return rounded_up(lambda: terms.lemma_10(new) + terms.gaussian(lambda: shift(shared)))
 
     ends = max(rounded_up(lambda: terms.lemma_10(k)), rounded_up(terms.lemma_8))
     return greatest_over_splits(k, ends, [split], steps)
@@ -348,7 +342,7 @@ def csh_threshold(k: int, sigma: object, epsilon: object, delta: object, analysi
     >>> [round(csh_threshold(10, 28.23253992, 0.35, 1e-5, name), 4) for name in ("proved", "theorem-12")]
     [153.9614, 210.5161]
     """
-    noise, target = Sparse.of(k, sigma), checked_target(delta)
+    noise, target = Sparse.of(k, sigma), reachable_delta(delta)
     e, name = checked_epsilon(epsilon), chosen(analysis, ANALYSES)
     return required_tau(
         lambda tau: _delta(_Terms(noise, checked_tau(tau), e), name, _STEPS, target),
@@ -396,7 +390,7 @@ def csh_least_sigma(k: int, epsilon: object, delta: object, analysis: str = "pro
     (17.659577, 17.695454)
     """
     counters, e, name = checked_sparsity(k), checked_epsilon(epsilon), chosen(analysis, ANALYSES)
-    return least_noise(lambda sigma: _gaussian_alone(Sparse.of(counters, sigma), e, name), checked_target(delta))
+    return least_noise(lambda sigma: _gaussian_alone(Sparse.of(counters, sigma), e, name), reachable_delta(delta))
 
 
 def csh_best(k: int, epsilon: object, delta: object, analysis: str = "proved") -> tuple[float, float]:
@@ -427,7 +421,7 @@ def csh_best(k: int, epsilon: object, delta: object, analysis: str = "proved") -
     >>> round(sigma, 2), round(tau, 3)
     (18.26, 141.764)
     """
-    counters, target = checked_sparsity(k), checked_target(delta)
+    counters, target = checked_sparsity(k), reachable_delta(delta)
     e, name = checked_epsilon(epsilon), chosen(analysis, ANALYSES)
 
     def rough(sigma: float, places: float) -> float | None:

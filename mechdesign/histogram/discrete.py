@@ -61,15 +61,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mechdesign.data.parameters import float_above, nats, scale_above
 from mechdesign.errors import InputError, LimitError, shorten
 from mechdesign.histogram.calibration import (
     checked_epsilon,
     checked_sparsity,
-    checked_target,
     checked_tau,
     chosen,
     meets,
+    reachable_delta,
 )
 from mechdesign.histogram.discrete_sampler import (
     Integers,
@@ -79,7 +78,9 @@ from mechdesign.histogram.discrete_sampler import (
     gaussian_weights,
 )
 from mechdesign.mechanism.sampler import RandomBytes
-from mechdesign.numerics.exact import Epsilon, arb_of, rational, rounded_text, short_text, working_precision
+from mechdesign.numerics.epsilon import Epsilon, nats
+from mechdesign.numerics.exact import arb_of, rational, rounded_text, short_text, working_precision
+from mechdesign.numerics.outward import float_above, printed_above
 
 ANALYSES = ("proved", "jensen", "theorem-21")
 
@@ -248,7 +249,7 @@ def discrete_delta(
 
 
 def _sum(gauss: Fraction, infinite: Fraction) -> float:
-    return min(1.0, scale_above(gauss + infinite))
+    return min(1.0, printed_above(gauss + infinite))
 
 
 def discrete_threshold(
@@ -285,7 +286,7 @@ def discrete_threshold(
     119.5
     """
     whole, s, eps = checked_sparsity(k), _checked_sigma(sigma), checked_epsilon(epsilon)
-    value, target = _checked_value(value_sigma), checked_target(delta)
+    value, target = _checked_value(value_sigma), reachable_delta(delta)
     gauss = _gaussian_part(whole, s, value, eps, chosen(analysis, ANALYSES))
     if gauss >= target:
         raise InputError(_too_small(whole, s, eps, target, analysis, value))
@@ -330,7 +331,7 @@ def discrete_least_sigma(
     >>> round(discrete_least_sigma(10, 1, 1e-6), 6)
     8.218978
     """
-    whole, eps, target = checked_sparsity(k), checked_epsilon(epsilon), checked_target(delta)
+    whole, eps, target = checked_sparsity(k), checked_epsilon(epsilon), reachable_delta(delta)
     return _least_sigma(whole, eps, target, chosen(analysis, ANALYSES), _checked_value(value_sigma))
 
 
@@ -364,7 +365,7 @@ def discrete_best(
     from scipy.optimize import minimize_scalar
     from scipy.special import ndtri
 
-    whole, eps, target = checked_sparsity(k), checked_epsilon(epsilon), checked_target(delta)
+    whole, eps, target = checked_sparsity(k), checked_epsilon(epsilon), reachable_delta(delta)
     value = _checked_value(value_sigma)
     least = _least_sigma(whole, eps, target, chosen(analysis, ANALYSES), value)
     root = float(correlation(whole)) ** -0.5

@@ -37,6 +37,7 @@ Integers = NDArray[np.int64]
 _WORD = 64  # bits of the uniform number that are drawn first
 _GUARD = 64  # further places of the weights, beyond what rounding in every step can use up
 _MOST_ENTRIES = 1 << 20
+_MOST_SAMPLES = 10**9  # 8 gigabytes of digits
 _SLACK = 8  # the weights left out are below 2^-(bits + 8)
 
 
@@ -216,8 +217,8 @@ def draw_discrete_gaussian(variance: Fraction, size: int, source: RandomBytes) -
     >>> draw_discrete_gaussian(Fraction(2), 3, os.urandom).shape
     (3,)
     """
-    if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 0:
-        raise InputError(f"the size is {shorten(size)}; accepted: a whole number, 0 or more")
+    if isinstance(size, bool) or not isinstance(size, int | np.integer) or not 0 <= size <= _MOST_SAMPLES:
+        raise InputError(f"the size is {shorten(size)}; accepted: a whole number from 0 to {_MOST_SAMPLES}")
     check_table_size(variance, _WORD)
     return _drawn(variance, int(size), source, _WORD)
 

@@ -8,18 +8,17 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from mechdesign.data.parameters import nats
 from mechdesign.histogram.calibration import (
     Sparse,
     best_pair,
     checked_epsilon,
     checked_sparsity,
-    checked_target,
     checked_tau,
     chosen,
     least_noise,
     least_tau,
     meets,
+    reachable_delta,
     required_tau,
 )
 from mechdesign.histogram.hockey_stick import (
@@ -30,7 +29,8 @@ from mechdesign.histogram.hockey_stick import (
     release_probability,
     rounded_up,
 )
-from mechdesign.numerics.exact import Epsilon, arb_of
+from mechdesign.numerics.epsilon import Epsilon, nats
+from mechdesign.numerics.exact import arb_of
 
 ANALYSES = ("exact", "add-the-deltas")
 _STEPS = 2_000  # looks at splits
@@ -136,7 +136,7 @@ def gshm_threshold(k: int, sigma: object, epsilon: object, delta: object, analys
     >>> round(gshm_threshold(10, 32.39033762, 0.35, 1e-5), 4)
     153.965
     """
-    noise, target = Sparse.of(k, sigma), checked_target(delta)
+    noise, target = Sparse.of(k, sigma), reachable_delta(delta)
     e, name = checked_epsilon(epsilon), chosen(analysis, ANALYSES)
     return required_tau(
         lambda tau: _delta(noise, checked_tau(tau), e, name, _STEPS, target),
@@ -174,7 +174,7 @@ def gshm_least_sigma(k: int, epsilon: object, delta: object) -> float:
     30.847941
     """
     counters, e = checked_sparsity(k), checked_epsilon(epsilon)
-    return least_noise(lambda sigma: _gaussian_alone(Sparse.of(counters, sigma), e), checked_target(delta))
+    return least_noise(lambda sigma: _gaussian_alone(Sparse.of(counters, sigma), e), reachable_delta(delta))
 
 
 def gshm_best(k: int, epsilon: object, delta: object, analysis: str = "exact") -> tuple[float, float]:
@@ -203,7 +203,7 @@ def gshm_best(k: int, epsilon: object, delta: object, analysis: str = "exact") -
     >>> round(sigma, 1), round(tau, 3)
     (31.8, 157.591)
     """
-    counters, target = checked_sparsity(k), checked_target(delta)
+    counters, target = checked_sparsity(k), reachable_delta(delta)
     e, name = checked_epsilon(epsilon), chosen(analysis, ANALYSES)
 
     def rough(sigma: float, places: float) -> float | None:

@@ -14,8 +14,8 @@ from typing import Any, TypeAlias
 
 from flint import arb, ctx
 
-from mechdesign.data.parameters import scale_above
 from mechdesign.numerics.exact import arb_of, working_precision
+from mechdesign.numerics.outward import printed_above
 
 Ball: TypeAlias = Any
 SplitBound: TypeAlias = Callable[[int, int], float]
@@ -54,7 +54,7 @@ def rounded_up(compute: Callable[[], Ball]) -> float:
     if abs(ball) < _VANISHING:  # its exponent may be too long to be written as a ratio
         return math.ulp(0.0)
     with working_precision():
-        return min(1.0, scale_above(ball))
+        return min(1.0, printed_above(ball))
 
 
 def normal_tail(x: Ball) -> Ball:

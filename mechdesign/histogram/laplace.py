@@ -17,10 +17,10 @@ from __future__ import annotations
 from fractions import Fraction
 
 from mechdesign.additive_noise import laplace as binary
-from mechdesign.data.checks import checked_categories
-from mechdesign.data.parameters import checked_scale, float_above
+from mechdesign.data.checks import checked_categories, checked_scale
 from mechdesign.errors import InputError, shorten
 from mechdesign.numerics.exact import rational, rounded_text
+from mechdesign.numerics.outward import float_above
 from mechdesign.uncertainty.l1_ball import L1Ball, checked_ball
 
 _HALF = Fraction(1, 2)

@@ -15,7 +15,8 @@ from mechdesign.histogram.gshm import gshm_best, gshm_delta, gshm_threshold
 from mechdesign.histogram.laplace import laplace_epsilon, laplace_scale, least_bin_probability
 from mechdesign.histogram.record import Noise, ReleaseRecord
 from mechdesign.histogram.top_k import top_k_delta, top_k_threshold
-from mechdesign.numerics.exact import Epsilon, rational
+from mechdesign.numerics.epsilon import Epsilon
+from mechdesign.numerics.exact import rational
 from mechdesign.uncertainty.l1_ball import L1Ball
 
 _ONCE = "more than one release: every release draws anew, and what several tell adds up"

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
 
-from mechdesign.numerics.exact import Epsilon, short_text
+from mechdesign.numerics.epsilon import Epsilon
+from mechdesign.numerics.exact import short_text
 
 Noise = Literal["continuous", "discrete", "none"]
 SCHEMA = "mechdesign/histogram-record/1"

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from mechdesign.data.counts import checked_count
 from mechdesign.data.labels import canonical_labels
-from mechdesign.data.parameters import float_above
 from mechdesign.errors import InputError, shorten
 from mechdesign.histogram.discrete import above_threshold, half_step_noise
 from mechdesign.histogram.discrete_sampler import draw_discrete_gaussian
@@ -27,6 +26,7 @@ from mechdesign.histogram.record import ReleaseRecord
 from mechdesign.histogram.top_k import top_k_counts
 from mechdesign.mechanism.sampler import RandomBytes, random_bytes
 from mechdesign.numerics.exact import float_up, rounded_text
+from mechdesign.numerics.outward import float_above
 from mechdesign.uncertainty.l1_ball import L1Ball
 
 Counts = Mapping[Any, Any] | tuple[Iterable[object], Iterable[object]]

@@ -24,20 +24,23 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from mechdesign.data.parameters import Interval, checked_scale, nats
+from mechdesign.data.checks import checked_scale
 from mechdesign.errors import InputError, shorten
 from mechdesign.histogram.calibration import (
     Sparse,
     checked_epsilon,
     checked_sparsity,
-    checked_target,
     checked_tau,
+    reachable_delta,
     required_tau,
 )
 from mechdesign.histogram.csh import csh_delta, csh_threshold
 from mechdesign.histogram.hockey_stick import gaussian_divergence, rounded_up
 from mechdesign.histogram.one_factor import common_release_probability
-from mechdesign.numerics.exact import Epsilon, arb_of, rational
+from mechdesign.numerics.arrays import number_array
+from mechdesign.numerics.epsilon import Epsilon, nats
+from mechdesign.numerics.exact import arb_of, rational
+from mechdesign.numerics.outward import Interval
 
 Integers = NDArray[np.int64]
 
@@ -69,7 +72,7 @@ def top_k_counts(counts: Integers, k: int) -> tuple[Integers, int]:
     >>> top_k_counts(np.array([9, 2, 7, 4]), 2)
     (array([5, 0, 3, 0]), 4)
     """
-    kept, values = checked_sparsity(k), np.asarray(counts)
+    kept, values = checked_sparsity(k), number_array(counts, "the list of counts", "a list of whole numbers")
     if values.ndim != 1 or values.dtype.kind not in "iu":
         raise InputError(f"the counts are {shorten(counts)}; accepted: a list of whole numbers")
     if values.size and values.min() < 0:
@@ -155,7 +158,7 @@ def top_k_threshold(
         return csh_threshold(k, sigma, epsilon, delta, analysis)
     _check_sum(analysis)
     noise, value = Sparse.of(k, sigma), checked_scale(value_sigma, "value_sigma")
-    e, target = checked_epsilon(epsilon), checked_target(delta)
+    e, target = checked_epsilon(epsilon), reachable_delta(delta)
     return required_tau(
         lambda tau: _delta(noise, value, checked_tau(tau), e),
         _gaussian_alone(noise, value, e),

@@ -28,8 +28,9 @@ from mechdesign.mechanism.from_floats import from_own_floats, row_stochastic, wi
 from mechdesign.mechanism.mechanism import Mechanism
 from mechdesign.mechanism.proof import MOST_BITS, Guarantee, Integers, checked_bits, exact_ratio
 from mechdesign.mechanism.rounding import round_columns
-from mechdesign.numerics.arrays import Floats
-from mechdesign.numerics.exact import Epsilon, rounded_text
+from mechdesign.numerics.arrays import Floats, real_array
+from mechdesign.numerics.epsilon import Epsilon
+from mechdesign.numerics.exact import rounded_text
 from mechdesign.uncertainty import ProductSet
 from mechdesign.version import __version__
 
@@ -99,12 +100,8 @@ def _stochastic(
 ) -> tuple[Floats, tuple[str, ...] | None]:
     """Return a row-stochastic matrix with a row for each old output, each row over its sum, and labels of the new."""
     rows = aligned_rows(post, old, "the post-processing")
-    try:
-        matrix = np.asarray(rows, dtype=float)
-    except (TypeError, ValueError):
-        raise InputError(
-            f"the post-processing is {shorten(post)}; give a mapping from outputs to labels, or a row-stochastic matrix"
-        ) from None
+    accepted = "a mapping from outputs to labels, or a row-stochastic matrix"
+    matrix = real_array(rows, "the post-processing", accepted)
     if matrix.ndim != 2 or matrix.shape[0] != len(old) or matrix.shape[1] == 0:
         raise InputError(
             f"the post-processing has shape {matrix.shape}; accepted: ({len(old)}, K), a row for each output"

@@ -18,7 +18,7 @@ from mechdesign.errors import GuaranteeError, InputError, shorten
 from mechdesign.mechanism.claims import Optimality, Provenance
 from mechdesign.mechanism.proof import Guarantee, Integers, Proof, prove
 from mechdesign.mechanism.sampler import Sampler, random_bytes
-from mechdesign.numerics.arrays import frozen
+from mechdesign.numerics.arrays import entries, frozen, number_array
 from mechdesign.numerics.exact import float_up
 
 if TYPE_CHECKING:
@@ -72,11 +72,13 @@ class Mechanism:
     proof: Proof = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        numerators = frozen(np.asarray(self.numerators))
+        accepted = "integers, a row for each symbol"
+        numerators = frozen(number_array(self.numerators, "the matrix of numerators", accepted))
         object.__setattr__(self, "numerators", numerators)
         proof = prove(numerators, self.bits, self.guarantee)
         M = numerators.shape[1]
-        names = canonical_labels(self.outputs, M) if self.outputs else default_labels(M, "y")
+        given = entries(self.outputs, "the argument outputs", "a list of labels")
+        names = canonical_labels(given, M) if given else default_labels(M, "y")
         object.__setattr__(self, "outputs", names)
         object.__setattr__(self, "proof", proof)
         if not proof.holds:
@@ -244,7 +246,7 @@ class Mechanism:
             itself, not its ``.cat.codes``: these are positions in the order of *its* categories, which nothing in them
             tells, and a code that means another input is reported as that. To make codes, put the categories in the
             order of the inputs first: ``series.cat.set_categories(mechanism.inputs).cat.codes``, where -1 is a value
-            that is no input, and is refused.
+            that is no input, and is refused. Another iterable, such as a generator, is read to its end.
         rng : numpy.random.Generator, optional
             For experiments that can be run again. **Not for release**: whoever knows or guesses its state
             knows the records. Without it the operating system's secure randomness is used.
@@ -259,7 +261,7 @@ class Mechanism:
 
         Returns
         -------
-        the same kind of container
+        the same kind of container, or a list for another iterable
             Labels of outputs where labels came in, codes of outputs (positions from 0) where codes did.
 
         Raises

@@ -4,7 +4,7 @@ A mechanism is an integer matrix whose rows sum to 2^bits. It is epsilon-PML for
 exactly when each of its columns v satisfies ``max v <= exp(epsilon) h(v)`` with
 ``h(v) = min over Q in B of <Q, v>``. Here h is a rational number, computed by `exact_support` of the set
 (`mechdesign.uncertainty.L1Ball`), and exp(epsilon) is replaced by a rational that is proven not to exceed
-it (`mechdesign.numerics.exact.Epsilon.exp_down`). No float and no tolerance takes part, and nothing is trusted:
+it (`mechdesign.numerics.epsilon.Epsilon.exp_down`). No float and no tolerance takes part, and nothing is trusted:
 shape, signs and row sums are checked first.
 """
 
@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mechdesign.errors import InputError, shorten
-from mechdesign.numerics.exact import Epsilon, log_up
+from mechdesign.numerics.epsilon import Epsilon
+from mechdesign.numerics.exact import log_up
 from mechdesign.uncertainty import UncertaintySet
 from mechdesign.uncertainty.base import checked_set
 

@@ -13,7 +13,7 @@ from mechdesign.errors import InputError, shorten
 from mechdesign.mechanism.claims import Optimality, Provenance
 from mechdesign.mechanism.mechanism import Mechanism
 from mechdesign.mechanism.proof import Guarantee
-from mechdesign.numerics.exact import Epsilon
+from mechdesign.numerics.epsilon import Epsilon
 from mechdesign.uncertainty import UncertaintySet
 from mechdesign.uncertainty.registry import guarantee_table, set_of_guarantee
 from mechdesign.utility import is_named, utility_by_name

@@ -1,8 +1,7 @@
-"""Numbers as exact rationals, and transcendental functions of them with a stated direction of rounding.
+"""Numbers as exact rationals, and as balls around them.
 
-A decimal is the fraction its text says. ``exp(epsilon)`` and logarithms come from ball arithmetic
-(Arb, through python-flint), of which the safe end is kept. Floats that leave this module for display
-are rounded outward.
+A decimal is the fraction that its text states. Logarithms come from ball arithmetic (Arb, through python-flint), of
+which the safe end is kept. Floats that leave this module for display are rounded outward.
 """
 
 from __future__ import annotations
@@ -12,10 +11,8 @@ import re
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -27,12 +24,9 @@ from mechdesign.errors import InputError, shorten
 _BITS = 128
 _LONGEST_TEXT = 2_000
 _LARGEST_EXPONENT = 400
-_LARGEST_EPSILON = 700  # exp(700) is still a float
-_PLACES = 12  # of a decimal that covers a logarithm
 _MOST_DIGITS = 900  # of a common denominator; a ratio of two such numbers is still a text that files hold
 _DECIMAL = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,4})?")
 _RATIO = re.compile(r"[+-]?[0-9]+/[0-9]+")
-_LOG = re.compile(r"log\(\s*([^()]+?)\s*\)")
 
 
 def rational(value: object, name: str) -> Fraction:
@@ -90,20 +84,19 @@ def _rational_text(text: str, name: str) -> Fraction:
     return Fraction(*Decimal(text).as_integer_ratio())  # exact, and in a third of the time of Fraction(text)
 
 
-def _ball(x: Fraction) -> Any:
-    return arb(fmpq(fmpz(x.numerator), fmpz(x.denominator)))
-
-
 def lower(ball: Any) -> Fraction:
     """Return the lower end of an Arb ball, exactly."""
-    mantissa, exponent = ball.lower().man_exp()
-    return int(mantissa) * Fraction(2) ** int(exponent)
+    return _dyadic(*ball.lower().man_exp())
 
 
 def upper(ball: Any) -> Fraction:
     """Return the upper end of an Arb ball, exactly."""
-    mantissa, exponent = ball.upper().man_exp()
-    return int(mantissa) * Fraction(2) ** int(exponent)
+    return _dyadic(*ball.upper().man_exp())
+
+
+def _dyadic(mantissa: Any, exponent: Any) -> Fraction:
+    whole, power = int(mantissa), int(exponent)
+    return Fraction(whole << power) if power >= 0 else Fraction(whole, 1 << -power)
 
 
 _ARB = threading.RLock()  # python-flint has one precision for the whole process
@@ -118,7 +111,7 @@ def working_precision() -> Iterator[None]:
 
 def arb_of(x: Fraction | int) -> Any:
     """Return a rational as an Arb ball at the working precision."""
-    return _ball(Fraction(x))
+    return arb(fmpq(fmpz(x.numerator), fmpz(x.denominator)))
 
 
 def over_common_denominator(fractions: Iterable[Fraction]) -> tuple[list[int], int]:
@@ -188,10 +181,6 @@ def short_text(x: Fraction) -> str:
     return decimal if Fraction(decimal) == x else str(x)
 
 
-def _plain_text(x: Fraction) -> str:
-    return str(x) if x.denominator == 1 else short_text(x)
-
-
 def log_up(ratio: Fraction) -> float:
     """Return a float that is not below ``log(ratio)``, and next to it.
 
@@ -203,7 +192,7 @@ def log_up(ratio: Fraction) -> float:
     if ratio == 1:
         return 0.0
     with working_precision():
-        return float_up(upper(_ball(ratio).log()))
+        return float_up(upper(arb_of(ratio).log()))
 
 
 def xlogx(x: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -215,135 +204,3 @@ def xlogx(x: NDArray[np.float64]) -> NDArray[np.float64]:
     array([0., 0.])
     """
     return x * np.log(np.where(x > 0, x, 1.0))
-
-
-@dataclass(frozen=True)
-class Epsilon:
-    """A privacy parameter in nats: a decimal, or the logarithm of a rational.
-
-    Use `Epsilon.of` to make one.
-
-    Attributes
-    ----------
-    text : str
-        As it stands in files: ``"1"``, ``"0.25"``, ``"log(9/8)"``.
-    exponent : Fraction or None
-        epsilon itself, when it is a decimal.
-    power : Fraction or None
-        exp(epsilon) itself, when epsilon is the logarithm of a rational.
-
-    Examples
-    --------
-    >>> Epsilon.of("log(9/8)").exp_down
-    Fraction(9, 8)
-    >>> float(Epsilon.of(1).exp_down) == math.e
-    True
-    """
-
-    text: str = field(compare=False)
-    exponent: Fraction | None
-    power: Fraction | None
-
-    @classmethod
-    def of(cls, value: object) -> Epsilon:
-        """Return epsilon from a number, a decimal as text, or ``"log(RATIONAL)"``.
-
-        Raises
-        ------
-        InputError
-            If it is negative, not finite, above 700, or not a number.
-        """
-        if isinstance(value, Epsilon):
-            return value
-        match = _LOG.fullmatch(value.strip()) if isinstance(value, str) else None
-        if match is not None:
-            power = rational(match.group(1), "the argument of log in epsilon")
-            if power < 1:
-                raise InputError(f"epsilon is {shorten(value)}, which is negative; accepted: log(r) with r >= 1")
-            if power > Fraction(10) ** 304:
-                raise InputError(f"epsilon is {shorten(value)}; accepted: at most {_LARGEST_EPSILON}")
-            return cls(f"log({match.group(1)})", None, power)
-        if isinstance(value, str) and not value.strip()[:1].isdigit() and value.strip()[:1] not in {"+", "-", "."}:
-            raise InputError(f'epsilon is {shorten(value)}; accepted: a finite decimal such as 0.5, or "log(9/8)"')
-        exponent = rational(value, "epsilon")
-        if not 0 <= exponent <= _LARGEST_EPSILON:
-            raise InputError(f"epsilon is {shorten(value)}; accepted: a number from 0 to {_LARGEST_EPSILON}")
-        if isinstance(value, str):
-            text = value.strip()
-        else:
-            text = repr(float(value)) if isinstance(value, float | np.floating) else str(value)
-        return cls(text, exponent, None)
-
-    @cached_property
-    def exp_down(self) -> Fraction:
-        """A rational that is proven not to exceed exp(epsilon), and is equal to it where that is rational."""
-        if self.power is not None:
-            return self.power
-        if not self.exponent:
-            return Fraction(1)
-        with working_precision():
-            return max(Fraction(1), lower(_ball(self.exponent).exp()))
-
-    @cached_property
-    def exp_up(self) -> Fraction:
-        """A rational that is proven not to be below exp(epsilon), and is equal to it where that is rational."""
-        if self.power is not None or not self.exponent:
-            return self.exp_down
-        with working_precision():
-            return upper(_ball(self.exponent).exp())
-
-    @classmethod
-    def covering(cls, ratio: Fraction) -> Epsilon:
-        """Return the least decimal of 12 places whose `exp_down` is not below a ratio: its logarithm, rounded up.
-
-        Parameters
-        ----------
-        ratio : Fraction
-            At least 1.
-
-        Raises
-        ------
-        InputError
-            If its logarithm is above 700.
-
-        Examples
-        --------
-        >>> Epsilon.covering(Fraction(9, 4)).text
-        '0.810930216217'
-        """
-        with working_precision():
-            units = math.floor(upper(_ball(ratio).log()) * 10**_PLACES)
-        # Rounded up by trying: what counts is the rational that proofs compare with.
-        while (found := cls.of(_plain_text(Fraction(units, 10**_PLACES)))).exp_down < ratio:
-            units += 1
-        return found
-
-    def __add__(self, other: Epsilon) -> Epsilon:
-        """Return the budget of two releases that compose by addition, exactly.
-
-        Two decimals give their decimal sum, two logarithms the logarithm of the product. A decimal beside a
-        logarithm gives the logarithm of the product of both `exp_down`, which is never above the true sum.
-
-        Raises
-        ------
-        InputError
-            If the sum is above 700, or its text longer than a file may hold.
-
-        Examples
-        --------
-        >>> (Epsilon.of("0.1") + Epsilon.of("0.2")).text, (Epsilon.of("log(9/8)") + Epsilon.of("log(4)")).text
-        ('0.3', 'log(9/2)')
-        """
-        if not isinstance(other, Epsilon):
-            return NotImplemented
-        if self.exponent is not None and other.exponent is not None:
-            return Epsilon.of(_plain_text(self.exponent + other.exponent))
-        return Epsilon.of(f"log({self.exp_down * other.exp_down})")
-
-    def __float__(self) -> float:
-        if self.exponent is not None:
-            return float(self.exponent)
-        return math.log(self.exp_down)
-
-    def __str__(self) -> str:
-        return self.text

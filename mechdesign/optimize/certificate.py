@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mechdesign.errors import InputError
-from mechdesign.numerics.arrays import Floats, frozen
 from mechdesign.numerics.bounds import as_bound
+from mechdesign.numerics.arrays import Floats, frozen, real_array
 from mechdesign.numerics.exact import float_up
 from mechdesign.numerics.tolerances import BOUND_PAD
 from mechdesign.optimize.effective_epsilon import effective_exp_epsilon
@@ -80,7 +80,7 @@ def certify(problem: DesignProblem, multipliers: ArrayLike, pricing: Pricing | N
     >>> certify(problem, [0.0, 0.0]).upper_bound >= 0.6931471805599453
     True
     """
-    lam = frozen(np.asarray(multipliers, dtype=float))
+    lam = frozen(real_array(multipliers, "lambda", "a number for each symbol"))
     if lam.shape != (problem.uncertainty.size,) or not np.isfinite(lam).all():
         raise InputError(f"lambda has shape {lam.shape}; accepted: ({problem.uncertainty.size},), finite")
     try:

@@ -15,7 +15,8 @@ from numpy.typing import ArrayLike
 from mechdesign.data.checks import checked_radius
 from mechdesign.data.labelled import vector
 from mechdesign.errors import InputError, shorten
-from mechdesign.numerics.exact import Epsilon, arb_of, float_up, log_up, rational, upper, working_precision
+from mechdesign.numerics.epsilon import Epsilon
+from mechdesign.numerics.exact import arb_of, float_up, log_up, rational, upper, working_precision
 from mechdesign.pml.capacity import columns_over, worst_case
 from mechdesign.uncertainty import UncertaintySet
 from mechdesign.uncertainty.base import exact_prior

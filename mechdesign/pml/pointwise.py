@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mechdesign.data.labelled import aligned_rows, together
-from mechdesign.errors import InputError, shorten
-from mechdesign.numerics.arrays import Floats
+from mechdesign.errors import InputError
+from mechdesign.numerics.arrays import Floats, real_array
 from mechdesign.numerics.exact import over_common_denominator, rational
 from mechdesign.numerics.tolerances import ROW_SUMS, WEIGHT_SUM
 from mechdesign.uncertainty.base import exact_prior
@@ -23,10 +23,7 @@ def checked_mechanism(matrix: ArrayLike) -> Floats:
     InputError
         If it is no matrix, an entry is negative or not finite, or rows differ in their sums.
     """
-    try:
-        V = np.asarray(aligned_rows(matrix, None, "the matrix"), dtype=float)
-    except (TypeError, ValueError):
-        raise InputError(f"the matrix is {shorten(matrix)}; accepted: numbers, inputs by outputs") from None
+    V = real_array(aligned_rows(matrix, None, "the matrix"), "the matrix", "numbers, inputs by outputs")
     if V.ndim != 2 or 0 in V.shape:
         raise InputError(f"the matrix has shape {V.shape}; accepted: (N, M), inputs by outputs")
     if (V < 0).any() or not np.isfinite(V).all():

@@ -14,7 +14,8 @@ import numpy as np
 
 from mechdesign.data.labelled import vector
 from mechdesign.numerics.arrays import Floats
-from mechdesign.numerics.exact import Epsilon, log_up
+from mechdesign.numerics.epsilon import Epsilon
+from mechdesign.numerics.exact import log_up
 from mechdesign.uncertainty.base import exact_prior
 
 

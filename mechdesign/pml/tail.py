@@ -15,7 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 from mechdesign.data.labelled import together
 from mechdesign.errors import InputError, shorten
 from mechdesign.numerics.arrays import Floats
-from mechdesign.numerics.exact import Epsilon, float_up, log_up, over_common_denominator, rational
+from mechdesign.numerics.epsilon import Epsilon
+from mechdesign.numerics.exact import float_up, log_up, over_common_denominator, rational
 from mechdesign.pml.pointwise import check_shapes, exact_columns
 from mechdesign.uncertainty.base import exact_prior
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from mechdesign.data.checks import MOST_SAMPLES
 from mechdesign.data.files import accepted_ending
-from mechdesign.numerics.exact import Epsilon
+from mechdesign.numerics.epsilon import Epsilon
 from mechdesign.planning import Plan, delta_min, guaranteed_epsilon
 
 ENDINGS = (".png", ".svg", ".pdf")

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from mechdesign.data.labelled import Labels, aligned_rows, aligned_vector, own_labels
 from mechdesign.data.labels import canonical_labels, default_labels
 from mechdesign.errors import InputError, shorten
-from mechdesign.numerics.arrays import Floats, frozen
+from mechdesign.numerics.arrays import Floats, entries, frozen, real_array
 from mechdesign.numerics.exact import check_common_denominator, over_common_denominator, rational, rounded_text
 from mechdesign.numerics.tolerances import WEIGHT_SUM
 from mechdesign.uncertainty.effort import Effort, effort_of
@@ -200,12 +200,8 @@ class UncertaintySet(ABC):
         InputError
             If there are not N rows, or they have other labels.
         """
-        try:
-            matrix = np.asarray(aligned_rows(columns, self.labels, "the matrix"), dtype=float)
-        except (TypeError, ValueError) as error:
-            if isinstance(error, InputError):
-                raise
-            raise InputError(f"the matrix is {shorten(columns)}; accepted: numbers, a row for each symbol") from None
+        rows = aligned_rows(columns, self.labels, "the matrix")
+        matrix = real_array(rows, "the matrix", "numbers, a row for each symbol")
         if matrix.ndim != 2 or matrix.shape[0] != self.size:
             raise InputError(f"the matrix has shape {matrix.shape}; accepted: ({self.size}, M), a row for each symbol")
         return matrix
@@ -218,7 +214,8 @@ class UncertaintySet(ABC):
         InputError
             If it has not length N, or other labels.
         """
-        vector = np.asarray(aligned_vector(column, self.labels, "the column"), dtype=float)
+        values = aligned_vector(column, self.labels, "the column")
+        vector = real_array(values, "the column", "a number for each symbol")
         if vector.shape != (self.size,):
             raise InputError(f"the column has shape {vector.shape}; accepted: ({self.size},)")
         return vector
@@ -265,9 +262,10 @@ def exact_prior(
     (Fraction(3, 4), Fraction(1, 4))
     """
     values = aligned_vector(weights, labels, name) if labels is not None else weights
-    if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
+    if isinstance(values, Mapping):
         raise InputError(f"{name} is {shorten(weights)}; give a list of probabilities")
-    exact = [rational(weight, f"probability {index + 1} of {name}") for index, weight in enumerate(values)]
+    given = entries(values, name, "a list of probabilities")
+    exact = [rational(weight, f"probability {index + 1} of {name}") for index, weight in enumerate(given)]
     if len(exact) < 2:
         raise InputError(f"{name} has {len(exact)} probabilities; give at least two")
     for index, weight in enumerate(exact):

@@ -21,6 +21,7 @@ from mechdesign.data.checks import MOST_SAMPLES, checked_categories, checked_del
 from mechdesign.data.counts import checked_counts
 from mechdesign.errors import InputError, shorten
 from mechdesign.numerics.exact import arb_of, float_up, rounded_text, upper, working_precision
+from mechdesign.numerics.outward import printed_above
 from mechdesign.uncertainty.balance import Kappa, kappa, phi_ball
 
 _DECIMALS = 15
@@ -62,23 +63,6 @@ def samples_ball(categories: int, delta: Fraction, radius: Any, factor: Any) -> 
     return 4 * (log_subsets(categories) - arb_of(delta).log()) / (factor * radius**2)
 
 
-def float_above(x: Fraction) -> float:
-    """Return a float near ``x`` that is not below it, neither itself nor as the decimal it prints as.
-
-    The decimal is what functions of this package read when the float is given to them.
-
-    Examples
-    --------
-    >>> found = float_above(Fraction(1, 3))
-    >>> found >= Fraction(1, 3), Fraction(repr(found)) >= Fraction(1, 3)
-    (True, True)
-    """
-    found = float_up(x)
-    while Fraction(repr(found)) < x:
-        found = math.nextafter(found, math.inf)
-    return found
-
-
 def probability_above(log_probability: Any) -> float:
     """Return the exponential of a ball as a probability, rounded up: at most 1, and never 0."""
     if log_probability < _LEAST_LOG:
@@ -86,7 +70,7 @@ def probability_above(log_probability: Any) -> float:
         return math.nextafter(0.0, 1.0)
     if not log_probability < 0:
         return 1.0
-    return min(1.0, float_above(upper(log_probability.exp())))
+    return min(1.0, printed_above(upper(log_probability.exp())))
 
 
 def least_whole(samples: Any) -> int:

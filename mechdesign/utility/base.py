@@ -7,12 +7,11 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, cast
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from mechdesign.data.labelled import together
 from mechdesign.errors import InputError, shorten
-from mechdesign.numerics.arrays import Floats
+from mechdesign.numerics.arrays import Floats, real_array
 
 if TYPE_CHECKING:
     from mechdesign.utility.f_information import FInformation
@@ -132,10 +131,7 @@ def columns_and_prior(columns: ArrayLike, prior: ArrayLike) -> tuple[Floats, Flo
         If their shapes do not fit.
     """
     aligned, weights, _ = together(columns, prior)
-    try:
-        V, P = np.asarray(aligned, dtype=float), np.asarray(weights, dtype=float)
-    except (TypeError, ValueError):
-        raise InputError(f"columns {shorten(columns)} and a prior {shorten(prior)}; accepted: numbers") from None
+    V, P = real_array(aligned, "the matrix"), real_array(weights, "the prior")
     if P.ndim != 1 or V.ndim != 2 or V.shape[0] != P.size:
         raise InputError(f"columns of shape {V.shape} and a prior of shape {P.shape}; accepted: (N, M) and (N,)")
     return V, P

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mechdesign.errors import InputError, shorten
-from mechdesign.numerics.arrays import Floats
+from mechdesign.numerics.arrays import Floats, real_array
 from mechdesign.numerics.exact import xlogx
 from mechdesign.utility.base import Utility, columns_and_prior
 
@@ -103,6 +103,10 @@ class FInformation(Utility):
         result: Floats = values.astype(float)
         return result
 
+    def _values(self, u: Floats) -> Floats:
+        """Return f of an array as floats."""
+        return real_array(self.f(u), f"f of the utility {shorten(self.name)}")
+
     @property
     def f_information(self) -> FInformation:
         """Itself."""
@@ -118,7 +122,7 @@ class FInformation(Utility):
         V, P = columns_and_prior(columns, prior)
         q = P @ V
         u = self._where_likely(V / np.where(q > 0, q, 1.0), P)
-        result: Floats = q * (P @ np.asarray(self.f(u), dtype=float))
+        result: Floats = q * (P @ self._values(u))
         return result
 
     @staticmethod
@@ -136,18 +140,18 @@ class FInformation(Utility):
         """
         if self.derivative is None:
             raise InputError(f"the utility {shorten(self.name)} has no derivative; give FInformation(f, derivative)")
-        v, P = np.asarray(column, dtype=float), np.asarray(prior, dtype=float)
+        v, P = real_array(column, "the column"), real_array(prior, "the prior")
         u = v / (P @ v)
-        slope = np.asarray(self.derivative(u), dtype=float)
+        slope = real_array(self.derivative(u), f"the derivative of the utility {shorten(self.name)}")
         # The slope may be -infinity where u = 0, and then counts nothing in the mean.
         mean_slope = float(P @ (u * np.where(u > 0, slope, 0.0)))
-        result: Floats = P * (float(P @ self.f(u)) - mean_slope + slope)
+        result: Floats = P * (float(P @ self._values(u)) - mean_slope + slope)
         return result
 
     def mu_up(self, columns: Floats, prior: Floats, slack: float | Floats) -> Floats:
         """Return an upper bound of mu near each column: a convex f is largest at an end of an interval."""
-        below = np.asarray(self.f(self._where_likely(np.maximum(columns - slack, 0.0), prior)), dtype=float)
-        above = np.asarray(self.f(self._where_likely(columns + slack, prior)), dtype=float)
+        below = self._values(self._where_likely(np.maximum(columns - slack, 0.0), prior))
+        above = self._values(self._where_likely(columns + slack, prior))
         largest = np.maximum(below, above)
         rounding = (prior.size + 16) * _EPS * (prior @ np.abs(largest))
         result: Floats = prior @ largest + rounding

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from mechdesign.data.labelled import Labels, order, own_labels, table, together
 from mechdesign.errors import InputError, shorten
-from mechdesign.numerics.arrays import Floats, frozen
+from mechdesign.numerics.arrays import Floats, frozen, real_array
 from mechdesign.numerics.differences import Differences
 from mechdesign.numerics.exact import over_common_denominator, rational
 from mechdesign.utility.base import Utility, columns_and_prior
@@ -145,7 +145,7 @@ class PolyhedralUtility(Utility):
 
     def gradient(self, column: ArrayLike, prior: ArrayLike) -> Floats:
         """Return ``P_i g(w, i)`` for a best guess w at one column, shape (N,)."""
-        v, P = np.asarray(column, dtype=float), np.asarray(prior, dtype=float)
+        v, P = real_array(column, "the column"), real_array(prior, "the prior")
         linear = self.gains(P.size) * P
         result: Floats = linear[int(np.argmax(linear @ v))]
         return result

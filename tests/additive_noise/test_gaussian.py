@@ -18,7 +18,7 @@ from mechdesign.additive_noise.gaussian import (
 )
 from mechdesign.additive_noise.half_lines import HalfLines, _up
 from mechdesign.additive_noise.quadrature import noise_leakage, noise_tail
-from mechdesign.data.parameters import checked_scale, checked_target
+from mechdesign.data.checks import checked_scale, reachable_epsilon
 from mechdesign.errors import InputError
 from mechdesign.numerics.exact import arb_of, lower, upper, working_precision
 from mechdesign.uncertainty import weissman_radius
@@ -42,7 +42,7 @@ def reached(q, epsilon, sigma):
 
 
 def half_lines(epsilon, sigma):
-    return HalfLines.of(checked_target(epsilon), checked_scale(sigma))
+    return HalfLines.of(reachable_epsilon(epsilon), checked_scale(sigma))
 
 
 def middle(ball):

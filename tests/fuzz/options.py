@@ -7,10 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import click
 
-try:
-    from mechdesign.cli.commands import commands
-except ImportError:
-    from mechdesign.cli.main import commands
+from mechdesign.cli.commands import commands
 
 from . import generators
 from .room import Result

@@ -8,7 +8,7 @@ import fractions
 import math
 import random
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -318,13 +318,14 @@ def records(rng: Random) -> None:
         came = rng.choice(containers)()
     except BaseException:  # noqa: BLE001 - of the other package, which panics at such values
         return
-    kept = list(came) if hasattr(came, "__len__") else []
+    sized = hasattr(came, "__len__") or isinstance(came, Iterator)
+    kept = list(came) if hasattr(came, "__len__") else plain
     options = {name: word(rng) for name in ("unknown", "missing", "integers") if rng.random() < 0.2}
     reports = identity.privatize(came, **options)
     if isinstance(came, np.ma.MaskedArray):
         if np.ma.getmaskarray(came).any() and not options:
             print(f"masked records were reported: {came!r} as {reports!r}")
-    elif not options and not wrong and hasattr(came, "__len__"):
+    elif not options and not wrong and sized:
         listed = [getattr(value, "as_py", lambda value=value: value)() for value in reports]
         expected = [getattr(value, "as_py", lambda value=value: value)() for value in kept]
         if listed != expected:

@@ -10,7 +10,7 @@ from scipy.stats import norm
 
 from mechdesign.errors import InputError
 from mechdesign.histogram import gshm
-from mechdesign.histogram.calibration import checked_target, checked_tau, least_noise, meets, upper_threshold
+from mechdesign.histogram.calibration import checked_tau, least_noise, meets, reachable_delta, upper_threshold
 from mechdesign.histogram.gshm import ANALYSES, gshm_best, gshm_delta, gshm_least_sigma, gshm_threshold
 from mechdesign.histogram.hockey_stick import gaussian_divergence, greatest_over_splits, rounded_up
 from mechdesign.numerics.exact import arb_of, working_precision
@@ -206,7 +206,7 @@ def test_far_values(k, sigma, tau, epsilon, least, most):
 def test_floats_are_read_as_the_decimal_and_as_the_double():
     assert checked_tau(0.1) == Fraction(1, 10)
     assert checked_tau(0.3) == Fraction(0.3) < Fraction(3, 10)
-    assert checked_target(1e-5) == Fraction(1, 10**5) < Fraction(1e-5)
+    assert reachable_delta(1e-5) == Fraction(1, 10**5) < Fraction(1e-5)
     assert not meets(1e-5, Fraction(1, 10**5))
     assert meets(math.nextafter(1e-5, 0), Fraction(1, 10**5))
 
