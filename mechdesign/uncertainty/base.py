@@ -174,7 +174,7 @@ class UncertaintySet(ABC):
             spread = np.ptp(away)
             if spread <= _NEAR or not np.linalg.norm(away) < distance:
                 break
-            distance = np.linalg.norm(away)
+            distance = float(np.linalg.norm(away))
             column = np.rint((away - away.min()) / spread * 2.0**52).astype(int).tolist()
             further = np.array([float(q) for q in self.exact_worst_mean(column)[1]])
             if away @ (near - further) <= _NEAR * spread:
