@@ -79,7 +79,7 @@ def test_what_is_not_an_array_of_real_numbers_is_refused_in_one_line(taker, stra
         np.ma.array([[0.25, 1.0]]),
         pd.DataFrame([[0.25, 1.0]]),
         [pa.array([0.25, 1.0])],
-        (range(0, 1), range(1, 2)),
+        (range(1), range(1, 2)),
     ],
     ids=repr,
 )
@@ -104,7 +104,7 @@ def test_entries_that_are_not_finite_are_left_to_the_caller():
 def test_lists():
     assert entries(iter("ab"), "labels", "a list") == ["a", "b"]
     for wrong in ("ab", 5, None, np.array(1.0), list):
-        with pytest.raises(md.InputError, match="labels is .*; give a list"):
+        with pytest.raises(md.InputError, match=r"labels is .*; give a list"):
             entries(wrong, "labels", "a list")
 
 
