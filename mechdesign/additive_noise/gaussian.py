@@ -60,7 +60,7 @@ def gaussian_leakage(y: ArrayLike, sigma: object, prior: object) -> NDArray[np.f
     Raises
     ------
     InputError
-        If sigma is not above 0, an output is not finite, or the prior is none.
+        If sigma is not above 0, an output is not finite, or the prior is not a distribution.
 
     Examples
     --------

@@ -53,7 +53,7 @@ class HalfLines:
         """Return where the upper half line begins when X = 1 has probability q; None where it does not exist.
 
         Where ``exp(-epsilon) - q`` is too close to 0 to tell its sign, the crossing is finite and too small: the half
-        line is then too long, which errs on the safe side.
+        line is then too long, and the probability is rounded up.
         """
         gap = self._gap(q)
         if gap <= 0:

@@ -98,7 +98,7 @@ def laplace_scale(epsilon: object, p_min: object, radius: object = 0.0) -> float
     Raises
     ------
     InputError
-        For a value outside these ranges, and for an epsilon so small that its scale is no float.
+        For a value outside these ranges, and for an epsilon so small that its scale is beyond floats.
 
     Examples
     --------
@@ -116,7 +116,7 @@ def laplace_scale(epsilon: object, p_min: object, radius: object = 0.0) -> float
         with working_precision():
             found = _scale(target, p)
     if math.isinf(found):
-        raise InputError(f"epsilon is {shorten(epsilon)}, whose scale is no float; give a larger epsilon")
+        raise InputError(f"epsilon is {shorten(epsilon)}, whose scale is beyond floats; give a larger epsilon")
     return found
 
 

@@ -41,7 +41,7 @@ def pldp_sigma(epsilon: object, delta: object) -> float:
     Raises
     ------
     InputError
-        For a value outside these ranges, or an epsilon so small that its scale is no float.
+        For a value outside these ranges, or an epsilon so small that its scale is beyond floats.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def pldp_sigma(epsilon: object, delta: object) -> float:
         found = arb_of(2).sqrt() * (f + (f**2 + e).sqrt()) / e
         sigma = printed_above(found)
     if sigma == float("inf"):
-        raise InputError(f"epsilon is {shorten(epsilon)}, whose scale is no float; give a larger epsilon")
+        raise InputError(f"epsilon is {shorten(epsilon)}, whose scale is beyond floats; give a larger epsilon")
     return sigma
 
 

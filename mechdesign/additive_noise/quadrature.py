@@ -19,7 +19,7 @@ from mechdesign.uncertainty.base import exact_prior
 Floats: TypeAlias = NDArray[np.float64]
 LogDensity: TypeAlias = Callable[[Floats], ArrayLike]
 
-_REFINED = 5  # peaks of the grid that are looked at closer
+_REFINED = 5  # peaks of the grid that are refined
 
 
 class _Channel:
@@ -99,7 +99,8 @@ def noise_leakage(log_density: LogDensity, points: ArrayLike, prior: object, y: 
     Raises
     ------
     InputError
-        If shapes do not fit, a number is not finite, the prior is none, or the log-density is NaN or +inf.
+        If shapes do not fit, a number is not finite, the prior is not a distribution, or the log-density is NaN or
+        +inf.
 
     Examples
     --------

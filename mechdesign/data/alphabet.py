@@ -23,7 +23,7 @@ _NONE = -1
 
 @dataclass(frozen=True)
 class Alphabet:
-    """Labels with their codes, and what becomes of values that are none of them.
+    """Labels with their codes, and what becomes of values outside them.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class Alphabet:
     Raises
     ------
     InputError
-        If ``unknown`` or ``missing`` is no label, or ``integers`` another word.
+        If ``unknown`` or ``missing`` is not one of the labels, or ``integers`` is another word.
 
     Examples
     --------
@@ -79,7 +79,7 @@ class Alphabet:
         Raises
         ------
         InputError
-            If nobody said so and a label reads as an integer, so that they could be either.
+            If ``integers`` is not given and a label reads as an integer, so that they could be either.
         """
         if self.integers is None and any(label.removeprefix("-").isdecimal() for label in self.labels):
             raise InputError(

@@ -15,11 +15,11 @@ from mechdesign.numerics.exact import rational
 from mechdesign.numerics.outward import Interval
 
 MOST_SAMPLES = 10**15
-"""Sizes beyond it are refused: floats would not hold them exactly."""
+"""Larger sizes are refused: floats would not hold them exactly."""
 
 
 def whole_number(value: object, name: str, least: int) -> int:
-    """Return a whole number that is at least a least one."""
+    """Return a whole number that is at least ``least``."""
     try:
         if isinstance(value, bool):
             raise TypeError

@@ -1,4 +1,4 @@
-"""Records in the containers that people keep them in: to codes, and back to the same kind of container.
+"""Records in lists, arrays and series: to codes, and back to the same kind of container.
 
 Lists, numpy arrays, pandas and polars series and pyarrow arrays. Neither pandas nor polars is required. What a mask of
 numpy hides is missing.
@@ -65,7 +65,7 @@ def encode(records: Any, alphabet: Alphabet) -> Encoded:
     records : list, numpy array, pandas or polars Series, pyarrow Array or ChunkedArray
         Labels as text, or integers.
     alphabet : Alphabet
-        Labels, what integers mean, and what becomes of values that are none of them.
+        Labels, what integers mean, and what becomes of values outside them.
 
     Raises
     ------

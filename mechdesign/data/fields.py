@@ -33,7 +33,7 @@ Text = Annotated[str, Field(max_length=2_000)]
 ExactNumber = Annotated[str, BeforeValidator(_as_text), Field(max_length=2_000)]
 """A number as the text it was written as."""
 Number = Annotated[float, BeforeValidator(_as_float), Field(allow_inf_nan=False)]
-# One error is told, so that a list of millions of wrong entries need not be looked at to the end.
+# Only the first error is reported: a list of millions of wrong entries is not read to its end.
 Row = Annotated[list[ExactNumber], Field(max_length=MOST_SYMBOLS, fail_fast=True)]
 Matrix = Annotated[list[Row], Field(max_length=MOST_SYMBOLS, fail_fast=True), BeforeValidator(_few_entries)]
 

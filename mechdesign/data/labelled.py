@@ -26,7 +26,7 @@ class Labels(tuple[str, ...]):
 
 
 class Numbers(Labels):
-    """The numbers from 0 that a package gives to an axis that nobody labelled, as text."""
+    """The numbers from 0 that a package gives to an axis without labels, as text."""
 
     __slots__ = ()
 
@@ -52,7 +52,7 @@ def vector(value: Any, name: str) -> Vector:
     Raises
     ------
     InputError
-        If the labels are none, or one occurs twice.
+        If a label is not accepted, or occurs twice.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def table(value: Any, name: str) -> Table:
     Raises
     ------
     InputError
-        If the labels are none, or one occurs twice.
+        If a label is not accepted, or occurs twice.
     """
     if not _is_table(value):
         return Table(value, None, None)
@@ -169,7 +169,7 @@ def labels_of_vectors(values: Sequence[Any]) -> Labels | None:
 
 
 def own_labels(labels: Labels | None) -> Labels | None:
-    """Return labels that somebody gave; None for numbers that a package gave."""
+    """Return labels that the user gave; None for numbers that a package gave."""
     return None if isinstance(labels, Numbers) else labels
 
 

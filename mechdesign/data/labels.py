@@ -75,7 +75,7 @@ def canonical_labels(values: Iterable[object], size: int) -> tuple[str, ...]:
 
 
 def _canonical(values: list[Any]) -> TypeGuard[list[str]]:
-    """Return whether all are labels as they are, looked at together: a million would take seconds one by one."""
+    """Return whether all are labels as they are, checked together: a million would take seconds one by one."""
     if set(map(type, values)) != {str} or not all(values) or max(map(len, values)) > _LONGEST:
         return False
     if list(map(str.strip, values)) != values:

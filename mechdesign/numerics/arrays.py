@@ -61,7 +61,7 @@ def number_array(value: Any, name: str, accepted: str) -> NDArray[Any]:
 
 
 def _numbers_or_objects(value: Any, name: str, accepted: str) -> NDArray[Any]:
-    """Return an array of numbers in their own type, or of objects or text, which are not looked at."""
+    """Return an array of numbers in their own type, or of objects or text, whose entries are not checked."""
     if np.ma.is_masked(value):
         raise InputError(f"{name} has masked entries; accepted: {accepted}, without a mask")
     try:

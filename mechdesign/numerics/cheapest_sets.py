@@ -27,7 +27,7 @@ class CheapestSets:
     Parameters
     ----------
     capacity : int
-        The greatest total weight that is of interest.
+        The greatest total weight of the table.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ class CheapestSets:
         self._last = _Taken(item, weight, np.packbits(lower, bitorder="little"), self._last)
 
     def require(self, item: int, weight: int, cost: float) -> None:
-        """Let sets hold one more item, and no set do without it."""
+        """Put one more item into every set."""
         self.best[weight:] = self.best[: max(self.best.size - weight, 0)] + cost
         self.best[:weight] = np.inf
         self._heaviest = min(self._heaviest + weight, self.best.size - 1)
@@ -129,7 +129,7 @@ def leave_one_out(
     kins : sequence of Kin
         All items but those that `sets` holds.
     wanted : sequence of bool
-        For which kins a table is asked.
+        The kins whose tables are yielded.
     sets : CheapestSets
         Where the items are added; empty at first.
 

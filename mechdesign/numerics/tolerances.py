@@ -30,7 +30,7 @@ column by its share excess/slack, and the slack is a share of epsilon; up to 1.5
 30."""
 
 RAY_EDGE: Final = 1e-12
-"""Slack with which a ray on the border of its kind is kept: a list of rays errs towards too many."""
+"""Slack with which a ray on the border of its kind is kept: a list of rays rather holds too many than too few."""
 
 SOLVER: Final = 1e-10
 """Feasibility and optimality tolerance asked of the linear programming solvers."""

@@ -28,7 +28,7 @@ def lipschitz_bound(matrix: ArrayLike, uncertainty: UncertaintySet) -> float:
     ``|epsilon_min(P) - epsilon_min(Q)| <= exp(C) ||P - Q||_1`` for all P and Q in the set, with the leakage capacity C
     over it. Half of it holds as well: P - Q sums to 0, so ``|<P - Q, v>|`` is at most half of
     ``||P - Q||_1 (max v - min v)``. That is, ``max_y (max v - min v) / (2 h(v))`` is a Lipschitz constant. Over a ball
-    of positive radius there is none below ``exp(C) / 2`` where one output alone leaks C and its column has a zero.
+    of positive radius no constant is below ``exp(C) / 2`` where one output alone leaks C and its column has a zero.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def lipschitz_bound(matrix: ArrayLike, uncertainty: UncertaintySet) -> float:
     Raises
     ------
     InputError
-        If the matrix is no mechanism on the alphabet of the set.
+        If the matrix is not a mechanism on the alphabet of the set.
 
     Examples
     --------
@@ -172,7 +172,7 @@ def sensitivity_bound(epsilon: object, radius: object, prior: Sequence[object]) 
     Raises
     ------
     InputError
-        For a value outside these ranges, or no prior.
+        For a value outside these ranges, or a prior that is not a distribution.
 
     Examples
     --------

@@ -47,6 +47,11 @@ class WorstCase:
     output: int
     witness: tuple[Fraction, ...]
 
+    @classmethod
+    def of_ratio(cls, ratio: Fraction | None, output: int, witness: tuple[Fraction, ...]) -> WorstCase:
+        """Return the case whose value is the logarithm of a ratio, infinite for None."""
+        return cls(math.inf if ratio is None else log_up(ratio), output, witness)
+
     @cached_property
     def prior(self) -> Floats:
         """The prior as floats, shape (N,), read-only."""
@@ -58,7 +63,7 @@ def worst_case(
 ) -> tuple[Fraction | None, int, tuple[Fraction, ...]]:
     """Return the greatest ``numerator / h(v)`` of any column v, its index, and a prior that attains ``h(v)``.
 
-    The ratio is None where h(v) = 0. Columns of zeros never occur and are passed over.
+    The ratio is None where h(v) = 0. Columns of zeros never occur and are skipped.
     """
     worst: Fraction | None = Fraction(-1)
     output = -1
@@ -99,7 +104,7 @@ def worst_case_leakage(matrix: ArrayLike, uncertainty: UncertaintySet) -> WorstC
     Raises
     ------
     InputError
-        If the matrix is no mechanism on the alphabet of the set.
+        If the matrix is not a mechanism on the alphabet of the set.
 
     Examples
     --------
@@ -109,8 +114,7 @@ def worst_case_leakage(matrix: ArrayLike, uncertainty: UncertaintySet) -> WorstC
     (0.628609, 1, array([0.7, 0.3]))
     """
     columns = columns_over(matrix, uncertainty)
-    ratio, output, witness = worst_case(columns, [max(v) for v in columns], uncertainty)
-    return WorstCase(math.inf if ratio is None else log_up(ratio), output, witness)
+    return WorstCase.of_ratio(*worst_case(columns, [max(v) for v in columns], uncertainty))
 
 
 def leakage_capacity(matrix: ArrayLike, uncertainty: UncertaintySet) -> float:

@@ -21,7 +21,7 @@ def checked_mechanism(matrix: ArrayLike) -> Floats:
     Raises
     ------
     InputError
-        If it is no matrix, an entry is negative or not finite, or rows differ in their sums.
+        If it is not a matrix, an entry is negative or not finite, or rows differ in their sums.
     """
     V = real_array(aligned_rows(matrix, None, "the matrix"), "the matrix", "numbers, inputs by outputs")
     if V.ndim != 2 or 0 in V.shape:
@@ -128,7 +128,8 @@ def leakage(matrix: ArrayLike, prior: ArrayLike) -> Floats:
     Raises
     ------
     InputError
-        If the shapes or the labels do not fit, an entry is negative, rows differ in their sums, or the prior is none.
+        If the shapes or the labels do not fit, an entry is negative, rows differ in their sums, or the prior is not a
+        distribution.
 
     Examples
     --------

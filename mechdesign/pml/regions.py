@@ -40,7 +40,7 @@ def epsilon_max(prior: Sequence[object]) -> float:
     Raises
     ------
     InputError
-        If the prior is none.
+        If the prior is not a distribution.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def privacy_regions(prior: Sequence[object]) -> Floats:
     Raises
     ------
     InputError
-        If the prior is none.
+        If the prior is not a distribution.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def privacy_region(prior: Sequence[object], epsilon: object) -> int:
     Raises
     ------
     InputError
-        If the prior or epsilon is none.
+        If the prior is not a distribution, or epsilon is not accepted.
 
     Examples
     --------
@@ -115,7 +115,7 @@ def most_zeros_in_a_column(prior: Sequence[object], epsilon: object) -> int:
     """Return how many zeros a column of an epsilon-PML mechanism has at most (GSO Lemma 2).
 
     A column v with its support in a set S has ``max v <= e <P, v> <= e P(S) max v``, so ``P(S) >= 1/e``; and the
-    indicator of such a set meets it. In the k-th privacy region that is k - 1 zeros, in the first region none.
+    indicator of such a set attains it. In the k-th privacy region that is k - 1 zeros; in the first region 0.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ def most_zeros_in_a_column(prior: Sequence[object], epsilon: object) -> int:
     Raises
     ------
     InputError
-        If the prior or epsilon is none.
+        If the prior is not a distribution, or epsilon is not accepted.
 
     Examples
     --------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from fractions import Fraction
 from operator import mul
@@ -10,7 +9,6 @@ from operator import mul
 from numpy.typing import ArrayLike
 
 from mechdesign.errors import InputError
-from mechdesign.numerics.exact import log_up
 from mechdesign.pml.capacity import WorstCase, columns_over, worst_case
 from mechdesign.uncertainty import UncertaintySet
 from mechdesign.uncertainty.base import exact_prior
@@ -62,7 +60,7 @@ def leakage_sensitivity(matrix: ArrayLike, prior: Sequence[object], uncertainty:
     Raises
     ------
     InputError
-        If the matrix is no mechanism on the alphabet of the set, the prior lies outside it, or an output that can
+        If the matrix is not a mechanism on the alphabet of the set, the prior lies outside it, or an output that can
         occur has probability 0 at the prior.
 
     Examples
@@ -76,7 +74,7 @@ def leakage_sensitivity(matrix: ArrayLike, prior: Sequence[object], uncertainty:
     columns, means = _columns_and_means(matrix, prior, uncertainty)
     here = max(max(v) / mean for v, mean in zip(columns, means, strict=True) if mean > 0)
     ratio, output, witness = worst_case(columns, [max(v) for v in columns], uncertainty)
-    return WorstCase(math.inf if ratio is None else log_up(ratio / here), output, witness)
+    return WorstCase.of_ratio(None if ratio is None else ratio / here, output, witness)
 
 
 def output_sensitivity(matrix: ArrayLike, prior: Sequence[object], uncertainty: UncertaintySet) -> WorstCase:
@@ -115,5 +113,4 @@ def output_sensitivity(matrix: ArrayLike, prior: Sequence[object], uncertainty: 
     (0.057158, 0, array([0.85, 0.15]))
     """
     columns, means = _columns_and_means(matrix, prior, uncertainty)
-    ratio, output, witness = worst_case(columns, means, uncertainty)
-    return WorstCase(math.inf if ratio is None else log_up(ratio), output, witness)
+    return WorstCase.of_ratio(*worst_case(columns, means, uncertainty))

@@ -73,7 +73,7 @@ def leakage_tail(matrix: ArrayLike, prior: Sequence[object], epsilon: Any) -> fl
     Raises
     ------
     InputError
-        If the shapes do not fit, or something is no mechanism, prior or epsilon.
+        If the shapes do not fit, or the mechanism, the prior or epsilon is not accepted.
 
     Examples
     --------
@@ -117,7 +117,7 @@ def epsilon_at(matrix: ArrayLike, prior: Sequence[object], delta: object) -> flo
     Raises
     ------
     InputError
-        If the shapes do not fit, or something is no mechanism, prior or probability.
+        If the shapes do not fit, or the mechanism, the prior or delta is not accepted.
 
     Examples
     --------

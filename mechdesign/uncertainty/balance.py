@@ -123,7 +123,7 @@ def kappa(prior: Sequence[object]) -> Kappa:
     Raises
     ------
     InputError
-        If the prior is none.
+        If the prior is not a distribution.
 
     Examples
     --------

@@ -106,7 +106,7 @@ def weissman_radius_exact(
     delta : number or str
         Probability of failure in [0, 1); 0 gives radius 2.
     prior : sequence of N numbers or Kappa, optional
-        The *true* prior, or kappa of it or a bound of that from above. The estimate is no substitute: with it the
+        The *true* prior, or kappa of it or a bound of that from above. The estimate cannot stand in for it: with it the
         radius may be too small (see `refined_radius`). Without it the radius holds for every true prior.
 
     Raises

@@ -76,8 +76,8 @@ class L1Ball(UncertaintySet):
     Raises
     ------
     InputError
-        For a center that is no distribution, a radius outside [0, 2], duplicate labels, or a symbol of
-        probability 0 together with radius 0: pointwise maximal leakage then looks at the support only,
+        For a center that is not a distribution, a radius outside [0, 2], duplicate labels, or a symbol of
+        probability 0 together with radius 0: pointwise maximal leakage is then defined on the support only,
         and such a symbol must be left out by the user.
 
     Examples

@@ -20,7 +20,7 @@ _MOST_NESTED = 12  # thirteen factors of two symbols each are all that 10,000 sy
 
 
 def _not_too_deep(factors: object) -> object:
-    """Return factors, after checking that those within them are not nested too deeply to be looked at."""
+    """Return factors, after checking that those within them are not nested too deeply."""
     level, depth = [factors], 0
     while level:
         depth += 1

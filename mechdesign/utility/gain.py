@@ -31,7 +31,7 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 class PolyhedralUtility(Utility):
     """A utility ``mu(v) = max over guesses w of sum_i P_i g(w, i) v_i``.
 
-    It is the expected gain of somebody who sees the output and makes the best guess. Columns with the
+    It is the expected gain of an adversary or analyst who sees the output and makes the best guess. Columns with the
     same best guess can be merged without loss, so one column for every guess is enough.
     """
 
@@ -78,7 +78,7 @@ class PolyhedralUtility(Utility):
         return Fraction(-total, common << _PLACES)
 
     def undisclosed(self, prior: Sequence[Fraction]) -> Fraction:
-        """Return what the best guess gains for somebody who sees nothing, rounded as `disclosure` is."""
+        """Return the gain of the best guess without an output, rounded as `disclosure` is."""
         weights, common = over_common_denominator(prior)
         guesses, exact = range(len(self.gains(len(prior)))), self.exact_gains(len(prior))
         return Fraction(
