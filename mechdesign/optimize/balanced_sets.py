@@ -1,4 +1,4 @@
-"""A first feasible mechanism for an l1 ball: sets of equal mass that hold every symbol equally often.
+"""A first feasible mechanism for an l1 ball: sets of equal mass, each symbol in the same weight of sets.
 
 The constant vector s of share ``length / P(all)`` lies in the polytope of all shares between 0 and 1 whose mass is
 a given length, and whose vertices have one fractional share at most. A walk writes it as a combination of such
@@ -29,7 +29,7 @@ def balanced_sets(prior: Floats, length: float, rank: NDArray[np.int64]) -> Floa
     length : float
         The mass of each column's shares, at most 1. A symbol heavier than that is never held whole.
     rank : array of int, shape (N,)
-        Ties among symbols that are equally far from being held go by this, the least first.
+        Breaks ties among symbols of equal shares, the least rank first.
 
     Returns
     -------
@@ -55,7 +55,7 @@ def balanced_sets(prior: Floats, length: float, rank: NDArray[np.int64]) -> Floa
             to_most = np.where(vertex < most, (most - shares) / (most - vertex), np.inf)
         step = float(min(to_zero.min(), to_most.min()))
         if left * (1 - step) < _LAST or abs(float(prior @ vertex) - length) > _EDGE:
-            # What is left would be rounding; any point of the polytope ends the walk as well as a vertex.
+            # The rest is about rounding; a point of the polytope ends the walk as well as a vertex does.
             return np.array([*columns, shares]).T
         columns.append(vertex)
         shares = np.clip((shares - step * vertex) / (1 - step), 0.0, most)

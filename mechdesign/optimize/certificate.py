@@ -4,9 +4,9 @@ For any lambda whatever, every mechanism of the polytope has utility at most
 
     sum_i lambda_i + r,   r = max { mu(v) - <lambda, v> : v in the column cone, <P, v> = 1 },
 
-because its columns sum to (1,...,1) and their masses to 1. The maximum must be computed exactly, by
-listing all rays, by tables over counts, by branch and bound, or by a dual solution for every guess: a solver's
-status is no evidence.
+because its columns sum to (1,...,1) and their masses to 1. The maximum must be computed exactly: by a list of
+all rays, by tables over counts, by search near the fractional knapsack, by branch and bound, or by a dual solution
+for every guess. A solver's status is not evidence.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Certificate:
     method : str
         How r was computed.
     columns : int
-        How many columns or guesses were looked at.
+        How many columns or guesses were priced.
     """
 
     multipliers: Floats
@@ -55,7 +55,7 @@ class Certificate:
 
 
 def certify(problem: DesignProblem, multipliers: ArrayLike, pricing: Pricing | None = None) -> Certificate:
-    """Compute the upper bound that a dual vector proves, independently of where it comes from.
+    """Compute the upper bound that a dual vector proves, from that vector alone.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def certify(problem: DesignProblem, multipliers: ArrayLike, pricing: Pricing | N
     multipliers : array, shape (N,)
         lambda; a poor one gives a poor bound, never a false one.
     pricing : Pricing, optional
-        Exact pricing that is at hand for the problem; otherwise the one that serves it best is made.
+        Exact pricing made for the problem before; by default `pricing_for` chooses one.
 
     Raises
     ------
@@ -89,7 +89,7 @@ def certify(problem: DesignProblem, multipliers: ArrayLike, pricing: Pricing | N
         # The sum of these floats, correctly rounded: lambda and r may cancel.
         bound = math.nextafter(math.fsum([*lam.tolist(), price.upper]), math.inf)
     except OverflowError:
-        # Multipliers whose sum no float holds prove nothing.
+        # Multipliers whose sum overflows prove no bound.
         price, bound = Price(math.inf, "multipliers beyond floats", 0), math.inf
     return Certificate(lam, price.upper, min(bound, full_disclosure(problem)), price.method, price.columns)
 
@@ -112,7 +112,7 @@ def full_disclosure(problem: DesignProblem) -> float:
     P = problem.uncertainty.prior
     likely = P > 0
     if any(p > 0 for p, held in zip(problem.uncertainty.center, likely.tolist(), strict=True) if not held):
-        return math.inf  # floats lose a probability that may be worth anything
+        return math.inf  # a probability that floats round to 0 may add any amount to the utility
     columns = np.eye(P.size)[:, likely] / P[likely]
     upper = P[likely] * problem.utility.mu_up(columns, P, 4 * _EPS * columns)
     total = math.fsum(upper.tolist())

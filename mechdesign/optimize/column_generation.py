@@ -1,4 +1,4 @@
-"""Column generation: certified optima where extreme rays are too many to list.
+"""Column generation: certified optima where there are too many extreme rays to list.
 
 A linear program holds the columns found so far. Its multipliers are priced exactly: columns with a positive
 reduced cost enter, and the greatest reduced cost gives an upper bound. It ends where bound and value meet.
@@ -21,9 +21,9 @@ from mechdesign.optimize.result import within
 from mechdesign.optimize.solution import Solution
 from mechdesign.problem import DesignProblem
 
-_PULL = 0.3  # from the program's multipliers towards those of the best bound, against their swings
-_KEPT_SHARE, _KEPT = 0.5, 1e-6  # of the gap asked for: integers cost some, most with squared Hellinger
-_WORTHWHILE = 0.1  # of the gap that is asked for: a reduced cost above which dearer pricing can wait
+_PULL = 0.3  # the share of the best bound's multipliers in a mixture, which keeps multipliers from oscillating
+_KEPT_SHARE, _KEPT = 0.5, 1e-6  # of the gap asked for, kept for rounding to integers; squared Hellinger needs most
+_WORTHWHILE = 0.1  # of the gap asked for: above this reduced cost the slower pricing is not needed yet
 
 
 class ColumnGeneration:
@@ -36,7 +36,7 @@ class ColumnGeneration:
     pricing : Pricing
         Exact for the problem.
     report : callable
-        Told what is being done.
+        Called with one line whenever a step begins.
     """
 
     def __init__(self, problem: DesignProblem, pricing: Pricing, report: Callable[[str], None]) -> None:
@@ -99,7 +99,7 @@ class ColumnGeneration:
                 return "" if within(self._bound - value, value, tol) else "stalled"
 
     def _price(self, multipliers: Floats, *, thorough: bool) -> Floats:
-        """Return the columns that pricing meets, and keep the bound if it is the best so far."""
+        """Return the columns that pricing finds, and keep the bound if it is the best so far."""
         price: Price = self._pricing.price(multipliers, thorough=thorough)
         bound = float(multipliers.sum()) + price.upper
         if bound < self._bound:
@@ -107,7 +107,7 @@ class ColumnGeneration:
         return price.best
 
     def _enter(self, columns: Floats) -> float:
-        """Let columns of positive reduced cost enter; return the greatest of them, or 0 without any."""
+        """Add the columns of positive reduced cost; return the greatest reduced cost, or 0 where no column entered."""
         if columns.size == 0:
             return 0.0
         costs = self._gains(columns) - self._master.multipliers @ self._orbits.fold(columns)

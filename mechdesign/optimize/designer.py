@@ -58,8 +58,8 @@ def design(
         Kept in the mechanism's provenance.
     time_limit : float, optional
         Seconds after which column generation stops, as it does on an interrupt (Ctrl-C): the best mechanism so
-        far is then returned with its true gap, and is not `certified`. Proof and bound come on top. The other
-        methods, which take seconds where they apply, have no such half-way results and do not look at it.
+        far is then returned with its true gap, and is not `certified`. Proof and bound take additional time. The
+        other methods take seconds, have no intermediate results and ignore the limit.
     report : callable, optional
         Called with one line whenever a longer step begins.
 

@@ -1,4 +1,4 @@
-"""The column cone ``K = { v >= 0 : max v <= exp(epsilon) h(v) }``, up to its only parameter: exp(epsilon)."""
+"""The exp(epsilon) with which a problem is solved: the column cone is ``{ v >= 0 : max v <= exp(epsilon) h(v) }``."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from mechdesign.numerics.exact import float_up
 from mechdesign.problem import DesignProblem
 
 MOST_IN_PROGRAMS = 1e9
-"""Linear programs take no larger exp(epsilon): its inverse must not fall below the tolerance of a solver.
+"""The greatest exp(epsilon) in linear programs: its inverse must not fall below the tolerance of a solver.
 
 A mechanism for a smaller epsilon is private for a larger one; what it loses shows in the certified gap.
 """
 
 
 def effective_exp_epsilon(problem: DesignProblem) -> float:
-    """Return exp(epsilon), rounded up, or what it takes for every column to be allowed, if that is less.
+    """Return exp(epsilon), rounded up, or the least number with which every column is allowed, if that is less.
 
     ``max v <= e h(v)`` holds for all v once it does for the columns of a single symbol, because h is
     concave. From there on a larger epsilon changes nothing.

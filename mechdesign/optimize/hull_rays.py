@@ -39,7 +39,7 @@ _CHUNK = 1 << 15
 _MOST_AT_ONCE = 1 << 21  # numbers in one array
 _EPS = float(np.finfo(float).eps)
 _TINY = 1e-300  # covers what underflow loses
-_FINE = 1e-12  # of its mass: a column known less well than this is computed again in rationals
+_FINE = 1e-12  # of its mass: a column whose error is greater is computed again in rationals
 _COARSEST = 1e-9  # of its greatest entry: likewise
 
 Prior = tuple[Fraction, ...]
@@ -119,7 +119,7 @@ class HullRays:
 
     @property
     def candidates(self) -> int:
-        """How many columns are looked at."""
+        """How many columns are computed."""
         N, K = self.hull.size, len(self._priors)
         return sum(math.comb(N, j) * math.comb(K, j) << (N - j) for j in range(self._most_fractional + 1))
 
@@ -255,7 +255,7 @@ class HullRays:
             inside = indicator(np.arange(start, min(start + _CHUNK, 1 << n)), n)
             values = sums - coefficients @ inside
             errors = unit * (np.abs(sums) + np.abs(coefficients) @ inside) + _TINY
-            # A sum beyond floats may be no number, with which every comparison is false: it drops nothing.
+            # A sum that overflows may be NaN. Every comparison with it is false, so that it drops no candidate.
             missed = (values[:, j:] > errors[:, j:]).any(axis=1)
             missed |= ((values[:, :j] < -errors[:, :j]) | (values[:, :j] > 1 + errors[:, :j])).any(axis=1)
             kept = ~missed
@@ -271,10 +271,10 @@ class HullRays:
             )
             yield self._refined(found, [batch[index].tight for index in which] if j else [])
 
-    # Rationals where floats know too little
+    # Rationals where rounding errors are large
 
     def _refined(self, found: _Vertices, tight: Sequence[tuple[int, ...]]) -> _Vertices:
-        """Return the vertices with those that floats know badly computed again, or dropped if they are none."""
+        """Return the vertices; those of large error are computed again, or dropped if they are not vertices."""
         if not tight:
             return found
         columns, errors = self._columns(found, slice(None))

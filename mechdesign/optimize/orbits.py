@@ -1,9 +1,9 @@
-"""Symbols that may change places: a smaller linear program, and the way back.
+"""Interchangeable symbols: a smaller linear program, and how its columns become columns for all symbols.
 
 Where symbols of equal probability are interchangeable, averaging a mechanism over their permutations changes
 neither privacy nor utility. A linear program then needs one row for each group of such symbols, with the
-column's mean over the group. On the way back a column is turned: all groups at once, each in as many steps as
-it has symbols, so that every symbol of a group receives the group's mean.
+column's mean over the group. Its columns are then turned: all groups at once, each in as many steps as it has
+symbols, so that on average every symbol of a group has the group's mean.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Orbits:
     def of(cls, problem: DesignProblem) -> Orbits:
         """Return the groups of equal probability, or single symbols where the problem tells them apart.
 
-        Single symbols, too, where the way back from many groups would take longer than the larger program.
+        Single symbols also where turning the columns of many groups would take longer than the larger program.
         """
         known = problem.uncertainty
         groups = alike(known.center)

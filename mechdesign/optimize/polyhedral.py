@@ -1,8 +1,8 @@
 """One linear program for the polyhedral utilities.
 
 Columns with the same best guess can be merged, because the column cone is convex and mu is linear on
-them; so one column for every guess is enough, and the program has no ray in it. The simplex method gives
-exact zeros but takes long on large programs; an interior point method solves those.
+them. So one column for every guess is enough, and the program needs no rays. The simplex method gives
+exact zeros but takes long on large programs, which an interior point method solves.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ def solve_polyhedral(
     utility : PolyhedralUtility
         What is maximised, at the reference prior of the set.
     report : callable
-        Told what is being done.
+        Called with one line whenever a step begins.
 
     Raises
     ------
     SolverError
         If both methods fail.
     """
-    # What every guess gains is gained by every mechanism: it only costs digits.
+    # A gain that all guesses share is the same for every mechanism; it is left out, because it would cost digits.
     shortfalls = utility.shortfalls(known.size)
     least, exact = shortfalls.argmin(axis=0).tolist(), utility.exact_gains(known.size)
     common = np.array([float(p * exact(w, i)) for i, (p, w) in enumerate(zip(known.center, least, strict=True))])

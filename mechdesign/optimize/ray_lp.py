@@ -25,11 +25,11 @@ def solve_ray_lp(rays: RayList, utility: Utility, report: Callable[[str], None])
     Parameters
     ----------
     rays : RayList
-        Known to be few enough.
+        Checked by `check_listable`.
     utility : Utility
         Any.
     report : callable
-        Told what is being done.
+        Called with one line whenever a step begins.
 
     Raises
     ------

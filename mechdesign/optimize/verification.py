@@ -19,7 +19,7 @@ _MOST_SYMBOLS = 3_000  # pricing holds matrices of symbols by symbols: at so man
 
 @dataclass(frozen=True, eq=False)
 class Verification:
-    """What a fresh computation found.
+    """The outcome of a fresh computation.
 
     Attributes
     ----------

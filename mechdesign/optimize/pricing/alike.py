@@ -1,4 +1,4 @@
-"""Symbols of equal probability, which an l1 ball and a symmetric utility do not tell apart."""
+"""Symbols of equal probability: to an l1 ball and a symmetric utility they are interchangeable."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mechdesign.numerics.arrays import Floats
 
 
 def alike(masses: Iterable[Hashable]) -> list[list[int]]:
-    """Return the symbols of equal mass together, in the order in which masses come.
+    """Return groups of symbols of equal mass, in the order of the first symbol of each.
 
     Examples
     --------
@@ -28,7 +28,7 @@ def averaged(multipliers: Floats, groups: Sequence[Sequence[int]]) -> tuple[Floa
     """Return lambda averaged over symbols that are alike, and what to add to a bound that uses it.
 
     Averaging leaves the sum as it is and never raises the greatest reduced cost, which is convex in lambda and
-    indifferent to the names of such symbols. But averages are rounded, so that their sum is not quite that of
+    the same for every order of such symbols. But averages are rounded, so that their sum is not quite that of
     lambda, to which the reduced cost will be added.
 
     Examples

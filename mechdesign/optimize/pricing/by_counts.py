@@ -170,7 +170,7 @@ class CountPricing:
         return center_multipliers(self.ball, self.exp_epsilon, self.utility)
 
     def guess(self, multipliers: Floats) -> Floats:  # noqa: ARG002 - tables need no guesses
-        """Return no columns: tables are as quick."""
+        """Return no columns: exact pricing is as quick."""
         return np.empty((self.ball.size, 0))
 
     def _price_two_values(self, kind: TwoValues, sets: CheapestSets, multipliers: Floats, found: _Found) -> None:

@@ -1,4 +1,4 @@
-"""Which exact pricing serves a problem: the quickest of those that cover it."""
+"""The choice of exact pricing for a problem: the quickest that covers it."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from mechdesign.optimize.pricing.price import Pricing
 from mechdesign.uncertainty import UncertaintySet
 from mechdesign.utility import Utility
 
-_LISTED_AT_ONCE = 12  # symbols: so few have their rays listed before column generation would have begun
-_LISTED_OTHERWISE = 16  # where tables are too large
+_LISTED_AT_ONCE = 12  # symbols: up to so many, listing all rays is quicker than column generation
+_LISTED_OTHERWISE = 16  # symbols: likewise where tables are too large
 _LEAST_MASS = 1e-290
 
 
@@ -35,7 +35,7 @@ def pricing_for(uncertainty: UncertaintySet, exp_epsilon: float, utility: Utilit
     Raises
     ------
     LimitError
-        If nothing covers the problem, or floats do not hold its probabilities.
+        If no method covers the problem, or floats do not hold its probabilities.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def pricing_for(uncertainty: UncertaintySet, exp_epsilon: float, utility: Utilit
 
 
 def _check_masses(uncertainty: UncertaintySet) -> None:
-    """Refuse probabilities that floats would lose: what such a symbol adds to a utility may be anything."""
+    """Refuse probabilities that floats round to 0: such a symbol may add any amount to a utility."""
     for mass, label in zip(uncertainty.center, uncertainty.labels, strict=True):
         if 0 < mass < _LEAST_MASS:
             raise LimitError(

@@ -7,8 +7,8 @@ least r for which some y >= 0 and some prior Q in the set have
 
 because then ``<a - r P, v> <= max(v) (y / e) - y h(v) <= 0`` for every v of the cone. For an l1 ball y and Q
 come from a bisection over all guesses at once (`mechdesign.optimize.pricing.l1_ball_duals`), for other sets from a
-linear program for each guess. They are proposals: r is then computed from them, so that a poor one weakens the
-bound but cannot falsify it.
+linear program for each guess. They are proposals: r is then computed from them, so that a poor proposal weakens
+the bound and cannot make it false.
 
 Gains, P and lambda are rational, and what is left of them after the subtraction may be less than the rounding of
 either term. So a is computed from the rational numbers wherever it cancels, and all rounding is relative to a.
@@ -72,9 +72,9 @@ def price_by_guess(
 
 
 def _scaled_up(level: float, power: int) -> float:
-    """Return a level times a power of two, rounded up by no less than what gains below the smallest float are worth."""
+    """Return a level times a power of two, rounded up by at least what gains below the smallest float may add."""
     if not math.isfinite(level):
-        return math.inf  # what is not a number proves nothing
+        return math.inf  # NaN proves no bound
     if level == 0:
         return math.nextafter(0.0, math.inf)
     return math.nextafter(_float_up(Fraction(level) * Fraction(2) ** power), math.inf)
@@ -89,7 +89,7 @@ def _float_up(x: Fraction) -> float:
 
 
 def _duals(uncertainty: UncertaintySet, exp_epsilon: float, linear: Floats) -> Iterator[tuple[float, Floats]]:
-    """Yield y and a member Q of the set for every row of a matrix, by the method that suits the set."""
+    """Yield y and a member Q of the set for every row of a matrix, by the method for the set."""
     ball = uncertainty.l1_ball
     if ball is not None:
         _, weights, priors = ball_duals(ball, exp_epsilon, linear)
@@ -101,7 +101,7 @@ def _duals(uncertainty: UncertaintySet, exp_epsilon: float, linear: Floats) -> I
 
 
 def _proved_level(a: Floats, P: Floats, y: float, Q: Floats, exp_epsilon: float) -> float:
-    """Return the level that y and a member Q prove; any y that is no positive number stands for 0."""
+    """Return the level that y and a member Q prove; 0 replaces any y that is not a positive number."""
     if not (math.isfinite(y) and y > 0):
         y, Q = 0.0, P
     return _least_level(a, P, Q, y, exp_epsilon)
@@ -174,13 +174,13 @@ def _least_level(a: Floats, P: Floats, Q: Floats, y: float, exp_epsilon: float) 
 def _affordable(a: Floats, P: Floats, Q: Floats, y: float, exp_epsilon: float) -> tuple[float, Floats]:
     """Return y and Q for which symbols without mass, whose terms no r lowers, leave room.
 
-    A solver's own may miss that by its tolerance. Any y, and any mixture of Q with P, proves a bound; weight
-    that is added to y on P alone adds room, and leaves the terms of symbols without mass as they are.
+    Those of a solver may miss that by its tolerance. Any y, and any mixture of Q with P, proves a bound. Weight
+    added to y on P alone adds room, and does not change the terms of symbols without mass.
     """
     left = _room(a, P, Q, y, exp_epsilon)
     if left >= 0:
         return y, Q
-    # What is missing may be less than the next float can give, so more is tried.
+    # Room that is missing may be less than the distance of floats, so more is tried.
     for times in (2, 64, 4096):
         added = -times * exp_epsilon * left
         more, mixed = y + added, (y * Q + added * P) / (y + added)
@@ -194,6 +194,6 @@ def _rounding(a: Floats, y: float) -> float:
 
 
 def _room(a: Floats, P: Floats, Q: Floats, y: float, exp_epsilon: float) -> float:
-    """Return what is left of y / e after the symbols without mass and rounding."""
+    """Return y / e minus the terms of symbols without mass and minus rounding."""
     massless = P <= 0
     return y / exp_epsilon - float(np.maximum((a + y * Q)[massless], 0.0).sum()) - _rounding(a, y)

@@ -1,7 +1,7 @@
 """Dual solutions for every guess over an l1 ball, without a linear program.
 
 For a fixed level r and weight y the best Q moves mass y t from symbols whose terms are positive to symbols
-whose terms are zero. What is left of the condition of `mechdesign.optimize.pricing.gain_duals` are bounds on y, with
+whose terms are zero. The condition of `mechdesign.optimize.pricing.gain_duals` then becomes bounds on y, with
 ``G(s) = sum_i max(0, a_i - s P_i)``:
 
     G(r) <= y / e,    y (1 - 1/e) <= r - sum_i a_i,    G(r - y) <= (t + 1/e) y,
@@ -28,7 +28,7 @@ _MOST_STEPS = 1100  # of doubling or halving: floats have no more powers of two
 def ball_duals(ball: L1Ball, exp_epsilon: float, linear: Floats) -> tuple[Floats, Floats, Floats]:
     """Return the least level for every row of a matrix, with the y and Q that attain it.
 
-    Numbers are as good as floats make them and no proof; where a level is beyond floats it is infinite.
+    The numbers have rounding errors and are not a proof; a level that overflows is infinite.
 
     Parameters
     ----------
@@ -76,10 +76,10 @@ class _Conditions:
     rate, moved : float
         1/e and t.
     within_simplex : bool
-        Whether the first condition is there.
+        Whether the first condition applies.
     total, steepest, room : arrays, shape (W,)
-        Sum of a; the s at which the third condition is slackest; what y must be at least for symbols
-        without mass, where the third grows slacker for ever.
+        Sum of a; the s at which the third condition is slackest; where it grows slacker without end, the least y
+        that symbols without mass allow.
     """
 
     linear: Floats
@@ -112,38 +112,38 @@ class _Conditions:
         return result
 
     def weights(self, levels: Floats) -> tuple[Floats, NDArray[np.bool_]]:
-        """Return for each row the best y at a level, and whether it meets the conditions."""
+        """Return for each row the best y at a level, and whether it satisfies the conditions."""
         least = self.positive(levels) / self.rate if self.within_simplex else np.zeros_like(levels)
         over, loss = levels - self.total, 1 - self.rate
         # Near epsilon = 0 the second condition allows any y.
         greatest = np.where(over >= 0, over / loss if loss > 0 else np.inf, -1.0)
         y = np.maximum(np.minimum(np.maximum(levels - self.steepest, self.room), greatest), least)
-        met = (y <= greatest) & (self.positive(levels - y) <= (self.moved + self.rate) * y)
-        return y, met & np.isfinite(y)
+        satisfied = (y <= greatest) & (self.positive(levels - y) <= (self.moved + self.rate) * y)
+        return y, satisfied & np.isfinite(y)
 
 
 def _least(conditions: _Conditions) -> Floats:
-    """Return the least levels that meet the conditions, from above, by doubling and bisection."""
+    """Return the least levels that satisfy the conditions, from above, by doubling and bisection."""
     total = conditions.total
     sizes = np.abs(conditions.linear).sum(axis=1) + np.finfo(float).tiny
     # The constant column has <a, v> = sum a, so that no level is below.
     low, step = total - _EPS * sizes, sizes.copy()
     high: Floats = total + step
     for _ in range(_MOST_STEPS):
-        unmet = ~conditions.weights(high)[1] & np.isfinite(high)
-        if not unmet.any():
+        violated = ~conditions.weights(high)[1] & np.isfinite(high)
+        if not violated.any():
             break
-        low = np.where(unmet, high, low)
-        step = np.where(unmet, 2 * step, step)
-        high = np.where(unmet, total + step, high)
+        low = np.where(violated, high, low)
+        step = np.where(violated, 2 * step, step)
+        high = np.where(violated, total + step, high)
     for _ in range(_MOST_STEPS):
         open_ = np.isfinite(high) & (high - low > _EPS * np.maximum(np.abs(high), sizes))
         if not open_.any():
             break
         middle = low + (high - low) / 2
-        met = conditions.weights(middle)[1]
-        high = np.where(open_ & met, middle, high)
-        low = np.where(open_ & ~met, middle, low)
+        satisfied = conditions.weights(middle)[1]
+        high = np.where(open_ & satisfied, middle, high)
+        low = np.where(open_ & ~satisfied, middle, low)
     return high
 
 

@@ -23,7 +23,7 @@ _COPIES = 6  # of the held rays, that the linear program makes on its way throug
 _MOST_PRICED = 100_000_000
 _MOST_ENTERING = 5_000
 _MOST_SYSTEMS = 60_000  # of equations, solved in rationals
-_WOULD_DO = "merge symbols, or use a gain utility such as hamming-accuracy, which needs no list"
+_INSTEAD = "merge symbols, or use a gain utility such as hamming-accuracy, which needs no list"
 
 
 def check_listable(uncertainty: UncertaintySet, exp_epsilon: float) -> RayList:
@@ -32,12 +32,12 @@ def check_listable(uncertainty: UncertaintySet, exp_epsilon: float) -> RayList:
     Raises
     ------
     LimitError
-        If nothing lists the rays of such a set, or it has so many that memory or time would not do.
+        If no method lists the rays of such a set, or there are too many for memory or time.
     """
     N = uncertainty.size
     if N > MOST_LISTED_SYMBOLS:
         raise LimitError(
-            f"{N} symbols have about 2^{N} extreme rays, too many to list (at most {MOST_LISTED_SYMBOLS}); {_WOULD_DO}"
+            f"{N} symbols have about 2^{N} extreme rays, too many to list (at most {MOST_LISTED_SYMBOLS}); {_INSTEAD}"
         )
     if uncertainty.l1_ball is not None:
         return _rays_of_ball(uncertainty.l1_ball, exp_epsilon)
@@ -57,13 +57,13 @@ def _rays_of_ball(ball: L1Ball, exp_epsilon: float) -> Rays:
     if needed > _MOST_HELD_BYTES:
         raise LimitError(
             f"{N} symbols have {held} extreme rays of kinds {rays.held_kinds}, which need about "
-            f"{needed / 2**30:.1f} GiB (at most {_MOST_HELD_BYTES / 2**30:.0f}); {_WOULD_DO}"
+            f"{needed / 2**30:.1f} GiB (at most {_MOST_HELD_BYTES / 2**30:.0f}); {_INSTEAD}"
         )
     priced = rays.count("CD")
     if priced > _MOST_PRICED:
         raise LimitError(
             f"{N} symbols have up to {priced:.1e} extreme rays of kinds C and D (at most {_MOST_PRICED:.0e}); "
-            f"{_WOULD_DO}, or design for the ball as printed (within_simplex = false), which has none"
+            f"{_INSTEAD}, or design for the ball as printed (within_simplex = false), which has none"
         )
     return rays
 
@@ -71,14 +71,14 @@ def _rays_of_ball(ball: L1Ball, exp_epsilon: float) -> Rays:
 def _rays_of_hull(hull: ConvexHull, exp_epsilon: float) -> HullRays:
     N = hull.size
     rays = HullRays(hull, exp_epsilon)
-    # Singular systems and columns outside the cone are among them, but all are looked at.
+    # Singular systems and columns outside the cone count as well, because all are computed.
     if rays.systems > _MOST_SYSTEMS or rays.candidates > _MOST_PRICED:
         raise LimitError(
             f"{N} symbols and {len(hull.priors)} priors have up to {rays.candidates:.1e} extreme rays "
             f"from {rays.systems:.1e} systems of equations (at most {_MOST_PRICED:.0e} from {_MOST_SYSTEMS:.0e}); "
-            f"{_WOULD_DO}"
+            f"{_INSTEAD}"
         )
-    # The list is made here, so that one beyond memory is refused here.
+    # The list is made here, so that a list beyond memory is refused here.
     rays.count(rays.kinds)
     return rays
 

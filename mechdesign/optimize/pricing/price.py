@@ -33,14 +33,14 @@ class Price:
         ``sum(lambda) + upper`` is an upper bound of the utility of every mechanism. Pricing that uses lambda as it
         is given has no column above `upper`. Pricing that first averages lambda over symbols that are alike (see
         `averaged`) bounds the reduced costs at the averages, and a column may have more at the given lambda.
-        What is not a number, or minus infinity, becomes infinity.
+        NaN and minus infinity become infinity.
     method : str
-        How it was found.
+        How the bound was computed.
     columns : int
-        How many columns or problems were looked at.
+        How many columns or problems were priced.
     best : array, shape (N, k)
-        Columns of great reduced cost that were found on the way, with ``<P, v> = 1``; for the next linear
-        program, not for the bound. There may be none.
+        Columns of great reduced cost with ``<P, v> = 1``, for the next linear program; the bound does not rest on
+        them. The array may be empty.
     """
 
     upper: float
@@ -68,7 +68,7 @@ class Pricing(Protocol):
     def price(self, multipliers: Floats, *, thorough: bool = True) -> Price:
         """Return a bound of the greatest reduced cost, which always holds, and columns of great reduced cost.
 
-        The bound is the best this method has where it is asked to be thorough, and may be weaker elsewhere.
+        With `thorough` the bound is the best that this method gives; without, it may be weaker.
         The same multipliers always give the same bound.
         """
 
@@ -81,5 +81,5 @@ class Pricing(Protocol):
     def guess(self, multipliers: Floats) -> Floats:
         """Return columns of the cone with ``<P, v> = 1`` that may have great reduced costs, shape (N, k).
 
-        None where exact pricing is as quick.
+        The array is empty where exact pricing is as quick.
         """

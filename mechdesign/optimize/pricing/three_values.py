@@ -240,10 +240,10 @@ class _Costs:
         difference = blocks.b - blocks.a + of_inner.size
         rest = of_rest[difference] if blocks.width == 1 else np.minimum(of_rest[difference], of_rest[difference - 1])
         missing = np.isinf(inner) | np.isinf(outer) | np.isinf(rest)
-        inner = np.where(missing, 0.0, inner)  # g may be 1, and 0 times infinity is no number
+        inner = np.where(missing, 0.0, inner)  # g may be 1, and 0 times infinity is NaN
         nested = outer + np.minimum((g_low - 1) * inner, (g_high - 1) * inner)
         disjoint = rest + np.minimum(g_low * inner, g_high * inner)
-        # Both hold, so the greater holds.
+        # Both are lower bounds, so the greater is one.
         result: Floats = np.where(missing, np.inf, np.maximum(nested, disjoint))
         return result
 

@@ -133,7 +133,7 @@ class TwoValues:
         slack = sizes_of_sets(costs, multipliers) * (self.on_error + of_sums * self.on)
         slack += np.abs(multipliers).sum() * (self.off_error + of_sums * self.off)
         missing = np.isinf(costs)
-        # The values may be the same to the last place, and 0 times infinity is no number.
+        # The values may be the same to the last place, and 0 times infinity is NaN.
         on_costs = (self.on - self.off) * np.where(missing, 0.0, costs)
         result = as_bound(self.utility - self.off * multipliers.sum() - on_costs + slack)
         return np.where(missing, -np.inf, result)
