@@ -680,8 +680,8 @@ def test_promises_about_products_in_words():
         nested_set = factors[0]
         for factor in factors[1:]:
             nested_set = md.ProductSet(nested_set, factor)
-        guarantee = md.Guarantee(md.Epsilon.of(1), nested_set)
-        return promise(guarantee).removeprefix("PML with epsilon = 1 for every "), delta_of(guarantee)
+        words = promise(md.Guarantee(md.Epsilon.of(1), nested_set)).removeprefix("PML with epsilon = 1 for every ")
+        return words, nested_set.delta
 
     radius = f"a prior within l1 distance {float(counted.radius):.6g} of its estimate"
     words, delta = said(counted, HULL)
@@ -691,8 +691,8 @@ def test_promises_about_products_in_words():
     )
     assert delta is None
     assert said(ANY, ANY, ANY) == ("prior, which is local differential privacy", None)
-    assert said(counted, ANY)[1] == said(ANY, counted)[1] == 0.01
-    assert said(counted, counted, ANY, counted)[1] == 0.03
+    assert said(counted, ANY)[1] == said(ANY, counted)[1] == Fraction("0.01")
+    assert said(counted, counted, ANY, counted)[1] == Fraction("0.03")
     assert said(counted, known)[1] is None
     words, delta = said(known, ANY)
     assert words == (

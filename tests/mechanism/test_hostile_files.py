@@ -216,7 +216,7 @@ def test_a_proof_that_would_take_long_is_not_begun(monkeypatch):
 
 def test_thirty_priors_on_a_thousand_symbols_are_not_too_many():
     hull = ConvexHull([[f"{p:.17g}" for p in row] for row in np.random.default_rng(5).dirichlet(np.ones(1_000), 30)])
-    assert 3_000 * schema._effort(hull)[1] < schema._MOST_STEPS
+    assert 3_000 * hull.proof_effort().steps < schema._MOST_STEPS
 
 
 def test_a_product_set_of_endless_fractions_is_not_made(monkeypatch):
@@ -241,7 +241,7 @@ def test_what_would_take_long_to_prove_is_not_saved(monkeypatch):
 
 def test_the_estimate_of_steps_grows_with_all_that_a_proof_takes():
     def steps(known):
-        return schema._effort(known)[1]
+        return known.proof_effort().steps
 
     few, many = over_one(50, 20), over_one(50, 880)
     assert steps(L1Ball(few)) < steps(L1Ball(few, 1)) < steps(L1Ball(many, 1))
@@ -249,7 +249,7 @@ def test_the_estimate_of_steps_grows_with_all_that_a_proof_takes():
     assert steps(hull) == pytest.approx(30 * steps(L1Ball(few)), rel=0.01)
     pairs = ProductSet(L1Ball(few, 1), L1Ball(["0.5", "0.5"], 1, ["a", "b"]))
     assert steps(pairs) > 5 * steps(L1Ball(over_one(100, 20), 1))
-    assert schema._effort(pairs)[0] == pytest.approx(20, abs=2)
+    assert pairs.proof_effort().digits == pytest.approx(20, abs=2)
 
 
 # Texts that are long, deep, or full
