@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from figures.output import Row, write
+from figures.lib.output import Row, write
 from mechdesign.report.drawing import Curve, draw_failure, failure_curve
 
 CATEGORIES = 20

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from figures.output import Row, write
+from figures.lib.output import Row, write
 from mechdesign.report.drawing import Curve, draw_leakage, leakage_curve
 
 CATEGORIES = 20

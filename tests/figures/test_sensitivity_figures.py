@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 import mechdesign as md
-from figures import figure_2, figure_2a, figure_2b
+from figures import figure_2a, figure_2b
+from figures.lib import figure_2
 from mechdesign.optimize.closed_form import high_privacy
 from mechdesign.optimize.closed_form.form import Parameters, fractions
 from mechdesign.pml import epsilon_min, leakage, output_sensitivity, sensitivity_bound_any_region

@@ -17,7 +17,7 @@ from tolerances import ALGEBRA
 
 import mechdesign as md
 from mechdesign.cli.main import run
-from mechdesign.cli.output import delta_of, promise
+from mechdesign.cli.output import promise
 from mechdesign.mechanism import composition
 from mechdesign.mechanism.rounding import round_columns, round_to_integers
 
@@ -28,9 +28,9 @@ HULL = md.ConvexHull([["0.5", "0.3", "0.2"], ["0.2", "0.2", "0.6"]], labels=["a"
 
 def proved(numerators, bits, known, outputs=(), title=""):
     """A mechanism that promises no more than it has."""
-    ratios = md.prove(np.array(numerators), bits, md.Guarantee(md.Epsilon.of(1), known)).ratios
+    ratios = md.mechanism.prove(np.array(numerators), bits, md.Guarantee(md.Epsilon.of(1), known)).ratios
     guarantee = md.Guarantee(md.Epsilon.of(f"log({max(ratios)})"), known)
-    origin = md.Provenance("0.1.0", "by hand", title) if title else None
+    origin = md.mechanism.Provenance("0.1.0", "by hand", title) if title else None
     return md.Mechanism(np.array(numerators), bits, guarantee, tuple(outputs), None, origin)
 
 
@@ -166,15 +166,17 @@ def test_bits_and_labels_of_a_random_map():
 
 def test_provenance_tells_what_was_done():
     titled = proved([[3, 1], [1, 3]], 2, ANY, title="smoking")
-    assert titled.then({"y1": "y", "y2": "y"}).provenance == md.Provenance(
+    assert titled.then({"y1": "y", "y2": "y"}).provenance == md.mechanism.Provenance(
         md.__version__, "post-processing of 2 outputs by a mapping to 1", "smoking"
     )
     assert titled.then(np.eye(2)).provenance.method == "post-processing of 2 outputs by a random map to 2"
-    assert titled.product(titled).provenance == md.Provenance(
+    assert titled.product(titled).provenance == md.mechanism.Provenance(
         md.__version__, "product of two mechanisms", "smoking & smoking"
     )
     assert titled.product(WARNER).provenance.problem == "smoking"
-    assert WARNER.repeated(3).provenance == md.Provenance(md.__version__, "3 independent reports about one record")
+    assert WARNER.repeated(3).provenance == md.mechanism.Provenance(
+        md.__version__, "3 independent reports about one record"
+    )
 
 
 @pytest.mark.parametrize(
@@ -678,8 +680,8 @@ def test_promises_about_products_in_words():
         nested_set = factors[0]
         for factor in factors[1:]:
             nested_set = md.ProductSet(nested_set, factor)
-        guarantee = md.Guarantee(md.Epsilon.of(1), nested_set)
-        return promise(guarantee).removeprefix("PML with epsilon = 1 for every "), delta_of(guarantee)
+        words = promise(md.Guarantee(md.Epsilon.of(1), nested_set)).removeprefix("PML with epsilon = 1 for every ")
+        return words, nested_set.delta
 
     radius = f"a prior within l1 distance {float(counted.radius):.6g} of its estimate"
     words, delta = said(counted, HULL)
@@ -689,8 +691,8 @@ def test_promises_about_products_in_words():
     )
     assert delta is None
     assert said(ANY, ANY, ANY) == ("prior, which is local differential privacy", None)
-    assert said(counted, ANY)[1] == said(ANY, counted)[1] == 0.01
-    assert said(counted, counted, ANY, counted)[1] == 0.03
+    assert said(counted, ANY)[1] == said(ANY, counted)[1] == Fraction("0.01")
+    assert said(counted, counted, ANY, counted)[1] == Fraction("0.03")
     assert said(counted, known)[1] is None
     words, delta = said(known, ANY)
     assert words == (

@@ -52,7 +52,7 @@ def table(guarantee=None, size=3, outputs=None, **changes):
 
 def loaded(content):
     text = content if isinstance(content, bytes) else json.dumps(content).encode()
-    return files.from_json(text, "the file")
+    return Mechanism(*files.from_json(text, "the file"))
 
 
 def refusal(content, kind=InputError):
@@ -140,7 +140,7 @@ def test_the_bound_on_denominators_is_met_at_its_last_digit():
 )
 def test_the_priors_of_honest_files_are_far_from_the_bounds_and_come_back(guarantee, size):
     found = loaded(table(guarantee, size, 1))
-    again = files.from_json(files.to_json(found), "again")
+    again = files.from_json(files.to_json(found.parts), "again")
     assert again.guarantee == found.guarantee
 
 
@@ -216,7 +216,7 @@ def test_a_proof_that_would_take_long_is_not_begun(monkeypatch):
 
 def test_thirty_priors_on_a_thousand_symbols_are_not_too_many():
     hull = ConvexHull([[f"{p:.17g}" for p in row] for row in np.random.default_rng(5).dirichlet(np.ones(1_000), 30)])
-    assert 3_000 * schema._effort(hull)[1] < schema._MOST_STEPS
+    assert 3_000 * hull.proof_effort().steps < schema._MOST_STEPS
 
 
 def test_a_product_set_of_endless_fractions_is_not_made(monkeypatch):
@@ -233,15 +233,15 @@ def test_a_product_set_of_endless_fractions_is_not_made(monkeypatch):
 
 def test_what_would_take_long_to_prove_is_not_saved(monkeypatch):
     good = loaded(table())
-    assert files.to_json(good)
+    assert files.to_json(good.parts)
     monkeypatch.setattr(schema, "_MOST_STEPS", 10)
     with pytest.raises(InputError, match="the mechanism: 3 outputs over L1Ball"):
-        files.to_json(good)
+        files.to_json(good.parts)
 
 
 def test_the_estimate_of_steps_grows_with_all_that_a_proof_takes():
     def steps(known):
-        return schema._effort(known)[1]
+        return known.proof_effort().steps
 
     few, many = over_one(50, 20), over_one(50, 880)
     assert steps(L1Ball(few)) < steps(L1Ball(few, 1)) < steps(L1Ball(many, 1))
@@ -249,7 +249,7 @@ def test_the_estimate_of_steps_grows_with_all_that_a_proof_takes():
     assert steps(hull) == pytest.approx(30 * steps(L1Ball(few)), rel=0.01)
     pairs = ProductSet(L1Ball(few, 1), L1Ball(["0.5", "0.5"], 1, ["a", "b"]))
     assert steps(pairs) > 5 * steps(L1Ball(over_one(100, 20), 1))
-    assert schema._effort(pairs)[0] == pytest.approx(20, abs=2)
+    assert pairs.proof_effort().digits == pytest.approx(20, abs=2)
 
 
 # Texts that are long, deep, or full
@@ -297,21 +297,21 @@ def test_letters_beyond_ascii_ask_for_a_shorter_text_or_escapes(monkeypatch):
     assert loaded(plain | {"outputs": ["y" * 999, "z", "w"]}).proof.holds
     good = loaded(other)
     monkeypatch.setattr(files, "_MOST_BYTES_OF_LETTERS", 20)
-    saved = files.to_json(good)
+    saved = files.to_json(good.parts)
     assert saved.isascii()
     assert files.from_json(saved, "the file").inputs == good.inputs
 
 
 def test_what_is_too_large_to_be_loaded_is_not_saved(monkeypatch):
     good = loaded(table())
-    size = len(files.to_json(good))
+    size = len(files.to_json(good.parts))
     for name, bound in (("_MOST_BYTES", size - 1), ("_MOST_VALUES", 20), ("_MOST_VALUES", 8), ("_MOST_COLONS", 3)):
         with monkeypatch.context() as patch:
             patch.setattr(files, name, bound)
             with pytest.raises(InputError, match=rf"{bound}"):
-                files.to_json(good)
+                files.to_json(good.parts)
     monkeypatch.setattr(files, "_MOST_BYTES", size)
-    assert len(files.to_json(good)) == size
+    assert len(files.to_json(good.parts)) == size
 
 
 @pytest.mark.parametrize(
