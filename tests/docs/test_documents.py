@@ -52,7 +52,10 @@ def described_folders():
     """Return the files that the architecture lists for each folder, by the folder."""
     text = (ROOT / "docs" / "architecture.md").read_text().split("## Every file")[1].split("\n## ")[0]
     parts = re.split(r"^### (\S+)$", text, flags=re.MULTILINE)[1:]
-    return {folder: re.findall(r"^- `([^`]+)`: \S", body, re.MULTILINE) for folder, body in zip(*[iter(parts)] * 2)}
+    return {
+        folder: re.findall(r"^- `([^`]+)`: \S", body, re.MULTILINE)
+        for folder, body in zip(parts[::2], parts[1::2], strict=True)
+    }
 
 
 def test_the_architecture_lists_every_file_of_every_folder_once():
