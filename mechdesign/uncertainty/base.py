@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
     from mechdesign.uncertainty.convex_hull import ConvexHull
     from mechdesign.uncertainty.l1_ball import L1Ball
 
-_HALVINGS = 50
+_MOST_MEMBERS = 1_000  # of a mixture, and of steps towards one
+_NEAR = 1e-15
 
 
 @dataclass(frozen=True)
@@ -157,20 +159,34 @@ class UncertaintySet(ABC):
     def member_near(self, prior: ArrayLike) -> Floats:
         """Return a member of the set close to a prior, so that a dual solution becomes a proof.
 
-        Each entry of the result, read as a real number, is within 1e-15 of an exact member's. Here the prior is drawn
-        towards the reference prior until it lies in the set, by halves.
+        Each entry of the result, read as a real number, is within 1e-15 of an exact member's. Here it is the nearest
+        mixture, in the least-squares sense, of members that `exact_worst_mean` returns, one more at a time.
         """
-        P, Q = self.center, self.as_vector(prior)
+        from scipy.optimize import nnls
+
+        Q, near = self.as_vector(prior), self.prior.copy()
         if not np.isfinite(Q).all() or not np.maximum(Q, 0.0).any():
-            return self.prior.copy()
-        weights = [Fraction(max(q, 0.0)) for q in Q.tolist()]
-        total = sum(weights)
-        nearest = [weight / total for weight in weights]
-        for _ in range(_HALVINGS):
-            if self.contains(nearest):
-                return np.array([float(q) for q in nearest])
-            nearest = [(p + q) / 2 for p, q in zip(P, nearest, strict=True)]
-        return self.prior.copy()
+            return near
+        members, distance = [near], np.inf
+        for _ in range(_MOST_MEMBERS):
+            # The member with the least mean of near - Q lies furthest in the direction of Q.
+            away = near - Q
+            spread = np.ptp(away)
+            if spread <= _NEAR or not np.linalg.norm(away) < distance:
+                break
+            distance = np.linalg.norm(away)
+            column = np.rint((away - away.min()) / spread * 2.0**52).astype(int).tolist()
+            further = np.array([float(q) for q in self.exact_worst_mean(column)[1]])
+            if away @ (near - further) <= _NEAR * spread:
+                break
+            members.append(further)
+            # The heavy last row asks the weights to sum to 1; dividing by their sum then makes it so.
+            weights, _ = nnls(np.vstack([np.transpose(members), np.full(len(members), 1e3)]), np.append(Q, 1e3))
+            used = weights > 0
+            members = [member for member, kept in zip(members, used, strict=True) if kept]
+            shares = weights[used] / weights.sum()
+            near = np.array([math.fsum(entries) for entries in (shares[:, None] * np.array(members)).T])
+        return near
 
     @abstractmethod
     def support_rows(self) -> SupportRows:

@@ -81,7 +81,7 @@ class Tests:
         """Return the files to be run for a module, and a time-out."""
         folder = Path("tests", module.parts[1])
         chosen = [module, *GENERAL]
-        for file in sorted(folder.glob("test_*.py")):
+        for file in sorted(folder.rglob("test_*.py")):
             if module.stem in file.stem or slowest is None or (slowest and self.timed(file) <= slowest):
                 chosen.append(file)
         chosen.sort(key=lambda file: (module.stem not in file.stem, self.timed(file)))

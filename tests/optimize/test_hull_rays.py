@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 from scipy.spatial import HalfspaceIntersection
-from strategies import F_INFORMATIONS, counts
+from strategies import F_INFORMATIONS, counts, hulls, random_hull
 from tolerances import ALGEBRA, CERTIFIED, SOLVER
 
 import mechdesign as md
@@ -22,26 +22,6 @@ from mechdesign.optimize.ray_lp import solve_ray_lp
 from mechdesign.optimize.rays import Rays
 
 exps = st.sampled_from([1 + 1e-9, 1.001, 1.125, 1.5, 2.0, math.e, 5.0, 40.0, 1e9])
-
-
-@st.composite
-def hulls(draw, least=2, most=5, priors=4):
-    """Hulls with repeated and collinear priors and priors with zeros among them."""
-    size = draw(st.integers(least, most))
-    found = draw(st.lists(counts(size, size), min_size=1, max_size=priors))
-    rows = [[Fraction(n, sum(row)) for n in row] for row in found]
-    if draw(st.booleans()):
-        rows.append([(2 * a + b) / 3 for a, b in zip(rows[0], rows[-1], strict=True)])
-    # No symbol may have probability 0 under all.
-    if any(all(row[i] == 0 for row in rows) for i in range(size)):
-        rows.append([Fraction(1, size)] * size)
-    return md.ConvexHull(rows)
-
-
-def random_hull(rng, size, priors):
-    base = rng.dirichlet(np.ones(size) * 2)
-    rows = [1 + (1e4 * (0.7 * base + 0.3 * rng.dirichlet(np.ones(size)))).astype(int) for _ in range(priors)]
-    return md.ConvexHull([[Fraction(int(n), int(row.sum())) for n in row] for row in rows])
 
 
 def listed(rays):

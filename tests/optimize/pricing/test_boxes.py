@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import F_INFORMATIONS, balls, random_ball
-from test_hull_rays import hulls, random_hull
+from strategies import F_INFORMATIONS, balls, hulls, random_ball, random_hull
 from tolerances import ALGEBRA, CERTIFIED
 
 import mechdesign as md

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 from hypothesis import strategies as st
@@ -39,6 +40,26 @@ def balls(draw, least=2, most=5):
         "ldp": st.just("2"),
     }[kind]
     return md.L1Ball.from_counts(found, radius=draw(radius))
+
+
+@st.composite
+def hulls(draw, least=2, most=5, priors=4):
+    """Hulls with repeated and collinear priors and priors with zeros among them."""
+    size = draw(st.integers(least, most))
+    found = draw(st.lists(counts(size, size), min_size=1, max_size=priors))
+    rows = [[Fraction(n, sum(row)) for n in row] for row in found]
+    if draw(st.booleans()):
+        rows.append([(2 * a + b) / 3 for a, b in zip(rows[0], rows[-1], strict=True)])
+    # No symbol may have probability 0 under all.
+    if any(all(row[i] == 0 for row in rows) for i in range(size)):
+        rows.append([Fraction(1, size)] * size)
+    return md.ConvexHull(rows)
+
+
+def random_hull(rng, size, priors):
+    base = rng.dirichlet(np.ones(size) * 2)
+    rows = [1 + (1e4 * (0.7 * base + 0.3 * rng.dirichlet(np.ones(size)))).astype(int) for _ in range(priors)]
+    return md.ConvexHull([[Fraction(int(n), int(row.sum())) for n in row] for row in rows])
 
 
 def random_ball(rng: np.random.Generator, size: int, radius: float | str) -> md.L1Ball:
