@@ -147,7 +147,7 @@ def test_every_closed_form_has_its_row_with_a_test_that_exists():
         "randomized_response",
     ]  # fmt: skip
     assert len(rows) == len([path for path in folder.glob("*.py") if path.stem not in {"__init__", "form"}])
-    tests = (ROOT / "tests" / "optimize" / "test_closed_form.py").read_text()
+    tests = (ROOT / "tests" / "optimize" / "closed_form" / "test_closed_form.py").read_text()
     for name in re.findall(r"`(test_\w+)`", "".join(rows)):
         assert f"def {name}(" in tests, name
 
