@@ -114,7 +114,7 @@ def design_facts(design: Design, title: str) -> list[tuple[str, str]]:
         ("problem", title),
         *guarantee_facts(mechanism),
         (design.problem.utility.name, amount(design.value, unit)),
-        ("upper bound", f"{amount(design.upper_bound or 0, unit)}, gap {design.gap:.1e}, {_verdict(design)}"),
+        ("upper bound", f"{amount(design.upper_bound, unit)}, gap {design.gap:.1e}, {_verdict(design)}"),
     ]
     if form is not None:
         claim = "optimal" if form.optimal else "feasible"

@@ -20,6 +20,7 @@ from mechdesign.cli.main import run
 from mechdesign.cli.output import promise
 from mechdesign.mechanism import composition
 from mechdesign.mechanism.rounding import round_columns, round_to_integers
+from mechdesign.numerics.exact import over_common_denominator
 
 ANY = md.L1Ball([0.5, 0.5], 2, ["no", "yes"])
 THIRDS = md.L1Ball(["1/3", "1/3", "1/3"])
@@ -62,7 +63,7 @@ def worst(mechanism):
 
 
 def ratio(column, known):
-    whole, _ = md.exact.over_common_denominator(column)
+    whole, _ = over_common_denominator(column)
     return max(whole) / known.exact_support(whole)
 
 
