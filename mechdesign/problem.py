@@ -13,11 +13,11 @@ from mechdesign.uncertainty.base import checked_set
 from mechdesign.utility import MutualInformation, Utility
 from mechdesign.utility.base import checked_utility
 
-Known = TypeVar("Known", bound=UncertaintySet, default=UncertaintySet, covariant=True)
+Set_co = TypeVar("Set_co", bound=UncertaintySet, default=UncertaintySet, covariant=True)
 
 
 @dataclass(frozen=True)
-class DesignProblem(Generic[Known]):
+class DesignProblem(Generic[Set_co]):
     """Find the mechanism of greatest utility that is epsilon-PML for every prior in an uncertainty set (ED eq. 40).
 
     A problem holds its three inputs and computes nothing; `mechdesign.design` solves it. Type checkers know the class
@@ -45,11 +45,11 @@ class DesignProblem(Generic[Known]):
     Fraction(9, 8)
     """
 
-    uncertainty: Known
+    uncertainty: Set_co
     epsilon: Epsilon
     utility: Utility
 
-    def __init__(self, uncertainty: Known, epsilon: object, utility: Utility | None = None) -> None:
+    def __init__(self, uncertainty: Set_co, epsilon: object, utility: Utility | None = None) -> None:
         known = checked_set(uncertainty)
         wanted = checked_utility(MutualInformation() if utility is None else utility)
         wanted.check_size(known.size)
