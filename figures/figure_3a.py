@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from figures.lib.output import Row, write
-from mechdesign.report.drawing import Curve, draw_failure, failure_curve
+from mechdesign.report.drawing import Curve
+from mechdesign.report.trade_off import draw_failure, failure_curve
 
 CATEGORIES = 20
 EPSILON = "log(5)"

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from figures.lib.output import Row, write
-from mechdesign.report.drawing import Curve, draw_leakage, leakage_curve
+from mechdesign.report.drawing import Curve
+from mechdesign.report.trade_off import draw_leakage, leakage_curve
 
 CATEGORIES = 20
 DELTA = "1e-5"

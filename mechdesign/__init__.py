@@ -131,15 +131,17 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    # All imports together take a third of a second, in which the command line already has to answer to an interruption.
-    if name in _MODULES:
-        return import_module(f"mechdesign.{name}")
-    for home, names in _HOMES.items():
-        if name in names:
-            globals()[name] = getattr(import_module(home), name)
-            return globals()[name]
-    raise AttributeError(f"module 'mechdesign' has no attribute {name!r}")
+if not TYPE_CHECKING:  # to type checkers, a module with `__getattr__` has every name
+
+    def __getattr__(name: str) -> Any:
+        # All imports take a third of a second, in which the command line already has to answer to an interruption.
+        if name in _MODULES:
+            return import_module(f"mechdesign.{name}")
+        for home, names in _HOMES.items():
+            if name in names:
+                globals()[name] = getattr(import_module(home), name)
+                return globals()[name]
+        raise AttributeError(f"module 'mechdesign' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

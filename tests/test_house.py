@@ -56,7 +56,7 @@ def test_public_names_are_found_where_type_checkers_see_them():
     import mechdesign as md
 
     tree = ast.parse(Path(md.__file__).read_text(encoding="utf-8"))
-    (seen,) = (node for node in tree.body if isinstance(node, ast.If))
+    seen, _ = (node for node in tree.body if isinstance(node, ast.If))
     names = {alias.name: node.module for node in seen.body for alias in node.names}
     assert set(names) == set(md.__all__)
     for name, home in names.items():

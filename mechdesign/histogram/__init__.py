@@ -78,3 +78,7 @@ __all__ = [
     "upper_threshold",
     "zcdp_delta",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

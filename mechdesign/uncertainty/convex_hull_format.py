@@ -7,7 +7,7 @@ from typing import Any
 
 from mechdesign.data.fields import Matrix, Record, Row, checked_record
 from mechdesign.uncertainty.convex_hull import ConvexHull
-from mechdesign.uncertainty.format import Labels, SetFormat, keys_of
+from mechdesign.uncertainty.format import Labels, SetFormat
 
 
 class _Guarantee(Record):
@@ -24,7 +24,7 @@ class ConvexHullFormat(SetFormat):
 
     of = ConvexHull
     guarantee_marks = prior_marks = ("priors",)
-    guarantee_keys, prior_keys = keys_of(_Guarantee), keys_of(_Prior)
+    guarantee_model, prior_model = _Guarantee, _Prior
 
     def to_guarantee(self, known: ConvexHull) -> dict[str, Any]:
         """Return the priors and the weights, as ratios."""
@@ -33,9 +33,9 @@ class ConvexHullFormat(SetFormat):
             "weights": [str(w) for w in known.weights],
         }
 
-    def from_guarantee(self, table: Mapping[str, Any], labels: tuple[str, ...], source: str) -> ConvexHull:
+    def from_guarantee(self, table: Mapping[str, Any], labels: tuple[str, ...], source: str, key: str) -> ConvexHull:
         """Return the hull."""
-        record = checked_record(_Guarantee, table, source, within="guarantee")
+        record = checked_record(_Guarantee, table, source, within=key)
         return ConvexHull(record.priors, record.weights, labels)
 
     def to_prior(self, known: ConvexHull) -> dict[str, Any]:

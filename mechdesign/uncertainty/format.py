@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from functools import cached_property
 from typing import Annotated, Any
 
 from pydantic import Field, create_model
@@ -26,23 +25,25 @@ class SetFormat(ABC):
         The class.
     guarantee_marks, prior_marks : tuple of str
         The keys any one of which tells that a table is of this class.
-    guarantee_keys, prior_keys : frozenset of str
-        All keys that such a table may have.
+    guarantee_model, prior_model : type of Record
+        The keys that such a table may have, and what they hold.
     """
 
     of: type[UncertaintySet]
     guarantee_marks: tuple[str, ...]
     prior_marks: tuple[str, ...]
-    guarantee_keys: frozenset[str]
-    prior_keys: frozenset[str]
+    guarantee_model: type[Record]
+    prior_model: type[Record]
 
     @abstractmethod
     def to_guarantee(self, known: Any) -> dict[str, Any]:
         """Return the table of a set in a guarantee, whose labels stand beside it."""
 
     @abstractmethod
-    def from_guarantee(self, table: Mapping[str, Any], labels: tuple[str, ...], source: str) -> UncertaintySet:
-        """Return the set of a table in a guarantee."""
+    def from_guarantee(
+        self, table: Mapping[str, Any], labels: tuple[str, ...], source: str, key: str
+    ) -> UncertaintySet:
+        """Return the set of a table that stands in a guarantee under a key."""
 
     @abstractmethod
     def to_prior(self, known: Any) -> dict[str, Any]:
@@ -70,9 +71,11 @@ class ParameterFormat(SetFormat):
     def __init__(self, of: type[UncertaintySet]) -> None:
         self.of = of
         self.guarantee_marks = self.prior_marks = (of.kind,)
-        self.guarantee_keys, self.prior_keys = frozenset({of.kind}), frozenset({of.kind, "labels"})
+        self._parameters = self._model()
+        under_kind: dict[str, Any] = {of.kind: (self._parameters, ...)}
+        self.guarantee_model = create_model(of.__name__, __base__=Record, **under_kind)
+        self.prior_model = create_model(of.__name__, __base__=Record, labels=(Labels | None, None), **under_kind)
 
-    @cached_property
     def _model(self) -> type[Record]:
         parameters: Mapping[str, str] = getattr(self.of, "parameters", {})
         for name, shape in parameters.items():
@@ -88,17 +91,19 @@ class ParameterFormat(SetFormat):
     def _read(
         self, table: Mapping[str, Any], labels: tuple[str, ...] | None, source: str, within: str
     ) -> UncertaintySet:
-        record = checked_record(self._model, table[self.of.kind], source, within=within)
+        record = checked_record(self._parameters, table[self.of.kind], source, within=within)
         made: UncertaintySet = self.of(**record.model_dump(), labels=labels)  # type: ignore[call-arg]
         return made
 
     def to_guarantee(self, known: Any) -> dict[str, Any]:
         """Return the parameters as text, under the name of the kind."""
-        return {self.of.kind: {name: _as_text(getattr(known, name)) for name in self._model.model_fields}}
+        return {self.of.kind: {name: _as_text(getattr(known, name)) for name in self._parameters.model_fields}}
 
-    def from_guarantee(self, table: Mapping[str, Any], labels: tuple[str, ...], source: str) -> UncertaintySet:
+    def from_guarantee(
+        self, table: Mapping[str, Any], labels: tuple[str, ...], source: str, key: str
+    ) -> UncertaintySet:
         """Return the set of its parameters."""
-        return self._read(table, labels, source, f"guarantee.{self.of.kind}")
+        return self._read(table, labels, source, f"{key}.{self.of.kind}")
 
     def to_prior(self, known: Any) -> dict[str, Any]:
         """Return the labels, and the parameters under the name of the kind."""

@@ -12,7 +12,7 @@ from mechdesign.data.fields import MOST_SYMBOLS, ExactNumber, Record, Row, Text,
 from mechdesign.errors import GuaranteeError, InputError
 from mechdesign.numerics.exact import short_text
 from mechdesign.uncertainty.concentration import weissman_radius_exact
-from mechdesign.uncertainty.format import Labels, SetFormat, keys_of
+from mechdesign.uncertainty.format import Labels, SetFormat
 from mechdesign.uncertainty.l1_ball import Evidence, L1Ball
 
 
@@ -44,7 +44,7 @@ class L1BallFormat(SetFormat):
     of = L1Ball
     guarantee_marks = ("counts", "center")
     prior_marks = ("counts", "probabilities")
-    guarantee_keys, prior_keys = keys_of(_Guarantee), keys_of(_Prior)
+    guarantee_model, prior_model = _Guarantee, _Prior
 
     def to_guarantee(self, known: L1Ball) -> dict[str, Any]:
         """Return the radius, and the counts with what the radius was derived from, or the center."""
@@ -56,7 +56,7 @@ class L1BallFormat(SetFormat):
             table |= {"samples": known.evidence.samples, "delta": short_text(known.evidence.delta)}
         return table
 
-    def from_guarantee(self, table: Mapping[str, Any], labels: tuple[str, ...], source: str) -> L1Ball:
+    def from_guarantee(self, table: Mapping[str, Any], labels: tuple[str, ...], source: str, key: str) -> L1Ball:
         """Return the ball; a radius that is smaller than delta and samples ask for is a false claim.
 
         Raises
@@ -64,7 +64,7 @@ class L1BallFormat(SetFormat):
         GuaranteeError
             For such a radius.
         """
-        record = checked_record(_Guarantee, table, source, within="guarantee")
+        record = checked_record(_Guarantee, table, source, within=key)
         if record.radius is None:
             raise InputError(f"{source}: the guarantee has no radius; add it")
         if (record.delta is None) != (record.samples is None) or (record.delta is not None and record.counts is None):

@@ -11,7 +11,7 @@ from mechdesign.data.fields import MOST_SYMBOLS, Record, Text, checked_record
 from mechdesign.data.labels import canonical_labels
 from mechdesign.errors import InputError, shorten
 from mechdesign.uncertainty.base import UncertaintySet
-from mechdesign.uncertainty.format import SetFormat, keys_of
+from mechdesign.uncertainty.format import SetFormat
 from mechdesign.uncertainty.product_set import ProductSet
 from mechdesign.uncertainty.registry import guarantee_table, prior_table, set_of_guarantee, set_of_prior
 
@@ -55,17 +55,18 @@ class ProductSetFormat(SetFormat):
 
     of = ProductSet
     guarantee_marks = prior_marks = ("factors",)
-    guarantee_keys, prior_keys = keys_of(_Guarantee), keys_of(_Prior)
+    guarantee_model, prior_model = _Guarantee, _Prior
 
     def to_guarantee(self, known: ProductSet) -> dict[str, Any]:
         """Return the factors, each with its inputs, and the separator."""
         factors = [{"inputs": list(factor.labels), **guarantee_table(factor)} for factor in (known.first, known.second)]
         return {"factors": factors, "separator": known.separator}
 
-    def from_guarantee(self, table: Mapping[str, Any], labels: tuple[str, ...], source: str) -> ProductSet:
+    def from_guarantee(self, table: Mapping[str, Any], labels: tuple[str, ...], source: str, key: str) -> ProductSet:
         """Return the product, whose pairs have to be the inputs, in their order."""
-        record = checked_record(_Guarantee, table, source, within="guarantee")
-        factors = [_inputs(factor, source) for factor in record.factors]
+        record = checked_record(_Guarantee, table, source, within=key)
+        keys = [f"{key}.factors.{index}" for index in range(2)]
+        factors = [_inputs(factor, source, inner) for factor, inner in zip(record.factors, keys, strict=True)]
         sizes = [len(inputs) for inputs, _ in factors]
         if sizes[0] * sizes[1] != len(labels):
             raise InputError(
@@ -75,7 +76,8 @@ class ProductSetFormat(SetFormat):
         if record.separator is None:
             raise InputError(f"{source}: the guarantee has factors without a separator; add it")
         first, second = (
-            set_of_guarantee(rest, canonical_labels(inputs, len(inputs)), source) for inputs, rest in factors
+            set_of_guarantee(rest, canonical_labels(inputs, len(inputs)), source, inner)
+            for (inputs, rest), inner in zip(factors, keys, strict=True)
         )
         _check_digits(first, second, source)
         known = ProductSet(first, second, record.separator)
@@ -99,11 +101,11 @@ class ProductSetFormat(SetFormat):
         return ProductSet(first, second, prior.separator)
 
 
-def _inputs(factor: dict[str, Any], source: str) -> tuple[list[str], dict[str, Any]]:
+def _inputs(factor: dict[str, Any], source: str, key: str) -> tuple[list[str], dict[str, Any]]:
     """Return the inputs of a factor, and the table of its set."""
-    own = {key: value for key, value in factor.items() if key == "inputs"}
-    record = checked_record(_Inputs, own, source, within="guarantee.factors")
-    return record.inputs, {key: value for key, value in factor.items() if key != "inputs"}
+    own = {name: value for name, value in factor.items() if name == "inputs"}
+    record = checked_record(_Inputs, own, source, within=key)
+    return record.inputs, {name: value for name, value in factor.items() if name != "inputs"}
 
 
 def _check_digits(first: UncertaintySet, second: UncertaintySet, source: str) -> None:

@@ -95,11 +95,24 @@ def format_of(known: UncertaintySet) -> SetFormat:
 
 
 def guarantee_table(known: UncertaintySet) -> dict[str, Any]:
-    """Return the table that describes a set in the guarantee of a mechanism file."""
-    return format_of(known).to_guarantee(known)
+    """Return the table that describes a set in the guarantee of a mechanism file.
+
+    Raises
+    ------
+    InputError
+        If the class has no file format, or a number is too long for files.
+    """
+    from mechdesign.data.fields import checked_record
+
+    entry = format_of(known)
+    table = entry.to_guarantee(known)
+    checked_record(entry.guarantee_model, table, "", within="guarantee")
+    return table
 
 
-def set_of_guarantee(table: Mapping[str, Any], labels: tuple[str, ...], source: str) -> UncertaintySet:
+def set_of_guarantee(
+    table: Mapping[str, Any], labels: tuple[str, ...], source: str, key: str = "guarantee"
+) -> UncertaintySet:
     """Return the set that the guarantee of a mechanism file describes.
 
     Parameters
@@ -110,6 +123,8 @@ def set_of_guarantee(table: Mapping[str, Any], labels: tuple[str, ...], source: 
         The inputs of the mechanism.
     source : str
         The name of the file, for messages.
+    key : str
+        Under which the table stands in the file.
 
     Raises
     ------
@@ -118,15 +133,17 @@ def set_of_guarantee(table: Mapping[str, Any], labels: tuple[str, ...], source: 
     GuaranteeError
         If it claims a smaller set than its own evidence supports.
     """
+    from mechdesign.uncertainty.format import keys_of
+
     formats = set_formats()
     marks = {key: entry for entry in formats for key in entry.guarantee_marks}
     entry = _told_by(table, marks, f"{source}: the guarantee", "no prior")
-    keys = {key for entry in formats for key in entry.guarantee_keys}
-    for key in table:
-        if key in keys and key not in entry.guarantee_keys:
+    keys = {key for entry in formats for key in keys_of(entry.guarantee_model)}
+    for name in table:
+        if name in keys and name not in keys_of(entry.guarantee_model):
             mark = next(mark for mark in marks if mark in table)
-            raise InputError(f"{source}: the guarantee has {key} beside {mark}, where it means nothing; remove it")
-    return entry.from_guarantee(table, labels, source)
+            raise InputError(f"{source}: the guarantee has {name} beside {mark}, where it means nothing; remove it")
+    return entry.from_guarantee(table, labels, source, key)
 
 
 def prior_table(known: UncertaintySet) -> dict[str, Any]:
@@ -142,12 +159,14 @@ def set_of_prior(table: Mapping[str, Any]) -> UncertaintySet:
     InputError
         If the table describes none of the registered classes, or more than one.
     """
+    from mechdesign.uncertainty.format import keys_of
+
     formats = set_formats()
     marks = {key: entry for entry in formats for key in entry.prior_marks}
     entry = _told_by(table, marks, "[prior]", "no data")
-    keys = {key for entry in formats for key in entry.prior_keys}
+    keys = {key for entry in formats for key in keys_of(entry.prior_model)}
     for key in table:
-        if key in keys and key not in entry.prior_keys:
+        if key in keys and key not in keys_of(entry.prior_model):
             raise InputError(f"[prior] has {key}, which does not go with its other keys; leave it out")
     return entry.from_prior(table)
 
