@@ -43,6 +43,9 @@ _FIELD = re.compile(r' *"([^"]*+(?:""[^"]*+)*+)"|([^",\r\n]*+)')
 _END = re.compile(r",|\r?\n|\Z")
 _COMMA, _QUOTE, _LINE_FEED, _RETURN = b',"\n\r'
 
+_PIECE_BYTES = 1 << 18  # compared at a time: arrays that stay in the cache, and for which no memory is fetched anew
+
+Signs = NDArray[np.uint8]
 Words = NDArray[np.uint64]
 
 
@@ -85,7 +88,7 @@ class Block:
 
     def lines(self) -> int:
         """Return how many lines end in the block."""
-        return int(np.count_nonzero(np.frombuffer(self.data, np.uint8) == _LINE_FEED))
+        return _count(np.frombuffer(self.data, np.uint8), _LINE_FEED)
 
     def after(self, record: Record) -> Block:
         """Return what is left of the block after one of its records."""
@@ -99,7 +102,7 @@ class Block:
     def is_simple(self) -> bool:
         """Return whether the block is sure to be read alike by everybody, save for the number of fields."""
         data = self.data
-        if b"\0" in data:
+        if b"\0" in data or data.startswith(_MARK):  # pyarrow drops a mark at the start of what it is given
             return False
         if self.has_quotes():
             return _is_unambiguous(data)
@@ -216,7 +219,7 @@ def _last_end(buffer: bytearray) -> int:
     end = buffer.rfind(b"\n") + 1
     if end == 0 or b'"' not in buffer:
         return end
-    is_inside = np.count_nonzero(np.frombuffer(buffer, np.uint8, end) == _QUOTE) % 2 == 1
+    is_inside = _count(np.frombuffer(buffer, np.uint8, end), _QUOTE) % 2 == 1
     while is_inside:
         opening = buffer.rfind(b'"', 0, end)
         end = buffer.rfind(b"\n", 0, opening) + 1
@@ -230,21 +233,39 @@ def _is_unambiguous(data: bytes) -> bool:
     Each byte is a bit of a word, the first one the lowest, so that some operations do for 64 bytes.
     """
     signs = np.frombuffer(data, np.uint8)
-    quotes, feeds, returns = (_as_bits(signs == sign) for sign in (_QUOTE, _LINE_FEED, _RETURN))
-    separators = feeds | _as_bits(signs == _COMMA)
+    quotes, ends = _as_bits(signs, _QUOTE), _as_bits(signs, _COMMA, _LINE_FEED)
     inside = _parity(quotes)  # from an opening quote up to the last sign before the closing one
-    may_open = _to_next(separators | quotes)
+    may_open = _to_next(ends | quotes)
     may_open[0] |= np.uint64(1)  # nothing precedes the first sign
-    may_close = _to_last(separators | returns | quotes)
+    if has_returns := b"\r" in data:
+        returns = _as_bits(signs, _RETURN)
+        ends |= returns
+    may_close = _to_last(ends | quotes)
     last, bit = divmod(signs.size - 1, 64)
     may_close[last] |= np.uint64(1 << bit)  # and nothing follows the last
-    bad = (quotes & inside & ~may_open) | (quotes & ~inside & ~may_close) | (returns & ~inside & ~_to_last(feeds))
+    bad = (quotes & inside & ~may_open) | (quotes & ~inside & ~may_close)
+    if has_returns:
+        bad |= returns & ~inside & ~_to_last(_as_bits(signs, _LINE_FEED))
     return not bad.any() and not int(inside[last]) >> bit & 1
 
 
-def _as_bits(truths: NDArray[np.bool_]) -> Words:
-    packed = np.packbits(truths, bitorder="little")
-    return np.concatenate([packed, np.zeros(-packed.size % 8, np.uint8)]).view("<u8")
+def _count(signs: Signs, sign: int) -> int:
+    """Return how often a sign occurs."""
+    starts = range(0, signs.size, _PIECE_BYTES)
+    return sum(int(np.count_nonzero(signs[start : start + _PIECE_BYTES] == sign)) for start in starts)
+
+
+def _as_bits(signs: Signs, *wanted: int) -> Words:
+    """Return in every place whether a wanted sign stands there, a bit each; places after the last sign are 0."""
+    packed = np.zeros(-(-signs.size // 64) * 8, np.uint8)
+    for start in range(0, signs.size, _PIECE_BYTES):
+        piece = signs[start : start + _PIECE_BYTES]
+        found = piece == wanted[0]
+        for sign in wanted[1:]:
+            found |= piece == sign
+        bits = np.packbits(found, bitorder="little")
+        packed[start // 8 : start // 8 + bits.size] = bits
+    return packed.view("<u8")
 
 
 def _to_next(words: Words) -> Words:
@@ -263,9 +284,10 @@ def _to_last(words: Words) -> Words:
 
 def _parity(words: Words) -> Words:
     """Return in every place whether an odd number of bits is set up to there."""
-    odd = words.copy()
+    odd, moved = words.copy(), np.empty_like(words)
     for places in (1, 2, 4, 8, 16, 32):
-        odd ^= odd << np.uint64(places)
+        np.left_shift(odd, np.uint64(places), out=moved)
+        odd ^= moved
     before = np.bitwise_xor.accumulate(odd >> np.uint64(63))
     odd[1:] ^= np.uint64(0) - before[:-1]  # all ones after an odd number
     return odd

@@ -127,10 +127,15 @@ def test_the_reader_agrees_with_the_csv_module_on_any_text(place, text, marked):
         assert as_rows(columns_of(place, width=width, size=100)) == expected
 
 
-@given(st.text(st.sampled_from('a",\n\r'), min_size=60, max_size=140))
-def test_what_is_simple_is_read_alike_by_arrow(text):
+@given(st.text(st.sampled_from('a",\n\r'), min_size=60, max_size=140), st.sampled_from([8, 64, 1 << 18]))
+def test_what_is_simple_is_read_alike_by_arrow(text, piece):
     block = Block("t", text.encode(), 1)
-    if not block.is_simple():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(csv_blocks, "_PIECE_BYTES", piece)
+        assert block.lines() == text.count("\n")
+        is_simple = block.is_simple()
+    assert is_simple == block.is_simple()
+    if not is_simple:
         return
     read = list(block.records())  # so it is not malformed
     width = max((len(record.fields) for record in read), default=0)
@@ -181,16 +186,34 @@ def columns_of_one(path):
     return [value for batch in open_columns(path, ["k"]).batches for value in batch.column(0).to_pylist()]
 
 
+@pytest.mark.parametrize(("header", "size"), [("x\n", None), ("x\n", 6), ("", 6), ("\ufeffx\n", 7)])
+def test_only_the_first_mark_of_a_file_is_skipped(place, header, size):
+    """Also where a block of records begins with one."""
+    records = ["\ufeffa", "b", "\ufeff", "\ufeffc", "\ufeff"]
+    if not header:
+        records[:0] = ["a"]
+    place.write_text(header + "".join(f"{record}\n" for record in records), encoding="utf-8")
+    if header:
+        opened = open_columns(place, ["x"], block_bytes=size)
+        assert [value for batch in opened.batches for value in batch.column(0).to_pylist()] == records
+    else:
+        assert columns_of(place, width=1, size=size) == [records]
+
+
 def test_an_empty_line_of_several_columns_is_no_record(place):
     place.write_bytes(b"1,a\n\n2,b\r\n\r\n\n,\n")
     assert as_rows(columns_of(place, width=2)) == [["1", "a"], ["2", "b"], ["", ""]]
 
 
-@pytest.mark.parametrize(("ending", "opener"), [("gz", gzip.open), ("bz2", bz2.open)])
+def zstandard(path, mode):
+    return pa.output_stream(path, compression="zstd")
+
+
+@pytest.mark.parametrize(("ending", "opener"), [("gz", gzip.open), ("bz2", bz2.open), ("zst", zstandard)])
 def test_compressed_files_are_read_by_everybody(tmp_path, ending, opener):
     from mechdesign.data.counts import count_column, read_counts
 
-    with opener(tmp_path / f"t.csv.{ending}", "wb") as file:
+    with opener(str(tmp_path / f"t.csv.{ending}"), "wb") as file:
         file.write(b"k,n\na,2\nb,1\n")
     assert count_column(tmp_path / f"t.csv.{ending}", "k") == {"a": 1, "b": 1}
     assert read_counts(tmp_path / f"t.csv.{ending}") == {"a": 2, "b": 1}
