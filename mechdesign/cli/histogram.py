@@ -137,14 +137,9 @@ _FLOAT_NOISE = click.option(
 def _click_option(option: Option) -> Callable[[Any], Any]:
     """Return an option of a plan as one of the command line."""
     kind = click.Choice(option.choices) if option.choices else int if option.whole else None
+    default: dict[str, Any] = {} if option.default is None else {"default": option.default, "show_default": True}
     return click.option(
-        *option.names,
-        type=kind,
-        metavar=option.metavar,
-        required=option.required,
-        default=option.default,
-        show_default=option.default is not None,
-        help=option.help,
+        *option.names, type=kind, metavar=option.metavar, required=option.required, help=option.help, **default
     )
 
 
