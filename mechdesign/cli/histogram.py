@@ -65,7 +65,7 @@ class Job:
 
     @property
     def source(self) -> str | None:
-        """The file that is read, where there is one."""
+        """The file that is read; None for a plan."""
         return self.file or self.data
 
     @property
@@ -74,7 +74,7 @@ class Job:
         return self.output, self.record
 
     def check(self, *others: str | None) -> None:
-        """Refuse options that do not go together, and places that do not do beside what else is read."""
+        """Refuse options that exclude each other, and outputs that would replace what is read."""
         if self.plan_only:
             given = {"a file": self.file, "--data": self.data, "--column": self.column}
             beside = [name for name, value in {**given, "--output": self.output}.items() if value is not None]
@@ -199,7 +199,7 @@ def _run(job: Job, plan: Plan, *, allow_float_noise: bool) -> None:
 
 
 def _write(job: Job, done: HistogramRelease | None, record: ReleaseRecord) -> None:
-    """Write both files; neither is renamed to its place, or written to standard output, before both are whole."""
+    """Write the counts and the record; neither is renamed to its place, or printed, before both are complete."""
     beside = {} if done is None or done.subtracted is None else {"subtracted": done.subtracted}
     contents = {job.output: _csv(done) if done is not None else "", job.record: record.to_json(**beside)}
     with ExitStack() as stack:

@@ -1,6 +1,6 @@
 """The least threshold, the least noise and the best pair of both, for any delta that is computed rounded up.
 
-A search only proposes; what is returned has been evaluated, and meets its target when it is evaluated again.
+What a search returns has been evaluated: its delta is at most the target, and is again when it is computed again.
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ from mechdesign.histogram.hockey_stick import Ball, gaussian_divergence, greates
 from mechdesign.histogram.noise import correlated_noise
 from mechdesign.histogram.plan import Integers, Noisy, Usage
 from mechdesign.histogram.record import Noise
-from mechdesign.histogram.sparse_plan import Analyses, MonotonicPlan, sparse_options
+from mechdesign.histogram.sparse_plan import MOST_POSITIVE, Analyses, MonotonicPlan, sparse_options
 from mechdesign.mechanism.sampler import RandomBytes
 from mechdesign.numerics.exact import Epsilon, arb_of
 
@@ -281,6 +281,7 @@ class CshPlan(MonotonicPlan):
     """
 
     name: ClassVar[str] = "csh"
+    drawn: ClassVar[Noise] = "continuous"
     analyses: ClassVar[Analyses] = Analyses(
         csh_delta,
         csh_threshold,
@@ -300,14 +301,9 @@ class CshPlan(MonotonicPlan):
             "mechdesign histogram csh --plan -k 100 --epsilon 1 --delta 1e-6",
         ),
         description="As `histogram discrete`, with a lower threshold, and with noise of floating point numbers.",
-        options=sparse_options("Most counts above 0 that any data set could have.", analyses.option()),
+        options=sparse_options(MOST_POSITIVE, analyses.option()),
         draws_floats=True,
     )
-
-    @property
-    def noise(self) -> Noise:
-        """How the noise is drawn."""
-        return "continuous"
 
     def noisy(self, counts: Integers, source: RandomBytes) -> Noisy:
         """Draw the noise of one release, as `Plan.noisy`."""

@@ -14,14 +14,14 @@ gives back what is released: ``rho = (k + gamma) / (8 sigma^2)`` at most. With i
 is no such middle, and that rho is false.
 
 *New counters.* n of the counters are 0 without the user and 1 with, at most k. Where none of their noises exceeds tau,
-nothing tells of them, and the probability of the other case E is added to delta (Theorem 21). By Jensen's inequality
+none of them is released, and the probability of the other case E is added to delta (Theorem 21). By Jensen's inequality
 
     P(all Z_c + Z_i <= 2 tau) = E[F(2 tau - Z_c)^n] >= E[F(2 tau - Z_c)]^n >= P(Z_c + Z_1 <= 2 tau)^k,
 
 which is far tighter than Lemma 20, and needs no split of tau.
 
-*Why P(E) is added without the factor exp(epsilon)*, although E belongs to the release with the user, which has that
-factor where it is compared from the other side. Let x be the noises ``Z_c + Z_i`` of the s shared counters, those above
+*Why P(E) is added without the factor exp(epsilon)*, although E belongs to the release with the user, and in one of the
+two directions that release has this factor. Let x be the noises ``Z_c + Z_i`` of the s shared counters, those above
 0 with and without the user, ``p(x)`` their probability and ``q(x) = P(E | x)``, and let the user add ``d`` in {0, 2}^s,
 in half steps. With the user, noisy shared counts y (counted from those without) have probability ``p(y - d)``. A set of
 releases is at most as likely with the user as E and its shared part together, so that P(E) is added as it is. In the
@@ -76,7 +76,7 @@ from mechdesign.histogram.discrete_sampler import Integers
 from mechdesign.histogram.discrete_tails import Tails
 from mechdesign.histogram.plan import Noisy, Usage
 from mechdesign.histogram.record import Noise
-from mechdesign.histogram.sparse_plan import Analyses, MonotonicPlan, sparse_options
+from mechdesign.histogram.sparse_plan import MOST_POSITIVE, Analyses, MonotonicPlan, sparse_options
 from mechdesign.histogram.zcdp import converted
 from mechdesign.mechanism.sampler import RandomBytes
 from mechdesign.numerics.exact import Epsilon, rational, rounded_text, short_text
@@ -142,7 +142,7 @@ def discrete_delta(
         ``"theorem-21"``: Lemma 17 and Lemma 20 at its best split; ``"jensen"``: Lemma 17 and Jensen's inequality;
         ``"proved"``: the optimal conversion of `zcdp_delta` and Jensen's inequality, never above the others.
     value_sigma : number or str, optional
-        As in `discrete_rho`.
+        As for `discrete_rho`.
 
     Returns
     -------
@@ -184,7 +184,7 @@ def discrete_threshold(
     Parameters
     ----------
     k, sigma, epsilon, analysis, value_sigma
-        As in `discrete_delta`.
+        As for `discrete_delta`.
     delta : number or str
         In (0, 1).
 
@@ -195,7 +195,7 @@ def discrete_threshold(
     Raises
     ------
     InputError
-        For a value outside these ranges, or a sigma with which no threshold is enough.
+        For a value outside these ranges, or a sigma with which no threshold reaches delta.
     LimitError
         For a sigma above about 30,000, and for a delta that the tables do not reach.
 
@@ -233,7 +233,7 @@ def discrete_least_sigma(
     Parameters
     ----------
     k, epsilon, delta, analysis, value_sigma
-        As in `discrete_threshold`.
+        As for `discrete_threshold`.
 
     Returns
     -------
@@ -243,7 +243,7 @@ def discrete_least_sigma(
     Raises
     ------
     InputError
-        For a value outside its range, or where the further number alone takes all of delta.
+        For a value outside its range, or where the noise of the further number alone takes all of delta.
 
     Examples
     --------
@@ -265,7 +265,7 @@ def discrete_best(
     Parameters
     ----------
     k, epsilon, delta, analysis, value_sigma
-        As in `discrete_threshold`.
+        As for `discrete_threshold`.
 
     Returns
     -------
@@ -357,6 +357,7 @@ class DiscretePlan(MonotonicPlan):
     """
 
     name: ClassVar[str] = "discrete"
+    drawn: ClassVar[Noise] = "discrete"
     analyses: ClassVar[Analyses] = Analyses(
         discrete_delta,
         discrete_threshold,
@@ -381,14 +382,9 @@ class DiscretePlan(MonotonicPlan):
         "their own and a common one, in steps of 1/2, drawn exactly; those above 1 + tau are released. Differential "
         "privacy holds as long as no data set that could have been has more than k counts above 0: a histogram that "
         "has more is refused.",
-        options=sparse_options("Most counts above 0 that any data set could have.", analyses.option()),
+        options=sparse_options(MOST_POSITIVE, analyses.option()),
         draws_floats=False,
     )
-
-    @property
-    def noise(self) -> Noise:
-        """How the noise is drawn."""
-        return "discrete"
 
     def noisy(self, counts: Integers, source: RandomBytes) -> Noisy:
         """Draw the noise of one release, as `Plan.noisy`."""

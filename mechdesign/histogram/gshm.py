@@ -227,6 +227,7 @@ class GshmPlan(SparsePlan):
     """
 
     name: ClassVar[str] = "gshm"
+    drawn: ClassVar[Noise] = "continuous"
     neighbours: ClassVar[str] = "one user is added or removed, who counts in at most k counters, in each at most once"
     not_protected: ClassVar[tuple[str, ...]] = (
         "a user who counts in more than k counters, or twice in one",
@@ -258,11 +259,6 @@ class GshmPlan(SparsePlan):
         options=sparse_options("Most counters that any user counts in.", analyses.option()),
         draws_floats=True,
     )
-
-    @property
-    def noise(self) -> Noise:
-        """How the noise is drawn."""
-        return "continuous"
 
     def noisy(self, counts: Integers, source: RandomBytes) -> Noisy:
         """Draw the noise of one release, as `Plan.noisy`."""

@@ -274,6 +274,7 @@ class LaplacePlan(Plan):
     """
 
     name: ClassVar[str] = "laplace"
+    drawn: ClassVar[Noise] = "continuous"
     neighbours: ClassVar[str] = "one record falls into another bin; the number of records is public"
     not_protected: ClassVar[tuple[str, ...]] = (
         "the set of bins and the number of records, which are taken as public",
@@ -372,8 +373,8 @@ class LaplacePlan(Plan):
 
     @property
     def noise(self) -> Noise:
-        """How the noise is drawn."""
-        return "continuous" if self.scale else "none"
+        """How the noise is drawn: not at all where epsilon is so large that the exact counts keep it."""
+        return self.drawn if self.scale else "none"
 
     @property
     def source(self) -> str:

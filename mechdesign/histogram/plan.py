@@ -118,6 +118,8 @@ class Plan(ABC):
 
     name: ClassVar[str]
     """The mechanism, as records and the command line call it."""
+    drawn: ClassVar[Noise]
+    """How the noise is drawn."""
     neighbours: ClassVar[str]
     """Which data sets the release does not tell apart."""
     not_protected: ClassVar[tuple[str, ...]]
@@ -141,9 +143,9 @@ class Plan(ABC):
         return "differential privacy"
 
     @property
-    @abstractmethod
     def noise(self) -> Noise:
-        """How the noise is drawn."""
+        """How the noise of this plan is drawn."""
+        return self.drawn
 
     @property
     @abstractmethod

@@ -13,6 +13,7 @@ from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.exact import Epsilon, float_up, rational
 
 TIME = "how long the release took, and whether it was refused"
+MOST_POSITIVE = "Most counts above 0 that any data set could have."
 CHOICE_OF_K = "the choice of k, which must not depend on the data"
 
 _OF_ALL = (

@@ -100,7 +100,7 @@ def top_k_delta(
     Parameters
     ----------
     k, sigma, tau, epsilon, analysis
-        As in `csh_delta`, which this is where the subtracted count is not released.
+        As for `csh_delta`. This is `csh_delta` where the subtracted count is not released.
     value_sigma : number or str, optional
         Deviation of the noise with which the subtracted count is released too. Then the only analysis is ``"proved"``:
         the divergence of the Gaussian noise, and the probability that one of k new counters shows.
@@ -113,7 +113,7 @@ def top_k_delta(
     Raises
     ------
     InputError
-        As `csh_delta`; for another analysis of a released value.
+        As for `csh_delta`; for another analysis of a released value.
 
     Examples
     --------
@@ -141,7 +141,7 @@ def top_k_threshold(
     Parameters
     ----------
     k, sigma, epsilon, analysis, value_sigma
-        As in `top_k_delta`.
+        As for `top_k_delta`.
     delta : number or str
         From 5e-324 to 1, exclusive.
 
@@ -152,7 +152,7 @@ def top_k_threshold(
     Raises
     ------
     InputError
-        As `top_k_delta`, and where no threshold reaches delta.
+        As for `top_k_delta`, and where no threshold reaches delta.
 
     Examples
     --------
@@ -357,14 +357,14 @@ class TopKPlan(SparsePlan):
 
     @property
     def noise(self) -> Noise:
-        """How the noise is drawn."""
-        return self._of_excesses.noise
+        """How the noise is drawn, of the differences and of the (k+1)-th count."""
+        return self.excesses.drawn
 
     @property
     def source(self) -> str:
         """Where the analysis is shown."""
         beside = "; the (k+1)-th count beside them: mechdesign.histogram.top_k" if self.value_sigma else ""
-        return f"{self._of_excesses.source}; CSH Lemma 13 and Corollary 14{beside}"
+        return f"{self.excesses.analyses.sources[self.analysis]}; CSH Lemma 13 and Corollary 14{beside}"
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -373,21 +373,17 @@ class TopKPlan(SparsePlan):
 
     @property
     def reduction(self) -> str:
-        """What is done to the counts before noise is added."""
+        """What is done to the counts before noise is added, as the record says it."""
         own = "is not released" if self.value_sigma is None else "is released with noise of its own"
         return f"less the (k+1)-th largest count, which {own}"
-
-    @property
-    def _of_excesses(self) -> DiscretePlan | CshPlan:
-        """The plan of the differences, of which at most k are above 0."""
-        return self.excesses(
-            k=self.k, epsilon=self.epsilon, delta=self.delta, sigma=self.sigma, tau=self.tau, analysis=self.analysis
-        )
 
     def noisy(self, counts: Integers, source: RandomBytes) -> Noisy:
         """Draw the noise of one release, as `Plan.noisy`."""
         reduced, value = top_k_counts(counts, self.k)
-        found = self._of_excesses.noisy(reduced, source)
+        plan = self.excesses(  # of the differences, of which at most k are above 0
+            k=self.k, epsilon=self.epsilon, delta=self.delta, sigma=self.sigma, tau=self.tau, analysis=self.analysis
+        )
+        found = plan.noisy(reduced, source)
         if self.value_sigma is None:
             return found
         if self.noise == "discrete":
