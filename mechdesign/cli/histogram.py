@@ -182,6 +182,7 @@ _PREPARED: dict[str, Callable[[Job, dict[str, Any]], dict[str, Any]]] = {"laplac
 
 
 def _run(job: Job, plan: Plan, *, allow_float_noise: bool) -> None:
+    """Release counts as planned, or only say what the plan guarantees."""
     done = None
     if not job.plan_only:
         plan.check_noise(allowed=allow_float_noise)

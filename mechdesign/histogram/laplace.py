@@ -191,7 +191,7 @@ def laplace_epsilon_composed(scale: object, alpha: object, bins: object) -> floa
     """Return the bound that adds up single counts, ``(k - 1) ((1 - alpha)/b + alpha^2/(2 b^2))``, in nats (HP).
 
     For comparison only: it grows with the number k of bins, and `laplace_epsilon` does not. It is a bound for k >= 3.
-    For k = 2 it speaks of one noisy count, and both together leak more (about twice as much).
+    For k = 2 it bounds the leakage of one noisy count, and both together leak more (about twice as much).
 
     Parameters
     ----------
