@@ -257,10 +257,10 @@ def planning(rng: Random) -> None:
         lambda: md.histogram.gshm_delta(one_of(rng, 3), one_of(rng, 5.0), one_of(rng, 40.0), one_of(rng, "1")),
         lambda: md.histogram.gshm_threshold(one_of(rng, 3), one_of(rng, 5.0), one_of(rng, "1"), one_of(rng, "1e-6")),
         lambda: md.histogram.discrete_delta(one_of(rng, 3), one_of(rng, "5"), one_of(rng, "40"), one_of(rng, "1")),
-        lambda: md.histogram.plan_discrete(one_of(rng, 3), epsilon=one_of(rng, "1"), delta=one_of(rng, "1e-6")),
+        lambda: md.histogram.DiscretePlan.of(one_of(rng, 3), epsilon=one_of(rng, "1"), delta=one_of(rng, "1e-6")),
         lambda: md.histogram.discrete_gaussian(one_of(rng, "2"), one_of(rng, 10)),
         lambda: md.histogram.top_k_counts(one_of(rng, np.array([3, 2, 1])), one_of(rng, 1)),
-        lambda: md.histogram.plan_laplace(epsilon=one_of(rng, "1"), alpha=one_of(rng, 0), scale=one_of(rng, None)),
+        lambda: md.histogram.LaplacePlan.of(epsilon=one_of(rng, "1"), alpha=one_of(rng, 0), scale=one_of(rng, None)),
     ]
     rng.choice(calls)()
 
