@@ -26,7 +26,7 @@ from figures import (
     figure_samples,
     frequencies,
 )
-from figures.output import FOLDER, write
+from figures.lib.output import FOLDER, write
 
 # A figure has compute(quick), which returns its table, and draw(table), which returns its picture.
 FIGURES: dict[str, ModuleType] = {
@@ -75,7 +75,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("names", nargs="*", metavar="FIGURE", help=f"one of {', '.join(FIGURES)}; all by default")
     parser.add_argument("--quick", action="store_true", help="small sizes: that all runs, not what it shows")
     parser.add_argument(
-        "--into", type=Path, default=None, metavar="FOLDER", help="folder of the files (figures/); --quick needs it"
+        "--into", type=Path, default=None, metavar="FOLDER", help="folder of the files (figures/out/); --quick needs it"
     )
     given = parser.parse_args(arguments)
     unknown = [name for name in given.names if name not in FIGURES]

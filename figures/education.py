@@ -2,7 +2,7 @@
 
 The certified optimum for every prior in the l1 ball of delta = 1e-9 (PML), the certified optimum for every
 prior at all (LDP), and k-ary randomized response. Run ``python -m figures.education``; it writes
-``figures/education.csv`` and ``figures/education.png``.
+``figures/out/education.csv`` and ``figures/out/education.png``.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from typing import Any
 import numpy as np
 
 import mechdesign as md
-from figures.output import Row, write
+from figures.lib.output import Row, write
 from mechdesign.optimize.comparison import k_ary_randomized_response
 
-FOLDER = Path(__file__).parent
+ROOT = Path(__file__).parent.parent
 
 
 def compute(quick: bool = False) -> list[Row]:  # noqa: FBT001, FBT002 - the interface of every figure
     """Return one row for each mechanism, input and output; quick takes the 5 levels of race instead."""
     name = "adult-race" if quick else "adult-education"
-    problem = md.read_problem(FOLDER.parent / "problems" / f"{name}.toml").problem
+    problem = md.read_problem(ROOT / "problems" / f"{name}.toml").problem
     solved = md.design(problem)
     comparison = md.compare(solved)
     if comparison.best_ldp is None:

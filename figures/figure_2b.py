@@ -4,8 +4,8 @@ Uniform P on N = 10 symbols, epsilon = log 5. The paper does not say which 2-sin
 circulant one, whose row i has 1/2 at the outputs i and i - 1 (modulo 10). For 10,000 random distributions Q the
 divergence D_inf(P_Y || Q_Y) is drawn over ||P - Q||_1, with the bound (32) and the exact supremum over the l1 ball,
 which is computed in rational arithmetic and is not in the paper. The distance is uniform on [0, 0.36], and the
-direction is that of `figures.figure_2.random_priors`, seeded; at 0.4 = 2 exp(-epsilon) bound and supremum are infinite,
-because two symbols of probability 1/10 each may vanish. Run ``python -m figures.figure_2b``.
+direction is that of `figures.lib.figure_2.random_priors`, seeded; at 0.4 = 2 exp(-epsilon) bound and supremum are
+infinite, because two symbols of probability 1/10 each may vanish. Run ``python -m figures.figure_2b``.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from figures import figure_2
-from figures.output import Row, write
+from figures.lib import figure_2
+from figures.lib.output import Row, write
 from mechdesign.optimize.closed_form.form import circulant
 
 EPSILON = "log(5)"

@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from figures.output import Row, write
-from mechdesign.report.drawing import Curve, draw_failure, failure_curve
+from figures.lib.output import Row, write
+from mechdesign.report.drawing import Curve
+from mechdesign.report.trade_off import draw_failure, failure_curve
 
 CATEGORIES = 20
 EPSILON = "log(5)"

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from figures.output import Row, write
-from mechdesign.report.drawing import Curve, draw_leakage, leakage_curve
+from figures.lib.output import Row, write
+from mechdesign.report.drawing import Curve
+from mechdesign.report.trade_off import draw_leakage, leakage_curve
 
 CATEGORIES = 20
 DELTA = "1e-5"

@@ -1,7 +1,7 @@
 """ED Figure 4: Laplace noise on income and on sex of Adult, under PML and under LDP.
 
 The empirical mutual information of records and reports (ED eq. 67) against epsilon, for several numbers m of samples:
-means over 100 iterations of the experiment in ``figures/binary_laplace.py``, with delta = 1e-9. LDP takes the scale
+means over 100 iterations of the experiment in ``figures/lib/binary_laplace.py``, with delta = 1e-9. LDP takes the scale
 2/epsilon. The picture shows it for m = 48,842 only; for other m its means, which are in the table, differ by chance
 and by their bias of about 1/(2 m).
 
@@ -10,8 +10,8 @@ from 0.2 to 1.5. Below about 200 records (income) and 100 (sex) the ball reaches
 LDP. The dotted line is the entropy of the feature: where epsilon is large enough for it no noise is needed, and every
 record is reported as it is.
 
-Run ``python -m figures.figure_4``; it writes ``figures/figure_4.csv`` and ``figures/figure_4.png``. Everything is
-drawn with a generator of seed 2026, so that the picture can be made again.
+Run ``python -m figures.figure_4``; it writes ``figures/out/figure_4.csv`` and ``figures/out/figure_4.png``. Everything
+is drawn with a generator of seed 2026, so that the picture can be made again.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from figures.binary_laplace import FEATURES, ITERATIONS, adult_counts, entropy, first_records, row, simulate
-from figures.output import BLUE, GREEN, ORANGE, VERMILION, Row, write
+from figures.lib.binary_laplace import FEATURES, ITERATIONS, adult_counts, entropy, first_records, row, simulate
+from figures.lib.output import BLUE, GREEN, ORANGE, VERMILION, Row, write
 
 DELTA = "1e-9"
 SAMPLES = (1_000, 3_000, 10_000, 48_842)

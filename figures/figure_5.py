@@ -1,7 +1,7 @@
 """ED Figure 5: what the probability of failure costs, for Laplace noise on a binary attribute of Adult.
 
 The empirical mutual information of records and reports (ED eq. 67) against the number m of samples, for several delta:
-means over 100 iterations of the experiment in ``figures/binary_laplace.py``, with epsilon = log 2. Bars are two
+means over 100 iterations of the experiment in ``figures/lib/binary_laplace.py``, with epsilon = log 2. Bars are two
 standard errors to either side. With delta = 0 the scale is 2/epsilon, which is LDP (ED Remark 4).
 
 The caption names neither the feature nor delta nor m. Here both features are shown, delta is 1e-3, 1e-9, 1e-30 and 0,
@@ -9,8 +9,8 @@ and m runs from 100 to all 48,842 records. An empirical mutual information is gr
 about 1/(2 m) on average, so that LDP seems to lose from 100 to 1,000 samples. What the mechanism itself carries is in
 the table.
 
-Run ``python -m figures.figure_5``; it writes ``figures/figure_5.csv`` and ``figures/figure_5.png``. Everything is
-drawn with a generator of seed 2026, so that the picture can be made again.
+Run ``python -m figures.figure_5``; it writes ``figures/out/figure_5.csv`` and ``figures/out/figure_5.png``. Everything
+is drawn with a generator of seed 2026, so that the picture can be made again.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from figures.binary_laplace import FEATURES, ITERATIONS, adult_counts, first_records, row, simulate
-from figures.output import BLUE, GREEN, VERMILION, Row, write
+from figures.lib.binary_laplace import FEATURES, ITERATIONS, adult_counts, first_records, row, simulate
+from figures.lib.output import BLUE, GREEN, VERMILION, Row, write
 
 EPSILON = "log(2)"
 DELTAS = ("1e-3", "1e-9", "1e-30", "0")

@@ -1,15 +1,15 @@
 """ED Figure 6b: (epsilon*, delta*) of the binary Gaussian mechanism, estimate (0.5, 0.5), sigma = 2.
 
-As Figure 6a, with more noise. Run ``python -m figures.figure_6b``; it writes ``figures/figure_6b.csv`` and
-``figures/figure_6b.png``.
+As Figure 6a, with more noise. Run ``python -m figures.figure_6b``; it writes ``figures/out/figure_6b.csv`` and
+``figures/out/figure_6b.png``.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from figures import gaussian_curves
-from figures.output import Row, write
+from figures.lib import gaussian_curves
+from figures.lib.output import Row, write
 
 SIGMA, P_MIN = 2.0, 0.5
 

@@ -1,15 +1,15 @@
 """ED Figure 7: (epsilon*, delta*) of the binary Gaussian mechanism, estimate (0.3, 0.7), sigma = 1.5.
 
-As Figure 6a, with a skewed estimate. Run ``python -m figures.figure_7``; it writes ``figures/figure_7.csv`` and
-``figures/figure_7.png``.
+As Figure 6a, with a skewed estimate. Run ``python -m figures.figure_7``; it writes ``figures/out/figure_7.csv`` and
+``figures/out/figure_7.png``.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from figures import gaussian_curves
-from figures.output import Row, write
+from figures.lib import gaussian_curves
+from figures.lib.output import Row, write
 
 SIGMA, P_MIN = 1.5, 0.3
 

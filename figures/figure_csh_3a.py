@@ -1,15 +1,15 @@
 """CSH Figure 3a: threshold against noise for k = 51,914 counters, epsilon = 0.349, delta = 1e-5.
 
-What the curves are is said in ``figures/gshm_csh.py``. Run ``python -m figures.figure_csh_3a``; it writes
-``figures/figure_csh_3a.csv`` and ``figures/figure_csh_3a.png``.
+What the curves are is said in ``figures/lib/gshm_csh.py``. Run ``python -m figures.figure_csh_3a``; it writes
+``figures/out/figure_csh_3a.csv`` and ``figures/out/figure_csh_3a.png``.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from figures import gshm_csh
-from figures.output import Row, write
+from figures.lib import gshm_csh
+from figures.lib.output import Row, write
 
 COUNTERS = 51_914
 

@@ -1,15 +1,15 @@
 """CSH Figure 3b: threshold against noise for few counters, k = 10, epsilon = 0.349, delta = 1e-5.
 
-What the curves are is said in ``figures/gshm_csh.py``. Run ``python -m figures.figure_csh_3b``; it writes
-``figures/figure_csh_3b.csv`` and ``figures/figure_csh_3b.png``.
+What the curves are is said in ``figures/lib/gshm_csh.py``. Run ``python -m figures.figure_csh_3b``; it writes
+``figures/out/figure_csh_3b.csv`` and ``figures/out/figure_csh_3b.png``.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from figures import gshm_csh
-from figures.output import Row, write
+from figures.lib import gshm_csh
+from figures.lib.output import Row, write
 
 COUNTERS = 10
 

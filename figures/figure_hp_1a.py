@@ -1,7 +1,7 @@
 """HP Figure 1a: the error of a histogram under PML and under differential privacy, against epsilon.
 
 The mean total variation distance (TVD) between released and true histogram, over 10,000 repetitions of the experiment
-in ``figures/hp_laplace.py``, for several numbers k of bins and several alpha. Below it is what PML gains: the
+in ``figures/lib/hp_laplace.py``, for several numbers k of bins and several alpha. Below it is what PML gains: the
 difference between the two means. Bars are two standard errors to either side; they are smaller than the markers.
 
 The text names neither k nor alpha nor epsilon. Here k is 2, 5 and 20, alpha is 1/k (the greatest that k bins allow),
@@ -10,7 +10,7 @@ small. For the difference that holds from epsilon = 0.5 down to where clipping t
 a count (b = 2/epsilon near n/k), either histogram is mostly noise and the gap closes again. As a share of the scale the
 gap is about alpha for small epsilon, and grows with epsilon: from epsilon = log(1/alpha) on PML needs no noise.
 
-Run ``python -m figures.figure_hp_1a``; it writes ``figures/figure_hp_1a.csv`` and ``figures/figure_hp_1a.png``.
+Run ``python -m figures.figure_hp_1a``; it writes ``figures/out/figure_hp_1a.csv`` and ``figures/out/figure_hp_1a.png``.
 Everything is drawn with a generator of seed 2026, so that the picture can be made again.
 """
 
@@ -20,8 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from figures.hp_laplace import REPETITIONS, draw_data, gap, row
-from figures.output import Row, write
+from figures.lib.hp_laplace import REPETITIONS, draw_data, gap, row
+from figures.lib.output import Row, write
 
 ALPHAS = {2: (0.5, 0.25, 0.1), 5: (0.2, 0.1, 0.04), 20: (0.05, 0.025, 0.01)}
 EPSILONS = (0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.4, 2.0)

@@ -1,14 +1,14 @@
 """HP Figure 1b: the error of a histogram under PML and under differential privacy, against the number k of bins.
 
 The mean total variation distance (TVD) between released and true histogram, over 10,000 repetitions of the experiment
-in ``figures/hp_laplace.py``, with alpha = 0.05 and k from 2 to 20, the most bins that can have that probability each.
+in ``figures/lib/hp_laplace.py``, with alpha = 0.05 and k from 2 to 20: no more bins can have that probability each.
 Beside it is what PML gains: the difference between the two means. Bars are two standard errors to either side; they
 are smaller than the markers.
 
 The text does not name the epsilon. Here they are 0.05, 0.2, 0.5 and 2. With alpha = 0.05 the scale is about 5 % smaller
 under PML for small epsilon, and 17 % for epsilon = 2.
 
-Run ``python -m figures.figure_hp_1b``; it writes ``figures/figure_hp_1b.csv`` and ``figures/figure_hp_1b.png``.
+Run ``python -m figures.figure_hp_1b``; it writes ``figures/out/figure_hp_1b.csv`` and ``figures/out/figure_hp_1b.png``.
 Everything is drawn with a generator of seed 2026, so that the picture can be made again.
 """
 
@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from figures.hp_laplace import REPETITIONS, draw_data, gap, row
-from figures.output import Row, write
+from figures.lib.hp_laplace import REPETITIONS, draw_data, gap, row
+from figures.lib.output import Row, write
 
 ALPHA = 0.05
 BINS = (2, 3, 4, 6, 8, 10, 12, 14, 16, 18, 20)

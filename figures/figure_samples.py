@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 import mechdesign as md
-from figures.output import BLUE, GREEN, VERMILION, Row, write
+from figures.lib.output import BLUE, GREEN, VERMILION, Row, write
 from mechdesign.optimize.comparison import k_ary_randomized_response
 
-FOLDER = Path(__file__).parent
+ROOT = Path(__file__).parent.parent
 COLUMNS = ("education", "occupation", "relationship", "race")
 EPSILON = 1
 DELTA = "1e-9"
@@ -36,7 +36,7 @@ def compute(quick: bool = False) -> list[Row]:  # noqa: FBT001, FBT002 - the int
 
 
 def _counts(column: str) -> dict[str, int]:
-    ball = md.read_problem(FOLDER.parent / "problems" / f"adult-{column}.toml").problem.uncertainty
+    ball = md.read_problem(ROOT / "problems" / f"adult-{column}.toml").problem.uncertainty
     if not isinstance(ball, md.L1Ball) or ball.evidence is None:
         raise md.InputError(f"adult-{column} has no counts; give a problem file with counts")
     return dict(zip(ball.labels, ball.evidence.counts, strict=True))

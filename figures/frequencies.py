@@ -3,8 +3,8 @@
 Every one of the 48,842 records is reported once, with epsilon = 1: through the certified optimum for every prior in
 the l1 ball of delta = 1e-9 (PML), and through k-ary randomized response (LDP). Lines are 95 % confidence intervals
 for the frequencies among these records. Run ``python -m figures.frequencies``; it writes
-``figures/frequencies.csv`` and ``figures/frequencies.png``. Reports are drawn with a seeded generator, so that the
-picture can be made again; a release never is.
+``figures/out/frequencies.csv`` and ``figures/out/frequencies.png``. Reports are drawn with a seeded generator, so that
+the picture can be made again; a release never is.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from typing import Any
 import numpy as np
 
 import mechdesign as md
-from figures.output import BLUE, VERMILION, Row, write
+from figures.lib.output import BLUE, VERMILION, Row, write
 from mechdesign.optimize.comparison import k_ary_randomized_response
 
-FOLDER = Path(__file__).parent
+ROOT = Path(__file__).parent.parent
 NAMES = ("optimal under PML", "randomized response (LDP)")
 
 
 def compute(quick: bool = False) -> list[Row]:  # noqa: FBT001, FBT002 - the interface of every figure
     """Return one row for each mechanism and level; quick takes the 6 levels of relationship instead."""
     name = "adult-relationship" if quick else "adult-education"
-    problem = md.read_problem(FOLDER.parent / "problems" / f"{name}.toml").problem
+    problem = md.read_problem(ROOT / "problems" / f"{name}.toml").problem
     ball = problem.uncertainty
     if not isinstance(ball, md.L1Ball) or ball.evidence is None:
         raise md.InputError(f"{name} has no counts; give a problem file with counts")

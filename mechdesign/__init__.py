@@ -1,4 +1,10 @@
-"""Optimal privacy mechanisms under pointwise maximal leakage, with proofs in exact arithmetic."""
+"""Optimal privacy mechanisms under pointwise maximal leakage, with proofs in exact arithmetic.
+
+Here is what a first notebook needs: the sets of priors, the utilities, `design`, `verify` and `compare`, mechanisms
+and their leakage. The modules hold the rest: `pml` (leakage), `uncertainty` (radii), `utility`, `planning` (sample
+sizes), `mechanism` (proofs), `optimize` (certificates), `deploy` (files of records, frequencies, audits), `histogram`
+and `additive_noise`.
+"""
 
 from __future__ import annotations
 
@@ -8,58 +14,26 @@ from typing import TYPE_CHECKING, Any
 from mechdesign.version import __version__ as __version__
 
 if TYPE_CHECKING:  # what `__getattr__` finds
+    from mechdesign import (
+        additive_noise,
+        deploy,
+        histogram,
+        mechanism,
+        optimize,
+        planning,
+        pml,
+        uncertainty,
+        utility,
+    )
     from mechdesign.deploy import FrequencyEstimate, estimate_frequencies
     from mechdesign.errors import GuaranteeError, InputError, LimitError, MechdesignError, SolverError
-    from mechdesign.mechanism import Guarantee, Mechanism, Optimality, Proof, Provenance, Repair, prove
+    from mechdesign.mechanism import Guarantee, Mechanism
     from mechdesign.numerics.epsilon import Epsilon
-    from mechdesign.optimize import (
-        Certificate,
-        Comparison,
-        Design,
-        Verification,
-        certify,
-        compare,
-        design,
-        verify,
-    )
-    from mechdesign.planning import Plan, delta_min, design_epsilon, guaranteed_epsilon, plan, samples_for
-    from mechdesign.pml import (
-        WorstCase,
-        epsilon_at,
-        epsilon_max,
-        epsilon_min,
-        information_density,
-        leakage,
-        leakage_bound_elsewhere,
-        leakage_capacity,
-        leakage_sensitivity,
-        leakage_tail,
-        lipschitz_bound,
-        most_zeros_in_a_column,
-        output_sensitivity,
-        privacy_region,
-        privacy_regions,
-        sensitivity_bound,
-        sensitivity_bound_any_region,
-        sensitivity_bound_first_region,
-        worst_case_leakage,
-    )
+    from mechdesign.optimize import Comparison, Design, Verification, compare, design, verify
+    from mechdesign.pml import epsilon_min, leakage, leakage_capacity
     from mechdesign.problem import DesignProblem
     from mechdesign.problem_file import ProblemFile, read_problem, write_problem
-    from mechdesign.uncertainty import (
-        ConvexHull,
-        Evidence,
-        Kappa,
-        L1Ball,
-        ProductSet,
-        UncertaintySet,
-        failure_probability,
-        kappa,
-        phi,
-        refined_radius,
-        required_samples,
-        weissman_radius,
-    )
+    from mechdesign.uncertainty import ConvexHull, L1Ball, ProductSet, UncertaintySet, weissman_radius
     from mechdesign.utility import (
         ChiSquare,
         ExpectedDistortion,
@@ -73,14 +47,12 @@ if TYPE_CHECKING:  # what `__getattr__` finds
     )
 
 __all__ = [
-    "Certificate",
     "ChiSquare",
     "Comparison",
     "ConvexHull",
     "Design",
     "DesignProblem",
     "Epsilon",
-    "Evidence",
     "ExpectedDistortion",
     "ExpectedGain",
     "FInformation",
@@ -89,97 +61,88 @@ __all__ = [
     "GuaranteeError",
     "HammingAccuracy",
     "InputError",
-    "Kappa",
     "L1Ball",
     "LimitError",
     "Mechanism",
     "MechdesignError",
     "MutualInformation",
-    "Optimality",
-    "Plan",
     "ProblemFile",
     "ProductSet",
-    "Proof",
-    "Provenance",
-    "Repair",
     "SolverError",
     "SquaredHellinger",
     "TotalVariation",
     "UncertaintySet",
     "Utility",
     "Verification",
-    "WorstCase",
     "additive_noise",
-    "certify",
     "compare",
-    "delta_min",
+    "deploy",
     "design",
-    "design_epsilon",
-    "epsilon_at",
-    "epsilon_max",
     "epsilon_min",
     "estimate_frequencies",
-    "failure_probability",
-    "guaranteed_epsilon",
     "histogram",
-    "information_density",
-    "kappa",
     "leakage",
-    "leakage_bound_elsewhere",
     "leakage_capacity",
-    "leakage_sensitivity",
-    "leakage_tail",
-    "lipschitz_bound",
-    "most_zeros_in_a_column",
-    "output_sensitivity",
-    "phi",
-    "plan",
-    "privacy_region",
-    "privacy_regions",
-    "prove",
+    "mechanism",
+    "optimize",
+    "planning",
+    "pml",
     "read_problem",
-    "refined_radius",
-    "required_samples",
-    "samples_for",
-    "sensitivity_bound",
-    "sensitivity_bound_any_region",
-    "sensitivity_bound_first_region",
+    "uncertainty",
+    "utility",
     "verify",
     "weissman_radius",
-    "worst_case_leakage",
     "write_problem",
 ]
 
-
-# Where public names are from; the last stands on pydantic, which is imported for its names alone.
-_HOMES = (
-    "mechdesign.deploy",
-    "mechdesign.errors",
-    "mechdesign.numerics.epsilon",
-    "mechdesign.mechanism",
-    "mechdesign.optimize",
-    "mechdesign.planning",
-    "mechdesign.pml",
-    "mechdesign.problem",
-    "mechdesign.uncertainty",
-    "mechdesign.utility",
-    "mechdesign.problem_file",
+_MODULES = (
+    "additive_noise",
+    "deploy",
+    "histogram",
+    "mechanism",
+    "optimize",
+    "planning",
+    "pml",
+    "uncertainty",
+    "utility",
 )
-_PACKAGES = ("additive_noise", "histogram")
+# Where the other public names are from; each is imported when it is first asked for.
+_HOMES = {
+    "mechdesign.deploy": ("FrequencyEstimate", "estimate_frequencies"),
+    "mechdesign.errors": ("GuaranteeError", "InputError", "LimitError", "MechdesignError", "SolverError"),
+    "mechdesign.mechanism": ("Guarantee", "Mechanism"),
+    "mechdesign.numerics.epsilon": ("Epsilon",),
+    "mechdesign.optimize": ("Comparison", "Design", "Verification", "compare", "design", "verify"),
+    "mechdesign.pml": ("epsilon_min", "leakage", "leakage_capacity"),
+    "mechdesign.problem": ("DesignProblem",),
+    "mechdesign.problem_file": ("ProblemFile", "read_problem", "write_problem"),
+    "mechdesign.uncertainty": ("ConvexHull", "L1Ball", "ProductSet", "UncertaintySet", "weissman_radius"),
+    "mechdesign.utility": (
+        "ChiSquare",
+        "ExpectedDistortion",
+        "ExpectedGain",
+        "FInformation",
+        "HammingAccuracy",
+        "MutualInformation",
+        "SquaredHellinger",
+        "TotalVariation",
+        "Utility",
+    ),
+}
 
 
-def __getattr__(name: str) -> Any:
-    # Imports take a third of a second, in which the command line already has to answer to an interruption.
-    if name in _PACKAGES:
-        return import_module(f"mechdesign.{name}")
-    if name in __all__:
-        for home in _HOMES:
-            module = import_module(home)
-            if hasattr(module, name):
-                globals()[name] = getattr(module, name)
+if not TYPE_CHECKING:  # to type checkers, a module with `__getattr__` has every name
+
+    def __getattr__(name: str) -> Any:
+        # All imports take a third of a second, in which the command line already has to answer to an interruption.
+        if name in _MODULES:
+            return import_module(f"mechdesign.{name}")
+        for home, names in _HOMES.items():
+            if name in names:
+                globals()[name] = getattr(import_module(home), name)
                 return globals()[name]
-    raise AttributeError(f"module 'mechdesign' has no attribute {name!r}")
+        raise AttributeError(f"module 'mechdesign' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return [*__all__, "__version__"]

@@ -38,6 +38,8 @@ from mechdesign.uncertainty.concentration import (
     weissman_radius,
 )
 
+__all__ = ["Plan", "delta_min", "design_epsilon", "guaranteed_epsilon", "plan", "samples_for"]
+
 _PHI = 2  # what phi is at least, whatever the true distribution
 
 
@@ -292,3 +294,7 @@ def plan(
         computed=missing[0],
         radius=weissman_radius(n, N, failure) if failure < 1 else None,
     )
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,8 +1,11 @@
-"""A design problem: what is known, what is promised, what is wanted."""
+"""A design problem: a set of priors, epsilon, and a utility."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Generic
+
+from typing_extensions import TypeVar
 
 from mechdesign.numerics.epsilon import Epsilon
 from mechdesign.uncertainty import UncertaintySet
@@ -10,21 +13,25 @@ from mechdesign.uncertainty.base import checked_set
 from mechdesign.utility import MutualInformation, Utility
 from mechdesign.utility.base import checked_utility
 
+Set_co = TypeVar("Set_co", bound=UncertaintySet, default=UncertaintySet, covariant=True)
+
 
 @dataclass(frozen=True)
-class DesignProblem:
+class DesignProblem(Generic[Set_co]):
     """Find the mechanism of greatest utility that is epsilon-PML for every prior in an uncertainty set (ED eq. 40).
 
-    Inert data; `mechdesign.design` solves it.
+    A problem holds its three inputs and computes nothing; `mechdesign.design` solves it. Type checkers know the class
+    of its set: ``DesignProblem(ball, 1).uncertainty.radius`` is a Fraction where the ball is an `L1Ball`. Where the set
+    may be any, as in a problem from a file, ask for ``uncertainty.l1_ball``, which is None for other sets.
 
     Parameters
     ----------
     uncertainty : UncertaintySet
-        What is known about the distribution of the data. Utility is measured at its reference prior.
+        The priors for which the guarantee must hold. Utility is measured at the reference prior of the set.
     epsilon : number or str
         Privacy parameter in nats: a number, a decimal as text, or ``"log(9/8)"``.
     utility : Utility
-        What is to be maximised; mutual information by default.
+        The function that is maximised; mutual information by default.
 
     Raises
     ------
@@ -38,11 +45,11 @@ class DesignProblem:
     Fraction(9, 8)
     """
 
-    uncertainty: UncertaintySet
+    uncertainty: Set_co
     epsilon: Epsilon
     utility: Utility
 
-    def __init__(self, uncertainty: UncertaintySet, epsilon: object, utility: Utility | None = None) -> None:
+    def __init__(self, uncertainty: Set_co, epsilon: object, utility: Utility | None = None) -> None:
         known = checked_set(uncertainty)
         wanted = checked_utility(MutualInformation() if utility is None else utility)
         wanted.check_size(known.size)

@@ -59,7 +59,7 @@ def test_a_pickle_of_a_false_mechanism_is_refused():
 
 def test_a_dual_vector_is_copied():
     multipliers = np.zeros(3)
-    certificate = md.certify(DESIGN.problem, multipliers)
+    certificate = md.optimize.certify(DESIGN.problem, multipliers)
     multipliers[:] = 5
     assert certificate.multipliers.tolist() == [0, 0, 0]
 

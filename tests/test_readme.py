@@ -1,64 +1,105 @@
-"""The README's commands, numbers and Python, run as they stand."""
+"""The README's commands, numbers, names and Python, run as they stand and in their order."""
 
 import json
+import os
 import re
-import shlex
 import subprocess
 import sys
 from pathlib import Path
 
+import click
+import numpy as np
 import pytest
 from markdown_it import MarkdownIt
 
 import mechdesign as md
-from mechdesign.cli.main import run
+from mechdesign.cli.commands import commands
 
 ROOT = Path(__file__).parent.parent
-BLOCKS = [token for token in MarkdownIt().parse((ROOT / "README.md").read_text()) if token.type == "fence"]
+TEXT = (ROOT / "README.md").read_text()
+BLOCKS = [token for token in MarkdownIt().parse(TEXT) if token.type == "fence"]
 
 
 def blocks(language):
     return [token.content for token in BLOCKS if token.info == language]
 
 
-def test_the_first_command_prints_what_the_readme_shows(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "140")
-    (tmp_path / "problems").symlink_to(ROOT / "problems")
-    command = blocks("sh")[0].split("&& .venv/bin/mechdesign ")[1]
-    assert run(shlex.split(command)) == 0
-    printed = re.sub(r"[ │]+", " ", capsys.readouterr().out)
-    for line in blocks("text")[0].splitlines():
-        # The gap and the last digits of the leakage are rounding, which differs between machines.
-        start = re.sub(r" +", " ", line).split(", gap")[0].split(" at most")[0]
-        assert start in printed, line
-    assert "optimal (certified)" in printed
-    assert md.Mechanism.load(tmp_path / "education.json").proof.holds
+SHELL = blocks("sh")
+# What the session has in place of an installation: an environment whose commands are those of this checkout, and a
+# suite that says that it ran.
+PYTHON = f"""#!/bin/sh
+case "$1 $2" in
+"-m venv")
+    mkdir -p "$3/bin"
+    printf 'PATH=%s:$PATH\\n' "$PWD/$3/bin" > "$3/bin/activate"
+    cp "$0" "$3/bin/python"
+    printf '#!/bin/sh\\necho "$@" >> installed.txt\\n' > "$3/bin/pip"
+    printf '#!/bin/sh\\nexec "{sys.executable}" -m mechdesign "$@"\\n' > "$3/bin/mechdesign"
+    chmod +x "$3"/bin/* ;;
+"-m pytest") echo "the suite runs" ;;
+*) exec "{sys.executable}" "$@" ;;
+esac
+"""
 
 
-def test_the_second_command_runs_this_suite():
-    assert blocks("sh")[1].strip().endswith('.venv/bin/pip install -q ".[test]" && .venv/bin/python -m pytest')
-
-
-def test_design_privatize_estimate(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
+@pytest.fixture(scope="module")
+def session(tmp_path_factory):
+    """Every block of commands, as written, one after the other in one shell; what each printed, and its folder."""
+    room = tmp_path_factory.mktemp("readme")
     for folder in ("problems", "examples"):
-        (tmp_path / folder).symlink_to(ROOT / folder)
-    making, *commands = (shlex.split(line) for line in blocks("sh")[2].splitlines())
-    assert making[0] == "python"
-    assert making[-2:] == [">", "records.csv"]
-    with Path("records.csv").open("w") as file:
-        subprocess.run([sys.executable, *making[1:-2]], stdout=file, check=True)
-    assert [command[:2] for command in commands] == [["mechdesign", c] for c in ("design", "privatize", "estimate")]
-    for command in commands:
-        capsys.readouterr()
-        assert run([*command[1:], "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    counts = md.read_problem("problems/adult-education.toml").problem.uncertainty.evidence.counts
-    assert found["reports"] == sum(counts) == 48_842
-    for count, frequency, error in zip(counts, found["frequencies"], found["standard_errors"], strict=True):
+        (room / folder).symlink_to(ROOT / folder)
+    (room / "bin").mkdir()
+    (room / "bin" / "python3").write_text(PYTHON)
+    (room / "bin" / "python3").chmod(0o755)
+    script = "".join(f"{block}\necho '=== end of block'\n" for block in SHELL)
+    environment = os.environ | {
+        "PATH": f"{room / 'bin'}:/usr/bin:/bin",
+        "PYTHONPATH": str(ROOT),
+        "COLUMNS": "140",
+        "PYTHONUTF8": "1",
+    }
+    done = subprocess.run(
+        ["bash", "-e", "-c", script], cwd=room, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    printed = [re.sub(r"[ │]+", " ", part) for part in done.stdout.split("=== end of block\n")]
+    return printed[: len(SHELL)], room
+
+
+def test_the_first_command_prints_what_the_readme_shows(session):
+    printed, room = session
+    for line in blocks("text")[0].splitlines():
+        # The gap is rounding, which differs between machines.
+        assert re.sub(r" +", " ", line).split(", gap")[0] in printed[0], line
+    assert "optimal (certified)" in printed[0]
+    assert md.Mechanism.load(room / "education.json").proof.holds
+
+
+def test_the_second_command_runs_the_suite(session):
+    printed, room = session
+    assert printed[1].strip() == "the suite runs"
+    assert (room / "installed.txt").read_text().splitlines() == ["install -q .", "install -q .[test]"]
+    # .ci/run finds it so.
+    assert len(re.findall(r"^python3 -m venv .*pytest$", TEXT, re.MULTILINE)) == 1
+
+
+def test_records_become_reports_and_reports_frequencies(session):
+    printed, room = session
+    assert "48,842" in printed[2]
+    counts = md.read_problem(ROOT / "problems/adult-education.toml").problem.uncertainty.evidence.counts
+    reports = (room / "reports.csv").read_text().splitlines()[1:]
+    found = md.estimate_frequencies(reports, md.Mechanism.load(room / "education.json"), of="records")
+    assert found.reports == sum(counts) == 48_842
+    for count, frequency, error in zip(counts, found.frequencies, found.standard_errors, strict=True):
         # Secure randomness: eight standard errors are passed once in 1e15.
         assert abs(frequency - count / 48_842) < 8 * error < 0.3
+
+
+def test_counts_are_designed_for_and_released(session):
+    _, room = session
+    assert md.Mechanism.load(room / "smoking.json").inputs == ("never", "former", "current")
+    assert json.loads((room / "record.json").read_text())["epsilon"] == "1"
+    assert (room / "released.csv").read_text().startswith("label,count\nnever,")
 
 
 @pytest.mark.parametrize("source", blocks("python"))
@@ -69,11 +110,71 @@ def test_python(source, tmp_path, monkeypatch, capsys):
     assert len([line for line in source.splitlines() if line.strip()]) <= 10
 
 
-def test_every_file_named_in_the_architecture_exists():
-    for name in re.findall(r"\b([a-z_]+\.py|[a-z_]+/)(?=[ ,]|$)", blocks("text")[1], re.MULTILINE):
-        assert list((ROOT / "mechdesign").rglob(name.rstrip("/"))), name
-    shown = blocks("text")[1]
-    for path in sorted((ROOT / "mechdesign").rglob("*.py")):
-        folder = path.parent.name
-        if folder in {"mechdesign", "optimize", "mechanism"} and path.stem != "__init__":
-            assert path.name in shown, path
+def test_the_table_of_commands_names_all_of_them_and_options_that_exist():
+    table = TEXT.split("## Which command for what")[1].split("\n\n")[1]
+    named = set()
+    for line in re.findall(r"`([^`]+)`", table):
+        words = line.removeprefix("mechdesign ").split()
+        command = commands.commands.get(words[0])
+        if command is None:
+            histogram = commands.commands["histogram"]
+            assert isinstance(histogram, click.Group)
+            assert words[0] in histogram.commands, line
+            continue
+        named.add(words[0])
+        options = {option for parameter in command.params for option in parameter.opts}
+        assert {word for word in words if word.startswith("-")} <= options, line
+    assert named == set(commands.commands)
+
+
+def test_every_name_in_the_table_of_the_mathematics_is_public():
+    table = TEXT.split("**Everything else**")[1].split("\n\n")[1]
+    rows = [re.split(r" \| ", row) for row in table.splitlines()[2:]]
+    assert len(rows) > 30
+    for row in rows:
+        for name in re.findall(r"`([\w.]+)`", row[1]):
+            value = md
+            for part in name.split("."):
+                assert part in dir(value), name
+                value = getattr(value, part)
+
+
+def test_every_closed_form_has_its_row_with_a_test_that_exists():
+    rows = TEXT.split("**Closed forms**")[1].split("\n\n")[1].splitlines()[2:]
+    folder = ROOT / "mechdesign" / "optimize" / "closed_form"
+    assert [re.search(r"/([a-z_]+)\.py\)", row)[1] for row in rows] == [
+        "binary", "binary_low_privacy", "high_privacy", "high_privacy_ball", "uniform", "uniform_ball",
+        "randomized_response",
+    ]  # fmt: skip
+    assert len(rows) == len([path for path in folder.glob("*.py") if path.stem not in {"__init__", "form"}])
+    tests = (ROOT / "tests" / "optimize" / "closed_form" / "test_closed_form.py").read_text()
+    for row in rows:
+        for name in row.rsplit("|", 2)[1].split(","):
+            assert name.strip() == "the same" or f"def test_{name.strip().replace(' ', '_')}(" in tests, name
+
+
+def test_the_ratios_are_those_of_the_values_shown():
+    shown = dict(re.findall(r"^(\S.*?) {2,}([\d.]+)$", blocks("text")[0], re.MULTILINE))
+    ours, ldp, response = (
+        float(shown[name])
+        for name in ("this design (certified)", "best LDP mechanism (certified)", "k-ary randomized response")
+    )
+    assert f"carries {ours / response:.0f} times" in TEXT
+    assert f"and {ours / ldp:.1f} times" in TEXT
+
+
+def errors_at_the_prior(mechanism, prior):
+    counts = np.rint(48_842 * prior @ mechanism.matrix).astype(int).tolist()
+    return md.estimate_frequencies(dict(zip(mechanism.outputs, counts, strict=True)), mechanism).standard_errors
+
+
+def test_the_standard_errors_are_as_told():
+    problem = md.read_problem(ROOT / "problems/adult-occupation.toml").problem
+    prior, N = problem.uncertainty.prior, problem.uncertainty.size
+    anywhere = md.Guarantee(problem.epsilon, md.L1Ball(problem.uncertainty.center, 2, problem.uncertainty.labels))
+    response = md.Mechanism.from_matrix((np.ones((N, N)) + (np.e - 1) * np.eye(N)) / (np.e + N - 1), anywhere)
+    ours, theirs = (errors_at_the_prior(m, prior) for m in (md.design(problem).mechanism, response))
+    assert 5.5 < np.sqrt((ours**2).sum() / (theirs**2).sum()) < 6.5
+    race = md.design(md.read_problem(ROOT / "problems/adult-race.toml").problem).mechanism
+    assert len(race.inputs) == 5
+    assert len(race.outputs) == 2

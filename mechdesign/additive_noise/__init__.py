@@ -41,3 +41,7 @@ __all__ = [
     "pldp_delta_exact",
     "pldp_sigma",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

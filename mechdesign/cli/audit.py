@@ -24,20 +24,20 @@ _CELLS_SHOWN = 5
     metavar="F",
     default="1e-9",
     show_default=True,
-    help="Probability that anything of the result does not hold.",
+    help="Probability that a limit or the lower bound is wrong.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def audit_command(file: str, samples: int, failure: str, as_json: bool) -> int:
     """Draw reports from the sampler and show, from them alone, how much they leak at least.
 
-    The reports are counted for each input. Limits of every probability, which all hold at once save with the
-    probability of failure, give a lower bound on the greatest leakage over the priors of the guarantee; and
-    every proved probability must lie within its limits.
+    The reports are counted for each input. The counts give confidence limits for every probability; all limits hold
+    together, except with the failure probability. From the limits follows a lower bound on the greatest leakage over
+    the priors of the guarantee.
 
-    What the number means: the sampler leaks at least that much. If this exceeds what is proved, or a
-    probability lies outside its limits, the sampler is not the mechanism (exit status 1). What it does not
-    mean: a lower bound never proves privacy, and what is too small for the number of samples stays unseen.
-    `mechdesign verify` proves the guarantee of the integers.
+    The sampler leaks at least as much as the lower bound. If the bound exceeds the proved leakage, or a proved
+    probability lies outside its limits, then the sampler does not follow the mechanism (exit status 1). A lower bound
+    never proves privacy: differences too small for the number of samples are not detected. `mechdesign verify` proves
+    the guarantee of the integers.
 
     A sampler of your own is audited in Python, with mechdesign.deploy.audit.
     """
@@ -56,7 +56,7 @@ def audit_command(file: str, samples: int, failure: str, as_json: bool) -> int:
 
 
 def _cells(mechanism: Mechanism, found: Audit) -> list[dict[str, Any]]:
-    """Return what is known of the probabilities that lie outside their limits."""
+    """Return the probabilities that lie outside their limits, with counts and limits."""
     cells = []
     for label, output in found.outside:
         cell = mechanism.inputs.index(label), mechanism.outputs.index(output)

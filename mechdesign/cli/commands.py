@@ -18,12 +18,17 @@ from mechdesign.cli.verify import verify_command
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="mechdesign")
 def commands() -> None:
-    """Design privacy mechanisms under pointwise maximal leakage (PML), and prove what they promise.
+    """Design privacy mechanisms under pointwise maximal leakage (PML), and prove their guarantees.
 
-    Exit status: 0 done; 1 a claimed guarantee or bound is false; 2 bad input, or a place (standard output is
-    one) that cannot be written; 3 a solver failed, a limit or the end of memory was reached, or an
-    interruption (Ctrl-C, or a signal to end); 70 an internal error.
-    """
+    \b
+    Exit status:
+      0   done
+      1   a claimed guarantee or bound is false
+      2   bad input, or a file or standard output that cannot be written
+      3   a solver failed, a limit was reached, memory ran out, or the
+          command was interrupted (Ctrl-C or a signal to end)
+      70  an internal error
+    """  # noqa: D301 - click's mark for a paragraph that is not wrapped
 
 
 commands.add_command(design_command)

@@ -18,8 +18,8 @@ from mechdesign.optimize import Design, compare, design
 def compare_command(*, source: Source, time_limit: float | None, as_json: bool) -> int:
     """Show the best mechanism for a problem beside randomized response and the best LDP mechanism.
 
-    All three at the same epsilon, their utility measured at the same estimate. Takes a problem file, a
-    table of counts or a column of data, as design does.
+    All three have the same epsilon, and their utility is measured at the same estimate. The input is a problem file, a
+    table of counts or a column of data, as for `mechdesign design`.
     """
     problem, title = source.problem()
     with Progress() as report:

@@ -61,8 +61,8 @@ def design_command(
                         --epsilon 1 -o - | mechdesign verify -
 
     The mechanism is written as integers whose guarantee is proved in exact arithmetic; the utility comes
-    with an upper bound that no mechanism with the same guarantee exceeds. An input that is - is standard input; with
-    -o - the facts go to standard error.
+    with an upper bound that no mechanism with the same guarantee exceeds. An input named - is read from standard
+    input. With -o - the mechanism goes to standard output, and the summary to standard error.
     """  # noqa: D301 - click's mark for a paragraph that is not wrapped
     if output is not None:
         check_ending(output)

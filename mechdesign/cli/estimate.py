@@ -28,7 +28,9 @@ _SCHEMA = "mechdesign/estimate/1"
 @click.command("estimate", short_help="Estimate the frequencies behind reports.")
 @click.argument("file", metavar="FILE")
 @click.option("--column", metavar="COLUMN", required=True, help="A name, or an index from 0 with --no-header.")
-@click.option("--mechanism", "mechanism_file", metavar="M.json", required=True, help="The mechanism that made them.")
+@click.option(
+    "--mechanism", "mechanism_file", metavar="M.json", required=True, help="The mechanism that made the reports."
+)
 @click.option(
     "-o", "--output", metavar="OUT", help="Also write the table: .csv, .parquet or .json; - is CSV on standard output."
 )
@@ -38,18 +40,22 @@ _SCHEMA = "mechdesign/estimate/1"
     type=click.Choice(["maximum-likelihood", "least-squares"]),
     default="maximum-likelihood",
     show_default=True,
-    help="On the simplex; or unbiased, possibly negative.",
+    help="maximum-likelihood: estimates are a distribution; least-squares: they are unbiased and may be negative.",
 )
 @click.option(
     "--of",
     type=click.Choice(["population", "records"]),
     default="population",
     show_default=True,
-    help="Whose frequencies: those of the distribution that records are drawn from, or those among the very records "
-    "that were reported.",
+    help="population: frequencies in the distribution that records are drawn from; records: frequencies among the "
+    "records that were reported.",
 )
 @click.option(
-    "--confidence", type=float, default=0.95, show_default=True, help="Of each interval, strictly between 0 and 1."
+    "--confidence",
+    type=float,
+    default=0.95,
+    show_default=True,
+    help="Confidence of each interval, strictly between 0 and 1.",
 )
 @show_values_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
@@ -75,7 +81,8 @@ def estimate_command(
     Each frequency comes with its standard error and a confidence interval. Where a mechanism cannot tell
     categories apart, the table says so: only the total of such a group can be estimated.
 
-    - reads FILE (or the mechanism) from standard input. With -o - the table for people goes to standard error.
+    FILE or the mechanism may be -, for standard input. With -o - the CSV goes to standard output, and the summary to
+    standard error.
     """  # noqa: D301 - click's mark for a paragraph that is not wrapped
     if output is not None:
         accepted_ending(output, _WRITERS)

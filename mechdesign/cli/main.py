@@ -1,6 +1,6 @@
 """The entry point of the command line.
 
-What takes long to import is imported inside, so that an interruption meanwhile ends as any other.
+Slow imports are inside functions, so that an interruption during an import ends as any other does.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 @contextmanager
 def _interruptible() -> Iterator[None]:
-    """Let signals to end, also of a terminal that closes, interrupt as Ctrl-C does, so that half a file is removed.
+    """Let SIGTERM and SIGHUP (of a terminal that closes) interrupt as Ctrl-C does, so that half a file is removed.
 
-    A program that has other plans for these signals keeps them.
+    A signal for which the program has set a handler keeps it.
     """
-    is_main = threading.current_thread() is threading.main_thread()  # others may not say what signals do
+    is_main = threading.current_thread() is threading.main_thread()  # other threads may not set handlers
     found = (getattr(signal, name, None) for name in ("SIGTERM", "SIGHUP")) if is_main else ()
     taken = [number for number in found if number is not None and signal.getsignal(number) is signal.SIG_DFL]
     try:

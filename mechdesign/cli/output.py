@@ -21,7 +21,8 @@ _LEAST_WIDTH = 60  # columns of a terminal; where it says fewer, the terminal fo
 show_values_option = click.option(
     "--show-values",
     is_flag=True,
-    help="Let messages print values that are refused, which may be somebody's; they name the row alone otherwise.",
+    help="Print refused values in error messages. They may be personal data; without this option a message names the "
+    "row only.",
 )
 
 
@@ -43,7 +44,7 @@ def _is_utf8(text: str) -> bool:
 
 
 def print_facts(facts: Sequence[tuple[str, str]], *, err: bool = False) -> None:
-    """Print names and values below each other; on standard error where standard output has something else to hold."""
+    """Print names and values, one pair a line; on standard error where standard output holds data."""
     table = Table.grid(padding=(0, 2))
     table.add_column(style="bold", no_wrap=True)
     table.add_column(overflow="fold")
@@ -94,7 +95,7 @@ def design_record(design: Design) -> dict[str, Any]:
 
 
 def guarantee_record(mechanism: Mechanism) -> dict[str, Any]:
-    """Return the JSON of what a mechanism promises, with the leakage proved of it."""
+    """Return the JSON of a guarantee, with the proved leakage of the mechanism."""
     delta = mechanism.guarantee.uncertainty.delta
     return {
         "epsilon": float(mechanism.guarantee.epsilon),
@@ -108,13 +109,13 @@ def guarantee_record(mechanism: Mechanism) -> dict[str, Any]:
 
 
 def design_facts(design: Design, title: str) -> list[tuple[str, str]]:
-    """Return what a person wants to know of a design."""
+    """Return the facts of a design that people read."""
     mechanism, unit, form = design.mechanism, design.unit, design.closed_form
     facts = [
         ("problem", title),
         *guarantee_facts(mechanism),
         (design.problem.utility.name, amount(design.value, unit)),
-        ("upper bound", f"{amount(design.upper_bound or 0, unit)}, gap {design.gap:.1e}, {_verdict(design)}"),
+        ("upper bound", f"{amount(design.upper_bound, unit)}, gap {design.gap:.1e}, {_verdict(design)}"),
     ]
     if form is not None:
         claim = "optimal" if form.optimal else "feasible"
@@ -130,7 +131,7 @@ def _verdict(design: Design) -> str:
 
 
 def guarantee_facts(mechanism: Mechanism) -> list[tuple[str, str]]:
-    """Return what a person wants to know of a guarantee."""
+    """Return the facts of a guarantee that people read."""
     facts = [("guarantee", promise(mechanism.guarantee))]
     known = mechanism.guarantee.uncertainty
     if known.delta is not None:

@@ -1,4 +1,4 @@
-"""What all commands ask of the places that they read and write."""
+"""Checks of the files and streams that commands read and write."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def check(
     as_json: bool,
     overwrite: bool = True,
 ) -> bool:
-    """Refuse places that do not do, before anything is read; return whether standard output is one of the outputs.
+    """Check inputs and outputs before anything is read, and return whether standard output is one of the outputs.
 
-    What is for people then goes to standard error.
+    If it is, the summary for people goes to standard error.
     """
     standard = STANDARD in outputs
     if standard and as_json:

@@ -11,7 +11,8 @@ from mechdesign.cli import places
 from mechdesign.cli.output import print_facts, print_json
 from mechdesign.data.files import accepted_ending, write_atomically
 from mechdesign.planning import Plan, plan
-from mechdesign.report.drawing import ENDINGS, picture, trade_off
+from mechdesign.report.drawing import ENDINGS, picture
+from mechdesign.report.trade_off import draw, trade_off
 
 _DIGITS = 7
 _BETTER = (
@@ -21,15 +22,15 @@ _BETTER = (
 _MORE = "more --samples, a smaller --epsilon, or a larger"
 
 
-@click.command("plan", short_help="From samples to a guarantee, and back.")
+@click.command("plan", short_help="Compute samples, epsilon, epsilon' or delta from the others.")
 @click.option("--categories", type=int, required=True, metavar="N", help="Number of categories, at least 2.")
 @click.option("--samples", type=int, metavar="n", help="Independent samples behind the estimate.")
-@click.option("--epsilon", metavar="E", help='What is designed for at the estimate: nats, or "log(9/8)".')
+@click.option("--epsilon", metavar="E", help='Epsilon of the design, at the estimate: nats, or "log(9/8)".')
 @click.option(
     "--guaranteed-epsilon",
     "guaranteed",
     metavar="E'",
-    help="What is guaranteed at the true distribution, the paper's epsilon': nats, or \"log(2)\".",
+    help="Epsilon guaranteed at the true distribution, the paper's epsilon': nats, or \"log(2)\".",
 )
 @click.option("--delta", metavar="D", help="Probability that the guarantee fails, in [0, 1).")
 @click.option(
@@ -54,11 +55,11 @@ def plan_command(
       mechdesign plan --categories 20 --samples 10000 --epsilon 1.6 --delta 1e-5
 
     A mechanism that is designed to be epsilon-PML for an estimate alone is epsilon'-PML for the true
-    distribution, save with probability delta over the samples behind the estimate. Nothing but the number of
-    categories is assumed of that distribution.
+    distribution, except with probability delta over the samples behind the estimate. Only the number of categories of
+    that distribution has to be known.
 
-    This is not how to get the most from samples: `mechdesign design` with --epsilon E' and --delta D designs for
-    every distribution near the estimate at once, gives the same guarantee, and never less utility.
+    Another design makes better use of the samples: `mechdesign design` with --epsilon E' and --delta D designs for
+    every distribution near the estimate. It gives the same guarantee and never less utility.
     """  # noqa: D301 - click's mark for a paragraph that is not wrapped
     given = {"--samples": samples, "--epsilon": epsilon, "--guaranteed-epsilon": guaranteed, "--delta": delta}
     named = [name for name, value in given.items() if value is not None]
@@ -69,7 +70,7 @@ def plan_command(
     standard = places.check([plot], as_json=as_json)
     found = plan(categories, samples=samples, epsilon=epsilon, guaranteed=guaranteed, delta=delta)
     if plot is not None:
-        write_atomically(plot, picture(trade_off(found), plot))
+        write_atomically(plot, picture(draw(trade_off(found)), plot))
     if as_json:
         print_json("mechdesign/plan/1", {**_record(found), "plot": plot})
         return

@@ -21,19 +21,19 @@ from mechdesign.deploy.stream import ENDINGS, RecordFile, privatize_file
     "--output",
     metavar="OUT",
     required=True,
-    help="Where reports go: .csv or .parquet; - is CSV on standard output.",
+    help="The file of reports: .csv or .parquet; - is CSV on standard output.",
 )
-@click.option("--no-header", is_flag=True, help="The CSV file has no line of column names; nor will the output.")
+@click.option("--no-header", is_flag=True, help="The CSV file has no line of column names, and the output gets none.")
 @click.option(
     "--keep",
     metavar="COLUMN",
     multiple=True,
-    help="Also copy this column (again for more). What is kept can undo the privacy: the guarantee speaks of the "
-    "report alone. An index that pandas keeps (__index_level_0__) is a column like others, and copied as it is.",
+    help="Also copy this column; may be repeated. A copied column can undo the privacy: the guarantee covers the "
+    "report alone. An index column of pandas (__index_level_0__) is copied as any other.",
 )
 @click.option("--unknown", metavar="LABEL", help="Take values outside the alphabet for this input.")
 @click.option("--missing", metavar="LABEL", help="Take missing values (nulls, empty fields) for this input.")
-@click.option("--overwrite", is_flag=True, help="Replace OUT if it exists; two published runs leak more than one.")
+@click.option("--overwrite", is_flag=True, help="Replace OUT if it exists. Two published runs leak more than one.")
 @show_values_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def privatize_command(
@@ -63,13 +63,13 @@ def privatize_command(
 
     Reports are drawn exactly from the proved integers with the operating system's secure randomness, one for
     each record, in the same order; all other columns are dropped. The alphabet is the mechanism's: a value
-    outside it is an error, unless --unknown says what it is taken for. The guarantee then holds if the
-    records so changed have a distribution that it covers. Each run draws anew: publishing two runs leaks more
-    than one. That is why a file that exists is replaced only with --overwrite.
+    outside it is an error, unless --unknown names the input that replaces it. The guarantee then holds if the
+    distribution of the changed records is one that it covers. Each run draws new reports, and publishing two
+    runs leaks more than one; so a file that exists is replaced only with --overwrite.
 
-    - reads FILE (or the mechanism) from standard input, which is kept in the folder for temporary files meanwhile.
-    With -o - the facts go to standard error; what has been written there cannot be taken back, so that reports may be
-    incomplete if the exit status is not 0. A file is written whole or not at all.
+    FILE or the mechanism may be -, for standard input, which is copied to the folder for temporary files while the
+    command runs. With -o - the summary goes to standard error. An output file is written whole or not at all; standard
+    output may be incomplete if the exit status is not 0.
     """  # noqa: D301 - click's mark for a paragraph that is not wrapped
     accepted_ending(output, ENDINGS)
     standard = places.check([output], [file, mechanism_file], as_json=as_json, overwrite=overwrite)

@@ -85,7 +85,7 @@ class Source:
         return file.problem, file.title
 
 
-_UTILITIES = f"What is maximised: {', '.join(utility_names(with_matrix=False))}. [default: {utility_names()[0]}]"
+_UTILITIES = f"The utility to maximise: {', '.join(utility_names(with_matrix=False))}. [default: {utility_names()[0]}]"
 
 
 def _printable(title: str) -> str:
@@ -100,8 +100,8 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.option(
         "--data",
         metavar="FILE",
-        help="CSV or Parquet of records, - from standard input; one column is counted. A delta asks for an alphabet "
-        "fixed beforehand: where levels may be missing from the records, use --counts.",
+        help="CSV or Parquet file of records, of which one column is counted; - reads standard input. With --delta the "
+        "alphabet must be fixed beforehand: if a level may be missing from the records, use --counts.",
     ),
     click.option(
         "--column", metavar="COLUMN", help="The column of --data: a name, or an index from 0 with --no-header."
@@ -112,7 +112,9 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         "--delta", metavar="D", help="Probability in [0, 1) that the true distribution is further than the radius."
     ),
     click.option(
-        "--radius", metavar="R", help="l1 radius in [0, 2] instead of --delta; 0, a known distribution, if neither."
+        "--radius",
+        metavar="R",
+        help="l1 radius in [0, 2], instead of --delta. Without either it is 0: the distribution is known.",
     ),
     click.option(
         "--samples", metavar="N", type=int, help="Sample size behind --delta, if not the total of the counts."
@@ -126,7 +128,7 @@ time_limit_option = click.option(
     "--time-limit",
     type=float,
     metavar="SECONDS",
-    help="Stop column generation after this time, as on Ctrl-C, with the best mechanism so far and its true gap.",
+    help="Stop column generation after this time, as Ctrl-C does, and return the best mechanism so far with its gap.",
 )
 
 

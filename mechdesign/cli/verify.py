@@ -15,15 +15,17 @@ from mechdesign.optimize import verify
 
 @click.command("verify", short_help="Prove the claims of a mechanism file again.")
 @click.argument("file", metavar="MECHANISM.json")
-@click.option("--guarantee-only", is_flag=True, help="Leave a claim of optimality unchecked; that check may take long.")
+@click.option("--guarantee-only", is_flag=True, help="Do not check the claim of optimality, which may take long.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def verify_command(file: str, guarantee_only: bool, as_json: bool) -> None:
-    """Prove a mechanism's guarantee again and check its claim of optimality; - reads the file from standard input.
+    """Prove the guarantee of a mechanism again, and check its claim of optimality.
 
-    Nothing but the integers, the guarantee and the dual vector in the file is used. Exit status 1 says
-    that a claim is false, 2 that the file is malformed. The time that a guarantee takes is bounded by what files may
-    hold; that of a claim of optimality is not. With --json a false claim is told as JSON too: "holds" is false, and
-    "false" says which claim, the guarantee or optimality.
+    Only the integers, the guarantee and the dual vector in the file are used. Exit status 1 means that a claim is
+    false, and 2 that the file is malformed. The file name - stands for standard input.
+
+    The limits on files bound the time that a proof of the guarantee takes. They do not bound the time of a check of
+    optimality; --guarantee-only leaves it out. With --json a false claim is printed as JSON too: "holds" is false, and
+    "false" names the claim, "guarantee" or "optimality".
     """
     claimed = "guarantee"
     try:

@@ -1,6 +1,20 @@
-"""Mechanisms in use: estimation from reports, files in and out, and audits."""
+"""Mechanisms in use: files of records and reports, frequencies estimated from reports, and audits."""
 
 from mechdesign.deploy.audit import Audit, audit, audit_counts
 from mechdesign.deploy.frequency import FrequencyEstimate, estimate_frequencies
+from mechdesign.deploy.stream import RecordFile, count_reports, privatize_file
 
-__all__ = ["Audit", "FrequencyEstimate", "audit", "audit_counts", "estimate_frequencies"]
+__all__ = [
+    "Audit",
+    "FrequencyEstimate",
+    "RecordFile",
+    "audit",
+    "audit_counts",
+    "count_reports",
+    "estimate_frequencies",
+    "privatize_file",
+]
+
+
+def __dir__() -> list[str]:
+    return __all__

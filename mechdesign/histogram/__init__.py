@@ -2,22 +2,24 @@
 
 HP is *A Tight Context-aware Privacy Bound for Histogram Publication* (Saeidian and others), CSH *The Correlated
 Gaussian Sparse Histogram Mechanism*. Functions that end in ``_delta``, ``_threshold``, ``_sigma`` or ``_best``
-calibrate; ``plan_`` functions put a calibration into words, and ``release_`` functions draw the noise.
+calibrate; a plan, such as `DiscretePlan.of`, puts a calibration into words, and `release` draws its noise.
 """
 
 from mechdesign.histogram.calibration import upper_threshold
-from mechdesign.histogram.csh import csh_best, csh_delta, csh_least_sigma, csh_pair_delta, csh_threshold
+from mechdesign.histogram.csh import CshPlan, csh_best, csh_delta, csh_least_sigma, csh_threshold
+from mechdesign.histogram.csh_pair import csh_pair_delta
 from mechdesign.histogram.discrete import (
+    DiscretePlan,
     discrete_best,
     discrete_delta,
     discrete_least_sigma,
     discrete_rho,
     discrete_threshold,
-    zcdp_delta,
 )
 from mechdesign.histogram.discrete_sampler import discrete_gaussian
-from mechdesign.histogram.gshm import gshm_best, gshm_delta, gshm_least_sigma, gshm_threshold
+from mechdesign.histogram.gshm import GshmPlan, gshm_best, gshm_delta, gshm_least_sigma, gshm_threshold
 from mechdesign.histogram.laplace import (
+    LaplacePlan,
     laplace_dp_epsilon,
     laplace_epsilon,
     laplace_epsilon_composed,
@@ -25,21 +27,23 @@ from mechdesign.histogram.laplace import (
     laplace_scale,
     least_bin_probability,
 )
-from mechdesign.histogram.plan import plan_csh, plan_discrete, plan_gshm, plan_laplace, plan_top_k
+from mechdesign.histogram.plan import Plan
 from mechdesign.histogram.record import ReleaseRecord
-from mechdesign.histogram.release import (
-    HistogramRelease,
-    release_csh,
-    release_discrete,
-    release_gshm,
-    release_laplace,
-    release_top_k,
-)
-from mechdesign.histogram.top_k import recentred, top_k_counts, top_k_delta, top_k_threshold
+from mechdesign.histogram.registry import PLANS
+from mechdesign.histogram.release import HistogramRelease, release
+from mechdesign.histogram.top_k import TopKPlan, recentred, top_k_counts, top_k_delta, top_k_threshold
+from mechdesign.histogram.zcdp import zcdp_delta
 
 __all__ = [
+    "PLANS",
+    "CshPlan",
+    "DiscretePlan",
+    "GshmPlan",
     "HistogramRelease",
+    "LaplacePlan",
+    "Plan",
     "ReleaseRecord",
+    "TopKPlan",
     "csh_best",
     "csh_delta",
     "csh_least_sigma",
@@ -61,20 +65,15 @@ __all__ = [
     "laplace_epsilon_quadratic",
     "laplace_scale",
     "least_bin_probability",
-    "plan_csh",
-    "plan_discrete",
-    "plan_gshm",
-    "plan_laplace",
-    "plan_top_k",
     "recentred",
-    "release_csh",
-    "release_discrete",
-    "release_gshm",
-    "release_laplace",
-    "release_top_k",
+    "release",
     "top_k_counts",
     "top_k_delta",
     "top_k_threshold",
     "upper_threshold",
     "zcdp_delta",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

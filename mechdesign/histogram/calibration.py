@@ -1,6 +1,6 @@
 """The least threshold, the least noise and the best pair of both, for any delta that is computed rounded up.
 
-A search only proposes; what is returned has been evaluated, and meets its target when it is evaluated again.
+What a search returns has been evaluated: its delta is at most the target, and is again when it is computed again.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 
@@ -314,6 +315,59 @@ def best_pair(
             heights = [heights[1], height(inner[1])]
     sigma = sigma_at(min(zip(heights, inner, strict=True))[1])
     return sigma, tau_of(sigma)
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """The delta of one analysis at one epsilon, as a function of the noise and the threshold, and its inverses.
+
+    Attributes
+    ----------
+    delta : function
+        Of the noise, tau and a target: the delta rounded up, or something between the target and it where it is above
+        the target.
+    rough : function
+        The same in less time, to compare thresholds.
+    gaussian : function
+        Of the noise: the delta if nothing new were ever released.
+    deviation : function
+        Of k and sigma: the standard deviation of all the noise of a count.
+    least : str
+        Name of the function that returns the least sigma.
+    """
+
+    delta: Callable[[Sparse, Fraction, Fraction], float]
+    rough: Callable[[Sparse, Fraction, Fraction], float]
+    gaussian: Callable[[Sparse], float]
+    deviation: Callable[[int, float], float]
+    least: str
+
+    def threshold(self, noise: Sparse, target: Fraction) -> float:
+        """Return the least threshold that meets the target, as `required_tau`."""
+        return required_tau(
+            lambda tau: self.delta(noise, checked_tau(tau), target),
+            self.gaussian(noise),
+            self.deviation(noise.k, float(noise.sigma.high)),
+            target,
+            self.least,
+        )
+
+    def least_sigma(self, k: int, target: Fraction) -> float:
+        """Return the least sigma with which a threshold meets the target, as `least_noise`."""
+        return least_noise(lambda sigma: self.gaussian(Sparse.of(k, sigma)), target)
+
+    def best(self, k: int, target: Fraction) -> tuple[float, float]:
+        """Return the sigma whose threshold is least, and that threshold, as `best_pair`."""
+
+        def rough(sigma: float, places: float) -> float | None:
+            noise = Sparse.of(k, sigma)
+            delta = partial(self._rough, noise, target)
+            return least_tau(delta, self.deviation(k, sigma), target, places)
+
+        return best_pair(lambda sigma: self.threshold(Sparse.of(k, sigma), target), rough, self.least_sigma(k, target))
+
+    def _rough(self, noise: Sparse, target: Fraction, tau: float) -> float:
+        return self.rough(noise, checked_tau(tau), target)
 
 
 def upper_threshold(tau: object, lower: object = 1) -> float:

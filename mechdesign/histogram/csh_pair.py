@@ -1,166 +1,122 @@
-"""The exact delta of the correlated stability histogram for one pair of neighbours (numerical quadrature).
-
-A pair has s shared counters with counts so large that all are released, l of which differ by 1, and j new ones. Given
-the shared outputs, the common noise of a data set is N(m, v) with ``v = sigma^2 / (gamma + s)``, where sigma^2 / gamma
-is its variance, so that no new counter is released with probability ``w(m) = E[Phi((tau - z) / sigma)^j]``,
-z ~ N(m, v). The log-likelihood ratio of the shared outputs is a sum of ``b M``, with M the mean m, and of noise of
-deviation r that is independent of M; over that noise the divergence is that of two Gaussians, and over M it is
-integrated.
-
-The delta in the direction in which new counters appear (A), and in the other (B):
-
-    A = E[1 - w0] + E_M0[ E_xi (w(M0) - exp(epsilon - mu^2/2 - b M0 - r xi))_+ ]
-    B = E_M[ E_xi (1 - w(M - c) exp(epsilon - mu^2/2 + b M + r xi))_+ ]
-
-with ``mu^2 = (l - l^2/(gamma + s)) / sigma^2``, ``r^2 = l (s - l) / (s sigma^2)``, ``b = l gamma / (s sigma^2)``,
-``c = l / (gamma + s)``, and M, M0 ~ N(0, v s / gamma).
-"""
+"""The exact delta of the correlated sparse histogram, one pair of neighbours at a time."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TypeAlias
+from fractions import Fraction
 
-import numpy as np
-from numpy.typing import NDArray
+from mechdesign.errors import InputError, LimitError, shorten
+from mechdesign.histogram.calibration import Sparse, checked_epsilon, checked_tau
+from mechdesign.histogram.csh_quadrature import Pair, pair_deltas
+from mechdesign.histogram.csh_terms import EXTREMES, Terms
+from mechdesign.histogram.hockey_stick import Ball, SplitBound, rounded_up
+from mechdesign.numerics.epsilon import nats
+from mechdesign.numerics.exact import arb_of
 
-Floats: TypeAlias = NDArray[np.float64]
-
-_PANELS = 24
-_ORDERS = (12, 20)  # of the rule in a panel: the second is the result, their difference measures the error
-_KINK = 2.0 ** -np.arange(1, 30)  # how panels shrink towards a kink
-_NATS = 45.0  # of accuracy below the scale of the result
-_MARGIN = 1e-11
+_MOST_PAIRS = 300  # pairs of neighbours, and bounds on them, each of which takes some milliseconds
 
 
-@dataclass(frozen=True)
-class Pair:
-    """Shared counters s, of which l change, and new ones j; gamma is the ratio of own to common variance."""
+class OpenPairs:
+    """The pairs of a split that the proved bound leaves open, one for each number of shared counters that change."""
 
-    gamma: float
-    sigma: float
-    tau: float
-    shared: int
-    changed: int
-    new: int
+    def __init__(self, terms: Terms, proved: SplitBound, ends: float) -> None:
+        self.terms, self.proved, self.best, self.left = terms, proved, ends, _MOST_PAIRS
+
+    def bound(self, new: int, shared: int) -> float:
+        """Return the proved bound of a split."""
+        self._spend()
+        return self.proved(new, shared)
+
+    def _spend(self) -> None:
+        self.left -= 1
+        if self.left < 0:
+            raise LimitError(
+                f"the exact delta for k = {self.terms.k} takes more than {_MOST_PAIRS} pairs of neighbours; give "
+                f"analysis='proved' for a proved bound, or analysis={EXTREMES!r} for a value that is not proved"
+            )
+
+    def greatest(self, new: int, shared: int) -> float:
+        """Return the greatest delta of the pairs of a split, or what is greater already."""
+        released = rounded_up(lambda: self.terms.released(new))
+        for changed in range(shared + 1):
+            if _pair_bound(self.terms, released, shared, changed) <= self.best:
+                continue
+            self._spend()
+            self.best = max(self.best, *_pair(self.terms, shared, changed, new))
+        return self.best
 
 
-def pair_deltas(pair: Pair, epsilon: float, scale: float) -> tuple[float, float]:
-    """Return (A, B) with a margin for the error of the quadrature on top.
+def _pair_sensitivity(k: int, shared: int, changed: int) -> Ball:
+    return (changed - changed * changed / (arb_of(k).sqrt() + shared)).sqrt()
 
-    The rule is composite Gauss-Legendre, with panels that shrink geometrically towards the points where an integrand
-    has a kink or turns quickly. The margin is four times the difference between orders 12 and 20, and 1e-11 of the
-    result. It is an estimate, not a proof.
+
+def _pair_bound(terms: Terms, released: float, shared: int, changed: int) -> float:
+    """Return the proved bound of one pair."""
+    return rounded_up(
+        lambda: arb_of(Fraction(released)) + terms.gaussian(lambda: _pair_sensitivity(terms.k, shared, changed))
+    )
+
+
+def _pair(terms: Terms, shared: int, changed: int, new: int) -> tuple[float, float]:
+    released = rounded_up(lambda: terms.released(new)) if new else 0.0
+    gaussian = (
+        rounded_up(lambda: terms.gaussian(lambda: _pair_sensitivity(terms.k, shared, changed))) if shared else 0.0
+    )
+    if not new:
+        return gaussian, gaussian
+    if not shared:
+        vanishes = rounded_up(lambda: (1 - nats(terms.epsilon).exp() * (1 - terms.released(new))).max(arb_of(0)))
+        return released, vanishes
+    bound = _pair_bound(terms, released, shared, changed)
+    k, sigma, tau = terms.k, float(terms.noise.sigma.high), float(terms.tau)
+    a, b = pair_deltas(Pair(k**0.5, sigma, tau, shared, changed, new), float(terms.epsilon), bound)
+    return min(bound, max(a, released)), min(bound, b)
+
+
+def csh_pair_delta(
+    k: int, sigma: object, tau: object, epsilon: object, *, shared: int, changed: int, new: int
+) -> tuple[float, float]:
+    """Return the exact delta of one pair of neighbours, in both directions.
+
+    The supremum over the values of the shared counters is meant, which is approached as these grow.
 
     Parameters
     ----------
-    pair : Pair
-        With at least one shared and one new counter.
-    epsilon : float
-        In nats.
-    scale : float
-        A bound on the deltas: what is far below it is cut off.
+    k, sigma, tau, epsilon
+        As for `csh_delta`.
+    shared : int
+        Counters that are not 0 in both data sets.
+    changed : int
+        Those of them that differ, by 1.
+    new : int
+        Counters that are 0 in one data set and 1 in the other; ``shared + new`` is at most k.
+
+    Returns
+    -------
+    appears, vanishes : float
+        The least delta with ``Q(S) <= exp(epsilon) P(S) + delta`` for all S, Q being the data set with the new
+        counters, and with P and Q exchanged. Rounded up where there are no shared or no new counters; elsewhere with
+        four times the estimated error of the quadrature, and 1e-11 of the result, on top, and never above the proved
+        bound.
+
+    Raises
+    ------
+    InputError
+        For a value outside its range.
 
     Examples
     --------
-    >>> a, b = pair_deltas(Pair(1.0, 1.0, 1.5, shared=2, changed=1, new=1), 0.35, 1.0)
-    >>> round(a, 8), round(b, 8)
-    (0.26459081, 0.2309908)
+    >>> appears, vanishes = csh_pair_delta(3, 1, 2, 0.35, shared=2, changed=1, new=1)
+    >>> round(appears, 9), round(vanishes, 9)
+    (0.239352328, 0.228918101)
     """
-    found = [_deltas(pair, epsilon, scale, order) for order in _ORDERS]
-    a, b = (
-        min(1.0, fine + 4 * abs(fine - coarse) + _MARGIN * (fine + 1e-4 * scale))
-        for coarse, fine in zip(*found, strict=True)
-    )
-    return a, b
-
-
-def _deltas(pair: Pair, epsilon: float, scale: float, order: int) -> tuple[float, float]:
-    from scipy.special import log_ndtr, ndtr
-
-    gamma, s, j, ell, sigma = pair.gamma, pair.shared, pair.new, pair.changed, pair.sigma
-    reach = math.sqrt(2 * (_NATS - math.log(max(scale, 1e-300))))
-    v = sigma**2 / (gamma + s)
-    spread = math.sqrt(v * s / gamma)
-    mu2 = (ell - ell**2 / (gamma + s)) / sigma**2
-    r = math.sqrt(ell * (s - ell) / s) / sigma
-    b, c = ell * gamma / (s * sigma**2), ell / (gamma + s)
-
-    def lost(mean: Floats, deviation: float) -> Floats:
-        """1 - w at several means of the common noise, by the trapezoidal rule."""
-        width = 1 + j * deviation**2 / sigma**2
-        step = math.pi * math.sqrt(2 / (width * (_NATS - math.log(max(scale, 1e-300)))))
-        nodes = np.arange(-math.ceil(reach / step), math.ceil(reach / step) + 1) * step
-        weights = np.exp(-(nodes**2) / 2) * step / math.sqrt(2 * math.pi)
-        own = (pair.tau - mean[:, None] - deviation * nodes[None, :]) / sigma
-        return np.asarray(np.minimum(1.0, -np.expm1(j * log_ndtr(own)) @ weights))
-
-    def log_w(mean: Floats) -> Floats:
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.log1p(-lost(mean, math.sqrt(v))))
-
-    def a_gain(m: Floats) -> Floats:
-        return log_w(m) + mu2 / 2 + b * m - epsilon
-
-    def b_gain(m: Floats) -> Floats:
-        return -(epsilon + log_w(m - c) - mu2 / 2 + b * m)
-
-    def a_inner(m: Floats) -> Floats:
-        gain, survival = a_gain(m), np.exp(log_w(m))
-        if r == 0:
-            return np.asarray(survival * -np.expm1(-np.maximum(gain, 0.0)))
-        d: Floats = gain / r
-        return np.asarray(survival * ndtr(d) - np.exp(epsilon - mu2 / 2 - b * m + r**2 / 2 + log_ndtr(d - r)))
-
-    def b_inner(m: Floats) -> Floats:
-        gain = b_gain(m)
-        if r == 0:
-            return np.asarray(-np.expm1(-np.maximum(gain, 0.0)))
-        d: Floats = gain / r
-        finite = np.where(np.isfinite(gain), gain, 0.0)
-        tilted = np.exp(-finite + r**2 / 2 + log_ndtr(np.where(np.isfinite(d), d - r, 0.0)))
-        return np.asarray(ndtr(d) - np.where(np.isfinite(gain), tilted, 0.0))
-
-    appears = float(lost(np.zeros(1), sigma / math.sqrt(gamma))[0])
-    a = appears + _mean(a_inner, _breaks(a_gain, spread, reach), spread, order)
-    return a, max(0.0, _mean(b_inner, _breaks(b_gain, spread, reach), spread, order))
-
-
-def _mean(f: Callable[[Floats], Floats], breaks: Floats, spread: float, order: int) -> float:
-    """Return E[f(M)], M ~ N(0, spread^2), over panels in units of the spread."""
-    nodes, weights = np.polynomial.legendre.leggauss(order)
-    middle, half = (breaks[1:] + breaks[:-1]) / 2, np.diff(breaks) / 2
-    points = (middle[:, None] + half[:, None] * nodes[None, :]).ravel()
-    density = np.exp(-(points**2) / 2) / math.sqrt(2 * math.pi)
-    return float((f(points * spread) * density) @ (half[:, None] * weights[None, :]).ravel())
-
-
-def _breaks(gain: Callable[[Floats], Floats], spread: float, reach: float) -> Floats:
-    """Return the ends of panels, close together where a gain changes its sign or is extreme."""
-    grid = np.linspace(-reach, reach, 4 * _PANELS + 1)
-    values = gain(grid * spread)
-    signs = np.signbit(values)
-    turns = [
-        _crossing(gain, spread, float(grid[i]), float(grid[i + 1])) for i in np.flatnonzero(signs[1:] != signs[:-1])
-    ]
-    peak = float(grid[int(np.argmax(np.where(np.isfinite(values), values, -np.inf)))])
-    low = float(grid[int(np.argmin(np.where(np.isfinite(values), values, np.inf)))])
-    extreme = [x for x in (peak, low) if abs(x) < reach]
-    near = [x + sign * reach * _KINK for x in turns for sign in (-1, 1)]
-    near += [x + sign * reach * _KINK[:8] for x in extreme for sign in (-1, 1)]
-    points = np.concatenate([np.linspace(-reach, reach, _PANELS + 1), turns, *near])
-    return np.unique(np.clip(points, -reach, reach))
-
-
-def _crossing(gain: Callable[[Floats], Floats], spread: float, low: float, high: float) -> float:
-    """Return where a gain changes its sign, to the last place: sixteen sections at a time."""
-    for _ in range(14):
-        grid = np.linspace(low, high, 17)
-        signs = np.signbit(gain(grid * spread))
-        first = int(np.argmax(signs != signs[0]))
-        if first == 0:  # the values at both ends round alike by now
-            break
-        low, high = float(grid[first - 1]), float(grid[first])
-    return high
+    terms = Terms(Sparse.of(k, sigma), checked_tau(tau), checked_epsilon(epsilon))
+    counts = {"shared": shared, "changed": changed, "new": new}
+    for name, count in counts.items():
+        if isinstance(count, bool) or not isinstance(count, int) or count < 0:
+            raise InputError(f"{name} is {shorten(count)}; accepted: a whole number, at least 0")
+    if changed > shared or shared + new > k:
+        raise InputError(
+            f"shared is {shared}, changed {changed} and new {new}; accepted: changed at most shared, and shared + new "
+            f"at most k = {k}"
+        )
+    return _pair(terms, shared, changed, new)

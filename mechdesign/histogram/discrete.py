@@ -14,14 +14,14 @@ gives back what is released: ``rho = (k + gamma) / (8 sigma^2)`` at most. With i
 is no such middle, and that rho is false.
 
 *New counters.* n of the counters are 0 without the user and 1 with, at most k. Where none of their noises exceeds tau,
-nothing tells of them, and the probability of the other case E is added to delta (Theorem 21). By Jensen's inequality
+none of them is released, and the probability of the other case E is added to delta (Theorem 21). By Jensen's inequality
 
     P(all Z_c + Z_i <= 2 tau) = E[F(2 tau - Z_c)^n] >= E[F(2 tau - Z_c)]^n >= P(Z_c + Z_1 <= 2 tau)^k,
 
 which is far tighter than Lemma 20, and needs no split of tau.
 
-*Why P(E) is added without the factor exp(epsilon)*, although E belongs to the release with the user, which has that
-factor where it is compared from the other side. Let x be the noises ``Z_c + Z_i`` of the s shared counters, those above
+*Why P(E) is added without the factor exp(epsilon)*, although E belongs to the release with the user, and in one of the
+two directions that release has this factor. Let x be the noises ``Z_c + Z_i`` of the s shared counters, those above
 0 with and without the user, ``p(x)`` their probability and ``q(x) = P(E | x)``, and let the user add ``d`` in {0, 2}^s,
 in half steps. With the user, noisy shared counts y (counted from those without) have probability ``p(y - d)``. A set of
 releases is at most as likely with the user as E and its shared part together, so that P(E) is added as it is. In the
@@ -52,16 +52,10 @@ with what lies beyond their tables.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
-from itertools import accumulate
-from typing import Any
+from typing import ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
-from mechdesign.errors import InputError, LimitError, shorten
+from mechdesign.errors import InputError, LimitError
 from mechdesign.histogram.calibration import (
     checked_epsilon,
     checked_sparsity,
@@ -70,100 +64,25 @@ from mechdesign.histogram.calibration import (
     meets,
     reachable_delta,
 )
-from mechdesign.histogram.discrete_sampler import (
-    Integers,
-    Weights,
-    check_table_size,
-    draw_discrete_gaussian,
-    gaussian_weights,
+from mechdesign.histogram.discrete_noise import (
+    above_threshold,
+    checked_sigma,
+    checked_value_sigma,
+    correlation,
+    half_step_noise,
 )
+from mechdesign.histogram.discrete_sampler import Integers
+from mechdesign.histogram.discrete_tails import Tails
+from mechdesign.histogram.plan import Noisy, Usage
+from mechdesign.histogram.record import Noise
+from mechdesign.histogram.sparse_plan import MOST_POSITIVE, Analyses, MonotonicPlan, sparse_options
+from mechdesign.histogram.zcdp import converted
 from mechdesign.mechanism.sampler import RandomBytes
-from mechdesign.numerics.epsilon import Epsilon, nats
-from mechdesign.numerics.exact import arb_of, rational, rounded_text, short_text, working_precision
+from mechdesign.numerics.epsilon import Epsilon
+from mechdesign.numerics.exact import rational, rounded_text, short_text
 from mechdesign.numerics.outward import float_above, printed_above
 
 ANALYSES = ("proved", "jensen", "theorem-21")
-
-_ROOT_PLACES = 20
-_TAIL_BITS = 160  # what tables leave out is below 2^-160, about 1e-48
-_MOST_LOG = 700.0
-
-
-def correlation(k: int) -> Fraction:
-    """Return gamma: ``sqrt(k)``, rounded down to a multiple of 2^-20.
-
-    Examples
-    --------
-    >>> correlation(9), round(float(correlation(2)), 5)
-    (Fraction(3, 1), 1.41421)
-    """
-    return Fraction(math.isqrt(checked_sparsity(k) << 2 * _ROOT_PLACES), 1 << _ROOT_PLACES)
-
-
-def zcdp_delta(rho: object, epsilon: object, conversion: str = "optimal") -> float:
-    """Return a delta with which rho-zCDP implies (epsilon, delta)-differential privacy.
-
-    Parameters
-    ----------
-    rho : number or str
-        Above 0.
-    epsilon : number or str
-        A decimal from 0 to 700, or ``"log(9/8)"``; nats.
-    conversion : str
-        ``"optimal"``: the least over a > 1 of ``exp((a - 1)(a rho - epsilon)) (1 - 1/a)^a / (a - 1)`` (Canonne, Kamath,
-        Steinke 2022). ``"lemma-17"``: ``exp(-(epsilon - rho)^2 / (4 rho))`` where epsilon is above rho, else 1
-        (Bun, Steinke 2016).
-
-    Returns
-    -------
-    float
-        Rounded up, at most 1.
-
-    Raises
-    ------
-    InputError
-        For a value outside these ranges.
-
-    Examples
-    --------
-    >>> round(zcdp_delta(0.1, 2, "lemma-17"), 6), round(zcdp_delta(0.1, 2), 6)
-    (0.00012, 4e-06)
-    """
-    exact = rational(rho, "rho")
-    if exact <= 0:
-        raise InputError(f"rho is {shorten(rho)}; accepted: a number above 0")
-    if conversion not in ("optimal", "lemma-17"):
-        raise InputError(f"the conversion is {shorten(conversion)}; accepted: 'optimal' or 'lemma-17'")
-    return _zcdp_delta(exact, checked_epsilon(epsilon), conversion)
-
-
-def _zcdp_delta(rho: Fraction, epsilon: Epsilon, conversion: str) -> float:
-    with working_precision():
-        eps = nats(epsilon)
-        if conversion == "lemma-17":
-            return (
-                min(1.0, float_above((-((eps - arb_of(rho)) ** 2) / arb_of(4 * rho)).exp()))
-                if eps > arb_of(rho)
-                else 1.0
-            )
-        order = arb_of(Fraction(_least_order(float_above(rho), float(epsilon))))  # a - 1
-        # (1 - 1/a)^a = exp(-a log(1 + 1/(a - 1)))
-        log_delta = order * (arb_of(rho) * (order + 1) - eps) - (order + 1) * (1 / order).log1p() - order.log()
-        return min(1.0, float_above(log_delta.exp()))
-
-
-def _least_order(rho: float, epsilon: float) -> float:
-    """Return about the order, minus 1, at which the conversion is best; every other is valid too.
-
-    The logarithm of delta is convex in the order: its derivative rises.
-    """
-    low, high = -_MOST_LOG, _MOST_LOG
-    for _ in range(80):
-        middle = (low + high) / 2
-        order = math.exp(middle)
-        rising = (2 * order + 1) * rho - epsilon - math.log1p(1 / order) > 0
-        low, high = (low, middle) if rising else (middle, high)
-    return math.exp(low)
 
 
 def discrete_rho(k: int, sigma: object, value_sigma: object | None = None) -> float:
@@ -189,14 +108,14 @@ def discrete_rho(k: int, sigma: object, value_sigma: object | None = None) -> fl
     Raises
     ------
     InputError
-        For a k that is no whole number from 1 to 10^9, or a scale that is not above 0.
+        For a k that is not a whole number from 1 to 10^9, or a scale that is not above 0.
 
     Examples
     --------
     >>> discrete_rho(4, 1), discrete_rho(4, 1, value_sigma=2)
     (0.75, 0.875)
     """
-    return float_above(_rho(checked_sparsity(k), _checked_sigma(sigma), _checked_value(value_sigma)))
+    return float_above(_rho(checked_sparsity(k), checked_sigma(sigma), checked_value_sigma(value_sigma)))
 
 
 def discrete_delta(
@@ -224,7 +143,7 @@ def discrete_delta(
         ``"theorem-21"``: Lemma 17 and Lemma 20 at its best split; ``"jensen"``: Lemma 17 and Jensen's inequality;
         ``"proved"``: the optimal conversion of `zcdp_delta` and Jensen's inequality, never above the others.
     value_sigma : number or str, optional
-        As in `discrete_rho`.
+        As for `discrete_rho`.
 
     Returns
     -------
@@ -243,9 +162,10 @@ def discrete_delta(
     >>> round(discrete_delta(10, 20, 130, 1), 9), round(discrete_delta(10, 20, 130, 1, "theorem-21"), 6)
     (6.9e-08, 0.000122)
     """
-    whole, s = checked_sparsity(k), _checked_sigma(sigma)
-    gauss = _gaussian_part(whole, s, _checked_value(value_sigma), checked_epsilon(epsilon), chosen(analysis, ANALYSES))
-    return _sum(gauss, _Tails.of(whole, s).exceeded(analysis)(math.floor(2 * checked_tau(tau))))
+    whole, s = checked_sparsity(k), checked_sigma(sigma)
+    value, eps = checked_value_sigma(value_sigma), checked_epsilon(epsilon)
+    gauss = _gaussian_part(whole, s, value, eps, chosen(analysis, ANALYSES))
+    return _sum(gauss, Tails.of(whole, s).exceeded(analysis)(math.floor(2 * checked_tau(tau))))
 
 
 def _sum(gauss: Fraction, infinite: Fraction) -> float:
@@ -265,7 +185,7 @@ def discrete_threshold(
     Parameters
     ----------
     k, sigma, epsilon, analysis, value_sigma
-        As in `discrete_delta`.
+        As for `discrete_delta`.
     delta : number or str
         In (0, 1).
 
@@ -276,7 +196,7 @@ def discrete_threshold(
     Raises
     ------
     InputError
-        For a value outside these ranges, or a sigma with which no threshold is enough.
+        For a value outside these ranges, or a sigma with which no threshold reaches delta.
     LimitError
         For a sigma above about 30,000, and for a delta that the tables do not reach.
 
@@ -285,12 +205,12 @@ def discrete_threshold(
     >>> discrete_threshold(10, 20, 1, 1e-6)
     119.5
     """
-    whole, s, eps = checked_sparsity(k), _checked_sigma(sigma), checked_epsilon(epsilon)
-    value, target = _checked_value(value_sigma), reachable_delta(delta)
+    whole, s, eps = checked_sparsity(k), checked_sigma(sigma), checked_epsilon(epsilon)
+    value, target = checked_value_sigma(value_sigma), reachable_delta(delta)
     gauss = _gaussian_part(whole, s, value, eps, chosen(analysis, ANALYSES))
     if gauss >= target:
         raise InputError(_too_small(whole, s, eps, target, analysis, value))
-    tails = _Tails.of(whole, s)
+    tails = Tails.of(whole, s)
     exceeded = tails.exceeded(analysis)
     if not meets(_sum(gauss, exceeded(tails.furthest)), target):
         raise LimitError(
@@ -314,7 +234,7 @@ def discrete_least_sigma(
     Parameters
     ----------
     k, epsilon, delta, analysis, value_sigma
-        As in `discrete_threshold`.
+        As for `discrete_threshold`.
 
     Returns
     -------
@@ -324,7 +244,7 @@ def discrete_least_sigma(
     Raises
     ------
     InputError
-        For a value outside its range, or where the further number alone takes all of delta.
+        For a value outside its range, or where the noise of the further number alone takes all of delta.
 
     Examples
     --------
@@ -332,7 +252,7 @@ def discrete_least_sigma(
     8.218978
     """
     whole, eps, target = checked_sparsity(k), checked_epsilon(epsilon), reachable_delta(delta)
-    return _least_sigma(whole, eps, target, chosen(analysis, ANALYSES), _checked_value(value_sigma))
+    return _least_sigma(whole, eps, target, chosen(analysis, ANALYSES), checked_value_sigma(value_sigma))
 
 
 def discrete_best(
@@ -346,7 +266,7 @@ def discrete_best(
     Parameters
     ----------
     k, epsilon, delta, analysis, value_sigma
-        As in `discrete_threshold`.
+        As for `discrete_threshold`.
 
     Returns
     -------
@@ -366,7 +286,7 @@ def discrete_best(
     from scipy.special import ndtri
 
     whole, eps, target = checked_sparsity(k), checked_epsilon(epsilon), reachable_delta(delta)
-    value = _checked_value(value_sigma)
+    value = checked_value_sigma(value_sigma)
     least = _least_sigma(whole, eps, target, chosen(analysis, ANALYSES), value)
     root = float(correlation(whole)) ** -0.5
     spread, factors = (1 + root, whole + 1) if analysis == "theorem-21" else (math.hypot(1, root), whole)
@@ -384,148 +304,6 @@ def discrete_best(
     return sigma, discrete_threshold(whole, sigma, eps, target, analysis, value)
 
 
-def half_step_noise(k: int, sigma: object, size: int, source: RandomBytes) -> Integers:
-    """Return the noise of one release, in steps of 1/2: ``Z_c + Z_i`` with one common Z_c (CSH Algorithm 4).
-
-    Parameters
-    ----------
-    k : int
-        The most counts above 0; it sets the variance of the common part, even where fewer are.
-    sigma : number or str
-        Scale of a counter's own noise, as in `discrete_rho`.
-    size : int
-        How many counts, at most k.
-    source : callable
-        Returns as many random bytes as it is asked for, as `random_bytes` gives it.
-
-    Returns
-    -------
-    int array, shape (size,)
-        Twice the noise to be added to a count.
-
-    Raises
-    ------
-    InputError
-        For a value outside its range, or more than k counts.
-    LimitError
-        For a sigma above about 50,000.
-
-    Examples
-    --------
-    >>> half_step_noise(4, 3, 4, np.random.default_rng(1).bytes) / 2
-    array([1. , 9. , 2.5, 9. ])
-    """
-    whole, s = checked_sparsity(k), _checked_sigma(sigma)
-    if size > whole:
-        raise InputError(f"{size} counts are above 0, but k is {whole}; give a larger k, or keep the top k")
-    own = draw_discrete_gaussian(4 * s**2, size, source)
-    return own + draw_discrete_gaussian(4 * s**2 / correlation(whole), 1, source)
-
-
-def above_threshold(twice_noisy: Integers, tau: object) -> NDArray[np.bool_]:
-    """Return which noisy counts are above ``1 + tau``, given twice their value; one that equals it is not.
-
-    Examples
-    --------
-    >>> above_threshold(np.array([22, 23, 24]), "10.5")
-    array([False, False,  True])
-    """
-    return twice_noisy > 2 + math.floor(2 * checked_tau(tau))
-
-
-@dataclass(frozen=True)
-class _Tails:
-    """Bounds of the noises of a release: the common one, and one counter's own.
-
-    Attributes
-    ----------
-    k : int
-    common, own : Weights
-    own_high, own_low : list of int
-        Around ``2^places P(Z_1 > x)`` for x = 0, ..., M.
-    """
-
-    k: int
-    common: Weights
-    own: Weights
-    own_high: list[int]
-    own_low: list[int]
-
-    @classmethod
-    def of(cls, k: int, sigma: Fraction) -> _Tails:
-        """Return the tables of both noises, after checking that they fit."""
-        own, common = 4 * sigma**2, 4 * sigma**2 / correlation(k)
-        check_table_size(own, _TAIL_BITS)
-        weights = gaussian_weights(own, _TAIL_BITS)
-        high = list(accumulate(reversed(weights.high), initial=weights.rest))[-2::-1]
-        low = list(accumulate(reversed(weights.low), initial=0))[-2::-1]
-        return cls(
-            k=k,
-            common=gaussian_weights(common, _TAIL_BITS),
-            own=weights,
-            own_high=[-(-(w << weights.places) // weights.total_low) for w in high],
-            own_low=[(w << weights.places) // weights.total_high for w in low],
-        )
-
-    @property
-    def furthest(self) -> int:
-        """Beyond this sum the tables hold nothing but their bound of the rest."""
-        return len(self.own.low) + len(self.common.low)
-
-    def exceeded(self, analysis: str) -> Callable[[int], Fraction]:
-        """Return the bound, as a function of ``2 tau``, of the probability that one of k new counters shows."""
-        return self.split if analysis == "theorem-21" else self.jensen
-
-    def own_above(self, x: int) -> int:
-        """Return an upper bound of ``2^places P(Z_1 > x)``."""
-        if x < 0:  # 1 - P(Z_1 > -x - 1)
-            mirrored = -x - 1
-            return (1 << self.own.places) - (self.own_low[mirrored] if mirrored < len(self.own_low) else 0)
-        return self.own_high[min(x, len(self.own_high) - 1)]
-
-    def jensen(self, threshold: int) -> Fraction:
-        """Return an upper bound of ``1 - P(Z_c + Z_1 <= threshold)^k``."""
-        high = self.common.high
-        sums = sum(w * self.own_above(threshold - c) for c, w in enumerate(high))
-        sums += sum(w * self.own_above(threshold + c) for c, w in enumerate(high) if c)
-        sums += 2 * self.common.rest << self.own.places
-        return _any_of(self.k, Fraction(sums, self.common.total_low << self.own.places))
-
-    def split(self, threshold: int) -> Fraction:
-        """Return an upper bound of Lemma 20 at its best split of a threshold of 0 or more."""
-        if threshold < 0:
-            return Fraction(1)
-        threshold = min(threshold, self.furthest)  # more is not seen by the tables
-        first = self._best_split(threshold)
-        beyond = sum(self.common.high[first + 1 :]) + self.common.rest
-        common = Fraction(beyond, self.common.total_low)
-        own = Fraction(self.own_above(threshold - first), 1 << self.own.places)
-        return _any_of(self.k, own, once=common)
-
-    def _best_split(self, threshold: int) -> int:
-        """Return about the best share of the common noise; every share is valid."""
-        shares = np.arange(threshold + 1)
-        common = _float_tails(self.common)[np.minimum(shares, len(self.common.low) - 1)]
-        own = _float_tails(self.own)[np.minimum(threshold - shares, len(self.own.low) - 1)]
-        return int(np.argmax(np.log1p(-common) + self.k * np.log1p(-own)))
-
-
-def _float_tails(weights: Weights) -> NDArray[np.float64]:
-    """Return about ``P(Z > x)`` for x = 0, ..., M."""
-    shares = np.array([w / weights.total_high for w in weights.high])
-    tails: NDArray[np.float64] = np.append(np.cumsum(shares[:0:-1])[::-1], 0.0)
-    return tails
-
-
-def _any_of(k: int, own: Fraction, once: Fraction = Fraction(0)) -> Fraction:
-    """Return ``1 - (1 - once) (1 - own)^k``, rounded up to a float."""
-    if own >= 1 or once >= 1:
-        return Fraction(1)
-    with working_precision():
-        kept: Any = arb_of(k) * (-arb_of(own)).log1p() + (-arb_of(once)).log1p()
-        return min(Fraction(1), Fraction(float_above(-kept.expm1())))
-
-
 def _rho(k: int, sigma: Fraction, value_sigma: Fraction | None) -> Fraction:
     rho = (k + correlation(k)) / (8 * sigma**2)
     return rho if value_sigma is None else rho + 1 / (2 * value_sigma**2)
@@ -533,7 +311,7 @@ def _rho(k: int, sigma: Fraction, value_sigma: Fraction | None) -> Fraction:
 
 def _gaussian_part(k: int, sigma: Fraction, value: Fraction | None, epsilon: Epsilon, analysis: str) -> Fraction:
     conversion = "optimal" if analysis == "proved" else "lemma-17"
-    return Fraction(_zcdp_delta(_rho(k, sigma, value), epsilon, conversion))
+    return Fraction(converted(_rho(k, sigma, value), epsilon, conversion))
 
 
 def _least_sigma(k: int, epsilon: Epsilon, delta: Fraction, analysis: str, value: Fraction | None) -> float:
@@ -566,13 +344,52 @@ def _too_small(
     )
 
 
-def _checked_sigma(value: object, name: str = "sigma") -> Fraction:
-    """Return a scale: the noise is drawn with the rational itself, so that no double takes part."""
-    sigma = rational(value, name)
-    if sigma <= 0:
-        raise InputError(f"{name} is {shorten(value)}; accepted: a number above 0")
-    return sigma
+class DiscretePlan(MonotonicPlan):
+    """A plan of the correlated sparse histogram with discrete noise (CSH Algorithm 4, Theorem 21).
 
+    As `CshPlan`, with discrete Gaussian noise in steps of 1/2: what is drawn is what the analysis is about. No data set
+    that could have been has more than k counters above 0; sigma is taken as the rational it says.
 
-def _checked_value(value: object) -> Fraction | None:
-    return None if value is None else _checked_sigma(value, "value_sigma")
+    Examples
+    --------
+    >>> plan = DiscretePlan.of(10, epsilon=1, delta="1e-6", sigma=12)
+    >>> plan.noise, 2 * plan.tau == int(2 * plan.tau)
+    ('discrete', True)
+    """
+
+    name: ClassVar[str] = "discrete"
+    drawn: ClassVar[Noise] = "discrete"
+    analyses: ClassVar[Analyses] = Analyses(
+        discrete_delta,
+        discrete_threshold,
+        discrete_best,
+        {
+            "proved": "CSH Theorem 21, with Jensen's inequality for Lemma 20, and Canonne, Kamath, Steinke (JPC 12(1), "
+            "2022), Proposition 12, for Lemma 17",
+            "jensen": "CSH Theorem 21, with Jensen's inequality for Lemma 20",
+            "theorem-21": "CSH Theorem 21",
+        },
+    )
+    usage: ClassVar[Usage] = Usage(
+        choice="at most k counts are above 0; exact noise. The one to take.",
+        summary="At most k counts above 0; exact discrete noise.",
+        title="Release a histogram of at most k counts above 0, with exact discrete Gaussian noise.",
+        examples=(
+            "mechdesign histogram discrete counts.csv -k 100 --epsilon 1 --delta 1e-6 \\",
+            "                              -o released.csv --record record.json",
+            "mechdesign histogram discrete --plan -k 100 --epsilon 1 --delta 1e-6",
+        ),
+        description="One user is protected who counts once in any number of counters. Counts above 0 get noise of "
+        "their own and a common one, in steps of 1/2, drawn exactly; those above 1 + tau are released. Differential "
+        "privacy holds as long as no data set that could have been has more than k counts above 0: a histogram that "
+        "has more is refused.",
+        options=sparse_options(MOST_POSITIVE, analyses.option()),
+        draws_floats=False,
+    )
+
+    def noisy(self, counts: Integers, source: RandomBytes) -> Noisy:
+        """Draw the noise of one release, as `Plan.noisy`."""
+        support = self.support(counts)
+        twice = 2 * counts[support] + half_step_noise(self.k, self.sigma, support.size, source)
+        kept = above_threshold(twice, self.tau)
+        return Noisy(support[kept], twice[kept] / 2)

@@ -6,20 +6,21 @@ one user, who changes at most k counters, all by 1 in the same direction. The an
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
 
 from mechdesign.histogram.calibration import (
+    Calibration,
     Sparse,
-    best_pair,
     checked_epsilon,
     checked_sparsity,
     checked_tau,
     chosen,
-    least_noise,
-    least_tau,
     meets,
     reachable_delta,
-    required_tau,
 )
 from mechdesign.histogram.hockey_stick import (
     Ball,
@@ -29,6 +30,11 @@ from mechdesign.histogram.hockey_stick import (
     release_probability,
     rounded_up,
 )
+from mechdesign.histogram.noise import gaussian_noise
+from mechdesign.histogram.plan import ONE_RELEASE, Integers, Noisy, Usage
+from mechdesign.histogram.record import Noise
+from mechdesign.histogram.sparse_plan import CHOICE_OF_K, TIME, Analyses, SparsePlan, sparse_options
+from mechdesign.mechanism.sampler import RandomBytes
 from mechdesign.numerics.epsilon import Epsilon, nats
 from mechdesign.numerics.exact import arb_of
 
@@ -111,6 +117,17 @@ def _gaussian_alone(noise: Sparse, epsilon: Epsilon) -> float:
     return rounded_up(lambda: gaussian_divergence(nats(epsilon), arb_of(noise.k).sqrt() / arb_of(noise.sigma.low)))
 
 
+def _calibration(epsilon: object, analysis: object) -> Calibration:
+    e, name = checked_epsilon(epsilon), chosen(analysis, ANALYSES)
+    return Calibration(
+        delta=lambda noise, tau, target: _delta(noise, tau, e, name, _STEPS, target),
+        rough=lambda noise, tau, target: _delta(noise, tau, e, name, _FEW_STEPS, target),
+        gaussian=lambda noise: _gaussian_alone(noise, e),
+        deviation=lambda _, sigma: sigma,
+        least="gshm_least_sigma",
+    )
+
+
 def gshm_threshold(k: int, sigma: object, epsilon: object, delta: object, analysis: str = "exact") -> float:
     """Return the least threshold tau with which the mechanism is (epsilon, delta)-private.
 
@@ -137,14 +154,7 @@ def gshm_threshold(k: int, sigma: object, epsilon: object, delta: object, analys
     153.965
     """
     noise, target = Sparse.of(k, sigma), reachable_delta(delta)
-    e, name = checked_epsilon(epsilon), chosen(analysis, ANALYSES)
-    return required_tau(
-        lambda tau: _delta(noise, checked_tau(tau), e, name, _STEPS, target),
-        _gaussian_alone(noise, e),
-        float(noise.sigma.high),
-        target,
-        "gshm_least_sigma",
-    )
+    return _calibration(epsilon, analysis).threshold(noise, target)
 
 
 def gshm_least_sigma(k: int, epsilon: object, delta: object) -> float:
@@ -154,10 +164,8 @@ def gshm_least_sigma(k: int, epsilon: object, delta: object) -> float:
 
     Parameters
     ----------
-    k, epsilon
-        As for `gshm_delta`.
-    delta : number or str
-        From 5e-324 to 1, exclusive.
+    k, epsilon, delta
+        As for `gshm_threshold`.
 
     Returns
     -------
@@ -173,8 +181,8 @@ def gshm_least_sigma(k: int, epsilon: object, delta: object) -> float:
     >>> round(gshm_least_sigma(10, 0.35, 1e-5), 6)
     30.847941
     """
-    counters, e = checked_sparsity(k), checked_epsilon(epsilon)
-    return least_noise(lambda sigma: _gaussian_alone(Sparse.of(counters, sigma), e), reachable_delta(delta))
+    counters, calibration = checked_sparsity(k), _calibration(epsilon, "exact")
+    return calibration.least_sigma(counters, reachable_delta(delta))
 
 
 def gshm_best(k: int, epsilon: object, delta: object, analysis: str = "exact") -> tuple[float, float]:
@@ -182,10 +190,8 @@ def gshm_best(k: int, epsilon: object, delta: object, analysis: str = "exact") -
 
     Parameters
     ----------
-    k, epsilon, analysis
-        As for `gshm_delta`.
-    delta : number or str
-        From 5e-324 to 1, exclusive.
+    k, epsilon, delta, analysis
+        As for `gshm_threshold`.
 
     Returns
     -------
@@ -204,14 +210,58 @@ def gshm_best(k: int, epsilon: object, delta: object, analysis: str = "exact") -
     (31.8, 157.591)
     """
     counters, target = checked_sparsity(k), reachable_delta(delta)
-    e, name = checked_epsilon(epsilon), chosen(analysis, ANALYSES)
+    return _calibration(epsilon, analysis).best(counters, target)
 
-    def rough(sigma: float, places: float) -> float | None:
-        noise = Sparse.of(counters, sigma)
-        return least_tau(
-            lambda tau: _delta(noise, checked_tau(tau), e, name, _FEW_STEPS, target), sigma, target, places
-        )
 
-    return best_pair(
-        lambda sigma: gshm_threshold(counters, sigma, e, target, name), rough, gshm_least_sigma(counters, e, target)
+class GshmPlan(SparsePlan):
+    """A plan of the Gaussian sparse histogram mechanism (CSH Algorithm 1).
+
+    Every count above 0 gets its own Gaussian noise, and is released where the sum is above ``1 + tau``. Each user
+    contributes to at most k counters, at most 1 to each; how many counters are above 0 does not matter.
+
+    Examples
+    --------
+    >>> plan = GshmPlan.of(10, epsilon="0.35", delta="1e-5", sigma=33)
+    >>> 150 < plan.tau < 160
+    True
+    """
+
+    name: ClassVar[str] = "gshm"
+    drawn: ClassVar[Noise] = "continuous"
+    neighbours: ClassVar[str] = "one user is added or removed, who counts in at most k counters, in each at most once"
+    not_protected: ClassVar[tuple[str, ...]] = (
+        "a user who counts in more than k counters, or twice in one",
+        CHOICE_OF_K,
+        TIME,
+        ONE_RELEASE,
     )
+    meanings: ClassVar[Mapping[str, str]] = {**SparsePlan.meanings, "k": "no user counts in more counters"}
+    analyses: ClassVar[Analyses] = Analyses(
+        gshm_delta,
+        gshm_threshold,
+        gshm_best,
+        {
+            "exact": "CSH Lemma 7 (Wilkins, Kifer, Zhang, Karrer, JPC 14(1), 2024): no smaller delta is true",
+            "add-the-deltas": "CSH Lemma 6 (Google's note on thresholding)",
+        },
+    )
+    usage: ClassVar[Usage] = Usage(
+        choice="each user counts in at most k counters, of any number; float noise",
+        summary="Each user counts in at most k counters; Gaussian noise.",
+        title="Release a histogram in which each user counts once in at most k counters, with Gaussian noise.",
+        examples=(
+            "mechdesign histogram gshm counts.csv -k 5 --epsilon 1 --delta 1e-6 \\",
+            "                          --allow-float-noise -o released.csv --record record.json",
+            "mechdesign histogram gshm --plan -k 5 --epsilon 1 --delta 1e-6 --sigma 12",
+        ),
+        description="Any number of counts may be above 0. That no user counts in more than k counters cannot be seen "
+        "from counts: bound the counters of each user before you count.",
+        options=sparse_options("Most counters that any user counts in.", analyses.option()),
+        draws_floats=True,
+    )
+
+    def noisy(self, counts: Integers, source: RandomBytes) -> Noisy:
+        """Draw the noise of one release, as `Plan.noisy`."""
+        support = np.flatnonzero(counts)
+        noise = gaussian_noise(float(self.sigma), support.size, source)
+        return self.above(support, counts[support] + noise)

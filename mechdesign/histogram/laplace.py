@@ -14,11 +14,22 @@ The analysis is for real numbers: floats, which a program adds, have gaps that m
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any, ClassVar, Self
+
+import numpy as np
 
 from mechdesign.additive_noise import laplace as binary
 from mechdesign.data.checks import checked_categories, checked_scale
 from mechdesign.errors import InputError, shorten
+from mechdesign.histogram.noise import laplace_noise
+from mechdesign.histogram.plan import ONE_RELEASE, Integers, Noisy, Option, Plan, Usage
+from mechdesign.histogram.record import Noise
+from mechdesign.mechanism.sampler import RandomBytes
+from mechdesign.numerics.epsilon import Epsilon
 from mechdesign.numerics.exact import rational, rounded_text
 from mechdesign.numerics.outward import float_above
 from mechdesign.uncertainty.l1_ball import L1Ball, checked_ball
@@ -50,7 +61,7 @@ def least_bin_probability(ball: L1Ball) -> Fraction:
     Raises
     ------
     InputError
-        If it is no `L1Ball`.
+        If it is not an `L1Ball`.
 
     Examples
     --------
@@ -119,7 +130,7 @@ def laplace_scale(epsilon: object, alpha: object) -> float:
     Raises
     ------
     InputError
-        For a value outside these ranges, and for an epsilon so small that its scale is no float.
+        For a value outside these ranges, and for an epsilon so small that its scale is above all floats.
 
     Examples
     --------
@@ -181,7 +192,7 @@ def laplace_epsilon_composed(scale: object, alpha: object, bins: object) -> floa
     """Return the bound that adds up single counts, ``(k - 1) ((1 - alpha)/b + alpha^2/(2 b^2))``, in nats (HP).
 
     For comparison only: it grows with the number k of bins, and `laplace_epsilon` does not. It is a bound for k >= 3.
-    For k = 2 it speaks of one noisy count, and both together leak more (about twice as much).
+    For k = 2 it bounds the leakage of one noisy count, and both together leak more (about twice as much).
 
     Parameters
     ----------
@@ -241,3 +252,156 @@ def laplace_dp_epsilon(scale: object) -> float:
     0.5
     """
     return laplace_epsilon(scale, 0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LaplacePlan(Plan):
+    """A plan of a histogram with Laplace noise on every bin (HP Theorem 4).
+
+    Attributes
+    ----------
+    scale, alpha : Fraction
+        Scale of the noise, and the least probability of a bin.
+    estimated : bool
+        Whether delta is the probability that the samples behind alpha misled.
+    known_bins : tuple of str or None
+        The bins of the ball that alpha comes from; a histogram must have the same.
+
+    Examples
+    --------
+    >>> plan = LaplacePlan.of(epsilon=1, alpha="0.1")
+    >>> round(float(plan.scale), 3), plan.noise
+    (1.65, 'continuous')
+    """
+
+    name: ClassVar[str] = "laplace"
+    drawn: ClassVar[Noise] = "continuous"
+    neighbours: ClassVar[str] = "one record falls into another bin; the number of records is public"
+    not_protected: ClassVar[tuple[str, ...]] = (
+        "the set of bins and the number of records, which are taken as public",
+        "a person with more than one record",
+        "what the records of others tell of a record, where records depend on each other",
+        ONE_RELEASE,
+    )
+    meanings: ClassVar[Mapping[str, str]] = {
+        "scale": "of the Laplace noise in each bin",
+        "alpha": "least probability of a bin, for every record",
+    }
+    usage: ClassVar[Usage] = Usage(
+        choice="few public bins, all released; float noise; PML with a prior",
+        summary="All of a few public bins; Laplace noise; PML.",
+        title="Release all bins of a histogram with Laplace noise.",
+        examples=(
+            "mechdesign histogram laplace counts.csv --epsilon 1 --alpha 0.05 \\",
+            "                             --allow-float-noise --whole -o released.csv",
+            "mechdesign histogram laplace --plan --epsilon 1 --estimate last-year.csv --delta 1e-9",
+        ),
+        description="Every record is protected against what the histogram tells of it (PML), if records are "
+        "independent and each falls into every bin with a probability of at least alpha; alpha = 0 is differential "
+        "privacy, where one record is replaced. The bins and the number of records are taken as public: list every "
+        "bin, with a count of 0 where there is no record. With --data the bins are those that occur, which must not "
+        "be secret.",
+        options=(
+            Option(("--epsilon",), 'In nats: a decimal, or "log(3)".', metavar="E"),
+            Option(("--scale",), "Of the noise, instead of --epsilon, which then follows.", metavar="B"),
+            Option(
+                ("--alpha",),
+                "Each record falls into every bin with at least this probability. [default: 0]",
+                metavar="A",
+            ),
+            Option(
+                ("--estimate",),
+                "Instead of --alpha: CSV of counts of the same bins, from other records than those released.",
+                metavar="FILE",
+            ),
+            Option(("--delta",), "With --estimate: probability that it misleads, in [0, 1).", metavar="D"),
+        ),
+        draws_floats=True,
+    )
+
+    scale: Fraction
+    alpha: Fraction
+    estimated: bool = False
+    known_bins: tuple[str, ...] | None = None
+
+    @classmethod
+    def of(cls, *, epsilon: object = None, alpha: object = 0, scale: object = None) -> Self:
+        """Return the plan for an epsilon or a scale.
+
+        Parameters
+        ----------
+        epsilon : number or str, optional
+            In nats: the least scale that keeps it is taken.
+        alpha : number, str or L1Ball
+            Lower bound on the probability of every bin, for each record. A ball from *other* records than those
+            released gives its `least_bin_probability`, and the guarantee fails with the probability that the prior is
+            outside; the histogram must have the bins of the ball. 0, the default, is differential privacy.
+        scale : number or str, optional
+            Instead of epsilon, which then follows from it.
+
+        Raises
+        ------
+        InputError
+            Unless just one of epsilon and scale is given, and for values out of range.
+        """
+        if (epsilon is None) == (scale is None):
+            which = "neither epsilon nor scale is" if epsilon is None else "both epsilon and scale are"
+            raise InputError(f"{which} given; give one, and the other follows")
+        ball: L1Ball | None = getattr(alpha, "l1_ball", None)
+        least = rational(alpha, "alpha") if ball is None else _short_below(least_bin_probability(ball))
+        if scale is None:
+            scale = laplace_scale(epsilon, least)
+        else:
+            epsilon = laplace_epsilon(scale, least)
+        delta = None if ball is None or not least or ball.evidence is None else ball.evidence.delta
+        return cls(
+            epsilon=Epsilon.of(epsilon),
+            delta=delta or Fraction(0),
+            analysis="theorem-4",
+            scale=rational(scale, "the scale"),
+            alpha=least,
+            estimated=delta is not None,
+            known_bins=None if ball is None else ball.labels,
+        )
+
+    @property
+    def notion(self) -> str:
+        """What epsilon and delta refer to."""
+        if not self.alpha:
+            return "differential privacy, which is PML of each record for every product distribution"
+        found = "PML of each record, for every product distribution that gives every bin at least probability alpha"
+        return f"{found}; delta is the probability that the samples behind alpha misled" if self.estimated else found
+
+    @property
+    def noise(self) -> Noise:
+        """How the noise is drawn: not at all where epsilon is so large that the exact counts keep it."""
+        return self.drawn if self.scale else "none"
+
+    @property
+    def source(self) -> str:
+        """Where the analysis is shown."""
+        return "HP Theorem 4"
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The parameters of the mechanism, by their names in the record."""
+        return {"scale": self.scale, "alpha": self.alpha}
+
+    @property
+    def bins(self) -> tuple[str, ...] | None:
+        """The bins that a histogram must have: those of the ball that alpha comes from."""
+        return self.known_bins
+
+    def noisy(self, counts: Integers, source: RandomBytes) -> Noisy:
+        """Draw the noise of one release, as `Plan.noisy`."""
+        if self.alpha * counts.size > 1:
+            raise InputError(
+                f"alpha is {rounded_text(self.alpha)} for {counts.size} bins, whose probabilities would sum to more "
+                "than 1; give at most 1 / (number of bins)"
+            )
+        return Noisy(np.arange(counts.size), counts + laplace_noise(float_above(self.scale), counts.size, source))
+
+
+def _short_below(probability: Fraction) -> Fraction:
+    """Return a probability as a decimal of 12 places that is not above it."""
+    return Fraction(math.floor(probability * 10**12), 10**12)

@@ -1,18 +1,16 @@
 """Laplace and Gaussian noise as floating point numbers, from random bytes.
 
 A uniform integer of 64 bits becomes a sign and a tail probability, and that a quantile. With the operating system's
-bytes nobody can predict the noise; it is still a float, so that its last bits may tell more than a real number would
+bytes the noise cannot be predicted; it is still a float, so that its last bits may tell more than a real number would
 (Mironov, *On significance of the least significant bits for differential privacy*, CCS 2012).
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mechdesign.mechanism.sampler import RandomBytes
-
-Floats = NDArray[np.float64]
+from mechdesign.numerics.arrays import Floats
 
 LARGEST_SCALE = 10**14
 """The largest scale of noise for counts up to 10^15: Laplace noise is then below 4.5e15, two Gaussian ones are together
@@ -53,10 +51,8 @@ def gaussian_noise(sigma: float, size: int, source: RandomBytes) -> Floats:
     ----------
     sigma : float
         Not negative.
-    size : int
-        How many numbers.
-    source : callable
-        Returns as many random bytes as it is asked for, as `random_bytes` gives it.
+    size, source
+        As for `laplace_noise`.
 
     Returns
     -------
@@ -74,6 +70,26 @@ def gaussian_noise(sigma: float, size: int, source: RandomBytes) -> Floats:
     signs, tails = _signs_and_tails(size, source)
     quantiles: Floats = ndtri(tails / 2)
     return -sigma * signs * quantiles
+
+
+def correlated_noise(k: int, sigma: float, size: int, source: RandomBytes) -> Floats:
+    """Return Gaussian noise of deviation ``sigma`` with a common part of variance ``sigma^2 / sqrt(k)`` in all numbers.
+
+    Parameters
+    ----------
+    k : int
+        The sparsity bound, which may be above ``size``.
+    sigma, size, source
+        As for `gaussian_noise`.
+
+    Examples
+    --------
+    >>> import os
+    >>> correlated_noise(4, 2.0, 3, os.urandom).shape
+    (3,)
+    """
+    common = gaussian_noise(sigma / float(k) ** 0.25, 1, source)
+    return common + gaussian_noise(sigma, size, source)
 
 
 def _signs_and_tails(size: int, source: RandomBytes) -> tuple[Floats, Floats]:

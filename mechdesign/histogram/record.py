@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
 
 from mechdesign.numerics.epsilon import Epsilon
-from mechdesign.numerics.exact import short_text
+from mechdesign.numerics.exact import rational, short_text
 
 Noise = Literal["continuous", "discrete", "none"]
+RATIONALS = ("sigma", "tau", "value_sigma", "scale", "alpha")
+"""The parameters that are rationals, in the order of the record."""
 SCHEMA = "mechdesign/histogram-record/1"
 
 
@@ -18,15 +21,15 @@ SCHEMA = "mechdesign/histogram-record/1"
 class ReleaseRecord:
     """The guarantee of a released histogram, and what it rests on.
 
-    Functions such as `plan_discrete` make one. It holds nothing that depends on the data, so that it may be published
-    beside the counts.
+    `Plan.record` and `release` make one. It holds nothing that depends on the data, so that it may be published beside
+    the counts.
 
     Attributes
     ----------
     mechanism : str
         ``"laplace"``, ``"gshm"``, ``"csh"``, ``"top-k"`` or ``"discrete"``.
     notion : str
-        What epsilon and delta speak of, in words.
+        What epsilon and delta refer to, in words.
     epsilon : Epsilon
         In nats.
     delta : float
@@ -38,7 +41,7 @@ class ReleaseRecord:
     analysis, source : str
         How epsilon and delta follow from the noise, and where that is shown.
     not_protected : tuple of str
-        What the guarantee does not speak of.
+        What the guarantee does not cover.
     k : int or None
         Bound on the counters: of a user for ``"gshm"``, above 0 for ``"csh"`` and ``"discrete"``, kept for ``"top-k"``.
     sigma, tau : Fraction or None
@@ -76,7 +79,7 @@ class ReleaseRecord:
         Epsilon and the parameters of the noise are text (a decimal, a ratio, or ``"log(9/8)"``), so that they stay
         exact.
         """
-        given = ((name, _text(getattr(self, name))) for name in ("sigma", "tau", "value_sigma", "scale", "alpha"))
+        given = ((name, _text(getattr(self, name))) for name in RATIONALS)
         return {
             "mechanism": self.mechanism,
             "notion": self.notion,
@@ -112,6 +115,18 @@ NOISE_MEANS = {
     "discrete": "drawn exactly from the distribution that the analysis is about",
     "none": "epsilon is so large that the exact counts keep it",
 }
+
+
+def float_of_delta(delta: Fraction) -> float:
+    """Return a float that says at least delta: as the decimal that it prints, which is how floats are read here.
+
+    Examples
+    --------
+    >>> float_of_delta(Fraction(1, 10**6)), float_of_delta(Fraction(1, 3))
+    (1e-06, 0.33333333333333337)
+    """
+    found = float(delta)
+    return found if rational(found, "delta") >= delta else math.nextafter(found, math.inf)
 
 
 def _text(value: Fraction | None) -> str | None:

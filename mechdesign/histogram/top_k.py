@@ -19,10 +19,13 @@ as there.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mechdesign.data.checks import checked_scale
 from mechdesign.errors import InputError, shorten
@@ -34,15 +37,20 @@ from mechdesign.histogram.calibration import (
     reachable_delta,
     required_tau,
 )
-from mechdesign.histogram.csh import csh_delta, csh_threshold
+from mechdesign.histogram.csh import CshPlan, csh_delta, csh_threshold
+from mechdesign.histogram.discrete import DiscretePlan
+from mechdesign.histogram.discrete_sampler import Integers, draw_discrete_gaussian
 from mechdesign.histogram.hockey_stick import gaussian_divergence, rounded_up
+from mechdesign.histogram.noise import gaussian_noise
 from mechdesign.histogram.one_factor import common_release_probability
+from mechdesign.histogram.plan import ONE_RELEASE, Noisy, Option, Usage
+from mechdesign.histogram.record import Noise
+from mechdesign.histogram.sparse_plan import CHOICE_OF_K, TIME, Analyses, MonotonicPlan, SparsePlan, sparse_options
+from mechdesign.mechanism.sampler import RandomBytes
 from mechdesign.numerics.arrays import number_array
 from mechdesign.numerics.epsilon import Epsilon, nats
 from mechdesign.numerics.exact import arb_of, rational
 from mechdesign.numerics.outward import Interval
-
-Integers = NDArray[np.int64]
 
 
 def top_k_counts(counts: Integers, k: int) -> tuple[Integers, int]:
@@ -65,7 +73,7 @@ def top_k_counts(counts: Integers, k: int) -> tuple[Integers, int]:
     Raises
     ------
     InputError
-        If the counts are no whole numbers of 0 or more, or k is none above 0.
+        If the counts are not whole numbers of 0 or more, or k is not one above 0.
 
     Examples
     --------
@@ -95,7 +103,7 @@ def top_k_delta(
     Parameters
     ----------
     k, sigma, tau, epsilon, analysis
-        As in `csh_delta`, which this is where the subtracted count is not released.
+        As for `csh_delta`. This is `csh_delta` where the subtracted count is not released.
     value_sigma : number or str, optional
         Deviation of the noise with which the subtracted count is released too. Then the only analysis is ``"proved"``:
         the divergence of the Gaussian noise, and the probability that one of k new counters shows.
@@ -108,7 +116,7 @@ def top_k_delta(
     Raises
     ------
     InputError
-        As `csh_delta`; for another analysis of a released value.
+        As for `csh_delta`; for another analysis of a released value.
 
     Examples
     --------
@@ -136,7 +144,7 @@ def top_k_threshold(
     Parameters
     ----------
     k, sigma, epsilon, analysis, value_sigma
-        As in `top_k_delta`.
+        As for `top_k_delta`.
     delta : number or str
         From 5e-324 to 1, exclusive.
 
@@ -147,7 +155,7 @@ def top_k_threshold(
     Raises
     ------
     InputError
-        As `top_k_delta`, and where no threshold reaches delta.
+        As for `top_k_delta`, and where no threshold reaches delta.
 
     Examples
     --------
@@ -215,7 +223,7 @@ def recentred(low: object, high: object) -> tuple[Fraction, Fraction]:
     Raises
     ------
     InputError
-        If they are no such numbers.
+        If they are not numbers in this order.
 
     Examples
     --------
@@ -226,3 +234,174 @@ def recentred(low: object, high: object) -> tuple[Fraction, Fraction]:
     if least > most:
         raise InputError(f"low is {shorten(low)}, above high = {shorten(high)}; accepted: low <= high")
     return (least + most) / 2, (most - least) / 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class TopKPlan(SparsePlan):
+    """A plan of a release of the k largest counts (CSH Algorithm 3, Lemma 13).
+
+    The (k+1)-th largest count is subtracted from every count, and what stays above 0 is released as by `DiscretePlan`
+    or `CshPlan`. The released values are those differences. The (k+1)-th count itself is released only where its noise
+    is given: with it the differences become counts.
+
+    Attributes
+    ----------
+    excesses : type of MonotonicPlan
+        How the differences are released: `DiscretePlan` or `CshPlan`.
+    value_sigma : Fraction or None
+        Standard deviation of the noise with which the (k+1)-th largest count is released too.
+
+    Examples
+    --------
+    >>> TopKPlan.of(10, epsilon=1, delta="1e-6", sigma=12) == TopKPlan.of(10, epsilon="1", delta=1e-6, sigma="12")
+    True
+    """
+
+    name: ClassVar[str] = "top-k"
+    neighbours: ClassVar[str] = (
+        "one user is added or removed, who counts at most once in each counter, of any number of counters"
+    )
+    not_protected: ClassVar[tuple[str, ...]] = (
+        "a user who counts twice in one counter",
+        CHOICE_OF_K,
+        TIME,
+        ONE_RELEASE,
+    )
+    meanings: ClassVar[Mapping[str, str]] = {
+        **MonotonicPlan.meanings,
+        "k": "how many counts are kept at most",
+        "value_sigma": "standard deviation of the noise of the (k+1)-th largest count",
+    }
+    usage: ClassVar[Usage] = Usage(
+        choice="the k largest counts, however many are above 0; exact noise",
+        summary="The k largest counts; exact discrete noise.",
+        title="Release by how much the k largest counts exceed the one after them.",
+        examples=(
+            "mechdesign histogram top-k counts.csv -k 10 --epsilon 1 --delta 1e-6 -o top.csv",
+            "mechdesign histogram top-k --data queries.parquet --column term -k 10 \\",
+            "                           --epsilon 1 --delta 1e-6 -o top.csv --record top.json",
+        ),
+        description="One user is protected who counts once in any number of counters, of any number. The (k+1)-th "
+        "largest count is subtracted from all; what stays above 0 is released as by `histogram discrete`. The count "
+        "subtracted is not released, unless --value-sigma says with which noise; it then stands in the output and in "
+        "--record.",
+        options=sparse_options(
+            "How many counts are kept.",
+            Option(
+                ("--noise",),
+                "Continuous noise allows a lower threshold.",
+                choices=("discrete", "continuous"),
+                default="discrete",
+            ),
+            Option(("--analysis",), "Of delta: as for discrete, or for csh with continuous noise.", metavar="NAME"),
+            Option(
+                ("--value-sigma",),
+                "Also release the (k+1)-th largest count, with noise of this standard deviation.",
+                metavar="S",
+            ),
+        ),
+        draws_floats=True,
+    )
+
+    excesses: type[DiscretePlan] | type[CshPlan]
+    value_sigma: Fraction | None = None
+
+    @classmethod
+    def of(
+        cls,
+        k: int,
+        *,
+        epsilon: object,
+        delta: object = None,
+        sigma: object = None,
+        tau: object = None,
+        analysis: str | None = None,
+        value_sigma: object = None,
+        noise: str = "discrete",
+    ) -> Self:
+        """Return the plan with what was left out: delta, tau, or sigma and tau.
+
+        Parameters
+        ----------
+        k : int
+            How many counts are kept at most. Any number may be above 0, and a user may count in any number of
+            counters.
+        epsilon, delta, sigma, tau
+            As for `SparsePlan.of`.
+        analysis : str, optional
+            Of `DiscretePlan` or `CshPlan`, by the noise.
+        value_sigma : number or str, optional
+            Standard deviation of the noise with which the (k+1)-th largest count is released too. Continuous noise
+            then needs sigma, and its only analysis is ``"proved"``.
+        noise : str
+            ``"discrete"`` or ``"continuous"``.
+
+        Raises
+        ------
+        InputError
+            As for `SparsePlan.of`.
+        """
+        excesses = _EXCESSES.get(noise) if isinstance(noise, str) else None
+        if excesses is None:
+            raise InputError(f"the noise is {shorten(noise)}; accepted: 'discrete', 'continuous'")
+        analyses = excesses.analyses
+        if value_sigma is not None:
+            if noise == "continuous":
+                analyses.checked(analysis)
+                if sigma is None:
+                    raise InputError(
+                        "value_sigma is given without sigma; with continuous noise give both, and delta or tau"
+                    )
+                analyses = replace(analyses, delta=top_k_delta, threshold=top_k_threshold)
+            analyses = _with_value(analyses, value_sigma)
+        fields = analyses.calibrated(k, epsilon=epsilon, delta=delta, sigma=sigma, tau=tau, analysis=analysis)
+        value = None if value_sigma is None else rational(value_sigma, "value_sigma")
+        return cls(**fields, excesses=excesses, value_sigma=value)
+
+    @property
+    def noise(self) -> Noise:
+        """How the noise is drawn, of the differences and of the (k+1)-th count."""
+        return self.excesses.drawn
+
+    @property
+    def source(self) -> str:
+        """Where the analysis is shown."""
+        beside = "; the (k+1)-th count beside them: mechdesign.histogram.top_k" if self.value_sigma else ""
+        return f"{self.excesses.analyses.sources[self.analysis]}; CSH Lemma 13 and Corollary 14{beside}"
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The parameters of the mechanism, by their names in the record."""
+        return {**super().parameters, "value_sigma": self.value_sigma}
+
+    @property
+    def reduction(self) -> str:
+        """What is done to the counts before noise is added, as the record says it."""
+        own = "is not released" if self.value_sigma is None else "is released with noise of its own"
+        return f"less the (k+1)-th largest count, which {own}"
+
+    def noisy(self, counts: Integers, source: RandomBytes) -> Noisy:
+        """Draw the noise of one release, as `Plan.noisy`."""
+        reduced, value = top_k_counts(counts, self.k)
+        plan = self.excesses(  # of the differences, of which at most k are above 0
+            k=self.k, epsilon=self.epsilon, delta=self.delta, sigma=self.sigma, tau=self.tau, analysis=self.analysis
+        )
+        found = plan.noisy(reduced, source)
+        if self.value_sigma is None:
+            return found
+        if self.noise == "discrete":
+            return replace(found, subtracted=float(value + draw_discrete_gaussian(self.value_sigma**2, 1, source)[0]))
+        return replace(found, subtracted=float(value + gaussian_noise(float(self.value_sigma), 1, source)[0]))
+
+
+_EXCESSES: Mapping[str, type[DiscretePlan] | type[CshPlan]] = {"discrete": DiscretePlan, "continuous": CshPlan}
+
+
+def _with_value(analyses: Analyses, value_sigma: object) -> Analyses:
+    """Return the functions that know the noise of the (k+1)-th count."""
+    return replace(
+        analyses,
+        delta=partial(analyses.delta, value_sigma=value_sigma),
+        threshold=partial(analyses.threshold, value_sigma=value_sigma),
+        best=partial(analyses.best, value_sigma=value_sigma),
+    )

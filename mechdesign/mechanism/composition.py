@@ -12,7 +12,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from fractions import Fraction
 from itertools import product as pairs
 from typing import Any
@@ -25,8 +24,8 @@ from mechdesign.data.labels import canonical_label, joined_labels
 from mechdesign.errors import GuaranteeError, InputError, LimitError, shorten
 from mechdesign.mechanism.claims import Provenance
 from mechdesign.mechanism.from_floats import from_own_floats, row_stochastic, with_outputs
-from mechdesign.mechanism.mechanism import Mechanism
-from mechdesign.mechanism.proof import MOST_BITS, Guarantee, Integers, checked_bits, exact_ratio
+from mechdesign.mechanism.parts import Parts
+from mechdesign.mechanism.proof import MOST_BITS, Guarantee, Integers, Proof, checked_bits, exact_ratio
 from mechdesign.mechanism.rounding import round_columns
 from mechdesign.numerics.arrays import Floats, real_array
 from mechdesign.numerics.epsilon import Epsilon
@@ -44,13 +43,14 @@ _MOST_TIMES = 200  # the label of a combination names every report
 
 
 def then(
-    mechanism: Mechanism,
+    mechanism: Parts,
+    proof: Proof,
     post: Mapping[object, object] | ArrayLike,
     *,
     outputs: Sequence[str] | None = None,
     bits: int | None = None,
-) -> Mechanism:
-    """Return `Mechanism.then`."""
+) -> Parts:
+    """Return the parts of `Mechanism.then`."""
     if isinstance(post, Mapping):
         if outputs is not None or bits is not None:
             raise InputError(
@@ -60,7 +60,7 @@ def then(
         return _merged(mechanism, post)
     matrix, names = _stochastic(post, mechanism.outputs, outputs)
     # The guarantee that the integers keep, not the one that they have: so rounding cannot raise the leakage either.
-    kept = Guarantee(_logarithm(_worst(mechanism)), mechanism.guarantee.uncertainty.exact_set)
+    kept = Guarantee(_logarithm(_worst(proof)), mechanism.guarantee.uncertainty.exact_set)
     processed = from_own_floats(
         mechanism.matrix @ matrix,
         kept,
@@ -68,11 +68,11 @@ def then(
         outputs=names,
     )
     method = f"post-processing of {matrix.shape[0]} outputs by a random map to {matrix.shape[1]}"
-    return replace(processed, guarantee=mechanism.guarantee, provenance=_provenance(method, mechanism))
+    return processed._replace(guarantee=mechanism.guarantee, provenance=_provenance(method, mechanism))
 
 
-def _merged(mechanism: Mechanism, mapping: Mapping[object, object]) -> Mechanism:
-    """Return the mechanism with columns added up as a mapping of outputs says."""
+def _merged(mechanism: Parts, mapping: Mapping[object, object]) -> Parts:
+    """Return a mechanism with columns added up as a mapping of outputs says."""
     renamed: dict[str, str] = {}
     for old, new in mapping.items():
         label = canonical_label(old)
@@ -90,9 +90,7 @@ def _merged(mechanism: Mechanism, mapping: Mapping[object, object]) -> Mechanism
     numerators = np.zeros((mechanism.numerators.shape[0], len(names)), dtype=np.int64)
     np.add.at(numerators.T, [names[renamed[label]] for label in mechanism.outputs], mechanism.numerators.T)
     method = f"post-processing of {len(mechanism.outputs)} outputs by a mapping to {len(names)}"
-    return Mechanism(
-        numerators, mechanism.bits, mechanism.guarantee, tuple(names), None, _provenance(method, mechanism)
-    )
+    return Parts(numerators, mechanism.bits, mechanism.guarantee, tuple(names), None, _provenance(method, mechanism))
 
 
 def _stochastic(
@@ -113,26 +111,26 @@ def _stochastic(
 # Two attributes
 
 
-def product(first: Mechanism, second: Mechanism, *, bits: int | None = None, separator: str = SEPARATOR) -> Mechanism:
-    """Return `Mechanism.product`."""
-    if not isinstance(second, Mechanism):
-        raise InputError(f"the other mechanism is {shorten(second)}; give a Mechanism")
+def product(
+    first: Parts, second: Parts, proofs: tuple[Proof, Proof], *, bits: int | None = None, separator: str = SEPARATOR
+) -> Parts:
+    """Return the parts of `Mechanism.product`."""
     known = ProductSet(first.guarantee.uncertainty.exact_set, second.guarantee.uncertainty.exact_set, separator)
     _check_size(known.size, len(first.outputs) * len(second.outputs), "the product")
     names = joined_labels(pairs(first.outputs, second.outputs), separator)
     (A, a), (B, b) = _lowest_terms(first), _lowest_terms(second)
     chosen = _chosen_bits(bits, a + b)
-    guarantee = Guarantee(_sum_of_epsilons(first, second), known)
+    guarantee = Guarantee(_sum_of_epsilons(first, second, proofs), known)
     origin = _provenance("product of two mechanisms", first, second)
     if a + b <= chosen:
-        return Mechanism(np.kron(A, B) << (chosen - a - b), chosen, guarantee, names, None, origin)
+        return Parts(np.kron(A, B) << (chosen - a - b), chosen, guarantee, names, None, origin)
     matrix: NDArray[Any] = np.kron(first.matrix, second.matrix)
     return _rounded(matrix, chosen, guarantee, names, origin)
 
 
-def _sum_of_epsilons(first: Mechanism, second: Mechanism) -> Epsilon:
+def _sum_of_epsilons(first: Parts, second: Parts, proofs: tuple[Proof, Proof]) -> Epsilon:
     total = first.guarantee.epsilon + second.guarantee.epsilon
-    if _worst(first) * _worst(second) <= total.exp_down:
+    if _worst(proofs[0]) * _worst(proofs[1]) <= total.exp_down:
         return total
     # Both mechanisms spend their epsilons to the last of 128 bits, more than the rational below exp of the sum has.
     return Epsilon.of(f"log({first.guarantee.epsilon.exp_down * second.guarantee.epsilon.exp_down})")
@@ -141,8 +139,8 @@ def _sum_of_epsilons(first: Mechanism, second: Mechanism) -> Epsilon:
 # One record, several reports
 
 
-def repeated(mechanism: Mechanism, times: int, *, bits: int | None = None, separator: str = SEPARATOR) -> Mechanism:
-    """Return `Mechanism.repeated`."""
+def repeated(mechanism: Parts, times: int, *, bits: int | None = None, separator: str = SEPARATOR) -> Parts:
+    """Return the parts of `Mechanism.repeated`: those given where nothing is repeated."""
     if isinstance(times, bool) or not isinstance(times, int) or not 1 <= times <= _MOST_TIMES:
         raise InputError(f"times is {shorten(times)}; accepted: a whole number from 1 to {_MOST_TIMES}")
     if not isinstance(separator, str):
@@ -178,7 +176,7 @@ def repeated(mechanism: Mechanism, times: int, *, bits: int | None = None, separ
     origin = _provenance(f"{times} independent reports about one record", mechanism)
     matrix = np.stack(columns, axis=1)
     if exact:
-        return Mechanism(matrix, chosen, guarantee, names, None, origin)
+        return Parts(matrix, chosen, guarantee, names, None, origin)
     return _rounded(matrix, chosen, guarantee, names, origin)
 
 
@@ -202,9 +200,9 @@ def _combinations(columns: list[list[int]], times: int) -> Iterator[tuple[tuple[
 # Shared
 
 
-def _worst(mechanism: Mechanism) -> Fraction:
-    """Return the greatest ``max v / h(v)`` of any output, which a proved mechanism has."""
-    return max(ratio for ratio in mechanism.proof.ratios if ratio is not None)
+def _worst(proof: Proof) -> Fraction:
+    """Return the greatest ``max v / h(v)`` of any output, which is finite where the guarantee holds."""
+    return max(ratio for ratio in proof.ratios if ratio is not None)
 
 
 def _logarithm(ratio: Fraction) -> Epsilon:
@@ -212,7 +210,7 @@ def _logarithm(ratio: Fraction) -> Epsilon:
     return Epsilon(f"log({rounded_text(ratio)})", None, ratio)
 
 
-def _lowest_terms(mechanism: Mechanism) -> tuple[Integers, int]:
+def _lowest_terms(mechanism: Parts) -> tuple[Integers, int]:
     """Return the numerators over the least power of two that holds them, and its exponent."""
     union = int(np.bitwise_or.reduce(mechanism.numerators, axis=None))
     spare = (union & -union).bit_length() - 1
@@ -236,8 +234,8 @@ def _check_size(symbols: int, outputs: int, what: str) -> None:
 
 def _rounded(
     matrix: Floats, bits: int, guarantee: Guarantee, outputs: tuple[str, ...], provenance: Provenance
-) -> Mechanism:
-    """Return the mechanism over 2^bits, without outputs that are too rare for the bits."""
+) -> Parts:
+    """Return a mechanism over 2^bits, without outputs that are too rare for the bits."""
     integers = round_columns(matrix, bits, guarantee)
     if integers is None:
         raise LimitError(
@@ -246,10 +244,10 @@ def _rounded(
         )
     occurring = np.flatnonzero(integers.any(axis=0))
     names = tuple(outputs[j] for j in occurring)
-    return Mechanism(np.ascontiguousarray(integers[:, occurring]), bits, guarantee, names, None, provenance)
+    return Parts(np.ascontiguousarray(integers[:, occurring]), bits, guarantee, names, None, provenance)
 
 
-def _provenance(method: str, *mechanisms: Mechanism) -> Provenance:
+def _provenance(method: str, *mechanisms: Parts) -> Provenance:
     titles = (mechanism.provenance.problem for mechanism in mechanisms if mechanism.provenance is not None)
     return Provenance(__version__, method, SEPARATOR.join(title for title in titles if title))
 

@@ -20,7 +20,7 @@ from mechdesign.data.fields import checked_record, finite_decimal
 from mechdesign.data.files import accepted_ending, write_atomically
 from mechdesign.data.reading import read_bounded
 from mechdesign.errors import InputError, printable, shorten
-from mechdesign.mechanism.mechanism import Mechanism
+from mechdesign.mechanism.parts import Parts
 from mechdesign.mechanism.schema import MechanismRecord, from_record, to_record
 
 # Bounds of what is read, so that loading a hostile file takes less than two gigabytes and a minute of a processor.
@@ -35,7 +35,7 @@ _LONGEST_INTEGER = 20
 _MEMBERS = ("json", "numerators", "matrix")
 
 
-def save(mechanism: Mechanism, path: str | os.PathLike[str]) -> None:
+def save(mechanism: Parts, path: str | os.PathLike[str]) -> None:
     """Write a mechanism as JSON, NPZ or CSV, by the ending of the name."""
     write_atomically(path, _WRITERS[check_ending(path)](mechanism))
 
@@ -45,8 +45,8 @@ def check_ending(path: str | os.PathLike[str]) -> str:
     return accepted_ending(path, _WRITERS)
 
 
-def load(path: str | os.PathLike[str]) -> Mechanism:
-    """Read a mechanism from JSON or NPZ and prove its guarantee again."""
+def load(path: str | os.PathLike[str]) -> Parts:
+    """Return the parts of a mechanism from JSON or NPZ, of which nothing is proved yet."""
     source = printable(str(path))
     content = read_bounded(path, _MOST_BYTES, "a mechanism file")
     return _from_npz(content, source) if content[:2] == b"PK" else from_json(content, source)
@@ -77,7 +77,7 @@ def _check_size(content: bytes, source: str) -> None:
         raise InputError(f"{source} holds {colons} colons; accepted: at most {_MOST_COLONS}")
 
 
-def to_json(mechanism: Mechanism) -> bytes:
+def to_json(mechanism: Parts) -> bytes:
     """Return the JSON of a mechanism: one line for each row of numerators.
 
     Raises
@@ -116,8 +116,8 @@ def to_json(mechanism: Mechanism) -> bytes:
     return content
 
 
-def from_json(content: bytes, source: str) -> Mechanism:
-    """Return the mechanism of a JSON text, with its guarantee proved again."""
+def from_json(content: bytes, source: str) -> Parts:
+    """Return the parts of the mechanism that a JSON text holds."""
     return from_record(checked_record(MechanismRecord, _parsed(content, source), source), source)
 
 
@@ -162,14 +162,14 @@ def _parsed(content: bytes, source: str) -> Any:
         raise InputError(f"{source} is nested too deeply; give a mechanism file") from None
 
 
-def _to_npz(mechanism: Mechanism) -> bytes:
+def _to_npz(mechanism: Parts) -> bytes:
     buffer = io.BytesIO()
     text = np.frombuffer(to_json(mechanism), dtype=np.uint8)
     np.savez_compressed(buffer, json=text, numerators=mechanism.numerators, matrix=mechanism.matrix)
     return _bounded(buffer.getvalue(), "the file")
 
 
-def _from_npz(content: bytes, source: str) -> Mechanism:
+def _from_npz(content: bytes, source: str) -> Parts:
     # The arrays are unpacked last, when what the text took is free again.
     mechanism = from_json(_member(content, "json", np.uint8, source).tobytes(), source)
     for name, type_ in (("numerators", np.int64), ("matrix", np.float64)):
@@ -224,7 +224,7 @@ def _check_members(content: bytes, source: str) -> None:
         raise InputError(f"{source} holds {shorten(names)}; accepted: {', '.join(_MEMBERS)} as saved")
 
 
-def _to_csv(mechanism: Mechanism) -> bytes:
+def _to_csv(mechanism: Parts) -> bytes:
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow([f"numerators over 2^{mechanism.bits}", *mechanism.outputs])

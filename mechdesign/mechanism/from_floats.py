@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -19,7 +18,7 @@ from numpy.typing import ArrayLike
 from mechdesign.data.labelled import Labels, order, own_labels, table
 from mechdesign.data.labels import canonical_labels
 from mechdesign.errors import GuaranteeError, InputError, shorten
-from mechdesign.mechanism.mechanism import Mechanism
+from mechdesign.mechanism.parts import Parts
 from mechdesign.mechanism.proof import Guarantee, Integers, checked_bits, exact_ratio
 from mechdesign.mechanism.rounding import by_falling_mass, distinct, round_or_give_up
 from mechdesign.numerics.arrays import Floats
@@ -29,24 +28,8 @@ from mechdesign.numerics.tolerances import FLOAT_LEAKAGE, FLOAT_MOVE, WEIGHT_SUM
 _SHARE = 2.0**-40  # to which the mixture of a repair is found
 
 
-@dataclass(frozen=True, eq=False)
-class Repair:
-    """A mechanism near a matrix that does not keep the guarantee.
-
-    Attributes
-    ----------
-    mechanism : Mechanism
-        Integers whose guarantee is proved.
-    moved : float
-        The greatest change of any probability, from the matrix given to the integers.
-    """
-
-    mechanism: Mechanism
-    moved: float
-
-
-def from_matrix(matrix: ArrayLike, guarantee: Guarantee, *, bits: int, outputs: Sequence[object] | None) -> Mechanism:
-    """Return `Mechanism.from_matrix`."""
+def from_matrix(matrix: ArrayLike, guarantee: Guarantee, *, bits: int, outputs: Sequence[object] | None) -> Parts:
+    """Return the parts of `Mechanism.from_matrix`."""
     floats, names = _given(matrix, guarantee, bits, outputs)
     _check_leakage(floats, names, guarantee)
     integers = round_or_give_up(floats, bits, guarantee)
@@ -59,22 +42,25 @@ def from_matrix(matrix: ArrayLike, guarantee: Guarantee, *, bits: int, outputs: 
     return _finished(integers, bits, guarantee, names)
 
 
-def repaired(matrix: ArrayLike, guarantee: Guarantee, *, bits: int, outputs: Sequence[object] | None) -> Repair:
-    """Return `Mechanism.repaired`."""
+def repaired(
+    matrix: ArrayLike, guarantee: Guarantee, *, bits: int, outputs: Sequence[object] | None
+) -> tuple[Parts, float]:
+    """Return the parts of `Mechanism.repaired`, and the greatest change of any probability."""
     floats, names = _given(matrix, guarantee, bits, outputs)
     integers = round_or_give_up(floats, bits, guarantee)
     if _moved(floats, integers, bits) > most_moved_by_rounding(floats.shape[1], bits):
         integers = round_or_give_up(_halfway(floats, integers / 2.0**bits, guarantee), bits, guarantee)
-    return Repair(_finished(integers, bits, guarantee, names), _moved(floats, integers, bits))
+    return _finished(integers, bits, guarantee, names), _moved(floats, integers, bits)
 
 
 def from_own_floats(
     matrix: Floats, guarantee: Guarantee, *, bits: int, outputs: tuple[str, ...] | None = None
-) -> Mechanism:
-    """Return the mechanism that floats of this package mean, with a solver's errors in signs, row sums and leakage.
+) -> Parts:
+    """Return the parts of a mechanism close to a solver's matrix.
 
-    Whatever they are, they are repaired, and nothing says how far that moves them: for matrices whose utility is
-    measured afterwards, never for those of others.
+    A solver keeps signs, row sums and the guarantee to a tolerance only. Its errors are always repaired, and the result
+    does not say how far that moved the matrix. So this is for matrices whose utility is measured afterwards; a user's
+    matrix goes to `from_matrix` or `repaired`.
 
     Raises
     ------
@@ -186,12 +172,12 @@ def _moved(matrix: Floats, integers: Integers, bits: int) -> float:
     return float(np.abs(integers / 2.0**bits - matrix).max())
 
 
-def _finished(integers: Integers, bits: int, guarantee: Guarantee, outputs: tuple[str, ...] | None) -> Mechanism:
+def _finished(integers: Integers, bits: int, guarantee: Guarantee, outputs: tuple[str, ...] | None) -> Parts:
     merged = distinct(integers)
     if outputs is None:
-        return Mechanism(by_falling_mass(merged, guarantee.uncertainty), bits, guarantee)
+        return Parts(by_falling_mass(merged, guarantee.uncertainty), bits, guarantee)
     if merged.shape != integers.shape:
         raise InputError(
             f"{integers.shape[1]} outputs had to be merged to {merged.shape[1]}; leave the labels of outputs out"
         )
-    return Mechanism(merged, bits, guarantee, outputs)
+    return Parts(merged, bits, guarantee, outputs)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,13 +16,11 @@ from mechdesign.data.containers import encode
 from mechdesign.data.labels import canonical_labels, default_labels
 from mechdesign.errors import GuaranteeError, InputError, shorten
 from mechdesign.mechanism.claims import Optimality, Provenance
+from mechdesign.mechanism.parts import Parts
 from mechdesign.mechanism.proof import Guarantee, Integers, Proof, prove
 from mechdesign.mechanism.sampler import Sampler, random_bytes
 from mechdesign.numerics.arrays import entries, frozen, number_array
 from mechdesign.numerics.exact import float_up
-
-if TYPE_CHECKING:
-    from mechdesign.mechanism.from_floats import Repair
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,8 +137,8 @@ class Mechanism:
         """
         from mechdesign.mechanism.from_floats import from_matrix
 
-        bare = from_matrix(matrix, guarantee, bits=bits, outputs=outputs)
-        return replace(bare, optimality=optimality, provenance=provenance)
+        parts = from_matrix(matrix, guarantee, bits=bits, outputs=outputs)
+        return cls(*parts._replace(optimality=optimality, provenance=provenance))
 
     @classmethod
     def repaired(
@@ -178,18 +176,12 @@ class Mechanism:
         """
         from mechdesign.mechanism.from_floats import repaired
 
-        return repaired(matrix, guarantee, bits=bits, outputs=outputs)
+        parts, moved = repaired(matrix, guarantee, bits=bits, outputs=outputs)
+        return Repair(cls(*parts), moved)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Copies and pickles are made anew, and so proved again.
-        return Mechanism, (
-            self.numerators,
-            self.bits,
-            self.guarantee,
-            self.outputs,
-            self.optimality,
-            self.provenance,
-        )
+        return Mechanism, tuple(self.parts)
 
     def __repr__(self) -> str:
         N, M = self.numerators.shape
@@ -199,6 +191,11 @@ class Mechanism:
         )
 
     @property
+    def parts(self) -> Parts:
+        """What the mechanism is made of: the arguments from which it is made and proved again."""
+        return Parts(self.numerators, self.bits, self.guarantee, self.outputs, self.optimality, self.provenance)
+
+    @property
     def inputs(self) -> tuple[str, ...]:
         """Labels of the symbols."""
         return self.guarantee.uncertainty.labels
@@ -206,7 +203,7 @@ class Mechanism:
     @cached_property
     def matrix(self) -> NDArray[np.float64]:
         """The mechanism as floats, shape (N, M); exact, since numerators have at most 52 bits."""
-        return frozen(self.numerators / 2.0**self.bits)
+        return frozen(self.parts.matrix)
 
     @property
     def leakage(self) -> float:
@@ -295,7 +292,7 @@ class Mechanism:
         """
         from mechdesign.mechanism.files import save
 
-        save(self, path)
+        save(self.parts, path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Mechanism:
@@ -310,7 +307,7 @@ class Mechanism:
         """
         from mechdesign.mechanism.files import load
 
-        return load(path)
+        return cls(*load(path))
 
     def then(
         self,
@@ -356,7 +353,7 @@ class Mechanism:
         """
         from mechdesign.mechanism.composition import then
 
-        return then(self, post, outputs=outputs, bits=bits)
+        return Mechanism(*then(self.parts, self.proof, post, outputs=outputs, bits=bits))
 
     def product(self, other: Mechanism, *, bits: int | None = None, separator: str = " & ") -> Mechanism:
         """Return the mechanism for two attributes, each reported by a mechanism of its own.
@@ -393,7 +390,10 @@ class Mechanism:
         """
         from mechdesign.mechanism.composition import product
 
-        return product(self, other, bits=bits, separator=separator)
+        if not isinstance(other, Mechanism):
+            raise InputError(f"the other mechanism is {shorten(other)}; give a Mechanism")
+        proofs = self.proof, other.proof
+        return Mechanism(*product(self.parts, other.parts, proofs, bits=bits, separator=separator))
 
     def repeated(self, times: int, *, bits: int | None = None, separator: str = " & ") -> Mechanism:
         """Return the mechanism that reports the same record several times, each report drawn anew.
@@ -437,4 +437,22 @@ class Mechanism:
         """
         from mechdesign.mechanism.composition import repeated
 
-        return repeated(self, times, bits=bits, separator=separator)
+        own = self.parts
+        parts = repeated(own, times, bits=bits, separator=separator)
+        return self if parts is own else Mechanism(*parts)
+
+
+@dataclass(frozen=True, eq=False)
+class Repair:
+    """A mechanism near a matrix that does not keep the guarantee.
+
+    Attributes
+    ----------
+    mechanism : Mechanism
+        Integers whose guarantee is proved.
+    moved : float
+        The greatest change of any probability, from the matrix given to the integers.
+    """
+
+    mechanism: Mechanism
+    moved: float

@@ -1,4 +1,4 @@
-"""The shape of a mechanism file, and its translation to and from a `Mechanism`."""
+"""The shape of a mechanism file, and its translation to and from the parts of a `Mechanism`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mechdesign.data.fields import MOST_SYMBOLS, Matrix, Number, Record, Text, c
 from mechdesign.data.labels import canonical_labels
 from mechdesign.errors import InputError, shorten
 from mechdesign.mechanism.claims import Optimality, Provenance
-from mechdesign.mechanism.mechanism import Mechanism
+from mechdesign.mechanism.parts import Parts
 from mechdesign.mechanism.proof import Guarantee
 from mechdesign.numerics.epsilon import Epsilon
 from mechdesign.uncertainty import UncertaintySet
@@ -64,7 +64,7 @@ class MechanismRecord(Record):
     provenance: ProvenanceRecord | None = None
 
 
-def to_record(mechanism: Mechanism) -> MechanismRecord:
+def to_record(mechanism: Parts) -> MechanismRecord:
     """Return the record of a mechanism.
 
     A claim of optimality for a utility that files cannot name (a user's own f) is left out: nobody could
@@ -101,15 +101,15 @@ def to_record(mechanism: Mechanism) -> MechanismRecord:
     )
 
 
-def from_record(record: MechanismRecord, source: str) -> Mechanism:
-    """Return the mechanism of a record, with its guarantee proved again.
+def from_record(record: MechanismRecord, source: str) -> Parts:
+    """Return the parts of the mechanism that a record describes.
 
     Raises
     ------
     InputError
         If the pieces do not fit together.
     GuaranteeError
-        If the guarantee is false, or claims a smaller radius than its own delta and samples ask for.
+        If the guarantee claims a smaller radius than its own delta and samples ask for.
     """
     N, M = len(record.inputs), len(record.outputs)
     if len(record.numerators) != N or any(len(row) != M for row in record.numerators):
@@ -124,7 +124,7 @@ def from_record(record: MechanismRecord, source: str) -> Mechanism:
     if claim is not None:
         utility = utility_by_name(claim.utility, claim.matrix)
         optimality = Optimality(utility, claim.value, claim.upper_bound, tuple(claim.multipliers), claim.within_simplex)
-    return Mechanism(
+    return Parts(
         np.array(record.numerators, dtype=np.int64).reshape(N, M),
         record.bits,
         guarantee,

@@ -5,13 +5,12 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from numbers import Real
 
 import numpy as np
 
 from mechdesign.errors import InputError, SolverError, shorten
-from mechdesign.mechanism import Guarantee, Optimality, Provenance
+from mechdesign.mechanism import Guarantee, Mechanism, Optimality, Provenance
 from mechdesign.mechanism.from_floats import from_own_floats
 from mechdesign.mechanism.proof import checked_bits
 from mechdesign.numerics.tolerances import GAP
@@ -101,8 +100,10 @@ def design(
     utility = problem.utility
     value = utility.value(bare.matrix, problem.uncertainty.center)
     bound = padded(problem, certificate.upper_bound)
-    mechanism = replace(
-        bare,
+    mechanism = Mechanism(
+        bare.numerators,
+        bits,
+        guarantee,
         optimality=Optimality(utility, value, bound, tuple(certificate.multipliers.tolist()), _exact(problem)),
         provenance=Provenance(__version__, method, title),
     )

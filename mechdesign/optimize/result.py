@@ -12,7 +12,7 @@ from mechdesign.problem import DesignProblem
 
 @dataclass(frozen=True)
 class ClosedFormCheck:
-    """A theorem's mechanism beside the one found.
+    """The mechanism of a theorem, beside the one that was found numerically.
 
     Attributes
     ----------
@@ -21,7 +21,7 @@ class ClosedFormCheck:
     value : float
         Utility of the theorem's mechanism.
     difference : float
-        Utility found minus that.
+        Utility of the mechanism that was found, minus `value`.
     optimal : bool
         Whether the theorem claims that its mechanism is optimal for this problem.
     """
@@ -39,37 +39,41 @@ def within(gap: float, value: float, tol: float) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Design:
-    """An exported mechanism with what is known of its utility.
+    """A mechanism with its utility and a certified bound on the utility of all others.
 
     Attributes
     ----------
     problem : DesignProblem
-        What was asked.
+        The problem that was solved.
     mechanism : Mechanism
         Integers whose guarantee is proved.
     value : float
         Utility of those integers at the reference prior, in its unit.
-    upper_bound : float or None
-        No mechanism with the guarantee has more; rounded outward. None when pricing was not exact.
+    upper_bound : float
+        No mechanism with the guarantee has more utility; rounded outward.
     tol : float
         Relative gap at which the design counts as certified.
-    certificate : Certificate or None
+    certificate : Certificate
         The dual vector that proves the bound.
     closed_form : ClosedFormCheck or None
-        The best theorem that applies, where one does.
-    method, iterations, columns, seconds
-        The solver's story.
+        The mechanism of the best theorem that applies; None where no theorem does.
+    method : str
+        How the problem was solved.
+    iterations, columns : int
+        Linear programs solved, and columns that they held in the end.
+    seconds : float
+        Time taken.
     stopped : str
-        Why the search ended early: ``"time limit"``, ``"interrupted"``, ``"solver failed"``, or ``"stalled"``
-        where no column was found that improves the value, though the bound is above it; empty where it did not.
+        Why the search ended early: ``"time limit"``, ``"interrupted"``, ``"solver failed"``, or ``"stalled"`` (no
+        column was found that improves the value, though the bound is above it). Empty if it did not end early.
     """
 
     problem: DesignProblem
     mechanism: Mechanism
     value: float
-    upper_bound: float | None
+    upper_bound: float
     tol: float
-    certificate: Certificate | None
+    certificate: Certificate
     closed_form: ClosedFormCheck | None
     method: str
     iterations: int
@@ -79,18 +83,19 @@ class Design:
 
     def __repr__(self) -> str:
         verdict = "certified" if self.certified else "not certified"
-        gap = "unknown" if self.gap is None else f"{self.gap:.1e}"
-        return f"Design({self.problem.utility.name} {self.value:.9g}, gap {gap}, {verdict}, {self.mechanism!r})"
+        return (
+            f"Design({self.problem.utility.name} {self.value:.9g}, gap {self.gap:.1e}, {verdict}, {self.mechanism!r})"
+        )
 
     @property
-    def gap(self) -> float | None:
+    def gap(self) -> float:
         """``upper_bound - value``, absolute, in the utility's unit."""
-        return None if self.upper_bound is None else self.upper_bound - self.value
+        return self.upper_bound - self.value
 
     @property
     def certified(self) -> bool:
-        """Whether the bound came from exact pricing and the gap is at most ``tol * max(|value|, 1e-3)``."""
-        return self.gap is not None and within(self.gap, self.value, self.tol)
+        """Whether the gap is at most ``tol * max(|value|, 1e-3)``; the bound is always from exact pricing."""
+        return within(self.gap, self.value, self.tol)
 
     @property
     def unit(self) -> str:

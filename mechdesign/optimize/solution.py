@@ -1,4 +1,4 @@
-"""What the methods of optimisation hand to rounding and certification."""
+"""What a method of optimisation returns, before rounding and certification."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Solution:
         Linear programs solved.
     stopped : str
         Why the method ended early: ``"time limit"``, ``"interrupted"``, ``"solver failed"``, or ``"stalled"``
-        where no column was found that improves the value, though the bound is above it; empty where it did not.
+        (no column was found that improves the value, though the bound is above it). Empty if it did not end early.
     """
 
     matrix: Floats

@@ -34,3 +34,7 @@ __all__ = [
     "sensitivity_bound_first_region",
     "worst_case_leakage",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -24,3 +24,7 @@ __all__ = [
     "required_samples",
     "weissman_radius",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

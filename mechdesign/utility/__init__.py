@@ -29,3 +29,7 @@ __all__ = [
     "utility_by_name",
     "utility_names",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -3,9 +3,10 @@ import json
 import numpy as np
 import pytest
 
-from mechdesign import Epsilon, Guarantee, InputError, L1Ball, Mechanism, MutualInformation, Optimality
+from mechdesign import Epsilon, Guarantee, InputError, L1Ball, Mechanism, MutualInformation
 from mechdesign.cli.main import run
 from mechdesign.data.counts import count_column, read_counts
+from mechdesign.mechanism import Optimality
 
 COUNTS = "level,people\nlow,50\nmiddle,30\nhigh,20\n"
 HEAD = 'title = "t"\nepsilon = "1"\n'

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from mechdesign.cli.main import run
-from mechdesign.histogram.plan import plan_csh, plan_discrete, plan_gshm, plan_laplace, plan_top_k
+from mechdesign.histogram import CshPlan, DiscretePlan, GshmPlan, LaplacePlan, TopKPlan
 
 COUNTS = {"low": 5_000, "middle": 3_000, 'top, "rare"': 1_500, "one": 1, "none": 0}
 TARGET = ["--epsilon", "1", "--delta", "1e-6"]
@@ -21,11 +21,11 @@ CASES = {
     "laplace": (["--epsilon", 1, "--alpha", "0.1", FLOAT], list(COUNTS)),
 }
 PLANS = {
-    "discrete": plan_discrete(4, epsilon=1, delta="1e-6"),
-    "top-k": plan_top_k(4, epsilon=1, delta="1e-6"),
-    "csh": plan_csh(4, epsilon=1, delta="1e-6"),
-    "gshm": plan_gshm(4, epsilon=1, delta="1e-6"),
-    "laplace": plan_laplace(epsilon=1),
+    "discrete": DiscretePlan.of(4, epsilon=1, delta="1e-6"),
+    "top-k": TopKPlan.of(4, epsilon=1, delta="1e-6"),
+    "csh": CshPlan.of(4, epsilon=1, delta="1e-6"),
+    "gshm": GshmPlan.of(4, epsilon=1, delta="1e-6"),
+    "laplace": LaplacePlan.of(epsilon=1),
 }
 
 
@@ -106,7 +106,7 @@ def test_a_plan_needs_no_data(command, here, name):
     record = json.loads(out)
     assert (record["released"], record["output"], record["randomness"]) == (None, None, None)
     for key in ("sigma", "tau", "scale"):
-        value = getattr(plan, key)
+        value = getattr(plan.record(), key)
         assert record.get(key) == (None if value is None else float(value))
     # What a person copies from the screen holds.
     shown = facts(command(name, "--plan", *k, *target)[1])
@@ -269,7 +269,7 @@ def test_the_count_subtracted_is_released_where_its_noise_is_given(command, here
     assert record["value_sigma"] == "4"
     assert f"{record['subtracted']:g}: the (k+1)-th largest count" in facts(out)["subtracted"]
     assert abs(record["subtracted"] - 1_500) < 40  # ten standard deviations
-    assert float(record["delta"]) > plan_top_k(2, epsilon=1, sigma=9, tau=100).delta
+    assert float(record["delta"]) > TopKPlan.of(2, epsilon=1, sigma=9, tau=100).delta
     status, out, _ = command("top-k", "counts.csv", "-k", 2, *NOISE, "-o", "out2.csv", "--json")
     assert json.loads(out)["subtracted"] is None
 

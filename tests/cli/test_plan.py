@@ -8,7 +8,8 @@ from mechdesign.cli.commands import commands
 from mechdesign.cli.main import run
 from mechdesign.cli.plan import plan_command
 from mechdesign.planning import delta_min, design_epsilon, guaranteed_epsilon, plan
-from mechdesign.report.drawing import draw, picture, trade_off
+from mechdesign.report.drawing import picture
+from mechdesign.report.trade_off import draw, trade_off
 
 VALUES = {"--samples": "10000", "--epsilon": "log(5)", "--guaranteed-epsilon": "2", "--delta": "1e-5"}
 NAMES = {
@@ -175,7 +176,7 @@ def test_the_picture_shows_the_equations_and_the_plan():
     ],
 )
 def test_extreme_plans_are_drawn_without_a_warning(categories, given):
-    assert picture(trade_off(plan(categories, **given)), "p.svg").startswith(b"<?xml")
+    assert picture(draw(trade_off(plan(categories, **given))), "p.svg").startswith(b"<?xml")
 
 
 def test_help_says_what_a_plan_is_not(command):

@@ -19,9 +19,9 @@ GAINS = pd.DataFrame([[1, 0, 0], [0, 2, 0], [0, 0, 5]], columns=LABELS)
 OF_MATRIX_AND_PRIOR = [
     md.leakage,
     md.epsilon_min,
-    md.information_density,
-    lambda matrix, prior: md.leakage_tail(matrix, prior, [0.1, 0.5, 1]),
-    lambda matrix, prior: md.epsilon_at(matrix, prior, 0.2),
+    md.pml.information_density,
+    lambda matrix, prior: md.pml.leakage_tail(matrix, prior, [0.1, 0.5, 1]),
+    lambda matrix, prior: md.pml.epsilon_at(matrix, prior, 0.2),
     lambda matrix, prior: md.MutualInformation().value(matrix, prior),
     lambda matrix, prior: md.ChiSquare().mu(matrix, prior),
     lambda matrix, prior: md.HammingAccuracy().value(matrix, prior),
@@ -58,10 +58,10 @@ def test_several_priors_are_aligned():
 
 OF_MATRIX_AND_SET = [
     md.leakage_capacity,
-    lambda matrix, known: md.worst_case_leakage(matrix, known).value,
-    md.lipschitz_bound,
-    lambda matrix, known: md.leakage_sensitivity(matrix, P.loc[TURNED], known).value,
-    lambda matrix, known: md.output_sensitivity(matrix, P.loc[TURNED].to_dict(), known).value,
+    lambda matrix, known: md.pml.worst_case_leakage(matrix, known).value,
+    md.pml.lipschitz_bound,
+    lambda matrix, known: md.pml.leakage_sensitivity(matrix, P.loc[TURNED], known).value,
+    lambda matrix, known: md.pml.output_sensitivity(matrix, P.loc[TURNED].to_dict(), known).value,
     lambda matrix, known: known.support(matrix),
     lambda matrix, known: md.Mechanism.from_matrix(matrix, md.Guarantee(3, known)).numerators,
 ]
@@ -154,7 +154,7 @@ def test_gains_matrix_and_prior_are_aligned(kind):
 
 def test_a_claim_is_aligned_with_the_inputs():
     solved = md.design(md.DesignProblem(BALL, 1, md.ExpectedGain(GAINS[TURNED]))).mechanism
-    claim = md.Optimality(md.ExpectedGain(GAINS[TURNED]), *_numbers(solved.optimality))
+    claim = md.mechanism.Optimality(md.ExpectedGain(GAINS[TURNED]), *_numbers(solved.optimality))
     again = md.Mechanism(solved.numerators, solved.bits, solved.guarantee, solved.outputs, claim)
     assert again.optimality == solved.optimality
     assert md.verify(again).certificate is not None
@@ -205,7 +205,7 @@ def test_what_is_no_label_is_refused(index, part):
     with pytest.raises(md.InputError, match=f"rows of the matrix: .*{part}"):
         md.leakage_capacity(FRAME.set_axis(index), BALL)
     with pytest.raises(md.InputError, match=f"the prior: .*{part}"):
-        md.epsilon_max(P.set_axis(index))
+        md.pml.epsilon_max(P.set_axis(index))
 
 
 def test_missing_entries_are_refused():
@@ -218,9 +218,9 @@ def test_missing_entries_are_refused():
 
 
 def test_priors_without_an_order_may_have_labels():
-    assert md.epsilon_max(P) == md.epsilon_max(P.to_dict()) == md.epsilon_max(P.to_numpy())
-    np.testing.assert_array_equal(md.privacy_regions(P.loc[TURNED]), md.privacy_regions(P.to_numpy()))
-    assert md.sensitivity_bound(1, "0.1", P) == md.sensitivity_bound(1, "0.1", P.to_numpy())
+    assert md.pml.epsilon_max(P) == md.pml.epsilon_max(P.to_dict()) == md.pml.epsilon_max(P.to_numpy())
+    np.testing.assert_array_equal(md.pml.privacy_regions(P.loc[TURNED]), md.pml.privacy_regions(P.to_numpy()))
+    assert md.pml.sensitivity_bound(1, "0.1", P) == md.pml.sensitivity_bound(1, "0.1", P.to_numpy())
 
 
 def test_a_mapping_that_nothing_can_be_aligned_with_is_refused():

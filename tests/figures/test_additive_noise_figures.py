@@ -8,7 +8,8 @@ from scipy import special, stats
 from tolerances import ALGEBRA
 
 import mechdesign as md
-from figures import binary_laplace, figure_4, figure_5, figure_6a, figure_6b, figure_7, gaussian_curves
+from figures import figure_4, figure_5, figure_6a, figure_6b, figure_7
+from figures.lib import binary_laplace, gaussian_curves
 from mechdesign.additive_noise import laplace_epsilon, laplace_threshold_information, pldp_delta_exact
 
 DELTA_2 = 1e-6

@@ -4,13 +4,14 @@ from pathlib import Path
 import pytest
 
 import figures.__main__ as figures
-from figures.output import FOLDER
+from figures.lib.output import FOLDER
 
-README = (FOLDER / "README.md").read_text(encoding="utf-8")
+HOME = Path(figures.__file__).parent
+README = (HOME / "README.md").read_text(encoding="utf-8")
 
 
 def test_every_module_that_draws_is_listed():
-    drawing = {path.stem for path in FOLDER.glob("*.py") if "def main() -> None:" in path.read_text(encoding="utf-8")}
+    drawing = {path.stem for path in HOME.glob("*.py") if "def main() -> None:" in path.read_text(encoding="utf-8")}
     assert set(figures.FIGURES) == drawing
     for name, module in figures.FIGURES.items():
         assert module.__name__ == f"figures.{name}"
@@ -20,8 +21,8 @@ def test_every_module_that_draws_is_listed():
 def test_table_and_picture_are_kept_and_described(name):
     assert (FOLDER / f"{name}.png").read_bytes().startswith(b"\x89PNG")
     assert (FOLDER / f"{name}.png").stat().st_size < 100 * 1024
-    assert f"]({name}.png)" in README
-    assert f"]({name}.csv)" in README
+    assert f"](out/{name}.png)" in README
+    assert f"](out/{name}.csv)" in README
 
 
 @pytest.mark.parametrize("name", ["figure_3a", "figure_3b"])

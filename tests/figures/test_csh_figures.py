@@ -3,8 +3,9 @@ import math
 
 import pytest
 
-from figures import figure_csh_3a, figure_csh_3b, gshm_csh
-from figures.output import FOLDER
+from figures import figure_csh_3a, figure_csh_3b
+from figures.lib import gshm_csh
+from figures.lib.output import FOLDER
 from mechdesign.histogram.csh import csh_delta
 from mechdesign.histogram.gshm import gshm_delta
 

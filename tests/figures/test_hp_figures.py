@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from figures import figure_hp_1a, figure_hp_1b, hp_laplace
-from figures.output import FOLDER
+from figures import figure_hp_1a, figure_hp_1b
+from figures.lib import hp_laplace
+from figures.lib.output import FOLDER
 from mechdesign.histogram.laplace import laplace_epsilon
 
 SIGMAS = 6  # every generator here is seeded

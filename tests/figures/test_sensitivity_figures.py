@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 import mechdesign as md
-from figures import figure_2, figure_2a, figure_2b
+from figures import figure_2a, figure_2b
+from figures.lib import figure_2
 from mechdesign.optimize.closed_form import high_privacy
 from mechdesign.optimize.closed_form.form import fractions
 from mechdesign.optimize.l1_cone import L1Cone

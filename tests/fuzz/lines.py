@@ -23,7 +23,7 @@ def templates() -> list[tuple[list[str], dict[str, bytes], list[str]]]:
     from mechdesign.mechanism.files import _to_npz
 
     made = identity(["low", "high"], ["low", "high"])
-    files = {"m.json": file_of(made), "m.npz": _to_npz(made), "c.csv": COUNTS, "s.csv": b"x\nlow\nhigh\n"}
+    files = {"m.json": file_of(made), "m.npz": _to_npz(made.parts), "c.csv": COUNTS, "s.csv": b"x\nlow\nhigh\n"}
     files["p.toml"] = b'title = "t"\nepsilon = "1"\n[prior]\nprobabilities = ["0.5", "0.5"]\n'
     sparse = ["-k", "3", "--epsilon", "1", "--delta", "1e-6"]
     lines: list[tuple[list[str], list[str]]] = [

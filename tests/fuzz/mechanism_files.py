@@ -48,7 +48,7 @@ def mechanism_tables() -> tuple[dict[str, Any], ...]:
     """Return the JSON of the mechanisms, as tables."""
     from mechdesign.mechanism.files import to_json
 
-    return tuple(json.loads(to_json(mechanism)) for mechanism in mechanisms())
+    return tuple(json.loads(to_json(mechanism.parts)) for mechanism in mechanisms())
 
 
 def shifted(rng: Random, table: dict[str, Any]) -> dict[str, Any]:
@@ -88,7 +88,7 @@ def npz(rng: Random, mechanism: md.Mechanism) -> bytes:
     """Return an NPZ file with members that are wrong in kind, number, name or packing."""
     from mechdesign.mechanism.files import to_json
 
-    content = to_json(mechanism)
+    content = to_json(mechanism.parts)
     arrays: dict[str, np.ndarray[Any, Any]] = {
         "json": np.frombuffer(content, dtype=np.uint8),
         "numerators": np.array(mechanism.numerators),
@@ -131,4 +131,4 @@ def file_of(mechanism: md.Mechanism) -> bytes:
     """Return the JSON of a mechanism."""
     from mechdesign.mechanism.files import to_json
 
-    return to_json(mechanism)
+    return to_json(mechanism.parts)

@@ -11,15 +11,14 @@ from scipy.stats import norm
 from mechdesign.errors import InputError, LimitError
 from mechdesign.histogram.csh import (
     ANALYSES,
-    EXTREMES,
     csh_best,
     csh_delta,
     csh_least_sigma,
-    csh_pair_delta,
     csh_threshold,
-    sensitivity,
 )
-from mechdesign.histogram.csh_pair import Pair, pair_deltas
+from mechdesign.histogram.csh_pair import csh_pair_delta
+from mechdesign.histogram.csh_quadrature import Pair, pair_deltas
+from mechdesign.histogram.csh_terms import EXTREMES, sensitivity
 from mechdesign.histogram.gshm import gshm_threshold
 from mechdesign.histogram.one_factor import common_release_probability
 from mechdesign.numerics.exact import working_precision

@@ -14,19 +14,17 @@ from scipy.special import logsumexp
 from scipy.stats import norm
 
 from mechdesign.errors import InputError, LimitError
-from mechdesign.histogram import discrete as module
 from mechdesign.histogram.discrete import (
     ANALYSES,
-    above_threshold,
-    correlation,
     discrete_best,
     discrete_delta,
     discrete_least_sigma,
     discrete_rho,
     discrete_threshold,
-    half_step_noise,
-    zcdp_delta,
 )
+from mechdesign.histogram.discrete_noise import above_threshold, correlation, half_step_noise
+from mechdesign.histogram.discrete_tails import Tails
+from mechdesign.histogram.zcdp import zcdp_delta
 
 
 def log_pmf(variance, most):
@@ -138,7 +136,7 @@ def exceedance(k, sigma, tau):
 def test_the_release_probability_of_the_note():
     exact, jensen, split = exceedance(10, 5, 25)
     assert (exact, jensen, split) == pytest.approx((5.3262e-5, 5.3345e-5, 4.43e-3), rel=1e-3)
-    tails = module._Tails.of(10, Fraction(5))
+    tails = Tails.of(10, Fraction(5))
     assert float(tails.jensen(50)) == pytest.approx(jensen, rel=1e-6)
     assert float(tails.split(50)) == pytest.approx(split, rel=1e-6)
 
@@ -146,7 +144,7 @@ def test_the_release_probability_of_the_note():
 @pytest.mark.parametrize(("k", "sigma", "tau"), [(1, 0.3, 1), (2, 1, 3), (7, 3, 4), (50, 2, 20), (3, 5, 0)])
 def test_jensen_is_between_the_truth_and_lemma_20(k, sigma, tau):
     exact, jensen, split = exceedance(k, sigma, tau)
-    tails = module._Tails.of(k, Fraction(str(sigma)))
+    tails = Tails.of(k, Fraction(str(sigma)))
     found = float(tails.jensen(2 * tau))
     assert exact <= found * (1 + 1e-9)
     assert found == pytest.approx(jensen, rel=1e-5)
@@ -156,7 +154,7 @@ def test_jensen_is_between_the_truth_and_lemma_20(k, sigma, tau):
 
 @pytest.mark.parametrize("threshold", [0, 1, 5, 12, 40])
 def test_sums_of_bounds_are_above_the_probability_to_many_digits(threshold):
-    tails = module._Tails.of(1, Fraction(3, 2))  # both noises have variance 9
+    tails = Tails.of(1, Fraction(3, 2))  # both noises have variance 9
     with mpmath.workprec(600):
         pmf = [mpmath.exp(-mpmath.mpf(x * x) / 18) for x in range(-120, 121)]
         total = sum(pmf)

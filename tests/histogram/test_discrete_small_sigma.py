@@ -4,7 +4,9 @@ from fractions import Fraction
 
 import pytest
 
-from mechdesign.histogram.discrete import correlation, discrete_least_sigma, zcdp_delta
+from mechdesign.histogram.discrete import discrete_least_sigma
+from mechdesign.histogram.discrete_noise import correlation
+from mechdesign.histogram.zcdp import zcdp_delta
 
 
 def rho(k, sigma):

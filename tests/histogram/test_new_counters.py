@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 from tolerances import ALGEBRA
 
-from mechdesign.histogram.discrete import ANALYSES, correlation, discrete_delta
+from mechdesign.histogram.discrete import ANALYSES, discrete_delta
+from mechdesign.histogram.discrete_noise import correlation
 
 GAUSSIAN = [(sigma, threshold) for sigma in (0.5, 0.9, 1.4) for threshold in (0, 1, 3, 6)]
 EPSILONS = [0.0, 0.3, 1.0, 2.5, 5.0]

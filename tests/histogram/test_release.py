@@ -10,25 +10,17 @@ import pytest
 from scipy import stats
 
 from mechdesign.errors import InputError
+from mechdesign.histogram import CshPlan, DiscretePlan, GshmPlan, LaplacePlan, TopKPlan
 from mechdesign.histogram.csh import csh_best, csh_delta, csh_threshold
 from mechdesign.histogram.discrete import discrete_delta, discrete_threshold
 from mechdesign.histogram.gshm import gshm_delta, gshm_threshold
 from mechdesign.histogram.laplace import laplace_epsilon, laplace_scale
 from mechdesign.histogram.noise import gaussian_noise, laplace_noise
-from mechdesign.histogram.plan import plan_csh, plan_discrete, plan_gshm, plan_laplace, plan_top_k
-from mechdesign.histogram.release import (
-    checked_histogram,
-    release,
-    release_csh,
-    release_discrete,
-    release_gshm,
-    release_laplace,
-    release_top_k,
-)
+from mechdesign.histogram.release import checked_histogram, release
 from mechdesign.uncertainty import L1Ball
 
 TARGET = {"epsilon": 1, "delta": "1e-6"}
-PLANS = {"gshm": plan_gshm, "csh": plan_csh, "discrete": plan_discrete, "top-k": plan_top_k}
+PLANS = {"gshm": GshmPlan.of, "csh": CshPlan.of, "discrete": DiscretePlan.of, "top-k": TopKPlan.of}
 NEVER_FLAKES = 1e-12
 
 
@@ -82,7 +74,7 @@ def test_noise_is_bounded_as_it_says():
 
 def test_laplace_noise_on_every_bin():
     counts = {f"b{i}": i % 7 for i in range(20_000)}
-    released = drawn(plan_laplace(scale=2), counts, np.random.default_rng(5))
+    released = drawn(LaplacePlan.of(scale=2), counts, np.random.default_rng(5))
     assert released.keys() == counts.keys()
     errors = [released[label] - counts[label] for label in counts]
     assert stats.kstest(errors, stats.laplace(scale=2).cdf).pvalue > 1e-3
@@ -90,14 +82,14 @@ def test_laplace_noise_on_every_bin():
 
 @pytest.mark.parametrize("count", [1, 20, 60, 90])
 def test_gshm_releases_a_count_as_often_as_the_normal_distribution_says(count):
-    plan, cells = plan_gshm(3, epsilon=1, sigma=15, tau=50), 40_000
+    plan, cells = GshmPlan.of(3, epsilon=1, sigma=15, tau=50), 40_000
     released = drawn(plan, {f"c{i}": count for i in range(cells)}, np.random.default_rng(6))
     chance = stats.norm.sf((51 - count) / 15)
     assert stats.binomtest(len(released), cells, chance).pvalue > 1e-3
     assert min(released.values(), default=99) > 51
 
 
-@pytest.mark.parametrize(("make", "step"), [(plan_csh, None), (plan_discrete, 0.5)])
+@pytest.mark.parametrize(("make", "step"), [(CshPlan.of, None), (DiscretePlan.of, 0.5)])
 def test_correlated_noise_has_its_covariance(make, step):
     k, sigma, runs = 4, 3.0, 4_000
     plan, rng = make(k, epsilon=1, sigma=sigma, tau=40), np.random.default_rng(7)
@@ -119,7 +111,7 @@ def test_new_counters_are_released_with_a_probability_of_at_most_delta(name):
     k, runs = 3, 4_000
     plan, rng = PLANS[name](k, epsilon=2, delta="0.05"), np.random.default_rng(8)
     seen = sum(bool(drawn(plan, {f"c{i}": 1 for i in range(k)}, rng)) for _ in range(runs))
-    assert stats.binomtest(seen, runs, plan.delta, alternative="greater").pvalue > 1e-3
+    assert stats.binomtest(seen, runs, float(plan.delta), alternative="greater").pvalue > 1e-3
     if name in {"gshm", "csh"}:
         assert seen > 0.4 * plan.delta * runs
 
@@ -137,13 +129,13 @@ def test_a_count_equal_to_the_threshold_is_not_released(name):
 
 
 def test_a_threshold_that_no_float_is_holds_strictly():
-    plan = plan_gshm(1, epsilon=1, sigma=8, tau="60.1")
+    plan = GshmPlan.of(1, epsilon=1, sigma=8, tau="60.1")
     assert plan.tau == Fraction("60.1")
     assert list(drawn(plan, {"a": 61, "b": 62}, silent(plan))) == ["b"]
 
 
 def test_top_k_releases_excesses_over_the_next_count():
-    plan = plan_top_k(2, epsilon=1, sigma=8, tau=60)
+    plan = TopKPlan.of(2, epsilon=1, sigma=8, tau=60)
     counts = {"a": 900, "b": 800, "c": 500, "d": 499, "e": 0}
     assert drawn(plan, counts, silent(plan)) == {"a": 400, "b": 300}
     assert drawn(plan, {"a": 900, "b": 800}, silent(plan)) == {"a": 900, "b": 800}
@@ -151,7 +143,7 @@ def test_top_k_releases_excesses_over_the_next_count():
 
 @pytest.mark.parametrize("name", [*PLANS, "laplace"])
 def test_the_order_of_the_input_is_not_seen(name):
-    plan = plan_laplace(scale=1) if name == "laplace" else PLANS[name](9, epsilon=1, sigma=8, tau=60)
+    plan = LaplacePlan.of(scale=1) if name == "laplace" else PLANS[name](9, epsilon=1, sigma=8, tau=60)
     counts = {"b": 500, "z": 700, "a": 500, "m": 900, "c": 500}
     for order in (list(counts), sorted(counts), sorted(counts, key=counts.get)):
         released = drawn(plan, {label: counts[label] for label in order}, silent(plan))
@@ -160,9 +152,9 @@ def test_the_order_of_the_input_is_not_seen(name):
 
 def test_noise_beyond_what_floats_hold_is_refused_by_the_plan_alone():
     for plan in (
-        plan_laplace(scale=10**14 + 1),
-        plan_gshm(3, epsilon=1, sigma=2 * 10**14, tau=10**15),
-        plan_top_k(3, epsilon=1, sigma=9, tau=60, noise="continuous", value_sigma=10**15),
+        LaplacePlan.of(scale=10**14 + 1),
+        GshmPlan.of(3, epsilon=1, sigma=2 * 10**14, tau=10**15),
+        TopKPlan.of(3, epsilon=1, sigma=9, tau=60, noise="continuous", value_sigma=10**15),
     ):
         with pytest.raises(InputError, match=r"of the noise is .*; accepted: at most 10\^14"):
             release({"a": 5, "b": 3}, plan, allow_float_noise=True)
@@ -171,7 +163,7 @@ def test_noise_beyond_what_floats_hold_is_refused_by_the_plan_alone():
 def test_whole_counts_are_clipped_and_rounded():
     counts = {f"b{i}": i % 3 for i in range(500)}
     exact, whole = (
-        drawn(plan_laplace(scale=2), counts, np.random.default_rng(9), whole=choice) for choice in (False, True)
+        drawn(LaplacePlan.of(scale=2), counts, np.random.default_rng(9), whole=choice) for choice in (False, True)
     )
     assert {label: round(max(value, 0)) for label, value in exact.items()} == whole
     assert all(type(value) is int and value >= 0 for value in whole.values())
@@ -185,7 +177,7 @@ def test_nothing_above_0_releases_nothing():
 
 
 def test_secure_randomness_is_drawn_anew():
-    first, second = (release_laplace({"a": 5, "b": 3}, epsilon=1, allow_float_noise=True) for _ in range(2))
+    first, second = (release({"a": 5, "b": 3}, LaplacePlan.of(epsilon=1), allow_float_noise=True) for _ in range(2))
     assert first.counts != second.counts
     assert first.record == second.record
     assert first.record.randomness == "the operating system's secure source"
@@ -196,7 +188,7 @@ def test_secure_randomness_is_drawn_anew():
 )
 def test_columns_are_as_good_as_a_mapping(columns):
     counts = {"a": 900, "b": 400, "c": 2}
-    plan = plan_discrete(3, **TARGET, sigma=8)
+    plan = DiscretePlan.of(3, **TARGET, sigma=8)
     assert drawn(plan, columns(counts), np.random.default_rng(1)) == drawn(plan, counts, np.random.default_rng(1))
 
 
@@ -213,16 +205,17 @@ def test_a_series_is_a_mapping():
 @pytest.mark.parametrize(
     ("make", "delta", "threshold"),
     [
-        (plan_gshm, gshm_delta, gshm_threshold),
-        (plan_csh, csh_delta, csh_threshold),
-        (plan_discrete, discrete_delta, discrete_threshold),
-        (plan_top_k, discrete_delta, discrete_threshold),
+        (GshmPlan.of, gshm_delta, gshm_threshold),
+        (CshPlan.of, csh_delta, csh_threshold),
+        (DiscretePlan.of, discrete_delta, discrete_threshold),
+        (TopKPlan.of, discrete_delta, discrete_threshold),
     ],
 )
 def test_what_is_planned_holds_and_is_the_least(make, delta, threshold):
     best = make(10, **TARGET)
     assert delta(10, best.sigma, best.tau, 1) <= 1e-6
-    assert best.delta == 1e-6
+    assert best.delta == Fraction("1e-6")
+    assert best.record().delta == 1e-6
     for factor in (1.05, 1.2, 2):
         sigma = float(best.sigma) * factor
         plan = make(10, **TARGET, sigma=sigma)
@@ -230,39 +223,41 @@ def test_what_is_planned_holds_and_is_the_least(make, delta, threshold):
         assert plan.tau >= best.tau
         follows = make(10, epsilon=1, sigma=plan.sigma, tau=plan.tau)
         assert follows.delta == pytest.approx(delta(10, plan.sigma, plan.tau, 1), rel=1e-12)
-        assert follows.delta <= 1e-6
+        assert follows.delta <= Fraction("1e-6")
 
 
 def test_laplace_plans_hold():
-    plan = plan_laplace(epsilon="0.5", alpha="0.1")
+    plan = LaplacePlan.of(epsilon="0.5", alpha="0.1")
     assert plan.scale == Fraction(repr(laplace_scale("0.5", "0.1")))
     assert laplace_epsilon(plan.scale, "0.1") <= 0.5
-    follows = plan_laplace(scale=3, alpha="0.1")
+    follows = LaplacePlan.of(scale=3, alpha="0.1")
     assert float(follows.epsilon) == laplace_epsilon(3, "0.1")
-    assert (plan_laplace(epsilon=1).scale, plan_laplace(epsilon=1).delta) == (2, 0)
+    assert (LaplacePlan.of(epsilon=1).scale, LaplacePlan.of(epsilon=1).delta) == (2, 0)
 
 
 def test_alpha_from_other_records():
     ball = L1Ball.from_counts({"a": 60_000, "b": 40_000}, delta="1e-9")
-    plan = plan_laplace(epsilon=1, alpha=ball)
-    assert plan.delta == 1e-9
+    plan = LaplacePlan.of(epsilon=1, alpha=ball)
+    assert plan.delta == Fraction("1e-9")
     assert min(ball.center) - ball.radius / 2 - Fraction(1, 10**12) < plan.alpha <= min(ball.center) - ball.radius / 2
-    assert plan.scale < plan_laplace(epsilon=1).scale
-    assert release_laplace({"a": 5, "b": 3}, epsilon=1, alpha=ball, allow_float_noise=True).record.alpha == plan.alpha
+    assert plan.scale < LaplacePlan.of(epsilon=1).scale
+    assert release({"a": 5, "b": 3}, plan, allow_float_noise=True).record.alpha == plan.alpha
 
 
 def test_no_noise_where_none_is_needed():
-    released = release_laplace({"a": 5, "b": 3}, epsilon=1, alpha="0.5")
+    released = release({"a": 5, "b": 3}, LaplacePlan.of(epsilon=1, alpha="0.5"))
     assert released.counts == {"a": 5, "b": 3}
     assert (released.record.scale, released.record.noise) == (0, "none")
 
 
 def test_continuous_top_k_is_planned_as_csh():
-    assert (plan_top_k(10, **TARGET, noise="continuous").tau,) == (Fraction(repr(csh_best(10, 1, "1e-6")[1])),)
+    assert (TopKPlan.of(10, **TARGET, noise="continuous").tau,) == (Fraction(repr(csh_best(10, 1, "1e-6")[1])),)
 
 
 def test_delta_is_not_shown_smaller_than_it_is():
-    assert plan_gshm(2, epsilon=1, delta="1/3").delta >= Fraction(1, 3)
+    plan = GshmPlan.of(2, epsilon=1, delta="1/3")
+    assert plan.delta == Fraction(1, 3)
+    assert plan.record().delta >= Fraction(1, 3)
 
 
 # The record
@@ -270,7 +265,7 @@ def test_delta_is_not_shown_smaller_than_it_is():
 
 @pytest.mark.parametrize("name", [*PLANS, "laplace"])
 def test_the_record_tells_nothing_of_the_data_and_is_json(name):
-    plan = plan_laplace(epsilon=1) if name == "laplace" else PLANS[name](5, **TARGET, sigma=12)
+    plan = LaplacePlan.of(epsilon=1) if name == "laplace" else PLANS[name](5, **TARGET, sigma=12)
     one, other = (
         release(counts, plan, allow_float_noise=True).record for counts in ({"a": 900}, {"x": 5, "y": 7_000_000})
     )
@@ -289,21 +284,22 @@ def test_the_record_tells_nothing_of_the_data_and_is_json(name):
 
 
 def test_the_record_says_what_was_done_to_the_counts():
-    plan = plan_top_k(1, epsilon=1, sigma=8, tau=60)
-    assert plan.post_processing is None
+    plan = TopKPlan.of(1, epsilon=1, sigma=8, tau=60)
+    assert plan.record().post_processing is None
     top = release({"a": 900}, plan, whole=True).record.post_processing
     assert top.startswith("less the (k+1)-th largest count, which is not released; clipped at 0 and rounded")
-    assert release_discrete({}, 1, **TARGET).record.post_processing == "sorted by falling value, then by label"
+    nothing = release({}, DiscretePlan.of(1, **TARGET))
+    assert nothing.record.post_processing == "sorted by falling value, then by label"
 
 
-def test_a_plan_without_its_noise_is_refused():
-    plan = replace(plan_discrete(1, epsilon=1, sigma=8, tau=60), sigma=None)
-    with pytest.raises(InputError, match="the plan lacks a parameter of its noise"):
-        release({"a": 5}, plan)
+def test_a_record_is_not_a_plan():
+    record = DiscretePlan.of(1, epsilon=1, sigma=8, tau=60).record()
+    with pytest.raises(InputError, match=r"the plan is ReleaseRecord.*; make one by DiscretePlan.of"):
+        release({"a": 5}, record)
 
 
 def test_the_record_names_the_generator():
-    released = release_discrete({"a": 900}, 2, **TARGET, sigma=8, rng=np.random.default_rng(1))
+    released = release({"a": 900}, DiscretePlan.of(2, **TARGET, sigma=8), rng=np.random.default_rng(1))
     assert released.record.randomness == "a generator, for experiments only"
 
 
@@ -313,16 +309,14 @@ def test_the_record_names_the_generator():
 @pytest.mark.parametrize(
     "call",
     [
-        lambda: release_laplace({"a": 1, "b": 1}, epsilon=1),
-        lambda: release_gshm({"a": 1}, 1, epsilon=1, sigma=8, tau=60),
-        lambda: release_csh({"a": 1}, 1, epsilon=1, sigma=8, tau=60),
-        lambda: release({"a": 1}, plan_top_k(1, epsilon=1, sigma=8, tau=60, noise="continuous")),
+        lambda: release({"a": 1, "b": 1}, LaplacePlan.of(epsilon=1)),
+        lambda: release({"a": 1}, GshmPlan.of(1, epsilon=1, sigma=8, tau=60)),
+        lambda: release({"a": 1}, CshPlan.of(1, epsilon=1, sigma=8, tau=60)),
+        lambda: release({"a": 1}, TopKPlan.of(1, epsilon=1, sigma=8, tau=60, noise="continuous")),
     ],
 )
 def test_float_noise_must_be_allowed(call):
-    with pytest.raises(
-        InputError, match=r"as floats.*allow_float_noise=True \(--allow-float-noise\).*release_discrete"
-    ):
+    with pytest.raises(InputError, match=r"as floats.*allow_float_noise=True \(--allow-float-noise\).*DiscretePlan"):
         call()
 
 
@@ -330,7 +324,7 @@ def test_float_noise_must_be_allowed(call):
 def test_more_counters_than_k_are_refused(name):
     plan = PLANS[name](2, epsilon=1, sigma=8, tau=60)
     assert len(drawn(plan, {"a": 900, "b": 900, "c": 0}, None)) == 2
-    with pytest.raises(InputError, match=r"3 counters are above 0, more than k = 2; .*release_top_k"):
+    with pytest.raises(InputError, match=r"3 counters are above 0, more than k = 2; .*TopKPlan"):
         drawn(plan, {"a": 900, "b": 900, "c": 1}, None)
 
 
@@ -363,7 +357,7 @@ def test_any_number_of_counters_may_be_above_0(name):
 )
 def test_what_is_no_histogram_is_refused(counts, message):
     with pytest.raises(InputError, match=message):
-        release_discrete(counts, 5, epsilon=1, sigma=8, tau=60)
+        release(counts, DiscretePlan.of(5, epsilon=1, sigma=8, tau=60))
 
 
 @pytest.mark.parametrize("name", PLANS)
@@ -396,29 +390,29 @@ def test_plans_refuse_what_cannot_be(name, k, options, message):
 
 def test_laplace_refuses_what_cannot_be():
     with pytest.raises(InputError, match="neither epsilon nor scale is given"):
-        plan_laplace()
+        LaplacePlan.of()
     with pytest.raises(InputError, match="both epsilon and scale are given"):
-        plan_laplace(epsilon=1, scale=1)
+        LaplacePlan.of(epsilon=1, scale=1)
     with pytest.raises(InputError, match=r"alpha is 0.4 for 3 bins.*more than 1"):
-        release_laplace({"a": 1, "b": 1, "c": 1}, epsilon="0.1", alpha="0.4", allow_float_noise=True)
+        release({"a": 1, "b": 1, "c": 1}, LaplacePlan.of(epsilon="0.1", alpha="0.4"), allow_float_noise=True)
     ball = L1Ball.from_counts({"a": 600, "b": 400}, delta="1e-3")
     with pytest.raises(InputError, match="the bin 'c' is in the histogram and not in the estimate"):
-        release_laplace({"a": 1, "c": 1, "b": 0}, epsilon=1, alpha=ball, allow_float_noise=True)
+        release({"a": 1, "c": 1, "b": 0}, LaplacePlan.of(epsilon=1, alpha=ball), allow_float_noise=True)
     with pytest.raises(InputError, match="the bin 'b' is in the estimate and not in the histogram"):
-        release_laplace({"a": 1}, epsilon=1, alpha=ball, allow_float_noise=True)
+        release({"a": 1}, LaplacePlan.of(epsilon=1, alpha=ball), allow_float_noise=True)
 
 
 def test_other_noise_and_seeds_are_refused():
     with pytest.raises(InputError, match="the noise is 'uniform'; accepted: 'discrete', 'continuous'"):
-        plan_top_k(2, **TARGET, noise="uniform")
+        TopKPlan.of(2, **TARGET, noise="uniform")
     with pytest.raises(InputError, match=r"rng is 5; accepted: None"):
-        release_top_k({"a": 1}, 2, epsilon=1, sigma=8, tau=60, rng=5)
+        release({"a": 1}, TopKPlan.of(2, epsilon=1, sigma=8, tau=60), rng=5)
 
 
 @pytest.mark.parametrize("noise", ["discrete", "continuous"])
 def test_the_count_subtracted_is_released_with_noise_of_its_own(noise):
     counts = {"a": 900, "b": 500, "c": 40, "d": 3}
-    plan = plan_top_k(2, epsilon=1, sigma=8, tau=60, value_sigma=3, noise=noise)
+    plan = TopKPlan.of(2, epsilon=1, sigma=8, tau=60, value_sigma=3, noise=noise)
     rng = np.random.default_rng(11)
     values = np.array([release(counts, plan, rng=rng, allow_float_noise=True).subtracted for _ in range(2_000)])
     assert abs(values.mean() - 40) < 5 * 3 / math.sqrt(2_000)
@@ -431,18 +425,18 @@ def test_the_count_subtracted_is_released_with_noise_of_its_own(noise):
 def test_a_released_count_costs_delta_or_a_larger_threshold():
     for noise in ("discrete", "continuous"):
         # Little more than the least sigma, so that the divergence of the noise counts.
-        sigma = round(1.05 * float(plan_top_k(10, **TARGET, noise=noise).sigma), 3)
-        plain = plan_top_k(10, **TARGET, sigma=sigma, noise=noise)
-        beside = plan_top_k(10, **TARGET, sigma=sigma, value_sigma=4 * sigma, noise=noise)
+        sigma = round(1.05 * float(TopKPlan.of(10, **TARGET, noise=noise).sigma), 3)
+        plain = TopKPlan.of(10, **TARGET, sigma=sigma, noise=noise)
+        beside = TopKPlan.of(10, **TARGET, sigma=sigma, value_sigma=4 * sigma, noise=noise)
         assert beside.tau > plain.tau
         assert beside.delta == plain.delta
         fixed = {"epsilon": 1, "sigma": sigma, "tau": plain.tau, "noise": noise}
-        assert plan_top_k(10, **fixed, value_sigma=sigma).delta > plan_top_k(10, **fixed).delta
-    assert plan_top_k(10, **TARGET, value_sigma=20).sigma > plan_top_k(10, **TARGET).sigma
+        assert TopKPlan.of(10, **fixed, value_sigma=sigma).delta > TopKPlan.of(10, **fixed).delta
+    assert TopKPlan.of(10, **TARGET, value_sigma=20).sigma > TopKPlan.of(10, **TARGET).sigma
 
 
 @pytest.mark.parametrize("analysis", ["theorem-12", "exact", "exact-extremes-unproved"])
 def test_a_release_states_no_guarantee_that_is_not_proved(analysis):
-    for plan in (plan_csh, lambda k, **given: plan_top_k(k, noise="continuous", **given)):
+    for plan in (CshPlan.of, lambda k, **given: TopKPlan.of(k, noise="continuous", **given)):
         with pytest.raises(InputError, match=r"accepted: proved, theorem-11$"):
             plan(10, **TARGET, analysis=analysis)

@@ -29,9 +29,9 @@ HULL = md.ConvexHull([["0.5", "0.3", "0.2"], ["0.2", "0.2", "0.6"]], labels=["a"
 
 def proved(numerators, bits, known, outputs=(), title=""):
     """A mechanism that promises no more than it has."""
-    ratios = md.prove(np.array(numerators), bits, md.Guarantee(md.Epsilon.of(1), known)).ratios
+    ratios = md.mechanism.prove(np.array(numerators), bits, md.Guarantee(md.Epsilon.of(1), known)).ratios
     guarantee = md.Guarantee(md.Epsilon.of(f"log({max(ratios)})"), known)
-    origin = md.Provenance("0.1.0", "by hand", title) if title else None
+    origin = md.mechanism.Provenance("0.1.0", "by hand", title) if title else None
     return md.Mechanism(np.array(numerators), bits, guarantee, tuple(outputs), None, origin)
 
 
@@ -167,15 +167,16 @@ def test_bits_and_labels_of_a_random_map():
 
 def test_provenance_tells_what_was_done():
     titled = proved([[3, 1], [1, 3]], 2, ANY, title="smoking")
-    assert titled.then({"y1": "y", "y2": "y"}).provenance == md.Provenance(
+    assert titled.then({"y1": "y", "y2": "y"}).provenance == md.mechanism.Provenance(
         md.__version__, "post-processing of 2 outputs by a mapping to 1", "smoking"
     )
     assert titled.then(np.eye(2)).provenance.method == "post-processing of 2 outputs by a random map to 2"
-    assert titled.product(titled).provenance == md.Provenance(
+    assert titled.product(titled).provenance == md.mechanism.Provenance(
         md.__version__, "product of two mechanisms", "smoking & smoking"
     )
     assert titled.product(WARNER).provenance.problem == "smoking"
-    assert WARNER.repeated(3).provenance == md.Provenance(md.__version__, "3 independent reports about one record")
+    origin = md.mechanism.Provenance(md.__version__, "3 independent reports about one record")
+    assert WARNER.repeated(3).provenance == origin
 
 
 @pytest.mark.parametrize(

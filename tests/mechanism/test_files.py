@@ -21,11 +21,9 @@ from mechdesign import (
     L1Ball,
     Mechanism,
     MutualInformation,
-    Optimality,
-    Provenance,
     UncertaintySet,
 )
-from mechdesign.mechanism import files
+from mechdesign.mechanism import Optimality, Provenance, files
 
 COUNTS = {"low": 50, "middle": 30, "high": 20}
 NUMERATORS = np.array([[5, 2, 1], [2, 5, 1], [2, 2, 4]])  # over 2^3; leaks at most log(4), for any prior
@@ -107,7 +105,7 @@ def test_a_saved_mechanism_comes_back_bit_for_bit(tmp_path, saved, ending):
     found = Mechanism.load(first)
     assert_same(found, saved)
     found.save(second)
-    assert second.read_bytes() == files.to_json(saved)
+    assert second.read_bytes() == files.to_json(saved.parts)
     assert sorted(p.name for p in tmp_path.iterdir()) == [f"first{ending}", "second.json"]
 
 
@@ -173,7 +171,7 @@ def test_npz_holds_the_json_beside_the_arrays(tmp_path):
     mechanism().save(tmp_path / "m.npz")
     with np.load(tmp_path / "m.npz", allow_pickle=False) as arrays:
         assert sorted(arrays.files) == ["json", "matrix", "numerators"]
-        assert arrays["json"].tobytes() == files.to_json(mechanism())
+        assert arrays["json"].tobytes() == files.to_json(mechanism().parts)
         assert_array_equal(arrays["numerators"], NUMERATORS)
         assert_array_equal(arrays["matrix"], NUMERATORS / 8)
 
@@ -485,7 +483,7 @@ def test_a_weaker_promise_than_proved_is_accepted(edited):
 
 
 def write_npz(path, **arrays):
-    text = np.frombuffer(files.to_json(mechanism()), dtype=np.uint8)
+    text = np.frombuffer(files.to_json(mechanism().parts), dtype=np.uint8)
     content = {"json": text, "numerators": NUMERATORS, "matrix": NUMERATORS / 8} | arrays
     with path.open("wb") as file:
         np.savez(file, **{name: array for name, array in content.items() if array is not None})
@@ -508,7 +506,7 @@ def test_arrays_that_differ_from_the_json_are_refused(tmp_path, arrays):
 
 
 def test_a_false_guarantee_in_npz_is_a_false_claim(tmp_path):
-    text = files.to_json(mechanism()).replace(b'"epsilon": "1.5"', b'"epsilon": "0.5"')
+    text = files.to_json(mechanism().parts).replace(b'"epsilon": "1.5"', b'"epsilon": "0.5"')
     write_npz(tmp_path / "m.npz", json=np.frombuffer(text, dtype=np.uint8))
     with pytest.raises(GuaranteeError, match="the guarantee is false"):
         Mechanism.load(tmp_path / "m.npz")
@@ -560,7 +558,7 @@ def test_a_damaged_archive_is_refused_or_unharmed(tmp_path):
 def test_members_that_are_no_arrays_are_refused(tmp_path):
     with zipfile.ZipFile(tmp_path / "m.npz", "w") as archive:
         for name in ("json", "numerators", "matrix"):
-            archive.writestr(name, files.to_json(mechanism()))
+            archive.writestr(name, files.to_json(mechanism().parts))
     with pytest.raises(InputError, match=r"m\.npz"):
         Mechanism.load(tmp_path / "m.npz")
 

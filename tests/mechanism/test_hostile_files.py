@@ -53,7 +53,7 @@ def table(guarantee=None, size=3, outputs=None, **changes):
 
 def loaded(content):
     text = content if isinstance(content, bytes) else json.dumps(content).encode()
-    return files.from_json(text, "the file")
+    return Mechanism(*files.from_json(text, "the file"))
 
 
 def refusal(content, kind=InputError):
@@ -141,7 +141,7 @@ def test_the_bound_on_denominators_is_met_at_its_last_digit():
 )
 def test_the_priors_of_honest_files_are_far_from_the_bounds_and_come_back(guarantee, size):
     found = loaded(table(guarantee, size, 1))
-    again = files.from_json(files.to_json(found), "again")
+    again = files.from_json(files.to_json(found.parts), "again")
     assert again.guarantee == found.guarantee
 
 
@@ -234,10 +234,10 @@ def test_a_product_set_of_endless_fractions_is_not_made(monkeypatch):
 
 def test_what_would_take_long_to_prove_is_not_saved(monkeypatch):
     good = loaded(table())
-    assert files.to_json(good)
+    assert files.to_json(good.parts)
     monkeypatch.setattr(schema, "_MOST_STEPS", 10)
     with pytest.raises(InputError, match="the mechanism: 3 outputs over L1Ball"):
-        files.to_json(good)
+        files.to_json(good.parts)
 
 
 def test_the_estimate_of_steps_grows_with_all_that_a_proof_takes():
@@ -298,21 +298,21 @@ def test_letters_beyond_ascii_ask_for_a_shorter_text_or_escapes(monkeypatch):
     assert loaded(plain | {"outputs": ["y" * 999, "z", "w"]}).proof.holds
     good = loaded(other)
     monkeypatch.setattr(files, "_MOST_BYTES_OF_LETTERS", 20)
-    saved = files.to_json(good)
+    saved = files.to_json(good.parts)
     assert saved.isascii()
     assert files.from_json(saved, "the file").inputs == good.inputs
 
 
 def test_what_is_too_large_to_be_loaded_is_not_saved(monkeypatch):
     good = loaded(table())
-    size = len(files.to_json(good))
+    size = len(files.to_json(good.parts))
     for name, bound in (("_MOST_BYTES", size - 1), ("_MOST_VALUES", 20), ("_MOST_VALUES", 8), ("_MOST_COLONS", 3)):
         with monkeypatch.context() as patch:
             patch.setattr(files, name, bound)
             with pytest.raises(InputError, match=rf"{bound}"):
-                files.to_json(good)
+                files.to_json(good.parts)
     monkeypatch.setattr(files, "_MOST_BYTES", size)
-    assert len(files.to_json(good)) == size
+    assert len(files.to_json(good.parts)) == size
 
 
 @pytest.mark.parametrize(

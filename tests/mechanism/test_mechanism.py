@@ -46,6 +46,6 @@ def test_matrix_is_exact_at_52_bits():
 
 
 def test_a_dual_vector_has_one_entry_a_symbol():
-    claim = md.Optimality(md.MutualInformation(), 0.1, 0.2, (0.1, 0.1, 0.1))
+    claim = md.mechanism.Optimality(md.MutualInformation(), 0.1, 0.2, (0.1, 0.1, 0.1))
     with pytest.raises(md.InputError, match="lambda has 3 entries; accepted: 2"):
         md.Mechanism(WARNER, 2, PROMISE, optimality=claim)

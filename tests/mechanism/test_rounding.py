@@ -18,7 +18,7 @@ def test_any_matrix_becomes_a_mechanism_that_is_proved(ball, epsilon, bits, seed
     """Private or not, at any number of bits: what comes out always keeps the guarantee."""
     matrix = random_mechanism(np.random.default_rng(seed), ball.size, 4)
     numerators = round_to_integers(matrix, bits, promise(epsilon, ball))
-    assert md.prove(numerators, bits, promise(epsilon, ball)).holds
+    assert md.mechanism.prove(numerators, bits, promise(epsilon, ball)).holds
 
 
 @given(balls(), epsilons, st.integers(0, 2**32))

@@ -108,7 +108,7 @@ def test_the_first_multipliers_give_bounds(ball, e, utility):
     for center in center_multipliers(ball, e, utility):
         assert center.shape == (ball.size,)
         assert np.isfinite(center).all()
-        assert np.isfinite(md.certify(exact, center).upper_bound)
+        assert np.isfinite(md.optimize.certify(exact, center).upper_bound)
 
 
 def test_the_first_mechanism_is_nearly_optimal():

@@ -24,7 +24,7 @@ def test_any_dual_vector_bounds_the_optimum(ball, epsilon, utility, seed):
     rng = np.random.default_rng(seed)
     for scale in (0.0, 0.01, 1.0):
         multipliers = solved.certificate.multipliers + scale * rng.standard_normal(ball.size)
-        assert md.certify(problem, multipliers).upper_bound >= solved.value
+        assert md.optimize.certify(problem, multipliers).upper_bound >= solved.value
 
 
 @given(balls(least=5), epsilons, st.integers(0, 2**32))
@@ -68,8 +68,8 @@ def test_a_pricing_that_misses_columns_gives_a_bound_that_verification_refuses(m
     multipliers = np.zeros(5)
     with monkeypatch.context() as patch:
         patch.setattr("mechdesign.optimize.pricing.choice.check_listable", MissesColumns)
-        false_bound = md.certify(problem, multipliers).upper_bound
-    true_bound = md.certify(problem, multipliers).upper_bound
+        false_bound = md.optimize.certify(problem, multipliers).upper_bound
+    true_bound = md.optimize.certify(problem, multipliers).upper_bound
     assert false_bound < true_bound
     claim = replace(honest.mechanism.optimality, upper_bound=false_bound, multipliers=tuple(multipliers))
     with pytest.raises(md.GuaranteeError, match="but lambda proves no less than"):
@@ -119,7 +119,7 @@ def test_without_a_claim_only_the_guarantee_is_verified():
 @pytest.mark.parametrize("multipliers", [[0.0], [0.0, np.nan], [[0.0, 0.0]]])
 def test_a_dual_vector_of_the_wrong_shape_is_refused(multipliers):
     with pytest.raises(md.InputError, match=r"accepted: \(2,\), finite"):
-        md.certify(md.DesignProblem(md.L1Ball([0.5, 0.5]), 1), multipliers)
+        md.optimize.certify(md.DesignProblem(md.L1Ball([0.5, 0.5]), 1), multipliers)
 
 
 def test_a_value_above_its_own_bound_is_refused_however_close():
@@ -136,7 +136,7 @@ def test_multipliers_beyond_floats_prove_no_more_than_full_disclosure(epsilon, u
 
     problem = md.DesignProblem(md.L1Ball(["0.5", "0.3", "0.2"]), epsilon, utility)
     for multipliers in ([1.7e308] * 3, [1.7e308, -1.7e308, 1.0]):
-        bound = md.certify(problem, multipliers).upper_bound
+        bound = md.optimize.certify(problem, multipliers).upper_bound
         assert md.design(problem).value <= bound <= full_disclosure(problem)
 
 

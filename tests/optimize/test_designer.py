@@ -120,7 +120,7 @@ def test_full_disclosure_bounds_every_design(utility):
     problem = md.DesignProblem(ball, 1, utility)
     assert utility.value(np.eye(3), ball.prior) <= full_disclosure(problem)
     assert full_disclosure(problem) == pytest.approx(utility.value(np.eye(3), ball.prior), rel=1e-12)
-    poor = md.certify(problem, [1.0, 1.0, 1.0])
+    poor = md.optimize.certify(problem, [1.0, 1.0, 1.0])
     assert poor.upper_bound == full_disclosure(problem)
 
 

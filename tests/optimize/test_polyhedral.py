@@ -174,7 +174,7 @@ def test_garbage_proposals_for_a_hull_bound_the_optimum_all_the_same(monkeypatch
     design = md.design(problem)
     for y in (0.0, 0.3, 5.0, math.nan, math.inf):
         monkeypatch.setattr(gain_duals, "_dual", lambda *given, y=y: (y, hull.member_near(rng.random(5))))
-        assert md.certify(problem, design.certificate.multipliers).upper_bound >= design.value
+        assert md.optimize.certify(problem, design.certificate.multipliers).upper_bound >= design.value
 
 
 def test_the_bound_is_never_below_what_a_mechanism_reaches():
@@ -185,4 +185,4 @@ def test_the_bound_is_never_below_what_a_mechanism_reaches():
             solved = md.design(problem)
             for scale in (0.0, 1e-6, 0.1):
                 multipliers = solved.certificate.multipliers + scale * rng.standard_normal(5)
-                assert md.certify(problem, multipliers).upper_bound >= solved.value - 1e-12 * abs(solved.value)
+                assert md.optimize.certify(problem, multipliers).upper_bound >= solved.value - 1e-12 * abs(solved.value)

@@ -105,7 +105,7 @@ def test_no_bound_is_below_the_exact_maximum_over_all_rays(case, epsilon, negate
     problem = md.DesignProblem(known, epsilon, utility_of(matrix, negated=negated))
     exact = [Fraction(x) for x in multipliers]
     try:
-        certificate = md.certify(problem, multipliers)
+        certificate = md.optimize.certify(problem, multipliers)
     except md.SolverError:
         assert isinstance(known, md.ConvexHull)  # linear programs of such numbers may fail, and then bound nothing
         return
@@ -253,7 +253,7 @@ def test_an_epsilon_that_proofs_cannot_tell_from_0_bounds_its_own_columns():
     """A mass below epsilon lets an entry fall to 0, so that lambda_i counts there."""
     known = md.L1Ball([1 - power_of_ten(-100), power_of_ten(-100)])
     for utility in (md.ExpectedGain([[0, 0]]), md.TotalVariation()):
-        certificate = md.certify(md.DesignProblem(known, "1e-45", utility), [0.0, 5.0])
+        certificate = md.optimize.certify(md.DesignProblem(known, "1e-45", utility), [0.0, 5.0])
         assert certificate.reduced_cost >= 0
-        constant = md.certify(md.DesignProblem(known, "0", utility), [0.0, 5.0])
+        constant = md.optimize.certify(md.DesignProblem(known, "0", utility), [0.0, 5.0])
         assert constant.reduced_cost == pytest.approx(-5)

@@ -39,3 +39,7 @@ def closed_forms(problem: DesignProblem) -> list[ClosedForm]:
     """
     found = [form for solve in _SOLVERS if (form := solve(problem)) is not None]
     return sorted(found, key=lambda form: not form.optimal)
+
+
+def __dir__() -> list[str]:
+    return __all__

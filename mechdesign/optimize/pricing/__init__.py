@@ -6,3 +6,7 @@ from mechdesign.optimize.pricing.listing import ListedPricing, check_listable, p
 from mechdesign.optimize.pricing.price import Price, Pricing
 
 __all__ = ["ListedPricing", "Price", "Pricing", "check_listable", "price_by_guess", "price_by_listing", "pricing_for"]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import mechdesign as md
-from figures.output import BLUE, GREEN, ORANGE, VERMILION, Row
+from figures.lib.output import BLUE, GREEN, ORANGE, VERMILION, Row
 from mechdesign.additive_noise import gaussian_curve, pldp_delta
 
 DELTA_2 = "1e-6"

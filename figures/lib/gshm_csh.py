@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from figures.output import Row
+from figures.lib.output import Row
 from mechdesign.histogram.csh import csh_best, csh_least_sigma, csh_threshold
 from mechdesign.histogram.gshm import gshm_best, gshm_least_sigma, gshm_threshold
 

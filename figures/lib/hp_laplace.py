@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from figures.output import Row
+from figures.lib.output import Row
 from mechdesign.histogram.laplace import laplace_scale
 
 RECORDS = 1_000

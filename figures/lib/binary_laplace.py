@@ -21,13 +21,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 import mechdesign as md
-from figures.output import Row
+from figures.lib.output import Row
 from mechdesign.additive_noise import laplace_scale, laplace_threshold_matrix
 from mechdesign.numerics.epsilon import Epsilon
 from mechdesign.numerics.exact import xlogx
 from mechdesign.uncertainty.concentration import weissman_radius_exact
 
-PROBLEMS = Path(__file__).parent.parent / "problems"
+PROBLEMS = Path(__file__).parent.parent.parent / "problems"
 FEATURES = ("income", "sex")
 ITERATIONS = 100
 Floats = NDArray[np.float64]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import mechdesign as md
-from figures.output import SKY, VERMILION, Row
+from figures.lib.output import SKY, VERMILION, Row
 from mechdesign.pml import output_sensitivity, sensitivity_bound
 
 Floats = NDArray[np.float64]

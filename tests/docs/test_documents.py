@@ -1,0 +1,117 @@
+"""What the documents say of files, links and code is so."""
+
+import json
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+from markdown_it import MarkdownIt
+
+import mechdesign as md
+
+ROOT = Path(__file__).parents[2]
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def blocks(name, language):
+    tokens = MarkdownIt().parse((ROOT / name).read_text())
+    return [token.content for token in tokens if token.type == "fence" and token.info == language]
+
+
+def anchors(path):
+    """Return the anchors of the headings as GitHub makes them."""
+    titles = re.findall(r"^#+ (.*)$", path.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_every_link_leads_somewhere(path):
+    links = re.findall(r"\]\(([^)\s]+)\)", path.read_text())
+    assert links
+    for link in links:
+        place, _, anchor = link.partition("#")
+        if place.startswith("https:"):
+            assert re.fullmatch(r"https://doi\.org/10\.\d{4,}/\S+", link), link
+            continue
+        target = (path.parent / place).resolve() if place else path
+        assert target.exists(), link
+        assert target.is_relative_to(ROOT), link
+        if anchor:
+            assert anchor in anchors(target), link
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_every_table_has_its_columns(path):
+    parsed = MarkdownIt().enable("table").parse(path.read_text())
+    for table in (token for token in parsed if token.type == "inline" and token.content.startswith("|")):
+        pytest.fail(f"not a table: {table.content[:80]}")
+
+
+def described_folders():
+    """Return the files that the architecture lists for each folder, by the folder."""
+    text = (ROOT / "docs" / "architecture.md").read_text().split("## Every file")[1].split("\n## ")[0]
+    parts = re.split(r"^### (\S+)$", text, flags=re.MULTILINE)[1:]
+    return {
+        folder: re.findall(r"^- `([^`]+)`: \S", body, re.MULTILINE)
+        for folder, body in zip(parts[::2], parts[1::2], strict=True)
+    }
+
+
+def test_the_architecture_lists_every_file_of_every_folder_once():
+    tree = {}
+    for path in sorted((ROOT / "mechdesign").rglob("*.py")):
+        tree.setdefault(path.parent.relative_to(ROOT).as_posix(), []).append(path.name)
+    described = described_folders()
+    assert set(described) == set(tree)
+    for folder, names in described.items():
+        assert names == sorted(tree[folder]), folder
+
+
+def test_the_layers_are_those_that_are_kept():
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    layers = next(contract["layers"] for contract in settings if contract["type"] == "layers")
+    kept = [sorted(re.split(r"\s*[|:]\s*", layer)) for layer in layers if layer != "__main__"]
+    known = {name for layer in kept for name in layer}
+    shown = [
+        sorted(known.intersection(re.findall(r"(?:^|  |, )([a-z_]+)(?=,|  |$)", line)))
+        for line in blocks("docs/architecture.md", "text")[0].splitlines()
+    ]
+    assert shown == kept
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_every_module_and_test_that_is_named_exists(path):
+    for name in re.findall(r"`((?:[a-z_]+/)+[a-z_]+\.py)`", path.read_text()):
+        assert (ROOT / name).exists() or (ROOT / "mechdesign" / name).exists(), name
+
+
+def test_the_mechanism_file_that_is_shown_is_one_and_its_reader_reports(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (shown,) = blocks("docs/file-format.md", "json")
+    Path("mechanism.json").write_text(shown)
+    mechanism = md.Mechanism.load("mechanism.json")
+    assert mechanism.proof.holds
+    (reader,) = blocks("docs/file-format.md", "python")
+    names = {}
+    exec(compile(reader, "file-format.md", "exec"), names)  # noqa: S102 - our own document
+    draws = iter(range(4))
+    monkeypatch.setattr("secrets.randbits", lambda bits: next(draws))
+    assert [names["report"]("yes") for _ in range(4)] == ["no", "yes", "yes", "yes"]
+    assert json.loads(shown)["numerators"][1] == [1, 3]
+
+
+@pytest.mark.parametrize("source", blocks("docs/file-format.md", "toml"))
+def test_the_problem_files_that_are_shown_are_designed(source, tmp_path):
+    (tmp_path / "problem.toml").write_text(source)
+    design = md.design(md.read_problem(tmp_path / "problem.toml").problem)
+    assert design.certified
+
+
+def test_the_bibliography_is_that_of_the_citation_file():
+    cited = (ROOT / "CITATION.cff").read_text()
+    (entries,) = blocks("docs/mathematics.md", "bibtex")
+    for title in re.findall(r"^\s+title +=? ?\{(.+)\},$", entries, re.MULTILINE):
+        assert title.replace("{", "").replace("}", "") in cited, title
+    for doi in re.findall(r"doi +=? ?\{(.+)\}", entries):
+        assert doi in cited

@@ -1,0 +1,46 @@
+"""A first notebook, for type checkers: each name of the public face has a type, and no type is unknown."""
+
+from fractions import Fraction
+from typing import assert_type
+
+import numpy as np
+from numpy.typing import NDArray
+
+import mechdesign as md
+
+ball = md.L1Ball.from_counts({"a": 812, "b": 150, "c": 38}, delta=1e-9)
+problem = md.DesignProblem(ball, epsilon=1.0, utility=md.MutualInformation())
+assert_type(problem.uncertainty.radius, Fraction)
+
+design = md.design(problem)
+assert_type(design, md.Design)
+assert_type(design.value, float)
+assert_type(design.upper_bound, float)
+assert_type(design.gap, float)
+assert_type(design.certificate.upper_bound, float)
+assert_type(design.mechanism, md.Mechanism)
+assert_type(design.mechanism.radius, float | None)
+assert_type(design.mechanism.numerators, NDArray[np.int64])
+
+# The set of a problem from a file may be of any class: ask for the ball.
+known = md.read_problem("problem.toml").problem.uncertainty
+assert_type(known, md.UncertaintySet)
+if known.l1_ball is not None:
+    assert_type(known.l1_ball.radius, Fraction)
+
+assert_type(md.verify(design.mechanism), md.Verification)
+assert_type(md.compare(design).best_ldp, md.Design | None)
+assert_type(md.leakage(design.mechanism.matrix, ball.prior), NDArray[np.float64])
+assert_type(md.epsilon_min(design.mechanism.matrix, ball.prior), float | NDArray[np.float64])
+assert_type(md.estimate_frequencies([0, 1], design.mechanism), md.FrequencyEstimate)
+assert_type(md.weissman_radius(1000, 3, 1e-9), float)
+
+assert_type(md.histogram.gshm_delta(3, 1.0, 10.0, 1.0), float)
+assert_type(md.planning.plan(3, samples=1000, epsilon=1, delta=1e-5), md.planning.Plan)
+assert_type(md.uncertainty.kappa([0.5, 0.3, 0.2]), md.uncertainty.Kappa)
+assert_type(md.mechanism.prove(design.mechanism.numerators, 48, design.mechanism.guarantee), md.mechanism.Proof)
+assert_type(md.optimize.certify(problem, [0.0, 0.0, 0.0]), md.optimize.Certificate)
+assert_type(md.pml.worst_case_leakage(design.mechanism.matrix, ball), md.pml.WorstCase)
+assert_type(md.deploy.count_reports(md.deploy.RecordFile("r.csv", "a"), ("y1",)), NDArray[np.int64])
+assert_type(md.additive_noise.laplace_epsilon(1.0, 0.3), float)
+assert_type(md.utility.utility_by_name("mutual-information"), md.Utility)
