@@ -338,3 +338,15 @@ def test_too_many_pairs_are_refused_with_both_ways_out():
 def test_twelve_counters_are_never_refused():
     # Little noise and a large epsilon: mixed pairs have to be integrated.
     assert csh_delta(12, 0.8515, 1.8, 3, "exact") < csh_delta(12, 0.8515, 1.8, 3, "proved")
+
+
+def test_the_fourth_case_of_theorem_12_never_decides():
+    # G(epsilon + log w, mu) <= G(epsilon, mu) + 1 - w, so that the sum of the other terms covers it.
+    rng = np.random.default_rng(4)
+    mu, epsilon = 10 ** rng.uniform(-2, 1, 10_000), 10 ** rng.uniform(-3, 1, 10_000)
+    log_w = -(10 ** rng.uniform(-6, 1.5, 10_000))
+
+    def divergence(e):
+        return norm.cdf(mu / 2 - e / mu) - np.exp(e + norm.logcdf(-mu / 2 - e / mu))
+
+    assert (divergence(epsilon + log_w) <= divergence(epsilon) - np.expm1(log_w) + 1e-12).all()
