@@ -1,17 +1,18 @@
-r"""CSV files as blocks of whole records: what a CSV file is, said once for everything that reads one.
+r"""CSV files as blocks of whole records, and the definition of a CSV file for every reader of the package.
 
 * It is UTF-8 without NUL characters; a byte order mark at its start is skipped. Lines end with LF or CR LF; any other
   carriage return is malformed outside quotes, since programs differ on whether it ends a line.
 * Fields are separated by commas, and every record has as many as the first. A field in quotes holds anything, a quote
   as two; before its opening quote only spaces may stand, after its closing quote nothing. A field without quotes holds
   no quote: programs differ on what it would mean.
-* White space around a field is no part of it, inside quotes or not. White space is what `str.strip` takes it for.
-* An empty line is a record in a file of one column, whose field is empty: so writers put a null there. In a file of
-  more columns no writer puts a record so, and an empty line is no record. The end of the last line starts no record.
+* White space around a field is dropped, inside quotes or not. White space is what `str.strip` removes.
+* In a file of one column an empty line is a record whose field is empty, since writers put a null in this way. In a
+  file of more columns no writer puts a record in this way, and empty lines are skipped. No record follows the end of
+  the last line.
 * A record with its line end fits into a block, and a line of column names into 1 MiB.
 
-`Block.records` reads a block by this definition. pyarrow, which is faster and forgives more, reads the blocks that
-both are sure to read alike; tests hold the two together.
+`Block.records` reads a block by this definition. pyarrow is faster and accepts more, so it reads only those blocks
+that both certainly read alike; tests compare the two.
 """
 
 from __future__ import annotations
@@ -51,16 +52,16 @@ Words = NDArray[np.uint64]
 
 @dataclass(frozen=True)
 class Record:
-    """A record where it stands in a block.
+    """A record, with its place in a block.
 
     Attributes
     ----------
     line : int
-        On which it begins, counted from 1 in the file.
+        The line of the file on which it begins, counted from 1.
     fields : list of str
-        Without white space around them; none for an empty line.
+        Without white space around them; an empty list for an empty line.
     end : int
-        Where the next one begins, in characters from the start of the block.
+        Where the next record begins, in characters from the start of the block.
     """
 
     line: int
@@ -79,7 +80,7 @@ class Block:
     data : bytes
         The records, in UTF-8.
     line : int
-        Where they begin, counted from 1.
+        The line of the file on which they begin, counted from 1.
     """
 
     source: str
@@ -91,7 +92,7 @@ class Block:
         return _count(np.frombuffer(self.data, np.uint8), _LINE_FEED)
 
     def after(self, record: Record) -> Block:
-        """Return what is left of the block after one of its records."""
+        """Return the part of the block that follows one of its records."""
         text = self.data.decode()[: record.end]
         return Block(self.source, self.data[len(text.encode()) :], self.line + text.count("\n"))
 
@@ -100,7 +101,7 @@ class Block:
         return b'"' in self.data
 
     def is_simple(self) -> bool:
-        """Return whether the block is sure to be read alike by everybody, save for the number of fields."""
+        """Return whether all readers certainly read the block alike, apart from the number of fields."""
         data = self.data
         if b"\0" in data or data.startswith(_MARK):  # pyarrow drops a mark at the start of what it is given
             return False
@@ -137,15 +138,15 @@ class Block:
 
 
 def blocks(path: str | os.PathLike[str], size: int = BLOCK_BYTES) -> Iterator[Block]:
-    """Yield a CSV file in blocks; a file that is compressed is known by its ending (``.gz``, ``.bz2``, ``.zst``).
+    """Yield a CSV file in blocks; its ending says whether it is compressed (``.gz``, ``.bz2``, ``.zst``).
 
     Raises
     ------
     InputError
-        Naming the line that is longer than a block, or not UTF-8.
+        Naming the line of a record that is longer than a block, or the line that is not UTF-8.
     """
     source, line, is_last = str(path), 1, False
-    buffer = bytearray(max(size, len(_MARK)))  # begins with a record, of which ``held`` bytes are there already
+    buffer = bytearray(max(size, len(_MARK)))  # its first ``held`` bytes are the start of a record
     view = memoryview(buffer)
     with _opened(path) as stream:
         begun = _filled(stream, view[: len(_MARK)])
@@ -180,7 +181,7 @@ def rows(path: str | os.PathLike[str], size: int = BLOCK_BYTES) -> Iterator[Reco
 
 
 def field_count_error(source: str, record: Record, expected: int) -> InputError:
-    """Return the error for a record of another number of fields than the first."""
+    """Return the error for a record whose number of fields is not that of the first record."""
     found = len(record.fields)
     return InputError(
         f"{source} is malformed, line {record.line}: {found} field{'s' if found > 1 else ''}, while the first line has "
@@ -190,7 +191,7 @@ def field_count_error(source: str, record: Record, expected: int) -> InputError:
 
 @contextmanager
 def _opened(path: str | os.PathLike[str]) -> Iterator[Any]:
-    """Open a file to be read; of one that its ending says is compressed come the bytes that were compressed."""
+    """Open a file for reading, and decompress it if its ending says that it is compressed."""
     import pyarrow as pa
 
     compression = _COMPRESSIONS.get(Path(path).suffix)
@@ -203,7 +204,7 @@ def _opened(path: str | os.PathLike[str]) -> Iterator[Any]:
 
 
 def _filled(stream: Any, place: memoryview) -> int:
-    """Read as many bytes as there is place for, fewer at the end of the file only, and return how many."""
+    """Fill a place with bytes, fewer only at the end of the file, and return how many were read."""
     done = 0
     while done < len(place) and (more := stream.readinto(place[done:])):
         done += more
@@ -211,10 +212,10 @@ def _filled(stream: Any, place: memoryview) -> int:
 
 
 def _last_end(buffer: bytearray) -> int:
-    """Return where the last record ends that ends in a buffer; 0 if there is none.
+    """Return where the last complete record of a buffer ends; 0 if no record ends in it.
 
-    A line end after an odd number of quotes is inside a field. So it is if all quotes before it are where they belong,
-    and a quote that is not is found when its block is read.
+    A line end after an odd number of quotes is inside a field, provided that all quotes before it are allowed where
+    they stand. A quote that is not allowed is found when its block is read.
     """
     end = buffer.rfind(b"\n") + 1
     if end == 0 or b'"' not in buffer:
@@ -230,7 +231,7 @@ def _last_end(buffer: bytearray) -> int:
 def _is_unambiguous(data: bytes) -> bool:
     """Return whether every quote begins or ends a field or is doubled in one, and every CR outside quotes ends a line.
 
-    Each byte is a bit of a word, the first one the lowest, so that some operations do for 64 bytes.
+    Each byte becomes a bit of a word, lowest bit first, so that one operation treats 64 bytes.
     """
     signs = np.frombuffer(data, np.uint8)
     quotes, ends = _as_bits(signs, _QUOTE), _as_bits(signs, _COMMA, _LINE_FEED)
@@ -256,7 +257,7 @@ def _count(signs: Signs, sign: int) -> int:
 
 
 def _as_bits(signs: Signs, *wanted: int) -> Words:
-    """Return in every place whether a wanted sign stands there, a bit each; places after the last sign are 0."""
+    """Return a bit for every sign: whether it is one of those wanted. Bits after the last sign are 0."""
     packed = np.zeros(-(-signs.size // 64) * 8, np.uint8)
     for start in range(0, signs.size, _PIECE_BYTES):
         piece = signs[start : start + _PIECE_BYTES]
@@ -269,21 +270,21 @@ def _as_bits(signs: Signs, *wanted: int) -> Words:
 
 
 def _to_next(words: Words) -> Words:
-    """Return every bit one place further on."""
+    """Return the words with every bit moved to the next place."""
     moved = words << np.uint64(1)
     moved[1:] |= words[:-1] >> np.uint64(63)
     return moved
 
 
 def _to_last(words: Words) -> Words:
-    """Return every bit one place further back."""
+    """Return the words with every bit moved to the place before."""
     moved = words >> np.uint64(1)
     moved[:-1] |= words[1:] << np.uint64(63)
     return moved
 
 
 def _parity(words: Words) -> Words:
-    """Return in every place whether an odd number of bits is set up to there."""
+    """Return at every place whether the number of bits set up to and including it is odd."""
     odd, moved = words.copy(), np.empty_like(words)
     for places in (1, 2, 4, 8, 16, 32):
         np.left_shift(odd, np.uint64(places), out=moved)
@@ -304,7 +305,7 @@ def _check_encoding(block: Block) -> None:
 
 
 def _flaw(text: str, start: int, at: int) -> str:
-    """Say what is wrong with a field that begins at one place and cannot go on at another."""
+    """Return what is wrong with a field that begins at ``start`` and is malformed at ``at``."""
     if text[at] == "\r":
         return "a carriage return that ends no line"
     if text[at] != '"':

@@ -1,4 +1,4 @@
-"""Where outputs go: files that are either whole or absent, and standard output, which is ``-``."""
+"""Outputs: files that are either complete or absent, and standard output, which is ``-``."""
 
 from __future__ import annotations
 
@@ -49,13 +49,13 @@ def accepted_ending(path: Place, endings: Iterable[str]) -> str:
 def check_places(outputs: Iterable[Place | None], inputs: Iterable[Place | None] = ()) -> None:
     """Refuse outputs that cannot be written, or that are an input or another output, before work is spent on them.
 
-    Two names are of one file if they lead to one path, or to one inode: links of either kind count. ``-`` is
-    standard output among the outputs, and standard input among the inputs; None is left out.
+    Two names denote the same file if they lead to the same path or the same inode, through links of either kind.
+    ``-`` is standard output among the outputs, and standard input among the inputs; None is skipped.
 
     Raises
     ------
     InputError
-        As `check_writable` does; for two names of one file; and for an input that is asked of standard input twice.
+        As `check_writable` does; for two names of one file; and for two inputs that are both standard input.
     """
     sources = [_Place.of(path, sys.stdin) for path in inputs if path is not None]
     if sum(source.name == STANDARD for source in sources) > 1:

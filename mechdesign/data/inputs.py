@@ -1,4 +1,4 @@
-"""Where inputs come from: a path, or standard input, which is ``-`` and can be read once only."""
+"""Inputs from a path or from standard input, which is ``-`` and can be read only once."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PIECE = 1 << 20
 
 @dataclass(frozen=True)
 class Spool:
-    """A file that holds what came from standard input: a path for readers, and a name for messages."""
+    """A file that holds the content of standard input: it has a path for readers and a name for messages."""
 
     place: str
 
@@ -34,7 +34,7 @@ class Spool:
 
 @contextmanager
 def readable(path: str, most: int | None = None) -> Iterator[str | Spool]:
-    """Yield what a file is read from: the path itself, or for ``-`` a file with all of standard input.
+    """Yield the file to read: the path itself, or for ``-`` a temporary file that holds all of standard input.
 
     Readers open a file more than once, and Parquet files are read from their end. The file lies in the folder for
     temporary files, readable by its owner alone, and is gone at the end; on Linux it never has a name there.

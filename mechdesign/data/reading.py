@@ -1,4 +1,4 @@
-"""Files as inputs: regular files alone, and no more of them than a bound."""
+"""Read input files: only regular files, and only up to a given size."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from mechdesign.errors import InputError, printable
 
 
 def check_regular(path: str | os.PathLike[str], wanted: str, most: int | None = None) -> None:
-    """Refuse what is not a regular file, or is too long, before it is opened.
+    """Refuse a path that is not a regular file, or a file that is too long, before it is opened.
 
-    Devices and pipes may have no end, and opening a pipe waits for its other end.
+    A device or a pipe may never end, and opening a pipe waits until another process opens it for writing.
 
     Parameters
     ----------
     path : path
-        What is to be read.
+        The file to be read.
     wanted : str
         What to give instead, for the message: ``"a CSV file"``.
     most : int, optional
-        Bytes that it may have.
+        The greatest number of bytes that is accepted.
 
     Raises
     ------
@@ -50,9 +50,9 @@ def read_bounded(path: str | os.PathLike[str], most: int, wanted: str) -> bytes:
     path : path
         The file.
     most : int
-        Bytes that it may have.
+        The greatest number of bytes that is accepted.
     wanted : str
-        What to give instead of what cannot be read, for the message.
+        What to give instead, for the message.
 
     Raises
     ------

@@ -1,7 +1,7 @@
 """Columns of CSV and Parquet files in batches, so that a file of any size is read in constant memory (pyarrow).
 
-Nothing is inferred: every field of a CSV file is text. What a CSV file is, `mechdesign.data.csv_blocks` says.
-Compressed ones are known by their ending (``.gz``, ``.bz2``, ``.zst``).
+Types are not inferred: every field of a CSV file is text. `mechdesign.data.csv_blocks` defines what a CSV file is.
+The ending of a CSV file says whether it is compressed (``.gz``, ``.bz2``, ``.zst``).
 """
 
 from __future__ import annotations
@@ -57,15 +57,15 @@ def open_columns(
     Parameters
     ----------
     path : path
-        Parquet is known by its first bytes; everything else is CSV in UTF-8.
+        A Parquet file is recognised by its first bytes; every other file is read as CSV in UTF-8.
     columns : sequence of str
         Their names, or without a header their indices from 0.
     header : bool
         Whether the first line of a CSV file names the columns.
     show_values : bool
-        Whether messages print what stands in the first line of a CSV file, which may be a record.
+        Whether messages print the first line of a CSV file, which may be a record.
     block_bytes : int, optional
-        How much of a CSV file is read at a time, 4 MiB without it; no record may be longer.
+        How much of a CSV file is read at a time, by default 4 MiB; no record may be longer.
 
     Raises
     ------
@@ -175,7 +175,7 @@ def _open_csv(
 
 
 def _in_parallel(found: Iterator[Block], read: Callable[[Block], Any]) -> Iterator[Any]:
-    """Yield what is read from blocks, in their order, while the next ones are being read."""
+    """Yield the results of reading blocks, in the order of the file, while threads read the next blocks."""
     with ThreadPoolExecutor(_READERS) as pool:
         coming: deque[Future[Any]] = deque()
         for block in found:
@@ -191,8 +191,8 @@ def _first_record(
 ) -> tuple[Record, Iterator[Block]]:
     """Return the first record of a CSV file that is not an empty line, and the blocks of records to be read.
 
-    A header is none of them, nor are the empty lines before it. Without one, a file whose first block has empty lines
-    alone has one column.
+    A header and the empty lines before it are left out of the blocks. If a file without a header has only empty lines
+    in its first block, it has one column.
     """
     for block in found:
         records = list(islice((record for record in block.records() if record.fields), 1))
@@ -223,7 +223,10 @@ def _batch(block: Block, width: int, places: Sequence[int]) -> Any:
 
 
 def _parsed(block: Block, width: int, places: Sequence[int]) -> Any:
-    """Return some columns of a block as pyarrow reads them; None where it refuses, for a reason that others find."""
+    """Return some columns of a block as pyarrow reads them; None if pyarrow refuses the block.
+
+    The reader by definition then says what is wrong.
+    """
     import pyarrow as pa
     import pyarrow.csv as pa_csv
 
@@ -239,7 +242,7 @@ def _parsed(block: Block, width: int, places: Sequence[int]) -> Any:
                 include_columns=fields,
                 column_types=dict.fromkeys(fields, pa.string()),
                 strings_can_be_null=False,
-                check_utf8=False,  # as it was when the block was cut
+                check_utf8=False,  # `blocks` has checked it
             ),
         )
     except pa.ArrowInvalid:
@@ -281,11 +284,10 @@ def _open_parquet(path: str | os.PathLike[str], columns: Sequence[str]) -> Colum
 
 
 def _check_chunks(path: str | os.PathLike[str], file: Any, names: Sequence[str]) -> None:
-    """Refuse a column that takes much memory before any of it is read, since a few bytes can be one huge value.
+    """Refuse a column that takes much memory, before reading any of it: a few compressed bytes can hold a huge value.
 
-    A chunk is read page by page, but one value is one page at least, and takes several times its size when it is read.
-    The sizes are those that the file states: one that lies about them, in its footer and so that its pages are larger,
-    is still read.
+    A chunk is read page by page, but a value lies within one page, and reading it takes several times its size. The
+    sizes are those that the footer of the file states; a file that states smaller sizes than it has is still read.
     """
     leaves = [leaf for leaf in range(len(file.schema)) if file.schema.column(leaf).path in names]
     for group in range(file.num_row_groups):

@@ -1,4 +1,4 @@
-"""Audit of a sampler: what its reports alone show of the leakage, and whether they fit the proved probabilities.
+"""Audit of a sampler: the leakage that its reports alone show, and whether they agree with the proved probabilities.
 
 For every input i and output y the audit computes limits, lower and upper, of the probability that i is reported as y
 (Clopper and Pearson, *The use of confidence or fiducial limits*, Biometrika 26, 1934). By Bonferroni, all of them
@@ -97,7 +97,7 @@ class Audit:
 
     @property
     def consistent(self) -> bool:
-        """Whether the reports fit the proved leakage and every proved probability."""
+        """Whether the reports agree with the proved leakage and with every proved probability."""
         return self.lower_bound <= self.leakage and not self.outside
 
     @property
@@ -115,7 +115,7 @@ def audit(
     rng: np.random.Generator | None = None,
     report: Callable[[str], None] | None = None,
 ) -> Audit:
-    """Draw reports from a sampler, and return what they show of its leakage.
+    """Draw reports from a sampler, and return the leakage that they show.
 
     A lower bound says what the sampler does; it never proves privacy, which `mechdesign.verify` does for the
     integers. A bound above the proved leakage, or a probability outside its limits, proves that the sampler is not
@@ -186,7 +186,7 @@ def audit(
 
 
 def audit_counts(mechanism: Mechanism, counts: ArrayLike, *, failure: object = 1e-9) -> Audit:
-    """Return what counted reports show of the leakage of the sampler that gave them.
+    """Return the leakage of a sampler that the counts of its reports show.
 
     For samplers that cannot be called from Python. The numbers of reports must not depend on the reports.
 
@@ -315,7 +315,7 @@ def _checked_mechanism(mechanism: object) -> Mechanism:
 
 
 def _checked_reports(reports: Any, size: int, outputs: int) -> Codes:
-    """Return what a sampler returned, after checking that it is a code of an output for each record."""
+    """Return the reports of a sampler, after checking that they hold the code of an output for each record."""
     codes = np.asarray(reports)
     if codes.dtype.kind not in "iu" or codes.shape != (size,):
         raise InputError(

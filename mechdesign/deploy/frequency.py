@@ -27,7 +27,7 @@ _TARGETS = ("population", "records")
 
 @dataclass(frozen=True, eq=False)
 class FrequencyEstimate:
-    """What reports tell of the frequencies of the true categories. All arrays are in the order of ``labels``.
+    """Estimates of the frequencies of the true categories, from reports. All arrays are in the order of ``labels``.
 
     Attributes
     ----------
@@ -278,13 +278,13 @@ def _limits(estimator: LinearEstimator, ranges: Ranges, sample: _Sample, confide
 
 
 def _extended(limits: Floats, ranges: Floats) -> Floats:
-    """Return limits cut with [0, 1], then extended to hold other ranges, shapes (N, 2)."""
+    """Return limits cut to [0, 1], then widened so that they include other ranges, shapes (N, 2)."""
     cut = np.clip(limits, 0.0, 1.0)
     return np.column_stack([np.minimum(cut[:, 0], ranges[:, 0]), np.maximum(cut[:, 1], ranges[:, 1])])
 
 
 def _weighing_prior(mechanism: Mechanism) -> Floats:
-    """Return the reference prior, or halfway from it to the uniform one if some output has probability 0 at it."""
+    """Return the reference prior, or its mean with the uniform prior if it gives some output probability 0."""
     prior = mechanism.guarantee.uncertainty.prior
     return prior if (prior @ mechanism.matrix).all() else (prior + 1 / len(prior)) / 2
 
@@ -338,6 +338,6 @@ def _tabled(table: Mapping[Any, Any], outputs: tuple[str, ...]) -> list[int]:
 
 
 def _is_table(reports: Any, outputs: tuple[str, ...]) -> bool:
-    """Return whether a pandas Series has outputs for its index, as what ``value_counts`` returns."""
+    """Return whether the index of a pandas Series consists of outputs, as that of ``value_counts`` does."""
     index = getattr(reports, "index", None)
     return hasattr(reports, "to_dict") and index is not None and len(index) > 0 and set(index) <= set(outputs)

@@ -1,4 +1,4 @@
-"""What a mechanism lets be known of the frequencies of its inputs.
+"""Which frequencies of the inputs of a mechanism its reports determine.
 
 Reports show theta only through the distribution of outputs ``A^T theta``. A sum ``r^T theta`` is identifiable, that is
 determined by that distribution, exactly when r is in the range of A: then A u = r for some u, and ``r^T theta`` is
@@ -25,7 +25,7 @@ _PRIMAL = 4  # as HiGHS numbers its simplex methods
 
 @dataclass(frozen=True, eq=False)
 class Identification:
-    """Which categories a mechanism tells apart.
+    """Which categories the reports of a mechanism distinguish.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class Identification:
 
 
 def identify(matrix: Floats) -> Identification:
-    """Return what a mechanism lets be known, from the singular values of its matrix.
+    """Return which categories a mechanism distinguishes, from the singular values of its matrix.
 
     Columns are first divided by the square roots of their means, so that rare outputs count as they inform. Singular
     values below 1e-8 of the greatest count as 0.
@@ -79,7 +79,7 @@ def identify(matrix: Floats) -> Identification:
 
 
 def _components(linked: NDArray[np.bool_]) -> tuple[NDArray[np.intp], ...]:
-    """Return the connected components of a graph, by their least members."""
+    """Return the connected components of a graph, in the order of their least members."""
     from scipy.sparse.csgraph import connected_components
 
     count, names = connected_components(linked, directed=False)
@@ -114,7 +114,7 @@ class Ranges:
 
 
 def identified_ranges(matrix: Floats, found: Identification, theta: Floats) -> Ranges:
-    """Return what the distribution of outputs says of the categories that it does not determine.
+    """Return bounds on the categories that the distribution of outputs does not determine.
 
     Each bound is a linear program over the frequencies of a group that give the same distribution. In groups of more
     than 200 categories it is replaced by what single outputs say, ``0 <= theta_i <= min_j (A^T theta)_j / A_ij``,
@@ -157,7 +157,7 @@ def identified_ranges(matrix: Floats, found: Identification, theta: Floats) -> R
 
 
 def _identifiable_sums(null: Floats) -> Floats:
-    """Return orthonormal columns that span what is orthogonal to the null vectors of a group."""
+    """Return orthonormal columns that span the orthogonal complement of the null vectors of a group."""
     left, values, _ = np.linalg.svd(null)
     basis: Floats = left[:, int((values > _INVISIBLE).sum()) :]
     return basis
@@ -184,7 +184,7 @@ def _proofs(basis: Floats, theta: Floats) -> tuple[Floats, Floats]:
 
 
 def _proofs_by_outputs(rows: Floats, theta: Floats) -> Floats:
-    """Return for each category of a group the multiple of one column that bounds it from above best, shape (m, m)."""
+    """Return for each category of a group the multiple of a column that is its best upper bound, shape (m, m)."""
     bounds = np.divide(theta @ rows, rows, out=np.full(rows.shape, np.inf), where=rows > 0)
     best = bounds.argmin(axis=1)
     proofs: Floats = rows[:, best] / rows[np.arange(len(rows)), best]

@@ -109,7 +109,7 @@ def maximum_likelihood(matrix: Floats, counts: Floats) -> MaximumLikelihood:
 
 
 def _gap(columns: Floats, fractions: Floats, theta: Floats, prices: Floats) -> float:
-    """Return how far the log-likelihood of one report is below the bound that the prices give, at most."""
+    """Return an upper bound on how far the log-likelihood of a report is below the bound that the prices give."""
     products = prices * (theta @ columns)
     return float(np.log((columns @ prices).max()) + fractions @ np.log1p((fractions - products) / products))
 
@@ -180,7 +180,7 @@ def _step(columns: Floats, fractions: Floats, at: _Point) -> _Point:
 
 
 def _without_traces(theta: Floats, free: NDArray[np.bool_]) -> Floats:
-    """Return theta with zeros where the interior point method left traces."""
+    """Return theta with zeros for the tiny entries that the interior point method leaves."""
     return np.where(~free & (theta < _EPS), 0.0, theta)
 
 

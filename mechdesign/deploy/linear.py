@@ -69,7 +69,7 @@ class LinearEstimator:
 
 
 def greatest_mean(functionals: Floats, fractions: Floats, radius: Floats) -> Floats:
-    """Return the greatest mean of each u over the output distributions that the reports do not contradict.
+    """Return the greatest mean of each u over the output distributions that are consistent with the reports.
 
     These are the p with ``sum_j (p_j - w_j)^2 / p_j <= radius``, w being the fractions of reports. With radius z^2 / n
     they are a score region: for two outputs it is Wilson's interval, and where the normal approximation is good the
@@ -127,7 +127,7 @@ def greatest_mean(functionals: Floats, fractions: Floats, radius: Floats) -> Flo
 
 @dataclass(frozen=True, eq=False)
 class Noise:
-    """What the mechanism adds to the estimates of one report, given the records.
+    """The error that the mechanism adds to the estimates from a report, given the records.
 
     Attributes
     ----------
@@ -151,7 +151,7 @@ class Noise:
         return cls(variance, theta @ (cube - 3 * mean * square + 2 * mean**3), own)
 
     def margins(self, reports: int, z: Floats) -> tuple[Floats, Floats]:
-        """Return how far below and above the estimate the frequency among the records may be.
+        """Return how far the frequency among the records may be below and above the estimate.
 
         z standard errors, the one above with the variance at the limit itself, and widened by the skewness of the
         noise (the second term of Cornish and Fisher): outputs that are rare make few but large errors.

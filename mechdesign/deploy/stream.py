@@ -1,4 +1,4 @@
-"""Files in, files out: records privatized, and reports counted, in constant memory."""
+"""Privatize the records of a file into another file, and count the reports of a file, in constant memory."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from mechdesign.mechanism.sampler import random_bytes
 
 Report = Callable[[str], None]
 ENDINGS = (".csv", ".parquet")
-_SPECIAL = '",\r\n'  # what a field of a CSV file holds only between quotes
+_SPECIAL = '",\r\n'  # a field of a CSV file that holds one of these needs quotes
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class RecordFile:
     header : bool
         Whether the first line of a CSV file names the columns.
     show_values : bool
-        Whether messages print a record that is refused; without it they name its row alone.
+        Whether messages print a record that is refused; by default they name only its row.
     """
 
     path: str | os.PathLike[str]
@@ -52,13 +52,13 @@ class RecordFile:
         return self.column if self.header else str(index_from(self.column))
 
     def open(self, *others: str) -> Columns:
-        """Open the column, beside others of the file."""
+        """Open the column, together with other columns of the file."""
         return open_columns(self.path, [self.column, *others], header=self.header, show_values=self.show_values)
 
     def batches(self, columns: Columns, alphabet: Alphabet) -> Iterator[tuple[Codes, Any]]:
-        """Yield the codes of the column, in batches, each beside the batch itself.
+        """Yield the codes of the column batch by batch, each with the batch itself.
 
-        Integers in Parquet files are taken for the labels that they print as.
+        An integer in a Parquet file stands for the label that is its decimal text.
 
         Raises
         ------
@@ -81,7 +81,7 @@ class RecordFile:
             before += batch.num_rows
 
 
-def privatize_file(  # noqa: PLR0913 - what is done to records, and where it goes
+def privatize_file(  # noqa: PLR0913 - the files, the mechanism, and the treatment of records
     records: RecordFile,
     output: str | os.PathLike[str],
     mechanism: Mechanism,
@@ -95,23 +95,23 @@ def privatize_file(  # noqa: PLR0913 - what is done to records, and where it goe
 ) -> int:
     r"""Replace a column of records by reports, and write it to another file.
 
-    The file is read in batches, so that its size does not matter; the output is whole or absent.
+    The file is read in batches, so files of any size fit into memory; the output is either complete or absent.
 
     Parameters
     ----------
     records : RecordFile
-        Labels of the mechanism's inputs, as text.
+        The source and its column, which holds labels of the mechanism's inputs.
     output : path
         ``.csv`` or ``.parquet``. It has a header if the source has one. ``-`` is CSV on standard output, where an
         error may leave a part.
     mechanism : Mechanism
         Its inputs are the alphabet.
     keep : sequence of str
-        Other columns to be copied; all others are dropped, and so is what the file says of columns beside their names
-        and types. An index of pandas (``__index_level_0__``) is copied as it is. **What is kept can undo the privacy**:
-        the guarantee speaks of the report alone, not of the report together with columns that tell of the record.
+        Other columns to be copied. All remaining columns are dropped, and so are the metadata of columns. An index of
+        pandas (``__index_level_0__``) is copied as it is. **What is kept can undo the privacy**: the guarantee holds
+        for the report alone, not for the report together with columns that depend on the record.
     overwrite : bool
-        Whether a file that stands there is replaced. Each run draws anew, and two published runs leak more than one.
+        Whether an existing output is replaced. Each run draws anew, and two published runs leak more than one.
     unknown, missing, rng
         As in `Mechanism.privatize`.
     report : callable, optional
@@ -173,7 +173,7 @@ def count_reports(reports: RecordFile, labels: tuple[str, ...], *, report: Repor
     Parameters
     ----------
     reports : RecordFile
-        Where they are.
+        The file and its column of reports.
     labels : tuple of str
         All labels that may occur.
     report : callable, optional
@@ -182,7 +182,7 @@ def count_reports(reports: RecordFile, labels: tuple[str, ...], *, report: Repor
     Raises
     ------
     InputError
-        For unreadable or malformed input, and a value that is none of the labels (its row is named).
+        For unreadable or malformed input, and for a value that is not among the labels (its row is named).
     """
     columns = reports.open()
     counts = np.zeros(len(labels), dtype=np.int64)
@@ -197,7 +197,7 @@ def count_reports(reports: RecordFile, labels: tuple[str, ...], *, report: Repor
 def _writer(
     ending: str, file: BinaryIO, columns: Columns, records: RecordFile, labels: Sequence[str]
 ) -> Iterator[Callable[[Any], None]]:
-    """Yield what writes one batch, whose reports are among the labels."""
+    """Yield a function that writes a batch, whose reports are among the labels."""
     if ending == ".parquet":
         with _parquet_writer(file, columns, records) as write:
             yield write
@@ -214,10 +214,10 @@ def _writer(
 
 @contextmanager
 def _parquet_writer(file: BinaryIO, columns: Columns, records: RecordFile) -> Iterator[Callable[[Any], None]]:
-    """Yield what writes one batch to a Parquet file whose row groups have one size, whatever those of the source.
+    """Yield a function that writes a batch to a Parquet file whose row groups have the same size for every source.
 
-    Batches end where the blocks of a CSV file or the row groups of a Parquet file do, and so does what fields say of
-    themselves come from there: either could tell of what is dropped.
+    Batches end where the blocks or row groups of the source end, and the metadata of fields come from the source as
+    well. Both could disclose something of the dropped columns, so neither is copied.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq

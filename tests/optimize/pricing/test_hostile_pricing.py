@@ -118,7 +118,7 @@ FAST_GROWING = ["chi-square", "fourth power", "square"]
 
 @st.composite
 def rare_symbols(draw):
-    """Masses of many magnitudes, a radius that may take all of the rarest, and multipliers that do not hide its rays."""
+    """Masses of many magnitudes, a radius above the rarest one, and multipliers that do not hide the rays of it."""
     exponents = draw(st.lists(st.integers(1, 12), min_size=1, max_size=2))
     rare = [Fraction(draw(st.integers(1, 9)), 10**exponent) for exponent in exponents]
     weights = [Fraction(draw(st.integers(1, 9))), *rare]
