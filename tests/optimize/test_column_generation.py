@@ -13,7 +13,9 @@ from tolerances import CERTIFIED
 
 import mechdesign as md
 from mechdesign.optimize.closed_form import randomized_response
+from mechdesign.optimize.column_generation import ColumnGeneration
 from mechdesign.optimize.master import Master
+from mechdesign.optimize.pricing import ListedPricing, check_listable
 from mechdesign.optimize.pricing.by_counts import CountPricing
 
 RADII = ("0", "0.01", "0.05", "0.2", "0.5", "1", "1.6", "2")
@@ -311,3 +313,14 @@ def test_progress_tells_of_columns_value_and_gap():
     told = []
     md.design(EARLY, report=told.append)
     assert any(line.startswith("column generation: ") and "gap" in line for line in told)
+
+
+@pytest.mark.parametrize("radius", ["0", "0.05", "2"])
+def test_a_list_of_rays_is_a_pricing_that_column_generation_can_use(radius):
+    problem = md.DesignProblem(md.L1Ball.from_counts([50, 30, 15, 4, 1], radius=radius), 1)
+    pricing = ListedPricing(check_listable(problem.uncertainty, math.e), problem.utility)
+    solution = ColumnGeneration(problem, pricing, lambda step: None).solve(1e-9, None)
+    bound = md.certify(problem, solution.multipliers, pricing).upper_bound
+    assert 0 <= bound - problem.utility.value(solution.matrix, problem.uncertainty.prior) <= CERTIFIED
+    costs = problem.utility.mu(pricing.guess(np.zeros(5)), problem.uncertainty.prior)
+    assert costs.max() == pytest.approx(pricing.price(pricing.centers()[0]).upper)

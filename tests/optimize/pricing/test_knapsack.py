@@ -130,6 +130,23 @@ def test_column_generation_ends_with_a_certificate(size, radius):
     assert 0 <= bound - problem.utility.value(solution.matrix, ball.prior) <= 1e-6
 
 
+def test_kinds_return_what_they_find_and_do_not_change():
+    ball = long_ball(np.random.default_rng(3), 8, "0.3", "ties")
+    multipliers = averaged(ball, 0.3 * ball.prior * np.random.default_rng(4).random(8))
+    searched = KnapsackPricing(ball, math.e, md.MutualInformation())._search(multipliers)
+    assert {type(kind).__name__ for kind in searched.kinds} >= {"KindA", "KindB", "KindC", "KindD"}
+    for kind in searched.kinds:
+        before = {name: id(value) for name, value in vars(kind).items()}
+        peak = kind.relaxation(-10.0, LEAST).peak
+        batches = [*kind.prefixes(), *kind.neighbours(peak), *kind.columns_above(-10.0, LEAST)]
+        assert sum(batch.looked_at for batch in batches) > 0
+        assert {name: id(value) for name, value in vars(kind).items()} == before
+        assert kind.split(peak)
+    assert searched.looked_at == 0
+    assert searched.found.columns().shape == (8, 0)
+    assert searched.found.greatest == -multipliers.sum()
+
+
 class DropsSets(KnapsackPricing):
     """A search that loses a part of its first split: the sets that hold a certain symbol."""
 
