@@ -55,7 +55,7 @@ _SCHEMA = "mechdesign/estimate/1"
     type=float,
     default=0.95,
     show_default=True,
-    help="Confidence of each interval, strictly between 0 and 1.",
+    help="Level of each interval, strictly between 0 and 1.",
 )
 @show_values_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")

@@ -1,4 +1,4 @@
-"""Progress on standard error, from the second second on."""
+"""Progress on standard error, for commands that take more than a second."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PAUSE = 5.0
 
 
 class Progress:
-    """A context whose value is called with one line for each longer step.
+    """A context manager whose value is called with one line for each longer step.
 
     On a terminal a spinner shows the step at hand; elsewhere each step is a line, and one
     that repeats itself with other numbers a line every few seconds. A command that takes less

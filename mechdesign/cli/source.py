@@ -114,7 +114,7 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.option(
         "--radius",
         metavar="R",
-        help="l1 radius in [0, 2], instead of --delta. Without either it is 0: the distribution is known.",
+        help="l1 radius in [0, 2], instead of --delta. Without both it is 0, a known distribution.",
     ),
     click.option(
         "--samples", metavar="N", type=int, help="Sample size behind --delta, if not the total of the counts."

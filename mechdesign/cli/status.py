@@ -1,4 +1,4 @@
-"""The exit status of a command, and the line that tells an error."""
+"""The exit status of a command, and the line that describes an error."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _OPTIONS = {
 
 
 def status_of(arguments: Sequence[str] | None) -> int:
-    """Run a command and return its exit status, after telling an error in one line on standard error."""
+    """Run a command and return its exit status, after printing an error in one line on standard error."""
     try:
         status = commands.main(args=arguments, prog_name="mechdesign", standalone_mode=False)
         if sys.stdout is not None:
@@ -41,7 +41,7 @@ def status_of(arguments: Sequence[str] | None) -> int:
 
 
 def _answer(error: BaseException) -> tuple[str, int]:
-    """Return the line that tells an error, and its exit status."""
+    """Return the line that describes an error, and its exit status."""
     if isinstance(error, click.ClickException):
         answer = _usage(error), InputError.exit_status
     elif isinstance(error, MechdesignError):
@@ -62,7 +62,7 @@ def _answer(error: BaseException) -> tuple[str, int]:
 
 
 def _usage(error: click.ClickException) -> str:
-    """Return what is wrong with the arguments; of those that are missing altogether, the help."""
+    """Return what is wrong with the arguments; the help where there are no arguments."""
     message, context = error.format_message(), getattr(error, "ctx", None)
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         return message
@@ -75,14 +75,14 @@ def _cut(message: str) -> str:
 
 
 def _in_options(message: str) -> str:
-    """Return a message that names parameters of Python, with the options of the command line instead."""
+    """Return a message with the options of the command line instead of the parameters of Python."""
     for parameter, option in _OPTIONS.items():
         message = message.replace(parameter, option)
     return message
 
 
 def _refusal(error: OSError) -> str:
-    """Return what the operating system refused that no command foresees."""
+    """Return the message for an error of the operating system that no command handles itself."""
     try:
         Path.cwd()
     except OSError as gone:

@@ -1,4 +1,4 @@
-"""Standard output and error as commands write to them: every text can be printed, and a failure to print has words."""
+"""Standard output and error for commands: every text can be printed, and a failed write gives a clear error."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class _Escaping(io.TextIOWrapper):
 
     def failed(self, error: OSError) -> None:
         """Say that text could not be written."""
-        if isinstance(error, BrokenPipeError):  # the reader went away, which is left to whoever runs the command
+        if isinstance(error, BrokenPipeError):  # the reader went away, which the caller handles
             raise error
         raise InputError(
             f"cannot write to standard output: {error.strerror or error}; direct it to a place with room"
@@ -63,7 +63,7 @@ class _Escaping(io.TextIOWrapper):
 
 
 class _EscapingError(_Escaping):
-    """Standard error: where it cannot be written nobody can be told, and the exit status speaks alone."""
+    """Standard error. If it cannot be written there is no place for a message, and only the exit status remains."""
 
     def failed(self, error: OSError) -> None:
         """Say nothing."""

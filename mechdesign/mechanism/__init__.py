@@ -1,4 +1,4 @@
-"""What is exported: integer matrices with a guarantee proved in exact arithmetic."""
+"""Mechanisms: integer matrices with a guarantee proved in exact arithmetic."""
 
 from mechdesign.mechanism.claims import Optimality, Provenance
 from mechdesign.mechanism.mechanism import Mechanism, Repair

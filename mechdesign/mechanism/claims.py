@@ -1,4 +1,4 @@
-"""What comes with a mechanism beside its guarantee: a claim of optimality, and where it comes from."""
+"""A claim of optimality, and the provenance of a mechanism."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from mechdesign.utility import Utility
 
 @dataclass(frozen=True)
 class Optimality:
-    """A claim that no mechanism with the same guarantee does better than the upper bound.
+    """A claim that no mechanism with the same guarantee has a utility above the upper bound.
 
     Attributes
     ----------
     utility : Utility
-        Of what.
+        The utility of the claim.
     value : float
         Utility of the integers, in its unit.
     upper_bound : float
-        No mechanism with the guarantee has more, rounded outward.
+        No mechanism with the guarantee has more utility; rounded outward.
     multipliers : tuple of float
         The dual vector lambda, from which anyone can compute the bound again.
     within_simplex : bool
@@ -40,7 +40,7 @@ class Optimality:
 
 @dataclass(frozen=True)
 class Provenance:
-    """Where a mechanism comes from: software version, method, and the title of its problem."""
+    """The software version and the method that made a mechanism, and the title of its problem."""
 
     version: str
     method: str

@@ -59,7 +59,7 @@ def then(
             )
         return _merged(mechanism, post)
     matrix, names = _stochastic(post, mechanism.outputs, outputs)
-    # The guarantee that the integers keep, not the one that they have: so rounding cannot raise the leakage either.
+    # Rounding keeps this guarantee, whose epsilon is the leakage of the integers, so it cannot raise the leakage.
     kept = Guarantee(_logarithm(_worst(proof)), mechanism.guarantee.uncertainty.exact_set)
     processed = from_own_floats(
         mechanism.matrix @ matrix,
@@ -132,7 +132,7 @@ def _sum_of_epsilons(first: Parts, second: Parts, proofs: tuple[Proof, Proof]) -
     total = first.guarantee.epsilon + second.guarantee.epsilon
     if _worst(proofs[0]) * _worst(proofs[1]) <= total.exp_down:
         return total
-    # Both mechanisms spend their epsilons to the last of 128 bits, more than the rational below exp of the sum has.
+    # Both mechanisms use their epsilons up to the last of 128 bits, and the rational below exp of the sum has fewer.
     return Epsilon.of(f"log({first.guarantee.epsilon.exp_down * second.guarantee.epsilon.exp_down})")
 
 
@@ -183,7 +183,7 @@ def repeated(mechanism: Parts, times: int, *, bits: int | None = None, separator
 def _combinations(columns: list[list[int]], times: int) -> Iterator[tuple[tuple[int, ...], list[int]]]:
     """Yield every combination of outputs that can occur, as rising indices, with the product of its columns.
 
-    The order of reports is not in it: the column stands for one order.
+    The column is the likelihood of one order of the reports; all orders have the same.
     """
     open_ends: list[tuple[tuple[int, ...], list[int]]] = [((), [1] * len(columns[0]))]
     while open_ends:
@@ -206,7 +206,7 @@ def _worst(proof: Proof) -> Fraction:
 
 
 def _logarithm(ratio: Fraction) -> Epsilon:
-    # For a guarantee that is proved here and written nowhere: the ratio may have more digits than files hold.
+    # Only for rounding, never written to a file: the ratio may have more digits than files hold.
     return Epsilon(f"log({rounded_text(ratio)})", None, ratio)
 
 

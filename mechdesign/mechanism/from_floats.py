@@ -1,9 +1,9 @@
 """Mechanisms from matrices of floats: as they are, repaired, or as a solver left them.
 
-A matrix of another's making is taken when it keeps the guarantee as it stands, up to the errors of its floats, and
-rounding to integers is then all that changes it. One that does not is refused, unless a repair is asked for, which
-says how far it moved the matrix. What a solver returns keeps its constraints to a tolerance only: it is always
-repaired, and what that costs shows in the value of the integers, beside the certified bound.
+A user's matrix is accepted if it keeps the guarantee up to the errors of its floats; rounding to integers is then its
+only change. A matrix that does not keep the guarantee is refused, unless the user asks for a repair, which returns how
+far it moved the matrix. A solver's matrix keeps its constraints to a tolerance only. It is always repaired, and the
+loss shows in the value of the integers, beside the certified bound.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.exact import log_up, over_common_denominator
 from mechdesign.numerics.tolerances import FLOAT_LEAKAGE, FLOAT_MOVE, WEIGHT_SUM
 
-_SHARE = 2.0**-40  # to which the mixture of a repair is found
+_SHARE = 2.0**-40  # accuracy of the mixture of a repair
 
 
 def from_matrix(matrix: ArrayLike, guarantee: Guarantee, *, bits: int, outputs: Sequence[object] | None) -> Parts:
@@ -117,7 +117,7 @@ def row_stochastic(matrix: Floats, name: str) -> Floats:
 def _given(
     matrix: ArrayLike, guarantee: Guarantee, bits: int, outputs: Sequence[object] | None
 ) -> tuple[Floats, tuple[str, ...] | None]:
-    """Return a matrix of another's making, checked, and the labels of its outputs: those of its columns by default."""
+    """Return a user's matrix, checked, and the labels of its outputs: by default those of its columns."""
     checked_bits(bits)
     if not isinstance(guarantee, Guarantee):
         raise InputError(f"the guarantee is {shorten(guarantee)}; give a Guarantee(epsilon, uncertainty)")
@@ -148,7 +148,7 @@ def _check_leakage(matrix: Floats, names: tuple[str, ...] | None, guarantee: Gua
 
 
 def _halfway(matrix: Floats, within: Floats, guarantee: Guarantee) -> Floats:
-    """Return the mixture of a matrix and one with the guarantee that has it too, in floats, and least of the latter.
+    """Return the mixture of a matrix and one with the guarantee that has the guarantee and is closest to the former.
 
     ``max v - e h(v)`` is convex in the column v, so such mixtures are an interval.
     """

@@ -1,4 +1,4 @@
-"""The mechanism that leaves the house: integers, labels, a proved guarantee."""
+"""The mechanism as it is exported: integers, labels, and a guarantee that is proved."""
 
 from __future__ import annotations
 
@@ -32,22 +32,22 @@ class Mechanism:
     numerators : int64 array, shape (N, M)
         Row i over 2^bits is the distribution of the output when the input is symbol i.
     bits : int
-        1 to 52; 48 wherever nothing else is said.
+        1 to 52.
     guarantee : Guarantee
-        What is promised, and for which priors.
+        Epsilon, and the priors for which it holds.
     outputs : sequence of str, optional
         Labels of the outputs; ``y1`` to ``yM`` by default.
     optimality : Optimality, optional
-        A claim about utility. `mechdesign.verify` checks it.
+        A claim that the utility is greatest. `mechdesign.verify` checks it.
     provenance : Provenance, optional
-        Where it comes from.
+        The software and the method that made the mechanism.
 
     Raises
     ------
     InputError
-        If the integers are no mechanism.
+        If the integers are not a mechanism.
     GuaranteeError
-        If the guarantee is false: no such object exists, so nothing unproved can be saved.
+        If the guarantee is false. So every `Mechanism` has a proved guarantee.
 
     Examples
     --------
@@ -105,25 +105,26 @@ class Mechanism:
         optimality: Optimality | None = None,
         provenance: Provenance | None = None,
     ) -> Mechanism:
-        """Return a matrix that keeps the guarantee as integers, for which it is proved.
+        """Return the mechanism of a matrix of floats that keeps the guarantee.
 
-        Rounding moves a probability by a few units of 2^-bits for each output. A matrix that rounding would have to
-        change further is refused; see `repaired`. Without labels for the outputs they come by falling mass at the
-        reference prior, and outputs that tell the same are one.
+        The matrix is rounded to integers, for which the guarantee is proved. Rounding moves a probability by a few
+        units of 2^-bits for each output. A matrix that would have to be changed further is refused; see `repaired`.
+        Without labels, the outputs are sorted by falling mass at the reference prior, and proportional columns are
+        merged.
 
         Parameters
         ----------
         matrix : array or pandas DataFrame, shape (N, M)
             Row-stochastic; rows may miss 1 by 1e-9 and count as weights. Each output leaks at most epsilon, up to the
             errors of floats (1e-12 nats). A DataFrame is aligned by its labels: rows with the inputs, and columns
-            with the outputs, where they are given; else they are the outputs.
+            with the outputs if these are given; otherwise its columns name the outputs.
         guarantee, bits, outputs, optimality, provenance
             As for the class.
 
         Raises
         ------
         InputError
-            If it is no such matrix, has other labels, or labels are given for outputs that have to be merged.
+            If the matrix is not row-stochastic or has other labels, or if outputs with labels have to be merged.
         GuaranteeError
             If an output leaks more than epsilon, with its label and leakage, or the bits are too few to keep it.
 
@@ -149,11 +150,11 @@ class Mechanism:
         bits: int = 48,
         outputs: Sequence[str] | None = None,
     ) -> Repair:
-        """Return a mechanism with the guarantee near a matrix without it, and how far the matrix was moved.
+        """Return a mechanism that keeps the guarantee, close to a matrix that does not, and its distance to the matrix.
 
         Columns that leak too much are raised towards their greatest entries until the proof accepts them; then the
-        matrix is mixed with as little of the result as will do. It need not be the nearest mechanism there is, nor a
-        good one: `mechdesign.design` finds the best. Where nothing else will do its outputs tell nothing and are one.
+        matrix is mixed with the smallest sufficient share of the result. The mechanism need not be the nearest one, nor
+        one of high utility: `mechdesign.design` finds that. If no other repair succeeds, it has one output.
 
         Parameters
         ----------
@@ -180,7 +181,7 @@ class Mechanism:
         return Repair(cls(*parts), moved)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Copies and pickles are made anew, and so proved again.
+        # A copy is made by the constructor, which proves the guarantee again.
         return Mechanism, tuple(self.parts)
 
     def __repr__(self) -> str:
@@ -233,28 +234,27 @@ class Mechanism:
     ) -> Any:
         """Return one report for each record, drawn exactly from the integers.
 
-        The alphabet is the mechanism's, never inferred from the records. Each call draws anew: two reports
-        about the same record leak more than one (see `repeated`).
+        The alphabet is that of the mechanism, never inferred from the records. Each call draws new reports, and two
+        reports about the same record leak more than one (see `repeated`).
 
         Parameters
         ----------
         records : list, numpy array, pandas or polars Series, pyarrow Array or ChunkedArray
             Labels of inputs as text; or integer codes, the positions of inputs from 0. Give a categorical Series
-            itself, not its ``.cat.codes``: these are positions in the order of *its* categories, which nothing in them
-            tells, and a code that means another input is reported as that. To make codes, put the categories in the
-            order of the inputs first: ``series.cat.set_categories(mechanism.inputs).cat.codes``, where -1 is a value
-            that is no input, and is refused. Another iterable, such as a generator, is read to its end.
+            itself, not its ``.cat.codes``: these are positions among the categories *of the Series*, whose order may
+            differ from that of the inputs, so that wrong inputs would be reported. To make codes, put the categories in
+            the order of the inputs first: ``series.cat.set_categories(mechanism.inputs).cat.codes``. There -1 stands
+            for a value that is not an input, and is refused. Another iterable, such as a generator, is read to its end.
         rng : numpy.random.Generator, optional
-            For experiments that can be run again. **Not for release**: whoever knows or guesses its state
-            knows the records. Without it the operating system's secure randomness is used.
+            For experiments that can be repeated. **Not for release**: with the state of the generator the records
+            can be computed from the reports. Without it the operating system's secure randomness is used.
         unknown, missing : str, optional
-            The input that values outside the alphabet, and missing ones, are taken for; without it they are
-            refused. The guarantee then holds if the distribution of the records *so changed* is in the set
-            of priors.
+            The inputs that replace values outside the alphabet, and missing values; without them such values are
+            refused. The guarantee then holds if the distribution of the *changed* records is in the set of priors.
         integers : {"codes", "labels"}, optional
-            What integers are. Without it they are codes, and are refused where a label reads as an integer.
+            What integers in the records mean. By default they are codes, and are refused if a label is an integer.
         show_values : bool
-            Whether messages print a record that is refused; without it they name its position alone.
+            Whether a message prints a record that is refused; by default it names the position only.
 
         Returns
         -------
@@ -282,13 +282,13 @@ class Mechanism:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the mechanism, as JSON, NPZ or CSV by the ending of the name.
 
-        JSON is the format; NPZ holds the same JSON beside the arrays; CSV is for reading only. The file is
-        whole or absent.
+        JSON is the format. NPZ holds the same JSON beside the arrays. CSV cannot be loaded again. The file is written
+        whole or not at all.
 
         Raises
         ------
         InputError
-            For another ending, or a place that cannot be written.
+            For another ending, or a file that cannot be written.
         """
         from mechdesign.mechanism.files import save
 
@@ -316,10 +316,10 @@ class Mechanism:
         outputs: Sequence[str] | None = None,
         bits: int | None = None,
     ) -> Mechanism:
-        """Return the mechanism whose outputs are processed further, without another look at the input.
+        """Return the mechanism followed by a map of its outputs that does not depend on the input.
 
-        The leakage never rises, not even by rounding, and no utility does beyond rounding: the guarantee stays as it
-        is. A claim of optimality does not survive.
+        The leakage never rises, not even by rounding, and the utility rises at most by rounding. The guarantee stays
+        the same. A claim of optimality is dropped.
 
         Parameters
         ----------
@@ -329,16 +329,15 @@ class Mechanism:
             output, given the old output j. Rows may miss 1 by 1e-9 and count as weights. A DataFrame is aligned by
             its labels: rows with the old outputs, columns with the new ones, which they name by default.
         outputs : sequence of str, optional
-            Labels of the K new outputs, for a matrix. Without them outputs come by falling mass, as in `from_matrix`,
-            and outputs that tell the same are one.
+            Labels of the K new outputs, for a matrix. Without them outputs are sorted and merged as in `from_matrix`.
         bits : int, optional
             For a matrix; as many as the mechanism has by default.
 
         Raises
         ------
         InputError
-            For an output that is not mapped, or is none; rows that are no distributions; labels for outputs that
-            have to be merged.
+            If the mapping lacks an output or names an unknown one, if a row is not a distribution, or if outputs with
+            labels have to be merged.
 
         Examples
         --------
@@ -356,7 +355,7 @@ class Mechanism:
         return Mechanism(*then(self.parts, self.proof, post, outputs=outputs, bits=bits))
 
     def product(self, other: Mechanism, *, bits: int | None = None, separator: str = " & ") -> Mechanism:
-        """Return the mechanism for two attributes, each reported by a mechanism of its own.
+        """Return the mechanism for two attributes, each of which is reported by its own mechanism.
 
         Its matrix is the Kronecker product. The guarantee is the sum of both epsilons, for every joint prior of the
         `ProductSet` of both sets: all independent pairs, and the pairs whose second attribute depends on the first in
@@ -365,12 +364,12 @@ class Mechanism:
         Parameters
         ----------
         other : Mechanism
-            For the second attribute. A product may be a factor again.
+            For the second attribute. Either mechanism may be a product itself.
         bits : int, optional
             By default as many as hold the product exactly, or 48 where that takes more than 52. A rounded product
             lacks pairs of outputs that are too rare for the bits.
         separator : str
-            Stands between two labels in the label of a pair, of inputs and of outputs.
+            Text between the two labels of a pair, of inputs and of outputs.
 
         Raises
         ------
@@ -396,16 +395,15 @@ class Mechanism:
         return Mechanism(*product(self.parts, other.parts, proofs, bits=bits, separator=separator))
 
     def repeated(self, times: int, *, bits: int | None = None, separator: str = " & ") -> Mechanism:
-        """Return the mechanism that reports the same record several times, each report drawn anew.
+        """Return the mechanism that reports the same record several times, with independent reports.
 
-        This is the budget of a repeated release: the epsilon of the result is what all reports together tell about
-        the record, to somebody who knows the true prior. It is computed from the integers in exact arithmetic over
-        all combinations of reports, and rounded up to 12 decimals. For local differential privacy it is at most
-        `times` epsilons. For a set of priors it may be **more**, and even without bound: each of several reports
-        excludes some symbols, and together they may leave only an unlikely one. Mechanisms of greatest utility have
-        such zeros. Giving the first report again costs nothing.
+        Its epsilon is the budget of a repeated release: the leakage of all reports together, to an adversary who knows
+        the true prior. It is computed from the integers in exact arithmetic over all combinations of reports, and
+        rounded up to 12 decimals. For local differential privacy it is at most `times` epsilons. For a set of priors it
+        may be **more**, and even infinite: each report excludes some symbols, and together they may leave only an
+        unlikely one. Optimal mechanisms have such zeros. Publishing the first report again costs nothing.
 
-        The order of reports tells nothing, so that the outputs are combinations with repetition.
+        The order of reports carries no information, so the outputs are combinations with repetition.
 
         Parameters
         ----------
@@ -413,16 +411,16 @@ class Mechanism:
             1 to 200 reports.
         bits : int, optional
             By default as many as hold the result exactly, or 48 where that takes more than 52. A rounded result
-            lacks combinations that are too rare for the bits; epsilon covers them all the same.
+            lacks combinations that are too rare for the bits; epsilon covers these too.
         separator : str
-            Stands between the labels of outputs in the label of a combination.
+            Text between the labels of outputs in the label of a combination.
 
         Raises
         ------
         InputError
             For another number of times, or combinations that would have the same label.
         GuaranteeError
-            If some combination leaks without bound, with its label.
+            If the leakage of a combination is infinite; the message has its label.
         LimitError
             For more than 10,000 combinations, or 10^7 entries.
 
@@ -444,15 +442,7 @@ class Mechanism:
 
 @dataclass(frozen=True, eq=False)
 class Repair:
-    """A mechanism near a matrix that does not keep the guarantee.
-
-    Attributes
-    ----------
-    mechanism : Mechanism
-        Integers whose guarantee is proved.
-    moved : float
-        The greatest change of any probability, from the matrix given to the integers.
-    """
+    """A mechanism near a matrix that does not keep the guarantee; `moved` is the greatest change of any probability."""
 
     mechanism: Mechanism
     moved: float

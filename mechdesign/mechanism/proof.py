@@ -1,11 +1,11 @@
-"""The guarantee in exact arithmetic: what an auditor reads.
+"""The proof of a guarantee in exact arithmetic. An auditor needs to read this file only.
 
 A mechanism is an integer matrix whose rows sum to 2^bits. It is epsilon-PML for every prior in a set B
 exactly when each of its columns v satisfies ``max v <= exp(epsilon) h(v)`` with
 ``h(v) = min over Q in B of <Q, v>``. Here h is a rational number, computed by `exact_support` of the set
 (`mechdesign.uncertainty.L1Ball`), and exp(epsilon) is replaced by a rational that is proven not to exceed
-it (`mechdesign.numerics.epsilon.Epsilon.exp_down`). No float and no tolerance takes part, and nothing is trusted:
-shape, signs and row sums are checked first.
+it (`mechdesign.numerics.epsilon.Epsilon.exp_down`). No float and no tolerance is used. Shape, signs and row sums are
+checked first.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ MOST_BITS = 52  # numerators and their sums are then exact in float64, and so in
 
 @dataclass(frozen=True)
 class Guarantee:
-    """The promise: epsilon-PML for every prior in a set.
+    """The guarantee of a mechanism: epsilon-PML for every prior in a set.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class Guarantee:
     Raises
     ------
     InputError
-        If epsilon is negative or not finite, or the uncertainty is no set of priors.
+        If epsilon is negative or not finite, or the uncertainty is not a set of priors.
 
     Examples
     --------
@@ -60,14 +60,14 @@ class Guarantee:
 
 @dataclass(frozen=True)
 class Proof:
-    """What exact arithmetic found.
+    """The result of a proof in exact arithmetic.
 
     Attributes
     ----------
     ratios : tuple of Fraction or None
         ``max v / h(v)`` of each output; None where h(v) = 0, so that the leakage is infinite.
     exp_down : Fraction
-        A rational not above exp(epsilon), which no ratio may exceed.
+        A rational that is at most exp(epsilon). The guarantee holds if no ratio exceeds it.
     """
 
     ratios: tuple[Fraction | None, ...]
@@ -149,7 +149,7 @@ def prove(numerators: Integers, bits: int, guarantee: Guarantee) -> Proof:
     bits : int
         1 to 52.
     guarantee : Guarantee
-        What is to be proved.
+        The guarantee to prove.
 
     Returns
     -------
@@ -159,7 +159,7 @@ def prove(numerators: Integers, bits: int, guarantee: Guarantee) -> Proof:
     Raises
     ------
     InputError
-        If the integers are no mechanism on the alphabet of the guarantee.
+        If the integers are not a mechanism on the alphabet of the guarantee.
 
     Examples
     --------

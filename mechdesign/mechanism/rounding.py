@@ -41,27 +41,27 @@ def round_to_integers(matrix: Floats, bits: int, guarantee: Guarantee) -> Intege
     bits : int
         1 to 52.
     guarantee : Guarantee
-        What must hold exactly.
+        The guarantee that must hold exactly.
 
     Returns
     -------
     int64 array, shape (N, M'), M' <= M
-        Columns too rare for the bits are gone, and columns of the same direction are one. At epsilon = 0,
-        or where nothing else will do, the mechanism with one output.
+        Columns too rare for the bits are dropped, and proportional columns are merged. At epsilon = 0, or if no other
+        rounding keeps the guarantee, the mechanism has one output.
 
     Raises
     ------
     SolverError
-        If the matrix is no mechanism even up to a solver's errors.
+        If the matrix is not a mechanism, even up to a solver's errors.
     """
     return distinct(round_or_give_up(matrix, bits, guarantee))
 
 
 def round_or_give_up(matrix: Floats, bits: int, guarantee: Guarantee) -> Integers:
-    """Return what `round_columns` does, and where nothing else will do, outputs that tell nothing.
+    """Return what `round_columns` returns; if that is None, a mechanism whose outputs do not depend on the input.
 
-    Each then has its probability at the reference prior whatever the symbol: as one output they are the mechanism
-    with one output.
+    The probability of each output is then that at the reference prior. All columns are proportional, so that merged
+    they are the mechanism with one output.
     """
     columns = round_columns(matrix, bits, guarantee)
     if columns is not None:
@@ -74,9 +74,9 @@ def round_or_give_up(matrix: Floats, bits: int, guarantee: Guarantee) -> Integer
 
 
 def round_columns(matrix: Floats, bits: int, guarantee: Guarantee) -> Integers | None:
-    """Return what `round_to_integers` does with every column in its place, those too rare for the bits as zeros.
+    """Return the integers of `round_to_integers` with every column in its place; columns too rare are zero.
 
-    None where nothing but the mechanism with one output will do.
+    None if only the mechanism with one output keeps the guarantee.
     """
     checked_bits(bits)
     cleaned = _stochastic(matrix)
@@ -122,7 +122,7 @@ def _stochastic(matrix: Floats) -> Floats:
 
 
 def _shares(matrix: Floats, exact_set: UncertaintySet, room: float) -> tuple[Floats, Floats]:
-    """Return the share of each column that repairs its errors to first order, and what it is raised towards."""
+    """Return the share of each column that repairs its errors to first order, and the column it is raised towards."""
     greatest = matrix.max(axis=0)
     inside = (matrix > 0).astype(float)
     slack = (1 + room) * exact_set.support(inside) - 1
@@ -173,9 +173,9 @@ def _violating(integers: Integers, guarantee: Guarantee) -> NDArray[np.bool_]:
 
 
 def distinct(integers: Integers) -> Integers:
-    """Return the columns without zeros, those of exactly the same direction added up.
+    """Return the nonzero columns, with exactly proportional ones added up.
 
-    Such outputs tell the same, so leakage and utility stay as they are.
+    Proportional columns carry the same information, so leakage and utility stay the same.
     """
     columns = integers[:, integers.any(axis=0)]
     directions = columns // np.gcd.reduce(columns, axis=0)

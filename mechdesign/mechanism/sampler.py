@@ -1,8 +1,7 @@
 """Exact sampling from a mechanism's integers.
 
 A uniform integer r of ``bits`` bits is compared with the cumulative numerators of a row: the output is the
-first whose cumulative numerator exceeds r, so its probability is precisely numerator / 2^bits. No float takes
-part.
+first whose cumulative numerator exceeds r, so its probability is exactly numerator / 2^bits. No float is used.
 
 The first 16 bits of r nearly always decide. They are drawn first and looked up in a guide table (Chen and
 Asau, *On generating random variates from an empirical distribution*, AIIE Transactions 6, 1974), which knows
@@ -37,7 +36,7 @@ def random_bytes(rng: np.random.Generator | None) -> RandomBytes:
     Raises
     ------
     InputError
-        For anything but None and a `numpy.random.Generator`; a seed is no generator.
+        For anything but None and a `numpy.random.Generator`, such as a seed.
     """
     if rng is None:
         return os.urandom

@@ -27,13 +27,13 @@ NumeratorRow = Annotated[list[Numerator], Field(max_length=MOST_SYMBOLS, fail_fa
 
 
 class _Promise(Record):
-    """What stands beside the table of the set in a guarantee."""
+    """The keys of a guarantee beside those of its set."""
 
     epsilon: Text
 
 
 class OptimalityRecord(Record):
-    """What is claimed of the utility."""
+    """The claim of optimality."""
 
     utility: Text
     value: Number
@@ -44,7 +44,7 @@ class OptimalityRecord(Record):
 
 
 class ProvenanceRecord(Record):
-    """Where the mechanism comes from."""
+    """The provenance of the mechanism."""
 
     version: Text
     method: Text
@@ -67,8 +67,7 @@ class MechanismRecord(Record):
 def to_record(mechanism: Parts) -> MechanismRecord:
     """Return the record of a mechanism.
 
-    A claim of optimality for a utility that files cannot name (a user's own f) is left out: nobody could
-    check it.
+    A claim of optimality for a utility without a name (a user's own f) is left out, since a file could not describe it.
     """
     _check_effort(mechanism.guarantee.uncertainty, len(mechanism.outputs), "the mechanism")
     claim, origin = mechanism.optimality, mechanism.provenance
@@ -142,7 +141,7 @@ def _guarantee(table: dict[str, Any], inputs: tuple[str, ...], source: str) -> G
 
 
 def _check_effort(known: UncertaintySet, outputs: int, source: str) -> None:
-    """Check that a proof will not take long, before it is begun."""
+    """Check that a proof will not take long, before it starts."""
     steps = outputs * known.proof_effort().steps
     if steps > _MOST_STEPS:
         raise InputError(

@@ -28,11 +28,11 @@ class Comparison:
     k_ary_randomized_response : float
         Utility of randomized response, which is private for every prior.
     best_ldp : Design or None
-        The certified optimum for every prior; None where it cannot be computed exactly.
+        The certified optimum for every prior; None if it cannot be computed exactly.
     best_ldp_missing : str
-        Why, where it is None.
+        Why `best_ldp` is None; empty if it is not.
     value : float
-        Utility of what was compared: of a mechanism, which may be less than that of the design, or of the design.
+        Utility of the mechanism or the design that was compared. A mechanism may have less utility than the design.
     """
 
     design: Design
@@ -54,12 +54,12 @@ def compare(
     Parameters
     ----------
     compared : DesignProblem, Design or Mechanism
-        A problem is solved first. For a mechanism that is the problem that its guarantee is about, so that the
-        design is the best it could have been.
+        A problem is solved first. For a mechanism, the problem of its guarantee is solved, so that the design is the
+        best mechanism with the same guarantee.
     utility : Utility, optional
-        For a mechanism; that of its claim of optimality by default.
+        For a mechanism: the utility to compare by; by default that of its claim of optimality.
     time_limit : float, optional
-        Of each design that is computed, as for `mechdesign.design`.
+        Seconds for each design that is computed, as for `mechdesign.design`.
     report : callable, optional
         Called with one line whenever a longer step begins.
 

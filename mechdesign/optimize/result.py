@@ -1,4 +1,4 @@
-"""What `mechdesign.design` returns."""
+"""The result of `mechdesign.design`."""
 
 from __future__ import annotations
 

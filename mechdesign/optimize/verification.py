@@ -19,16 +19,16 @@ _MOST_SYMBOLS = 3_000  # pricing holds matrices of symbols by symbols: at so man
 
 @dataclass(frozen=True, eq=False)
 class Verification:
-    """The outcome of a fresh computation.
+    """The result of `verify`: everything computed again.
 
     Attributes
     ----------
     proof : Proof
         The guarantee, proved again.
     value : float or None
-        Utility of the integers, where optimality is claimed.
+        Utility of the integers; None without a claim.
     certificate : Certificate or None
-        The bound computed again from the stored lambda, where optimality is claimed.
+        The bound that the stored lambda proves; None without a claim.
     """
 
     proof: Proof
@@ -51,7 +51,7 @@ class Verification:
 def verify(mechanism: Mechanism) -> Verification:
     """Prove a mechanism's guarantee again and compute its claimed utility and bound again.
 
-    Nothing but the integers, the guarantee and lambda is used.
+    Only the integers, the guarantee and lambda are used.
 
     Raises
     ------
@@ -101,7 +101,7 @@ def verify(mechanism: Mechanism) -> Verification:
 
 
 def _rounding(problem: DesignProblem, matrix: Floats, value: float) -> float:
-    """Return by how much two machines may differ in a value: twice its error of rounding, 0 where it is exact."""
+    """Return how far the values of two machines may differ: twice the rounding error, and 0 for an exact value."""
     if problem.utility.is_polyhedral:
         return 0.0
     P = problem.uncertainty.prior

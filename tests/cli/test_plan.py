@@ -182,4 +182,4 @@ def test_extreme_plans_are_drawn_without_a_warning(categories, given):
 def test_help_says_what_a_plan_is_not(command):
     status, out, _ = command("--help")
     assert status == 0
-    assert "This is not how to get the most from samples" in out
+    assert "Another design makes better use of the samples" in out
