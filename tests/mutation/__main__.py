@@ -63,12 +63,18 @@ def changes(module):
     return list(places.values())
 
 
-class Tests:
-    """The tests of a folder, timed once without a change: those named after the module first, then the fast ones."""
+def named_after(module, file):
+    """Return whether a module's name is part of a test file's: ``ball`` of ``test_l1_ball``."""
+    return f"_{module.stem}_" in f"_{file.stem.removeprefix('test_')}_"
 
-    def __init__(self):
+
+class Tests:
+    """The tests of a module, timed once without a change: those named after it first, then fast ones of its folder."""
+
+    def __init__(self, given):
         self.context = forks()
         self.seconds = {}
+        self.given = given
 
     def timed(self, file):
         if file not in self.seconds:
@@ -77,14 +83,20 @@ class Tests:
                 raise SystemExit(f"{file} fails without a change")
         return self.seconds[file]
 
+    def _found(self, module, slowest):
+        """Yield files named after a module, wherever they are, and the other ones of its folder that are fast."""
+        folder = Path("tests", module.parts[1])
+        for file in sorted(Path("tests").rglob("test_*.py")):
+            near = folder in file.parents
+            if named_after(module, file) or (near and (slowest is None or (slowest and self.timed(file) <= slowest))):
+                yield file
+
     def of(self, module, slowest):
         """Return the files to be run for a module, and a time-out."""
-        folder = Path("tests", module.parts[1])
-        chosen = [module, *GENERAL]
-        for file in sorted(folder.rglob("test_*.py")):
-            if module.stem in file.stem or slowest is None or (slowest and self.timed(file) <= slowest):
-                chosen.append(file)
-        chosen.sort(key=lambda file: (module.stem not in file.stem, self.timed(file)))
+        key = module.as_posix()
+        others = map(Path, self.given[key]) if key in self.given else self._found(module, slowest)
+        chosen = list(dict.fromkeys([module, *GENERAL, *others]))
+        chosen.sort(key=lambda file: (file != module and not named_after(module, file), self.timed(file)))
         return chosen, 20 + 3 * sum(map(self.timed, chosen))
 
 
@@ -130,7 +142,9 @@ def main():
     parser.add_argument("--sample", type=int, help="how many places of each module, one change at each; else all")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--slowest", type=float, help="leave out other test files that take longer, in seconds")
+    parser.add_argument("--map", type=Path, help="a TOML file of module = [test files], for modules it names")
     arguments = parser.parse_args()
+    given = tomllib.loads(arguments.map.read_text()) if arguments.map else {}
     named = tomllib.loads(Path(__file__).with_name("equivalent.toml").read_text())["equivalent"]
     equivalent = {tuple(entry[part] for part in ("module", "where", "operator", "before", "after")) for entry in named}
     modules = [module.resolve().relative_to(ROOT) for module in arguments.modules]
@@ -140,7 +154,7 @@ def main():
         os.environ["PYTHONPATH"] = str(copy)
         compileall.compile_dir(copy / "mechdesign", quiet=1, invalidation_mode=PycInvalidationMode.CHECKED_HASH)
         with contextlib.chdir(copy):
-            tests = Tests()
+            tests = Tests(given)
             left = sum(tried(module, arguments, tests, equivalent) for module in modules)
     return 1 if left else 0
 
