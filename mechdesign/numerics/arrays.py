@@ -117,7 +117,10 @@ def _float(entry: object, name: str, accepted: str) -> float:
     if isinstance(entry, _PLAIN):
         return float(entry)
     if isinstance(entry, _EXACT):
-        return float(rational(entry, f"an entry of {name}"))
+        try:
+            return float(rational(entry, f"an entry of {name}"))
+        except InputError as error:
+            raise InputError(f"{error}; accepted: {accepted}") from None
     raise InputError(f"an entry of {name} is {shorten(entry)}; accepted: {accepted}")
 
 
