@@ -128,5 +128,5 @@ def test_help_says_what_the_number_means(command):
     status, out, _ = command("--help")
     text = " ".join(out.split())
     assert status == 0
-    assert "a lower bound never proves privacy" in text
+    assert "A lower bound never proves privacy" in text
     assert "`mechdesign verify` proves the guarantee" in text
