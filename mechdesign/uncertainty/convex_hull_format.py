@@ -33,9 +33,9 @@ class ConvexHullFormat(SetFormat):
             "weights": [str(w) for w in known.weights],
         }
 
-    def from_guarantee(self, table: Mapping[str, Any], labels: tuple[str, ...], source: str) -> ConvexHull:
+    def from_guarantee(self, table: Mapping[str, Any], labels: tuple[str, ...], source: str, within: str) -> ConvexHull:
         """Return the hull."""
-        record = checked_record(_Guarantee, table, source, within="guarantee")
+        record = checked_record(_Guarantee, table, source, within=within)
         return ConvexHull(record.priors, record.weights, labels)
 
     def to_prior(self, known: ConvexHull) -> dict[str, Any]:
@@ -43,7 +43,7 @@ class ConvexHullFormat(SetFormat):
         written = self.to_guarantee(known)
         return {"labels": list(known.labels), "weights": written["weights"], "priors": written["priors"]}
 
-    def from_prior(self, table: Mapping[str, Any]) -> ConvexHull:
+    def from_prior(self, table: Mapping[str, Any], within: str) -> ConvexHull:
         """Return the hull."""
-        prior = checked_record(_Prior, table, "", within="prior")
+        prior = checked_record(_Prior, table, "", within=within)
         return ConvexHull(prior.priors, prior.weights, prior.labels)

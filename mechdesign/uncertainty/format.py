@@ -10,6 +10,7 @@ from typing import Annotated, Any
 from pydantic import Field, create_model
 
 from mechdesign.data.fields import MOST_SYMBOLS, ExactNumber, Matrix, Record, Row, checked_record
+from mechdesign.data.labels import canonical_labels
 from mechdesign.errors import InputError, shorten
 from mechdesign.uncertainty.base import UncertaintySet
 
@@ -41,21 +42,27 @@ class SetFormat(ABC):
         """Return the table of a set in a guarantee, whose labels stand beside it."""
 
     @abstractmethod
-    def from_guarantee(self, table: Mapping[str, Any], labels: tuple[str, ...], source: str) -> UncertaintySet:
-        """Return the set of a table in a guarantee."""
+    def from_guarantee(
+        self, table: Mapping[str, Any], labels: tuple[str, ...], source: str, within: str
+    ) -> UncertaintySet:
+        """Return the set of a table in a guarantee; messages name the file and the key that the table stands under."""
 
     @abstractmethod
     def to_prior(self, known: Any) -> dict[str, Any]:
         """Return the table ``[prior]`` of a set."""
 
     @abstractmethod
-    def from_prior(self, table: Mapping[str, Any]) -> UncertaintySet:
-        """Return the set of a table ``[prior]``."""
+    def from_prior(self, table: Mapping[str, Any], within: str) -> UncertaintySet:
+        """Return the set of a table ``[prior]``; messages name the key that it stands under."""
 
 
 def keys_of(model: type[Record]) -> frozenset[str]:
     """Return the keys of a table that a model describes."""
     return frozenset(field.alias or name for name, field in model.model_fields.items())
+
+
+class _Labels(Record):
+    labels: Labels | None = None
 
 
 class ParameterFormat(SetFormat):
@@ -88,25 +95,34 @@ class ParameterFormat(SetFormat):
     def _read(
         self, table: Mapping[str, Any], labels: tuple[str, ...] | None, source: str, within: str
     ) -> UncertaintySet:
-        record = checked_record(self._model, table[self.of.kind], source, within=within)
+        record = checked_record(self._model, table[self.of.kind], source, within=f"{within}.{self.of.kind}")
         made: UncertaintySet = self.of(**record.model_dump(), labels=labels)  # type: ignore[call-arg]
+        if labels is not None and tuple(made.labels) != labels:
+            raise InputError(
+                f"a set of the kind {shorten(self.of.kind)} has the labels {shorten(made.labels)} where "
+                f"{shorten(labels)} are given; its constructor has to take them over"
+            )
         return made
 
     def to_guarantee(self, known: Any) -> dict[str, Any]:
         """Return the parameters as text, under the name of the kind."""
         return {self.of.kind: {name: _as_text(getattr(known, name)) for name in self._model.model_fields}}
 
-    def from_guarantee(self, table: Mapping[str, Any], labels: tuple[str, ...], source: str) -> UncertaintySet:
+    def from_guarantee(
+        self, table: Mapping[str, Any], labels: tuple[str, ...], source: str, within: str
+    ) -> UncertaintySet:
         """Return the set of its parameters."""
-        return self._read(table, labels, source, f"guarantee.{self.of.kind}")
+        return self._read(table, labels, source, within)
 
     def to_prior(self, known: Any) -> dict[str, Any]:
         """Return the labels, and the parameters under the name of the kind."""
         return {"labels": list(known.labels), **self.to_guarantee(known)}
 
-    def from_prior(self, table: Mapping[str, Any]) -> UncertaintySet:
+    def from_prior(self, table: Mapping[str, Any], within: str) -> UncertaintySet:
         """Return the set of its parameters."""
-        return self._read(table, table.get("labels"), "", f"prior.{self.of.kind}")
+        own = {key: value for key, value in table.items() if key == "labels"}
+        labels = checked_record(_Labels, own, "", within=within).labels
+        return self._read(table, None if labels is None else canonical_labels(labels, len(labels)), "", within)
 
 
 def _as_text(value: Any) -> Any:

@@ -56,7 +56,7 @@ class L1BallFormat(SetFormat):
             table |= {"samples": known.evidence.samples, "delta": short_text(known.evidence.delta)}
         return table
 
-    def from_guarantee(self, table: Mapping[str, Any], labels: tuple[str, ...], source: str) -> L1Ball:
+    def from_guarantee(self, table: Mapping[str, Any], labels: tuple[str, ...], source: str, within: str) -> L1Ball:
         """Return the ball; a radius that is smaller than delta and samples ask for is a false claim.
 
         Raises
@@ -64,7 +64,7 @@ class L1BallFormat(SetFormat):
         GuaranteeError
             For such a radius.
         """
-        record = checked_record(_Guarantee, table, source, within="guarantee")
+        record = checked_record(_Guarantee, table, source, within=within)
         if record.radius is None:
             raise InputError(f"{source}: the guarantee has no radius; add it")
         if (record.delta is None) != (record.samples is None) or (record.delta is not None and record.counts is None):
@@ -107,9 +107,9 @@ class L1BallFormat(SetFormat):
                 table["samples"] = evidence.samples
         return table | {"counts": dict(zip(known.labels, evidence.counts, strict=True))}
 
-    def from_prior(self, table: Mapping[str, Any]) -> L1Ball:
+    def from_prior(self, table: Mapping[str, Any], within: str) -> L1Ball:
         """Return the ball of counts, or of probabilities with a radius or with delta and samples."""
-        prior = checked_record(_Prior, table, "", within="prior")
+        prior = checked_record(_Prior, table, "", within=within)
         if prior.counts is not None:
             if prior.labels is not None:
                 raise InputError("[prior] has labels beside counts, which name their symbols; leave the labels out")

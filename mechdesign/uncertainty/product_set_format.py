@@ -62,10 +62,11 @@ class ProductSetFormat(SetFormat):
         factors = [{"inputs": list(factor.labels), **guarantee_table(factor)} for factor in (known.first, known.second)]
         return {"factors": factors, "separator": known.separator}
 
-    def from_guarantee(self, table: Mapping[str, Any], labels: tuple[str, ...], source: str) -> ProductSet:
+    def from_guarantee(self, table: Mapping[str, Any], labels: tuple[str, ...], source: str, within: str) -> ProductSet:
         """Return the product, whose pairs have to be the inputs, in their order."""
-        record = checked_record(_Guarantee, table, source, within="guarantee")
-        factors = [_inputs(factor, source) for factor in record.factors]
+        record = checked_record(_Guarantee, table, source, within=within)
+        places = [f"{within}.factors.{index}" for index in range(len(record.factors))]
+        factors = [_inputs(*factor, source) for factor in zip(record.factors, places, strict=True)]
         sizes = [len(inputs) for inputs, _ in factors]
         if sizes[0] * sizes[1] != len(labels):
             raise InputError(
@@ -75,7 +76,8 @@ class ProductSetFormat(SetFormat):
         if record.separator is None:
             raise InputError(f"{source}: the guarantee has factors without a separator; add it")
         first, second = (
-            set_of_guarantee(rest, canonical_labels(inputs, len(inputs)), source) for inputs, rest in factors
+            set_of_guarantee(rest, canonical_labels(inputs, len(inputs)), source, place)
+            for (inputs, rest), place in zip(factors, places, strict=True)
         )
         _check_digits(first, second, source)
         known = ProductSet(first, second, record.separator)
@@ -91,18 +93,20 @@ class ProductSetFormat(SetFormat):
         """Return the tables of both factors, and the separator."""
         return {"separator": known.separator, "factors": [prior_table(known.first), prior_table(known.second)]}
 
-    def from_prior(self, table: Mapping[str, Any]) -> ProductSet:
+    def from_prior(self, table: Mapping[str, Any], within: str) -> ProductSet:
         """Return the product."""
-        prior = checked_record(_Prior, table, "", within="prior")
-        first, second = (set_of_prior(factor) for factor in prior.factors)
+        prior = checked_record(_Prior, table, "", within=within)
+        first, second = (
+            set_of_prior(factor, f"{within}.factors.{index}") for index, factor in enumerate(prior.factors)
+        )
         _check_digits(first, second, "[prior]")
         return ProductSet(first, second, prior.separator)
 
 
-def _inputs(factor: dict[str, Any], source: str) -> tuple[list[str], dict[str, Any]]:
+def _inputs(factor: dict[str, Any], within: str, source: str) -> tuple[list[str], dict[str, Any]]:
     """Return the inputs of a factor, and the table of its set."""
     own = {key: value for key, value in factor.items() if key == "inputs"}
-    record = checked_record(_Inputs, own, source, within="guarantee.factors")
+    record = checked_record(_Inputs, own, source, within=within)
     return record.inputs, {key: value for key, value in factor.items() if key != "inputs"}
 
 

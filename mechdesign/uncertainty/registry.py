@@ -99,7 +99,9 @@ def guarantee_table(known: UncertaintySet) -> dict[str, Any]:
     return format_of(known).to_guarantee(known)
 
 
-def set_of_guarantee(table: Mapping[str, Any], labels: tuple[str, ...], source: str) -> UncertaintySet:
+def set_of_guarantee(
+    table: Mapping[str, Any], labels: tuple[str, ...], source: str, within: str = "guarantee"
+) -> UncertaintySet:
     """Return the set that the guarantee of a mechanism file describes.
 
     Parameters
@@ -110,6 +112,8 @@ def set_of_guarantee(table: Mapping[str, Any], labels: tuple[str, ...], source: 
         The inputs of the mechanism.
     source : str
         The name of the file, for messages.
+    within : str
+        The key under which the table stands in the file, for messages.
 
     Raises
     ------
@@ -126,7 +130,7 @@ def set_of_guarantee(table: Mapping[str, Any], labels: tuple[str, ...], source: 
         if key in keys and key not in entry.guarantee_keys:
             mark = next(mark for mark in marks if mark in table)
             raise InputError(f"{source}: the guarantee has {key} beside {mark}, where it means nothing; remove it")
-    return entry.from_guarantee(table, labels, source)
+    return entry.from_guarantee(table, labels, source, within)
 
 
 def prior_table(known: UncertaintySet) -> dict[str, Any]:
@@ -134,8 +138,15 @@ def prior_table(known: UncertaintySet) -> dict[str, Any]:
     return format_of(known).to_prior(known)
 
 
-def set_of_prior(table: Mapping[str, Any]) -> UncertaintySet:
+def set_of_prior(table: Mapping[str, Any], within: str = "prior") -> UncertaintySet:
     """Return the set that the table ``[prior]`` of a problem file describes.
+
+    Parameters
+    ----------
+    table : mapping
+        As parsed from the file.
+    within : str
+        The key under which the table stands in the file, for messages.
 
     Raises
     ------
@@ -144,12 +155,12 @@ def set_of_prior(table: Mapping[str, Any]) -> UncertaintySet:
     """
     formats = set_formats()
     marks = {key: entry for entry in formats for key in entry.prior_marks}
-    entry = _told_by(table, marks, "[prior]", "no data")
+    entry = _told_by(table, marks, f"[{within}]", "no data")
     keys = {key for entry in formats for key in entry.prior_keys}
     for key in table:
         if key in keys and key not in entry.prior_keys:
-            raise InputError(f"[prior] has {key}, which does not go with its other keys; leave it out")
-    return entry.from_prior(table)
+            raise InputError(f"[{within}] has {key}, which does not go with its other keys; leave it out")
+    return entry.from_prior(table, within)
 
 
 def _told_by(table: Mapping[str, Any], marks: Mapping[str, SetFormat], where: str, nothing: str) -> SetFormat:
