@@ -229,10 +229,10 @@ FACTOR = "[[prior.factors]]\nprobabilities = [0.5, 0.5]\n"
         (FACTOR + "[[prior.factors]]\n", r"\[prior.factors.1\] has no data; give one of counts, probabilities, priors"),
         (
             FACTOR + FACTOR + "weights = [1]\n",
-            r"\[prior.factors.1\] has weights, which does not go with its other keys",
+            r"\[prior.factors.1\] has weights, which does not",
         ),
-        ("separator = 3\n" + FACTOR * 2, "prior.separator is Decimal"),
-        ("radius = 1\n" + FACTOR * 2, r"\[prior\] has radius, which does not go with its other keys"),
+        ("separator = 3\n" + FACTOR * 2, "prior.separator is 3"),
+        ("radius = 1\n" + FACTOR * 2, r"\[prior\] has radius, which does not go with"),
         ('separator = ""\n' + "[[prior.factors]]\nprobabilities = [0.5, 0.5]\nlabels = ['a', 'aa']\n" * 2, "'aaa'"),
         (FACTOR + "[[prior.factors]]\nprobabilities = [0.5, 0.5]\nwithin_simplex = false\nradius = 2\n", "exact_set"),
     ],
