@@ -359,7 +359,7 @@ DIGITS = "f" * 5_000  # more than int() takes as decimal text
         (HEAD + "[prior]\npriors = [[0.5, 0.5], [1, 0]]\nweights = [0.5, 0.6]\n", ["the weights sums to 1.1"]),
         (HEAD + "[prior]\npriors = [[0.5, 0.5]]\nweights = [0.5, 0.5]\n", ["weights"]),
         (HEAD + "[prior]\npriors = [[0.5, 0.5]]\ndelta = 0.1\n", ["[prior] has delta"]),
-        (HEAD + "[prior]\npriors = [[0.5, 0.5]]\nwithin_simplex = false\n", ["within_simplex beside priors"]),
+        (HEAD + "[prior]\npriors = [[0.5, 0.5]]\nwithin_simplex = false\n", ["[prior] has within_simplex"]),
         # expected values
         (HEAD + GOOD + '[expected]\nvalue = "much"\n', ["expected.value", "'much'"]),
         (HEAD + GOOD + "[expected]\nvalue = nan\n", ["expected.value", "NaN"]),

@@ -28,10 +28,12 @@ class ConvexHullFormat(SetFormat):
 
     def to_guarantee(self, known: ConvexHull) -> dict[str, Any]:
         """Return the priors and the weights, as ratios."""
-        return {
+        table = {
             "priors": [[str(q) for q in prior] for prior in known.priors],
             "weights": [str(w) for w in known.weights],
         }
+        checked_record(_Guarantee, table, "", within="guarantee")
+        return table
 
     def from_guarantee(self, table: Mapping[str, Any], labels: tuple[str, ...], source: str, within: str) -> ConvexHull:
         """Return the hull."""

@@ -39,7 +39,13 @@ class SetFormat(ABC):
 
     @abstractmethod
     def to_guarantee(self, known: Any) -> dict[str, Any]:
-        """Return the table of a set in a guarantee, whose labels stand beside it."""
+        """Return the table of a set in a guarantee, whose labels stand beside it.
+
+        Raises
+        ------
+        InputError
+            If it could not be read again, as where a number has too many digits.
+        """
 
     @abstractmethod
     def from_guarantee(
@@ -106,7 +112,9 @@ class ParameterFormat(SetFormat):
 
     def to_guarantee(self, known: Any) -> dict[str, Any]:
         """Return the parameters as text, under the name of the kind."""
-        return {self.of.kind: {name: _as_text(getattr(known, name)) for name in self._model.model_fields}}
+        table = {name: _as_text(getattr(known, name)) for name in self._model.model_fields}
+        checked_record(self._model, table, "", within=f"guarantee.{self.of.kind}")
+        return {self.of.kind: table}
 
     def from_guarantee(
         self, table: Mapping[str, Any], labels: tuple[str, ...], source: str, within: str

@@ -50,10 +50,12 @@ class L1BallFormat(SetFormat):
         """Return the radius, and the counts with what the radius was derived from, or the center."""
         table: dict[str, Any] = {"radius": str(known.radius)}
         if known.evidence is None:
-            return table | {"center": [str(p) for p in known.center]}
-        table["counts"] = list(known.evidence.counts)
-        if known.evidence.delta is not None:
-            table |= {"samples": known.evidence.samples, "delta": short_text(known.evidence.delta)}
+            table["center"] = [str(p) for p in known.center]
+        else:
+            table["counts"] = list(known.evidence.counts)
+            if known.evidence.delta is not None:
+                table |= {"samples": known.evidence.samples, "delta": short_text(known.evidence.delta)}
+        checked_record(_Guarantee, table, "", within="guarantee")
         return table
 
     def from_guarantee(self, table: Mapping[str, Any], labels: tuple[str, ...], source: str, within: str) -> L1Ball:
