@@ -212,7 +212,7 @@ def test_a_set_without_a_form_is_not_written(path):
     methods = dict.fromkeys(UncertaintySet.__abstractmethods__)
     methods["exact_support"] = lambda self, column: Fraction(min(column))
     simplex = type("Simplex", (UncertaintySet,), methods | known)()
-    with pytest.raises(InputError, match="a guarantee over a Simplex has no file format"):
+    with pytest.raises(InputError, match="a Simplex has no file format"):
         mechanism(simplex).save(path)
     assert not path.exists()
 
