@@ -17,6 +17,7 @@ from mechdesign import (
     L1Ball,
     MutualInformation,
     ProblemFile,
+    ProductSet,
     SquaredHellinger,
     TotalVariation,
     UncertaintySet,
@@ -58,6 +59,8 @@ def read(tmp_path):
         L1Ball.from_samples(["b", "a", "b", "c"], delta=0.5),
         L1Ball.from_counts(COUNTS, delta=0.01).with_radius(0.5),
         ConvexHull([["0.5", "0.5"], ["0.2", "0.8"]], labels=["no", "yes"]),
+        ProductSet(L1Ball.from_counts(COUNTS, delta="1e-9"), ConvexHull([["0.5", "0.5"], ["0.2", "0.8"]])),
+        ProductSet(ProductSet(KNOWN, L1Ball(["1/3", "2/3"], 0, ["no", "yes"]), " x "), KNOWN, " | "),
         ConvexHull([["0.5", "0.3", "0.2"], ["1/3", "1/3", "1/3"], [1, 0, 0]], weights=["1/7", "2/7", "4/7"]),
         ConvexHull([["0.5", "0.5"]]),
     ],
@@ -202,6 +205,44 @@ def test_the_forms_of_a_ball(read, prior, ball):
 
 # Bad input
 
+
+def test_a_product_of_two_sets(read):
+    file = read(
+        f"{HEAD}[prior]\n[[prior.factors]]\ndelta = 1e-9\n[prior.factors.counts]\na = 5\nb = 3\nc = 2\n"
+        "[[prior.factors]]\nradius = 0.1\nprobabilities = [0.25, 0.75]\n"
+    )
+    known = ProductSet(L1Ball.from_counts(COUNTS, delta="1e-9"), L1Ball(["1/4", "3/4"], "0.1"))
+    assert file.problem.uncertainty == known
+    assert known.labels[:2] == ("a & x1", "a & x2")
+
+
+FACTOR = "[[prior.factors]]\nprobabilities = [0.5, 0.5]\n"
+
+
+@pytest.mark.parametrize(
+    ("prior", "message"),
+    [
+        (FACTOR, "prior.factors is .*; accepted: List should have at least 2 items"),
+        (FACTOR * 3, "prior.factors is .*; accepted: List should have at most 2 items"),
+        (FACTOR + FACTOR + "size = 1\n", "the key 'prior.factors.1.size' is unknown; accepted: counts"),
+        (FACTOR + FACTOR + "radius = true\n", "prior.factors.1.radius is True"),
+        (FACTOR + "[[prior.factors]]\n", r"\[prior.factors.1\] has no data; give one of counts, probabilities, priors"),
+        (
+            FACTOR + FACTOR + "weights = [1]\n",
+            r"\[prior.factors.1\] has weights, which does not",
+        ),
+        ("separator = 3\n" + FACTOR * 2, "prior.separator is 3"),
+        ("radius = 1\n" + FACTOR * 2, r"\[prior\] has radius, which does not go with"),
+        ('separator = ""\n' + "[[prior.factors]]\nprobabilities = [0.5, 0.5]\nlabels = ['a', 'aa']\n" * 2, "'aaa'"),
+        (FACTOR + "[[prior.factors]]\nprobabilities = [0.5, 0.5]\nwithin_simplex = false\nradius = 2\n", "exact_set"),
+    ],
+)
+def test_products_that_do_not_fit_are_refused(read, prior, message):
+    with pytest.raises(InputError, match=message) as caught:
+        read(f"{HEAD}[prior]\n{prior}")
+    assert "\n" not in str(caught.value)
+
+
 GOOD = "[prior]\nprobabilities = [0.5, 0.5]\n"
 TABLE = "[prior.counts]\na = 1\nb = 2\n"
 DIGITS = "f" * 5_000  # more than int() takes as decimal text
@@ -318,10 +359,7 @@ DIGITS = "f" * 5_000  # more than int() takes as decimal text
         (HEAD + "[prior]\npriors = [[0.5, 0.5], [1, 0]]\nweights = [0.5, 0.6]\n", ["the weights sums to 1.1"]),
         (HEAD + "[prior]\npriors = [[0.5, 0.5]]\nweights = [0.5, 0.5]\n", ["weights"]),
         (HEAD + "[prior]\npriors = [[0.5, 0.5]]\ndelta = 0.1\n", ["[prior] has delta"]),
-        (
-            HEAD + "[prior]\npriors = [[0.5, 0.5]]\nwithin_simplex = false\n",
-            ["[prior] has within_simplex, which does not go with its other keys"],
-        ),
+        (HEAD + "[prior]\npriors = [[0.5, 0.5]]\nwithin_simplex = false\n", ["[prior] has within_simplex"]),
         # expected values
         (HEAD + GOOD + '[expected]\nvalue = "much"\n', ["expected.value", "'much'"]),
         (HEAD + GOOD + "[expected]\nvalue = nan\n", ["expected.value", "NaN"]),

@@ -37,7 +37,13 @@ def tolerance(problem: md.DesignProblem) -> float:
     return 1e-10 if problem.uncertainty.size <= SMALL and problem.utility != md.SquaredHellinger() else 1e-6
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+SLOW = {"zipf-100", "zipf-100-ldp", "one-dominant-96", "adult-capital-gain"}  # each has one of its kind that is quick
+
+
+@pytest.mark.parametrize(
+    "path",
+    [pytest.param(path, id=path.stem, marks=[pytest.mark.slow] if path.stem in SLOW else []) for path in FILES],
+)
 def test_problem(path, tmp_path):
     file = md.read_problem(path)
     problem = file.problem

@@ -167,14 +167,14 @@ class UncertaintySet(ABC):
         Q, near = self.as_vector(prior), self.prior.copy()
         if not np.isfinite(Q).all() or not np.maximum(Q, 0.0).any():
             return near
-        members, distance = [near], np.inf
+        members, distance = [near], math.inf
         for _ in range(_MOST_MEMBERS):
             # The member with the least mean of near - Q lies furthest in the direction of Q.
             away = near - Q
             spread = np.ptp(away)
-            if spread <= _NEAR or not np.linalg.norm(away) < distance:
+            if spread <= _NEAR or not math.hypot(*away) < distance:
                 break
-            distance = float(np.linalg.norm(away))
+            distance = math.hypot(*away)
             column = np.rint((away - away.min()) / spread * 2.0**52).astype(int).tolist()
             further = np.array([float(q) for q in self.exact_worst_mean(column)[1]])
             if away @ (near - further) <= _NEAR * spread:

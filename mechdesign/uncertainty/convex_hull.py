@@ -179,6 +179,8 @@ class ConvexHull(UncertaintySet):
         from scipy.optimize import nnls
 
         Q = self.as_vector(prior)
+        if not np.isfinite(Q).all():
+            return self.prior.copy()
         # The heavy last row asks the weights to sum to 1; dividing by their sum then makes it so.
         A = np.vstack([self._matrix.T, np.full((1, len(self.priors)), 1e3)])
         weights, _ = nnls(A, np.append(Q, 1e3))

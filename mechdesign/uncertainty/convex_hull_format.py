@@ -7,7 +7,7 @@ from typing import Any
 
 from mechdesign.data.fields import Matrix, Record, Row, checked_record
 from mechdesign.uncertainty.convex_hull import ConvexHull
-from mechdesign.uncertainty.format import Labels, SetFormat
+from mechdesign.uncertainty.format import Labels, SetFormat, keys_of
 
 
 class _Guarantee(Record):
@@ -24,18 +24,20 @@ class ConvexHullFormat(SetFormat):
 
     of = ConvexHull
     guarantee_marks = prior_marks = ("priors",)
-    guarantee_model, prior_model = _Guarantee, _Prior
+    guarantee_keys, prior_keys = keys_of(_Guarantee), keys_of(_Prior)
 
     def to_guarantee(self, known: ConvexHull) -> dict[str, Any]:
         """Return the priors and the weights, as ratios."""
-        return {
+        table = {
             "priors": [[str(q) for q in prior] for prior in known.priors],
             "weights": [str(w) for w in known.weights],
         }
+        checked_record(_Guarantee, table, "", within="guarantee")
+        return table
 
-    def from_guarantee(self, table: Mapping[str, Any], labels: tuple[str, ...], source: str, key: str) -> ConvexHull:
+    def from_guarantee(self, table: Mapping[str, Any], labels: tuple[str, ...], source: str, within: str) -> ConvexHull:
         """Return the hull."""
-        record = checked_record(_Guarantee, table, source, within=key)
+        record = checked_record(_Guarantee, table, source, within=within)
         return ConvexHull(record.priors, record.weights, labels)
 
     def to_prior(self, known: ConvexHull) -> dict[str, Any]:
@@ -43,7 +45,7 @@ class ConvexHullFormat(SetFormat):
         written = self.to_guarantee(known)
         return {"labels": list(known.labels), "weights": written["weights"], "priors": written["priors"]}
 
-    def from_prior(self, table: Mapping[str, Any]) -> ConvexHull:
+    def from_prior(self, table: Mapping[str, Any], within: str) -> ConvexHull:
         """Return the hull."""
-        prior = checked_record(_Prior, table, "", within="prior")
+        prior = checked_record(_Prior, table, "", within=within)
         return ConvexHull(prior.priors, prior.weights, prior.labels)

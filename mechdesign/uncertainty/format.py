@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Annotated, Any
 
 from pydantic import Field, create_model
 
 from mechdesign.data.fields import MOST_SYMBOLS, ExactNumber, Matrix, Record, Row, checked_record
+from mechdesign.data.labels import canonical_labels
 from mechdesign.errors import InputError, shorten
 from mechdesign.uncertainty.base import UncertaintySet
 
@@ -25,38 +27,48 @@ class SetFormat(ABC):
         The class.
     guarantee_marks, prior_marks : tuple of str
         The keys any one of which tells that a table is of this class.
-    guarantee_model, prior_model : type of Record
-        The keys that such a table may have, and what they hold.
+    guarantee_keys, prior_keys : frozenset of str
+        All keys that such a table may have.
     """
 
     of: type[UncertaintySet]
     guarantee_marks: tuple[str, ...]
     prior_marks: tuple[str, ...]
-    guarantee_model: type[Record]
-    prior_model: type[Record]
+    guarantee_keys: frozenset[str]
+    prior_keys: frozenset[str]
 
     @abstractmethod
     def to_guarantee(self, known: Any) -> dict[str, Any]:
-        """Return the table of a set in a guarantee, whose labels stand beside it."""
+        """Return the table of a set in a guarantee, whose labels stand beside it.
+
+        Raises
+        ------
+        InputError
+            If it could not be read again, as where a number has too many digits.
+        """
 
     @abstractmethod
     def from_guarantee(
-        self, table: Mapping[str, Any], labels: tuple[str, ...], source: str, key: str
+        self, table: Mapping[str, Any], labels: tuple[str, ...], source: str, within: str
     ) -> UncertaintySet:
-        """Return the set of a table that stands in a guarantee under a key."""
+        """Return the set of a table in a guarantee; messages name the file and the key that the table stands under."""
 
     @abstractmethod
     def to_prior(self, known: Any) -> dict[str, Any]:
         """Return the table ``[prior]`` of a set."""
 
     @abstractmethod
-    def from_prior(self, table: Mapping[str, Any]) -> UncertaintySet:
-        """Return the set of a table ``[prior]``."""
+    def from_prior(self, table: Mapping[str, Any], within: str) -> UncertaintySet:
+        """Return the set of a table ``[prior]``; messages name the key that it stands under."""
 
 
 def keys_of(model: type[Record]) -> frozenset[str]:
     """Return the keys of a table that a model describes."""
     return frozenset(field.alias or name for name, field in model.model_fields.items())
+
+
+class _Labels(Record):
+    labels: Labels | None = None
 
 
 class ParameterFormat(SetFormat):
@@ -71,11 +83,9 @@ class ParameterFormat(SetFormat):
     def __init__(self, of: type[UncertaintySet]) -> None:
         self.of = of
         self.guarantee_marks = self.prior_marks = (of.kind,)
-        self._parameters = self._model()
-        under_kind: dict[str, Any] = {of.kind: (self._parameters, ...)}
-        self.guarantee_model = create_model(of.__name__, __base__=Record, **under_kind)
-        self.prior_model = create_model(of.__name__, __base__=Record, labels=(Labels | None, None), **under_kind)
+        self.guarantee_keys, self.prior_keys = frozenset({of.kind}), frozenset({of.kind, "labels"})
 
+    @cached_property
     def _model(self) -> type[Record]:
         parameters: Mapping[str, str] = getattr(self.of, "parameters", {})
         for name, shape in parameters.items():
@@ -91,27 +101,36 @@ class ParameterFormat(SetFormat):
     def _read(
         self, table: Mapping[str, Any], labels: tuple[str, ...] | None, source: str, within: str
     ) -> UncertaintySet:
-        record = checked_record(self._parameters, table[self.of.kind], source, within=within)
+        record = checked_record(self._model, table[self.of.kind], source, within=f"{within}.{self.of.kind}")
         made: UncertaintySet = self.of(**record.model_dump(), labels=labels)  # type: ignore[call-arg]
+        if labels is not None and tuple(made.labels) != labels:
+            raise InputError(
+                f"a set of the kind {shorten(self.of.kind)} has the labels {shorten(made.labels)} where "
+                f"{shorten(labels)} are given; its constructor has to take them over"
+            )
         return made
 
     def to_guarantee(self, known: Any) -> dict[str, Any]:
         """Return the parameters as text, under the name of the kind."""
-        return {self.of.kind: {name: _as_text(getattr(known, name)) for name in self._parameters.model_fields}}
+        table = {name: _as_text(getattr(known, name)) for name in self._model.model_fields}
+        checked_record(self._model, table, "", within=f"guarantee.{self.of.kind}")
+        return {self.of.kind: table}
 
     def from_guarantee(
-        self, table: Mapping[str, Any], labels: tuple[str, ...], source: str, key: str
+        self, table: Mapping[str, Any], labels: tuple[str, ...], source: str, within: str
     ) -> UncertaintySet:
         """Return the set of its parameters."""
-        return self._read(table, labels, source, f"{key}.{self.of.kind}")
+        return self._read(table, labels, source, within)
 
     def to_prior(self, known: Any) -> dict[str, Any]:
         """Return the labels, and the parameters under the name of the kind."""
         return {"labels": list(known.labels), **self.to_guarantee(known)}
 
-    def from_prior(self, table: Mapping[str, Any]) -> UncertaintySet:
+    def from_prior(self, table: Mapping[str, Any], within: str) -> UncertaintySet:
         """Return the set of its parameters."""
-        return self._read(table, table.get("labels"), "", f"prior.{self.of.kind}")
+        own = {key: value for key, value in table.items() if key == "labels"}
+        labels = checked_record(_Labels, own, "", within=within).labels
+        return self._read(table, None if labels is None else canonical_labels(labels, len(labels)), "", within)
 
 
 def _as_text(value: Any) -> Any:

@@ -12,7 +12,7 @@ from mechdesign.data.fields import MOST_SYMBOLS, ExactNumber, Record, Row, Text,
 from mechdesign.errors import GuaranteeError, InputError
 from mechdesign.numerics.exact import short_text
 from mechdesign.uncertainty.concentration import weissman_radius_exact
-from mechdesign.uncertainty.format import Labels, SetFormat
+from mechdesign.uncertainty.format import Labels, SetFormat, keys_of
 from mechdesign.uncertainty.l1_ball import Evidence, L1Ball
 
 
@@ -44,19 +44,21 @@ class L1BallFormat(SetFormat):
     of = L1Ball
     guarantee_marks = ("counts", "center")
     prior_marks = ("counts", "probabilities")
-    guarantee_model, prior_model = _Guarantee, _Prior
+    guarantee_keys, prior_keys = keys_of(_Guarantee), keys_of(_Prior)
 
     def to_guarantee(self, known: L1Ball) -> dict[str, Any]:
         """Return the radius, and the counts with what the radius was derived from, or the center."""
         table: dict[str, Any] = {"radius": str(known.radius)}
         if known.evidence is None:
-            return table | {"center": [str(p) for p in known.center]}
-        table["counts"] = list(known.evidence.counts)
-        if known.evidence.delta is not None:
-            table |= {"samples": known.evidence.samples, "delta": short_text(known.evidence.delta)}
+            table["center"] = [str(p) for p in known.center]
+        else:
+            table["counts"] = list(known.evidence.counts)
+            if known.evidence.delta is not None:
+                table |= {"samples": known.evidence.samples, "delta": short_text(known.evidence.delta)}
+        checked_record(_Guarantee, table, "", within="guarantee")
         return table
 
-    def from_guarantee(self, table: Mapping[str, Any], labels: tuple[str, ...], source: str, key: str) -> L1Ball:
+    def from_guarantee(self, table: Mapping[str, Any], labels: tuple[str, ...], source: str, within: str) -> L1Ball:
         """Return the ball; a radius that is smaller than delta and samples ask for is a false claim.
 
         Raises
@@ -64,7 +66,7 @@ class L1BallFormat(SetFormat):
         GuaranteeError
             For such a radius.
         """
-        record = checked_record(_Guarantee, table, source, within=key)
+        record = checked_record(_Guarantee, table, source, within=within)
         if record.radius is None:
             raise InputError(f"{source}: the guarantee has no radius; add it")
         if (record.delta is None) != (record.samples is None) or (record.delta is not None and record.counts is None):
@@ -107,9 +109,9 @@ class L1BallFormat(SetFormat):
                 table["samples"] = evidence.samples
         return table | {"counts": dict(zip(known.labels, evidence.counts, strict=True))}
 
-    def from_prior(self, table: Mapping[str, Any]) -> L1Ball:
+    def from_prior(self, table: Mapping[str, Any], within: str) -> L1Ball:
         """Return the ball of counts, or of probabilities with a radius or with delta and samples."""
-        prior = checked_record(_Prior, table, "", within="prior")
+        prior = checked_record(_Prior, table, "", within=within)
         if prior.counts is not None:
             if prior.labels is not None:
                 raise InputError("[prior] has labels beside counts, which name their symbols; leave the labels out")

@@ -11,7 +11,7 @@ from mechdesign.data.fields import MOST_SYMBOLS, Record, Text, checked_record
 from mechdesign.data.labels import canonical_labels
 from mechdesign.errors import InputError, shorten
 from mechdesign.uncertainty.base import UncertaintySet
-from mechdesign.uncertainty.format import SetFormat
+from mechdesign.uncertainty.format import SetFormat, keys_of
 from mechdesign.uncertainty.product_set import ProductSet
 from mechdesign.uncertainty.registry import guarantee_table, prior_table, set_of_guarantee, set_of_prior
 
@@ -20,7 +20,7 @@ _MOST_NESTED = 12  # thirteen factors of two symbols each are all that 10,000 sy
 
 
 def _not_too_deep(factors: object) -> object:
-    """Return factors, after checking that those within them are not nested too deeply."""
+    """Return factors, after checking that those within them are not nested too deeply to be looked at."""
     level, depth = [factors], 0
     while level:
         depth += 1
@@ -55,18 +55,18 @@ class ProductSetFormat(SetFormat):
 
     of = ProductSet
     guarantee_marks = prior_marks = ("factors",)
-    guarantee_model, prior_model = _Guarantee, _Prior
+    guarantee_keys, prior_keys = keys_of(_Guarantee), keys_of(_Prior)
 
     def to_guarantee(self, known: ProductSet) -> dict[str, Any]:
         """Return the factors, each with its inputs, and the separator."""
         factors = [{"inputs": list(factor.labels), **guarantee_table(factor)} for factor in (known.first, known.second)]
         return {"factors": factors, "separator": known.separator}
 
-    def from_guarantee(self, table: Mapping[str, Any], labels: tuple[str, ...], source: str, key: str) -> ProductSet:
+    def from_guarantee(self, table: Mapping[str, Any], labels: tuple[str, ...], source: str, within: str) -> ProductSet:
         """Return the product, whose pairs have to be the inputs, in their order."""
-        record = checked_record(_Guarantee, table, source, within=key)
-        keys = [f"{key}.factors.{index}" for index in range(2)]
-        factors = [_inputs(factor, source, inner) for factor, inner in zip(record.factors, keys, strict=True)]
+        record = checked_record(_Guarantee, table, source, within=within)
+        places = [f"{within}.factors.{index}" for index in range(len(record.factors))]
+        factors = [_inputs(*factor, source) for factor in zip(record.factors, places, strict=True)]
         sizes = [len(inputs) for inputs, _ in factors]
         if sizes[0] * sizes[1] != len(labels):
             raise InputError(
@@ -76,8 +76,8 @@ class ProductSetFormat(SetFormat):
         if record.separator is None:
             raise InputError(f"{source}: the guarantee has factors without a separator; add it")
         first, second = (
-            set_of_guarantee(rest, canonical_labels(inputs, len(inputs)), source, inner)
-            for (inputs, rest), inner in zip(factors, keys, strict=True)
+            set_of_guarantee(rest, canonical_labels(inputs, len(inputs)), source, place)
+            for (inputs, rest), place in zip(factors, places, strict=True)
         )
         _check_digits(first, second, source)
         known = ProductSet(first, second, record.separator)
@@ -93,19 +93,21 @@ class ProductSetFormat(SetFormat):
         """Return the tables of both factors, and the separator."""
         return {"separator": known.separator, "factors": [prior_table(known.first), prior_table(known.second)]}
 
-    def from_prior(self, table: Mapping[str, Any]) -> ProductSet:
+    def from_prior(self, table: Mapping[str, Any], within: str) -> ProductSet:
         """Return the product."""
-        prior = checked_record(_Prior, table, "", within="prior")
-        first, second = (set_of_prior(factor) for factor in prior.factors)
+        prior = checked_record(_Prior, table, "", within=within)
+        first, second = (
+            set_of_prior(factor, f"{within}.factors.{index}") for index, factor in enumerate(prior.factors)
+        )
         _check_digits(first, second, "[prior]")
         return ProductSet(first, second, prior.separator)
 
 
-def _inputs(factor: dict[str, Any], source: str, key: str) -> tuple[list[str], dict[str, Any]]:
+def _inputs(factor: dict[str, Any], within: str, source: str) -> tuple[list[str], dict[str, Any]]:
     """Return the inputs of a factor, and the table of its set."""
-    own = {name: value for name, value in factor.items() if name == "inputs"}
-    record = checked_record(_Inputs, own, source, within=key)
-    return record.inputs, {name: value for name, value in factor.items() if name != "inputs"}
+    own = {key: value for key, value in factor.items() if key == "inputs"}
+    record = checked_record(_Inputs, own, source, within=within)
+    return record.inputs, {key: value for key, value in factor.items() if key != "inputs"}
 
 
 def _check_digits(first: UncertaintySet, second: UncertaintySet, source: str) -> None:

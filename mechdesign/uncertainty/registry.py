@@ -95,23 +95,12 @@ def format_of(known: UncertaintySet) -> SetFormat:
 
 
 def guarantee_table(known: UncertaintySet) -> dict[str, Any]:
-    """Return the table that describes a set in the guarantee of a mechanism file.
-
-    Raises
-    ------
-    InputError
-        If the class has no file format, or a number is too long for files.
-    """
-    from mechdesign.data.fields import checked_record
-
-    entry = format_of(known)
-    table = entry.to_guarantee(known)
-    checked_record(entry.guarantee_model, table, "", within="guarantee")
-    return table
+    """Return the table that describes a set in the guarantee of a mechanism file."""
+    return format_of(known).to_guarantee(known)
 
 
 def set_of_guarantee(
-    table: Mapping[str, Any], labels: tuple[str, ...], source: str, key: str = "guarantee"
+    table: Mapping[str, Any], labels: tuple[str, ...], source: str, within: str = "guarantee"
 ) -> UncertaintySet:
     """Return the set that the guarantee of a mechanism file describes.
 
@@ -123,8 +112,8 @@ def set_of_guarantee(
         The inputs of the mechanism.
     source : str
         The name of the file, for messages.
-    key : str
-        Under which the table stands in the file.
+    within : str
+        The key under which the table stands in the file, for messages.
 
     Raises
     ------
@@ -133,17 +122,15 @@ def set_of_guarantee(
     GuaranteeError
         If it claims a smaller set than its own evidence supports.
     """
-    from mechdesign.uncertainty.format import keys_of
-
     formats = set_formats()
     marks = {key: entry for entry in formats for key in entry.guarantee_marks}
     entry = _told_by(table, marks, f"{source}: the guarantee", "no prior")
-    keys = {key for entry in formats for key in keys_of(entry.guarantee_model)}
-    for name in table:
-        if name in keys and name not in keys_of(entry.guarantee_model):
+    keys = {key for entry in formats for key in entry.guarantee_keys}
+    for key in table:
+        if key in keys and key not in entry.guarantee_keys:
             mark = next(mark for mark in marks if mark in table)
-            raise InputError(f"{source}: the guarantee has {name} beside {mark}, where it means nothing; remove it")
-    return entry.from_guarantee(table, labels, source, key)
+            raise InputError(f"{source}: the guarantee has {key} beside {mark}, where it means nothing; remove it")
+    return entry.from_guarantee(table, labels, source, within)
 
 
 def prior_table(known: UncertaintySet) -> dict[str, Any]:
@@ -151,24 +138,29 @@ def prior_table(known: UncertaintySet) -> dict[str, Any]:
     return format_of(known).to_prior(known)
 
 
-def set_of_prior(table: Mapping[str, Any]) -> UncertaintySet:
+def set_of_prior(table: Mapping[str, Any], within: str = "prior") -> UncertaintySet:
     """Return the set that the table ``[prior]`` of a problem file describes.
+
+    Parameters
+    ----------
+    table : mapping
+        As parsed from the file.
+    within : str
+        The key under which the table stands in the file, for messages.
 
     Raises
     ------
     InputError
         If the table describes none of the registered classes, or more than one.
     """
-    from mechdesign.uncertainty.format import keys_of
-
     formats = set_formats()
     marks = {key: entry for entry in formats for key in entry.prior_marks}
-    entry = _told_by(table, marks, "[prior]", "no data")
-    keys = {key for entry in formats for key in keys_of(entry.prior_model)}
+    entry = _told_by(table, marks, f"[{within}]", "no data")
+    keys = {key for entry in formats for key in entry.prior_keys}
     for key in table:
-        if key in keys and key not in keys_of(entry.prior_model):
-            raise InputError(f"[prior] has {key}, which does not go with its other keys; leave it out")
-    return entry.from_prior(table)
+        if key in keys and key not in entry.prior_keys:
+            raise InputError(f"[{within}] has {key}, which does not go with its other keys; leave it out")
+    return entry.from_prior(table, within)
 
 
 def _told_by(table: Mapping[str, Any], marks: Mapping[str, SetFormat], where: str, nothing: str) -> SetFormat:

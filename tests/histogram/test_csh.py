@@ -11,7 +11,6 @@ from scipy.stats import norm
 from mechdesign.errors import InputError, LimitError
 from mechdesign.histogram.csh import (
     ANALYSES,
-    csh_best,
     csh_delta,
     csh_least_sigma,
     csh_threshold,
@@ -19,29 +18,9 @@ from mechdesign.histogram.csh import (
 from mechdesign.histogram.csh_pair import csh_pair_delta
 from mechdesign.histogram.csh_quadrature import Pair, pair_deltas
 from mechdesign.histogram.csh_terms import EXTREMES, sensitivity
-from mechdesign.histogram.gshm import gshm_threshold
 from mechdesign.histogram.one_factor import common_release_probability
 from mechdesign.numerics.exact import working_precision
 
-# CSH at equal noise: k, sigma, tau by Theorem 11, Theorem 12, with Jensen's inequality, exactly; epsilon = 0.35, 1e-5.
-EQUAL_NOISE = [
-    (1, 7.242699673, 66.02118563, 63.98451304, 43.68409974, 43.68409974),
-    (2, 11.08664468, 92.05105372, 91.92503337, 63.98451304, 63.97963608),
-    (3, 14.12576673, 113.5027631, 113.4761682, 79.90618886, 79.9007546),
-    (10, 28.23253992, 210.5164005, 210.5161002, 153.9649888, 153.9614265),
-    (100, 97.66054247, 668.5787475, 668.5787467, 532.5537096, 532.5527421),
-    (1000, 318.9003632, 2107.987053, 2107.987052, 1817.74587, 1817.745393),
-    (51914, 2328.663653, 15542.90289, 15542.90289, 14609.12729, 14609.12693),
-]
-# The least tau over sigma: k, by Theorem 11, Theorem 12, exactly.
-LEAST = [
-    (1, 65.8599613, 60.9376315, 41.6039045),
-    (2, 80.6408128, 74.7265942, 51.2383301),
-    (3, 91.8852856, 85.2341259, 59.292493),
-    (10, 141.763937, 131.946255, 96.303546),
-    (100, 373.916087, 350.207915, 278.956198),
-    (51914, 7839.85999, 7433.86641, 6987.25963),
-]
 # gamma, tau, (s, l, j), both deltas; sigma = 1, epsilon = 0.35.
 POINTS = [
     (1.0, 1.5, (2, 1, 1), 0.264590810, 0.230990803),
@@ -186,29 +165,6 @@ def test_the_mechanism_itself_leaks_as_much():
     found = csh_pair_delta(k, sigma, tau, epsilon, shared=s, changed=ell, new=1)
     for sample, expected in zip((appears, vanishes), found, strict=True):
         assert abs(sample.mean() - expected) < 5 * sample.std() / math.sqrt(size)
-
-
-@pytest.mark.parametrize(("k", "sigma", "eleven", "twelve", "jensen", "exact"), EQUAL_NOISE)
-def test_thresholds_at_equal_noise(k, sigma, eleven, twelve, jensen, exact):
-    # The proved bound is the exact delta here: no mixed pair is above the extremes, so that none has to be integrated.
-    for analysis, expected in (
-        ("theorem-11", eleven),
-        ("theorem-12", twelve),
-        ("proved", exact),
-        ("exact", exact),
-        (EXTREMES, exact),
-    ):
-        assert csh_threshold(k, sigma, 0.35, "1e-5", analysis) == pytest.approx(expected, rel=2e-9)
-    assert exact <= jensen
-    assert exact <= gshm_threshold(k, sigma * math.sqrt(1 + k**-0.5), 0.35, "1e-5") * (1 + 1e-12)
-
-
-@pytest.mark.parametrize(("k", "eleven", "twelve", "exact"), LEAST)
-def test_least_thresholds(k, eleven, twelve, exact):
-    for analysis, expected in (("theorem-11", eleven), ("theorem-12", twelve), ("proved", exact)):
-        sigma, tau = csh_best(k, 0.35, "1e-5", analysis)
-        assert tau == pytest.approx(expected, rel=1e-6)
-        assert csh_delta(k, sigma, tau, 0.35, analysis) <= 1e-5
 
 
 def test_lemma_22():

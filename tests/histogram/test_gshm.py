@@ -11,28 +11,9 @@ from scipy.stats import norm
 from mechdesign.errors import InputError
 from mechdesign.histogram import gshm
 from mechdesign.histogram.calibration import checked_tau, least_noise, meets, reachable_delta, upper_threshold
-from mechdesign.histogram.gshm import ANALYSES, gshm_best, gshm_delta, gshm_least_sigma, gshm_threshold
+from mechdesign.histogram.gshm import ANALYSES, gshm_delta, gshm_least_sigma, gshm_threshold
 from mechdesign.histogram.hockey_stick import gaussian_divergence, greatest_over_splits, rounded_up
 from mechdesign.numerics.exact import arb_of, working_precision
-
-# CSH, equal noise 1.05 times the least one: k, sigma, tau by the sum and exactly; epsilon = 0.35, delta = 1e-5.
-EQUAL_NOISE = [
-    (1, 10.24272411, 45.16985155, 43.68409974),
-    (2, 14.48539935, 66.02118563, 63.98451304),
-    (3, 17.74091856, 82.35755489, 79.90618886),
-    (10, 32.39033762, 158.2287624, 153.9649888),
-    (100, 102.4272411, 544.9795162, 532.5537096),
-    (1000, 323.9033762, 1854.366328, 1817.74587),
-    (51914, 2333.768218, 14847.38577, 14609.12729),
-]
-# The least tau over sigma: k, by the sum, exactly.
-LEAST = [
-    (1, 45.0887583, 41.6039045),
-    (2, 65.8599613, 60.9376315),
-    (10, 157.591412, 146.633323),
-    (100, 541.543395, 507.194009),
-    (51914, 14673.3252, 13913.4546),
-]
 
 
 def divergence(epsilon, mu):
@@ -103,26 +84,6 @@ def test_every_split_has_the_greater_of_its_two_integrated_hockey_sticks(monkeyp
         assert bound(4 - shared, shared) == pytest.approx(max(appears, vanishes), abs=1e-10)
         appears_is_greater += appears > vanishes + 1e-6
     assert appears_is_greater == 3
-
-
-def test_points_that_are_known():
-    assert gshm_delta(3, 1, 1.5, 0.35) == pytest.approx(0.5440846596691, abs=1e-13)
-    assert gshm_delta(3, 3, 12, 0.35) == pytest.approx(0.1122893625587, abs=1e-13)
-
-
-@pytest.mark.parametrize(("k", "sigma", "added", "exact"), EQUAL_NOISE)
-def test_thresholds_at_equal_noise(k, sigma, added, exact):
-    # Ten digits of sigma are printed, so as many of tau follow where tau is in proportion to it.
-    assert gshm_threshold(k, sigma, 0.35, 1e-5) == pytest.approx(exact, rel=2e-9)
-    assert gshm_threshold(k, sigma, 0.35, 1e-5, "add-the-deltas") == pytest.approx(added, rel=2e-9)
-
-
-@pytest.mark.parametrize(("k", "added", "exact"), LEAST)
-def test_least_thresholds(k, added, exact):
-    for analysis, expected in (("exact", exact), ("add-the-deltas", added)):
-        sigma, tau = gshm_best(k, 0.35, 1e-5, analysis)
-        assert tau == pytest.approx(expected, rel=1e-6)
-        assert tau == gshm_threshold(k, sigma, 0.35, 1e-5, analysis)
 
 
 def random_settings(count, seed):

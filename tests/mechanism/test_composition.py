@@ -598,7 +598,7 @@ def nested(depth):
         (lambda t, g, f: g.update(separator=3), "guarantee.separator is 3"),
         (lambda t, g, f: g.update(radius="1"), "the guarantee has radius beside factors"),
         (lambda t, g, f: g.update(weights=["1"]), "the guarantee has weights beside factors"),
-        (lambda t, g, f: g.update(center=["1"]), r"the guarantee has center and factors; give one of"),
+        (lambda t, g, f: g.update(center=["1"]), "the guarantee has center and factors; give one of"),
         (lambda t, g, f: f[1].update(separator=""), "the guarantee has separator beside center"),
         (lambda t, g, f: f[1].pop("center"), "the guarantee has no prior"),
         (lambda t, g, f: f[1].pop("inputs"), "the key 'guarantee.factors.1.inputs' is missing"),

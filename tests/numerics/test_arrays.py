@@ -38,7 +38,7 @@ WARNER = md.Mechanism(np.array([[3, 1], [1, 3]]), 2, PROMISE, ("n", "y"))
 TAKERS = {
     "real_array": lambda value: real_array(value, "the matrix"),
     "leakage": lambda value: md.leakage(value, [0.5, 0.5]),
-    "worst_case_leakage": lambda value: md.worst_case_leakage(value, BALL),
+    "worst_case_leakage": lambda value: md.pml.worst_case_leakage(value, BALL),
     "support": BALL.support,
     "worst_mean": BALL.worst_mean,
     "from_matrix": lambda value: md.Mechanism.from_matrix(value, PROMISE),
@@ -48,7 +48,7 @@ TAKERS = {
     "certify": lambda value: certify(md.DesignProblem(BALL, 1), value),
     "gain": md.ExpectedGain,
     "hull": md.ConvexHull,
-    "prior": md.epsilon_max,
+    "prior": md.pml.epsilon_max,
     "priors": lambda value: md.leakage([[0.75, 0.25], [0.25, 0.75]], value),
     "counts": lambda value: audit_counts(WARNER, value),
     "top k": lambda value: top_k_counts(value, 1),

@@ -320,7 +320,7 @@ def test_a_list_of_rays_is_a_pricing_that_column_generation_can_use(radius):
     problem = md.DesignProblem(md.L1Ball.from_counts([50, 30, 15, 4, 1], radius=radius), 1)
     pricing = ListedPricing(check_listable(problem.uncertainty, math.e), problem.utility)
     solution = ColumnGeneration(problem, pricing, lambda step: None).solve(1e-9, None)
-    bound = md.certify(problem, solution.multipliers, pricing).upper_bound
+    bound = md.optimize.certify(problem, solution.multipliers, pricing).upper_bound
     assert 0 <= bound - problem.utility.value(solution.matrix, problem.uncertainty.prior) <= CERTIFIED
     costs = problem.utility.mu(pricing.guess(np.zeros(5)), problem.uncertainty.prior)
     assert costs.max() == pytest.approx(pricing.price(pricing.centers()[0]).upper)

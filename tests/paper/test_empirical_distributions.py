@@ -105,3 +105,39 @@ def test_theorem_1_of_pointwise_maximal_leakage():
     posterior = prior[:, None] * EXAMPLE_1 / (prior @ EXAMPLE_1)
     divergence = np.log((posterior / prior[:, None]).max(axis=0))
     np.testing.assert_allclose(md.leakage(EXAMPLE_1, prior), divergence, atol=ALGEBRA)
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "samples", "guaranteed", "categories"), [("log(5)", 3035, 2, 20), (1, 900, 1.5, 4)]
+)
+def test_corollary_3_equation_39(epsilon, samples, guaranteed, categories):
+    step = np.exp(-float(md.Epsilon.of(epsilon))) - np.exp(-guaranteed)
+    printed = (2**categories - 2) * np.exp(-2 * samples * step**2)
+    assert md.planning.delta_min(epsilon, guaranteed, samples, categories) == pytest.approx(min(1, printed), rel=1e-9)
+
+
+@pytest.mark.parametrize("samples", [100, 1000, 10**6])
+def test_equation_45_is_the_radius_of_two_symbols(samples):
+    from mechdesign.uncertainty import weissman_radius
+
+    assert weissman_radius(samples, 2, "1e-6") == pytest.approx(np.sqrt(2 * np.log(2e6) / samples), rel=1e-9)
+
+
+@pytest.mark.parametrize("scale", [0.5, 1.0, 4.0])
+def test_remark_4_the_laplace_mechanism_over_all_priors_is_locally_private(scale):
+    """p_min = 1/2 and beta = 1 in equation (50) leave 2/b; a known prior has equation (49)."""
+    from mechdesign.additive_noise.laplace import laplace_epsilon
+
+    assert laplace_epsilon(scale, "0.5", 1) == pytest.approx(2 / scale, rel=ALGEBRA)
+    printed = 2 / scale - np.log(np.exp(2 / scale) * 0.3 + 0.7)
+    assert laplace_epsilon(scale, "0.3") == pytest.approx(printed, rel=1e-9)
+
+
+def test_theorem_4_bounds_the_sensitivity_of_both_examples():
+    """Equation (32): the first region for Example 1, and -log(1 - beta e / 2), which Example 2 attains."""
+    from mechdesign.pml import sensitivity_bound_any_region, sensitivity_bound_first_region
+
+    beta = 0.05
+    first = -np.log(1 - beta / 2 * (9 / 8 - 1) / 0.2)
+    assert sensitivity_bound_first_region("log(9/8)", beta, "0.2") == pytest.approx(first, rel=1e-9)
+    assert sensitivity_bound_any_region("log(5)", beta) == pytest.approx(-np.log(1 - beta * 5 / 2), rel=1e-9)

@@ -72,6 +72,7 @@ def instances(count, seed):
         yield ball, exp_epsilon, utility, averaged(ball, multipliers)
 
 
+@pytest.mark.slow
 def test_the_search_and_the_list_price_alike_on_a_hundred_random_balls():
     for ball, exp_epsilon, utility, multipliers in instances(112, seed=1):
         listed = greatest_reduced_cost(ball, exp_epsilon, utility, multipliers)
@@ -96,7 +97,16 @@ def test_the_bound_holds_however_little_is_looked_at(monkeypatch):
         assert bound >= listed - ALGEBRA * max(1.0, abs(listed))
 
 
-@pytest.mark.parametrize(("size", "radius"), [(20, "0"), (24, "0.05"), (30, "0"), (26, "0.4"), (22, "2")])
+@pytest.mark.parametrize(
+    ("size", "radius"),
+    [
+        (20, "0"),
+        pytest.param(24, "0.05", marks=pytest.mark.slow),
+        (30, "0"),
+        pytest.param(26, "0.4", marks=pytest.mark.slow),
+        (22, "2"),
+    ],
+)
 def test_the_search_and_tables_price_alike(size, radius):
     rng = np.random.default_rng(size)
     counts = np.unique(1 + rng.integers(0, 900, 2 * size))[:size].tolist()

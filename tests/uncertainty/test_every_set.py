@@ -1,0 +1,82 @@
+"""What every set has to satisfy, one from outside the package among them."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from registries import separate_registries
+from scipy.optimize import linprog
+from tolerances import ALGEBRA, SOLVER
+
+import mechdesign as md
+
+with separate_registries():
+    from tests.outside.box_set import Box
+
+HULL = md.ConvexHull([["0.5", "0.3", "0.2"], ["0.2", "0.2", "0.6"], ["0.1", "0.9", "0"]])
+SETS = [
+    md.L1Ball(["0.5", "0.3", "0.2"], "0.3"),
+    md.L1Ball(["0.5", "0.3", "0.2"]),
+    HULL,
+    md.ProductSet(md.L1Ball(["0.75", "0.25"], "0.1"), HULL),
+    Box(["0.1", "0.2", "0.05"], ["0.6", "0.5", "0.4"], ["0.4", "0.35", "0.25"]),
+    Box(["0.1", "0.2", "0"], ["0.1", "0.9", "0.7"], ["0.1", "0.2", "0.7"]),  # the reference prior is a corner
+]
+every_set = pytest.mark.parametrize("known", SETS, ids=lambda known: f"{known.kind}-{SETS.index(known)}")
+
+
+def columns(known, count=12):
+    return np.random.default_rng(known.size).integers(0, 1000, (count, known.size)).tolist()
+
+
+@every_set
+def test_the_worst_prior_is_a_member_and_has_the_least_mean(known):
+    worst = [known.exact_worst_mean(column) for column in columns(known)]
+    for column, (least, prior) in zip(columns(known), worst, strict=True):
+        assert sum(prior) == 1
+        assert known.contains(prior)
+        assert least == sum(q * v for q, v in zip(prior, column, strict=True)) == known.exact_support(column)
+        assert all(sum(q * v for q, v in zip(other, column, strict=True)) >= least for _, other in worst)
+        assert sum(p * v for p, v in zip(known.center, column, strict=True)) >= least
+        floats = np.array(column, dtype=float)
+        assert known.worst_mean(floats)[0] == pytest.approx(float(least), rel=ALGEBRA)
+    assert known.contains(known.center)
+
+
+@every_set
+def test_linear_rows_describe_the_support_function(known):
+    rows = known.support_rows()
+    A, B = rows.columns.toarray(), rows.auxiliary.toarray()
+    for column in columns(known):
+        greatest = linprog(np.eye(1, B.shape[1])[0] * -1, A_ub=-B, b_ub=A @ column, bounds=(None, None))
+        assert -greatest.fun == pytest.approx(float(known.exact_support(column)), rel=SOLVER)
+
+
+@every_set
+def test_what_is_near_a_prior_is_a_member_to_within_rounding(known):
+    rng = np.random.default_rng(7)
+    corners = np.array([[float(q) for q in known.exact_worst_mean(column)[1]] for column in columns(known)])
+    inside = rng.dirichlet(np.ones(len(corners)), 10) @ corners
+    # Corners as floats miss the set by rounding alone, which is what a dual solution does.
+    for Q in [*corners, *inside]:
+        np.testing.assert_allclose(known.member_near(Q), Q, atol=1e-9 if known.convex_hull else 1e-14)
+    for Q in [*rng.dirichlet(np.full(known.size, 0.2), 20), *np.eye(known.size), np.full(known.size, np.nan)]:
+        near = known.member_near(Q)
+        assert near.sum() == pytest.approx(1, abs=ALGEBRA)
+        for column in columns(known):
+            assert near @ column >= float(known.exact_support(column)) * (1 - ALGEBRA)
+
+
+@every_set
+def test_no_mechanism_is_private_beyond_the_designed_one(known):
+    problem = md.DesignProblem(known, "log(2)", md.HammingAccuracy())
+    solved = md.design(problem)
+    assert solved.certified
+    assert max(solved.mechanism.proof.ratios) <= Fraction(2)
+
+
+@every_set
+def test_it_is_told_in_words(known):
+    assert known.in_words().startswith(("every ", "the prior itself"))
+    assert known.one_in_words()
+    assert known.delta is None
