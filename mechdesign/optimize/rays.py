@@ -212,7 +212,8 @@ class Rays:
         waiting: list[Floats] = []
         for S in self._rare_sets[self._rare_sets != 0]:
             excess = self._mass[S] + self._mass - self._cone.t
-            others = sets[(sets & S == 0) & (excess >= 1 / self.exp_epsilon - RAY_EDGE)]
+            has_mass = self._mass[S] + self._mass > 0
+            others = sets[(sets & S == 0) & (excess >= 1 / self.exp_epsilon - RAY_EDGE) & has_mass]
             # Where b and t nearly cancel, floats may give less, even 0.
             excess = np.maximum(excess, 1 / self.exp_epsilon)
             inside = self._indicator(np.array([S]))

@@ -144,3 +144,10 @@ def test_lists_too_long_for_memory_or_time_are_refused_by_their_count():
         check_listable(random_ball(rng, 23, 0), math.e)
     with pytest.raises(md.LimitError, match=r"18 symbols have up to .* of kinds C and D"):
         check_listable(md.L1Ball.from_counts([5] * 18, radius="0.9"), math.e)
+
+
+def test_columns_without_mass_are_not_listed():
+    """Where 1/e is below the edge of kind C, a set of symbols without mass alone is not the support of a ray."""
+    ball = md.L1Ball(["0.25"] * 4 + ["0"], radius=Fraction(1, 10**12))
+    with np.errstate(divide="raise", invalid="raise"):
+        assert all(np.isfinite(columns).all() for columns in Rays(ball, 2.7e43).of_kinds("ABCD"))
