@@ -10,7 +10,7 @@ from figures import figure_samples
 from figures.figure_samples import BALL, KNOWN, KRR, LDP
 
 FIGURES = Path(figure_samples.__file__).parent
-KEPT = list(csv.DictReader((FIGURES / "figure_samples.csv").read_text(encoding="utf-8").splitlines()))
+KEPT = list(csv.DictReader((FIGURES / "out" / "figure_samples.csv").read_text(encoding="utf-8").splitlines()))
 
 
 @pytest.fixture(scope="module")

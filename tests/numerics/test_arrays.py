@@ -81,7 +81,19 @@ def test_what_is_not_an_array_of_real_numbers_is_refused_in_one_line(taker, stra
         [pa.array([0.25, 1.0])],
         (range(1), range(1, 2)),
     ],
-    ids=repr,
+    ids=[
+        "floats",
+        "ratios as text",
+        "fractions",
+        "numpy scalars",
+        "objects",
+        "text",
+        "long doubles",
+        "without a masked entry",
+        "data frame",
+        "arrow",
+        "ranges",
+    ],
 )
 def test_real_numbers_are_taken_in_every_form(given):
     found = real_array(given, "the matrix")
