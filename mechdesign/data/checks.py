@@ -94,7 +94,7 @@ def reachable_epsilon(value: object) -> Epsilon:
 
 def finite_numbers(values: ArrayLike, name: str) -> Floats:
     """Return numbers as finite floats."""
-    numbers = real_array(values, name, "finite numbers")
+    numbers = real_array(values, f"the array of {name.removeprefix('the ')}", "finite numbers")
     if not np.isfinite(numbers).all():
         raise InputError(f"{name} hold a value that is not finite; accepted: finite numbers")
     return numbers

@@ -71,7 +71,7 @@ def test_tail_agrees_with_a_sum_and_with_sampling():
         ),
         (lambda: noise_leakage(gaussian, [0, math.nan], [0.5, 0.5], 0), "the points hold a value that is not finite"),
         (lambda: noise_leakage(gaussian, [0, 1], [0.5, 0.6], 0), "the prior sums to 1.1"),
-        (lambda: noise_leakage(gaussian, [0, 1], [0.5, 0.5], "y"), "the outputs are 'y'"),
+        (lambda: noise_leakage(gaussian, [0, 1], [0.5, 0.5], "y"), "the array of outputs is 'y'"),
         (lambda: noise_leakage(lambda t: t * np.nan, [0, 1], [0.5, 0.5], 0), r"NaN or \+inf somewhere"),
         (
             lambda: noise_leakage(lambda t: 1.0, [0, 1], [0.5, 0.5], 0),
