@@ -51,6 +51,7 @@ def annotations(module):
 def changes(module):
     """Return the slips of a module, one list for each place."""
     types = list(annotations(module))
+    lines = module.read_text().splitlines()
     with use_db(":memory:") as db:
         init([module], db, {})
         items = sorted(db.work_items, key=lambda item: (item.mutations[0].start_pos, item.mutations[0].operator_name))
@@ -58,7 +59,9 @@ def changes(module):
     for item in items:
         (change,) = item.mutations
         typed = any(first <= tuple(change.start_pos) and tuple(change.end_pos) <= last for first, last in types)
-        if SLIPS.fullmatch(change.operator_name) and not typed:
+        row, column = change.start_pos
+        marker = lines[row - 1].startswith("*,", column)  # before parameters that have names, taken for a product
+        if SLIPS.fullmatch(change.operator_name) and not typed and not marker:
             places.setdefault((change.start_pos, change.end_pos), []).append(change)
     return list(places.values())
 

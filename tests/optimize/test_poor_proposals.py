@@ -50,3 +50,9 @@ def test_a_prior_that_gives_an_unseen_symbol_too_much_costs_as_little(exp_epsilo
         assert right < math.inf
         # What is missing is y times the excess, and adding to y costs exp(epsilon) times that.
         assert right - 1e-9 <= off <= right + 16 * excess * exp_epsilon * (abs(right) + 1)
+
+
+@pytest.mark.parametrize("exp_epsilon", [2.5e13, 4e13])
+def test_more_is_tried_where_adding_what_is_missing_adds_rounding(exp_epsilon):
+    for multipliers in np.random.default_rng(4).standard_normal((4, 4)) - [0, 0, 0, 2]:
+        assert price_by_guess(SETS["unseen"], exp_epsilon, md.ExpectedGain(GAINS), multipliers).upper < math.inf
