@@ -68,7 +68,7 @@ def test_public_names_are_found_where_type_checkers_see_them():
 def test_completion_shows_public_names_and_nothing_else(module):
     found = importlib.import_module(module)
     assert len(found.__all__) == len(set(found.__all__))  # ruff sees to the order
-    assert [name for name in dir(found) if not name.startswith("__")] == found.__all__
+    assert [name for name in dir(found) if not name.startswith("__")] == sorted(found.__all__)
     for name in found.__all__:
         assert getattr(found, name).__doc__, name
 

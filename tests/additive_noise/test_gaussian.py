@@ -270,7 +270,10 @@ def test_curve_is_its_guarantees():
         (lambda: gaussian_delta(1, 1, 0.5, 3), "the radius is 3"),
         (lambda: gaussian_leakage([1.0], 1, [0.2, 0.3, 0.5]), "the prior has 3 probabilities; accepted: two"),
         (lambda: gaussian_leakage([math.inf], 1, [0.5, 0.5]), "the outputs hold a value that is not finite"),
-        (lambda: gaussian_leakage(["a"], 1, [0.5, 0.5]), r"an entry of the array of outputs is 'a'.*accepted: finite numbers"),
+        (
+            lambda: gaussian_leakage(["a"], 1, [0.5, 0.5]),
+            r"an entry of the array of outputs is 'a'.*accepted: finite numbers",
+        ),
         (lambda: gaussian_crossings(1, -2, [0.5, 0.5]), "sigma is -2"),
         (lambda: gaussian_guarantee(1, 1, 0.5, 0, 0.1), "the number of samples is 0"),
         (lambda: gaussian_guarantee(1, 1, 0.5, 10, 1), "delta is 1; accepted: a probability of failure"),
