@@ -12,8 +12,7 @@ The probability of that half line, and its derivative (the density of Y at the c
     R'(q) = P[y - 1 < N <= y + 1] - (sigma^2 / 2) c (1 - c) f(y - 1) / ((1 - q) (c - q)).
 
 The half line below 0 is the mirror image, so both have probability ``R(q) + R(1 - q)``. With z = y / sigma^2 the two
-terms of R'
-are, up to a common factor, ``A(z) = int_{-1}^{1} cosh(u z) exp(-u^2 / (2 sigma^2)) du`` and
+terms of R' are, up to a common factor, ``A(z) = int_{-1}^{1} cosh(u z) exp(-u^2 / (2 sigma^2)) du`` and
 ``B(z) = K exp(z) sinh(z)^2``. The logarithm of B grows at a rate above 3, that of A at one below 1, and z grows with
 q. So R rises to one peak and then falls: the probability of each half line is unimodal in the prior. Where both exist
 (epsilon < log 2), their sum need not be unimodal. So its supremum over an interval of priors is found by branch and
