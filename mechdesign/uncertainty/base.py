@@ -181,7 +181,7 @@ class UncertaintySet(ABC):
             if away @ (near - further) <= _NEAR * spread:
                 break
             members.append(further)
-            # The last row, with its large factor, makes the weights sum to nearly 1; they are divided by their sum next.
+            # The last row, with its large factor, makes the weights sum to nearly 1; next they are normalised.
             weights, _ = nnls(np.vstack([np.transpose(members), np.full(len(members), 1e3)]), np.append(Q, 1e3))
             used = weights > 0
             members = [member for member, kept in zip(members, used, strict=True) if kept]

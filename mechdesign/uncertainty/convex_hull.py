@@ -181,7 +181,7 @@ class ConvexHull(UncertaintySet):
         Q = self.as_vector(prior)
         if not np.isfinite(Q).all():
             return self.prior.copy()
-        # The last row, with its large factor, makes the weights sum to nearly 1; they are divided by their sum next.
+        # The last row, with its large factor, makes the weights sum to nearly 1; next they are normalised.
         A = np.vstack([self._matrix.T, np.full((1, len(self.priors)), 1e3)])
         weights, _ = nnls(A, np.append(Q, 1e3))
         total = weights.sum()
