@@ -10,11 +10,12 @@ the bound ``h(v) >= <P, v> - (beta/2) max v``, which is that of ED Theorem 4 for
 region and for every radius: the paper's assumption beta < 2 min P is not needed for it. In the first region, where
 ``exp(epsilon) (1 - min P) <= 1``, the bound of Theorem 4 for k = 1 is smaller, but needs min P.
 
-epsilon counts all symbols, the unseen among them, as `leakage` does. Where leakage is taken over the support of the
-estimate only, Corollary 3 does not hold for estimates with zeros, which its assumptions exclude: after samples of one
-symbol alone, telling the truth would be 0-PML.
+The leakage is the maximum over all symbols, also those that no sample has, as in `leakage`. If it is taken over the
+support of the estimate only, Corollary 3 does not hold for estimates with zeros, which its assumptions exclude: if all
+samples are the same symbol, releasing the data would be 0-PML.
 
-Numbers only, and all are rounded to the safe side: epsilon' and delta up, the epsilon to design for down.
+This module computes numbers only. All are rounded to the safe side: epsilon' and delta up, the epsilon to design for
+down.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ from mechdesign.uncertainty.concentration import (
 
 __all__ = ["Plan", "delta_min", "design_epsilon", "guaranteed_epsilon", "plan", "samples_for"]
 
-_PHI = 2  # what phi is at least, whatever the true distribution
+_PHI = 2  # a lower bound of phi for every true distribution
 
 
 def _inverse_exp(epsilon: Epsilon) -> Any:
@@ -89,12 +90,12 @@ def delta_min(epsilon: object, guaranteed: object, samples: int, categories: int
     n, N = checked_samples(samples), checked_categories(categories)
     with working_precision():
         radius = _allowed_radius(design, target)
-        # The square in eq. (39) would promise something below epsilon as well.
+        # For epsilon' below epsilon the radius is negative; its square in eq. (39) would give a bound that is false.
         return probability_above(log_failure_ball(n, N, radius, _PHI)) if radius > 0 else 1.0
 
 
 def guaranteed_epsilon(epsilon: object, delta: object, samples: int, categories: int) -> float:
-    """Return epsilon', which the leakage exceeds with probability delta at most, rounded up (ED eq. 38).
+    """Return epsilon', which the leakage exceeds with probability at most delta, rounded up (ED eq. 38).
 
     Infinite where the bound is vacuous: where ``beta exp(epsilon) >= 2``.
 
@@ -134,7 +135,7 @@ def samples_for(epsilon: object, guaranteed: object, delta: object, categories: 
     Parameters
     ----------
     epsilon, guaranteed : number, str or Epsilon
-        As in `delta_min`; epsilon' above epsilon.
+        As in `delta_min`; epsilon' must be above epsilon.
     delta : number or str
         Probability of failure in (0, 1).
     categories : int
@@ -183,7 +184,7 @@ def design_epsilon(guaranteed: object, delta: object, samples: int, categories: 
     Raises
     ------
     InputError
-        If not even epsilon = 0 does.
+        If not even epsilon = 0 guarantees epsilon'.
 
     Examples
     --------
@@ -197,11 +198,11 @@ def design_epsilon(guaranteed: object, delta: object, samples: int, categories: 
             largest = lower(-(_inverse_exp(target) + radius_ball(n, N, probability, _PHI) / 2).log())
         if largest >= 0:
             return -printed_above(-largest)
-    # What would do, or why nothing does.
+    # The error names the samples that are enough, or the reason why no number of samples is.
     least = samples_for(0, target, delta, N)
     raise InputError(
         f"the guaranteed epsilon is {target}, with delta {shorten(delta)} from {n} samples: not even epsilon = 0 at "
-        f"the estimate does; give at least {least} samples, a larger delta, or a larger guaranteed epsilon"
+        f"the estimate is enough; give at least {least} samples, a larger delta, or a larger guaranteed epsilon"
     )
 
 
@@ -225,7 +226,7 @@ class Plan:
     delta : float
         Probability of failure; 1 where the bound is vacuous.
     computed : str
-        Which of the four was computed from the others, by its name here.
+        The name of the attribute that was computed from the other three.
     radius : float or None
         The l1 radius that holds the true distribution with probability 1 - delta (eq. 37); None where delta is 1.
     """
@@ -254,7 +255,7 @@ def plan(
 ) -> Plan:
     """Return the plan that three of four numbers determine.
 
-    The three that are given stand in the plan as the floats nearest to them.
+    The plan has the three given numbers as the floats nearest to them.
 
     Parameters
     ----------
@@ -267,7 +268,7 @@ def plan(
     Raises
     ------
     InputError
-        If not exactly three are given, a value is outside its range, or no fourth does.
+        If not exactly three are given, a value is outside its range, or no fourth number satisfies the relation.
 
     Examples
     --------

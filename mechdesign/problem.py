@@ -21,8 +21,8 @@ class DesignProblem(Generic[Set_co]):
     """Find the mechanism of greatest utility that is epsilon-PML for every prior in an uncertainty set (ED eq. 40).
 
     A problem holds its three inputs and computes nothing; `mechdesign.design` solves it. Type checkers know the class
-    of its set: ``DesignProblem(ball, 1).uncertainty.radius`` is a Fraction where the ball is an `L1Ball`. Where the set
-    may be any, as in a problem from a file, ask for ``uncertainty.l1_ball``, which is None for other sets.
+    of its set: ``DesignProblem(ball, 1).uncertainty.radius`` is a Fraction if the ball is an `L1Ball`. If the class of
+    the set is not known, as in a problem from a file, use ``uncertainty.l1_ball``, which is None for other sets.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class DesignProblem(Generic[Set_co]):
     Raises
     ------
     InputError
-        If epsilon is negative or not finite, or the utility belongs to other symbols.
+        If epsilon is negative or not finite, or the utility is defined for other symbols.
 
     Examples
     --------

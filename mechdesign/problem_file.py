@@ -69,21 +69,21 @@ class _Problem(Record):
 def read_problem(path: str | os.PathLike[str]) -> ProblemFile:
     """Read a problem file.
 
-    Numbers are taken as the decimals they are written as.
+    Numbers are read as the decimals that the file shows.
 
     Parameters
     ----------
     path : path
         A TOML file: ``title``, ``epsilon``, ``utility``, ``[prior]`` with ``[prior.counts]`` or
         ``labels`` and ``probabilities`` or ``priors``, and optionally ``citation``, ``[gain]``,
-        ``[distortion]``, ``[expected]``. The matrix of ``expected-distortion`` may stand in either of the
-        two tables.
+        ``[distortion]``, ``[expected]``. The matrix of ``expected-distortion`` may be in either of the tables
+        ``[gain]`` and ``[distortion]``.
 
     Raises
     ------
     InputError
-        On one line, naming the key and the value: for unreadable files, malformed TOML, unknown keys and
-        values out of range.
+        For unreadable files, malformed TOML, unknown keys and values out of range. The message is one line that
+        names the key and the value.
     """
     source = printable(str(path))
     try:
@@ -132,12 +132,12 @@ def _utility(record: _Problem) -> Utility:
 
 
 def write_problem(path: str | os.PathLike[str], file: ProblemFile) -> None:
-    """Write a problem file; `read_problem` gives the same problem back.
+    """Write a problem file; `read_problem` returns the same problem.
 
     Raises
     ------
     InputError
-        If the utility has no name (a user's own f), or the place cannot be written.
+        If the utility has no name (a user's own f), or the file cannot be written.
     """
     write_atomically(path, tomli_w.dumps(_table(file)).encode())
 
@@ -145,7 +145,7 @@ def write_problem(path: str | os.PathLike[str], file: ProblemFile) -> None:
 def _table(file: ProblemFile) -> dict[str, Any]:
     utility = file.problem.utility
     if not is_named(utility):
-        raise InputError(f"the utility {shorten(utility.name)} has no name in problem files; use one of the named ones")
+        raise InputError(f"the utility {shorten(utility.name)} has no name in problem files; use a named utility")
     table: dict[str, Any] = {"title": file.title}
     if file.citation:
         table["citation"] = file.citation

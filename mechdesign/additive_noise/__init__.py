@@ -1,7 +1,7 @@
 """Additive noise on a binary attribute (ED Section VI), and the leakage of any noise that has a density.
 
-The input is X in {-1, 1} and the output is Y = X + noise, a real number. The analysis is for real numbers: floats,
-which a program adds, have gaps that may tell more.
+The input is X in {-1, 1} and the output is Y = X + noise, a real number. The analysis holds for real numbers. A program
+adds floats, and the gaps between floats may reveal more about X.
 """
 
 from mechdesign.additive_noise.gaussian import (

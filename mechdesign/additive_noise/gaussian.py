@@ -70,7 +70,7 @@ def gaussian_leakage(y: ArrayLike, sigma: object, prior: object) -> NDArray[np.f
     values, (below, above) = finite_numbers(y, "the outputs"), _binary_prior(prior)
     s = checked_scale(sigma, _SIGMA)
     with np.errstate(over="ignore", divide="ignore"):
-        # 2 |y| / sigma^2 in an order in which nothing but the result overflows.
+        # 2 |y| / sigma^2, in an order of operations in which only the result can overflow.
         doubled = np.where(values == 0, 0.0, np.abs(values) / _positive_float(s) / _positive_float(s) * 2)
         near = np.where(values < 0, float(below), float(above))
         far = np.where(values < 0, float(above), float(below))
@@ -87,9 +87,9 @@ def _positive_float(sigma: Interval) -> np.float64:
 def gaussian_crossings(epsilon: object, sigma: object, prior: object) -> tuple[float, float]:
     """Return the ends of the two half lines of outputs that leak more than epsilon (ED eq. 58).
 
-    ``E = {y < lower} + {y > upper}`` with ``upper = (sigma^2 / 2) log((1 - q) / (exp(-epsilon) - q))``, q the
-    probability of 1, where q is below ``exp(-epsilon)``, and infinite elsewhere; ``lower`` likewise, negative, with
-    that of -1.
+    ``E = {y < lower} + {y > upper}``. With q the probability of 1,
+    ``upper = (sigma^2 / 2) log((1 - q) / (exp(-epsilon) - q))`` if q is below ``exp(-epsilon)``, and otherwise upper is
+    infinite; ``-lower`` is the same expression with q the probability of -1.
 
     Parameters
     ----------
@@ -129,9 +129,9 @@ def gaussian_delta(epsilon: object, sigma: object, p_min: object, radius: object
     """Return the greatest probability over an l1 ball of priors that an output leaks above epsilon (ED eq. 59-62).
 
     For Y = X + N(0, sigma^2) and X in {-1, 1}, ``delta_1 = sup over P of P_Y[ l_P(X -> Y) > epsilon ]``. For every
-    prior in the ball the mechanism is epsilon-PML but with probability ``delta_1``. The probability is not monotone
-    in the prior: each of the two half lines is unimodal, and where both exist the sum may have several peaks. The
-    supremum is bounded from above by branch and bound in ball arithmetic (see
+    prior in the ball the mechanism is epsilon-PML except with probability ``delta_1``. The probability is not monotone
+    in the prior: that of each of the two half lines is unimodal, and where both exist their sum may have several
+    peaks. The supremum is bounded from above by branch and bound in ball arithmetic (see
     `mechdesign.additive_noise.half_lines`).
 
     Parameters
@@ -143,13 +143,13 @@ def gaussian_delta(epsilon: object, sigma: object, p_min: object, radius: object
     p_min : number or str
         Probability of the rarer symbol under the prior or its estimate, in (0, 1/2].
     radius : number or str, optional
-        l1 radius of the ball around the estimate, in [0, 2]; 0 is the known prior, 2 any prior.
+        l1 radius of the ball around the estimate, in [0, 2]; 0 for a known prior, 2 for every prior.
 
     Returns
     -------
     float
-        Never below the supremum, and above it by at most 1e-9 of itself or the least float. It is 0 only where no
-        output leaks more than epsilon under any prior in the ball.
+        At least the supremum, and above it by at most 1e-9 of the result or the least float. It is 0 only if no output
+        leaks more than epsilon under any prior in the ball.
 
     Raises
     ------
@@ -166,7 +166,7 @@ def gaussian_delta(epsilon: object, sigma: object, p_min: object, radius: object
 
 
 def _folded(p: Fraction, radius: Fraction) -> Interval:
-    """Return the smaller probabilities of all priors in a ball; the other ones mirror them."""
+    """Return the interval of the smaller probability over all priors in a ball; 1 minus it is the other one."""
     return Interval(max(Fraction(0), p - radius / 2), min(Fraction(1, 2), p + radius / 2))
 
 
@@ -179,9 +179,9 @@ def _delta(target: Epsilon, sigma: Interval, priors: Interval) -> float:
 class GaussianGuarantee:
     """What Gaussian noise guarantees when the prior is estimated from samples (ED Section VI-B).
 
-    Two pairs hold. The printed one is ``(epsilon_star, delta_star)``. But ``delta_1`` is already a supremum over the
-    ball, with the leakage under each prior itself, so ``(epsilon, delta_star)`` holds as well, and is never worse:
-    the step from ``epsilon`` to ``epsilon_star`` (ED Theorem 4) bounds once more what the supremum has counted.
+    Two pairs hold. The pair of the paper is ``(epsilon_star, delta_star)``. But ``delta_1`` is already a supremum over
+    the ball, of the leakage under each prior, so ``(epsilon, delta_star)`` holds as well and is never worse: the step
+    from ``epsilon`` to ``epsilon_star`` (ED Theorem 4) accounts a second time for priors that the supremum covers.
 
     Attributes
     ----------
@@ -194,11 +194,11 @@ class GaussianGuarantee:
     delta_2 : float
         Probability with which the true prior is outside the ball.
     epsilon_star : float
-        ``epsilon - log(1 - (radius / 2) exp(epsilon))``, rounded up; infinite where there is no such logarithm (ED
+        ``epsilon - log(1 - (radius / 2) exp(epsilon))``, rounded up; infinite where the logarithm does not exist (ED
         eq. 64).
     delta_star : float
-        ``delta_1 + delta_2 - delta_1 delta_2``, rounded up (ED eq. 65). It takes Y to be independent of the estimate;
-        without that, ``delta_1 + delta_2``.
+        ``delta_1 + delta_2 - delta_1 delta_2``, rounded up (ED eq. 65). It assumes that Y is independent of the
+        estimate; without this assumption use ``delta_1 + delta_2``.
     """
 
     epsilon: float
@@ -211,7 +211,7 @@ class GaussianGuarantee:
 
 @dataclass(frozen=True)
 class GaussianCurve:
-    """`GaussianGuarantee` for many epsilon; arrays of shape (K,), read-only, and numbers that all share.
+    """`GaussianGuarantee` for many values of epsilon: read-only arrays, and two numbers that all values share.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-r"""The outcomes of Gaussian noise that leak more than epsilon: two half lines, and the greatest probability of both.
+r"""The outputs of Gaussian noise that leak more than epsilon: two half lines, and the greatest probability of both.
 
 X is 1 with probability q and -1 otherwise, Y = X + N(0, sigma^2). The densities of y given 1 and given -1 have the
 ratio ``exp(2 y / sigma^2)``, so that for y > 0 the leakage is ``-log(q + (1 - q) exp(-2 y / sigma^2))``. It grows
@@ -11,12 +11,12 @@ The probability of that half line, and its derivative (the density of Y at the c
     R(q)  = q P[N > y - 1] + (1 - q) P[N > y + 1],                       N of variance sigma^2,
     R'(q) = P[y - 1 < N <= y + 1] - (sigma^2 / 2) c (1 - c) f(y - 1) / ((1 - q) (c - q)).
 
-The half line below 0 is the mirror image, so both have ``R(q) + R(1 - q)``. With z = y / sigma^2 the two terms of R'
-are, up to a common factor, ``A(z) = int_{-1}^{1} cosh(u z) exp(-u^2 / (2 sigma^2)) du`` and
+The half line below 0 is the mirror image, so both have probability ``R(q) + R(1 - q)``. With z = y / sigma^2 the two
+terms of R' are, up to a common factor, ``A(z) = int_{-1}^{1} cosh(u z) exp(-u^2 / (2 sigma^2)) du`` and
 ``B(z) = K exp(z) sinh(z)^2``. The logarithm of B grows at a rate above 3, that of A at one below 1, and z grows with
-q. So R rises to one peak and falls from there on: each half line is unimodal in the prior. Their sum need not be
-where both exist (epsilon < log 2). So its supremum over an interval of priors is found by branch and bound, in ball
-arithmetic: what is discarded is proved to be lower.
+q. So R rises to one peak and then falls: the probability of each half line is unimodal in the prior. Where both exist
+(epsilon < log 2), their sum need not be unimodal. So its supremum over an interval of priors is found by branch and
+bound, in ball arithmetic: on every part that is discarded, the sum is proved to be lower.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from mechdesign.numerics.epsilon import Epsilon, one_minus_exp
 from mechdesign.numerics.exact import arb_of, lower, upper
 from mechdesign.numerics.outward import LEAST_FLOAT, Interval
 
-_CLOSE = Fraction(1, 10**9)  # of the supremum: how far above what is attained the bound may stay
-_MOST_SPLITS = 2_000  # the bound holds whenever the search ends; wide scales end it far earlier
+_CLOSE = Fraction(1, 10**9)  # relative difference of the bound and an attained value at which the search ends
+_MOST_SPLITS = 2_000  # the bound holds after any number of splits
 
 
 @dataclass(frozen=True)
@@ -76,14 +76,17 @@ class HalfLines:
         return (t / (self.sigma * arb_of(2).sqrt())).erfc() / 2
 
     def most(self, low: Fraction, high: Fraction) -> Any:
-        """Return a bound on R over an interval: the crossing grows with q, and a longer tail is likelier under 1."""
+        """Return a bound on R over an interval: that of the half line at its low end, with the q of its high end.
+
+        The crossing grows with q, and a fixed half line is more probable given X = 1.
+        """
         return self._above(self.crossing(low), high)
 
     def slope(self, low: Fraction, high: Fraction) -> Any | None:
         """Return a ball that holds R' over an interval; None where R' is not bounded this way.
 
-        Both ends of P[y - 1 < N <= y + 1] for y > 0 are at the ends of the interval, because y grows with q. Balls as
-        wide as the interval enter the other term only.
+        P[y - 1 < N <= y + 1] falls as y > 0 grows, and y grows with q, so its extreme values are at the ends of the
+        interval. Only the other term is computed with balls as wide as the interval.
         """
         if self._gap(low) <= 0:
             return arb_of(0)
@@ -103,8 +106,8 @@ class HalfLines:
     def bound(self, low: Fraction, high: Fraction) -> Fraction:
         """Return a bound on the probability of both half lines for all q in an interval.
 
-        The better of two: from the monotone parts, and from the slope, which is exact at an end where the sign of the
-        slope is known, and off by the square of the width elsewhere.
+        It is the smaller of two bounds, from the monotone parts and from the slope. Where the sign of the slope is
+        known, the second is the probability at an end; elsewhere its error is of the order of the squared width.
         """
         monotone = _up(self.most(low, high) + self.most(1 - high, 1 - low))
         upper_slope, lower_slope = self.slope(low, high), self.slope(1 - high, 1 - low)
@@ -119,7 +122,7 @@ class HalfLines:
         return min(monotone, _up(self.both(middle) + arb_of(high - middle) * slope.abs_upper()))
 
     def supremum(self, low: Fraction, high: Fraction) -> tuple[Fraction, Fraction]:
-        """Return what is attained and a bound, for the supremum over an interval of the probability of both.
+        """Return an attained value and a bound, for the supremum over an interval of the probability of both.
 
         Both are rounded outward; they are within 1e-9 of each other relative to the bound, or below the least float.
         """
@@ -135,13 +138,13 @@ class HalfLines:
             middle = (start + end) / 2
             attained = max(attained, _down(self.both(middle)))
             for part in ((start, middle), (middle, end)):
-                # A part is in the whole, whose bound may be the better one where balls are wide.
+                # The bound of the whole holds for a part too, and may be the smaller one where balls are wide.
                 heapq.heappush(open_parts, (-min(top, self.bound(*part)), *part))
         return attained, -open_parts[0][0]
 
 
 def _up(probability: Any) -> Fraction:
-    """Return a rational up to 1 that is not below a probability: 0 or no smaller than floats are."""
+    """Return a rational, at most 1, that is not below a probability: 0, or at least the least float."""
     if probability == 0:
         return Fraction(0)
     if probability < arb_of(LEAST_FLOAT):

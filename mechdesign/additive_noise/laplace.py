@@ -1,7 +1,7 @@
-"""Laplace noise on a binary attribute (ED Section VI-A): its leakage, its scale, and what a threshold makes of it.
+"""Laplace noise on a binary attribute (ED Section VI-A): its leakage, its scale, and the sign of the output.
 
 The leakage of y is largest for y outside [-1, 1], where the two densities differ by the factor ``exp(2/b)``, on the
-side of the rarer symbol (ED Appendix E). Written with a negative exponent nothing overflows:
+side of the rarer symbol (ED Appendix E). In the second form, with a negative exponent, nothing overflows:
 
     epsilon(b) = 2/b - log(p exp(2/b) + 1 - p) = -log(p + (1 - p) exp(-2/b)).
 """
@@ -29,8 +29,8 @@ def laplace_epsilon(scale: object, p_min: object, radius: object = 0.0) -> float
 
     ``epsilon(b) = 2/b - log(p (exp(2/b) - 1) + 1)`` with ``p = max(0, p_min - radius/2)``. It is the supremum of the
     leakage over all outputs and over all priors in the ball, so that the mechanism is epsilon-PML for each of them.
-    From ``radius = 2 p_min`` on the ball reaches the border of the simplex, p is 0, and what is left is the guarantee
-    of local differential privacy, ``2/b`` (ED Remark 4).
+    If ``radius >= 2 p_min``, the ball reaches the border of the simplex, p is 0, and the result is ``2/b``, the
+    guarantee of local differential privacy (ED Remark 4).
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def laplace_epsilon(scale: object, p_min: object, radius: object = 0.0) -> float
 
 
 def _leakage(b: Interval, p: Fraction) -> Any:
-    """Return an Arb ball that holds epsilon(b): of two forms that lose digits at different ends, the better."""
+    """Return an Arb ball that holds epsilon(b), by the one of two forms that loses fewer digits."""
     exponent, rest = -2 / b.ball(), arb_of(1 - p)
     small = -(rest * exponent.expm1()).log1p()
     if small < arb_of(_SMALL_EPSILON):
@@ -78,7 +78,7 @@ def laplace_scale(epsilon: object, p_min: object, radius: object = 0.0) -> float
     """Return the least scale of Laplace noise on X in {-1, 1} that is epsilon-PML over an l1 ball (ED eq. 50, solved).
 
     ``b = 2 / log((1 - p) / (exp(-epsilon) - p))`` with ``p = max(0, p_min - radius/2)``. No mechanism leaks more than
-    ``log(1/p)``, not even one that reports X itself. Where epsilon is that large no noise is needed, and the scale is
+    ``log(1/p)``, not even one that reports X itself. If epsilon is at least that, no noise is needed, and the scale is
     0.
 
     Parameters
@@ -98,7 +98,7 @@ def laplace_scale(epsilon: object, p_min: object, radius: object = 0.0) -> float
     Raises
     ------
     InputError
-        For a value outside these ranges, and for an epsilon so small that its scale is beyond floats.
+        For a value outside these ranges, and for an epsilon so small that its scale is too large for a float.
 
     Examples
     --------
@@ -116,14 +116,14 @@ def laplace_scale(epsilon: object, p_min: object, radius: object = 0.0) -> float
         with working_precision():
             found = _scale(target, p)
     if math.isinf(found):
-        raise InputError(f"epsilon is {shorten(epsilon)}, whose scale is beyond floats; give a larger epsilon")
+        raise InputError(f"epsilon is {shorten(epsilon)}, whose scale is too large for a float; give a larger epsilon")
     return found
 
 
 def _scale(target: Epsilon, p: Fraction) -> float:
     if target.exponent is not None and target.exponent < _SMALL_EPSILON:
         return printed_above(-2 / (-one_minus_exp(target) / arb_of(1 - p)).log1p())
-    # From here on 1 - p e may be tiny; with a rational e it is exact.
+    # For a larger epsilon 1 - p e may be tiny; with a rational e it is computed exactly.
     e = target.exp_down
     return printed_above(2 / arb_of((e - 1) / (1 - p * e)).log1p())
 
@@ -131,8 +131,8 @@ def _scale(target: Epsilon, p: Fraction) -> float:
 def laplace_threshold_matrix(scale: object) -> NDArray[np.float64]:
     """Return the mechanism that reports the sign of Y = X + Laplace(b) (ED eq. 66).
 
-    It keeps X in {-1, 1} but with probability ``exp(-1/b) / 2``. As post-processing it leaks no more than the noise
-    does: at most `laplace_epsilon`, and often much less.
+    It reports X in {-1, 1} itself, except with probability ``exp(-1/b) / 2``. As post-processing of Y it leaks no more
+    than Y: at most `laplace_epsilon`, and often much less.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ def laplace_threshold_matrix(scale: object) -> NDArray[np.float64]:
 def laplace_threshold_information(scale: object, p_min: object) -> float:
     """Return the mutual information between X and the sign of X + Laplace(b), in nats.
 
-    With ``d = 1 - exp(-1/b)`` and ``g(u) = u atanh(u) + log(1 - u^2) / 2``, which is log 2 less the entropy of
+    With ``d = 1 - exp(-1/b)`` and ``g(u) = u atanh(u) + log(1 - u^2) / 2``, which is log 2 minus the binary entropy of
     ``(1 + u) / 2``, it is ``g(d) - g((1 - 2 p_min) d)``.
 
     Parameters

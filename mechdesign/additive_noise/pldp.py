@@ -6,8 +6,8 @@ either input:
 
     delta = P[N > m - 1] + P[N > m + 1],   N of variance sigma^2.
 
-ED eq. (70) with sensitivity 2 amounts to ``2 P[N > m - 1]``: both tails are counted as the nearer one. It is valid,
-and up to twice as large as the truth.
+ED eq. (70) with sensitivity 2 amounts to ``2 P[N > m - 1]``: both tails are counted as the nearer one. This bound is
+valid, but up to twice as large as delta.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def pldp_sigma(epsilon: object, delta: object) -> float:
     Raises
     ------
     InputError
-        For a value outside these ranges, or an epsilon so small that its scale is beyond floats.
+        For a value outside these ranges, or an epsilon so small that its scale is too large for a float.
 
     Examples
     --------
@@ -56,14 +56,14 @@ def pldp_sigma(epsilon: object, delta: object) -> float:
         found = arb_of(2).sqrt() * (f + (f**2 + e).sqrt()) / e
         sigma = printed_above(found)
     if sigma == float("inf"):
-        raise InputError(f"epsilon is {shorten(epsilon)}, whose scale is beyond floats; give a larger epsilon")
+        raise InputError(f"epsilon is {shorten(epsilon)}, whose scale is too large for a float; give a larger epsilon")
     return sigma
 
 
 def _tails(epsilon: object, sigma: object) -> tuple[Any, Any]:
     """Return the probabilities of the nearer and the farther tail as Arb balls."""
     e, held = nats(reachable_epsilon(epsilon)), checked_scale(sigma, "sigma")
-    # The nearer tail falls with sigma, so the smallest reading of sigma is the worst.
+    # The nearer tail falls with sigma, so the smallest value in the interval of sigma is the worst.
     least, any_reading = arb_of(held.low), held.ball()
     nearer = (least * e / 2 - 1 / least) / arb_of(2).sqrt()
     farther = (any_reading * e / 2 + 1 / any_reading) / arb_of(2).sqrt()
@@ -83,7 +83,7 @@ def pldp_delta(epsilon: object, sigma: object) -> float:
     Returns
     -------
     float
-        Rounded up, and 1 where the formula says more: no such guarantee.
+        Rounded up, and at most 1; at 1 nothing is guaranteed.
 
     Raises
     ------

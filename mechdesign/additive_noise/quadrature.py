@@ -1,6 +1,6 @@
 """The leakage of any additive noise that has a density, on any finite set of points, by numerical integration.
 
-A tool to explore and to check closed forms with. Its results are numerical: nothing is rounded up or proved.
+It serves to explore mechanisms and to check closed forms. Its results are numerical: nothing is rounded up or proved.
 """
 
 from __future__ import annotations
@@ -42,13 +42,18 @@ class _Channel:
         shifted = y[None, :] - self.points[:, None]
         logs = np.asarray(self.log_density(shifted), dtype=float)
         if logs.shape != shifted.shape:
-            raise InputError(f"the log-density of an array {shifted.shape} has shape {logs.shape}; keep the shape")
+            raise InputError(
+                f"the log-density of an array of shape {shifted.shape} has shape {logs.shape}; return an array of the "
+                "same shape"
+            )
         if np.isnan(logs).any() or (logs == np.inf).any():
-            raise InputError("the log-density is NaN or +inf somewhere; accepted: numbers, and -inf where it is 0")
+            raise InputError(
+                "the log-density is NaN or +inf somewhere; accepted: numbers, and -inf where the density is 0"
+            )
         return logs
 
     def leakage(self, y: Floats) -> Floats:
-        """Return the leakage of each outcome; 0 where it has no density."""
+        """Return the leakage of each output; 0 where its density is 0."""
         logs = self.logs(y)
         largest = logs.max(axis=0)
         occurs = np.isfinite(largest)
@@ -57,7 +62,7 @@ class _Channel:
             return np.where(occurs, -np.log(np.where(occurs, relative, 1.0)), 0.0)
 
     def density(self, y: float) -> float:
-        """Return the density of an outcome."""
+        """Return the density of an output."""
         return float(self.prior @ np.exp(self.logs(np.array([y])))[:, 0])
 
     def excess(self, y: float, epsilon: float) -> float:
@@ -79,7 +84,7 @@ def noise_leakage(log_density: LogDensity, points: ArrayLike, prior: object, y: 
     """Return the pointwise maximal leakage of outputs of Y = X + noise, in nats (ED eq. 46).
 
     ``l(y) = log( max_x f(y - x) / sum_x P(x) f(y - x) )``, with the maximum over all points; infinite where only
-    points of probability 0 can cause y, and 0 where none can.
+    points of probability 0 can cause y, and 0 where no point can.
 
     Parameters
     ----------
@@ -116,7 +121,8 @@ def noise_epsilon_min(
 ) -> float:
     """Return the greatest leakage of outputs in an interval, numerically: from a grid, refined around its best points.
 
-    It is attained, so never above the supremum but for rounding; a peak narrower than the grid may be missed.
+    The result is the leakage of an output, so it is not above the supremum except by rounding. A peak that is narrower
+    than the spacing of the grid may be missed.
 
     Parameters
     ----------
@@ -179,7 +185,7 @@ def noise_tail(
     within : pair of float
         Interval of outputs; what is outside is not counted.
     grid : int, optional
-        Number of points of the grid, at least 3. Two crossings between two neighbours may be missed.
+        Number of points of the grid, at least 3. Two crossings between neighbouring points may be missed.
 
     Raises
     ------

@@ -1,7 +1,7 @@
 """Bounds on leakage at another prior that need little knowledge of the mechanism (ED Theorems 3 and 4, Corollary 2).
 
 All are rounded up: exp(epsilon) is replaced by a rational not below it, the rest is rational arithmetic, and the
-logarithm is rounded up. Where a bound says nothing it is infinite.
+logarithm is rounded up. Where the formula gives no bound, the result is infinite.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ def lipschitz_bound(matrix: ArrayLike, uncertainty: UncertaintySet) -> float:
     """Return ``exp(C)``: a Lipschitz constant of the leakage over a set of priors (ED Theorem 3).
 
     ``|epsilon_min(P) - epsilon_min(Q)| <= exp(C) ||P - Q||_1`` for all P and Q in the set, with the leakage capacity C
-    over it. Half of it holds as well: P - Q sums to 0, so ``|<P - Q, v>|`` is at most half of
-    ``||P - Q||_1 (max v - min v)``. That is, ``max_y (max v - min v) / (2 h(v))`` is a Lipschitz constant. Over a ball
-    of positive radius no constant is below ``exp(C) / 2`` where one output alone leaks C and its column has a zero.
+    over it. Half of it is a Lipschitz constant too: P - Q sums to 0, so ``|<P - Q, v>|`` is at most half of
+    ``||P - Q||_1 (max v - min v)``, and ``max_y (max v - min v) / (2 h(v))`` is a Lipschitz constant. Over a ball of
+    positive radius no constant is below ``exp(C) / 2`` if one output alone leaks C and its column has a zero.
 
     Parameters
     ----------
     matrix : array, shape (N, M)
-        A mechanism; floats are the decimals that they print as.
+        A mechanism; floats are read as the decimals that they print as.
     uncertainty : UncertaintySet
         The set.
 
     Returns
     -------
     float
-        At least 1, rounded up; infinite where the capacity is.
+        At least 1, rounded up; infinite where the capacity is infinite.
 
     Raises
     ------
@@ -59,7 +59,7 @@ def lipschitz_bound(matrix: ArrayLike, uncertainty: UncertaintySet) -> float:
 
 
 def _log_of_growth(lost: Fraction) -> float:
-    """Return ``-log(1 - lost)``, rounded up; infinite where it does not exist."""
+    """Return ``-log(1 - lost)``, rounded up; infinite where this logarithm does not exist."""
     return log_up(1 / (1 - lost)) if lost < 1 else math.inf
 
 
@@ -75,15 +75,15 @@ def sensitivity_bound_first_region(epsilon: object, radius: object, p_min: objec
     ``min v >= (1 - e^epsilon (1 - p_min)) / p_min``, and the ball lowers its mean by at most ``radius/2`` times the
     difference.
 
-    ED states it for ``radius < 2 p_min`` and epsilon in the first privacy region. Neither is needed: it holds wherever
-    the logarithm exists. Above the first region `sensitivity_bound_any_region` is smaller. In the first region the
-    mechanism of GSO Theorem 3, the extremal one that leaks exactly epsilon in every output, reaches it for every
-    ``radius <= 2 (1 - p_min)``.
+    ED states it for ``radius < 2 p_min`` and epsilon in the first privacy region. Neither is needed: the bound holds
+    wherever the logarithm exists. Above the first region `sensitivity_bound_any_region` is smaller. In the first
+    region the mechanism of GSO Theorem 3, the extremal mechanism that leaks exactly epsilon in every output, attains
+    the bound for every ``radius <= 2 (1 - p_min)``.
 
     Parameters
     ----------
     epsilon : number or str
-        In nats: a decimal or ``"log(9/8)"``; what the mechanism keeps at P.
+        What the mechanism guarantees at P, in nats: a decimal or ``"log(9/8)"``.
     radius : number or str
         l1 radius of the ball around P, in [0, 2].
     p_min : number or str
@@ -117,14 +117,14 @@ def sensitivity_bound_any_region(epsilon: object, radius: object) -> float:
     ball of the radius around P, for all priors P: a column v of mean 1 has ``max v - min v <= e^epsilon``. ED states it
     for ``radius < 2 p_min``, which is not needed.
 
-    Both sensitivities reach it for ``radius <= 2 p_min`` if *epsilon is the least that the mechanism keeps at P* and an
-    output that leaks epsilon has a zero in its column. ED asks for the zeros only; with a larger epsilon than the
-    mechanism needs they are not enough.
+    Both sensitivities equal the bound for ``radius <= 2 p_min`` if *epsilon is the least for which the mechanism is
+    epsilon-PML at P* and an output that leaks epsilon has a zero in its column. ED requires the zeros only; if epsilon
+    is larger than the least one, the zeros are not enough.
 
     Parameters
     ----------
     epsilon : number or str
-        In nats: a decimal or ``"log(9/8)"``; what the mechanism keeps at P.
+        What the mechanism guarantees at P, in nats: a decimal or ``"log(9/8)"``.
     radius : number or str
         l1 radius of the ball around P, in [0, 2].
 
@@ -151,23 +151,23 @@ def sensitivity_bound(epsilon: object, radius: object, prior: Sequence[object]) 
 
     The smaller of `sensitivity_bound_first_region` and `sensitivity_bound_any_region`: that is the former in the first
     privacy region and the latter above it, as ``(e^epsilon - 1) / p_min <= e^epsilon`` says precisely that epsilon is
-    at most ``-log(1 - p_min)``. An epsilon above `epsilon_max` counts as that, because every mechanism keeps it; so
-    for ``radius < 2 p_min`` the bound is always finite. The leakage over the ball is at most epsilon, or `epsilon_max`
-    if that is smaller, plus the bound.
+    at most ``-log(1 - p_min)``. An epsilon above `epsilon_max` is replaced by `epsilon_max`, which no mechanism
+    exceeds; so for ``radius < 2 p_min`` the bound is always finite. The leakage over the ball is at most the sum of
+    epsilon, or `epsilon_max` if that is smaller, and the bound.
 
     Parameters
     ----------
     epsilon : number or str
-        In nats: a decimal or ``"log(9/8)"``; what the mechanism keeps at P.
+        What the mechanism guarantees at P, in nats: a decimal or ``"log(9/8)"``.
     radius : number or str
         l1 radius of the ball around P, in [0, 2].
     prior : sequence of N numbers
-        The reference prior P. Where it has zeros only the bound for any region is left.
+        The reference prior P. If it has zeros, only the bound for any region applies.
 
     Returns
     -------
     float
-        Rounded up; infinite where it says nothing.
+        Rounded up; infinite where the logarithm does not exist.
 
     Raises
     ------
@@ -191,20 +191,20 @@ def sensitivity_bound(epsilon: object, radius: object, prior: Sequence[object]) 
 def leakage_bound_elsewhere(epsilon: object, distance: object) -> float:
     """Return ``epsilon - log(1 - e^epsilon ||P - Q||_1 / 2)``, in nats (ED Corollary 2, eq. 33).
 
-    A mechanism that is epsilon-PML at a prior P leaks at most this at any prior Q at that l1 distance, so at any in the
-    ball of that radius. With `weissman_radius` for the distance it is ED eq. (38). At distance 0 it is epsilon.
+    A mechanism that is epsilon-PML at a prior P leaks at most this at every prior Q within that l1 distance of P. With
+    `weissman_radius` as the distance it is ED eq. (38). At distance 0 the bound is epsilon.
 
     Parameters
     ----------
     epsilon : number or str
-        In nats: a decimal or ``"log(9/8)"``; what the mechanism keeps at P.
+        What the mechanism guarantees at P, in nats: a decimal or ``"log(9/8)"``.
     distance : number or str
         ``||P - Q||_1``, in [0, 2].
 
     Returns
     -------
     float
-        Rounded up; infinite, and so without meaning, where the distance is ``2 e^-epsilon`` or more.
+        Rounded up; infinite where the distance is ``2 e^-epsilon`` or more, because the formula then gives no bound.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Leakage over a set of priors: the greatest, and the prior at which it occurs (ED Definition 5)."""
+"""The greatest leakage over a set of priors, and the prior at which it occurs (ED Definition 5)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from mechdesign.uncertainty.base import checked_set
 def columns_over(matrix: ArrayLike, uncertainty: UncertaintySet) -> list[list[int]]:
     """Return the columns of a mechanism on the alphabet of a set as integers, each up to a factor of its own.
 
-    Labelled rows come in the order of the set's labels.
+    Labelled rows are put in the order of the set's labels.
     """
     aligned = aligned_rows(matrix, checked_set(uncertainty).labels, "the matrix")
     uncertainty.as_matrix(checked_mechanism(aligned))
@@ -40,7 +40,7 @@ class WorstCase:
     output : int
         Index of the output, from 0.
     witness : tuple of Fraction
-        The prior, exactly. That of a ball as printed (``within_simplex=False``) may have negative entries.
+        The prior as exact fractions. For a ball as printed (``within_simplex=False``) it may have negative entries.
     """
 
     value: float
@@ -83,9 +83,9 @@ def worst_case_leakage(matrix: ArrayLike, uncertainty: UncertaintySet) -> WorstC
     """Return the leakage capacity of a mechanism over a set of priors, with the output and prior that attain it.
 
     ``C = sup over Q in B of epsilon_min(Q) = max_y log( max v / h(v) )``, ``h(v) = min over Q in B of <Q, v>`` (ED
-    Definition 5). It is computed in rational arithmetic, for a matrix whose floats are the decimals that they print
-    as. For the integers of a `Mechanism` over the set of its own guarantee that is `Mechanism.leakage`, and
-    `Mechanism.proof` has the ratio of every output; over another set give ``numerators`` as the matrix.
+    Definition 5). It is computed in rational arithmetic; floats in the matrix are read as the decimals that they print
+    as. For the set of its own guarantee, a `Mechanism` has this value as `Mechanism.leakage`, and the ratio of every
+    output in `Mechanism.proof`; for another set give its ``numerators`` as the matrix.
 
     Over all priors, ``L1Ball(center, radius=2)``, it is ``max_y log(max v / min v)``: the least epsilon of local
     differential privacy, and the leakage capacity without a set (ED Remark 1).
@@ -120,7 +120,8 @@ def worst_case_leakage(matrix: ArrayLike, uncertainty: UncertaintySet) -> WorstC
 def leakage_capacity(matrix: ArrayLike, uncertainty: UncertaintySet) -> float:
     """Return the greatest leakage of a mechanism over all priors in a set, in nats (ED Definition 5).
 
-    In floats, to a few units in the last place; `worst_case_leakage` is exact, rounds up, and says where it occurs.
+    It is computed in floats, to within a few units in the last place. `worst_case_leakage` is exact, rounds up, and
+    returns where the greatest leakage occurs.
 
     Parameters
     ----------

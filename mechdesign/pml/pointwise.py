@@ -21,7 +21,7 @@ def checked_mechanism(matrix: ArrayLike) -> Floats:
     Raises
     ------
     InputError
-        If it is not a matrix, an entry is negative or not finite, or rows differ in their sums.
+        If it is not a matrix, an entry is negative or not finite, or the rows have different sums.
     """
     V = real_array(aligned_rows(matrix, None, "the matrix"), "the matrix", "numbers, inputs by outputs")
     if V.ndim != 2 or 0 in V.shape:
@@ -44,10 +44,10 @@ def check_shapes(matrix: tuple[int, ...], prior: tuple[int, ...]) -> None:
 
 
 def exact_columns(matrix: ArrayLike) -> list[tuple[list[int], int]]:
-    """Return each column of a matrix as integers and the denominator that they stand over.
+    """Return each column of a matrix as integers and their common denominator.
 
-    Floats are the decimals that they print as. So the columns of ``Mechanism.matrix`` are off in the last place, and
-    its ``numerators`` are what to give instead.
+    Floats are read as the decimals that they print as. The columns of ``Mechanism.matrix`` are therefore wrong in the
+    last digit; give its ``numerators`` instead.
 
     Raises
     ------
@@ -75,7 +75,7 @@ def _checked_priors(prior: Any) -> Floats:
     if not _is_list_of_priors(prior):
         return np.array([float(q) for q in exact_prior(prior)])
     if isinstance(prior, np.ndarray) and prior.dtype.kind == "f" and prior.ndim == 2:
-        # Thousands of sampled priors are checked at once; those that look wrong go the exact way, which says why.
+        # Thousands of sampled priors are checked at once; those that look wrong are checked again one by one, exactly.
         rows = prior.astype(float)
         with np.errstate(invalid="ignore", over="ignore"):
             sums = rows.sum(axis=1, keepdims=True)
@@ -118,8 +118,8 @@ def leakage(matrix: ArrayLike, prior: ArrayLike) -> Floats:
     matrix : array or pandas DataFrame, shape (N, M)
         A mechanism: row i is the distribution of the output when the symbol is i.
     prior : array, shape (N,) or (K, N); pandas Series or DataFrame, mapping from label to probability
-        The prior Q, or K of them. Where matrix and prior both have labels they are aligned by them, here and wherever
-        a matrix and a prior are taken.
+        The prior Q, or K of them. If matrix and prior both have labels, they are aligned by label, here and in every
+        function that takes a matrix and a prior.
 
     Returns
     -------
@@ -128,8 +128,8 @@ def leakage(matrix: ArrayLike, prior: ArrayLike) -> Floats:
     Raises
     ------
     InputError
-        If the shapes or the labels do not fit, an entry is negative, rows differ in their sums, or the prior is not a
-        distribution.
+        If the shapes or the labels do not fit, an entry is negative, the rows have different sums, or the prior is not
+        a distribution.
 
     Examples
     --------
@@ -172,8 +172,8 @@ def epsilon_min(matrix: ArrayLike, prior: ArrayLike) -> float | NDArray[np.float
 def information_density(matrix: ArrayLike, prior: ArrayLike) -> Floats:
     """Return ``i(x; y) = log( p(y|x) / P_Y(y) )`` of every symbol and output, in nats (ED, proof of Proposition 1).
 
-    Its greatest value over the symbols is the leakage of the output, its mean over both is the mutual information. It
-    is minus infinity where the symbol rules out the output, and 0 for an output that never occurs.
+    Its greatest value over the symbols is the leakage of the output; its mean over symbols and outputs is the mutual
+    information. It is minus infinity where the symbol cannot cause the output, and 0 for an output that never occurs.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
-"""Privacy regions: how large epsilon is, told by how many zeros a column may have (ED Definition 4; GSO Lemma 2).
+"""Privacy regions: intervals of epsilon, by how many zeros a column may have (ED Definition 4; GSO Lemma 2).
 
-Everything is decided in rationals: the interesting values of epsilon are ends of regions, as ``log(9/8)`` often is.
+All comparisons are made in rationals, because epsilon is often the end of a region, such as ``log(9/8)``.
 """
 
 from __future__ import annotations
@@ -55,9 +55,9 @@ def privacy_regions(prior: Sequence[object]) -> Floats:
     """Return where the privacy regions of a prior begin, in nats (ED Definition 4).
 
     With ``P_1 >= ... >= P_N`` and ``eps_k = -log sum(P_1, ..., P_{N-k})``, an epsilon in ``[eps_{k-1}, eps_k)`` is in
-    the k-th region. ED has k = 1 to N - 1, which ends at ``eps_{N-1} = -log max P`` and so, save for the uniform
-    prior, below `epsilon_max`. Here there is an N-th region, ``[-log max P, infinity)``, in which a column may be
-    zero everywhere but at the most probable symbol.
+    the k-th region. ED has the regions k = 1 to N - 1, which end at ``eps_{N-1} = -log max P`` and so, except for the
+    uniform prior, below `epsilon_max`. Here there is an N-th region, ``[-log max P, infinity)``, in which a column may
+    be zero everywhere except at the most probable symbol.
 
     Parameters
     ----------
@@ -67,8 +67,8 @@ def privacy_regions(prior: Sequence[object]) -> Floats:
     Returns
     -------
     array, shape (N,)
-        ``eps_0 = 0`` to ``eps_{N-1}``, rounded up: element k - 1 is where the k-th region begins. To place an
-        epsilon use `privacy_region`, which does not round.
+        ``eps_0 = 0`` to ``eps_{N-1}``, rounded up: element k - 1 is where the k-th region begins. To find the region
+        of an epsilon use `privacy_region`, which does not round.
 
     Raises
     ------
@@ -86,14 +86,14 @@ def privacy_regions(prior: Sequence[object]) -> Floats:
 def privacy_region(prior: Sequence[object], epsilon: object) -> int:
     """Return the k, from 1 to N, of the privacy region that epsilon lies in (ED Definition 4, see `privacy_regions`).
 
-    Exact for ``"log(r)"`` and for 0. For other decimals exp(epsilon) is replaced by a rational that is proven not to
-    exceed it, as everywhere; they are never ends of regions. Give ``"log(9/8)"`` rather than the float next to it,
-    which may lie on the other side.
+    The result is exact for ``"log(r)"`` and for 0. For other decimals exp(epsilon) is replaced by a rational that is
+    proven not to exceed it; these decimals are never ends of regions. Give ``"log(9/8)"`` rather than the float nearest
+    to it, which may lie in the neighbouring region.
 
     Parameters
     ----------
     prior : sequence of N numbers
-        The prior P. Where it has zeros, some regions are empty and the last one that begins at epsilon counts.
+        The prior P. If it has zeros, some regions are empty; a region that is not empty is returned.
     epsilon : number or str
         In nats: a decimal or ``"log(9/8)"``.
 
@@ -112,10 +112,11 @@ def privacy_region(prior: Sequence[object], epsilon: object) -> int:
 
 
 def most_zeros_in_a_column(prior: Sequence[object], epsilon: object) -> int:
-    """Return how many zeros a column of an epsilon-PML mechanism has at most (GSO Lemma 2).
+    """Return the greatest number of zeros in a column of an epsilon-PML mechanism (GSO Lemma 2).
 
     A column v with its support in a set S has ``max v <= e <P, v> <= e P(S) max v``, so ``P(S) >= 1/e``; and the
-    indicator of such a set attains it. In the k-th privacy region that is k - 1 zeros; in the first region 0.
+    indicator of such a set is a column of an epsilon-PML mechanism. In the k-th privacy region this allows k - 1
+    zeros, so none in the first region.
 
     Parameters
     ----------

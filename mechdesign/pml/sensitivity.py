@@ -26,27 +26,27 @@ def _columns_and_means(
     for j, (v, mean) in enumerate(zip(columns, means, strict=True)):
         if mean == 0 and any(v):
             raise InputError(
-                f"output {j + 1} has probability 0 at the reference prior, where it leaks infinitely already; "
+                f"output {j + 1} has probability 0 at the reference prior, where its leakage is infinite; "
                 "give a prior of full support"
             )
     return columns, means
 
 
 def leakage_sensitivity(matrix: ArrayLike, prior: Sequence[object], uncertainty: UncertaintySet) -> WorstCase:
-    """Return how much the leakage of a mechanism grows at most from a prior to another in a set (ED Definition 6).
+    """Return the greatest growth of the leakage of a mechanism from a prior to another in a set (ED Definition 6).
 
     ``S_P = sup over Q in B of ( epsilon_min(Q) - epsilon_min(P) )``, in nats. Since ``epsilon_min(P)`` does not depend
-    on Q, it is the leakage capacity over B less ``epsilon_min(P)``; since P lies in B it is never negative. The output
-    and the prior that attain the capacity attain it too.
+    on Q, it is the leakage capacity over B minus ``epsilon_min(P)``; since P lies in B it is never negative. The output
+    and the prior that attain the capacity attain this growth too.
 
     ED writes after Theorem 4 that it equals the greatest ``D_inf(P_Y || Q_Y)``. That is `output_sensitivity`, which
-    is never smaller, and larger where the output whose probability may fall most is not the one that leaks most. Both
-    agree where every output leaks the same at P, as those of extremal mechanisms do (ED eq. 12).
+    is never smaller, and is larger where the output whose probability may fall most is not the one that leaks most.
+    Both are equal if all outputs have the same leakage at P, as for extremal mechanisms (ED eq. 12).
 
     Parameters
     ----------
     matrix : array, shape (N, M)
-        A mechanism; floats are the decimals that they print as.
+        A mechanism; floats are read as the decimals that they print as.
     prior : sequence of N numbers
         The reference prior P, a member of the set.
     uncertainty : UncertaintySet
@@ -78,17 +78,18 @@ def leakage_sensitivity(matrix: ArrayLike, prior: Sequence[object], uncertainty:
 
 
 def output_sensitivity(matrix: ArrayLike, prior: Sequence[object], uncertainty: UncertaintySet) -> WorstCase:
-    """Return how much the log-probability of an output falls at most from a prior to another in a set.
+    """Return the greatest fall of the log-probability of an output from a prior to another in a set.
 
     ``max over Q in B of D_inf(P_Y || Q_Y) = max_y log( <P, v> / h(v) )``, in nats: the second term of ED eq. (29), the
     quantity drawn in ED Figure 2, and the one that Theorem 4 bounds in its proof. It bounds the growth of the leakage
-    of *every* output, where `leakage_sensitivity` is about the greatest only, and so is never smaller: over the set the
-    leakage is ``epsilon_min(P) + leakage_sensitivity``, and at most ``epsilon_min(P) + output_sensitivity``.
+    of *every* output, whereas `leakage_sensitivity` concerns the greatest leakage only; so it is never smaller. The
+    greatest leakage over the set is ``epsilon_min(P) + leakage_sensitivity``, which is at most
+    ``epsilon_min(P) + output_sensitivity``.
 
     Parameters
     ----------
     matrix : array, shape (N, M)
-        A mechanism; floats are the decimals that they print as.
+        A mechanism; floats are read as the decimals that they print as.
     prior : sequence of N numbers
         The reference prior P, a member of the set.
     uncertainty : UncertaintySet

@@ -34,7 +34,7 @@ def _ratios_and_masses(matrix: ArrayLike, prior: Sequence[object]) -> list[tuple
         mean = sum(map(mul, weights, v))
         if mean > 0:
             found.append((Fraction(max(v) * total, mean), Fraction(mean, denominator)))
-    # Rows may be numerators, or miss 1 in the last place: the masses are shares of what they sum to.
+    # Rows may be numerators, or sum to 1 up to rounding only: the masses are divided by their sum.
     everything = sum((mass for _, mass in found), Fraction(0))
     return [(ratio, mass / everything) for ratio, mass in found]
 
@@ -52,14 +52,14 @@ def leakage_tail(
 def leakage_tail(matrix: ArrayLike, prior: Sequence[object], epsilon: Any) -> float | Floats:
     """Return ``P_Y{ l(X -> Y) > epsilon }``: the least delta for which a mechanism is (epsilon, delta)-PML.
 
-    This delta is about the outputs: with that probability the report is one that leaks more (ED Definition 3, eq. 36).
-    The comparison is exact, for an optimal mechanism leaks precisely epsilon in every output (ED eq. 12), where
-    floats decide at random. Outputs of probability 0 do not count.
+    This delta is a probability over the outputs: that the report leaks more than epsilon (ED Definition 3, eq. 36). The
+    comparison is exact, because an optimal mechanism leaks exactly epsilon in every output (ED eq. 12), where rounding
+    errors would decide a comparison of floats. Outputs of probability 0 are not counted.
 
     Parameters
     ----------
     matrix : array, shape (N, M)
-        A mechanism; floats are the decimals that they print as. Give the ``numerators`` of a `Mechanism`.
+        A mechanism; floats are read as the decimals that they print as. Give the ``numerators`` of a `Mechanism`.
     prior : sequence of N numbers
         The prior that gives the outputs their probabilities.
     epsilon : number or str, or a list of them
@@ -97,17 +97,17 @@ def leakage_tail(matrix: ArrayLike, prior: Sequence[object], epsilon: Any) -> fl
 def epsilon_at(matrix: ArrayLike, prior: Sequence[object], delta: object) -> float:
     """Return the least epsilon for which a mechanism is (epsilon, delta)-PML at a prior, in nats (ED Definition 3).
 
-    It is the leakage of an output, or 0. For delta = 0 it is `epsilon_min`, save that outputs of probability 0 do not
-    count; for delta = 1 it is 0.
+    It is the leakage of an output, or 0. For delta = 0 it is `epsilon_min`, except that outputs of probability 0 are
+    not counted; for delta = 1 it is 0.
 
     Parameters
     ----------
     matrix : array, shape (N, M)
-        A mechanism; floats are the decimals that they print as. Give the ``numerators`` of a `Mechanism`.
+        A mechanism; floats are read as the decimals that they print as. Give the ``numerators`` of a `Mechanism`.
     prior : sequence of N numbers
         The prior that gives the outputs their probabilities.
     delta : number or str
-        Probability in [0, 1] that the output leaks more.
+        Probability, in [0, 1], that the output leaks more than epsilon.
 
     Returns
     -------
@@ -137,7 +137,7 @@ def epsilon_at(matrix: ArrayLike, prior: Sequence[object], delta: object) -> flo
 
 
 def _covering(ratio: Fraction) -> float:
-    """Return a float not below ``log(ratio)``, as a number and as the decimal that it prints as."""
+    """Return a float that is not below ``log(ratio)``, nor is the decimal that it prints as."""
     found = log_up(ratio)
     while Epsilon.of(found).exp_down < ratio:
         found = math.nextafter(found, math.inf)

@@ -1,7 +1,7 @@
 """How evenly a prior can be split in two, which decides how fast its empirical distribution converges.
 
 ED eq. (15) and (16): ``phi(kappa)`` is the factor in the exponent of the bound of Weissman et al. It is 2 for a prior
-that some set of symbols halves, and grows without bound as one symbol takes all the mass.
+under which some set of symbols has mass 1/2, and grows without bound as one symbol takes all the mass.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def phi(p: object) -> float:
     Raises
     ------
     InputError
-        For a number outside.
+        For a number outside [0, 1/2].
 
     Examples
     --------
@@ -64,19 +64,19 @@ def phi(p: object) -> float:
 
 @dataclass(frozen=True)
 class Kappa:
-    """The mass of the set nearest to half, from below.
+    """The greatest mass of a set of symbols that is at most 1/2.
 
     Attributes
     ----------
     value : Fraction
-        kappa, or an upper bound of it, in [0, 1/2]. A larger kappa gives a larger radius, so a bound is safe.
+        kappa, or an upper bound of it, in [0, 1/2]. A larger kappa gives a larger radius, so an upper bound is safe.
     exact : bool
         Whether the value is kappa itself.
 
     Raises
     ------
     InputError
-        For a value outside.
+        For a value outside [0, 1/2].
     """
 
     value: Fraction
@@ -88,7 +88,8 @@ class Kappa:
     def within(self, radius: object) -> Kappa:
         """Return a bound for every prior within an l1 distance of this one.
 
-        No set's mass differs by more than half the distance, so ``kappa(Q) <= kappa(P) + |Q - P|_1 / 2``.
+        The masses of a set under P and Q differ by at most half of their distance, so
+        ``kappa(Q) <= kappa(P) + |Q - P|_1 / 2``.
 
         Parameters
         ----------
@@ -112,13 +113,13 @@ def kappa(prior: Sequence[object]) -> Kappa:
     """Return ``kappa(P) = max over sets A of min(P(A), 1 - P(A))``, in [0, 1/2] (ED eq. 16).
 
     This is a partition problem. It is solved exactly for priors that are counts over a total of up to 8e9/N, for
-    priors of at most 40 positive probabilities, and for those of which one is at least 1/2. For others the answer is
-    the upper bound 1/2, marked as not exact.
+    priors of at most 40 positive probabilities, and for priors with a probability of at least 1/2. For others the
+    result is the upper bound 1/2, marked as not exact.
 
     Parameters
     ----------
     prior : sequence of N numbers
-        Weights whose sum misses 1 by at most 1e-9.
+        Weights whose sum differs from 1 by at most 1e-9.
 
     Raises
     ------

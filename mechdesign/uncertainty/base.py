@@ -1,4 +1,4 @@
-"""What every uncertainty set can tell: its support function, in floats, in rationals and as linear rows."""
+"""What every uncertainty set provides: its support function, in floats, in rationals and as linear rows."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _NEAR = 1e-15
 
 @dataclass(frozen=True)
 class SupportRows:
-    """Linear rows whose greatest ``w[0]`` is the support function.
+    """Linear inequalities under which the greatest ``w[0]`` is the support function.
 
     ``h(v) = max { w[0] : columns @ v + auxiliary @ w >= 0 }``. By duality the set itself is
     ``{ columns.T @ y : auxiliary.T @ y = -e_0, y >= 0 }``.
@@ -53,12 +53,13 @@ class SupportRows:
 class UncertaintySet(ABC):
     """A compact convex set B of priors on N symbols.
 
-    All that privacy asks of it is the support function ``h(v) = min over Q in B of <Q, v>``: a
+    Privacy depends on B through its support function only, ``h(v) = min over Q in B of <Q, v>``: a
     mechanism is epsilon-PML for every prior in B exactly when each of its columns v satisfies
     ``max v <= exp(epsilon) h(v)``.
 
-    A set of your own has `exact_worst_mean`, `contains`, `support_rows` and `in_words`; everything else follows from
-    these, if slowly. `mechdesign.uncertainty.register` makes it known to files and to the command line.
+    A set of your own defines `exact_worst_mean`, `contains`, `support_rows` and `in_words`; all other methods are
+    computed from these, but more slowly. `mechdesign.uncertainty.register` makes it known to files and to the command
+    line.
 
     Attributes
     ----------
@@ -75,7 +76,7 @@ class UncertaintySet(ABC):
     labels: tuple[str, ...]
 
     def __getstate__(self) -> dict[str, Any]:
-        # What was computed from the fields is computed again in a copy.
+        # A copy computes the cached properties again.
         return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
 
     @property
@@ -93,7 +94,7 @@ class UncertaintySet(ABC):
         """The set of true priors that this one stands for; guarantees are proved for it."""
         return self
 
-    # What a set declares of itself, for methods and for readers
+    # What a set declares about itself, for algorithms and for messages
 
     @property
     def l1_ball(self) -> L1Ball | None:
@@ -128,7 +129,7 @@ class UncertaintySet(ABC):
         return f"one of these: {self.in_words()}"
 
     def proof_effort(self) -> Effort:
-        """Return what one `exact_support` costs; files whose proof would take too long are refused."""
+        """Return what one `exact_support` costs; a file whose proof would take too long is refused."""
         return effort_of([self.center], self.size, Fraction(1))
 
     # The support function
@@ -159,8 +160,8 @@ class UncertaintySet(ABC):
     def member_near(self, prior: ArrayLike) -> Floats:
         """Return a member of the set close to a prior, so that a dual solution becomes a proof.
 
-        Each entry of the result, read as a real number, is within 1e-15 of an exact member's. Here it is the nearest
-        mixture, in the least-squares sense, of members that `exact_worst_mean` returns, one more at a time.
+        Each entry of the result, read as a real number, is within 1e-15 of that of an exact member. By default it is
+        the nearest mixture, in the least-squares sense, of members that `exact_worst_mean` returns one by one.
         """
         from scipy.optimize import nnls
 
@@ -180,7 +181,7 @@ class UncertaintySet(ABC):
             if away @ (near - further) <= _NEAR * spread:
                 break
             members.append(further)
-            # The heavy last row asks the weights to sum to 1; dividing by their sum then makes it so.
+            # The last row, with its large factor, makes the weights sum to nearly 1; next they are normalised.
             weights, _ = nnls(np.vstack([np.transpose(members), np.full(len(members), 1e3)]), np.append(Q, 1e3))
             used = weights > 0
             members = [member for member, kept in zip(members, used, strict=True) if kept]
@@ -193,7 +194,7 @@ class UncertaintySet(ABC):
         """Return the support function as linear rows."""
 
     def as_matrix(self, columns: ArrayLike) -> Floats:
-        """Return columns as a float matrix with N rows, those of a data frame in the order of the set's labels.
+        """Return columns as a float matrix with N rows; a data frame is put in the order of the set's labels.
 
         Raises
         ------
@@ -207,12 +208,12 @@ class UncertaintySet(ABC):
         return matrix
 
     def as_vector(self, column: ArrayLike) -> Floats:
-        """Return one column as a float vector of length N, a series or mapping in the order of the set's labels.
+        """Return one column as a float vector of length N; a series or mapping is put in the order of the set's labels.
 
         Raises
         ------
         InputError
-            If it has not length N, or other labels.
+            If its length is not N, or it has other labels.
         """
         values = aligned_vector(column, self.labels, "the column")
         vector = real_array(values, "the column", "a number for each symbol")
@@ -222,7 +223,7 @@ class UncertaintySet(ABC):
 
 
 def names_of_symbols(given: Iterable[object] | None, own: Labels | None, size: int) -> tuple[str, ...]:
-    """Return the labels given, or else those that a prior has of its own, or else ``x1`` to ``xN``."""
+    """Return the labels given, or else the labels that the prior itself has, or else ``x1`` to ``xN``."""
     if given is None:
         labels = own_labels(own)
         return default_labels(size) if labels is None else tuple(labels)
@@ -238,7 +239,9 @@ def checked_set(uncertainty: object) -> UncertaintySet:
         If it is something else.
     """
     if not isinstance(uncertainty, UncertaintySet):
-        raise InputError(f"the uncertainty is {shorten(uncertainty)}; give an L1Ball or a ConvexHull")
+        raise InputError(
+            f"the uncertainty is {shorten(uncertainty)}; give a set of priors, such as an L1Ball or a ConvexHull"
+        )
     return uncertainty
 
 
@@ -247,14 +250,14 @@ def exact_prior(
 ) -> tuple[Fraction, ...]:
     """Return probabilities as exact fractions that sum to 1.
 
-    They are weights: their sum may miss 1 by 1e-9, and the prior is defined as each over their sum. Those of a series
-    come in the order of the labels, where labels are given; a mapping is taken there only.
+    The input is weights: their sum may differ from 1 by at most 1e-9, and each weight is divided by it. If labels are
+    given, those of a series are put in the order of the labels; a mapping is accepted only then.
 
     Raises
     ------
     InputError
-        If one is negative or not finite, there are fewer than two, the sum misses 1 by more, their common
-        denominator has more than 900 digits, or the labels are others.
+        If a weight is negative or not finite, there are fewer than two, the sum differs from 1 by more, their common
+        denominator has more than 900 digits, or the labels do not match.
 
     Examples
     --------

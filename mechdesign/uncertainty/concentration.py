@@ -4,10 +4,10 @@ For n samples over N categories (ED Theorem 2),
 
     P[ ||P - Phat||_1 >= beta ] <= (2^N - 2) exp(-n phi beta^2 / 4),
 
-where ``phi = phi(kappa(P)) >= 2`` depends on the true prior P. Where that is not known, phi = 2 always holds.
+where ``phi = phi(kappa(P)) >= 2`` depends on the true prior P. Where P is not known, the bound holds with phi = 2.
 
-Numbers only. Radii are rounded up and failure probabilities are rounded up, so that what is reported
-always holds.
+This module computes numbers only. Radii and failure probabilities are rounded up, so that every reported number is
+valid.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _LEAST_LOG = -750  # of a positive float
 
 
 def _checked_kappa(prior: Sequence[object] | Kappa | None, categories: int) -> Fraction:
-    """Return kappa of the true prior, or a bound from above: 1/2 where nothing is known of it."""
+    """Return kappa of the true prior, or an upper bound of it: 1/2 where nothing is known of the prior."""
     if prior is None:
         return Fraction(1, 2)
     if isinstance(prior, Kappa):
@@ -40,7 +40,7 @@ def _checked_kappa(prior: Sequence[object] | Kappa | None, categories: int) -> F
     return found
 
 
-# The bound and what it solves for, as balls at the working precision.
+# The bound, and its solutions for the radius and for the samples, as balls at the working precision.
 
 
 def log_subsets(categories: int) -> Any:
@@ -92,7 +92,7 @@ def least_whole(samples: Any) -> int:
 def weissman_radius_exact(
     samples: int, categories: int, delta: object, prior: Sequence[object] | Kappa | None = None
 ) -> Fraction:
-    """Return the l1 radius that holds the true distribution with probability 1 - delta, rounded up.
+    """Return the radius of the l1 ball that holds the true distribution with probability 1 - delta, rounded up.
 
     The result is a multiple of 1e-15, never below ED eq. (20), which without a prior is ED eq. (37),
     ``sqrt((2/n) (log(2^N - 2) - log delta))``, and capped at 2, where the ball is the whole simplex.
@@ -106,8 +106,8 @@ def weissman_radius_exact(
     delta : number or str
         Probability of failure in [0, 1); 0 gives radius 2.
     prior : sequence of N numbers or Kappa, optional
-        The *true* prior, or kappa of it or a bound of that from above. The estimate cannot stand in for it: with it the
-        radius may be too small (see `refined_radius`). Without it the radius holds for every true prior.
+        The *true* prior, or its kappa, or an upper bound of its kappa. Do not give the estimate instead: the radius may
+        then be too small (see `refined_radius`). Without a prior the radius holds for every true prior.
 
     Raises
     ------
@@ -128,7 +128,7 @@ def _radius(samples: int, categories: int, delta: Fraction, mass: Fraction) -> F
     if delta == 0:
         return Fraction(2)
     if mass == 0:
-        return Fraction(0)  # every sample is the one symbol that the prior allows
+        return Fraction(0)  # every sample is the only symbol of positive probability
     with working_precision():
         radius = upper(radius_ball(samples, categories, delta, phi_ball(mass)))
     return min(Fraction(2), Fraction(math.ceil(radius * 10**_DECIMALS), 10**_DECIMALS))
@@ -152,13 +152,13 @@ def weissman_radius(
 
 
 def refined_radius(counts: Mapping[Any, Any] | Sequence[object], delta: object) -> float:
-    """Return an l1 radius that uses how uneven the estimate itself is, rounded up.
+    """Return an l1 radius that depends on how uneven the estimate is, rounded up.
 
-    It holds the true prior with probability 1 - delta, like `weissman_radius`, and is never larger. ED eq. (20) needs
-    kappa of the true prior P. With probability 1 - delta the distance r of the estimate is below the radius beta of
-    eq. (20) for that kappa, which is at most ``kappa(Phat) + r/2``. So on that very event
-    ``r < beta(kappa(Phat) + r/2)``, and any bound of r gives a better one, from the radius for phi = 2 downwards,
-    until nothing more is gained. No part of delta is spent on it.
+    Its ball holds the true prior with probability 1 - delta, like that of `weissman_radius`, and is never larger. ED
+    eq. (20) needs kappa of the true prior P. With probability 1 - delta the distance r of P and the estimate is below
+    the radius beta of eq. (20) for that kappa, which is at most ``kappa(Phat) + r/2``. So on this event
+    ``r < beta(kappa(Phat) + r/2)``, and a bound of r gives a smaller one. The iteration starts at the radius for
+    phi = 2 and ends when the bound no longer falls. It uses no further part of delta.
 
     Parameters
     ----------
@@ -170,7 +170,7 @@ def refined_radius(counts: Mapping[Any, Any] | Sequence[object], delta: object) 
     Raises
     ------
     InputError
-        For bad counts or a delta outside.
+        For counts that are not accepted, or a delta outside [0, 1).
 
     Examples
     --------
@@ -192,7 +192,7 @@ def failure_probability(
 ) -> float:
     """Return the probability with which the true distribution may lie outside a radius, rounded up.
 
-    This is ED Theorem 2 (eq. 17), capped at 1, without a prior for phi = 2.
+    This is ED Theorem 2 (eq. 17), capped at 1; without a prior, with phi = 2.
 
     Parameters
     ----------
@@ -201,7 +201,7 @@ def failure_probability(
     categories : int
         Number N of categories, at least 2.
     radius : number or str
-        l1 radius, at least 0. No distribution is further than 2.
+        l1 radius, at least 0. The distance of two distributions is at most 2.
     prior : sequence of N numbers or Kappa, optional
         The true prior, as in `weissman_radius_exact`.
 
@@ -223,7 +223,7 @@ def failure_probability(
 def required_samples(
     categories: int, delta: object, radius: object, prior: Sequence[object] | Kappa | None = None
 ) -> int:
-    """Return the least number of samples for which the radius is enough at this failure probability.
+    """Return the least number of samples for which the radius holds with this failure probability.
 
     Parameters
     ----------

@@ -33,18 +33,18 @@ class ConvexHull(UncertaintySet):
     Parameters
     ----------
     priors : sequence of K priors
-        Each a sequence of N weights whose sum misses 1 by at most 1e-9, a pandas Series, or a mapping from label to
-        weight. A DataFrame has a prior in each row and a column for each symbol.
+        Each a sequence of N weights whose sum differs from 1 by at most 1e-9, a pandas Series, or a mapping from label
+        to weight. A DataFrame has a prior in each row and a column for each symbol.
     weights : sequence of K numbers, optional
-        The reference prior, at which utility is measured, is this mixture; all alike by default.
+        The reference prior, at which utility is measured, is this mixture; equal weights by default.
     labels : sequence of str or int, optional
-        One for each symbol, by which labelled priors are aligned. By default those of the first prior that has some,
+        One for each symbol, by which labelled priors are aligned. By default those of the first prior that has labels,
         or else ``x1`` to ``xN``.
 
     Raises
     ------
     InputError
-        For priors of different lengths, a symbol to which none of them gives mass, or a common denominator of
+        For priors of different lengths, a symbol that has probability 0 under every prior, or a common denominator of
         more than 3,000 digits.
 
     Examples
@@ -87,7 +87,7 @@ class ConvexHull(UncertaintySet):
         else:
             mixture = exact_prior(weights, "the weights")
         if len(mixture) != K:
-            raise InputError(f"there are {len(mixture)} weights for {K} priors; give one a prior")
+            raise InputError(f"there are {len(mixture)} weights for {K} priors; give one for each prior")
         own = labels_of_vectors(vertices)
         names = names_of_symbols(labels, own, sizes[0])
         if own is not None:
@@ -108,7 +108,7 @@ class ConvexHull(UncertaintySet):
 
     @property
     def convex_hull(self) -> ConvexHull:
-        """Itself."""
+        """The set itself."""
         return self
 
     def in_words(self) -> str:
@@ -129,7 +129,7 @@ class ConvexHull(UncertaintySet):
 
     @cached_property
     def _integers(self) -> tuple[list[list[int]], list[int], int]:
-        """Each prior over a denominator of its own, what makes these the common one, and the common one."""
+        """The numerators of each prior, the factor from its denominator to the common one, and the common one."""
         rows, own = zip(*map(over_common_denominator, self.priors), strict=True)
         check_common_denominator(own, "the priors", _MOST_DIGITS)
         common = math.lcm(*own)
@@ -181,7 +181,7 @@ class ConvexHull(UncertaintySet):
         Q = self.as_vector(prior)
         if not np.isfinite(Q).all():
             return self.prior.copy()
-        # The heavy last row asks the weights to sum to 1; dividing by their sum then makes it so.
+        # The last row, with its large factor, makes the weights sum to nearly 1; next they are normalised.
         A = np.vstack([self._matrix.T, np.full((1, len(self.priors)), 1e3)])
         weights, _ = nnls(A, np.append(Q, 1e3))
         total = weights.sum()

@@ -1,4 +1,4 @@
-"""What the exact proof of one output costs over a set, known before the proof begins."""
+"""What the exact proof of one output costs over a set, estimated before the proof begins."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-_DIGITS_OF_A_STEP = 50  # by which a factor may be longer for as much time again
+_DIGITS_OF_A_STEP = 50  # digits of a factor that take as much time as one more step
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,8 @@ class Effort:
     digits : int
         About how many digits the denominator of the result has.
     steps : int
-        Multiplications of short integers, about 50 ns each. Reducing a fraction grows with the square of its digits.
+        Multiplications of short integers, about 50 ns each. The time to reduce a fraction grows with the square of its
+        digits.
     """
 
     digits: int
@@ -27,16 +28,16 @@ class Effort:
 
 
 def effort_of(priors: Iterable[Iterable[Fraction]], size: int, radius: Fraction = Fraction(0)) -> Effort:
-    """Return the effort of means of a column under some priors, after sorting it if mass is moved.
+    """Return the effort of the means of a column under some priors, and of sorting the column if mass is moved.
 
     Parameters
     ----------
     priors : iterable of iterables of Fraction
-        The rationals that a column is multiplied by, one iterable a mean.
+        The rationals that a column is multiplied by, one iterable for each mean.
     size : int
         Number N of symbols.
     radius : Fraction
-        Above 0 where the column is sorted to find from where mass is moved.
+        If it is above 0, the column is sorted to find the symbols from which mass is moved.
 
     Examples
     --------

@@ -26,7 +26,7 @@ class SetFormat(ABC):
     of : type of UncertaintySet
         The class.
     guarantee_marks, prior_marks : tuple of str
-        The keys any one of which tells that a table is of this class.
+        The keys that identify a table of this class; one of them is enough.
     guarantee_keys, prior_keys : frozenset of str
         All keys that such a table may have.
     """
@@ -39,19 +39,19 @@ class SetFormat(ABC):
 
     @abstractmethod
     def to_guarantee(self, known: Any) -> dict[str, Any]:
-        """Return the table of a set in a guarantee, whose labels stand beside it.
+        """Return the table of a set in a guarantee; the guarantee holds the labels outside this table.
 
         Raises
         ------
         InputError
-            If it could not be read again, as where a number has too many digits.
+            If the table could not be read again, for example because a number has too many digits.
         """
 
     @abstractmethod
     def from_guarantee(
         self, table: Mapping[str, Any], labels: tuple[str, ...], source: str, within: str
     ) -> UncertaintySet:
-        """Return the set of a table in a guarantee; messages name the file and the key that the table stands under."""
+        """Return the set of a table in a guarantee; messages name the file and the key of the table."""
 
     @abstractmethod
     def to_prior(self, known: Any) -> dict[str, Any]:
@@ -59,7 +59,7 @@ class SetFormat(ABC):
 
     @abstractmethod
     def from_prior(self, table: Mapping[str, Any], within: str) -> UncertaintySet:
-        """Return the set of a table ``[prior]``; messages name the key that it stands under."""
+        """Return the set of a table ``[prior]``; messages name the key of the table."""
 
 
 def keys_of(model: type[Record]) -> frozenset[str]:
@@ -72,7 +72,7 @@ class _Labels(Record):
 
 
 class ParameterFormat(SetFormat):
-    """The format of a class that names its parameters: they stand as text under the name of its kind.
+    """The format of a class that names its parameters: files hold them as text under the name of its kind.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ class ParameterFormat(SetFormat):
         if labels is not None and tuple(made.labels) != labels:
             raise InputError(
                 f"a set of the kind {shorten(self.of.kind)} has the labels {shorten(made.labels)} where "
-                f"{shorten(labels)} are given; its constructor has to take them over"
+                f"{shorten(labels)} are given; its constructor must use the labels that it is given"
             )
         return made
 

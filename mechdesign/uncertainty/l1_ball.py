@@ -55,12 +55,12 @@ class L1Ball(UncertaintySet):
     ``B = { Q in the simplex : sum_i |Q_i - P_i| <= radius }``. Radius 0 is the known prior, radius 2 the
     whole simplex, which is local differential privacy. The support function takes mass t = radius/2 away
     from the symbols where the column is largest (never more than P_i from symbol i) and puts it where the
-    column is smallest; nothing is assumed about the radius and the smallest probability.
+    column is smallest; the radius may be larger than the smallest probability.
 
     Parameters
     ----------
     center : sequence of numbers, pandas Series, or mapping from label to number
-        The estimated prior P: weights whose sum misses 1 by at most 1e-9. Floats and decimals are read
+        The estimated prior P: weights whose sum differs from 1 by at most 1e-9. Floats and decimals are read
         as the fractions that they print as.
     radius : number or str
         l1 radius in [0, 2].
@@ -159,7 +159,7 @@ class L1Ball(UncertaintySet):
         Raises
         ------
         InputError
-            For bad counts, or both delta and radius.
+            For counts that are not accepted, or both delta and radius.
         """
         labels, checked = checked_counts(counts)
         if delta is not None and radius is not None:
@@ -192,10 +192,10 @@ class L1Ball(UncertaintySet):
         Parameters
         ----------
         records : iterable of str or int
-            One category a record.
+            One category for each record.
         labels : iterable, optional
-            The whole alphabet. Without it the categories are those seen, by falling count, then by label;
-            note that an alphabet chosen after looking at the data is not covered by delta.
+            The whole alphabet. Without it the categories are those seen, ordered by decreasing count, then by label;
+            note that delta does not cover an alphabet that is chosen after looking at the data.
         delta, radius, within_simplex
             As in `from_counts`.
 
@@ -224,7 +224,7 @@ class L1Ball(UncertaintySet):
 
     @property
     def l1_ball(self) -> L1Ball:
-        """Itself."""
+        """The set itself."""
         return self
 
     @property
@@ -238,7 +238,7 @@ class L1Ball(UncertaintySet):
         return None if self.evidence is None else self.evidence.delta
 
     def delta_in_words(self) -> str:
-        """Return what `delta` is the probability of, and how many samples it rests on."""
+        """Return what `delta` is the probability of, and from how many samples the radius follows."""
         told = super().delta_in_words()
         if self.evidence is None:
             return told
@@ -272,7 +272,7 @@ class L1Ball(UncertaintySet):
 
     @cached_property
     def weights(self) -> tuple[int, ...]:
-        """Integers proportional to the center, over their sum: its exact twin without fractions."""
+        """Integers proportional to the center: each divided by their sum is the exact probability."""
         integers, _ = over_common_denominator(self.center)
         return tuple(integers)
 
@@ -434,6 +434,6 @@ def _check_evidence(evidence: Evidence, center: tuple[Fraction, ...], radius: Fr
     derived = evidence.radius()
     if derived is not None and radius < derived:
         raise InputError(
-            f"the radius {float(radius):.12g} is below {float(derived):.12g}, which delta and the samples ask for; "
+            f"the radius {float(radius):.12g} is below {float(derived):.12g}, which delta and the samples require; "
             "use L1Ball.from_counts"
         )

@@ -59,7 +59,7 @@ class L1BallFormat(SetFormat):
         return table
 
     def from_guarantee(self, table: Mapping[str, Any], labels: tuple[str, ...], source: str, within: str) -> L1Ball:
-        """Return the ball; a radius that is smaller than delta and samples ask for is a false claim.
+        """Return the ball; a radius that is smaller than delta and samples require is a false claim.
 
         Raises
         ------
@@ -71,14 +71,14 @@ class L1BallFormat(SetFormat):
             raise InputError(f"{source}: the guarantee has no radius; add it")
         if (record.delta is None) != (record.samples is None) or (record.delta is not None and record.counts is None):
             raise InputError(
-                f"{source}: delta, samples and counts belong together; give all three, or no delta and samples"
+                f"{source}: delta, samples and counts belong together; give all three, or neither delta nor samples"
             )
         radius = checked_radius(record.radius)
         if record.counts is None:
             return L1Ball(record.center or (), radius, labels)
         ball = L1Ball.from_counts(dict(zip(labels, record.counts, strict=False)), radius=radius)
         if len(record.counts) != len(labels):
-            raise InputError(f"{source}: {len(record.counts)} counts for {len(labels)} inputs; give one a symbol")
+            raise InputError(f"{source}: {len(record.counts)} counts for {len(labels)} inputs; give one for each input")
         if record.delta is None:
             return ball
         counts = tuple(record.counts)

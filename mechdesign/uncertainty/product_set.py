@@ -29,7 +29,7 @@ class ProductSet(UncertaintySet):
 
     ``B = { Q : Q(i, j) = Q1(i) Q2(j | i), Q1 in B1, Q2(. | i) in B2 for every i }``. The joint symbol (i, j) has
     index ``i N2 + j``, so that a column v of length N1 N2 is read as a matrix with rows ``v_i``. The support function
-    is that of the one set after that of the other,
+    is composed of those of both sets,
 
         h(v) = h1( (h2(v_1), ..., h2(v_N1)) ),
 
@@ -39,10 +39,10 @@ class ProductSet(UncertaintySet):
     function is ``h1(a) h2(b)``. So the product of an epsilon1-PML and an epsilon2-PML mechanism is
     (epsilon1 + epsilon2)-PML for every prior in B.
 
-    All independent pairs are in B. What else there is, is not symmetric in the two attributes: the second may depend
-    on the first in any way that keeps every conditional in B2, while the first given the second may leave B1. Where B2
-    is one known prior only independent pairs are left; where it is the whole simplex nothing is asked of the second
-    attribute. A delta of B2 is about a marginal: it speaks of the conditionals only if the attributes are independent.
+    All independent pairs are in B. B is not symmetric in the two attributes: the second may depend on the first in any
+    way that keeps every conditional in B2, while the first given the second may leave B1. If B2 is one known prior, B
+    holds independent pairs only; if it is the whole simplex, the second attribute is not restricted. A delta of B2 is
+    the probability that a marginal lies outside; it covers the conditionals only if the attributes are independent.
 
     Parameters
     ----------
@@ -102,19 +102,19 @@ class ProductSet(UncertaintySet):
 
     @property
     def holds_every_prior(self) -> bool:
-        """Whether both factors do."""
+        """Whether both factors hold every prior."""
         return self.first.holds_every_prior and self.second.holds_every_prior
 
     @property
     def delta(self) -> Fraction | None:
         """The sum over the factors, at most 1; None where one of them has no delta."""
-        # Nothing lies outside a set of all priors.
+        # A set of all priors needs no delta: the true prior is never outside.
         deltas = [factor.delta for factor in (self.first, self.second) if not factor.holds_every_prior]
         stated = [delta for delta in deltas if delta is not None]
         return min(sum(stated, Fraction(0)), Fraction(1)) if stated and len(stated) == len(deltas) else None
 
     def delta_in_words(self) -> str:
-        """Return what `delta` is the probability of: it speaks of attributes that are independent."""
+        """Return what `delta` is the probability of, which holds for independent attributes."""
         return "the true prior, if attributes are independent, lies outside with at most this probability"
 
     def in_words(self) -> str:
@@ -167,7 +167,7 @@ class ProductSet(UncertaintySet):
     def contains(self, prior: Sequence[object]) -> bool:
         """Return whether a prior lies in the set, each factor in its own precision.
 
-        The conditionals of a symbol that the prior gives probability 0 are nowhere.
+        The conditionals are checked for the first symbols of positive probability only.
         """
         Q = exact_prior(prior, labels=self.labels)
         if len(Q) != self.size:
@@ -179,9 +179,9 @@ class ProductSet(UncertaintySet):
         )
 
     def member_near(self, prior: ArrayLike) -> Floats:
-        """Return a member of the set close to a prior: of the members near its marginal and its conditionals.
+        """Return a member of the set close to a prior: the product of members near its marginal and its conditionals.
 
-        Entry (i, j) inherits the errors of both factors, in all at most 1e-15 (Q1(i) + Q2(j | i)).
+        Entry (i, j) has the errors of both factors, together at most 1e-15 (Q1(i) + Q2(j | i)).
         """
         Q = np.clip(self.as_vector(prior), 0.0, None).reshape(self.first.size, self.second.size)
         total = Q.sum()

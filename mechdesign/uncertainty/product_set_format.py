@@ -16,11 +16,11 @@ from mechdesign.uncertainty.product_set import ProductSet
 from mechdesign.uncertainty.registry import guarantee_table, prior_table, set_of_guarantee, set_of_prior
 
 _MOST_DIGITS = 3_000  # of the denominators of both factors together
-_MOST_NESTED = 12  # thirteen factors of two symbols each are all that 10,000 symbols have room for
+_MOST_NESTED = 12  # 10,000 symbols allow at most thirteen factors of two symbols each
 
 
 def _not_too_deep(factors: object) -> object:
-    """Return factors, after checking that those within them are not nested too deeply to be looked at."""
+    """Return factors, after checking that they are not nested too deeply."""
     level, depth = [factors], 0
     while level:
         depth += 1
@@ -51,7 +51,7 @@ class _Prior(_Guarantee):
 
 
 class ProductSetFormat(SetFormat):
-    """Two tables of sets, and what stands between the labels of a pair."""
+    """Two tables of sets, and the separator between the labels of a pair."""
 
     of = ProductSet
     guarantee_marks = prior_marks = ("factors",)
@@ -63,7 +63,7 @@ class ProductSetFormat(SetFormat):
         return {"factors": factors, "separator": known.separator}
 
     def from_guarantee(self, table: Mapping[str, Any], labels: tuple[str, ...], source: str, within: str) -> ProductSet:
-        """Return the product, whose pairs have to be the inputs, in their order."""
+        """Return the product, whose pairs must be the inputs, in their order."""
         record = checked_record(_Guarantee, table, source, within=within)
         places = [f"{within}.factors.{index}" for index in range(len(record.factors))]
         factors = [_inputs(*factor, source) for factor in zip(record.factors, places, strict=True)]

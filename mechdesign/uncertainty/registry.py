@@ -1,8 +1,8 @@
 """The sets that files know: each class once, with the format of its tables.
 
 A mechanism file says for which priors its guarantee holds, and a problem file what is known of the prior. Both hold a
-table whose keys tell which class of set it describes: ``counts`` an l1 ball, ``priors`` a convex hull, and the name of
-a registered class everything else.
+table whose keys tell which class of set it describes: ``counts`` an l1 ball, ``priors`` a convex hull, and the kind of
+a registered class a set of that class.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from mechdesign.uncertainty.base import UncertaintySet
 if TYPE_CHECKING:
     from mechdesign.uncertainty.format import SetFormat
 
-# Where the format of each class stands; a new set of the package is one line here.
+# The place of the format of each class; a new set of the package is one line here.
 _BUILT_IN = {
     "l1-ball": "mechdesign.uncertainty.l1_ball_format:L1BallFormat",
     "convex-hull": "mechdesign.uncertainty.convex_hull_format:ConvexHullFormat",
@@ -113,12 +113,12 @@ def set_of_guarantee(
     source : str
         The name of the file, for messages.
     within : str
-        The key under which the table stands in the file, for messages.
+        The key of the table in the file, for messages.
 
     Raises
     ------
     InputError
-        If the table describes none of the registered classes, or more than one.
+        If the table does not describe a set of exactly one registered class.
     GuaranteeError
         If it claims a smaller set than its own evidence supports.
     """
@@ -129,7 +129,7 @@ def set_of_guarantee(
     for key in table:
         if key in keys and key not in entry.guarantee_keys:
             mark = next(mark for mark in marks if mark in table)
-            raise InputError(f"{source}: the guarantee has {key} beside {mark}, where it means nothing; remove it")
+            raise InputError(f"{source}: the guarantee has {key} beside {mark}, where it has no meaning; remove it")
     return entry.from_guarantee(table, labels, source, within)
 
 
@@ -146,12 +146,12 @@ def set_of_prior(table: Mapping[str, Any], within: str = "prior") -> Uncertainty
     table : mapping
         As parsed from the file.
     within : str
-        The key under which the table stands in the file, for messages.
+        The key of the table in the file, for messages.
 
     Raises
     ------
     InputError
-        If the table describes none of the registered classes, or more than one.
+        If the table does not describe a set of exactly one registered class.
     """
     formats = set_formats()
     marks = {key: entry for entry in formats for key in entry.prior_marks}

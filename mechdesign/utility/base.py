@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class Utility(ABC):
     """A utility ``U = sum over outputs of mu(v, P)``, with mu convex and homogeneous in the column v.
 
-    It knows nothing of privacy. What a method may do with it is declared by the properties below.
+    A utility does not depend on the privacy guarantee. Its properties declare which algorithms can maximise it.
     `mechdesign.utility.register` makes a class of your own known to files and to the command line.
 
     Attributes
@@ -33,7 +33,7 @@ class Utility(ABC):
     takes_matrix : bool
         Whether the class is made from a matrix, which files hold beside the name.
     matrix_name : str
-        What problem files call the table of that matrix.
+        The name of the table of that matrix in problem files.
     """
 
     name: str
@@ -43,12 +43,12 @@ class Utility(ABC):
 
     @property
     def polyhedral(self) -> PolyhedralUtility | None:
-        """The utility as a maximum of linear functions, for methods that price guesses; None where it is not one."""
+        """The utility as a maximum of linear functions, for algorithms that price guesses; None if it is not one."""
         return None
 
     @property
     def f_information(self) -> FInformation | None:
-        """The utility as an f-information, for methods that price masses of sets; None where it is not one."""
+        """The utility as an f-information, for algorithms that price masses of sets; None if it is not one."""
         return None
 
     @property
@@ -57,7 +57,7 @@ class Utility(ABC):
         return self.polyhedral is not None
 
     def matrix_as_text(self) -> list[list[str]] | None:
-        """Return the matrix that the utility was made from as exact numbers; None where it takes none."""
+        """Return the matrix that the utility was made from as exact numbers; None if it takes no matrix."""
         return None
 
     @property
@@ -88,7 +88,7 @@ class Utility(ABC):
         Raises
         ------
         InputError
-            If the utility belongs to another number of symbols.
+            If the utility is defined for another number of symbols.
         """
 
     def aligned_with(self, labels: Sequence[str] | None) -> Utility:  # noqa: ARG002 - most have no labels
@@ -97,7 +97,7 @@ class Utility(ABC):
         Raises
         ------
         InputError
-            If its labels are others.
+            If its labels do not match.
         """
         return self
 

@@ -26,20 +26,20 @@ class FInformation(Utility):
     f : callable
         A convex function on [0, infinity) with f(1) = 0 and f(0) finite, applied elementwise to arrays.
     derivative : callable, optional
-        Its derivative, elementwise; only `gradient` asks for it.
+        Its derivative, elementwise; only `gradient` uses it.
     name, unit : str
         For tables and files.
 
     Raises
     ------
     InputError
-        If f does not take numpy arrays or returns anything but a real number for each entry, f(1) is not 0, a value
-        on a grid over [0, 1000] is not finite, or convexity fails on it. The grid cannot prove convexity; that
-        remains the user's word.
+        If f does not take numpy arrays, does not return a real number for each entry, f(1) is not 0, a value on a grid
+        over [0, 1000] is not finite, or f is not convex on the grid. The grid cannot prove convexity; the user is
+        responsible for it.
 
     Notes
     -----
-    Sub-convex in the sense of ED eq. (11). A certificate trusts f to be computed to a few units in the
+    Sub-convex in the sense of ED eq. (11). A certificate assumes that f is computed to within a few units in the
     last place.
 
     Examples
@@ -109,7 +109,7 @@ class FInformation(Utility):
 
     @property
     def f_information(self) -> FInformation:
-        """Itself."""
+        """The utility itself."""
         return self
 
     @property
@@ -127,7 +127,7 @@ class FInformation(Utility):
 
     @staticmethod
     def _where_likely(u: Floats, P: Floats) -> Floats:
-        """Return u with 1, where f is 0, for symbols without mass, which count nothing however large u is."""
+        """Return u, but 1, where f is 0, for symbols of probability 0: their terms are 0 however large u is."""
         return u if (P > 0).all() else np.where((P > 0)[:, None], u, 1.0)
 
     def gradient(self, column: ArrayLike, prior: ArrayLike) -> Floats:
@@ -143,7 +143,7 @@ class FInformation(Utility):
         v, P = real_array(column, "the column"), real_array(prior, "the prior")
         u = v / (P @ v)
         slope = real_array(self.derivative(u), f"the derivative of the utility {shorten(self.name)}")
-        # The slope may be -infinity where u = 0, and then counts nothing in the mean.
+        # The slope may be -infinity where u = 0; its term in the mean is 0.
         mean_slope = float(P @ (u * np.where(u > 0, slope, 0.0)))
         result: Floats = P * (float(P @ self._values(u)) - mean_slope + slope)
         return result

@@ -21,8 +21,8 @@ from mechdesign.utility.base import Utility, columns_and_prior
 
 _EPS = float(np.finfo(float).eps)
 _LARGEST = 10**300
-_PLACES = 1_400  # binary ones of what is summed exactly: the smallest float has 1,074
-_MOST_COMPARED = 16  # guesses that floats do not tell apart and that are compared exactly
+_PLACES = 1_400  # binary places of exact sums; the smallest float has 1,074
+_MOST_COMPARED = 16  # guesses that are compared exactly because their floats are too close
 ExactGains = Callable[[int, int], Fraction]
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
@@ -37,7 +37,7 @@ class PolyhedralUtility(Utility):
 
     @property
     def polyhedral(self) -> PolyhedralUtility:
-        """Itself."""
+        """The utility itself."""
         return self
 
     @abstractmethod
@@ -45,7 +45,7 @@ class PolyhedralUtility(Utility):
         """Return the gain g of every guess at every symbol, shape (W, N)."""
 
     def exact_gains(self, size: int) -> ExactGains:
-        """Return the function of a guess and a symbol that gives their gain as the fraction that `gains` rounds."""
+        """Return the function that gives the exact gain of a guess at a symbol; `gains` has these gains rounded."""
         gains = self.gains(size)
         return lambda guess, symbol: Fraction(float(gains[guess, symbol]))
 
@@ -58,20 +58,20 @@ class PolyhedralUtility(Utility):
     def best_gains(self, size: int) -> list[Fraction]:
         """Return the gain of the best guess at every symbol, ``max_w g(w, i)``."""
         exact = self.exact_gains(size)
-        # Rounding keeps the order, so that the largest gain is among those whose floats are.
+        # Rounding keeps the order, so the largest gain is among the gains whose float is largest.
         largest = (np.flatnonzero(column == column.max()).tolist() for column in self.gains(size).T)
         return [max(exact(guess, symbol) for guess in guesses) for symbol, guesses in enumerate(largest)]
 
     def shortfalls(self, size: int) -> Floats:
-        """Return by how much every guess gains less than the best at every symbol, shape (W, N), each at most 0.
+        """Return the gain of every guess minus that of the best guess at every symbol, shape (W, N), each at most 0.
 
-        What is gained whatever is guessed only costs digits.
+        A gain that all guesses share would only cost digits.
         """
         below_best = Differences([Fraction(1)] * size, self.best_gains(size))
         return np.array([np.ldexp(d, power) for d, power in self.differences(below_best, size)])
 
     def disclosure(self, prior: Sequence[Fraction]) -> Fraction:
-        """Return the utility of releasing the data unchanged, no less than it is and within 2^-1300 of it."""
+        """Return the utility of releasing the data unchanged, rounded up by at most 2^-1300."""
         weights, common = over_common_denominator(prior)
         best = self.best_gains(len(prior))
         total = sum(_floor(-weight * g.numerator, g.denominator) for weight, g in zip(weights, best, strict=True))
@@ -88,15 +88,15 @@ class PolyhedralUtility(Utility):
     def value(self, matrix: ArrayLike, prior: ArrayLike | Sequence[Fraction]) -> float:
         """Return the utility of a mechanism, an (N, M) row-stochastic matrix, at a prior.
 
-        The gains of the best guesses are summed exactly and rounded once, so that nothing is lost where they cancel.
-        Where more than 16 guesses gain alike to 15 digits at an output, one of the 16 that floats find best counts.
+        The gains of the best guesses are summed exactly and rounded once, so that no digits are lost where they cancel.
+        If more than 16 guesses have the same gain to 15 digits at an output, the best of 16 of them is used.
 
         Parameters
         ----------
         matrix : array, shape (N, M)
             Floats, read as the rational numbers that they are.
         prior : sequence of N Fractions or floats
-            Floats are read alike; the `center` of an uncertainty set has the fractions themselves.
+            Floats are read in the same way; the `center` of an uncertainty set has the fractions themselves.
 
         Raises
         ------
@@ -123,7 +123,7 @@ class PolyhedralUtility(Utility):
     def _best_guesses(self, V: Floats, P: Floats, weights: Sequence[int]) -> dict[int, list[int]]:
         """Return the outputs for which each guess is best, by guess."""
         exact = self.exact_gains(P.size)
-        # All terms have one sign, so that every sum is good to its own last digits.
+        # All terms have the same sign, so every sum has a small relative error.
         scores = (self.shortfalls(P.size) * P) @ V
         unsure = 8 * (P.size + 8) * _EPS
         best: dict[int, list[int]] = {}
@@ -174,7 +174,7 @@ class HammingAccuracy(PolyhedralUtility):
 
     @property
     def is_symmetric(self) -> bool:
-        """True: every symbol counts alike."""
+        """True: all symbols have the same gain."""
         return True
 
     def gains(self, size: int) -> Floats:
@@ -243,7 +243,7 @@ class MatrixUtility(PolyhedralUtility):
 
     @property
     def labels(self) -> tuple[str, ...] | None:
-        """Labels of the columns of a data frame, by which they are aligned with symbols; None without."""
+        """Labels of the columns of a data frame, by which they are aligned with symbols; None without a data frame."""
         return own_labels(self._columns)
 
     def mu(self, columns: ArrayLike, prior: ArrayLike) -> Floats:
@@ -263,7 +263,7 @@ class MatrixUtility(PolyhedralUtility):
         return self.aligned_with(labels), V, P
 
     def aligned_with(self, labels: Sequence[str] | None) -> MatrixUtility:
-        """Return the utility with a column for each label, in their order, and from then on without labels."""
+        """Return the utility with a column for each label, in their order; the result itself has no labels."""
         if self._columns is None or labels is None:
             return self
         places = order(self._columns, labels, f"columns of the matrix of {self.name}")
@@ -305,7 +305,7 @@ class ExpectedGain(MatrixUtility):
     ----------
     matrix : array, shape (W, N), or data frame
         Gain of guess w when the symbol is i: a row for each guess. The columns of a data frame are symbols, and are
-        aligned with the labels of a `DesignProblem`, or of the mechanism and prior that `value` is asked for.
+        aligned with the labels of a `DesignProblem`, or of the mechanism and prior given to `value`.
 
     Examples
     --------

@@ -11,7 +11,7 @@ from mechdesign.utility.base import Utility
 from mechdesign.utility.f_information import ChiSquare, MutualInformation, SquaredHellinger, TotalVariation
 from mechdesign.utility.gain import ExpectedDistortion, ExpectedGain, HammingAccuracy
 
-# The first one is the default of the command line; a new utility of the package is one line here.
+# The first is the default of the command line; a new utility of the package is one line here.
 _BUILT_IN: tuple[type[Utility], ...] = (
     MutualInformation,
     ChiSquare,

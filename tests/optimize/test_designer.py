@@ -188,7 +188,7 @@ def test_bad_options_are_refused(options, message):
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: md.DesignProblem([0.5, 0.5], 1), "give an L1Ball or a ConvexHull"),
+        (lambda: md.DesignProblem([0.5, 0.5], 1), "such as an L1Ball or a ConvexHull"),
         (lambda: md.DesignProblem(md.L1Ball([0.5, 0.5]), -1), "epsilon is -1; accepted"),
         (lambda: md.DesignProblem(md.L1Ball([0.5, 0.5]), 1, "mi"), "give a Utility"),
     ],

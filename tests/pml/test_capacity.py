@@ -122,7 +122,7 @@ def test_a_larger_radius_never_lowers_the_capacity(ball, seed, radius):
 @pytest.mark.parametrize(
     ("matrix", "uncertainty", "message"),
     [
-        ([[1.0], [1.0]], [0.5, 0.5], "give an L1Ball or a ConvexHull"),
+        ([[1.0], [1.0]], [0.5, 0.5], "such as an L1Ball or a ConvexHull"),
         ([[1.0], [1.0], [1.0]], md.L1Ball([0.5, 0.5]), r"accepted: \(2, M\)"),
         ([[0.9, 0.2], [0.5, 0.5]], md.L1Ball([0.5, 0.5]), "rows of the matrix sum to"),
     ],

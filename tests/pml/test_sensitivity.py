@@ -138,5 +138,5 @@ def test_bad_arguments_are_refused(sensitivity):
         sensitivity(np.eye(2), ["0.5", "0.25", "0.25"], ball)
     with pytest.raises(md.InputError, match="output 2 has probability 0 at the reference prior"):
         sensitivity(np.eye(2), [1, 0], md.L1Ball([1, 0], "0.1"))
-    with pytest.raises(md.InputError, match="give an L1Ball or a ConvexHull"):
+    with pytest.raises(md.InputError, match="such as an L1Ball or a ConvexHull"):
         sensitivity(np.eye(2), [0.5, 0.5], [0.5, 0.5])

@@ -165,5 +165,5 @@ def test_evidence_must_belong_to_the_ball():
     evidence = md.uncertainty.Evidence((3, 1), 4, Fraction(1, 100))
     with pytest.raises(md.InputError, match="not those of the center"):
         md.L1Ball([0.5, 0.5], 2, evidence=evidence)
-    with pytest.raises(md.InputError, match=r"is below .* which delta and the samples ask for"):
+    with pytest.raises(md.InputError, match=r"is below .* which delta and the samples require"):
         md.L1Ball([0.75, 0.25], 0.1, evidence=evidence)
