@@ -80,7 +80,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = parser.parse_args(arguments)
     unknown = [name for name in given.names if name not in FIGURES]
     if unknown:
-        parser.error(f"{unknown[0]} is no figure; accepted: {', '.join(FIGURES)}")
+        parser.error(f"{unknown[0]} is not a figure; accepted: {', '.join(FIGURES)}")
     if given.quick and given.into is None:
         parser.error("--quick draws nothing worth keeping; add --into FOLDER")
     into = given.into or FOLDER

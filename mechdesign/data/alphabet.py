@@ -1,7 +1,7 @@
 """Labels as codes: positions in an alphabet that is given, never inferred from data.
 
-Unknown and missing values are refused, or taken for a label that the user names. That changes the record
-before the mechanism sees it, so the guarantee then speaks of the distribution of the changed records.
+Unknown and missing values are refused, or replaced by a label that the user names. The replacement changes the record
+before the mechanism reads it, so the guarantee then holds for the distribution of the changed records.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ _NONE = -1
 
 @dataclass(frozen=True)
 class Alphabet:
-    """Labels with their codes, and what becomes of values outside them.
+    """Labels with their codes, and how values outside the labels are treated.
 
     Parameters
     ----------
     labels : tuple of str
         Label k has code k.
     unknown : str, optional
-        The label that values outside the alphabet are taken for; without it they are refused.
+        The label that replaces values outside the alphabet; without it they are refused.
     missing : str, optional
-        The label that missing values (null, NaN, empty text) are taken for; without it they are refused.
+        The label that replaces missing values (null, NaN, empty text); without it they are refused.
     integers : {"codes", "labels"}, optional
         What integers among records are: positions in the alphabet from 0, or labels. Without it they are
         codes, and are refused where a label reads as an integer.
@@ -41,12 +41,12 @@ class Alphabet:
     replaces : bool
         Whether the caller lets users name ``unknown`` and ``missing``, so that messages may point to them.
     show_values : bool
-        Whether messages print records, which then end up in logs. Without it they name rows alone.
+        Whether messages print records, which may then be kept in logs. Without it they name rows alone.
 
     Raises
     ------
     InputError
-        If ``unknown`` or ``missing`` is not one of the labels, or ``integers`` is another word.
+        If ``unknown`` or ``missing`` is not one of the labels, or ``integers`` is not one of its two values.
 
     Examples
     --------
@@ -68,7 +68,8 @@ class Alphabet:
         for name, label in (("unknown", self.unknown), ("missing", self.missing)):
             if label is not None and not (isinstance(label, str) and label in self._table):
                 raise InputError(
-                    f"{name} values are to be taken for {shorten(label)}, which is no label; accepted: {self._listed()}"
+                    f"{name} values are to be taken for {shorten(label)}, which is not a label; accepted: "
+                    f"{self._listed()}"
                 )
         if self.integers is not None and not (isinstance(self.integers, str) and self.integers in {"codes", "labels"}):
             raise InputError(f'integers is {shorten(self.integers)}; accepted: "codes" or "labels"')
@@ -121,7 +122,7 @@ class Alphabet:
 
         kind = records.type.value_type if pa.types.is_dictionary(records.type) else records.type
         if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
-            # index_in does not know views, and a column of nulls has no type of its own.
+            # index_in does not accept string views, and a column of nulls has the type null.
             if not (pa.types.is_string_view(kind) or pa.types.is_null(kind)):
                 raise InputError(f"{self.where(0)} is of type {kind}; accepted: labels, as text")
             kind = pa.large_string()
@@ -142,7 +143,7 @@ class Alphabet:
         integers : integer array, shape (n,)
             Positions from 0.
         missing : bool array, shape (n,), optional
-            Which of them mean nothing.
+            Which of them are missing values.
 
         Raises
         ------
@@ -170,7 +171,7 @@ class Alphabet:
         unknown: NDArray[np.bool_],
         value_at: Callable[[int], object],
     ) -> None:
-        """Give the records without a code, in place, the one that the user named for missing or unknown ones."""
+        """Give the records without a code, in place, the code of the label named for missing or unknown values."""
         for cases, label in ((missing, self.missing), (unknown & ~missing, self.unknown)):
             if label is not None:
                 codes[lost[cases]] = self._table[label]
@@ -193,7 +194,7 @@ class Alphabet:
         return InputError(f"{where} is a {type(value).__name__}{shown}; accepted: labels, as text")
 
     def shown(self, value: object) -> str:
-        """Return a value for a message, or how to see it.
+        """Return a value as messages print it, or the option that prints it.
 
         Examples
         --------
@@ -208,7 +209,7 @@ class Alphabet:
 
 
 def is_missing(value: object) -> bool:
-    """Return whether a value means nothing: null, NaN, a masked entry or empty text.
+    """Return whether a value is missing: null, NaN, a masked entry or empty text.
 
     Examples
     --------
@@ -217,7 +218,7 @@ def is_missing(value: object) -> bool:
     """
     if isinstance(value, float | np.floating):
         return math.isnan(value)
-    # pandas has two words of its own, which are equal to nothing; it is not imported for them.
+    # pandas has two missing values of its own (NA and NaT); they are recognised by name, so pandas is not imported.
     return (
         value is None
         or value is np.ma.masked

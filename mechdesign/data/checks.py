@@ -64,7 +64,7 @@ def checked_radius(value: object) -> Fraction:
 
 
 def checked_scale(value: object, name: str = "the scale") -> Interval:
-    """Return a positive scale: the decimal it says, and the double that it is where it is one."""
+    """Return a positive scale as an interval: of a float, its decimal and its double are the ends."""
     said = rational(value, name)
     if said <= 0:
         raise InputError(f"{name} is {shorten(value)}; accepted: a finite number above 0")
@@ -81,7 +81,7 @@ def checked_p_min(value: object) -> Fraction:
 
 
 def reachable_epsilon(value: object) -> Epsilon:
-    """Return a positive epsilon; of a float the smaller of the decimal it says and the double it is."""
+    """Return a positive epsilon; for a float, the smaller of the decimal that it prints and its exact value."""
     epsilon = Epsilon.of(value)
     if isinstance(value, float | np.floating):
         epsilon = Epsilon.of(min(rational(value, "epsilon"), Fraction(float(value))))

@@ -1,7 +1,7 @@
 """Records in lists, arrays and series: to codes, and back to the same kind of container.
 
-Lists, numpy arrays, pandas and polars series and pyarrow arrays. Neither pandas nor polars is required. What a mask of
-numpy hides is missing.
+The containers are lists, numpy arrays, pandas and polars series, and pyarrow arrays. Neither pandas nor polars is
+required. A masked entry of a numpy array is a missing value.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _ACCEPTED = "a list, a one-dimensional numpy array, a pandas or polars Series, o
 
 @dataclass(frozen=True, eq=False)
 class Encoded:
-    """Records as codes, and what they came in.
+    """Records as codes, and the container that they came in.
 
     Attributes
     ----------
@@ -30,7 +30,7 @@ class Encoded:
     are_codes : bool
         Whether the records themselves are codes, rather than labels.
     container : object
-        What they came in.
+        The container that they came in.
     """
 
     codes: Codes
@@ -38,7 +38,7 @@ class Encoded:
     container: Any
 
     def answer(self, codes: Codes, labels: tuple[str, ...]) -> Any:
-        """Return other codes in the same kind of container, as labels if labels came."""
+        """Return other codes in the same kind of container, as labels if the records were labels."""
         came, package = self.container, _package(self.container)
         if package is None:
             is_array = isinstance(came, np.ndarray)
@@ -65,12 +65,12 @@ def encode(records: Any, alphabet: Alphabet) -> Encoded:
     records : list, numpy array, pandas or polars Series, pyarrow Array or ChunkedArray
         Labels as text, or integers.
     alphabet : Alphabet
-        Labels, what integers mean, and what becomes of values outside them.
+        The labels, what integers mean, and how other values are treated.
 
     Raises
     ------
     InputError
-        For another container, or a record that is not in the alphabet: its position is named.
+        For another container, or a record that is not in the alphabet (its position is named).
 
     Examples
     --------
@@ -158,7 +158,7 @@ def _encoded_array(records: NDArray[Any], alphabet: Alphabet) -> tuple[Codes, bo
 
         try:
             texts = pa.array(np.ma.getdata(records), mask=masked)
-        except UnicodeError:  # halves of surrogate pairs, which no label holds
+        except UnicodeError:  # a half of a surrogate pair, which labels do not contain
             return _encoded_list(records.tolist(), alphabet)
         return alphabet.codes_of_arrow(texts), False
     if records.dtype.kind in "OT":

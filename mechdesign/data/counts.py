@@ -75,14 +75,14 @@ def checked_count(value: object, label: str) -> int:
 def tally(
     records: Iterable[object], labels: Iterable[object] | None = None, *, show_values: bool = False
 ) -> dict[str, int]:
-    """Count records; the categories come by falling count, then by label, unless they are given.
+    """Count records; the categories are sorted by falling count, then by label, unless they are given.
 
     Parameters
     ----------
     records : iterable of str or int
-        One category a record.
+        The category of each record.
     labels : iterable, optional
-        The whole alphabet, in the order wanted; a category without a record gets the count 0, and a
+        The whole alphabet, in the order of the result; a category without a record gets the count 0, and a
         record outside the alphabet is refused.
     show_values : bool
         Whether messages print a record that is refused; without it they name its position alone.
@@ -118,7 +118,7 @@ def _by_falling_count(found: Counter[str]) -> dict[str, int]:
 
 
 def _label_of(value: object, where: str, *, show_values: bool) -> str:
-    """Return a value as a label; the message that refuses it prints it only if that is wanted."""
+    """Return a value as a label; the message that refuses it prints it only with ``show_values``."""
     try:
         return canonical_label(value)
     except InputError as error:
@@ -143,8 +143,8 @@ def read_counts(path: str | os.PathLike[str], *, header: bool = True, show_value
     Parameters
     ----------
     path : path
-        What a CSV file is, `mechdesign.data.csv_blocks` says. Lines of which both fields are empty are skipped, as
-        spreadsheets leave them.
+        A CSV file as `mechdesign.data.csv_blocks` defines it. Lines whose two fields are both empty are skipped,
+        because spreadsheets write such lines.
     header : bool
         Whether the first line names the columns. A first line whose second field is a number is
         refused as a header, since it would be lost.
@@ -154,7 +154,7 @@ def read_counts(path: str | os.PathLike[str], *, header: bool = True, show_value
     Raises
     ------
     InputError
-        Naming the line, if it has not two fields, a label is twice, or a count is not a whole number.
+        Naming the line, if it does not have two fields, its label occurs twice, or its count is not a whole number.
     """
     check_regular(path, "a CSV file", _MOST_BYTES)
     counts: dict[str, int] = {}
@@ -184,7 +184,7 @@ def read_counts(path: str | os.PathLike[str], *, header: bool = True, show_value
 
 
 def _pairs(path: str | os.PathLike[str], *, show_values: bool) -> Iterator[tuple[int, list[str]]]:
-    """Yield line and fields of each line of a table of counts that is not empty."""
+    """Yield the line number and the fields of each line of a table of counts that is not empty."""
     try:
         for record in rows(path):
             found = len(record.fields)
@@ -203,14 +203,14 @@ def _pairs(path: str | os.PathLike[str], *, show_values: bool) -> Iterator[tuple
 def count_column(
     path: str | os.PathLike[str], column: str, *, header: bool = True, show_values: bool = False
 ) -> dict[str, int]:
-    """Count the values of one column of a CSV or Parquet file; categories come by falling count, then by label.
+    """Count the values of one column of a CSV or Parquet file, sorted by falling count, then by label.
 
     Parameters
     ----------
     path : path
-        CSV (`mechdesign.data.csv_blocks` says what that is; nothing is inferred) or Parquet.
+        CSV (as `mechdesign.data.csv_blocks` defines it; types are not inferred) or Parquet.
     column : str
-        Its name, or without a header its index from 0.
+        The name of the column, or without a header its index from 0.
     header : bool
         Whether the first line names the columns.
     show_values : bool

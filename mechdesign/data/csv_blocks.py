@@ -2,17 +2,17 @@ r"""CSV files as blocks of whole records, and the definition of a CSV file for e
 
 * It is UTF-8 without NUL characters; a byte order mark at its start is skipped. Lines end with LF or CR LF; any other
   carriage return is malformed outside quotes, since programs differ on whether it ends a line.
-* Fields are separated by commas, and every record has as many as the first. A field in quotes holds anything, a quote
-  as two; before its opening quote only spaces may stand, after its closing quote nothing. A field without quotes holds
-  no quote: programs differ on what it would mean.
+* Fields are separated by commas, and every record has as many as the first. A field in quotes may hold any character; a
+  quote in it is doubled. Only spaces may stand before its opening quote, and nothing after its closing quote. A field
+  without quotes may not hold a quote, since programs differ on what it would mean.
 * White space around a field is dropped, inside quotes or not. White space is what `str.strip` removes.
 * In a file of one column an empty line is a record whose field is empty, since writers put a null in this way. In a
-  file of more columns no writer puts a record in this way, and empty lines are skipped. No record follows the end of
-  the last line.
-* A record with its line end fits into a block, and a line of column names into 1 MiB.
+  file of more columns no writer puts a record in this way, and empty lines are skipped. The line end of the last line
+  does not begin another record.
+* A record with its line end must fit into a block, and a line of column names into 1 MiB.
 
 `Block.records` reads a block by this definition. pyarrow is faster and accepts more, so it reads only those blocks
-that both certainly read alike; tests compare the two.
+that both are certain to read alike; tests compare the two.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _FIELD = re.compile(r' *"([^"]*+(?:""[^"]*+)*+)"|([^",\r\n]*+)')
 _END = re.compile(r",|\r?\n|\Z")
 _COMMA, _QUOTE, _LINE_FEED, _RETURN = b',"\n\r'
 
-_PIECE_BYTES = 1 << 18  # compared at a time: arrays that stay in the cache, and for which no memory is fetched anew
+_PIECE_BYTES = 1 << 18  # compared at a time: arrays of this size stay in the cache, and their memory is reused
 
 Signs = NDArray[np.uint8]
 Words = NDArray[np.uint64]
@@ -59,7 +59,7 @@ class Record:
     line : int
         The line of the file on which it begins, counted from 1.
     fields : list of str
-        Without white space around them; an empty list for an empty line.
+        The fields, without white space around them; an empty list for an empty line.
     end : int
         Where the next record begins, in characters from the start of the block.
     """
@@ -71,7 +71,7 @@ class Record:
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Some whole records.
+    """Consecutive whole records of a file.
 
     Attributes
     ----------
@@ -101,9 +101,9 @@ class Block:
         return b'"' in self.data
 
     def is_simple(self) -> bool:
-        """Return whether all readers certainly read the block alike, apart from the number of fields."""
+        """Return whether all readers are certain to read the block alike, apart from the number of fields."""
         data = self.data
-        if b"\0" in data or data.startswith(_MARK):  # pyarrow drops a mark at the start of what it is given
+        if b"\0" in data or data.startswith(_MARK):  # pyarrow drops a mark at the start of its input
             return False
         if self.has_quotes():
             return _is_unambiguous(data)
@@ -181,7 +181,7 @@ def rows(path: str | os.PathLike[str], size: int = BLOCK_BYTES) -> Iterator[Reco
 
 
 def field_count_error(source: str, record: Record, expected: int) -> InputError:
-    """Return the error for a record whose number of fields is not that of the first record."""
+    """Return the error for a record whose number of fields differs from that of the first record."""
     found = len(record.fields)
     return InputError(
         f"{source} is malformed, line {record.line}: {found} field{'s' if found > 1 else ''}, while the first line has "
@@ -204,7 +204,7 @@ def _opened(path: str | os.PathLike[str]) -> Iterator[Any]:
 
 
 def _filled(stream: Any, place: memoryview) -> int:
-    """Fill a place with bytes, fewer only at the end of the file, and return how many were read."""
+    """Fill a buffer with bytes, and return how many were read: fewer than it holds only at the end of the file."""
     done = 0
     while done < len(place) and (more := stream.readinto(place[done:])):
         done += more
@@ -214,8 +214,8 @@ def _filled(stream: Any, place: memoryview) -> int:
 def _last_end(buffer: bytearray) -> int:
     """Return where the last complete record of a buffer ends; 0 if no record ends in it.
 
-    A line end after an odd number of quotes is inside a field, provided that all quotes before it are allowed where
-    they stand. A quote that is not allowed is found when its block is read.
+    A line end after an odd number of quotes is inside a field, provided that every quote before it is allowed at its
+    place. A quote that is not allowed is found when its block is read.
     """
     end = buffer.rfind(b"\n") + 1
     if end == 0 or b'"' not in buffer:
@@ -257,7 +257,7 @@ def _count(signs: Signs, sign: int) -> int:
 
 
 def _as_bits(signs: Signs, *wanted: int) -> Words:
-    """Return a bit for every sign: whether it is one of those wanted. Bits after the last sign are 0."""
+    """Return a bit for every sign: whether it is one of the wanted signs. Bits after the last sign are 0."""
     packed = np.zeros(-(-signs.size // 64) * 8, np.uint8)
     for start in range(0, signs.size, _PIECE_BYTES):
         piece = signs[start : start + _PIECE_BYTES]

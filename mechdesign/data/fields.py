@@ -31,7 +31,7 @@ def _few_entries(value: Any) -> Any:
 
 Text = Annotated[str, Field(max_length=2_000)]
 ExactNumber = Annotated[str, BeforeValidator(_as_text), Field(max_length=2_000)]
-"""A number as the text it was written as."""
+"""A number, kept as the text that stands in the file."""
 Number = Annotated[float, BeforeValidator(_as_float), Field(allow_inf_nan=False)]
 # Only the first error is reported: a list of millions of wrong entries is not read to its end.
 Row = Annotated[list[ExactNumber], Field(max_length=MOST_SYMBOLS, fail_fast=True)]
@@ -39,7 +39,7 @@ Matrix = Annotated[list[Row], Field(max_length=MOST_SYMBOLS, fail_fast=True), Be
 
 
 def finite_decimal(text: str) -> Decimal:
-    """Return a number of TOML or JSON as it is written; ValueError where its exponent is beyond all bounds."""
+    """Return a number of TOML or JSON as it is written; ValueError if its exponent is out of range."""
     try:
         return Decimal(text)
     except InvalidOperation:
@@ -63,7 +63,7 @@ def checked_record(model: type[R], data: object, source: str, *, within: str = "
     model : type of Record
         What is accepted.
     data : object
-        As parsed.
+        What the parser returned.
     source : str
         The name of the file, for messages; empty where the caller names it.
     within : str
@@ -102,7 +102,7 @@ def _fields(model: type[BaseModel], location: tuple[int | str, ...]) -> dict[str
 
 
 def _table_in(annotation: Any) -> Any:
-    """Return the table that an annotation speaks of, within lists and alternatives too."""
+    """Return the table that an annotation contains, within lists and alternatives too."""
     if hasattr(annotation, "model_fields"):
         return annotation
     return next((table for inner in get_args(annotation) if (table := _table_in(inner)) is not None), None)

@@ -22,7 +22,7 @@ _DESCRIPTORS = re.compile(r"/dev/fd|/proc/\d+(/task/\d+)?/fd")
 
 
 def accepted_ending(path: Place, endings: Iterable[str]) -> str:
-    """Return the ending of a name, in lower case; for ``-``, standard output, the first that is accepted.
+    """Return the ending of a name, in lower case; for ``-``, standard output, the first accepted ending.
 
     Raises
     ------
@@ -47,7 +47,7 @@ def accepted_ending(path: Place, endings: Iterable[str]) -> str:
 
 
 def check_places(outputs: Iterable[Place | None], inputs: Iterable[Place | None] = ()) -> None:
-    """Refuse outputs that cannot be written, or that are an input or another output, before work is spent on them.
+    """Refuse outputs that cannot be written, or that are an input or another output, before they are computed.
 
     Two names denote the same file if they lead to the same path or the same inode, through links of either kind.
     ``-`` is standard output among the outputs, and standard input among the inputs; None is skipped.
@@ -75,7 +75,7 @@ def check_places(outputs: Iterable[Place | None], inputs: Iterable[Place | None]
 
 
 class _Place:
-    """What two names of one file have in common."""
+    """A path or a stream, with its real path and inode, by which two names of one file are recognised."""
 
     def __init__(self, name: str, told: str, path: str | None, status: os.stat_result | None) -> None:
         self.name, self.told, self.path = name, told, path
@@ -84,18 +84,18 @@ class _Place:
 
     @classmethod
     def of(cls, path: Place, stream: Any) -> _Place:
-        """Return a path, or if it is ``-`` what a stream reads or writes."""
+        """Return the place of a path; for ``-`` that of the file that a stream reads or writes."""
         if str(path) == STANDARD:
             told = f"{STANDARD} (standard {'input' if stream is sys.stdin else 'output'})"
             return cls(STANDARD, told, told, _status(stream))
         real, status = None, None
-        with contextlib.suppress(OSError, ValueError):  # an input that cannot be looked at is refused by its reader
+        with contextlib.suppress(OSError, ValueError):  # an input whose status cannot be read is refused by its reader
             real = os.path.realpath(path)
             status = Path(path).stat()
         return cls(str(path), str(path), real, status)
 
     def is_same(self, other: _Place) -> bool:
-        """Return whether both lead to one file."""
+        """Return whether both are the same file."""
         if self.path is not None and self.path == other.path:
             return True
         if self.status is None or other.status is None:
@@ -104,7 +104,7 @@ class _Place:
 
 
 def _status(stream: Any) -> os.stat_result | None:
-    """Return what is known of the file that a stream reads or writes; None where there is no such file."""
+    """Return the status of the file that a stream reads or writes; None if there is no such file."""
     try:
         return os.fstat(stream.fileno())
     except (AttributeError, OSError, ValueError):  # closed, or in the memory of a program
@@ -112,14 +112,13 @@ def _status(stream: Any) -> os.stat_result | None:
 
 
 def check_writable(path: Place) -> None:
-    """Refuse a place that cannot be written, before work is spent on what would go there.
+    """Refuse a place that cannot be written, before its content is computed.
 
     Raises
     ------
     InputError
-        If its folder does not exist or is not writable; if what stands there, through links too, is not a regular
-        file (a device, a pipe, a socket or a folder); if it is an open stream by another name, such as
-        ``/dev/stdout``.
+        If its folder does not exist or is not writable; if the path is, or is a link to, a device, a pipe, a socket or
+        a folder; if it is another name of an open stream, such as ``/dev/stdout``.
     """
     if str(path) == STANDARD:
         return
@@ -150,24 +149,24 @@ def _real(path: Place) -> Path:
 
 
 def check_absent(path: Place, otherwise: str) -> None:
-    """Refuse a place where a file stands that must not be replaced without a word.
+    """Refuse a path that exists, since its file must not be replaced unless the user says so.
 
     Parameters
     ----------
     path : path
-        ``-`` is no such place.
+        ``-`` is never refused.
     otherwise : str
-        What allows it, as the user says it.
+        The option that allows it, as the user writes it.
     """
     if str(path) != STANDARD and os.path.lexists(_real(path)):
         raise InputError(
-            f"{path} exists, and what was drawn before is not replaced unasked: two published runs leak more than "
+            f"{path} exists, and an earlier draw is replaced only on request: two published runs leak more than "
             f"one; give another name, or {otherwise}"
         )
 
 
 def _check_kind(target: Path, status: os.stat_result) -> None:
-    """Refuse what exists and is not a regular file, or is one that a standard stream has open."""
+    """Refuse a file that is not regular, or that a standard stream has open."""
     mode = status.st_mode
     if stat.S_ISDIR(mode):
         raise InputError(f"cannot write {target}: it is a folder; give the path of a file")
@@ -199,31 +198,31 @@ def _is_descriptor(target: Path) -> bool:
 
 @contextlib.contextmanager
 def written_atomically(path: Place, *, overwrite: bool = True) -> Iterator[BinaryIO]:
-    """Open a file beside its place, and rename it at the end, so that no half of it is ever seen.
+    """Open a temporary file in the same folder, and rename it at the end, so that the output is complete or absent.
 
-    Where the block is left by an error the file is removed. It has the permissions of the file that it replaces from
-    the start, and its owner and group where the system allows that. ``-`` is standard output, of which nothing can
-    be taken back: an error may leave a part there.
+    If the block ends with an error, the file is removed. From the start it has the permissions of the file that it
+    replaces, and its owner and group if the system allows that. ``-`` is standard output, where written bytes cannot be
+    taken back: an error may leave a part there.
 
     Parameters
     ----------
     path : path
-        Where it goes.
+        The path of the output.
     overwrite : bool
-        Whether it may replace a file that stands there at the end.
+        Whether it may replace a file that exists there at the end.
 
     Raises
     ------
     InputError
-        If the folder does not exist or cannot be written, what stands at ``path`` may not be replaced, or the disk
-        is full; what stood there is untouched.
+        If the folder does not exist or cannot be written, the file at ``path`` may not be replaced, or the disk is
+        full; the file at ``path`` is then unchanged.
     """
     if str(path) == STANDARD:
         with _standard_output() as file:
             yield file
         return
     check_writable(path)
-    # A link stays a link, and an existing file keeps who may read it.
+    # A link stays a link, and an existing file keeps its permissions.
     target = _real(path)
     beside = target.with_name(f".{secrets.token_hex(8)}.tmp")
     try:
@@ -231,7 +230,7 @@ def written_atomically(path: Place, *, overwrite: bool = True) -> Iterator[Binar
             yield file
             file.flush()
             os.fsync(file.fileno())
-        check_writable(path)  # what stands there may have changed meanwhile
+        check_writable(path)  # the place may have changed meanwhile
         if overwrite:
             beside.replace(target)
         else:
@@ -241,17 +240,17 @@ def written_atomically(path: Place, *, overwrite: bool = True) -> Iterator[Binar
             f"cannot write {target}: {error.strerror or error}; give a path in a writable folder with room for it"
         ) from error
     finally:
-        with contextlib.suppress(OSError):  # where it could not be made it cannot be removed
+        with contextlib.suppress(OSError):  # it may never have been made
             beside.unlink()
 
 
 def _made(beside: Path, target: Path) -> BinaryIO:
-    """Return a new file that is open for writing, and that nobody may read who may not read the target."""
+    """Return a new file, open for writing, that can be read only by those who can read the target."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     try:
         old = target.stat()
     except FileNotFoundError:
-        return os.fdopen(os.open(beside, flags, 0o666), "wb")  # less what the umask takes away
+        return os.fdopen(os.open(beside, flags, 0o666), "wb")  # reduced by the umask
     file = os.fdopen(os.open(beside, flags, 0o600), "wb")
     try:
         if hasattr(os, "fchown"):
@@ -271,13 +270,13 @@ def _take_over(descriptor: int, old: os.stat_result) -> None:
             os.fchown(descriptor, owner, group)
     mode = stat.S_IMODE(old.st_mode) & 0o777
     if os.fstat(descriptor).st_gid != old.st_gid:
-        # What the old group was allowed is not for the members of another; they are anybody.
+        # The permissions of the old group must not pass to another group, which gets those of all others.
         mode = (mode & 0o707) | ((mode & 0o007) << 3)
     os.fchmod(descriptor, mode)
 
 
 def _place_new(beside: Path, target: Path) -> None:
-    """Rename a file to a place where nothing stands, and refuse where something does by now."""
+    """Rename a file to a path that does not exist; refuse if a file was put there meanwhile."""
     try:
         try:
             os.link(beside, target)  # unlike a renaming, it replaces nothing
@@ -293,7 +292,7 @@ def _place_new(beside: Path, target: Path) -> None:
 
 @contextlib.contextmanager
 def _standard_output() -> Iterator[BinaryIO]:
-    """Open standard output for bytes, beside its text stream, whose own end it does not touch."""
+    """Open standard output for bytes, beside its text stream, which stays open."""
     try:
         if sys.stdout is not None:
             sys.stdout.flush()
@@ -301,7 +300,7 @@ def _standard_output() -> Iterator[BinaryIO]:
             yield file
             file.flush()
     except BrokenPipeError:
-        raise  # the reader went away, which is not an error of the place
+        raise  # the reader closed the pipe, which is not an error of the output
     except OSError as error:
         raise InputError(f"cannot write standard output: {error.strerror or error}; give the path of a file") from error
 

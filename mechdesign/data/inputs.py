@@ -36,8 +36,8 @@ class Spool:
 def readable(path: str, most: int | None = None) -> Iterator[str | Spool]:
     """Yield the file to read: the path itself, or for ``-`` a temporary file that holds all of standard input.
 
-    Readers open a file more than once, and Parquet files are read from their end. The file lies in the folder for
-    temporary files, readable by its owner alone, and is gone at the end; on Linux it never has a name there.
+    A file is needed because readers open it more than once, and Parquet files are read from their end. It lies in the
+    folder for temporary files, readable by its owner alone, and is removed at the end; on Linux it has no name there.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def readable(path: str, most: int | None = None) -> Iterator[str | Spool]:
     Raises
     ------
     InputError
-        If standard input is closed, cannot be read, or is longer than accepted, or there is no room for it.
+        If standard input is closed, cannot be read, is longer than accepted, or does not fit into the folder.
 
     Examples
     --------

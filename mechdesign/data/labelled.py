@@ -1,8 +1,8 @@
-"""Vectors and matrices that carry labels of their own, as of pandas: aligned by these labels, or refused.
+"""Vectors and matrices that carry labels of their own, such as those of pandas: aligned by these labels, or refused.
 
 Neither pandas nor polars is imported. A table has ``columns`` (and ``index``, in pandas), a series has ``index``, a
-mapping has keys. What pandas numbers by itself (a RangeIndex from 0) and what polars names by itself (``column_0``)
-counts as without labels.
+mapping has keys. An axis that pandas numbers by itself (a RangeIndex from 0), or polars names by itself (``column_0``),
+counts as an axis without labels.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Table(NamedTuple):
 
 
 def vector(value: Any, name: str) -> Vector:
-    """Return the values and labels of a mapping or series; anything else is values without labels.
+    """Return the values and labels of a mapping or series; every other object is taken as values without labels.
 
     Raises
     ------
@@ -67,7 +67,9 @@ def vector(value: Any, name: str) -> Vector:
 
 
 def table(value: Any, name: str) -> Table:
-    """Return the values, an array of objects, and labels of a data frame; anything else is values without labels.
+    """Return the values of a data frame, as an array of objects, and its labels.
+
+    Every other object is taken as values without labels.
 
     Raises
     ------
@@ -89,7 +91,7 @@ def order(given: Labels | None, wanted: Sequence[str] | None, name: str) -> list
     Raises
     ------
     InputError
-        If they are not the same labels, or numbers that may be labels or positions.
+        If the labels differ, or are numbers that may be labels or positions.
 
     Examples
     --------
@@ -155,7 +157,7 @@ def together(matrix: Any, prior: Any) -> tuple[Any, Any, Labels | None]:
 
 
 def vectors(value: Any, name: str) -> list[Any]:
-    """Return the rows of a data frame, as mappings from the labels of its columns; anything else as a list."""
+    """Return the rows of a data frame, as mappings from the labels of its columns; every other object as a list."""
     found = table(value, name)
     if own_labels(found.columns) is None:
         return entries(found.values, name, "a list of priors")
@@ -163,7 +165,7 @@ def vectors(value: Any, name: str) -> list[Any]:
 
 
 def labels_of_vectors(values: Sequence[Any]) -> Labels | None:
-    """Return the labels of the first vector that has some."""
+    """Return the labels of the first vector that has labels; None if no vector has."""
     found = (own_labels(vector(one, f"prior {k + 1}").labels) for k, one in enumerate(values))
     return next((labels for labels in found if labels is not None), None)
 

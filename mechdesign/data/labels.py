@@ -13,7 +13,7 @@ from mechdesign.errors import InputError, shorten
 from mechdesign.numerics.arrays import entries
 
 _LONGEST = 1_000
-_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")  # Unicode's category Cc, which will never grow
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")  # Unicode's category Cc, which is fixed for all versions
 _SURROGATE = re.compile("[\ud800-\udfff]")  # has no UTF-8
 
 
@@ -24,7 +24,7 @@ def canonical_label(value: object) -> str:
     ------
     InputError
         For floats, truth values, null, empty strings, strings over 1,000 characters, control characters, and strings
-        that begin or end with white space, which fields of CSV files lose: "a" and " a" would be one there.
+        that begin or end with white space, which fields of CSV files lose: "a" and " a" would be one label there.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def canonical_label(value: object) -> str:
 
 
 def canonical_labels(values: Iterable[object], size: int) -> tuple[str, ...]:
-    """Return labels as text, after checking that there are ``size`` and that none is twice.
+    """Return labels as text, after checking that there are ``size`` labels and that they differ.
 
     Raises
     ------
@@ -75,7 +75,7 @@ def canonical_labels(values: Iterable[object], size: int) -> tuple[str, ...]:
 
 
 def _canonical(values: list[Any]) -> TypeGuard[list[str]]:
-    """Return whether all are labels as they are, checked together: a million would take seconds one by one."""
+    """Return whether all values are labels already; checking a million one by one would take seconds."""
     if set(map(type, values)) != {str} or not all(values) or max(map(len, values)) > _LONGEST:
         return False
     if list(map(str.strip, values)) != values:
@@ -101,7 +101,7 @@ def joined_labels(combinations: Iterable[Sequence[str]], separator: str) -> tupl
     Raises
     ------
     InputError
-        If two combinations would read the same, or a label grows beyond 1,000 characters.
+        If two combinations would have the same label, or a label is longer than 1,000 characters.
 
     Examples
     --------

@@ -26,7 +26,7 @@ def check_regular(path: str | os.PathLike[str], wanted: str, most: int | None = 
     Raises
     ------
     InputError
-        If it does not exist, is a directory, a device, a pipe or a socket, through links too, or has more bytes.
+        If it does not exist, has more bytes, or is (or is a link to) a directory, a device, a pipe or a socket.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def read_bounded(path: str | os.PathLike[str], most: int, wanted: str) -> bytes:
     check_regular(path, wanted, most)
     try:
         with Path(path).open("rb") as file:
-            content = file.read(most + 1)  # it may have grown
+            content = file.read(most + 1)  # the file may have grown
     except OSError as error:
         raise _refusal(path, error.strerror or str(error), wanted) from error
     if len(content) > most:

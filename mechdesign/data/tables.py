@@ -22,7 +22,7 @@ from mechdesign.errors import InputError, shorten
 
 _READERS = 2  # threads that read blocks of a CSV file ahead
 BATCH_ROWS = 1 << 17  # of a Parquet file at a time
-_CHUNK_BYTES = 1 << 28  # of a column in a row group of a Parquet file, uncompressed: one value may be all of it
+_CHUNK_BYTES = 1 << 28  # of a column in a row group of a Parquet file, uncompressed; a single value may take all of it
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +85,7 @@ def open_columns(
 
 
 def is_parquet(path: str | os.PathLike[str]) -> bool:
-    """Return whether a file begins as Parquet files do, after checking that it is a regular file."""
+    """Return whether a file begins like a Parquet file, after checking that it is a regular file."""
     check_regular(path, "a CSV or Parquet file")
     with Path(path).open("rb") as file:
         return file.read(4) == b"PAR1"
@@ -278,7 +278,7 @@ def _open_parquet(path: str | os.PathLike[str], columns: Sequence[str]) -> Colum
             )
     _check_chunks(path, file, names)
     schema = pa.schema([every.field(place) for place in places])
-    # Some versions of pyarrow cannot iterate over no row group.
+    # Some versions of pyarrow cannot iterate over a file without row groups.
     reader = file.iter_batches(BATCH_ROWS, columns=list(names)) if file.num_row_groups else iter(())
     return Columns(names, schema, _batches(reader, path, names))
 

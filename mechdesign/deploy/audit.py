@@ -2,10 +2,10 @@
 
 For every input i and output y the audit computes limits, lower and upper, of the probability that i is reported as y
 (Clopper and Pearson, *The use of confidence or fiducial limits*, Biometrika 26, 1934). By Bonferroni, all of them
-hold at once with probability 1 - failure at least, whatever the sampler is, if it draws its reports independently.
+hold at once with probability 1 - failure at least, for any sampler that draws its reports independently.
 
-From the limits follows a lower bound on the leakage of each output, the greatest that they allow. Let l and u be the
-limits of its column v, and L the greatest entry of l. Every prior is non-negative, so ``h(v) = min over Q of <Q, v>``
+The limits imply a lower bound on the leakage of each output, the greatest that they imply. Let l and u be the limits
+of its column v, and L the greatest entry of l. Every prior is non-negative, so ``h(v) = min over Q of <Q, v>``
 does not fall when entries of v rise, and ``h(s v) = s h(v)``. Let w have the entries ``min(u_i, L)``. As max v >= L,
 ``v <= min(u, max v) <= (max v / L) w`` in every entry, hence
 
@@ -46,21 +46,22 @@ _HALVINGS = 50  # of an interval of logarithms whose length is at most some 200
 class Audit:
     """What the reports of a sampler show.
 
-    All of it holds at once with probability 1 - failure at least, for independent reports. A true sampler is therefore
-    found inconsistent with probability failure at most.
+    If the reports are independent, all attributes hold at once with probability 1 - failure at least. A true sampler is
+    therefore found inconsistent with probability failure at most.
 
     Attributes
     ----------
     lower_bound : float
-        The leakage over the set of priors is at least this, in nats; 0 where nothing is shown.
+        The leakage over the set of priors is at least this, in nats; 0 if the reports show no leakage.
     output, input : str or None
-        The output that shows it, and the input that makes this output likeliest; None where nothing is shown.
+        The output that shows this bound, and the input that makes this output likeliest; None if the bound is 0.
     leakage : float
-        What is proved of the integers, in nats: the leakage of a true sampler is at most this.
+        The proved leakage of the mechanism's integers, in nats: the leakage of a true sampler is at most this.
     epsilon : float
         What the guarantee promises, in nats.
     outside : tuple of (str, str)
-        Inputs and outputs whose proved probability lies outside its limits. There are none for a true sampler.
+        Pairs of an input and an output whose proved probability lies outside its limits. A true sampler has no such
+        pair.
     bounds : float array, shape (M,)
         The lower bound that each output shows, in nats.
     counts : int64 array, shape (N, M)
@@ -88,7 +89,7 @@ class Audit:
             object.__setattr__(self, name, frozen(getattr(self, name)))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Arrays of copies cannot be written to either.
+        # The arrays of a copy are read-only too.
         return Audit, tuple(getattr(self, field.name) for field in fields(self))
 
     def __repr__(self) -> str:
@@ -118,23 +119,23 @@ def audit(
     """Draw reports from a sampler, and return the leakage that they show.
 
     A lower bound says what the sampler does; it never proves privacy, which `mechdesign.verify` does for the
-    integers. A bound above the proved leakage, or a probability outside its limits, proves that the sampler is not
-    the mechanism. Differences too small for the number of samples stay unseen, as do reports that depend on each other,
-    on time, or on anything but the input.
+    integers. A bound above the proved leakage, or a probability outside its limits, shows that the sampler is not
+    the mechanism. Differences too small for the number of samples are not detected, nor is a dependence of reports on
+    each other, on time, or on other things than the input.
 
     Parameters
     ----------
     mechanism : Mechanism
         What the sampler claims to be.
     samples : int
-        Reports in all, N to 10^10, spread evenly over the inputs, which take turns.
+        Number of reports, N to 10^10; the inputs take turns.
     sampler : callable, optional
-        From codes of inputs (an integer array of shape (n,), positions from 0) to as many codes of outputs: a
-        deployment of your own. Without it, the mechanism's own `privatize`.
+        A function from codes of inputs (an integer array of shape (n,), positions from 0) to as many codes of outputs,
+        such as a deployment of your own; by default the mechanism's `privatize`.
     failure : number or str
-        Probability in [1e-50, 1) that anything of the result does not hold.
+        Probability in [1e-50, 1) that some attribute of the result does not hold.
     rng : numpy.random.Generator, optional
-        For `privatize`, for experiments that can be run again; by default secure randomness.
+        For `privatize`, in experiments that are to be repeated; by default secure randomness.
     report : callable, optional
         Called with one line before each block of reports.
 
@@ -145,9 +146,9 @@ def audit(
     Raises
     ------
     InputError
-        For values out of range, an rng beside a sampler, or a sampler that does not return one integer a record.
+        For values out of range, an rng beside a sampler, or a sampler that does not return one integer for each record.
     GuaranteeError
-        If the sampler returns a code that is no output of the mechanism.
+        If the sampler returns a code to which no output of the mechanism belongs.
 
     Examples
     --------
@@ -188,7 +189,8 @@ def audit(
 def audit_counts(mechanism: Mechanism, counts: ArrayLike, *, failure: object = 1e-9) -> Audit:
     """Return the leakage of a sampler that the counts of its reports show.
 
-    For samplers that cannot be called from Python. The numbers of reports must not depend on the reports.
+    This is for samplers that cannot be called from Python. The number of reports of each input must not depend on the
+    reports.
 
     Parameters
     ----------
@@ -260,14 +262,14 @@ def clopper_pearson(hits: ArrayLike, trials: ArrayLike, tail: float) -> tuple[Fl
     unseen = np.asarray(trials, dtype=float) - seen
     lower = np.where(seen > 0, _beta_quantile(np.maximum(seen, 1), unseen + 1, tail), 0.0)
     upper = np.where(unseen > 0, 1 - _beta_quantile(np.maximum(unseen, 1), seen + 1, tail), 1.0)
-    # Outward, which matters next to 1, where doubles are coarse beside the distance to it.
+    # Rounded outward, which matters near 1, where doubles are coarse compared with the distance to 1.
     return np.nextafter(lower, 0.0), np.nextafter(upper, 1.0)
 
 
 def _beta_quantile(a: Floats, b: Floats, tail: float) -> Floats:
     """Return x with ``I_x(a, b) = tail`` for whole numbers a and b, I being the regularised incomplete beta function.
 
-    By bisection from below: the inverse in scipy is no faster, and wrong for some parameters (1000 and 10^9).
+    Found by bisection from below: the inverse in scipy is not faster, and wrong for some parameters (1000 and 10^9).
     """
     from scipy.special import betainc
 
@@ -288,7 +290,7 @@ def shown_leakage(mechanism: Mechanism, lower: Floats, upper: Floats) -> tuple[F
     Parameters
     ----------
     mechanism : Mechanism
-        Its set of priors is used, and nothing else.
+        Only its set of priors is used.
     lower, upper : arrays, shape (N, M)
         Limits of the probabilities.
 
@@ -302,7 +304,7 @@ def shown_leakage(mechanism: Mechanism, lower: Floats, upper: Floats) -> tuple[F
     most = lower.max(axis=0)
     # The bound needs priors without negative entries: those of the exact set.
     means = mechanism.guarantee.uncertainty.exact_set.support(np.minimum(upper, most))
-    # Rounded up by more than sums of N terms can be off, or no leakage at all would be found to be some.
+    # Rounded up by more than the error of a sum of N terms; otherwise a leakage of 0 could come out positive.
     means = means + 4 * lower.shape[0] * np.finfo(float).eps * most
     ratios = np.divide(most, means, out=np.ones_like(most), where=most > 0)
     return np.maximum(np.log(ratios), 0.0), lower.argmax(axis=0)

@@ -37,24 +37,25 @@ class FrequencyEstimate:
         The estimate; it sums to 1. By maximum likelihood it is a distribution; by least squares it is unbiased and
         may have negative entries.
     standard_errors : array, shape (N,)
-        Of the efficient unconstrained estimator; inf where a category is not identifiable. The maximum of
-        likelihood is this estimator where all frequencies are well above their standard errors, and closer to the
-        truth where some are not.
+        Of the efficient unconstrained estimator; inf where a category is not identifiable. The maximum likelihood
+        estimate agrees with it where all frequencies are well above their standard errors, and is closer to the truth
+        where some are not.
     intervals : array, shape (N, 2)
-        A confidence interval for each category (each for itself, not for all at once). It holds the estimate.
+        A confidence interval for each category (each for itself, not for all at once). It contains the estimate.
     identifiable : bool array, shape (N,)
         Whether any number of reports would determine the frequency.
     identified : array, shape (N, 2)
         The least and greatest frequency that give the same distribution of outputs as the estimate: what the reports
-        would leave open if their sampling errors were nil. Both are the estimate where it is identifiable.
+        would leave open without sampling errors. Both are the estimate if the category is identifiable.
     groups : tuple of tuples of str
         The finest partition of the categories such that those of different groups are not confounded with each
         other. The total of each group is identifiable; a group of one is an identifiable category.
     covariance : array, shape (N, N)
         ``r^T covariance r`` is the variance of the estimate of ``r^T theta``, for every identifiable sum r: a
-        category, a group, or what `total` takes. Entries of categories that are not identifiable mean nothing alone.
+        category, a group, or what `total` takes. Single entries of categories that are not identifiable have no
+        meaning.
     reports : int
-        How many.
+        Their number.
     method : str
         ``"maximum-likelihood"`` or ``"least-squares"``.
     of : str
@@ -85,7 +86,7 @@ class FrequencyEstimate:
             object.__setattr__(self, name, frozen(getattr(self, name)))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Arrays of copies cannot be written to either.
+        # The arrays of a copy are read-only too.
         return FrequencyEstimate, tuple(getattr(self, field.name) for field in fields(self))
 
     def __repr__(self) -> str:
@@ -104,7 +105,7 @@ class FrequencyEstimate:
         Raises
         ------
         InputError
-            For a label that is no category, or comes twice.
+            For a label that is not a category, or occurs twice.
 
         Examples
         --------
@@ -121,7 +122,7 @@ class FrequencyEstimate:
         chosen = np.zeros(len(self.labels), dtype=bool)
         for name in names:
             if name not in self.labels:
-                raise InputError(f"the label {shorten(name)} is no category; accepted: labels of the estimate")
+                raise InputError(f"the label {shorten(name)} is not a category; accepted: labels of the estimate")
             if chosen[self.labels.index(name)]:
                 raise InputError(f"the label {shorten(name)} occurs twice; labels must differ")
             chosen[self.labels.index(name)] = True
@@ -149,17 +150,17 @@ def estimate_frequencies(
         Outputs of the mechanism: one label, or code (a position from 0), a report, in any container that
         `Mechanism.privatize` takes; or a mapping from label to count.
     mechanism : Mechanism
-        The one that made the reports.
+        The mechanism that made the reports.
     method : {"maximum-likelihood", "least-squares"}
-        Maximum likelihood is a distribution, and serves every mechanism. Where several distributions are equally
-        likely it is the analytic centre of them: categories with equal rows get equal shares. Least squares is a
-        fixed linear map of the fractions of reports: exactly unbiased, sums to 1, possibly negative; for
-        randomized response it is the textbook inverse. Its weights come from the output distribution at the
-        reference prior of the guarantee (halfway to the uniform one if some output has probability 0 at it), never
-        from the data. It needs linearly independent rows.
+        The maximum likelihood estimate is a distribution, and exists for every mechanism. Where several distributions
+        are equally likely it is the analytic centre of them: categories with equal rows get equal shares. The least
+        squares estimate is a fixed linear map of the fractions of reports: exactly unbiased, sums to 1, possibly
+        negative; for randomized response it is the textbook inverse. Its weights come from the output distribution at
+        the reference prior of the guarantee (at its mean with the uniform prior if some output has probability 0
+        there), never from the data. It needs linearly independent rows.
     of : {"population", "records"}
         Whose frequencies: of the distribution that the records are drawn from independently, or among the very
-        records that were reported. The latter is known better, by ``theta_i (1 - theta_i) / n`` in the variance.
+        records that were reported. The latter is estimated with less variance, by ``theta_i (1 - theta_i) / n``.
     confidence : float
         Of each interval, strictly between 0 and 1.
     integers : {"codes", "labels"}, optional
@@ -176,21 +177,23 @@ def estimate_frequencies(
     Raises
     ------
     InputError
-        For no reports, a report that is no output, a bad option, or least squares with dependent rows.
+        If there are no reports, a report is not an output, an option is not accepted, or least squares is asked for
+        although the rows are linearly dependent.
     SolverError
-        If the maximum of likelihood is not certified to 1e-6 nats.
+        If the maximum likelihood is not certified to 1e-6 nats.
 
     Notes
     -----
     Errors and intervals are those of linear estimators: for an identifiable category some u has A u = e_i, and its
     mean over the reports is unbiased with a variance that is known. So they are valid at the border of the simplex,
-    where those from the curvature of the likelihood are not. By maximum likelihood u is efficient at the fitted
-    distribution, with one more record spread over all categories, so that no output has probability 0; the standard
-    error then is that of the inverse Fisher information.
+    where those from the curvature of the likelihood are not. For maximum likelihood u is efficient at the fitted
+    distribution, to which one more record, spread over all categories, is added so that no output has probability 0;
+    the standard error is then that of the inverse Fisher information.
 
     For the population the interval is the score interval of u (see `mechdesign.deploy.linear.greatest_mean`):
-    z standard errors where many reports decide, and right for rare outputs too. Among the records only the noise of
-    the mechanism counts, whose moments are known. Intervals are cut with [0, 1], then extended to hold the estimate.
+    z standard errors if there are many reports of every output, and valid for rare outputs too. Among the records only
+    the noise of the mechanism counts, whose moments are known. Intervals are cut with [0, 1], then extended to contain
+    the estimate.
     A category that is not identifiable has ``b^T theta <= theta_i <= a^T theta`` for every theta, with identifiable
     sums b and a from linear programs; its interval reaches from the lower limit of the one to the upper limit of
     the other, with Bonferroni's correction for the number of sums among which the data chose these. So it does not
@@ -332,7 +335,8 @@ def _tabled(table: Mapping[Any, Any], outputs: tuple[str, ...]) -> list[int]:
     strange = sorted(given.keys() - set(outputs))
     if strange:
         raise InputError(
-            f"the report {shorten(strange[0])} is no output of the mechanism; accepted: {shorten(', '.join(outputs))}"
+            f"the report {shorten(strange[0])} is not an output of the mechanism; accepted: "
+            f"{shorten(', '.join(outputs))}"
         )
     return [given.get(output, 0) for output in outputs]
 

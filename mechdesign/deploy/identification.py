@@ -17,7 +17,7 @@ from mechdesign.errors import SolverError
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.tolerances import RANK, SOLVER
 
-_INVISIBLE = 1e-6  # a null vector whose entry is below this does not reach the category; its own error is RANK
+_INVISIBLE = 1e-6  # an entry of a null vector below this counts as 0; null vectors have errors of about RANK
 _NUDGE = 1e-7  # of frequencies into the interior of the simplex
 _LARGEST_PROGRAM = 200  # categories, beyond which two linear programs for each take minutes
 _PRIMAL = 4  # as HiGHS numbers its simplex methods
@@ -30,7 +30,7 @@ class Identification:
     Attributes
     ----------
     basis : array, shape (N, rank)
-        Orthonormal columns that span the range of A; the identity where that is everything.
+        Orthonormal columns that span the range of A; the identity if the range is the whole space.
     null : array, shape (N, N - rank)
         Orthonormal columns that span the null space of A^T.
     identifiable : bool array, shape (N,)
@@ -50,8 +50,8 @@ class Identification:
 def identify(matrix: Floats) -> Identification:
     """Return which categories a mechanism distinguishes, from the singular values of its matrix.
 
-    Columns are first divided by the square roots of their means, so that rare outputs count as they inform. Singular
-    values below 1e-8 of the greatest count as 0.
+    Columns are first divided by the square roots of their means, so that a rare output weighs as much as the
+    information it carries. Singular values below 1e-8 of the greatest count as 0.
 
     Parameters
     ----------
@@ -94,15 +94,15 @@ class Ranges:
     Attributes
     ----------
     categories : int array, shape (K,)
-        Which.
+        Their positions among the inputs.
     lower, upper : array, shape (K,)
         The range of each.
     below, above : array, shape (N, K)
-        Identifiable sums that prove it: ``below[:, k] <= e_i <= above[:, k]`` for category i, so that
+        Identifiable sums that prove the ranges: ``below[:, k] <= e_i <= above[:, k]`` for category i, so that
         ``below[:, k]^T theta <= theta_i <= above[:, k]^T theta`` for every theta.
     choices : tuple of int
-        Among how many sums each was chosen for being the best at the theta given, at most. The best at a theta that is
-        estimated looks better than it is, and limits must make up for that.
+        For each category the number of sums, at most, among which its bound was chosen as the best at the given theta.
+        The best bound at an estimated theta looks tighter than it is, and confidence limits must correct for that.
     """
 
     categories: NDArray[np.intp]
@@ -125,7 +125,7 @@ def identified_ranges(matrix: Floats, found: Identification, theta: Floats) -> R
     matrix : array, shape (N, M)
         The mechanism.
     found : Identification
-        Of the same.
+        What `identify` returned for the mechanism.
     theta : array, shape (N,)
         Frequencies that give the distribution of outputs.
 
@@ -146,7 +146,7 @@ def identified_ranges(matrix: Floats, found: Identification, theta: Floats) -> R
             if group.size <= _LARGEST_PROGRAM:
                 basis = _identifiable_sums(found.null[group])
                 below[corner], above[corner] = _proofs(basis, theta[group])
-                # Each belongs to a choice of as many categories as the basis has columns, its own among them.
+                # A sum is determined by as many categories as the basis has columns, its own category among them.
                 choices[place[group]] = math.comb(group.size - 1, basis.shape[1] - 1)
             else:
                 above[corner] = _proofs_by_outputs(matrix[group], theta[group])
@@ -166,12 +166,12 @@ def _identifiable_sums(null: Floats) -> Floats:
 def _proofs(basis: Floats, theta: Floats) -> tuple[Floats, Floats]:
     """Return the identifiable sums that bound each category of a group best at theta, shape (m, m) each."""
     size = len(theta)
-    # Zeros make the best sums ambiguous: they are chosen at a positive point next to theta.
+    # Where theta has zeros, several sums may be best: they are chosen at a positive point next to theta.
     total = float(theta.sum())
     inner = (1 - _NUDGE) * theta / total + _NUDGE / size if total > 0 else np.full(size, 1 / size)
     program = _Program(basis, inner)
     below, above = np.zeros((2, size, size))
-    vanishing = np.zeros(size, dtype=bool)  # at some solution: no sum above 0 bounds these from below
+    vanishing = np.zeros(size, dtype=bool)  # 0 at some solution, so that no sum above 0 bounds these from below
     for k in range(size):
         point, above[:, k] = program.greatest(k)
         vanishing |= point <= SOLVER
@@ -202,7 +202,7 @@ class _Program:
         self._highs = highspy.Highs()
         options = {
             "output_flag": False,
-            "presolve": "off",  # it would forget the basis
+            "presolve": "off",  # presolve would discard the basis
             "simplex_strategy": _PRIMAL,  # primal: another objective keeps the basis feasible
             "primal_feasibility_tolerance": SOLVER,
             "dual_feasibility_tolerance": SOLVER,

@@ -4,9 +4,9 @@ With w the fractions of reports, p = A^T theta and ``v = w / p``, the optimality
 
     A v + s = 1,   p_j v_j = w_j,   theta_i s_i = 0,   theta, s >= 0.
 
-They are those of a linear program, but for the products p_j v_j, which are led to w_j instead of 0; so a
-predictor-corrector method for linear programs solves them. That theta sums to 1 follows, because w does. Outputs
-that nobody reported take no part.
+They are those of a linear program, except that the products p_j v_j go to w_j instead of 0; so a predictor-corrector
+method for linear programs solves them. That theta sums to 1 follows, because w does. Outputs that were never reported
+are left out.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from mechdesign.numerics.tolerances import LIKELIHOOD_GAP, RANK
 
 _MOST_STEPS = 200
 _PATIENCE = 20  # steps without progress
-_CLOSE, _CLOSED = 1e-12, 1e-26  # complementarity next to the optimum, and where nothing is left to gain
-_FINISH = 16  # steps from the one to the other, at most
+_CLOSE, _CLOSED = 1e-12, 1e-26  # complementarity near the optimum, and where the method stops
+_FINISH = 16  # the most steps from the first of these to the second
 _TO_BORDER = 0.995  # the share of the way to the border that a step goes at most
-_LEAST_PRODUCT = 0.01  # p v stays above this multiple of w: pairs that collapse never recover
+_LEAST_PRODUCT = 0.01  # p v stays above this multiple of w: a product close to 0 would never grow again
 _ROOM = 1e-10  # a slack below this may be rounding
 _CENTRED = 1e-10  # Newton's decrement, whose square is the error that is left
 _EPS = float(np.finfo(float).eps)
@@ -42,7 +42,7 @@ class MaximumLikelihood:
         It sums to 1.
     gap : float
         Its log-likelihood is within this of the greatest, in nats, up to the rounding errors of its own
-        computation (some 1e-15 a report).
+        computation (about 1e-15 for each report).
     """
 
     frequencies: Floats
@@ -61,7 +61,7 @@ class _Point:
 def maximum_likelihood(matrix: Floats, counts: Floats) -> MaximumLikelihood:
     """Return the theta of greatest likelihood ``sum_j c_j log (A^T theta)_j``.
 
-    Where several are greatest, the analytic centre of their set is returned: the one of greatest
+    Where several theta have the greatest likelihood, the analytic centre of their set is returned: the one of greatest
     ``sum log theta_i`` over the categories that are positive in some of them. It does not depend on the order
     of categories, and categories with equal rows get equal shares.
 
@@ -75,12 +75,12 @@ def maximum_likelihood(matrix: Floats, counts: Floats) -> MaximumLikelihood:
     Raises
     ------
     SolverError
-        If the certificate of optimality leaves more than 1e-6 nats and rounding open.
+        If the gap exceeds 1e-6 nats by more than rounding errors.
 
     Notes
     -----
     For any prices v > 0 and any theta', Jensen's inequality gives ``sum_j w_j log p'_j <= sum_j w_j log(w_j / v_j) +
-    log max_i (A v)_i``. The gap is what that bound, at the prices found, leaves above the likelihood of theta.
+    log max_i (A v)_i``. The gap is the difference of that bound, at the prices found, and the log-likelihood of theta.
 
     Examples
     --------
@@ -95,7 +95,7 @@ def maximum_likelihood(matrix: Floats, counts: Floats) -> MaximumLikelihood:
     gap = _gap(columns, fractions, theta, prices)
     allowed = LIKELIHOOD_GAP / reports + sum(matrix.shape) * _EPS
     free = (point.slacks < theta) | (1 - columns @ prices < _ROOM)
-    # The certificate decides whether what should change nothing did so.
+    # Neither refinement should lower the likelihood; a candidate is taken only if the certificate shows that.
     for refine in (_without_traces, partial(_analytic_centre, columns * (prices / np.sqrt(fractions)))):
         candidate = refine(theta, free)
         if (found := _gap(columns, fractions, candidate, prices)) <= max(gap, allowed):
@@ -129,7 +129,7 @@ def _interior_point(columns: Floats, fractions: Floats) -> _Point:
         if doubt < least:
             best, least, since = point, doubt, 0
         near += least < _CLOSE
-        # Next to the optimum only rounding errors keep a step from getting closer.
+        # Near the optimum only rounding errors prevent progress.
         if doubt < 4 * _EPS + _CLOSED or since > (3 if near else _PATIENCE) or near > _FINISH:
             break
         point = _step(columns, fractions, point)
@@ -137,7 +137,7 @@ def _interior_point(columns: Floats, fractions: Floats) -> _Point:
 
 
 def _step(columns: Floats, fractions: Floats, at: _Point) -> _Point:
-    """Return the next iterate: a step to the solution as far as it goes, then one that corrects its curvature."""
+    """Return the next iterate: a predictor step is computed first, then the step that corrects for its curvature."""
     from scipy.linalg import cho_factor, cho_solve
 
     theta, s, v = at.theta, at.slacks, at.prices
@@ -145,7 +145,7 @@ def _step(columns: Floats, fractions: Floats, at: _Point) -> _Point:
     residual = columns @ v + s - 1
     scaled = (theta[:, None] * columns) * np.sqrt(v / p)
     system = scaled @ scaled.T
-    # Equal rows make it singular: a relative rounding error on the diagonal keeps it positive definite.
+    # Equal rows make the system singular; a relative rounding error on its diagonal keeps it positive definite.
     diagonal = np.einsum("ii->i", system)
     diagonal *= 1 + N * _EPS
     diagonal += theta * s
@@ -158,7 +158,7 @@ def _step(columns: Floats, fractions: Floats, at: _Point) -> _Point:
         d_theta = theta * relative
         d_p = d_theta @ columns
         d_v = (price_target - v * p - v * d_p) / p
-        # Two ways to the same number: the one without cancellation.
+        # Two formulas for the same number; the one without cancellation is taken.
         d_s = np.where(s > theta, -residual - columns @ d_v, lack / theta - s * relative)
         return d_theta, d_s, d_p, d_v
 
@@ -187,15 +187,15 @@ def _without_traces(theta: Floats, free: NDArray[np.bool_]) -> Floats:
 def _analytic_centre(whitened: Floats, theta: Floats, free: NDArray[np.bool_]) -> Floats:
     """Return the x of greatest ``sum log x_i`` over the free categories with ``A^T x = A^T theta``.
 
-    Where it is not free x is theta. Columns come whitened, so that what their singular values neglect is what the
-    reports cannot show.
+    The other categories keep their theta. The columns are whitened, so that the directions whose singular values count
+    as 0 are those that the reports cannot show.
     """
     rows = whitened[free]
     left, values, _ = np.linalg.svd(rows, full_matrices=False)
     basis = left[:, values > RANK * values[0]]
     if basis.shape[1] == len(rows):
         return theta
-    # Newton's method: relative to x, the step is what the columns of x * basis leave of (1,...,1).
+    # Newton's method: relative to x, the step is the part of (1,...,1) orthogonal to the columns of x * basis.
     x, ones = theta[free], np.ones(len(rows))
     for _ in range(_MOST_STEPS):
         span, _ = np.linalg.qr(x[:, None] * basis)

@@ -1,7 +1,7 @@
 """Linear estimators of identifiable sums, their covariance, and confidence limits.
 
-With A u = r the mean of u over the reports estimates ``r^T theta`` without bias, whatever theta is. Of all such u the
-one of least variance at an output distribution p is ``D^-1 A^T F^+ r`` with ``D = diag(p)`` and ``F = A D^-1 A^T``
+If A u = r, the mean of u over the reports estimates ``r^T theta`` without bias for every theta. Of all such u the one
+of least variance at an output distribution p is ``D^-1 A^T F^+ r`` with ``D = diag(p)`` and ``F = A D^-1 A^T``
 (Gauss, Markov; F is the Fisher information without the constraint that theta sums to 1). If ``p = A^T theta0``, then
 ``F theta0 = 1``, so that u = 1 for r = 1: such estimates sum to exactly 1.
 """
@@ -15,8 +15,8 @@ import numpy as np
 from mechdesign.numerics.arrays import Floats
 
 _LEAST_LOG = -140.0
-_LEAST_RADIUS = 2.0**-80  # limits move by 1e-12 at most; of less, rounding would leave nothing of the root below
-_HALVINGS = 40  # of an interval of 140 or so: 1e-10 is left
+_LEAST_RADIUS = 2.0**-80  # limits move by 1e-12 at most; a smaller radius would be lost to rounding in the root below
+_HALVINGS = 40  # of an interval of length about 140: 1e-10 is left
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,13 +73,13 @@ def greatest_mean(functionals: Floats, fractions: Floats, radius: Floats) -> Flo
 
     These are the p with ``sum_j (p_j - w_j)^2 / p_j <= radius``, w being the fractions of reports. With radius z^2 / n
     they are a score region: for two outputs it is Wilson's interval, and where the normal approximation is good the
-    limit is z standard errors above the mean of u over the reports. Unlike that it also holds for rare outputs: one
-    that was never reported may have probability up to about z^2 / n.
+    limit is z standard errors above the mean of u over the reports. Unlike the normal approximation it also holds for
+    rare outputs: one that was never reported may have probability up to about z^2 / n.
 
     Parameters
     ----------
     functionals : array, shape (M, K)
-        One u a column.
+        One u in each column.
     fractions : array, shape (M,)
         w, summing to 1.
     radius : array, shape (K,)
@@ -88,7 +88,8 @@ def greatest_mean(functionals: Floats, fractions: Floats, radius: Floats) -> Flo
     Notes
     -----
     The region is ``sum_j w_j^2 / p_j <= 1 + radius``. The best p is proportional to ``w_j / sqrt(m - u_j)`` for some
-    m not below the greatest u; what is left of the mass at that border goes to the greatest u, where w is 0.
+    m not below the greatest u. If m is equal to it, the mass that is left goes to the output of greatest u, where w
+    is 0.
 
     Examples
     --------
@@ -143,7 +144,7 @@ class Noise:
 
     @classmethod
     def of(cls, matrix: Floats, functionals: Floats, theta: Floats) -> Noise:
-        """Return the moments of u, shape (M, N), a column about each category, for records of frequencies theta."""
+        """Return the moments of u, shape (M, N), a column for each category, for records of frequencies theta."""
         mean, square, cube = (matrix @ functionals**power for power in (1, 2, 3))
         each = np.maximum(square - mean**2, 0.0)
         variance = theta @ each
@@ -153,8 +154,8 @@ class Noise:
     def margins(self, reports: int, z: Floats) -> tuple[Floats, Floats]:
         """Return how far the frequency among the records may be below and above the estimate.
 
-        z standard errors, the one above with the variance at the limit itself, and widened by the skewness of the
-        noise (the second term of Cornish and Fisher): outputs that are rare make few but large errors.
+        Both are z standard errors, widened by the skewness of the noise (the second term of Cornish and Fisher),
+        because rare outputs make few but large errors. The standard error above is taken at the limit itself.
         """
         skew = np.zeros_like(self.third)
         np.divide((z**2 - 1) / 6 * self.third, self.variance * reports, out=skew, where=self.variance > 0)

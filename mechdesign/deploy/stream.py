@@ -111,7 +111,7 @@ def privatize_file(  # noqa: PLR0913 - the files, the mechanism, and the treatme
         pandas (``__index_level_0__``) is copied as it is. **What is kept can undo the privacy**: the guarantee holds
         for the report alone, not for the report together with columns that depend on the record.
     overwrite : bool
-        Whether an existing output is replaced. Each run draws anew, and two published runs leak more than one.
+        Whether an existing output is replaced. Each run draws new reports, and two published runs leak more than one.
     unknown, missing, rng
         As in `Mechanism.privatize`.
     report : callable, optional
@@ -125,9 +125,8 @@ def privatize_file(  # noqa: PLR0913 - the files, the mechanism, and the treatme
     Raises
     ------
     InputError
-        For unreadable or malformed input, a record outside the alphabet (its row is named), a
-        place that cannot be written, that holds a file already or is the input, or a full disk. Nothing is then left
-        under the name of the output.
+        For unreadable or malformed input, a record outside the alphabet (its row is named), an output that cannot be
+        written, exists already or is the input, or a full disk. No file is then left under the name of the output.
 
     Examples
     --------
@@ -252,7 +251,7 @@ def _csv_schema(columns: Columns, records: RecordFile) -> Any:
         kind = pa.string() if pa.types.is_string_view(kind) or field.name == records.name else kind
         try:
             if pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind):
-                raise pa.ArrowInvalid("bytes are no text")
+                raise pa.ArrowInvalid("bytes are not text")
             pa_csv.write_csv(pa.schema([pa.field("x", kind)]).empty_table(), io.BytesIO())
         except pa.ArrowException as error:
             raise InputError(
@@ -270,7 +269,7 @@ def _is_text(kind: Any) -> bool:
 
 
 def _write_csv(batch: Any, file: BinaryIO, kept: Sequence[str], *, quoted: bool) -> None:
-    """Write the rows of a batch; with quotes if reports need them, or a field of the text columns that are kept."""
+    """Write the rows of a batch, with quotes if a report or a field of the kept text columns needs them."""
     import pyarrow.compute as pc
     import pyarrow.csv as pa_csv
 

@@ -1,4 +1,4 @@
-"""Arrays: their types, conversion from what users give, and arrays that cannot be written to."""
+"""Arrays: their types, conversion from what users give, and read-only arrays."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _EXACT = (str, Decimal, Fraction)
 
 
 def frozen(array: NDArray[Scalar]) -> NDArray[Scalar]:
-    """Return a copy that stands on immutable bytes, so that not even its flag can be set to writeable.
+    """Return a read-only copy over immutable bytes, so that it cannot be made writeable again.
 
     Examples
     --------
@@ -38,9 +38,9 @@ def number_array(value: Any, name: str, accepted: str) -> NDArray[Any]:
     Parameters
     ----------
     value : array-like
-        Nested lists, an array, or what converts itself to one.
+        Nested lists, an array, or an object that converts itself to an array.
     name : str
-        What the value is, for the message.
+        The name of the value, for the message.
     accepted : str
         What the message says is accepted.
 

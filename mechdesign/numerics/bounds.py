@@ -1,4 +1,4 @@
-"""Bounds that stay bounds where floats overflow."""
+"""Upper bounds that remain valid where floats overflow."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from mechdesign.numerics.arrays import Floats
 
 
 def as_bound(upper: ArrayLike) -> Floats:
-    """Return upper bounds with infinity for those that are not numbers, or that overflow made minus infinity.
+    """Return upper bounds with infinity in place of NaN, and of minus infinity, which is a result of overflow.
 
-    Every comparison with such a number is false, so that what it bounds would vanish. Bounds are therefore passed
-    through here where they are formed, before anything is compared with them.
+    A bound that is NaN or minus infinity is above no level, so that what it bounds would be dropped. Bounds are
+    therefore passed through this function where they are computed, before they are compared.
 
     Examples
     --------

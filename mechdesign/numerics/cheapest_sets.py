@@ -13,7 +13,7 @@ from mechdesign.numerics.arrays import Floats
 
 @dataclass(frozen=True)
 class _Taken:
-    """Which entries of a table an item lowered, and what was added before it."""
+    """An item, the entries of the table that it lowered (None if it is in every set), and the item added before it."""
 
     item: int
     weight: int
@@ -59,7 +59,7 @@ class CheapestSets:
         return other
 
     def add(self, item: int, weight: int, cost: float) -> None:
-        """Let sets hold one more item."""
+        """Add an item that sets may contain."""
         top = min(self._heaviest + weight, self.best.size - 1)
         if top < weight:
             return
@@ -71,14 +71,14 @@ class CheapestSets:
         self._last = _Taken(item, weight, np.packbits(lower, bitorder="little"), self._last)
 
     def require(self, item: int, weight: int, cost: float) -> None:
-        """Put one more item into every set."""
+        """Add an item that every set contains."""
         self.best[weight:] = self.best[: max(self.best.size - weight, 0)] + cost
         self.best[:weight] = np.inf
         self._heaviest = min(self._heaviest + weight, self.best.size - 1)
         self._last = _Taken(item, weight, None, self._last)
 
     def members(self, weight: int) -> list[int]:
-        """Return the items of a cheapest set of a weight that some set has, the last added first."""
+        """Return the items of a cheapest set of a weight, the last added first; some set must have the weight."""
         chosen, taken = [], self._last
         while taken is not None:
             before = weight - taken.weight
@@ -95,16 +95,16 @@ def _bit(bits: NDArray[np.uint8], index: int) -> bool:
 
 @dataclass(frozen=True)
 class Kin:
-    """Items of one weight and one cost, which are interchangeable.
+    """Items of equal weight and equal cost, which are interchangeable.
 
     Attributes
     ----------
     items : sequence of int
         At least one.
     weight : int
-        Of each.
+        The weight of each.
     cost : float
-        Of each.
+        The cost of each.
     """
 
     items: Sequence[int]
@@ -112,7 +112,7 @@ class Kin:
     cost: float
 
     def add_to(self, sets: CheapestSets, leave_out: int = 0) -> None:
-        """Let sets hold these items, or all but the first few of them."""
+        """Add these items, which sets may contain, except the first ``leave_out`` of them."""
         for item in self.items[leave_out:]:
             sets.add(item, self.weight, self.cost)
 
@@ -120,18 +120,19 @@ class Kin:
 def leave_one_out(
     kins: Sequence[Kin], wanted: Sequence[bool], sets: CheapestSets
 ) -> Iterator[tuple[int, CheapestSets]]:
-    """Yield each wanted kin's index with the table of all items but its first one.
+    """Yield the index of each wanted kin, with the table of all items except the first one of that kin.
 
-    Halves are added to each other's tables, so that n kins take O(n log n) additions and not n^2.
+    The kins are halved recursively, and each half is added to the table of the other, so that n kins take O(n log n)
+    additions instead of n^2.
 
     Parameters
     ----------
     kins : sequence of Kin
-        All items but those that `sets` holds.
+        All items that `sets` does not contain yet.
     wanted : sequence of bool
         The kins whose tables are yielded.
     sets : CheapestSets
-        Where the items are added; empty at first.
+        The table to which the items are added, such as an empty one.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Differences ``x_i g_i - y_i`` of rational numbers as floats, each correct to a few units in its last place.
 
-A difference of two floats that are rounded already may be nothing but their rounding. Where the terms cancel, the
-difference is therefore taken of the rational numbers, and rounded once.
+A difference of two rounded floats may consist of their rounding errors alone. Where the terms cancel, the difference is
+therefore computed from the rational numbers, and rounded once.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ class Differences:
     def scaled(self, gains: Floats, exact: Callable[[int], Fraction]) -> tuple[Floats, int]:
         """Return floats d and an exponent k with ``x_i g_i - y_i = 2^k d_i``, the largest d_i of size 1/2 to 1.
 
-        Every d_i has a relative error of at most 13 units of 2^-52, save for an error of 2^-1074 in g_i, and one of
-        2^-1074 in d_i, where these are so small.
+        Every d_i has a relative error of at most 13 units of 2^-52, apart from an error of 2^-1074 in g_i, and one of
+        2^-1074 in d_i, where these numbers underflow.
 
         Parameters
         ----------
@@ -73,7 +73,7 @@ class Differences:
 
 
 def _wide(numbers: Sequence[Fraction]) -> tuple[Floats, NDArray[np.int64]]:
-    """Return rational numbers as floats of about 1 and powers of two, which never overflow."""
+    """Return rational numbers as floats of about 1 times powers of two; neither overflows."""
     pairs = [_mantissa(x.numerator, x.denominator) for x in numbers]
     return np.array([mantissa for mantissa, _ in pairs]), np.array([power for _, power in pairs], dtype=np.int64)
 

@@ -1,6 +1,6 @@
 """Epsilon, the privacy parameter: a decimal or the logarithm of a rational, and rationals around exp(epsilon).
 
-``exp(epsilon)`` comes from ball arithmetic (Arb, through python-flint), of which the safe end is kept.
+``exp(epsilon)`` is computed in ball arithmetic (Arb, through python-flint); the safe end of the ball is kept.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Epsilon:
     Attributes
     ----------
     text : str
-        As it stands in files: ``"1"``, ``"0.25"``, ``"log(9/8)"``.
+        The text that files hold: ``"1"``, ``"0.25"``, ``"log(9/8)"``.
     exponent : Fraction or None
         epsilon itself, when it is a decimal.
     power : Fraction or None
@@ -81,7 +81,7 @@ class Epsilon:
 
     @cached_property
     def exp_down(self) -> Fraction:
-        """A rational that is proven not to exceed exp(epsilon), and is equal to it where that is rational."""
+        """A rational that is proved to be at most exp(epsilon); it is equal if exp(epsilon) is rational."""
         if self.power is not None:
             return self.power
         if not self.exponent:
@@ -91,7 +91,7 @@ class Epsilon:
 
     @cached_property
     def exp_up(self) -> Fraction:
-        """A rational that is proven not to be below exp(epsilon), and is equal to it where that is rational."""
+        """A rational that is proved to be at least exp(epsilon); it is equal if exp(epsilon) is rational."""
         if self.power is not None or not self.exponent:
             return self.exp_down
         with working_precision():
@@ -118,16 +118,16 @@ class Epsilon:
         """
         with working_precision():
             units = math.floor(upper(arb_of(ratio).log()) * 10**_PLACES)
-        # Rounded up by trying: what counts is the rational that proofs compare with.
+        # Rounded up by trial, because proofs compare the ratio with the rational `exp_down`.
         while (found := cls.of(_plain_text(Fraction(units, 10**_PLACES)))).exp_down < ratio:
             units += 1
         return found
 
     def __add__(self, other: Epsilon) -> Epsilon:
-        """Return the budget of two releases that compose by addition, exactly.
+        """Return the sum of the budgets of two releases, exactly where that is possible.
 
-        Two decimals give their decimal sum, two logarithms the logarithm of the product. A decimal beside a
-        logarithm gives the logarithm of the product of both `exp_down`, which is never above the true sum.
+        Two decimals give their decimal sum, two logarithms the logarithm of the product. A decimal and a logarithm
+        give the logarithm of the product of both `exp_down`, which is never above the true sum.
 
         Raises
         ------

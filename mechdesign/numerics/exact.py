@@ -1,7 +1,7 @@
 """Numbers as exact rationals, and as balls around them.
 
-A decimal is the fraction that its text states. Logarithms come from ball arithmetic (Arb, through python-flint), of
-which the safe end is kept. Floats that leave this module for display are rounded outward.
+A decimal is the fraction that its text states. Logarithms are computed in ball arithmetic (Arb, through python-flint);
+the safe end of the ball is kept. Floats that leave this module for display are rounded outward.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from mechdesign.errors import InputError, shorten
 _BITS = 128
 _LONGEST_TEXT = 2_000
 _LARGEST_EXPONENT = 400
-_MOST_DIGITS = 900  # of a common denominator; a ratio of two such numbers is still a text that files hold
+_MOST_DIGITS = 900  # of a common denominator; a ratio of two such numbers is still short enough for files
 _DECIMAL = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,4})?")
 _RATIO = re.compile(r"[+-]?[0-9]+/[0-9]+")
 
@@ -38,7 +38,7 @@ def rational(value: object, name: str) -> Fraction:
         A string is a decimal (``"1e-9"``) or a ratio of integers (``"9/8"``); a float is the decimal
         that ``repr`` prints.
     name : str
-        What the value is, for the message.
+        The name of the value, for the message.
 
     Raises
     ------
@@ -115,7 +115,7 @@ def arb_of(x: Fraction | int) -> Any:
 
 
 def over_common_denominator(fractions: Iterable[Fraction]) -> tuple[list[int], int]:
-    """Return integers and the least common denominator that they stand over.
+    """Return the integer numerators of fractions over their least common denominator, and that denominator.
 
     Examples
     --------
@@ -128,10 +128,10 @@ def over_common_denominator(fractions: Iterable[Fraction]) -> tuple[list[int], i
 
 
 def check_common_denominator(denominators: Iterable[int], name: str, digits: int = _MOST_DIGITS) -> None:
-    """Check that a least common multiple has so few digits that sums over it are quick.
+    """Check that the least common multiple of denominators has so few digits that sums over it are quick.
 
-    That of denominators without a common factor is their product: without a bound a file of some megabytes could ask
-    for integers of millions of digits.
+    Denominators without a common factor have their product as least common multiple: without a bound, a file of some
+    megabytes could lead to integers of millions of digits.
 
     Raises
     ------
@@ -170,7 +170,7 @@ def rounded_text(x: Fraction) -> str:
 
 
 def short_text(x: Fraction) -> str:
-    """Return a fraction as a short decimal where that is exact, and as a ratio elsewhere.
+    """Return a fraction as a short decimal if that is exact, and as a ratio otherwise.
 
     Examples
     --------
@@ -182,7 +182,7 @@ def short_text(x: Fraction) -> str:
 
 
 def log_up(ratio: Fraction) -> float:
-    """Return a float that is not below ``log(ratio)``, and next to it.
+    """Return the float next above ``log(ratio)``, or equal to it.
 
     Examples
     --------

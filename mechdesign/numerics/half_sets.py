@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 _LARGEST_TABLE_BITS = 4_000_000_000
-_MOST_TO_MEET = 40  # weights whose sums are listed in two halves, of a million each
+_MOST_TO_MEET = 40  # weights: the sums of either half are listed, up to a million
 
 
 def half_set(weights: Sequence[int]) -> list[int] | None:
-    """Return indices whose weights sum as near to half the total as any set's do, from below.
+    """Return indices whose weights have the greatest sum that is at most half the total.
 
-    A big integer holds one bit for every reachable sum, and one is kept for every prefix, from which
-    the set is read off.
+    A big integer holds one bit for every reachable sum. One such integer is kept for every prefix of the weights, and
+    the set is read from them.
 
     Parameters
     ----------
@@ -56,8 +56,8 @@ def half_sum(weights: Sequence[int]) -> int | None:
     Returns
     -------
     int or None
-        None where no weight has half the total, there are more than 40 weights, and half the total times their
-        number is above 4e9.
+        None if it is too costly to find: every weight is below half the total, there are more than 40 weights, and half
+        the total times their number is above 4e9.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def half_sum(weights: Sequence[int]) -> int | None:
 
 
 def _sum_by_meeting(weights: Sequence[int], most: int) -> int:
-    """Return the greatest sum of a set that is at most ``most``: sums of two halves meet in the middle."""
+    """Return the greatest sum of a set that is at most ``most``, by meet in the middle: sums of halves are paired."""
     middle = len(weights) // 2
     rising, falling = _sorted_sums(weights[:middle]), _sorted_sums(weights[middle:])
     best, last = 0, len(falling) - 1

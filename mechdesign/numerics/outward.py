@@ -1,8 +1,8 @@
 """Intervals of rationals, and floats that are not below an Arb ball.
 
-Noise is drawn with the double that a scale is, while everything else takes a float for the decimal it prints. The two
-differ by up to half a unit in the last place, so a scale is an interval that holds both, and what is reported holds for
-all of it.
+Noise is drawn with the exact value of the double, while all other code reads a float as the decimal that it prints. The
+two differ by up to half a unit in the last place. So a scale is an interval that contains both, and what is reported
+holds for the whole interval.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ class Interval:
     high: Fraction
 
     def ball(self) -> Any:
-        """Return an Arb ball that holds the interval, inside `working_precision`."""
+        """Return an Arb ball that contains the interval; call it inside `working_precision`."""
         return arb_of(self.low) if self.low == self.high else arb_of(self.low).union(arb_of(self.high))
 
 
 def float_above(value: Any) -> float:
     """Return the least float that is not below a positive number, which is a Fraction or an Arb ball.
 
-    The exponent of a ball may have thousands of bits; what no float can hold becomes infinite, or the least float
-    above 0.
+    The exponent of a ball may have thousands of bits: a number above all floats becomes infinity, and one below all
+    positive floats the least of them.
     """
     if not isinstance(value, Fraction):
         if value < _LEAST_BALL:
@@ -50,7 +50,7 @@ def float_above(value: Any) -> float:
 
 
 def printed_above(value: Any) -> float:
-    """Return a float that is not below a scale, neither as a double nor as the decimal that it prints."""
+    """Return a float that is at least a scale, both as a double and as the decimal that it prints."""
     found = float_above(value)
     least = value if isinstance(value, Fraction) else upper(value)
     while math.isfinite(found) and Fraction(repr(found)) < least:

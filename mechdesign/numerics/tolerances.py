@@ -14,39 +14,40 @@ VALUE_FLOOR: Final = 1e-3
 """Utilities below this (in their own unit) are held to an absolute gap instead of a relative one."""
 
 WEIGHT_SUM: Final = 1e-9
-"""How far given probabilities may miss 1 before they are refused; within it they are weights."""
+"""How far the sum of given probabilities may be from 1: within this they are weights, beyond it they are refused."""
 
 ROW_SUMS: Final = 1e-6
 """How far the row sums of a matrix that is only measured, not exported, may differ from each other."""
 
 FLOAT_LEAKAGE: Final = 1e-12
 """Nats by which a matrix of floats may leak more than its epsilon, before any rounding to integers. Entries that are
-each off by a relative d change a leakage by at most 2 d, whatever the set of priors, for ``max v`` and ``h(v)`` are
-homogeneous and rise with every entry; a formula of a few thousand operations on nonnegative floats has d < 5e-13."""
+each off by a relative d change a leakage by at most 2 d for every set of priors, because ``max v`` and ``h(v)`` are
+homogeneous and do not fall when an entry rises; a formula of a few thousand operations on nonnegative floats has
+d < 5e-13."""
 
 FLOAT_MOVE: Final = 1e-9
 """How far the repair of an excess of FLOAT_LEAKAGE may move a probability, beside rounding to integers. It moves a
-column by its share excess/slack, and the slack is a share of epsilon; up to 1.5e-12 was seen for epsilon from 1e-7 to
-30."""
+column by its share excess/slack, and the slack is proportional to epsilon; the greatest move seen for epsilon from 1e-7
+to 30 is 1.5e-12."""
 
 RAY_EDGE: Final = 1e-12
-"""Slack with which a ray on the border of its kind is kept: a list of rays rather holds too many than too few."""
+"""Slack with which a ray on the border of its kind is kept: an additional ray does no harm, a missing one would."""
 
 SOLVER: Final = 1e-10
 """Feasibility and optimality tolerance asked of the linear programming solvers."""
 
 REDUCED_COST: Final = SOLVER
-"""A column whose reduced cost is below this does not enter a linear program: the solver would not take it."""
+"""A column whose reduced cost is below this does not enter a linear program: the solver would not use it."""
 
 BOUND_PAD: Final = 1e-12
 """Added (relative) to an upper bound when it is stored, so that a second computation confirms it."""
 
 NEGLIGIBLE_WEIGHT: Final = 1e-12
-"""A column of a linear program's solution with less weight than this is not part of its support."""
+"""A column with less weight than this in the solution of a linear program does not belong to its support."""
 
 RANK: Final = 1e-8
 """Singular values below this share of the greatest count as 0: frequencies that show only through them would take
 more reports than the 10^15 that counts may hold."""
 
 LIKELIHOOD_GAP: Final = 1e-6
-"""Nats that the certificate of a maximum of likelihood may leave open; one standard error is half a nat."""
+"""The greatest gap, in nats, of a certified maximum likelihood; one standard error is half a nat."""

@@ -1,10 +1,11 @@
-"""A first feasible mechanism for an l1 ball: sets of equal mass, each symbol in the same weight of sets.
+"""A first feasible mechanism for an l1 ball: sets of equal mass, weighted so that they cover all symbols equally.
 
-The constant vector s of share ``length / P(all)`` lies in the polytope of all shares between 0 and 1 whose mass is
-a given length, and whose vertices have one fractional share at most. A walk writes it as a combination of such
-vertices: from s away from a vertex that shares its zeros and ones, to the border, which has one zero or one more;
-at most N times (Caratheodory). A good vertex for this is found by rounding the shares, heavy symbols first, so
-that what is left over for a fractional symbol is little. The flight phase of balanced sampling by the cube method
+A set is a vector of shares, one between 0 and 1 for each symbol. The vectors of a given mass, ``length``, form a
+polytope, whose vertices have at most one fractional share. The constant vector s of share ``length / P(all)`` lies in
+it. A walk writes s as a combination of vertices. Each step takes a vertex that has the zeros and ones of the current
+point, and moves the point away from that vertex to the border of the polytope, where the point has at least one more
+zero or one; there are at most N steps (Caratheodory). A good vertex is found by rounding the shares, heavy symbols
+first, so that little is left over for the fractional symbol. The flight phase of balanced sampling by the cube method
 (Deville and Tille, Biometrika 2004) is a random walk of this kind.
 """
 
@@ -20,7 +21,7 @@ _LAST = 1e-6
 
 
 def balanced_sets(prior: Floats, length: float, rank: NDArray[np.int64]) -> Floats:
-    """Return shares of symbols, each column of mass `length`, of which some combination is constant.
+    """Return columns of shares of symbols, each of mass `length`; some combination of the columns is constant.
 
     Parameters
     ----------
@@ -34,8 +35,8 @@ def balanced_sets(prior: Floats, length: float, rank: NDArray[np.int64]) -> Floa
     Returns
     -------
     array, shape (N, k), k <= N + 1
-        At most one share of a column is neither 0 nor the greatest a symbol can have, ``min(1, length / P_i)``;
-        but for the last column, where the walk ends when what is left is small.
+        At most one share of a column is neither 0 nor the greatest a symbol can have, ``min(1, length / P_i)``.
+        The last column is an exception: the walk ends there, because what is left is small.
 
     Examples
     --------
@@ -55,7 +56,7 @@ def balanced_sets(prior: Floats, length: float, rank: NDArray[np.int64]) -> Floa
             to_most = np.where(vertex < most, (most - shares) / (most - vertex), np.inf)
         step = float(min(to_zero.min(), to_most.min()))
         if left * (1 - step) < _LAST or abs(float(prior @ vertex) - length) > _EDGE:
-            # The rest is about rounding; a point of the polytope ends the walk as well as a vertex does.
+            # What is left is small, or decided by rounding. The walk may end at any point of the polytope.
             return np.array([*columns, shares]).T
         columns.append(vertex)
         shares = np.clip((shares - step * vertex) / (1 - step), 0.0, most)
@@ -63,7 +64,7 @@ def balanced_sets(prior: Floats, length: float, rank: NDArray[np.int64]) -> Floa
 
 
 def _vertex_of_the_face(prior: Floats, length: float, rank: NDArray[np.int64], most: Floats, shares: Floats) -> Floats:
-    """Return a vertex with the zeros and the greatest shares of a point, its others rounded."""
+    """Return a vertex that keeps the zeros and the greatest shares of a point, and rounds its other shares."""
     vertex = np.where(shares >= most - _EDGE, most, 0.0)
     room = length - float(prior @ vertex)
     free = np.flatnonzero((shares > _EDGE) & (vertex == 0))

@@ -1,7 +1,8 @@
 """Column generation: certified optima where there are too many extreme rays to list.
 
-A linear program holds the columns found so far. Its multipliers are priced exactly: columns with a positive
-reduced cost enter, and the greatest reduced cost gives an upper bound. It ends where bound and value meet.
+A linear program holds the columns found so far. Columns are priced exactly at its multipliers: those with a positive
+reduced cost enter, and the greatest reduced cost gives an upper bound. Column generation ends when the bound is within
+the tolerance of the value.
 """
 
 from __future__ import annotations
@@ -49,14 +50,14 @@ class ColumnGeneration:
         self._hold(pricing.start())
 
     def solve(self, tol: float, deadline: float | None) -> Solution:
-        """Return a mechanism whose value is within a tolerance of the bound, or the best one in time.
+        """Return a mechanism whose value is within a tolerance of the bound, or the best one at the deadline.
 
         Parameters
         ----------
         tol : float
             As for `mechdesign.design`.
         deadline : float or None
-            When to stop, in terms of `time.monotonic`.
+            When to stop, as a time of `time.monotonic`.
         """
         stopped = ""
         try:
@@ -75,7 +76,7 @@ class ColumnGeneration:
         return self._solution(stopped)
 
     def _run(self, tol: float, deadline: float | None) -> str:
-        """Return why column generation ended; empty where the bound is met or no column is left to enter."""
+        """Return why column generation ended; empty if the tolerance is reached, or no column enters."""
         while True:
             self._master.solve()
             self._iterations += 1

@@ -2,8 +2,9 @@
 
 The cone is ``K = { v >= 0 : max v <= e <Q_k, v> for every k }``. Scaled to ``max v = 1``, every extreme ray is
 a vertex of ``{ v in [0, 1]^N : <Q_k, v> >= 1/e for every k }``: it is 1 on a set S that is not empty, strictly
-between 0 and 1 on a set F, and 0 elsewhere, and as many rows T as F has symbols are tight and determine it.
-Where F is empty some row is tight all the same, or S is a single symbol. Its kind is the size of F, as a digit.
+between 0 and 1 on a set F, and 0 elsewhere. Its entries on F are determined by a set T of tight rows, as many as F has
+symbols. If F is empty, some row is tight nevertheless, or S is a single symbol. The kind of a ray is the size of F,
+as a digit.
 
 For given F and T the square system is the same for every S. It is solved once, exactly: with ``W`` the
 solution of ``Q_TF W = Q_T`` and ``U = Q - Q_F W`` of the other rows, and because every prior sums to 1,
@@ -11,8 +12,8 @@ solution of ``Q_TF W = Q_T`` and ``U = Q - Q_F W`` of the other rows, and becaus
     v_F = W(all) / e - W(S),        <Q_k, v> - 1/e = U_k(S) - U_k(all) / e,
 
 where (S) sums columns over S. Whether a system is singular is therefore decided in integers, and every float
-below is a sum of correctly rounded rationals, with an error that is known. A candidate is dropped only where
-it misses by more than that, so that no ray is lost; those kept are in the cone up to the errors stated.
+below is a sum of correctly rounded rationals, with an error that is known. A candidate is dropped only if it violates
+a constraint by more than that error, so that no ray is lost; those kept are in the cone up to the errors stated.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ MOST_LISTED_VERTICES = 4_000_000
 _CHUNK = 1 << 15
 _MOST_AT_ONCE = 1 << 21  # numbers in one array
 _EPS = float(np.finfo(float).eps)
-_TINY = 1e-300  # covers what underflow loses
+_TINY = 1e-300  # covers the error of underflow
 _FINE = 1e-12  # of its mass: a column whose error is greater is computed again in rationals
 _COARSEST = 1e-9  # of its greatest entry: likewise
 
@@ -80,7 +81,7 @@ class HullRays:
     hull : ConvexHull
         Priors that are mixtures of the others are left out first.
     exp_epsilon : float
-        exp(epsilon), above 1; read as the exact number that the float is.
+        exp(epsilon), above 1; the float is taken as an exact number.
 
     Examples
     --------
@@ -99,12 +100,12 @@ class HullRays:
 
     @property
     def kinds(self) -> str:
-        """The kinds there may be: a digit for each number of fractional entries."""
+        """The kinds that can occur: a digit for each number of fractional entries."""
         return "".join(str(j) for j in range(self._most_fractional + 1))
 
     @property
     def held_kinds(self) -> str:
-        """No kind is held by a linear program from the start: there are too many rays of each."""
+        """Empty: a linear program holds no kind from the start, because there are too many rays of each."""
         return ""
 
     @property
@@ -113,7 +114,7 @@ class HullRays:
 
     @property
     def systems(self) -> int:
-        """How many systems are solved exactly: pairs of a set F and as many rows."""
+        """How many systems are solved exactly: pairs of a set F and a set of as many rows."""
         N, K = self.hull.size, len(self._priors)
         return sum(math.comb(N, j) * math.comb(K, j) for j in range(self._most_fractional + 1))
 
@@ -149,9 +150,9 @@ class HullRays:
             yield columns
 
     def with_errors(self, kinds: str) -> Iterator[tuple[Floats, Floats]]:
-        """Yield the rays of some kinds, each chunk with how far its entries may be from those of their rays.
+        """Yield the rays of some kinds, each chunk with bounds on the errors of its entries.
 
-        The errors of fractional entries enter the mass that a column is divided by, and with it all entries.
+        The errors of fractional entries change the mass that a column is divided by, and so all its entries.
         """
         P = self.prior
         unit = 2 * (self.hull.size + 8) * _EPS
@@ -274,7 +275,7 @@ class HullRays:
     # Rationals where rounding errors are large
 
     def _refined(self, found: _Vertices, tight: Sequence[tuple[int, ...]]) -> _Vertices:
-        """Return the vertices; those of large error are computed again, or dropped if they are not vertices."""
+        """Return the vertices; those of large error are computed again, and dropped if they are not vertices."""
         if not tight:
             return found
         columns, errors = self._columns(found, slice(None))
@@ -294,7 +295,7 @@ class HullRays:
         """Return the fractional entries, correctly rounded, or None if the column is not in the cone."""
         rows, common = self._integers
         e = Fraction(self.exp_epsilon)
-        # Everything times ``common * e``, so that all is whole.
+        # All is multiplied by ``common * e.numerator``, so that every number is whole.
         square = fmpz_mat([[rows[k][f] * e.numerator for f in fractional] for k in tight])
         asked = [common * e.denominator - e.numerator * sum(row[i] for i in inside) for row in rows]
         solution, over = square.solve(fmpz_mat(len(tight), 1, [asked[k] for k in tight])).numer_denom()

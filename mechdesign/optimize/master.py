@@ -1,4 +1,4 @@
-"""The linear program of column generation: it grows by columns and starts from where it was."""
+"""The linear program of column generation: columns are added, and it is solved again from the last basis."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Master:
     Attributes
     ----------
     columns : array, shape (rows, K)
-        Those held.
+        The columns held so far.
     weights : array, shape (K,)
         theta of the last solution.
     multipliers : array, shape (rows,)
@@ -37,7 +37,7 @@ class Master:
         self._highs = highspy.Highs()
         options = {
             "output_flag": False,
-            "presolve": "off",  # it would forget the basis
+            "presolve": "off",  # presolve would discard the basis
             "simplex_strategy": _PRIMAL,  # primal: new columns keep the basis feasible
             "primal_feasibility_tolerance": SOLVER,
             "dual_feasibility_tolerance": SOLVER,
@@ -55,7 +55,7 @@ class Master:
         self.value = -np.inf
 
     def add(self, columns: Floats, gains: Floats) -> None:
-        """Let the program use more columns, shape (rows, k), with mu of each, shape (k,)."""
+        """Add columns, shape (rows, k), with mu of each, shape (k,)."""
         across = np.ascontiguousarray(columns.T)
         filled = across != 0
         starts = np.concatenate([[0], np.cumsum(filled.sum(axis=1))[:-1]]).astype(np.int32)
@@ -76,7 +76,7 @@ class Master:
         """
         self._highs.run()
         if not self._solved():
-            # Degenerate programs may lead the primal simplex method astray; the dual one starts afresh.
+            # The primal simplex method may fail on degenerate programs; the dual one then starts without a basis.
             self._highs.clearSolver()
             self._highs.setOptionValue("simplex_strategy", _DUAL)
             self._highs.run()
@@ -102,14 +102,14 @@ class Master:
 
 
 def with_weights(columns: Floats, weights: Floats) -> Floats:
-    """Return columns times weights, the weights solved again so that rows sum to 1 to rounding.
+    """Return columns times weights, which are solved for once more so that rows sum to 1 up to rounding.
 
     Parameters
     ----------
     columns : array, shape (N, k)
-        Those used by a basic solution of a linear program.
+        The columns that a basic solution of a linear program uses.
     weights : array, shape (k,)
-        Theirs, up to the solver's errors.
+        Their weights, up to the solver's errors.
     """
     ones = np.ones(len(columns))
     exact, *_ = np.linalg.lstsq(columns, ones, rcond=None)

@@ -2,8 +2,8 @@
 
 Where symbols of equal probability are interchangeable, averaging a mechanism over their permutations changes
 neither privacy nor utility. A linear program then needs one row for each group of such symbols, with the
-column's mean over the group. Its columns are then turned: all groups at once, each in as many steps as it has
-symbols, so that on average every symbol of a group has the group's mean.
+column's mean over the group. Its columns are then turned: the entries of each group are shifted cyclically, all groups
+at once and each in as many steps as it has symbols. So on average every symbol of a group has the group's mean.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Orbits:
     Attributes
     ----------
     groups : tuple of tuples of int
-        Every symbol is in one.
+        Each symbol is in one group.
 
     Examples
     --------
@@ -46,9 +46,10 @@ class Orbits:
 
     @classmethod
     def of(cls, problem: DesignProblem) -> Orbits:
-        """Return the groups of equal probability, or single symbols where the problem tells them apart.
+        """Return the groups of symbols of equal probability, or single symbols if the problem distinguishes them.
 
-        Single symbols also where turning the columns of many groups would take longer than the larger program.
+        Single symbols are also returned where turning the columns of many groups would take longer than the program
+        for single symbols.
         """
         known = problem.uncertainty
         groups = alike(known.center)
@@ -74,11 +75,11 @@ class Orbits:
         return result
 
     def turned(self, columns: Floats) -> Floats:
-        """Return columns whose sum is the columns' sum averaged over groups, each a permutation times a weight."""
+        """Return permutations of the columns, times weights, whose sum is the columns' sum averaged over groups."""
         return np.hstack([self._turned(column) for column in columns.T])
 
     def _turned(self, column: Floats) -> Floats:
-        """Return a column in all positions; groups on which it is constant need not turn."""
+        """Return the weighted shifts of a column; groups on which it is constant are not shifted."""
         turning = [list(group) for group in self.groups if np.ptp(column[list(group)]) > 0]
         sizes = {len(group) for group in turning} | {1}
         breaks = sorted({Fraction(k, size) for size in sizes for k in range(size)} | {Fraction(1)})

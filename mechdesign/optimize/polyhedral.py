@@ -2,7 +2,7 @@
 
 Columns with the same best guess can be merged, because the column cone is convex and mu is linear on
 them. So one column for every guess is enough, and the program needs no rays. The simplex method gives
-exact zeros but takes long on large programs, which an interior point method solves.
+exact zeros but takes long on large programs, for which an interior point method is tried first.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from mechdesign.utility import PolyhedralUtility
 
 _LARGE = 2_500  # entries of the matrix, beyond which the simplex method is slower
 _CLOSED = 1e-11
-_NEGLIGIBLE = 1e-9  # an entry that an interior point method leaves where the optimum has none
+_NEGLIGIBLE = 1e-9  # an entry that an interior point method leaves where the optimum is 0
 
 
 def solve_polyhedral(
@@ -34,7 +34,7 @@ def solve_polyhedral(
     Parameters
     ----------
     known : UncertaintySet
-        Any.
+        Any set of priors.
     exp_epsilon : float
         exp(epsilon).
     utility : PolyhedralUtility

@@ -29,9 +29,9 @@ class PolytopeRows:
     Attributes
     ----------
     inequalities : sparse array, shape (R, (N + K) M)
-        Privacy.
+        The privacy constraints.
     equalities : sparse array, shape (N, (N + K) M)
-        Row sums.
+        The row sums.
     """
 
     inequalities: csr_array
@@ -42,7 +42,7 @@ class PolytopeRows:
 class Polytope:
     """All mechanisms with M outputs that are epsilon-PML for every prior in a set.
 
-    For an l1 ball as printed (``within_simplex=False``) this is ED Proposition 2; for the ball cut with
+    For an l1 ball as ED prints it (``within_simplex=False``) this is ED Proposition 2; for the ball cut with
     the simplex it is the exact set, which is larger once the radius exceeds twice the least probability.
 
     Attributes
@@ -91,7 +91,7 @@ class Polytope:
         return cp.sum(matrix, axis=1) == np.ones(self.uncertainty.size)
 
     def privacy(self, matrix: cp.Variable) -> list[cp.Constraint]:
-        """Return the privacy of each column, and its signs, as cvxpy constraints.
+        """Return the privacy and the non-negativity of each column as cvxpy constraints.
 
         Parameters
         ----------
@@ -110,7 +110,7 @@ class Polytope:
         ]
 
     def violation(self, matrix: Floats) -> float:
-        """Return by how much a matrix breaks the polytope at most, 0 for a member."""
+        """Return the greatest amount by which a matrix violates a constraint, 0 for a member of the polytope."""
         privacy = matrix.max(axis=0) - self.exp_epsilon * self.uncertainty.support(matrix)
         sums = np.abs(matrix.sum(axis=1) - 1)
         return float(max(privacy.max(), sums.max(), -matrix.min(), 0.0))

@@ -27,7 +27,7 @@ def solve_ray_lp(rays: RayList, utility: Utility, report: Callable[[str], None])
     rays : RayList
         Checked by `check_listable`.
     utility : Utility
-        Any.
+        Any sub-convex utility.
     report : callable
         Called with one line whenever a step begins.
 

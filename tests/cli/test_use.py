@@ -108,7 +108,7 @@ def test_a_mechanism_that_does_not_prove_is_refused_before_anything_is_read(comm
     [
         ([], "secret", "record 3 is not in the alphabet (--show-values prints it)"),
         ([], "", "record 3 is missing"),
-        (["--unknown", "secret"], "secret", "unknown values are to be taken for 'secret', which is no label"),
+        (["--unknown", "secret"], "secret", "unknown values are to be taken for 'secret', which is not a label"),
         (["--keep", "level"], "low", "asked for twice"),
         (["--keep", "nothing"], "low", "the column 'nothing' is missing"),
         (["-o", "records.csv"], "low", "is the input"),

@@ -110,7 +110,7 @@ def test_white_space_around_labels_is_refused_wherever_labels_are_given(label):
         with pytest.raises(InputError, match="white space"):
             make()
     for word in ("unknown", "missing"):
-        with pytest.raises(InputError, match=f"{word} values are to be taken for .*, which is no label"):
+        with pytest.raises(InputError, match=f"{word} values are to be taken for .*, which is not a label"):
             mechanism.privatize(["a"], **{word: label})
 
 

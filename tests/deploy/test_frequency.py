@@ -143,7 +143,7 @@ def test_totals():
     assert found.total(["x1", "x2"])[1] == np.inf
     assert found.total([]) == (0.0, 0.0)
     assert_allclose(found.total(found.labels), [1, 0], atol=1e-8)
-    with pytest.raises(md.InputError, match="the label 'x9' is no category"):
+    with pytest.raises(md.InputError, match="the label 'x9' is not a category"):
         found.total(["x9"])
     with pytest.raises(md.InputError, match="the label 'x1' occurs twice"):
         found.total(["x1", "x1"])
@@ -367,7 +367,7 @@ def test_labels_that_read_as_integers():
         (["y0", "y7"], {}, r"reports\[1\] is not in the alphabet.*accepted: 'y0', 'y1'"),
         ([0, 2], {}, r"reports\[1\] is out of range.*accepted: codes from 0 to 1"),
         (["y0", None], {}, r"reports\[1\] is missing"),
-        ({"y7": 3}, {}, "the report 'y7' is no output of the mechanism; accepted: 'y0, y1'"),
+        ({"y7": 3}, {}, "the report 'y7' is not an output of the mechanism; accepted: 'y0, y1'"),
         ({"y0": -1}, {}, "the count of 'y0' is -1"),
         ({"y0": 1.5}, {}, "the count of 'y0' is 1.5; accepted: a whole number"),
         ({"y0": 10**16}, {}, r"accepted: a whole number from 0 to 10\^15"),

@@ -393,7 +393,7 @@ def test_unknown_and_missing_values_are_taken_for_labels(tmp_path, told):
     source.write_text('kind,id\na,1\nz,2\n"",3\n')
     privatize_file(RecordFile(source, "kind"), tmp_path / "out.csv", told, unknown="b c", missing="ü ☂")
     assert read_csv(tmp_path / "out.csv") == [["kind"], ["y,1"], ['y"2'], ["y5"]]
-    with pytest.raises(md.InputError, match="unknown values are to be taken for 'q', which is no label"):
+    with pytest.raises(md.InputError, match="unknown values are to be taken for 'q', which is not a label"):
         privatize_file(RecordFile(source, "kind"), tmp_path / "out.csv", told, unknown="q", overwrite=True)
 
 

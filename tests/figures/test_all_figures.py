@@ -69,7 +69,7 @@ def test_without_names_all_are_made(tmp_path, monkeypatch):
     ("arguments", "message"),
     [
         (["--quick"], "--quick draws nothing worth keeping; add --into FOLDER"),
-        (["figure_9"], "figure_9 is no figure; accepted: education, "),
+        (["figure_9"], "figure_9 is not a figure; accepted: education, "),
     ],
 )
 def test_refusals(arguments, message, capsys):

@@ -225,7 +225,7 @@ def test_values_are_printed_only_if_asked_for():
 
 @pytest.mark.parametrize("option", ["unknown", "missing"])
 def test_only_labels_stand_for_other_values(option):
-    with pytest.raises(md.InputError, match=f"{option} values are to be taken for 'Masters', which is no label"):
+    with pytest.raises(md.InputError, match=f"{option} values are to be taken for 'Masters', which is not a label"):
         told().privatize(RECORDS, **{option: "Masters"})
 
 

@@ -1,4 +1,4 @@
-"""Closed forms, one file a theorem. They import no solver, so that agreement with one is evidence."""
+"""Closed forms, one file a theorem. They import no solver, so that agreement with a solver's optimum is evidence."""
 
 from __future__ import annotations
 

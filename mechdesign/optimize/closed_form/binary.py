@@ -19,7 +19,7 @@ def applies(given: L1Cone[Fraction]) -> bool:
 
 
 def mechanism(given: L1Cone[Fraction]) -> Numbers:
-    """Return the matrix of ED eq. (41); the sign slip of eq. (93) is not in it."""
+    """Return the matrix of ED eq. (41), without the sign error of eq. (93)."""
     P, t, e = given.P, given.t, given.e
     p1, p2 = P.max(), P.min()
     matrix: Numbers = np.array([[e * (p2 + t), 1 - e * (p2 - t)], [1 - e * (p1 - t), e * (p1 + t)]]) / (1 + 2 * t * e)
@@ -27,7 +27,7 @@ def mechanism(given: L1Cone[Fraction]) -> Numbers:
 
 
 def solve(problem: DesignProblem) -> ClosedForm | None:
-    """Return the mechanism, optimal for every sub-convex utility; None where the theorem is silent."""
+    """Return the mechanism, optimal for every sub-convex utility; None where the theorem does not apply."""
     given = exact_cone(problem)
     if given is None or not applies(given):
         return None

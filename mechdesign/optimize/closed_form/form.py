@@ -28,8 +28,8 @@ class ClosedForm:
     matrix : array, shape (N, M)
         The mechanism; it satisfies the privacy of the problem.
     optimal : bool
-        Whether the theorem says that nothing is better for the utility of the problem, or only that the
-        mechanism is feasible.
+        Whether the mechanism is proved optimal for the utility of the problem; if not, it is only known to be
+        feasible.
     """
 
     theorem: str

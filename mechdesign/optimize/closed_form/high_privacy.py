@@ -27,7 +27,7 @@ def mechanism(given: L1Cone[Fraction]) -> Numbers:
 
 
 def solve(problem: DesignProblem) -> ClosedForm | None:
-    """Return the mechanism, optimal for every sub-convex utility; None where the theorem is silent."""
+    """Return the mechanism, optimal for every sub-convex utility; None where the theorem does not apply."""
     given = exact_cone(problem)
     if given is None or not applies(given):
         return None

@@ -1,7 +1,7 @@
 """High privacy under l1 uncertainty, for any number of symbols.
 
-Contains the binary and the known-prior form. For total variation it is not optimal in general, so it is
-compared with and never returned without a certificate.
+The binary form and the known-prior form are special cases. For total variation this form is not optimal in
+general, so it is used for comparison, and returned only with a certificate.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ def applies(given: L1Cone[Fraction]) -> bool:
 def optimal(given: L1Cone[Fraction]) -> bool:
     """Return whether optimality is proved for every sub-convex utility.
 
-    That is so for a known prior, and for two symbols while ``t <= min P``: beyond it the ball cut with
-    the simplex is smaller than eq. (97) assumes, and better mechanisms exist.
+    That is so for a known prior, and for two symbols while ``t <= min P``: for greater t the ball
+    cut with the simplex is smaller than eq. (97) assumes, and better mechanisms exist.
     """
     return bool(given.t == 0 or (given.P.size == 2 and given.t <= given.P.min()))
 
@@ -34,7 +34,8 @@ def optimal(given: L1Cone[Fraction]) -> bool:
 def mechanism(given: L1Cone[Fraction]) -> Numbers:
     """Return ``p_ij = e (P_j + t) / (1 + N t e)`` and ``p_jj = (1 - e (1 - P_j - t)) / (1 + N t e)``.
 
-    Column j is the ray of kind A with S everything but j; these N weights of the N rays make rows sum to 1.
+    Column j is a multiple of the ray of kind A whose S holds every symbol but j; these N multiples make rows
+    sum to 1.
     """
     P, t, e = given.P, given.t, given.e
     whole = 1 + P.size * t * e

@@ -34,7 +34,7 @@ def binary_mechanism(given: L1Cone[Fraction], subset: Sequence[int]) -> Numbers:
 
 
 def _ldp_cone(problem: DesignProblem) -> L1Cone[Fraction] | None:
-    """Return the cone where the uncertainty is the whole simplex: t = 1, cut with it."""
+    """Return the cone if the ball, cut with the simplex, is the whole simplex (t = 1); None otherwise."""
     given = exact_cone(problem)
     return given if given is not None and given.only_d else None
 
@@ -42,8 +42,8 @@ def _ldp_cone(problem: DesignProblem) -> L1Cone[Fraction] | None:
 def solve(problem: DesignProblem) -> ClosedForm | None:
     """Return k-ary randomized response; None unless the ball is the whole simplex.
 
-    It is optimal for N = 2; for more symbols Kairouz et al. prove it optimal beyond some epsilon that
-    depends on the prior and is not given, so that here it counts as feasible only.
+    It is optimal for N = 2. For more symbols Kairouz et al. prove it optimal above some epsilon that depends on
+    the prior; they do not give its value, so here the mechanism counts as feasible only.
     """
     given = _ldp_cone(problem)
     if given is None:
@@ -54,8 +54,8 @@ def solve(problem: DesignProblem) -> ClosedForm | None:
 def solve_binary(problem: DesignProblem) -> ClosedForm | None:
     """Return binary randomized response of the subset whose mass is nearest to 1/2.
 
-    Kairouz et al. prove it optimal below some epsilon that is not given, so that here it counts as
-    feasible only. None unless the ball is the whole simplex, or where the partition is too large to solve.
+    Kairouz et al. prove it optimal below some epsilon, whose value they do not give; so here it counts as feasible
+    only. None if the ball is not the whole simplex, or if the partition problem is too large to solve.
     """
     given = _ldp_cone(problem)
     if given is None or given.P.size == 2:

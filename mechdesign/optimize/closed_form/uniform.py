@@ -20,7 +20,7 @@ def applies(given: L1Cone[Fraction]) -> bool:
 
 
 def mechanism(given: L1Cone[Fraction]) -> Numbers:
-    """Return the cyclic shifts of k entries e and one entry ``N - k e``, with ``k = floor(N / e)``.
+    """Return the cyclic shifts of a column of k entries e and one entry ``N - k e``, with ``k = floor(N / e)``.
 
     For epsilon = log(N/k) this is the k-singular mechanism, whose mutual information is epsilon.
     """
@@ -31,7 +31,7 @@ def mechanism(given: L1Cone[Fraction]) -> Numbers:
 
 
 def solve(problem: DesignProblem) -> ClosedForm | None:
-    """Return the mechanism, optimal for every symmetric sub-convex utility; None where the theorem is silent."""
+    """Return the mechanism, optimal for every symmetric sub-convex utility; None where the theorem does not apply."""
     given = exact_cone(problem)
     if given is None or not problem.utility.is_symmetric or not applies(given):
         return None

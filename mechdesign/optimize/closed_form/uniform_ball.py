@@ -1,6 +1,6 @@
 """A uniform estimate, an l1 ball of any radius and a symmetric utility.
 
-All multipliers may be taken equal, so the best single ray decides, and its cyclic shifts are a mechanism.
+By symmetry all multipliers can be taken equal. So one best ray is enough: its cyclic shifts are an optimal mechanism.
 """
 
 from __future__ import annotations
