@@ -127,7 +127,7 @@ def _as_arrow(records: Any, package: str, alphabet: Alphabet) -> Any:
         if package == "pandas":
             return pa.Array.from_pandas(records)
         return records.to_arrow() if package == "polars" else records
-    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError, UnicodeError) as error:
+    except (pa.ArrowException, OverflowError, UnicodeError) as error:
         raise InputError(
             f"the records are a Series of mixed values{alphabet.shown(str(error))}; accepted: labels, as text"
         ) from None

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from mechdesign.data.labelled import aligned_vector, labels_of_vectors, own_labels, table, vector, vectors
 from mechdesign.errors import InputError, shorten
-from mechdesign.numerics.arrays import Floats
+from mechdesign.numerics.arrays import Floats, entries
 from mechdesign.numerics.exact import check_common_denominator, over_common_denominator, rational
 from mechdesign.uncertainty.base import SupportRows, UncertaintySet, exact_prior, names_of_symbols
 from mechdesign.uncertainty.effort import Effort, effort_of
@@ -78,14 +78,7 @@ class ConvexHull(UncertaintySet):
             raise InputError(f"the priors have {sizes[0]} and {sizes[-1]} symbols; give them all the same number")
         K = len(exact)
         weights = aligned_vector(weights, own_labels(table(priors, "the priors").rows), "the weights")
-        if weights is None:
-            mixture = (Fraction(1, K),) * K
-        elif K == 1 and len(weights) == 1:
-            mixture = (rational(weights[0], "the weight"),)
-            if mixture[0] != 1:
-                raise InputError(f"the weight of the only prior is {shorten(weights[0])}; accepted: 1")
-        else:
-            mixture = exact_prior(weights, "the weights")
+        mixture = (Fraction(1, K),) * K if weights is None else _checked_weights(weights, K)
         if len(mixture) != K:
             raise InputError(f"there are {len(mixture)} weights for {K} priors; give one for each prior")
         own = labels_of_vectors(vertices)
@@ -195,3 +188,14 @@ class ConvexHull(UncertaintySet):
         from scipy.sparse import csr_array
 
         return SupportRows(csr_array(self._matrix), csr_array(-np.ones((len(self.priors), 1))))
+
+
+def _checked_weights(weights: Sequence[object], priors: int) -> tuple[Fraction, ...]:
+    """Return the weights of a mixture, which sum to 1; the weight of a single prior is 1."""
+    if priors > 1:
+        return exact_prior(weights, "the weights")
+    given = entries(weights, "the list of weights", "a list of numbers")
+    exact = tuple(rational(weight, "the weight") for weight in given)
+    if exact[:1] != (Fraction(1),):
+        raise InputError(f"the weights of the only prior are {shorten(given)}; accepted: [1]")
+    return exact

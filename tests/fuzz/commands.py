@@ -120,7 +120,7 @@ def verify(rng: Random) -> Case:
 def audit(rng: Random) -> Case:
     """Changed mechanism files, and few samples."""
     name, content = _mechanism_file(rng)
-    arguments = ["audit", name, "--samples", rng.choice(["1", "100", "5000", generators.number(rng)])]
+    arguments = ["audit", name, "--samples", rng.choice(["1", "100", "5000", "-1", "1e3", "nan", "0", "9" * 30])]
     arguments += flags(rng, "--json")
     if rng.random() < 0.3:
         arguments += ["--failure-probability", generators.number(rng)]

@@ -80,3 +80,10 @@ def test_vertices_of_an_l1_ball_have_its_support():
 def test_bad_hulls_are_refused(make, message):
     with pytest.raises(md.InputError, match=message):
         make()
+
+
+@pytest.mark.parametrize("weights", [0.5, [0.5], [], "1", [None]])
+def test_the_only_prior_has_weight_one(weights):
+    with pytest.raises(md.InputError):
+        md.ConvexHull([[0.5, 0.5]], weights)
+    assert md.ConvexHull([[0.5, 0.5]], [1]).weights == (1,)
