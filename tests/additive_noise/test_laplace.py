@@ -186,8 +186,14 @@ def test_thresholded_noise_is_what_the_matrix_says():
         (lambda: laplace_scale(0, 0.5), r"epsilon is 0, which no finite amount of noise reaches"),
         (lambda: laplace_scale("log(1)", 0.5), r"which no finite amount of noise reaches"),
         (lambda: laplace_scale(-1, 0.5), r"epsilon is -1; accepted"),
-        (lambda: laplace_scale("1e-309", 0.5, 1), r"epsilon is '1e-309', whose scale is beyond floats; give a larger"),
-        (lambda: laplace_scale("1e-309", 0.5, 0), r"epsilon is '1e-309', whose scale is beyond floats; give a larger"),
+        (
+            lambda: laplace_scale("1e-309", 0.5, 1),
+            r"epsilon is '1e-309', whose scale is too large for a float; give a larger",
+        ),
+        (
+            lambda: laplace_scale("1e-309", 0.5, 0),
+            r"epsilon is '1e-309', whose scale is too large for a float; give a larger",
+        ),
         (lambda: laplace_threshold_matrix(0), r"the scale is 0"),
         (lambda: laplace_threshold_information(1, 0.7), r"p_min is 0.7"),
     ],

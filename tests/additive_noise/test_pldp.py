@@ -68,7 +68,7 @@ def test_vacuous_deltas_are_one_and_tiny_ones_not_zero():
         (lambda: pldp_sigma(1, 1), r"delta is 1; accepted"),
         (lambda: pldp_sigma(1, math.nan), r"delta is 'nan'"),
         (lambda: pldp_sigma(0, 0.1), r"epsilon is 0, which no finite"),
-        (lambda: pldp_sigma("1e-320", 0.1), r"epsilon is '1e-320', whose scale is beyond floats"),
+        (lambda: pldp_sigma("1e-320", 0.1), r"epsilon is '1e-320', whose scale is too large for a float"),
         (lambda: pldp_delta(1, 0), r"sigma is 0"),
         (lambda: pldp_delta_exact(-1, 1), r"epsilon is -1"),
     ],
