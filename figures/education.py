@@ -1,6 +1,6 @@
-"""Three mechanisms for the 16 education levels of Adult at epsilon = 1, beside each other.
+"""Three mechanisms for the 16 education levels of Adult at epsilon = 1, side by side.
 
-The certified optimum for every prior in the l1 ball of delta = 1e-9 (PML), the certified optimum for every
+They are the certified optimum for every prior in the l1 ball of delta = 1e-9 (PML), the certified optimum for every
 prior at all (LDP), and k-ary randomized response. Run ``python -m figures.education``; it writes
 ``figures/out/education.csv`` and ``figures/out/education.png``.
 """
@@ -61,7 +61,7 @@ def draw(table: list[Row]) -> Any:
         rows = [row for row in table if row["mechanism"] == name]
         inputs = list(dict.fromkeys(row["input"] for row in rows))
         matrix = np.array([row["probability"] for row in rows]).reshape(len(inputs), -1)
-        # The square root tells small probabilities apart; white is zero.
+        # The square root makes small probabilities distinguishable; white is zero.
         image = axis.imshow(matrix, cmap="Blues", norm=PowerNorm(0.5, 0, largest), aspect="auto")
         axis.set_title(f"{name}\nI(X; Y) = {rows[0]['mutual_information']:.3f} nats")
         axis.set_xlabel("output")

@@ -1,9 +1,9 @@
-"""ED Figure 3a: which epsilon' a mechanism designed for an estimate guarantees, and how surely (Corollary 3).
+"""ED Figure 3a: the epsilon' that a mechanism designed for an estimate guarantees, and with what probability.
 
-N = 20, epsilon = log 5 at the estimate. The bound (39) on the probability delta that the leakage exceeds epsilon' is
-drawn over epsilon', for several numbers m of samples. Where it is above one it is vacuous, and delta is 1. The text
-does not name the numbers: here they are 250, 500, 1,000, 2,000 and 5,000. With fewer than 174 the bound is vacuous for
-every epsilon'. Run ``python -m figures.figure_3a``.
+N = 20, epsilon = log 5 at the estimate (Corollary 3). The bound (39) on the probability delta that the leakage exceeds
+epsilon' is drawn over epsilon', for several numbers m of samples. Where it is above one it is vacuous, and delta is 1.
+The text does not name the numbers: here they are 250, 500, 1,000, 2,000 and 5,000. With fewer than 174 the bound is
+vacuous for every epsilon'. Run ``python -m figures.figure_3a``.
 """
 
 from __future__ import annotations

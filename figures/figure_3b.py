@@ -1,4 +1,4 @@
-"""ED Figure 3b: how the leakage that is guaranteed falls to the one designed for, with the samples (eq. 38).
+"""ED Figure 3b: how the guaranteed leakage falls to that of the design as the samples grow (eq. 38).
 
 N = 20, delta = 1e-5. For several epsilon at the estimate, dashed, the epsilon' that holds for the true distribution
 with probability 1 - delta is drawn over the number m of samples, where it is finite. The text does not name the
@@ -17,7 +17,7 @@ from mechdesign.report.trade_off import draw_leakage, leakage_curve
 
 CATEGORIES = 20
 DELTA = "1e-5"
-# As text, and as the legend has it.
+# As text, and as the legend prints it.
 EPSILONS = {"0.5": r"$\varepsilon = 0.5$", "1": r"$\varepsilon = 1$"}
 EPSILONS |= {"log(5)": r"$\varepsilon = \log 5$", "2.5": r"$\varepsilon = 2.5$"}
 

@@ -5,10 +5,10 @@ means over 100 iterations of the experiment in ``figures/lib/binary_laplace.py``
 2/epsilon. The picture shows it for m = 48,842 only; for other m its means, which are in the table, differ by chance
 and by their bias of about 1/(2 m).
 
-The paper's text leaves m and epsilon open. Here m is 1,000, 3,000, 10,000 and all 48,842 records, and epsilon runs
-from 0.2 to 1.5. Below about 200 records (income) and 100 (sex) the ball reaches the border of the simplex, and PML is
-LDP. The dotted line is the entropy of the feature: where epsilon is large enough for it no noise is needed, and every
-record is reported as it is.
+The paper's text leaves m and epsilon open. Here m is 1,000, 3,000, 10,000 and all 48,842 records, and epsilon runs from
+0.2 to 1.5. Below about 200 records (income) and 100 (sex) the ball reaches the border of the simplex, and PML is LDP.
+The dotted line is the entropy of the feature. It is reached where epsilon is so large that no noise is needed: then
+every record is reported unchanged.
 
 Run ``python -m figures.figure_4``; it writes ``figures/out/figure_4.csv`` and ``figures/out/figure_4.png``. Everything
 is drawn with a generator of seed 2026, so that the picture can be made again.
@@ -37,7 +37,7 @@ def compute(quick: bool = False) -> list[Row]:  # noqa: FBT001, FBT002 - the int
     for feature in FEATURES:
         counts = adult_counts(feature)
         for samples in SAMPLES[::3] if quick else SAMPLES:
-            # As in the paper, the records of an iteration serve for every epsilon and for both mechanisms.
+            # As in the paper, the same records of an iteration are used for every epsilon and for both mechanisms.
             first = first_records(counts, samples, ITERATIONS, rng)
             for epsilon in EPSILONS[::4] if quick else EPSILONS:
                 for mechanism, delta in (("PML", DELTA), ("LDP", "0")):

@@ -6,8 +6,8 @@ standard errors to either side. With delta = 0 the scale is 2/epsilon, which is 
 
 The caption names neither the feature nor delta nor m. Here both features are shown, delta is 1e-3, 1e-9, 1e-30 and 0,
 and m runs from 100 to all 48,842 records. An empirical mutual information is greater than that of the mechanism by
-about 1/(2 m) on average, so that LDP seems to lose from 100 to 1,000 samples. What the mechanism itself carries is in
-the table.
+about 1/(2 m) on average, so that LDP seems to lose from 100 to 1,000 samples. The mutual information of the mechanism
+is in the table.
 
 Run ``python -m figures.figure_5``; it writes ``figures/out/figure_5.csv`` and ``figures/out/figure_5.png``. Everything
 is drawn with a generator of seed 2026, so that the picture can be made again.

@@ -1,8 +1,8 @@
 """ED Figure 6a: (epsilon*, delta*) of the binary Gaussian mechanism, estimate (0.5, 0.5), sigma = 1.5.
 
-For m = 100, 1,000, 10,000 and 100,000 samples, with delta_2 = 1e-6, beside probabilistic LDP for the same sigma. How
-the curves are made, and what the dashed ones are, is said in ``figures/lib/gaussian_curves.py``. The caption names
-m = 100 alone; the other m, the range of epsilon* and its logarithmic axis are chosen here.
+The curves are for m = 100, 1,000, 10,000 and 100,000 samples, with delta_2 = 1e-6, and for probabilistic LDP with the
+same sigma. ``figures/lib/gaussian_curves.py`` says how they are computed, and what the dashed ones are. The caption
+names m = 100 alone; the other m, the range of epsilon* and its logarithmic axis are chosen here.
 
 Run ``python -m figures.figure_6a``; it writes ``figures/out/figure_6a.csv`` and ``figures/out/figure_6a.png``.
 """

@@ -1,6 +1,6 @@
 """CSH Figure 3a: threshold against noise for k = 51,914 counters, epsilon = 0.349, delta = 1e-5.
 
-What the curves are is said in ``figures/lib/gshm_csh.py``. Run ``python -m figures.figure_csh_3a``; it writes
+``figures/lib/gshm_csh.py`` says what the curves are. Run ``python -m figures.figure_csh_3a``; it writes
 ``figures/out/figure_csh_3a.csv`` and ``figures/out/figure_csh_3a.png``.
 """
 

@@ -1,6 +1,6 @@
 """CSH Figure 3b: threshold against noise for few counters, k = 10, epsilon = 0.349, delta = 1e-5.
 
-What the curves are is said in ``figures/lib/gshm_csh.py``. Run ``python -m figures.figure_csh_3b``; it writes
+``figures/lib/gshm_csh.py`` says what the curves are. Run ``python -m figures.figure_csh_3b``; it writes
 ``figures/out/figure_csh_3b.csv`` and ``figures/out/figure_csh_3b.png``.
 """
 

@@ -5,9 +5,9 @@ in ``figures/lib/hp_laplace.py``, for several numbers k of bins and several alph
 difference between the two means. Bars are two standard errors to either side; they are smaller than the markers.
 
 The text names neither k nor alpha nor epsilon. Here k is 2, 5 and 20, alpha is 1/k (the greatest that k bins allow),
-1/(2 k) and 1/(5 k), and epsilon runs from 0.01 to 2. It says that the gap becomes pronounced when epsilon is very
-small. For the difference that holds from epsilon = 0.5 down to where clipping takes over: once the noise is as large as
-a count (b = 2/epsilon near n/k), either histogram is mostly noise and the gap closes again. As a share of the scale the
+1/(2 k) and 1/(5 k), and epsilon runs from 0.01 to 2. The paper says that the gap becomes pronounced when epsilon is
+very small. As epsilon falls from 0.5, the difference grows until the noise is as large as a count (b = 2/epsilon near
+n/k); then clipping dominates, both histograms are mostly noise, and the gap closes again. As a share of the scale the
 gap is about alpha for small epsilon, and grows with epsilon: from epsilon = log(1/alpha) on PML needs no noise.
 
 Run ``python -m figures.figure_hp_1a``; it writes ``figures/out/figure_hp_1a.csv`` and ``figures/out/figure_hp_1a.png``.

@@ -1,10 +1,10 @@
 """What samples are worth: mutual information against the number of samples, for four columns of Adult.
 
-epsilon = 1. For each number of samples the certified optimum for every prior in the l1 ball of delta = 1e-9 (PML),
-which lies between two certified optima that need no samples: for a known prior, and for any prior (LDP). Beside them
-k-ary randomized response. The estimate is the same throughout: the proportions of all 48,842 records are kept, so that
-only the radius changes, ED eq. (37). Utility is measured at the estimate. The paper has no such figure.
-Run ``python -m figures.figure_samples``.
+epsilon = 1. For each number of samples the figure shows the certified optimum for every prior in the l1 ball of delta =
+1e-9 (PML). It lies between two certified optima that do not depend on samples: for a known prior, and for any prior
+(LDP). k-ary randomized response is shown too. The estimate is the same throughout: the proportions of all 48,842
+records are kept, so that only the radius changes, ED eq. (37). Utility is measured at the estimate. The paper has no
+such figure. Run ``python -m figures.figure_samples``.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ COLUMNS = ("education", "occupation", "relationship", "race")
 EPSILON = 1
 DELTA = "1e-9"
 RECORDS = 48_842
-# Four a decade, and the number of records in place of the one next to it.
+# Four in each decade; the number of records replaces the value nearest to it.
 SAMPLES = tuple(RECORDS if k == 19 else round(10 ** (k / 4)) for k in range(4, 29))
 BALL, KNOWN, LDP, KRR = "ball of delta = 1e-9", "known prior", "any prior (LDP)", "k-ary randomized response"
 

@@ -4,7 +4,7 @@ Every one of the 48,842 records is reported once, with epsilon = 1: through the 
 the l1 ball of delta = 1e-9 (PML), and through k-ary randomized response (LDP). Lines are 95 % confidence intervals
 for the frequencies among these records. Run ``python -m figures.frequencies``; it writes
 ``figures/out/frequencies.csv`` and ``figures/out/frequencies.png``. Reports are drawn with a seeded generator, so that
-the picture can be made again; a release never is.
+the picture can be made again; a real release must never be seeded.
 """
 
 from __future__ import annotations

@@ -3,13 +3,13 @@
 One iteration (ED Section VI-C1): shuffle the data set, take the first m records, estimate the prior from them, choose
 the scale of the noise for that estimate and its l1 radius (ED eq. 45 and 50), add noise to each of the m records,
 report its sign (eq. 66), and take the empirical mutual information of records and reports (eq. 67, whose N is the
-number m of samples). Nothing is drawn one by one:
+number m of samples). Records and reports are not drawn one by one:
 
-- How often a value is among the first m of the shuffled records is hypergeometric, and eq. (67) sees no more of them.
+- How often a value is among the first m of the shuffled records is hypergeometric, and eq. (67) needs no more of them.
 - A report differs from its record x in {-1, 1} where x times the noise is below -1 (for x = 1), or at most -1 (for
   x = -1). The noise is symmetric and has a density, so either has probability ``exp(-1/b) / 2``, independently for
-  each record. So the number of records of either value whose report differs is binomial, and eq. (67) sees only those
-  two numbers.
+  each record. So the number of records of either value whose report differs is binomial, and eq. (67) depends on those
+  two numbers alone.
 """
 
 from __future__ import annotations
@@ -59,15 +59,15 @@ def information(joints: Floats) -> Floats:
 def joint(samples: int, first: Integers, first_flipped: Numbers, second_flipped: Numbers) -> Floats:
     """Return joint distributions of records (rows) and reports (columns), shape (..., 2, 2).
 
-    Given are how many of the m records have the first value, and how many with the first and with the second value
-    are reported as the other one.
+    The arguments say how many of the m records have the first value, and how many records of the first and of the
+    second value are reported as the other one.
     """
     table = np.array([[first - first_flipped, first_flipped], [second_flipped, samples - first - second_flipped]])
     return np.moveaxis(table, (0, 1), (-2, -1)) / samples
 
 
 def scales(first: Integers, samples: int, epsilon: object, delta: object) -> Floats:
-    """Return the scale of the noise for each estimate; 0 where none is needed. With delta = 0 it is 2/epsilon."""
+    """Return the scale of the noise for each estimate, 0 where no noise is needed. With delta = 0 it is 2/epsilon."""
     radius = weissman_radius_exact(samples, 2, delta)
     rarer = np.minimum(first, samples - first)
     distinct, places = np.unique(rarer, return_inverse=True)
@@ -76,7 +76,7 @@ def scales(first: Integers, samples: int, epsilon: object, delta: object) -> Flo
 
 
 def flip_probability(scale: float) -> float:
-    """Return the probability that a report differs from its record; without noise none does."""
+    """Return the probability that a report differs from its record, 0 without noise."""
     return float(laplace_threshold_matrix(scale)[0, 1]) if scale > 0 else 0.0
 
 
@@ -87,7 +87,7 @@ def simulate(
 
     ``empirical_information`` is that of eq. (67), and ``standard_error`` its own. ``information`` is the mutual
     information of the mechanism for the frequencies of the records. The former is greater on average, by
-    about ``1 / (2 m)``, as any plug-in estimate.
+    about ``1 / (2 m)``, like every plug-in estimate.
     """
     found = scales(first, samples, epsilon, delta)
     distinct, places = np.unique(found, return_inverse=True)
@@ -111,6 +111,6 @@ def row(feature: str, mechanism: str, outcome: dict[str, float | int | str]) -> 
 
 
 def entropy(feature: str) -> float:
-    """Return the entropy of a feature of Adult, in nats: the most that any report can tell."""
+    """Return the entropy of a feature of Adult, in nats: the greatest mutual information of any report."""
     counts = np.array(adult_counts(feature), dtype=float)
     return float(-xlogx(counts / counts.sum()).sum())

@@ -23,9 +23,9 @@ def random_priors(prior: Floats, distances: Floats, generator: np.random.Generat
 
     A set of symbols, its size uniform from 1 to N - 1 and the set uniform given its size, loses half the distance, in
     shares P_i w_i with w_i uniform on [0, 1]; the other symbols gain it in shares that are uniform on their simplex.
-    What would take more from a symbol than it has is drawn again. The distances are given, so that all occur, and sets
-    of one or two symbols are frequent, so that directions in which the sensitivity is great occur too; of a uniform
-    draw from the simplex of ten symbols hardly any point would show it.
+    A draw that would take more from a symbol than its probability is repeated. The distances are given, so that all of
+    them occur. Sets of one or two symbols are frequent, so that directions of great sensitivity occur too; uniform
+    draws from the simplex of ten symbols would hardly ever have such directions.
     """
     P = np.asarray(prior, dtype=float)
     if not np.all(distances < 2 * (1 - P.min())):
@@ -89,7 +89,7 @@ def draw(rows: list[Row], title: str, p_min: Fraction) -> Any:
         )
         for name in (RANDOM, BOUND, SUPREMUM)
     }
-    # Okabe and Ito's sky blue and vermilion. The curves may coincide: the dashes of one leave the other visible.
+    # Okabe and Ito's sky blue and vermilion. The curves may coincide: one is dashed, so that both are visible.
     axis.scatter(*points[RANDOM], s=3, color=SKY, linewidths=0, antialiased=False, label="random distributions")
     axis.plot(*points[BOUND], color=VERMILION, lw=3.2, label="bound (32), Theorem 4")
     axis.plot(*points[SUPREMUM], color="#000000", lw=1.4, ls=(0, (5, 4)), label="exact supremum")

@@ -1,16 +1,16 @@
 """What Figures 6 and 7 share: the (epsilon*, delta*) curves of the binary Gaussian mechanism (ED Section VI-B).
 
-Every curve belongs to a number m of samples, which gives the l1 radius of delta_2 = 1e-6 (ED eq. 45). A point of it is
-made from an epsilon: delta_1 is the supremum of eq. (59) over the ball, bounded from above in ball arithmetic (the
-paper searches a grid), and epsilon* and delta* are eq. (64) and (65).
+Every curve belongs to a number m of samples, which gives the l1 radius of delta_2 = 1e-6 (ED eq. 45). Each of its
+points is computed from an epsilon: delta_1 is the supremum of eq. (59) over the ball, bounded from above in ball
+arithmetic (the paper searches a grid), and epsilon* and delta* are eq. (64) and (65).
 
 The pair (epsilon, delta*) holds as well, with the same delta* at a smaller epsilon, because the supremum already
 counts every prior in the ball with its own leakage. It is drawn dashed. For m = 100 it alone reaches delta_2, at
 ``epsilon = log(1 / (p_min - radius / 2))``, the most that any output leaks: epsilon* grows without bound before
 epsilon is that large.
 
-The curve of probabilistic LDP is eq. (70) solved for delta. It counts both tails as the nearer one and is at most
-twice the exact probability of eq. (69).
+The curve of probabilistic LDP is eq. (70) solved for delta. It takes both tails to be as large as the larger one, and
+is at most twice the exact probability of eq. (69).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Floats = NDArray[np.float64]
 
 
 def epsilons_of(epsilon_star: Floats, radius: float) -> Floats:
-    """Return the epsilon whose epsilon* is given, where there is one: ED eq. (64) solved, ``-log(exp(-e*) + t)``.
+    """Return the epsilon that has a given epsilon*: ED eq. (64) solved, ``-log(exp(-e*) + t)``.
 
     It exists where ``exp(-epsilon*) + t < 1``, with t half the radius; elsewhere the result is not positive.
     """
@@ -53,8 +53,8 @@ def compute(sigma: float, p_min: float, *, quick: bool) -> list[Row]:
     """Return one row for each point of each curve; quick takes fewer points.
 
     All curves have the points of one grid of epsilon* (``grid`` is true), so that they can be compared, and between
-    them points where they fall steeply. From ``epsilon = log(2 / radius)`` on epsilon* is infinite. Where ``curve`` is
-    pLDP there are neither samples nor an epsilon of its own.
+    them points where they fall steeply. From ``epsilon = log(2 / radius)`` on epsilon* is infinite. Rows whose
+    ``curve`` is pLDP have neither samples nor an epsilon.
     """
     stars = np.geomspace(*RANGE, 13 if quick else 61)
     rows = []
@@ -101,7 +101,7 @@ def draw(table: list[Row], title: str) -> Any:
             lw=1.6,
             marker=marker,
             ms=5,
-            # Curves that run together have their markers at different places.
+            # Curves that nearly coincide have their markers at different places.
             markevery=(0.02 * (order + 1), 0.12),
             label=name.replace("m =", "$m$ ="),
         )

@@ -2,9 +2,9 @@
 
 GSHM is the Gaussian sparse histogram with independent noise, by the sum of its two deltas (CSH Lemma 6) and exactly
 (Lemma 7). CSH is the correlated stability histogram, by Theorems 11 and 12, and by the bound that is proved in
-``mechdesign/histogram/csh.py``. Dashed on top of that is what the two extreme pairs of neighbours need, below which no
-analysis can be. Both coincide at every point, so this is the exact curve. Epsilon = 0.349 and delta = 1e-5 are those of
-Wilkins et al., whose script has 0.349 for the 0.35 of the captions.
+``mechdesign/histogram/csh.py``. The dashed curve on top of it is the threshold that the two extreme pairs of neighbours
+need, a lower bound for every analysis. The two coincide at every point, so this is the exact curve. Epsilon = 0.349 and
+delta = 1e-5 are those of Wilkins et al., whose script has 0.349 for the 0.35 of the captions.
 
 The noise of a count is its total standard deviation: sigma for GSHM, and ``sigma sqrt(1 + 1/sqrt(k))`` for CSH, where a
 common term is added. Every curve starts at the least noise for which a threshold exists.
@@ -34,7 +34,7 @@ CURVES = {
 
 
 def compute(k: int, *, quick: bool) -> list[Row]:
-    """Return one row for each point of each curve; ``least`` is true for that with the least threshold."""
+    """Return one row for each point of each curve; ``least`` is true for the point of the least threshold."""
     rows: list[Row] = []
     widest = 1.4 * gshm_least_sigma(k, EPSILON, DELTA)
     for curve, (mechanism, analysis, *_) in CURVES.items():
@@ -44,7 +44,7 @@ def compute(k: int, *, quick: bool) -> list[Row]:
         else:
             total, least = math.sqrt(1 + 1 / math.sqrt(k)), csh_least_sigma(k, EPSILON, DELTA, analysis)
             threshold, best = csh_threshold, csh_best(k, EPSILON, DELTA, analysis)
-        # Close together near the least sigma, where the sums of two deltas turn upwards.
+        # Close together near the least sigma, where the thresholds from sums of two deltas rise again.
         sigmas = least + (widest / total - least) * np.linspace(0.002 ** (1 / 3), 1, 4 if quick else 24) ** 3
         points = [(float(f"{sigma:.6g}"), None, False) for sigma in sigmas if abs(sigma - best[0]) > 1e-4 * sigma]
         for sigma, tau, lowest in sorted([*points, (best[0], best[1], True)], key=lambda point: point[0]):
@@ -68,7 +68,7 @@ def draw(table: list[Row], title: str) -> Any:
     for curve, (_, _, colour, marker, dashes) in CURVES.items():
         rows = [row for row in table if row["curve"] == curve]
         x, y = [row["deviation"] for row in rows], [row["tau"] for row in rows]
-        # Curves that lie on each other: the markers below are the larger ones.
+        # Where curves coincide, the lower one has the larger markers.
         size = 7 if marker in "so" else 4.5
         axis.plot(x, y, color=colour, marker=marker, ls=dashes, ms=size, lw=1.4, markevery=2, mfc="none", label=curve)
         axis.axvline(min(x), color=colour, lw=0.8, ls=(0, (1, 2)))

@@ -4,8 +4,8 @@ One repetition (HP Section III-B): draw n = 1000 records uniformly from k bins, 
 to non-negative values, round to whole numbers, and take the total variation distance (TVD) between the released and
 the true empirical distribution.
 
-All repetitions of a k are done at once, and the records and the noise, but for its scale, are the same for every
-mechanism and epsilon: a mechanism with less noise is compared on the same draws.
+All repetitions for a k are computed at once. The records, and the noise up to its scale, are the same for every
+mechanism and epsilon, so that mechanisms are compared on the same draws.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ def draw_data(bins: int, repetitions: int, rng: np.random.Generator) -> tuple[In
 def distances(counts: Integers, released: Floats) -> Floats:
     """Return the TVD between rows of true and of released counts, each over its sum.
 
-    A released histogram without a record is no distribution: its distance is 1, the greatest there is.
+    A released histogram whose counts are all 0 does not define a distribution: its distance is 1, the greatest
+    possible.
     """
     totals = released.sum(axis=1, keepdims=True)
     told = released / np.where(totals > 0, totals, 1)

@@ -196,14 +196,14 @@ def least_tau(delta: Callable[[float], float], unit: float, target: Fraction, pl
 
 
 def required_tau(delta: Callable[[float], float], limit: float, unit: float, target: Fraction, least: str) -> float:
-    """Return `least_tau`, or raise an error that says why there is none.
+    """Return `least_tau`, or raise an error that says why no threshold exists.
 
     Parameters
     ----------
     delta, unit, target
         As for `least_tau`.
     limit : float
-        What delta is when nothing new is ever released.
+        The delta if no new counter is ever released.
     least : str
         Name of the function that returns the least sigma.
 
@@ -298,7 +298,7 @@ def best_pair(
         found = rough(sigma_at(u), _ROUGH)
         return math.inf if found is None else found
 
-    # In one valley the least is before any point that is not below an earlier one.
+    # With one valley, the minimum lies before every point that is at least as high as an earlier one.
     if height(_FROM) <= height(_NEAR):
         return sigma_at(_FROM), tau_of(sigma_at(_FROM))
     low, high = _NEAR, _TO
@@ -329,7 +329,7 @@ class Calibration:
     rough : function
         The same in less time, to compare thresholds.
     gaussian : function
-        Of the noise: the delta if nothing new were ever released.
+        Of the noise: the delta if no new counter were ever released.
     deviation : function
         Of k and sigma: the standard deviation of all the noise of a count.
     least : str

@@ -20,7 +20,7 @@ All pairs with j = 0 have G alone, and all with s = 0 have R alone, which gives
 
     delta <= max( R(k), G(epsilon, Delta_k / sigma), max over 1 <= j < k of R(j) + G(epsilon, Delta_(k-j) / sigma) ).
 
-The first two are attained. So wherever none of the mixed terms is greater than they are, the bound is the exact delta.
+The first two are attained. So if no mixed term is greater than both, the bound is the exact delta.
 """
 
 from __future__ import annotations

@@ -10,8 +10,8 @@ that both variances are rationals. Nothing is lost: the proofs hold for every ga
 *The Gaussian part (Lemma 19).* Let a user add 1 to l of s counters that are above 0 with and without them. All s values
 ``2 H_i - 1`` against ``2 H'_i`` and one further entry 1 against 0 differ by 1 each, so that the sum of squared
 differences over variances is ``s / (4 sigma^2) + gamma / (4 sigma^2)``, and adding the s values to the further one
-gives back what is released: ``rho = (k + gamma) / (8 sigma^2)`` at most. With integer steps in place of half ones there
-is no such middle, and that rho is false.
+gives back what is released: ``rho = (k + gamma) / (8 sigma^2)`` at most. With integer steps in place of half steps the
+values ``2 H_i - 1`` do not exist, and that rho is false.
 
 *New counters.* n of the counters are 0 without the user and 1 with, at most k. Where none of their noises exceeds tau,
 none of them is released, and the probability of the other case E is added to delta (Theorem 21). By Jensen's inequality

@@ -6,7 +6,7 @@ Gaussian for differential privacy*, J. Privacy and Confidentiality 12, 2022). Th
 Weights ``exp(-m^2 / (2 v))`` are whole numbers over a power of two, twice: rounded down all the way, and rounded up
 all the way. The ratio of neighbouring weights is ``exp(-(2 m + 1) / (2 v))``, and the ratio of neighbouring ratios the
 constant ``exp(-1 / v)``: from bounds of the two exponentials (Arb) every step is a product of non-negative integers
-whose low bits are dropped, or dropped and one added. So the truth is between the two whatever they are. As the ratios
+whose low bits are dropped, or dropped and one added. So the true weight is always between the two. As the ratios
 fall, a geometric series bounds all weights beyond the table.
 
 Samples are inverses of the cumulative distribution, with the digits of a uniform number drawn only as they are needed.

@@ -55,7 +55,7 @@ class Tails:
 
     @property
     def furthest(self) -> int:
-        """Beyond this sum the tables hold nothing but their bound of the rest."""
+        """The sum beyond which the tables have only their bound of the rest."""
         return len(self.own.low) + len(self.common.low)
 
     def exceeded(self, analysis: str) -> Callable[[int], Fraction]:
@@ -81,7 +81,7 @@ class Tails:
         """Return an upper bound of Lemma 20 at its best split of a threshold of 0 or more."""
         if threshold < 0:
             return Fraction(1)
-        threshold = min(threshold, self.furthest)  # more is not seen by the tables
+        threshold = min(threshold, self.furthest)  # the tables end there
         first = self._best_split(threshold)
         beyond = sum(self.common.high[first + 1 :]) + self.common.rest
         common = Fraction(beyond, self.common.total_low)

@@ -28,7 +28,7 @@ _CLOSE = 1 + 2.0**-40  # a bound this close to what is attained is not refined
 
 
 def rounded_up(compute: Callable[[], Ball]) -> float:
-    """Return a float that is not below a probability, neither as a double nor as the decimal that it prints.
+    """Return a float that is at least a probability, both as a double and as the decimal that it prints.
 
     Parameters
     ----------

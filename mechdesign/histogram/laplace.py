@@ -6,7 +6,7 @@ have one distribution), and each falls into every bin with a probability of at l
 
     epsilon(b) = 2/b - log(1 - alpha + alpha exp(2/b)),
 
-whatever k and n are (HP Theorem 4). A record of the rarest bin leaks that much where its noisy count is n or more and
+for every k and n (HP Theorem 4). A record of the rarest bin leaks that much where its noisy count is n or more and
 all others are 0 or less. alpha = 0 is bounded differential privacy (one record is replaced): 2/b.
 
 The analysis is for real numbers: floats, which a program adds, have gaps that may tell more.
@@ -45,13 +45,13 @@ def least_bin_probability(ball: L1Ball) -> Fraction:
     too large for it.
 
     The ball must not come from the records that are to be released: the noise would depend on them. Use public
-    counts or an earlier sample. With ``L1Ball.from_counts(counts, delta=delta)`` the guarantee holds but for a
-    probability of delta over that sample.
+    counts or an earlier sample. With ``L1Ball.from_counts(counts, delta=delta)`` the guarantee holds with probability
+    ``1 - delta`` over that sample.
 
     Parameters
     ----------
     ball : L1Ball
-        What is known of the distribution of a record over the bins.
+        The priors: distributions of a record over the bins.
 
     Returns
     -------
@@ -161,7 +161,7 @@ def _checked_alpha(value: object) -> Fraction:
 def laplace_epsilon_quadratic(scale: object, alpha: object) -> float:
     """Return the looser bound ``2 (1 - alpha) / b + 2 alpha^2 / b^2``, in nats (HP Theorem 4, second bound).
 
-    For comparison only. It tells that the leakage falls by a factor of about ``1 - alpha``; for b < alpha it is worse
+    For comparison only. It shows that the leakage falls by a factor of about ``1 - alpha``; for b < alpha it is worse
     than `laplace_dp_epsilon`.
 
     Parameters
@@ -263,7 +263,7 @@ class LaplacePlan(Plan):
     scale, alpha : Fraction
         Scale of the noise, and the least probability of a bin.
     estimated : bool
-        Whether delta is the probability that the samples behind alpha misled.
+        Whether delta is the probability that alpha, estimated from samples, is too large.
     known_bins : tuple of str or None
         The bins of the ball that alpha comes from; a histogram must have the same.
 

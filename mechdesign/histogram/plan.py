@@ -39,7 +39,7 @@ class Noisy:
     counts : float array
         Their noisy values.
     subtracted : float or None
-        The noisy value of what was subtracted from all counts, where it is released.
+        The noisy value of the count that was subtracted from all others, if it is released.
     """
 
     kept: Integers
@@ -112,7 +112,7 @@ class Plan(ABC):
     epsilon : Epsilon
         In nats.
     delta : Fraction
-        Not below the one that the analysis proves.
+        At least the delta that the analysis proves.
     analysis : str
         How epsilon and delta follow from the noise.
     """
@@ -122,7 +122,7 @@ class Plan(ABC):
     drawn: ClassVar[Noise]
     """How the noise is drawn."""
     neighbours: ClassVar[str]
-    """Which data sets the release does not tell apart."""
+    """Which data sets count as neighbours."""
     not_protected: ClassVar[tuple[str, ...]]
     """What the guarantee does not cover."""
     meanings: ClassVar[Mapping[str, str]]

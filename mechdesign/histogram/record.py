@@ -35,7 +35,7 @@ class ReleaseRecord:
     delta : float
         Not below the one that the analysis proves.
     neighbours : str
-        Which data sets the release does not tell apart.
+        Which data sets count as neighbours.
     noise : str
         ``"continuous"`` (floating point numbers, while the analysis is for real ones), ``"discrete"`` or ``"none"``.
     analysis, source : str

@@ -75,9 +75,9 @@ def release(
     Raises
     ------
     InputError
-        For counts that are not a histogram or have more counters above 0 than the plan allows, for bins other than
-        those of the plan, and for continuous noise that is not allowed. A refusal depends on the data: do not publish
-        it.
+        For counts that are not a histogram or have more counters above 0 than the plan allows, for bins that differ
+        from those of the plan, and for continuous noise that is not allowed. A refusal depends on the data: do not
+        publish it.
 
     Examples
     --------

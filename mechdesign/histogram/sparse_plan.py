@@ -37,7 +37,7 @@ def sparse_options(k: str, *more: Option) -> tuple[Option, ...]:
 
 @dataclass(frozen=True)
 class Analyses:
-    """The functions of a mechanism, which have one signature whatever the noise is, and its proved analyses.
+    """The functions of a mechanism, with the same signature for every noise, and its proved analyses.
 
     Attributes
     ----------
@@ -170,7 +170,7 @@ class SparsePlan(Plan):
         return {"k": self.k, "sigma": self.sigma, "tau": self.tau}
 
     def above(self, support: Integers, noisy: Floats) -> Noisy:
-        """Return what is above ``1 + tau``, strictly; the float next to that is not below it."""
+        """Return the counts strictly above ``1 + tau``, compared with a float that is at least this number."""
         kept = noisy > float_up(1 + self.tau)
         return Noisy(support[kept], noisy[kept])
 

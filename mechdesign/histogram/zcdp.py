@@ -68,7 +68,7 @@ def converted(rho: Fraction, epsilon: Epsilon, conversion: str) -> float:
 
 
 def _least_order(rho: float, epsilon: float) -> float:
-    """Return about the order, minus 1, at which the conversion is best; every other is valid too.
+    """Return approximately the order, minus 1, at which the conversion is best; every other order is valid too.
 
     The logarithm of delta is convex in the order: its derivative rises.
     """

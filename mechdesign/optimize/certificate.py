@@ -1,6 +1,6 @@
 """The certificate of global optimality: a dual vector from which an upper bound follows.
 
-For any lambda whatever, every mechanism of the polytope has utility at most
+For any lambda, every mechanism of the polytope has utility at most
 
     sum_i lambda_i + r,   r = max { mu(v) - <lambda, v> : v in the column cone, <P, v> = 1 },
 
@@ -55,21 +55,21 @@ class Certificate:
 
 
 def certify(problem: DesignProblem, multipliers: ArrayLike, pricing: Pricing | None = None) -> Certificate:
-    """Compute the upper bound that a dual vector proves, from that vector alone.
+    """Return the upper bound that a dual vector proves, computed from that vector alone.
 
     Parameters
     ----------
     problem : DesignProblem
         For epsilon = 0 the only column is the constant one.
     multipliers : array, shape (N,)
-        lambda; a poor one gives a poor bound, never a false one.
+        lambda; a poor lambda gives a weak bound, but never a false one.
     pricing : Pricing, optional
-        Exact pricing made for the problem before; by default `pricing_for` chooses one.
+        Exact pricing that was made for this problem; by default `pricing_for` chooses one.
 
     Raises
     ------
     InputError
-        If lambda has not N finite entries.
+        If lambda does not have N finite entries.
     LimitError
         If no exact pricing covers the problem.
 
@@ -98,7 +98,7 @@ def full_disclosure(problem: DesignProblem) -> float:
     """Return the utility of releasing the data unchanged, rounded up, which no mechanism exceeds.
 
     mu is sublinear, so ``mu(v) <= sum_i v_i mu(1_i)``: with ``lambda_i = mu(1_i)`` no reduced cost is
-    positive, whatever the cone. For gains the sum is exact and rounded once.
+    positive, for any cone. For gains the sum is exact and rounded once.
 
     Examples
     --------
@@ -112,7 +112,7 @@ def full_disclosure(problem: DesignProblem) -> float:
     P = problem.uncertainty.prior
     likely = P > 0
     if any(p > 0 for p, held in zip(problem.uncertainty.center, likely.tolist(), strict=True) if not held):
-        return math.inf  # a probability that floats round to 0 may add any amount to the utility
+        return math.inf  # a symbol whose probability floats round to 0 may add any amount to the utility
     columns = np.eye(P.size)[:, likely] / P[likely]
     upper = P[likely] * problem.utility.mu_up(columns, P, 4 * _EPS * columns)
     total = math.fsum(upper.tolist())
@@ -135,7 +135,8 @@ def padded(problem: DesignProblem, upper_bound: float) -> float:
     """Return a bound with room for the rounding of a second computation on another machine."""
     utility, known = problem.utility, problem.uncertainty
     if utility.polyhedral is not None:
-        # All mechanisms lie between what is gained without and with the data, whatever both have in common.
+        # The gain of every mechanism lies between the gains without and with the data. A part of the gains that both
+        # have in common does not matter.
         spread = -float((utility.polyhedral.shortfalls(known.size) @ known.prior).max())
     else:
         spread = abs(full_disclosure(problem))

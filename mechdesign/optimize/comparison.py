@@ -1,4 +1,4 @@
-"""A design beside k-ary randomized response and the best mechanism under local differential privacy."""
+"""A design compared with k-ary randomized response and the best mechanism under local differential privacy."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Comparison:
     best_ldp : Design or None
         The certified optimum for every prior; None if it cannot be computed exactly.
     best_ldp_missing : str
-        Why `best_ldp` is None; empty if it is not.
+        The reason why `best_ldp` is None; empty if there is a design.
     value : float
         Utility of the mechanism or the design that was compared. A mechanism may have less utility than the design.
     """
@@ -49,7 +49,7 @@ def compare(
     time_limit: float | None = None,
     report: Callable[[str], None] | None = None,
 ) -> Comparison:
-    """Return a design beside k-ary randomized response and the best LDP mechanism at the same epsilon.
+    """Compare a design with k-ary randomized response and the best LDP mechanism at the same epsilon.
 
     Parameters
     ----------
@@ -76,7 +76,8 @@ def compare(
     Raises
     ------
     InputError
-        For something else, a mechanism without a claim where no utility is given, or a utility beside a problem.
+        For an object of another type, a mechanism without a claim if no utility is given, or a utility together with a
+        problem.
     """
     problem = _problem_of(compared, utility)
     prior = problem.uncertainty.center

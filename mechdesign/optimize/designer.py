@@ -48,7 +48,7 @@ def design(
     Parameters
     ----------
     problem : DesignProblem
-        What is known, promised and wanted.
+        The set of priors, epsilon and the utility.
     tol : float
         `Design.certified` asks for ``gap <= tol * max(|value|, 1e-3)``.
     bits : int
@@ -56,8 +56,8 @@ def design(
     title : str
         Kept in the mechanism's provenance.
     time_limit : float, optional
-        Seconds after which column generation stops, as it does on an interrupt (Ctrl-C): the best mechanism so
-        far is then returned with its true gap, and is not `certified`. Proof and bound take additional time. The
+        Seconds after which column generation stops, as it does on an interrupt (Ctrl-C). The best mechanism so far
+        is then returned with its true gap, and is not `certified`. Proof and bound take additional time. The
         other methods take seconds, have no intermediate results and ignore the limit.
     report : callable, optional
         Called with one line whenever a longer step begins.
@@ -124,7 +124,7 @@ def design(
 
 
 def _deadline(time_limit: object) -> float | None:
-    """Return when to stop, in terms of `time.monotonic`."""
+    """Return when to stop, as a time of `time.monotonic`."""
     if time_limit is None:
         return None
     if isinstance(time_limit, bool) or not isinstance(time_limit, Real) or not float(time_limit) >= 0:
@@ -139,7 +139,7 @@ def _solve(
     known, utility = problem.uncertainty, problem.utility
     if problem.epsilon.exp_down == 1:
         ones = np.ones((known.size, 1))
-        # The constant column is all there is, so any multipliers that sum to its utility are tight.
+        # Only the constant column is allowed, so any multipliers that sum to its utility are tight.
         multipliers = known.prior * utility.value(ones, known.center)
         return Solution(ones, multipliers, 1, 0), "constant mechanism (epsilon = 0)", None
     effective = effective_exp_epsilon(problem)
@@ -156,7 +156,7 @@ def _solve(
 
 
 def _closed_form(problem: DesignProblem, value: float, bound: float) -> ClosedFormCheck | None:
-    """Return the best closed form beside the value; one proved optimal comes first."""
+    """Return the best closed form compared with the value; a form that is proved optimal is preferred."""
     forms = closed_forms(problem)
     if not forms:
         return None
@@ -171,5 +171,5 @@ def _closed_form(problem: DesignProblem, value: float, bound: float) -> ClosedFo
 
 
 def _exact(problem: DesignProblem) -> bool:
-    """Return whether the problem asks for every mechanism with the guarantee, not for fewer as printed."""
+    """Return whether the problem is about all mechanisms with the guarantee; the ball as printed has fewer."""
     return problem.uncertainty.exact_set is problem.uncertainty

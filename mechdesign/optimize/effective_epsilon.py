@@ -13,10 +13,10 @@ A mechanism for a smaller epsilon is private for a larger one; what it loses sho
 
 
 def effective_exp_epsilon(problem: DesignProblem) -> float:
-    """Return exp(epsilon), rounded up, or the least number with which every column is allowed, if that is less.
+    """Return exp(epsilon), rounded up, or the least number for which every column is allowed, if that is less.
 
-    ``max v <= e h(v)`` holds for all v once it does for the columns of a single symbol, because h is
-    concave. From there on a larger epsilon changes nothing.
+    ``max v <= e h(v)`` holds for all v if it holds for the columns of a single symbol, because h is concave. For such
+    an e, a larger epsilon allows no further column.
 
     Examples
     --------

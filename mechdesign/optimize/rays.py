@@ -38,7 +38,7 @@ class RayList(Protocol):
 
     @property
     def kinds(self) -> str:
-        """Every kind there may be, a letter each."""
+        """All kinds that can occur, one letter for each."""
 
     @property
     def held_kinds(self) -> str:
@@ -51,7 +51,7 @@ class RayList(Protocol):
         """Yield the columns of some kinds, each chunk with how far its entries may be from those of their rays."""
 
     def count(self, kinds: str) -> int:
-        """Return how many columns there are of some kinds, or a few more."""
+        """Return the number of columns of some kinds, or slightly more."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class Rays:
 
     @property
     def held_kinds(self) -> str:
-        """D where there are no others, else A and B."""
+        """D if every ray is of this kind, else A and B."""
         return "D" if self._cone.only_d else "AB"
 
     @cached_property
@@ -105,23 +105,23 @@ class Rays:
         return mass
 
     def _takes_from_all_of(self, mass: Floats) -> NDArray[np.bool_]:
-        """Return where a set is heavy enough for eq. (97) to be exact, so that kinds A and B are extreme."""
+        """Return which sets are heavy enough for eq. (97) to be exact, so that kinds A and B are extreme."""
         if not self._cone.has_cd:
             return np.ones(mass.shape, dtype=bool)
         return mass >= self._cone.t - RAY_EDGE
 
     def of_kinds(self, kinds: str) -> Iterator[Floats]:
-        """Yield the rays of some kinds in chunks of shape (N, k), k <= 32768 or thereabouts."""
+        """Yield the rays of some kinds in chunks of shape (N, k), with k up to about 32768."""
         for columns, _ in self.with_errors(kinds):
             yield columns
 
     def with_errors(self, kinds: str) -> Iterator[tuple[Floats, Floats]]:
         """Yield the rays of some kinds, each chunk with how far its entries may be from those of their rays.
 
-        Every entry has a few units of rounding relative to itself. The entry x of kind B is also divided by
-        P_f, and m of kind A by at least P_i and t for any symbol i that has it, so that rounding weighs more
-        the rarer a symbol is; in kind C a difference is multiplied by e. But x is between 0 and c, and m between
-        0 and 1 once it is scaled, as they are and as they are computed.
+        Every entry has a relative rounding error of a few units. The entry x of kind B is also divided by P_f, and m of
+        kind A by at least P_i and t for any symbol i that has it, so that the rarer a symbol is, the greater the error;
+        in kind C a difference is multiplied by e. But x is between 0 and c, and the scaled m between 0 and 1, in theory
+        and as computed.
         """
         everything = (1 << self.ball.size) - 1
         unit = 2 * (self.ball.size + 8) * float(np.finfo(float).eps)
@@ -156,7 +156,7 @@ class Rays:
             total += self._sets_a.size if "A" in kinds else 0
             total += sum(sets.size for _, sets in self._sets_b()) if "B" in kinds else 0
             if "C" in kinds:
-                # Not above: pairs are counted before the condition on b.
+                # An upper bound: pairs are counted before the condition on b.
                 members = np.bitwise_count(self._rare_sets)
                 total += int((2.0 ** (self.ball.size - members.astype(float))).sum())
         if "D" in kinds:
@@ -177,7 +177,7 @@ class Rays:
         rest: Floats = self._cone.left_by(mass)
         kept = (rest >= -RAY_EDGE) & self._takes_from_all_of(mass)
         if self._cone.t == 0:
-            # Between these two a ray of kind A is a sum of rays of kind B.
+            # For sets between these two a column of kind A is a sum of rays of kind B.
             kept &= (np.bitwise_count(sets) == self.ball.size - 1) | (np.abs(rest) <= RAY_EDGE)
         return sets[kept]
 

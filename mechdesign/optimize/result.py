@@ -12,7 +12,7 @@ from mechdesign.problem import DesignProblem
 
 @dataclass(frozen=True)
 class ClosedFormCheck:
-    """The mechanism of a theorem, beside the one that was found numerically.
+    """The mechanism of a theorem, compared with the one that was found numerically.
 
     Attributes
     ----------

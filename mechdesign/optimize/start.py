@@ -15,7 +15,7 @@ from mechdesign.uncertainty import L1Ball
 from mechdesign.utility import FInformation
 
 _ORDERS = 16
-_FEW_ORDERS, _LARGE = 2, 256  # beyond so many symbols a larger first program costs more than it saves
+_FEW_ORDERS, _LARGE = 2, 256  # for more symbols a larger first program costs more than it saves
 _LENGTHS = np.linspace(0.02, 1.0, 99)
 
 
@@ -26,7 +26,7 @@ class _Family:
     Attributes
     ----------
     cone : L1Cone
-        Of the ball.
+        The cone of the ball.
     is_d : bool
         Which of the two kinds.
     """
@@ -67,17 +67,17 @@ class _Family:
 
 
 def _families(ball: L1Ball, exp_epsilon: float) -> list[_Family]:
-    """Return those of the kinds A and D that the cone has."""
+    """Return the families of kinds A and D, as far as the cone has them."""
     cone = L1Cone.of(ball, exp_epsilon)
     families = [] if cone.only_d else [_Family(cone, is_d=False)]
     return [*families, _Family(cone, is_d=True)] if cone.has_cd else families
 
 
 def start_columns(ball: L1Ball, exp_epsilon: float, utility: FInformation) -> Floats:
-    """Return columns of the cone, some of which sum to (1,...,1) with weights, shape (N, k), ``<P, v> = 1``.
+    """Return columns of the cone, shape (N, k), ``<P, v> = 1``; a weighted sum of some of them is (1,...,1).
 
-    The constant column, and columns of balanced sets of the mass that has the greatest utility, for each
-    two-valued kind of rays.
+    They are the constant column, and for each two-valued kind of rays the columns of balanced sets of the mass that has
+    the greatest utility.
 
     Examples
     --------
@@ -97,12 +97,12 @@ def start_columns(ball: L1Ball, exp_epsilon: float, utility: FInformation) -> Fl
         heavy = np.setdiff1d(present, light)
         columns += [family.columns(shares, length) for shares in _shares(P, present, length)]
         if heavy.size and P[heavy].max() <= family.most and P[light].sum() >= length:
-            # Heavy symbols may also be held whole, each alone.
+            # A heavy symbol may also be a whole set by itself.
             columns += [family.columns(shares, length) for shares in _shares(P, light, length)]
             columns += [family.columns(np.eye(P.size)[:, [i]], float(P[i])) for i in heavy]
     held = np.hstack(columns)
     result: Floats = held / (P @ held)
-    # Symbols without mass may take any value between; 1 in all columns gives them rows that sum to 1.
+    # Symbols without mass may take any value between the two; with 1 in all columns their rows sum to 1.
     result[P <= 0] = 1.0
     return result
 
@@ -128,7 +128,7 @@ def _ranks(prior: Floats) -> list[NDArray[np.int64]]:
 
 
 def center_multipliers(ball: L1Ball, exp_epsilon: float, utility: FInformation) -> list[Floats]:
-    """Return multipliers that may give good bounds to begin with.
+    """Return multipliers that may give good first bounds.
 
     Zeros give the greatest utility of any column. The other multipliers are the slopes of chords: where the values
     of columns at symbol i lie between 0 and u_i, a convex f is below its chord, so that ``sum_i P_i f(v_i)`` is at

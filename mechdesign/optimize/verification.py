@@ -14,7 +14,7 @@ from mechdesign.optimize.certificate import Certificate, certify
 from mechdesign.optimize.result import within
 from mechdesign.problem import DesignProblem
 
-_MOST_SYMBOLS = 3_000  # pricing holds matrices of symbols by symbols: at so many they take a gigabyte and a half
+_MOST_SYMBOLS = 3_000  # pricing holds matrices of symbols by symbols, which take 1.5 gigabytes for so many
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,4 +109,4 @@ def _rounding(problem: DesignProblem, matrix: Floats, value: float) -> float:
     columns = matrix[:, masses > 0] / masses[masses > 0]
     upper = problem.utility.mu_up(columns, P, 4 * float(np.finfo(float).eps) * columns)
     error = float(masses[masses > 0] @ upper) - value
-    return 2 * error if 0 < error < np.inf else 0.0  # what overflows leaves no room
+    return 2 * error if 0 < error < np.inf else 0.0  # an error that overflows allows no difference

@@ -27,8 +27,8 @@ def alike(masses: Iterable[Hashable]) -> list[list[int]]:
 def averaged(multipliers: Floats, groups: Sequence[Sequence[int]]) -> tuple[Floats, float]:
     """Return lambda averaged over symbols that are alike, and what to add to a bound that uses it.
 
-    Averaging leaves the sum as it is and never raises the greatest reduced cost, which is convex in lambda and
-    the same for every order of such symbols. But averages are rounded, so that their sum is not quite that of
+    Averaging does not change the sum and does not raise the greatest reduced cost, which is convex in lambda and the
+    same for every order of such symbols. But averages are rounded, so that their sum differs slightly from the sum of
     lambda, to which the reduced cost will be added.
 
     Examples

@@ -30,7 +30,7 @@ _MOST_BYTES = 1_500_000_000
 _MOST_CASES = 400
 _FEW_CASES = 5
 _MOST_BLOCKS, _FEW_BLOCKS = 400_000, 5_000
-_SMALL_TABLES = 20_000_000  # entries filled: then every symbol's own table is worth its columns
+_SMALL_TABLES = 20_000_000  # entries: up to so many, the columns of every symbol's own table are worth its time
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +111,7 @@ class CountPricing:
         if total > _MOST_ENTRIES:
             return False
         longest = self._capacity if self._three_values is None else total
-        # Tables of floats: one for each halving, and some that pricing works with; a bit for each item in an entry.
+        # There are tables of floats, one for each halving and some for pricing, and one bit for each item and entry.
         held = 8 * (size.bit_length() + 6) * longest + size * longest // 8
         return self.entries <= _MOST_ENTRIES and held <= _MOST_BYTES
 
@@ -125,7 +125,7 @@ class CountPricing:
         multipliers : array, shape (N,)
             lambda.
         thorough : bool
-            Whether the bound is to be exact, at the price of more tables; it always holds.
+            Whether the bound is to be exact, which takes more tables. Without it the bound holds too.
         """
         if beyond_floats(multipliers, self.exp_epsilon):
             return Price(np.inf, "multipliers beyond floats", 0)
@@ -157,7 +157,7 @@ class CountPricing:
             found.columns += covered.columns
         best = np.array(found.columns).T if found.columns else np.empty((self.ball.size, 0))
         for group in self._groups:
-            # Symbols of equal count may change places: lambda as it was given is least where values are greatest.
+            # Symbols of equal count are interchangeable: those of least given lambda get the greatest values.
             best[sorted(group, key=multipliers.__getitem__)] = -np.sort(-best[group], axis=0)
         return Price(found.upper + drift, self.method, looked_at, best)
 
@@ -200,7 +200,7 @@ class CountPricing:
                 found.add(self._column_between(kind, w, members, free[0]), float(costs[w]))
             else:
                 relaxed[k] = costs[w]
-        # Every symbol's own table costs little on small ones, and its column may help a linear program.
+        # If tables are small, each symbol's own table costs little, and its column may help a linear program.
         small = self.entries <= _SMALL_TABLES
         wanted = relaxed > -np.inf if small else (relaxed > found.reached) & thorough
         for k, table in leave_one_out(kins, wanted.tolist(), CheapestSets(self._capacity)):

@@ -19,14 +19,14 @@ _LEAST_MASS = 1e-290
 def pricing_for(uncertainty: UncertaintySet, exp_epsilon: float, utility: Utility) -> Pricing:
     """Return the exact pricing of a utility that is not polyhedral.
 
-    Few symbols have their rays listed. More are priced by subset-sum tables where the prior is a vector of counts
-    of a reasonable total, and otherwise by search near the fractional knapsack where listing them would take longer.
-    Hulls with too many rays for a list are priced by branch and bound.
+    For few symbols all rays are listed. For more symbols an l1 ball is priced by subset-sum tables if its prior is a
+    vector of counts of a moderate total, and otherwise by search near the fractional knapsack if a list would take
+    longer. Hulls with too many rays for a list are priced by branch and bound.
 
     Parameters
     ----------
     uncertainty : UncertaintySet
-        Any.
+        Any set of priors.
     exp_epsilon : float
         exp(epsilon), above 1.
     utility : Utility
@@ -60,7 +60,7 @@ def pricing_for(uncertainty: UncertaintySet, exp_epsilon: float, utility: Utilit
         try:
             return ListedPricing(check_listable(ball, exp_epsilon), utility)
         except LimitError:
-            pass  # too many of kinds C and D
+            pass  # there are too many rays of kinds C and D
     return KnapsackPricing(ball, exp_epsilon, information)
 
 

@@ -41,9 +41,10 @@ class Envelope:
     order : array of int
         The symbols with mass that may be in S, by cost for their mass, the least first.
     masses, costs : array, shape (k + 1,)
-        Of the first 0 to k of them, with the forced symbols and the symbols without mass that lower the cost.
+        Mass and cost of the first 0 to k of them, with the forced symbols and the symbols without mass that lower the
+        cost.
     slopes : array, shape (k,)
-        Between these: ``lambda_i / P_i`` of the symbols in `order`.
+        The slopes between these points: ``lambda_i / P_i`` of the symbols in `order`.
     """
 
     order: Indices
@@ -53,7 +54,7 @@ class Envelope:
 
     @classmethod
     def of(cls, P: Floats, multipliers: Floats, allowed: Masks, forced: Masks) -> Envelope:
-        """Return the envelope over the symbols that are allowed, with those that are forced in whole."""
+        """Return the envelope over the allowed symbols; every set contains the forced symbols entirely."""
         choice = allowed & ~forced
         likely = np.flatnonzero(choice & (P > 0))
         slopes = multipliers[likely] / P[likely]
@@ -88,10 +89,10 @@ class Envelope:
         return result
 
     def slope(self, piece: int) -> float:
-        """Return the slope of a piece, 0 where there is nothing to choose."""
+        """Return the slope of a piece, 0 if no symbol can be chosen."""
         return float(self.slopes[piece]) if self.slopes.size else 0.0
 
     def slope_at(self, mass: float) -> float:
-        """Return the slope on the way to a mass."""
+        """Return the slope just below a mass."""
         k = int(np.searchsorted(self.masses, mass)) - 1
         return float(self.slopes[min(max(k, 0), self.slopes.size - 1)]) if self.slopes.size else 0.0

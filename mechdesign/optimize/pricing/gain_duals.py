@@ -7,11 +7,11 @@ least r for which some y >= 0 and some prior Q in the set have
 
 because then ``<a - r P, v> <= max(v) (y / e) - y h(v) <= 0`` for every v of the cone. For an l1 ball y and Q
 come from a bisection over all guesses at once (`mechdesign.optimize.pricing.l1_ball_duals`), for other sets from a
-linear program for each guess. They are proposals: r is then computed from them, so that a poor proposal weakens
-the bound and cannot make it false.
+linear program for each guess. They are proposals, from which r is then computed: a poor proposal makes the bound
+weaker, but never false.
 
-Gains, P and lambda are rational, and what is left of them after the subtraction may be less than the rounding of
-either term. So a is computed from the rational numbers wherever it cancels, and all rounding is relative to a.
+Gains, P and lambda are rational, and their difference a may be smaller than the rounding error of either term. So a is
+computed from the rational numbers where the terms cancel, and all rounding errors are relative to a.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def price_by_guess(
     Parameters
     ----------
     uncertainty : UncertaintySet
-        Any set; its reference prior P must give mass to every symbol or the bound may be infinite.
+        Any set. If its reference prior P gives no mass to some symbol, the bound may be infinite.
     exp_epsilon : float
         exp(epsilon).
     utility : PolyhedralUtility
@@ -81,7 +81,7 @@ def _scaled_up(level: float, power: int) -> float:
 
 
 def _float_up(x: Fraction) -> float:
-    """Return a float that is not below a fraction: the next one, or infinity, or the lowest."""
+    """Return a float that is at least a fraction: the next one, or infinity, or the lowest float."""
     try:
         return float_up(x)
     except OverflowError:
@@ -101,7 +101,7 @@ def _duals(uncertainty: UncertaintySet, exp_epsilon: float, linear: Floats) -> I
 
 
 def _proved_level(a: Floats, P: Floats, y: float, Q: Floats, exp_epsilon: float) -> float:
-    """Return the level that y and a member Q prove; 0 replaces any y that is not a positive number."""
+    """Return the level that y and a member Q prove; a y that is not a positive number is replaced by 0."""
     if not (math.isfinite(y) and y > 0):
         y, Q = 0.0, P
     return _least_level(a, P, Q, y, exp_epsilon)
@@ -172,15 +172,15 @@ def _least_level(a: Floats, P: Floats, Q: Floats, y: float, exp_epsilon: float) 
 
 
 def _affordable(a: Floats, P: Floats, Q: Floats, y: float, exp_epsilon: float) -> tuple[float, Floats]:
-    """Return y and Q for which symbols without mass, whose terms no r lowers, leave room.
+    """Return y and Q that leave room beside the symbols without mass, whose terms do not depend on r.
 
-    Those of a solver may miss that by its tolerance. Any y, and any mixture of Q with P, proves a bound. Weight
-    added to y on P alone adds room, and does not change the terms of symbols without mass.
+    The y and Q of a solver may fail to do so by its tolerance. Any y, and any mixture of Q with P, proves a bound.
+    Weight added to y on P alone adds room, and does not change the terms of symbols without mass.
     """
     left = _room(a, P, Q, y, exp_epsilon)
     if left >= 0:
         return y, Q
-    # Room that is missing may be less than the distance of floats, so more is tried.
+    # The missing room may be less than the distance of floats, so increasing amounts are tried.
     for times in (2, 64, 4096):
         added = -times * exp_epsilon * left
         more, mixed = y + added, (y * Q + added * P) / (y + added)

@@ -1,7 +1,7 @@
 """The sets of symbols whose mass lies in a window and whose losses are small, from choices of either half.
 
-The choices of small loss of either half of the symbols are listed and sorted by mass, so that the pairs of a mass
-are found without going through all (Horowitz and Sahni, Journal of the ACM 1974).
+For each half of the symbols the choices of small loss are listed and sorted by mass, so that the pairs of a given mass
+are found without trying all pairs (Horowitz and Sahni, Journal of the ACM 1974).
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class Window:
 
 @dataclass(frozen=True)
 class _Options:
-    """Ways to choose from some symbols: the mass, the loss, and as bits which symbols are inside or at the top."""
+    """Choices from some symbols: their mass, their loss, and as bits the symbols inside and those at the top."""
 
     mass: Floats
     loss: Floats
@@ -125,7 +125,7 @@ def _group_options(group: list[int], P: Floats, losses: Losses) -> _Options:
             + np.where(inside > top, (inside - top) * losses.inside[i], 0.0)
             + (np.where(top > 0, top * losses.top[i], 0.0) if losses.top is not None else 0.0)
         )
-    # A loss that is not a number excludes no option.
+    # An option whose loss is NaN is kept.
     loss = np.where(np.isnan(loss), 0.0, loss)
     one = np.uint64(1)
     words = [(one << count.astype(np.uint64)) - one for count in (inside, top)]
@@ -184,7 +184,7 @@ def enumerate_sets(window: Window, groups: Sequence[list[int]], P: Floats, effor
         else:
             fixed.take(group, options)
     if not 0 <= limit < np.inf:
-        # Below 0 no set fits; a limit beyond floats excludes no set, so that there are sets left out.
+        # With a limit below 0 no set fits. An infinite limit excludes no set, so the sets are incomplete.
         return EnumeratedSets(limit < 0, iter(()))
     # Groups that lose least by a change are spread over the halves first; groups that lose too much stay as they are.
     free.sort(key=lambda entry: entry[0])
@@ -205,7 +205,7 @@ def enumerate_sets(window: Window, groups: Sequence[list[int]], P: Floats, effor
         complete = False
         if high - low < _NARROW:
             break
-        # Sets near the peak are worth more than some of all.
+        # If not all sets can be listed, those near the peak are the best choice.
         low, high = peak - (peak - low) / 4, peak + (high - peak) / 4
     return EnumeratedSets(complete, _sets(halves, fixed, pairs, pairs.within(low, high, effort.pairs)))
 
@@ -255,7 +255,7 @@ class _Half:
 
     @property
     def bits(self) -> int:
-        """How many symbols there are: a bit each."""
+        """How many symbols there are, each with one bit."""
         return len(self.symbols)
 
     def take(self, group: list[int], options: _Options) -> None:
@@ -309,7 +309,7 @@ class _Pairs:
             yield mine, allowed, first, np.maximum(until, first) - first
 
     def count(self, low: float, high: float) -> int:
-        """Return how many pairs have a mass between two numbers, or a few more."""
+        """Return the number of pairs with a mass between two numbers, or slightly more."""
         return sum(int(counts.sum()) for _, _, _, counts in self._ranges(low, high))
 
     def within(self, low: float, high: float, most: int) -> Iterator[tuple[Indices, Indices]]:

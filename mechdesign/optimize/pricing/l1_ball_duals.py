@@ -6,8 +6,9 @@ whose terms are zero. The condition of `mechdesign.optimize.pricing.gain_duals` 
 
     G(r) <= y / e,    y (1 - 1/e) <= r - sum_i a_i,    G(r - y) <= (t + 1/e) y,
 
-the first of them only inside the simplex, where no more than P_i is taken from symbol i. The third is slackest
-where the mass of ``{i : a_i > (r - y) P_i}`` crosses t + 1/e, whatever r is, so r is found by bisection.
+the first of them only for the ball cut with the simplex, where at most P_i is taken from symbol i. The third is
+slackest where the mass of ``{i : a_i > (r - y) P_i}`` crosses t + 1/e. This holds for every r, so r is found by
+bisection.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ def ball_duals(ball: L1Ball, exp_epsilon: float, linear: Floats) -> tuple[Floats
         levels = _least(conditions)
         weights, _ = conditions.weights(levels)
         if not ball.within_simplex and (ball.prior <= 0).any():
-            # Where symbols without mass use up all that can be moved, a member a little inside the ball needs more.
+            # If symbols without mass use all mass that can be moved, a member slightly inside the ball needs more.
             weights = weights * (1 + _LEEWAY)
         return levels, weights, _priors(ball, linear, levels, weights)
 
@@ -78,8 +79,8 @@ class _Conditions:
     within_simplex : bool
         Whether the first condition applies.
     total, steepest, room : arrays, shape (W,)
-        Sum of a; the s at which the third condition is slackest; where it grows slacker without end, the least y
-        that symbols without mass allow.
+        The sum of a; the s at which the third condition is slackest; and, where it grows slacker without end, the least
+        y that symbols without mass allow.
     """
 
     linear: Floats
@@ -126,7 +127,7 @@ def _least(conditions: _Conditions) -> Floats:
     """Return the least levels that satisfy the conditions, from above, by doubling and bisection."""
     total = conditions.total
     sizes = np.abs(conditions.linear).sum(axis=1) + np.finfo(float).tiny
-    # The constant column has <a, v> = sum a, so that no level is below.
+    # The constant column has <a, v> = sum a, so no level is below this sum.
     low, step = total - _EPS * sizes, sizes.copy()
     high: Floats = total + step
     for _ in range(_MOST_STEPS):
@@ -153,7 +154,7 @@ def _priors(ball: L1Ball, linear: Floats, levels: Floats, weights: Floats) -> Fl
     costs = linear - levels[:, None] * ball.prior + at_center
     taken = np.maximum(np.minimum(costs, at_center) if ball.within_simplex else costs, 0.0)
     given = np.maximum(-costs, 0.0)
-    # Symbols without mass come first: no level lowers what is left of their terms.
+    # Mass is moved to symbols without mass first, because their terms do not fall when the level rises.
     first = np.where(ball.prior > 0, 0.0, taken)
     others = taken - first
     from_first, from_others, to_all = (part.sum(axis=1, keepdims=True) for part in (first, others, given))

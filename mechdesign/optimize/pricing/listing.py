@@ -19,7 +19,7 @@ from mechdesign.utility import Utility
 
 _EPS = float(np.finfo(float).eps)
 _MOST_HELD_BYTES = 2 * 2**30
-_COPIES = 6  # of the held rays, that the linear program makes on its way through cvxpy to HiGHS
+_COPIES = 6  # of the held rays, made on the way to the linear program in HiGHS
 _MOST_PRICED = 100_000_000
 _MOST_ENTERING = 5_000
 _MOST_SYSTEMS = 60_000  # of equations, solved in rationals
@@ -78,7 +78,7 @@ def _rays_of_hull(hull: ConvexHull, exp_epsilon: float) -> HullRays:
             f"from {rays.systems:.1e} systems of equations (at most {_MOST_PRICED:.0e} from {_MOST_SYSTEMS:.0e}); "
             f"{_INSTEAD}"
         )
-    # The list is made here, so that a list beyond memory is refused here.
+    # The list is made now, so that a list beyond memory is refused now.
     rays.count(rays.kinds)
     return rays
 
@@ -157,8 +157,8 @@ def entering_columns(rays: RayList, utility: Utility, multipliers: Floats) -> tu
 def price_by_listing(rays: RayList, utility: Utility, multipliers: Floats) -> Price:
     """Return the greatest reduced cost over all extreme rays, rounded outward.
 
-    A ray's entries are known up to rounding (`Rays.with_errors`); the utility is bounded over that
-    neighbourhood, and the product with lambda is given its own allowance.
+    The entries of a ray are known up to rounding errors (`Rays.with_errors`). The utility is bounded over all entries
+    within these errors, and the error of the product with lambda is added.
 
     Parameters
     ----------

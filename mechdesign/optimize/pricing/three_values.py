@@ -43,7 +43,7 @@ class Peak:
     inner, outer : int
         Weights of S and T; -1 where none was found above the floor.
     attained : bool
-        Whether the bound is that of these weights, and not of blocks too many to split.
+        Whether the bound is that of these weights, and not that of blocks left unsplit because there were too many.
     """
 
     upper: float
@@ -129,13 +129,13 @@ class ThreeValues:
         Parameters
         ----------
         sets : AllowedSets
-            Those of one case.
+            The tables of one case.
         multipliers : array, shape (N,)
             lambda.
         floor : float
             Bounds at or below it are not looked for.
         most_blocks : int
-            Where more would have to be split, as on the plateaus that some utilities have, their bound is returned.
+            If more would have to be split, as on the plateaus that some utilities have, their bound is returned.
         """
         costs = _Costs(
             sets.inner.best[: self.heaviest_inner + 1],
@@ -155,7 +155,7 @@ class ThreeValues:
         bounds = bound(blocks)
         found: Peak | None = None
         while blocks.a.size:
-            # A dive into the best blocks alone finds a peak that most others are below.
+            # Splitting only the best blocks first finds a peak that is above the bound of most other blocks.
             dived = blocks.only(_greatest_few(bounds))
             while dived.width > 1:
                 dived = dived.finer(rows, across)
@@ -182,7 +182,7 @@ class ThreeValues:
         b_low, b_high = (first + b * width) / total, (first + np.minimum((b + 1) * width, costs.outer.size) - 1) / total
         g_low, g_high = np.maximum(self.cone.top_c(b_low), 1.0), np.maximum(self.cone.top_c(b_high), 1.0)
         q_low, q_high = b_low + (g_low - 1) * a_low, b_high + (g_high - 1) * a_high
-        # Relative to g, rounding weighs more where b and t nearly cancel.
+        # The relative error of g is greater where b and t nearly cancel.
         relative = 8 * EPS * (2 + (b_low + t) / np.maximum(b_low - t, 1 / e))
         f_on = greatest_between(self.utility, g_low / q_high * (1 - 2 * relative), g_high / q_low * (1 + 2 * relative))
         f_in = greatest_between(self.utility, (1 - relative) / q_high, (1 + relative) / q_low)

@@ -46,11 +46,11 @@ class CountedCone(L1Cone[float]):
         return CountedCone(ball.prior, t, exp_epsilon, ball.within_simplex, total=sum(ball.weights))
 
     def weight_up_to(self, mass: float) -> int:
-        """Return the greatest weight of a set of at most a mass; on the edge, rounding counts one more."""
+        """Return the greatest weight of a set of at most a mass; within rounding errors, the greater weight."""
         return min(int(np.floor(self.total * (mass + RAY_EDGE))), self.total)
 
     def weight_from(self, mass: float) -> int:
-        """Return the least weight of a set of at least a mass; on the edge, rounding counts one less."""
+        """Return the least weight of a set of at least a mass; within rounding errors, the smaller weight."""
         return max(int(np.ceil(self.total * (mass - RAY_EDGE))), 0)
 
 

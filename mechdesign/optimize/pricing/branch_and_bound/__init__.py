@@ -7,9 +7,9 @@ the cone. With ``q = <P, x>`` the reduced cost of the column x / q is ``G(x) / q
 
 F is jointly convex. On a box ``a <= x <= b``, ``q0 <= q <= q1`` it is at most the chord in x of the chords in q
 at both ends, which is bilinear: it has terms in x_i q. Their sum is ``kappa <P, x> q = kappa q^2``, bounded by
-tangents because kappa <= 0, plus what coordinates that were branched on differ from that, bounded by McCormick's
-inequalities. A linear program over X then bounds G. Where every x_i is at an end of its interval, and rays are 0
-or 1 at most symbols, nothing is lost by the chords in x; boxes are split where most is lost.
+tangents because kappa <= 0, plus the differences of the coordinates that were branched on, bounded by McCormick's
+inequalities. A linear program over X then bounds G. The chords in x are exact where x_i is at an end of its interval,
+and rays are 0 or 1 at most symbols; boxes are split where the chords lose most.
 
 The bound does not rest on the program's solution: for any weights y >= 0, rho and any prior Q of the set,
 ``y (<Q, x> - 1/e) >= 0`` and ``rho (<P, x> - q) = 0``, so that a linear function of x and q bounds G, whose greatest

@@ -17,7 +17,7 @@ CLOSE = 2e-10
 """The least difference of reduced costs that matters to the search."""
 _MOST_STEPS = 12
 _MOST_KEPT = 60
-_FLATTEST = 1e-6  # a slope is not asked for closer to zero, where it may be infinite
+_FLATTEST = 1e-6  # slopes are computed at this distance from zero at least, because they may be infinite at zero
 
 
 @dataclass(eq=False)

@@ -40,7 +40,7 @@ def price_by_boxes(
     multipliers : array, shape (N,)
         lambda.
     target : float
-        A bound that would do: the search ends once it is proved. Without it the search ends at the greatest
+        A bound that is good enough: the search ends when it is proved. Without a target the search ends at the greatest
         reduced cost.
     most_nodes : int
         The most boxes. The bound holds wherever the search ends, but is greater if it ends early.

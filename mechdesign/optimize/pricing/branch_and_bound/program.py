@@ -14,13 +14,13 @@ from mechdesign.uncertainty import UncertaintySet
 
 EPS = float(np.finfo(float).eps)
 OUTSIDE = 1e-9
-"""How far a solution may be outside of the cone and be a column all the same."""
+"""The greatest violation of the cone with which a solution still counts as a column."""
 _PENALTIES = (1e4, 1e7, 1e10)  # on leaving X or the interval of q, for costs of about 1
 
 
 @dataclass(frozen=True, eq=False)
 class Linear:
-    """An upper bound of G: ``constant + <slopes, x> + slope_of_q q - bend q^2``, size: of all that was added up."""
+    """An upper bound of G: ``constant + <slopes, x> + slope_of_q q - bend q^2``; size bounds all terms of its sums."""
 
     constant: float
     slopes: Floats
@@ -129,7 +129,7 @@ class BoxProgram:
         return bound, point
 
     def _proved(self, linear: Linear, box: Box, tangents: Floats, duals: Floats) -> float:
-        """Return the bound that dual values prove: any dual values prove one."""
+        """Return the bound that dual values prove; any dual values prove some bound."""
         z, rho, omega = np.maximum(duals[: self.rows], 0.0), float(duals[self.rows]), np.maximum(-duals[-3:], 0.0)
         y = max(0.0, -float(self.first @ z))
         Q = self.uncertainty.member_near(self.columns @ z / y) if y > 0 else self.prior

@@ -121,7 +121,7 @@ class Search:
         """Return the parts of a box that hold its rays, split where the relaxation loses most at its maximiser."""
         P, a, b, x = self.prior, box.lower, box.upper, box.point
         if x.max() < 1 - OUTSIDE:
-            # All multiples of a column have its reduced cost, so that boxes along them would be split for ever.
+            # All multiples of a column have the same reduced cost, so boxes along them would be split for ever.
             return [Box(_at(a, symbol), b, box.least, box.most, x) for symbol in np.flatnonzero(b == 1).tolist()]
         q = min(max(float(P @ x), box.least), box.most)
         width, span = b - a, box.most - box.least
@@ -130,7 +130,7 @@ class Search:
         of_x = P * ((1 - theta) * F_a + theta * F_b - F_x)
         (c_a, d_a), (c_b, d_b) = self._chords(a, box), self._chords(b, box)
         of_q = float(P @ ((1 - theta) * (c_a + d_a * q - F_a) + theta * (c_b + d_b * q - F_b)))
-        # What McCormick's inequalities lose at most; the tangents' loss is of the order of the chords'.
+        # The greatest loss of McCormick's inequalities; the loss of the tangents is of the order of the chords' loss.
         of_products = np.abs(P * (d_b - d_a)) * np.minimum(theta, 1 - theta) * min(q - box.least, box.most - q)
         lost = np.where(width > _THINNEST, np.nan_to_num(of_x + of_products, posinf=1e300), -1.0)
         where = int(np.argmax(lost))

@@ -48,7 +48,7 @@ class PricedCone:
 
     @cached_property
     def slip(self) -> float:
-        """How much the fractional knapsack may rise or fall within the error of a mass."""
+        """The greatest change of the fractional knapsack within the error of a mass."""
         P, sizes = self.cone.P, np.abs(self.multipliers)
         lost = (P > 0) & (self.unit > P)
         steepest = float((sizes / np.where(self.unit <= P, P, np.inf)).max())
@@ -93,12 +93,12 @@ class Choice:
         return replace(self.apart(symbol), forced=forced)
 
     def losses(self, against: Floats) -> Losses:
-        """Return the loss of symbols that are not where a slope wants them.
+        """Return the loss of each symbol in a place that differs from the one that a slope gives it.
 
         Parameters
         ----------
         against : array, shape (N,)
-            ``lambda_i - slope P_i``: the slope wants a symbol in the set where this is negative.
+            ``lambda_i - slope P_i``: the slope puts a symbol into the set where this is negative.
         """
         inside = np.where(self.allowed, np.maximum(against, 0.0), np.inf)
         out = np.where(self.forced, np.inf, np.where(self.allowed, np.maximum(-against, 0.0), 0.0))
@@ -182,7 +182,7 @@ class Kind(ABC):
         sets = [sure[None, :]]
         for held in (True, False):
             wanted = mass - own * held
-            # How many of the others fit: before a symbol's own rank as without it, and beyond as if it took no room.
+            # How many of the others fit: up to a symbol's own rank as without it, beyond that as if it had no mass.
             count = np.where(
                 envelope.masses[:-1] > wanted,
                 np.searchsorted(envelope.masses, wanted, side="right"),

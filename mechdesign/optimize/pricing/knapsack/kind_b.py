@@ -18,7 +18,7 @@ _SHARES = np.concatenate([[0.0], np.geomspace(1e-12, 0.5, 96)])
 
 
 class KindB(Kind):
-    """``c`` on S and x at a fractional symbol f that is not heavier than 1/c, whichever it is.
+    """``c`` on S and x at a fractional symbol f, which may be any symbol not heavier than 1/c.
 
     With x near 0 the mass of S is just below 1/c, and with x near c that of S and f together just above. So the sets
     T of mass about 1/c hold the supports of all columns above a level, up to their fractional symbols.
@@ -124,7 +124,7 @@ class KindB(Kind):
         common = mass * self.top + (1 - mass - own) * self.zero - c * cost - between * multiplier
         costs = common + own * np.asarray(self.priced.utility.f(between), dtype=float)
         uppers = common + own * self.priced.f(between, error) + np.abs(multiplier) * error + self.rounding
-        # One column of each set: others differ little from it.
+        # One column of each set is enough, because the others differ little from it.
         ranked = np.lexsort((-costs, rows))
         first = ranked[np.concatenate([[True], np.diff(rows[ranked]) > 0])]
 

@@ -134,7 +134,7 @@ class KindC(Kind):
         inner_slope = self.inner.slope(int(cells.inner.piece[peak]))
         outer_slope = self.outer.slope(int(cells.outer.piece[peak]))
         low, high = float(cells.outer.left[here].min()), float(cells.outer.right[here].max())
-        # What S costs beyond its slope counts g - 1 times, which is least where T is lightest.
+        # The loss of S counts g - 1 times, and g - 1 is least where T is lightest.
         times = float(self._g(np.array([low]))[0]) - 1
         losses = self._losses(multipliers - outer_slope * P, times * (multipliers - inner_slope * P))
         sizes = self.priced.size + abs(outer_slope) + abs(inner_slope)
@@ -143,7 +143,7 @@ class KindC(Kind):
         return Window(low - pad, high + pad, middle, limit, losses)
 
     def _losses(self, beyond: Floats, top: Floats) -> Losses:
-        """Return the loss of symbols that are not where the slopes of T and of S want them."""
+        """Return the loss of each symbol in a place that differs from the one that the slopes of T and S give it."""
         of_t, of_s = self.choice.losses(beyond), Choice(self.rare, self.raised, []).losses(top)
         return Losses(of_t.out + of_s.out, of_t.inside + of_s.out, of_t.inside + of_s.inside)
 

@@ -20,12 +20,12 @@ from mechdesign.utility import FInformation
 
 @dataclass(frozen=True, eq=False)
 class KnapsackPricing:
-    """Prices columns of the cone of an l1 ball, whatever its prior.
+    """Prices columns of the cone of an l1 ball with any prior.
 
     Attributes
     ----------
     ball : L1Ball
-        Any.
+        Any l1 ball.
     exp_epsilon : float
         exp(epsilon), above 1.
     utility : FInformation

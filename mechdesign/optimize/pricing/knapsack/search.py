@@ -16,13 +16,13 @@ from mechdesign.optimize.pricing.knapsack.kind_b_at import KindBAt
 from mechdesign.optimize.pricing.knapsack.kind_c import KindC
 from mechdesign.optimize.pricing.knapsack.kind_d import KindD
 
-_LEVELS = 6  # on the way down from the bound of the relaxation, each four times as far as the one before
+_LEVELS = 6  # below the bound of the relaxation, each four times as far from it as the one before
 _STEP = 4.0
 _GUESSED = Effort(1 << 10, 1 << 12, 1 << 10, 6)
 _QUICK = Effort(1 << 13, 1 << 15, 1 << 13, 20)
 _THOROUGH = Effort(1 << 18, 1 << 20, 1 << 16, 200)
 _CLOSE = 2e-11  # to the bound: as good as exact
-_WORTHWHILE = 0.05  # of the gap: what a split must take off the bound
+_WORTHWHILE = 0.05  # of the gap: the least by which a split must lower the bound
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +43,7 @@ class Search:
     Parameters
     ----------
     priced : PricedCone
-        What is searched.
+        The cone to be searched, with utility and multipliers.
     groups : list of lists of int
         Symbols of equal probability and equal multipliers.
 
@@ -96,7 +96,7 @@ class Search:
         return max(proved, self.found.upper)
 
     def _keep(self, batches: Iterable[Batch]) -> bool:
-        """Keep the best columns; return whether these were all that were asked for."""
+        """Keep the best columns; return whether no batch left columns out."""
         complete = True
         for batch in batches:
             self.looked_at += batch.looked_at
