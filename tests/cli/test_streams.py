@@ -19,11 +19,9 @@ needs_full = pytest.mark.skipif(not FULL.exists(), reason="no device that is alw
 
 
 @pytest.fixture
-def here(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("MECHDESIGN_TRACEBACK", raising=False)
-    (tmp_path / "counts.csv").write_text(COUNTS, encoding="utf-8")
-    return tmp_path
+def here(here):
+    (here / "counts.csv").write_text(COUNTS, encoding="utf-8")
+    return here
 
 
 @pytest.fixture

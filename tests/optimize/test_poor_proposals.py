@@ -11,7 +11,7 @@ import mechdesign as md
 from mechdesign.optimize.pricing import price_by_guess
 
 GAINS = [[3, 0, 1, 0], [0, 2, 0, 5], [1, 1, 1, -2]]
-PROPOSED_WHERE = "mechdesign.optimize.pricing.guesses.ball_duals"
+PROPOSED_WHERE = "mechdesign.optimize.pricing.gain_duals.ball_duals"
 SETS = {
     "known": md.L1Ball(["0.4", "0.3", "0.2", "0.1"]),
     "ball": md.L1Ball(["0.4", "0.3", "0.2", "0.1"], "0.3"),
