@@ -3,6 +3,7 @@
 import copy
 import pickle
 import threading
+from functools import cache
 
 import flint
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 import mechdesign as md
 
 BALL = md.L1Ball.from_counts({"a": 812, "b": 150, "c": 38}, delta="1e-9")
-DESIGN = md.design(md.DesignProblem(BALL, 1))
+PROBLEM = md.DesignProblem(BALL, 1)
 OBJECTS = [
     md.Epsilon.of("log(9/8)"),
     BALL,
@@ -19,12 +20,17 @@ OBJECTS = [
     md.MutualInformation(),
     md.HammingAccuracy(),
     md.ExpectedGain([[1, "1/3"], [0, 2]]),
-    DESIGN.problem,
-    DESIGN.mechanism.guarantee,
+    PROBLEM,
+    md.Guarantee(1, BALL),
 ]
 every_way = pytest.mark.parametrize(
     "again", [copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))], ids=["copy", "deepcopy", "pickle"]
 )
+
+
+@cache
+def designed():
+    return md.design(PROBLEM)
 
 
 @every_way
@@ -38,9 +44,9 @@ def test_values_come_back_equal(thing, again):
 
 @every_way
 def test_a_copied_mechanism_is_proved_anew_and_cannot_be_written(again):
-    copied = again(DESIGN).mechanism
-    np.testing.assert_array_equal(copied.numerators, DESIGN.mechanism.numerators)
-    assert copied.optimality == DESIGN.mechanism.optimality
+    copied = again(designed()).mechanism
+    np.testing.assert_array_equal(copied.numerators, designed().mechanism.numerators)
+    assert copied.optimality == designed().mechanism.optimality
     for array in (copied.numerators, copied.matrix, again(BALL).prior, again(OBJECTS[5]).matrix):
         with pytest.raises(ValueError, match="read-only"):
             array[...] = 0
@@ -49,7 +55,7 @@ def test_a_copied_mechanism_is_proved_anew_and_cannot_be_written(again):
 
 
 def test_a_pickle_of_a_false_mechanism_is_refused():
-    kind, arguments = DESIGN.mechanism.__reduce__()
+    kind, arguments = designed().mechanism.__reduce__()
     numerators = arguments[0].copy()
     numerators[:] = 0
     numerators[np.arange(3), [0, 1, 1]] = 2**48
@@ -59,7 +65,7 @@ def test_a_pickle_of_a_false_mechanism_is_refused():
 
 def test_a_dual_vector_is_copied():
     multipliers = np.zeros(3)
-    certificate = md.optimize.certify(DESIGN.problem, multipliers)
+    certificate = md.optimize.certify(PROBLEM, multipliers)
     multipliers[:] = 5
     assert certificate.multipliers.tolist() == [0, 0, 0]
 

@@ -13,6 +13,9 @@ PACKAGE = Path(mechdesign.__file__).parent
 MODULES = sorted(PACKAGE.rglob("*.py"))
 HOMES = {"uncertainty", "utility"}
 MOST_LINES = 450
+TESTS = sorted(Path(__file__).parent.rglob("*.py"))
+NOT_RUN = {"typing/sample.py", "typing/wrong.py"}  # only type checkers read them
+MAKERS = {"design", "Mechanism", "from_matrix"}
 
 
 def kinds(base):
@@ -89,3 +92,80 @@ def test_folders_of_tests_are_those_of_the_package():
     for folder in PACKAGE.iterdir():
         if folder.is_dir() and len(list(folder.glob("*.py"))) > 1:
             assert list((tests / folder.name).rglob("test_*.py")), folder
+
+
+def name_called(node):
+    return getattr(node.func, "id", getattr(node.func, "attr", None))
+
+
+def functions(tree):
+    return (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
+
+
+def makers(trees):
+    """The names in `MAKERS`, and those of functions in these modules that call one of them or one another."""
+    called = {}
+    for tree in trees:
+        for function in functions(tree):
+            if not any("composite" in ast.unparse(decorator) for decorator in function.decorator_list):
+                inside = {name_called(node) for node in ast.walk(function) if isinstance(node, ast.Call)}
+                called.setdefault(function.name, set()).update(inside)
+    found = set(MAKERS)
+    while more := {name for name, inside in called.items() if inside & found} - found:
+        found |= more
+    return found
+
+
+def called_at_import(tree, names):
+    """The lines of a module that call one of the names when the module is imported."""
+    found, waiting = [], list(tree.body)
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Call) and name_called(node) in names:
+            found.append(node.lineno)
+        if isinstance(node, ast.FunctionDef):
+            waiting += [*node.decorator_list, *node.args.defaults, *filter(None, node.args.kw_defaults)]
+        elif isinstance(node, ast.If) and "__main__" in ast.unparse(node.test):
+            waiting += node.orelse
+        elif not isinstance(node, ast.Lambda):
+            waiting += ast.iter_child_nodes(node)
+    return found
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "X = md.design(p)",
+        "@mark('m', [Mechanism(N, 2, g)])\ndef test(m): ...",
+        "def f(x=md.Mechanism.from_matrix(V, g)): ...",
+        "def f():\n    yield design(p)\ndef g():\n    return f()\nX = [*g()]",
+        "class Test:\n    x = {'a': design(p)}",
+    ],
+)
+def test_a_design_at_import_is_seen(source):
+    tree = ast.parse(source)
+    assert called_at_import(tree, makers([tree]))
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def f():\n    return design(p)",
+        "X = lambda: md.Mechanism(N, 2, g)",
+        "X = f(md.Mechanism)\nY = md.DesignProblem(s, 1)",
+        "if __name__ == '__main__':\n    design(p)",
+        "@st.composite\ndef f(draw):\n    return design(p)\n@given(f())\ndef test(m): ...",
+    ],
+)
+def test_a_design_in_a_function_is_not_one_at_import(source):
+    tree = ast.parse(source)
+    assert not called_at_import(tree, makers([tree]))
+
+
+def test_no_module_of_tests_makes_a_mechanism_at_import():
+    tests = Path(__file__).parent
+    trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in TESTS}
+    helpers = [tree for path, tree in trees.items() if path.parent.name == "helpers"]
+    for path, tree in trees.items():
+        if path.relative_to(tests).as_posix() not in NOT_RUN:
+            assert not called_at_import(tree, makers([tree, *helpers])), path

@@ -1,31 +1,23 @@
 import json
+from functools import partial
 
 import numpy as np
 import pytest
 
 import mechdesign as md
-from mechdesign.cli.main import run
 
-WARNER = md.Mechanism(
-    np.array([[3, 1], [1, 3]]),
-    2,
-    md.Guarantee(md.Epsilon.of("log(3)"), md.L1Ball([0.5, 0.5], radius=2, labels=["no", "yes"])),
-)
+
+@pytest.fixture(scope="module")
+def warner():
+    ball = md.L1Ball([0.5, 0.5], radius=2, labels=["no", "yes"])
+    return md.Mechanism(np.array([[3, 1], [1, 3]]), 2, md.Guarantee(md.Epsilon.of("log(3)"), ball))
 
 
 @pytest.fixture
-def command(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
+def command(command, warner, monkeypatch):
     monkeypatch.setenv("COLUMNS", "140")
-    monkeypatch.setattr("mechdesign.cli.progress._PATIENCE", 1e6)
-    WARNER.save("warner.json")
-
-    def run_command(*arguments):
-        status = run(["audit", *map(str, arguments)])
-        captured = capsys.readouterr()
-        return status, captured.out, captured.err
-
-    return run_command
+    warner.save("warner.json")
+    return partial(command, "audit")
 
 
 def broken(monkeypatch):
@@ -46,13 +38,13 @@ def test_a_true_sampler(command):
     assert "no proof of privacy" in facts["verdict"]
 
 
-def test_json(command):
+def test_json(command, warner):
     status, out, err = command("warner.json", "--samples", 50_000, "--failure-probability", "1e-12", "--json")
     assert (status, err) == (0, "")
     record = json.loads(out)
     assert record["schema"] == "mechdesign/audit/1"
     assert record["consistent"] is True
-    assert 0.85 < record["lower_bound"] < record["leakage"] == WARNER.leakage
+    assert 0.85 < record["lower_bound"] < record["leakage"] == warner.leakage
     assert (record["output"], record["input"]) in {("y1", "no"), ("y2", "yes")}
     assert record["samples"] == [25_000, 25_000]
     assert record["failure"] == 1e-12

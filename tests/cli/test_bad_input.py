@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from mechdesign import Epsilon, Guarantee, InputError, L1Ball, Mechanism, MutualInformation
-from mechdesign.cli.main import run
 from mechdesign.data.counts import count_column, read_counts
 from mechdesign.mechanism import Optimality
 
@@ -15,22 +14,18 @@ EPSILON = ["--epsilon", "1"]
 
 
 @pytest.fixture
-def refused(tmp_path, monkeypatch, capsys):
+def refused(here, command):
     """Run a command that is to fail, and return its message."""
 
     def run_refused(arguments, usage=False):
-        monkeypatch.chdir(tmp_path)
-        monkeypatch.delenv("MECHDESIGN_TRACEBACK", raising=False)
-        monkeypatch.setattr("mechdesign.cli.progress._PATIENCE", 1e6)
-        before = {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()}
-        status = run(arguments)
-        captured = capsys.readouterr()
-        lines = captured.err.splitlines()
-        assert (status, captured.out) == (2, ""), captured.err
+        before = {path.name: path.read_bytes() for path in here.iterdir() if path.is_file()}
+        status, out, err = command(*arguments)
+        lines = err.splitlines()
+        assert (status, out) == (2, ""), err
         assert len(lines) == 1 or (usage and lines[0].startswith("Usage: mechdesign"))
         assert lines[-1].startswith("Error: ")
-        assert "Traceback" not in captured.err
-        assert {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()} == before
+        assert "Traceback" not in err
+        assert {path.name: path.read_bytes() for path in here.iterdir() if path.is_file()} == before
         return lines[-1]
 
     return run_refused

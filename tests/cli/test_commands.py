@@ -8,7 +8,6 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from mechdesign import LimitError, Mechanism
-from mechdesign.cli.main import run
 
 COUNTS = {"low": 50, "middle": 30, "high": 20}
 PROBLEM = """
@@ -29,28 +28,15 @@ CONTRACT = {
 
 
 @pytest.fixture
-def here(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("MECHDESIGN_TRACEBACK", raising=False)
-    monkeypatch.setattr("mechdesign.cli.progress._PATIENCE", 1e6)
-    (tmp_path / "problem.toml").write_text(PROBLEM, encoding="utf-8")
+def here(here):
+    (here / "problem.toml").write_text(PROBLEM, encoding="utf-8")
     lines = [f"{label},{count}" for label, count in COUNTS.items()]
-    (tmp_path / "counts.csv").write_text("\n".join(["level,people", *lines]), encoding="utf-8")
+    (here / "counts.csv").write_text("\n".join(["level,people", *lines]), encoding="utf-8")
     records = [label for label, count in reversed(COUNTS.items()) for _ in range(count)]
     lines = [f"{index},{label}" for index, label in enumerate(records)]
-    (tmp_path / "headerless.csv").write_text("\n".join(lines), encoding="utf-8")
-    (tmp_path / "named.csv").write_text("\n".join(["id, level", *lines]), encoding="utf-8")
-    return tmp_path
-
-
-@pytest.fixture
-def command(here, capsys):
-    def run_command(*arguments):
-        status = run([str(argument) for argument in arguments])
-        captured = capsys.readouterr()
-        return status, captured.out, captured.err
-
-    return run_command
+    (here / "headerless.csv").write_text("\n".join(lines), encoding="utf-8")
+    (here / "named.csv").write_text("\n".join(["id, level", *lines]), encoding="utf-8")
+    return here
 
 
 @pytest.fixture

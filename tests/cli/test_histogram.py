@@ -1,11 +1,11 @@
 import csv
 import json
 import re
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from mechdesign.cli.main import run
 from mechdesign.histogram import CshPlan, DiscretePlan, GshmPlan, LaplacePlan, TopKPlan
 
 COUNTS = {"low": 5_000, "middle": 3_000, 'top, "rare"': 1_500, "one": 1, "none": 0}
@@ -30,25 +30,18 @@ PLANS = {
 
 
 @pytest.fixture
-def here(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def here(here, monkeypatch):
     monkeypatch.setenv("COLUMNS", "300")
-    monkeypatch.delenv("MECHDESIGN_TRACEBACK", raising=False)
     with Path("counts.csv").open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["level", "people"])
         writer.writerows(COUNTS.items())
-    return tmp_path
+    return here
 
 
 @pytest.fixture
-def command(here, capsys):
-    def run_command(*arguments):
-        status = run(["histogram", *map(str, arguments)])
-        captured = capsys.readouterr()
-        return status, captured.out, captured.err
-
-    return run_command
+def command(command):
+    return partial(command, "histogram")
 
 
 def released(name="out.csv"):

@@ -1,26 +1,33 @@
 """What a command does with its own input as output, and with a comparison that is not certified."""
 
-from mechdesign.cli.main import run
+import pytest
+
 from mechdesign.optimize import Design
 
 COUNTS = "label,count\na,5\nb,3\nc,2\n"
 
 
-def test_the_input_is_not_overwritten(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "counts.csv").write_text(COUNTS)
-    (tmp_path / "other.csv").symlink_to(tmp_path / "counts.csv")
+@pytest.fixture
+def here(here):
+    (here / "counts.csv").write_text(COUNTS)
+    return here
+
+
+def test_the_input_is_not_overwritten(command, here):
+    (here / "other.csv").symlink_to(here / "counts.csv")
     for output in ("counts.csv", "other.csv"):
-        assert run(["design", "--counts", "counts.csv", "--epsilon", "1", "-o", output]) == 2
-        assert "is the input" in capsys.readouterr().err
-    assert (tmp_path / "counts.csv").read_text() == COUNTS
+        status, _, err = command("design", "--counts", "counts.csv", "--epsilon", "1", "-o", output)
+        assert status == 2
+        assert "is the input" in err
+    assert (here / "counts.csv").read_text() == COUNTS
 
 
-def test_a_comparison_with_an_uncertified_design_has_the_status_of_a_limit(tmp_path, monkeypatch, capsys):
-    (tmp_path / "counts.csv").write_text(COUNTS)
-    arguments = ["compare", "--counts", str(tmp_path / "counts.csv"), "--epsilon", "1"]
-    assert run(arguments) == 0
-    assert "this design (certified)" in capsys.readouterr().out
+def test_a_comparison_with_an_uncertified_design_has_the_status_of_a_limit(command, monkeypatch):
+    arguments = ["compare", "--counts", "counts.csv", "--epsilon", "1"]
+    status, out, _ = command(*arguments)
+    assert status == 0
+    assert "this design (certified)" in out
     monkeypatch.setattr(Design, "certified", property(lambda self: False))
-    assert run(arguments) == 3
-    assert "NOT certified" in capsys.readouterr().out
+    status, out, _ = command(*arguments)
+    assert status == 3
+    assert "NOT certified" in out

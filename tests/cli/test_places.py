@@ -29,35 +29,30 @@ OVERWRITING = ("privatize", "histogram", "record")  # what only --overwrite repl
 
 
 @pytest.fixture
-def here(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("mechdesign.cli.progress._PATIENCE", 1e6)
+def here(here, two_levels):
     Path("counts.csv").write_text(COUNTS)
     Path("records.csv").write_text("level\nlow\nhigh\nlow\n")
-    ball = md.L1Ball([0.6, 0.4], radius=0.1, labels=["low", "high"])
-    mechanism = md.design(md.DesignProblem(ball, epsilon=1)).mechanism
-    mechanism.save("m.json")
-    Path("reports.csv").write_text("level\n" + f"{mechanism.outputs[0]}\n" * 3)
-    return tmp_path
+    two_levels.save("m.json")
+    Path("reports.csv").write_text("level\n" + f"{two_levels.outputs[0]}\n" * 3)
+    return here
 
 
 @pytest.fixture
-def refused(here, capsys):
+def refused(here, command):
     """Run a command that is to be refused; return its message, after checking that nothing has changed."""
 
     def run_refused(*arguments):
         before = {path: (path.lstat(), path.is_file() and path.read_bytes()) for path in here.iterdir()}
-        status = run([str(argument) for argument in arguments])
-        captured = capsys.readouterr()
-        assert (status, captured.out) == (2, ""), captured.err
-        assert captured.err.startswith("Error: ")
-        assert captured.err.count("\n") == 1
+        status, out, err = command(*arguments)
+        assert (status, out) == (2, ""), err
+        assert err.startswith("Error: ")
+        assert err.count("\n") == 1
         after = {path: (path.lstat(), path.is_file() and path.read_bytes()) for path in here.iterdir()}
         assert before.keys() == after.keys()
         for path, (old, content) in before.items():
             new, same = after[path]
             assert (old.st_ino, old.st_mode, old.st_nlink, content) == (new.st_ino, new.st_mode, new.st_nlink, same)
-        return captured.err
+        return err
 
     return run_refused
 
@@ -84,16 +79,16 @@ KINDS = {
 
 @pytest.mark.parametrize("through_link", [False, True], ids=["itself", "link"])
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("command", WRITERS)
-def test_what_is_not_a_regular_file_is_not_replaced(refused, here, command, kind, through_link):
-    arguments, ending = WRITERS[command]
+@pytest.mark.parametrize("writer", WRITERS)
+def test_what_is_not_a_regular_file_is_not_replaced(refused, here, writer, kind, through_link):
+    arguments, ending = WRITERS[writer]
     make, told = KINDS[kind]
     place = here / f"place{ending}"
     make(place)
     if through_link:
         (here / f"link{ending}").symlink_to(place)
         place = here / f"link{ending}"
-    allowed = ["--overwrite"] if command in OVERWRITING else []
+    allowed = ["--overwrite"] if writer in OVERWRITING else []
     assert f"cannot write {place.name}: it is {told}" in refused(*arguments, place.name, *allowed)
 
 
@@ -164,9 +159,9 @@ def test_two_outputs_that_do_not_exist_yet_may_be_one(refused, here):
     assert "is another output" in refused(*arguments)
 
 
-@pytest.mark.parametrize("command", OVERWRITING)
-def test_what_was_released_is_replaced_only_when_asked(refused, here, capsys, command):
-    arguments, ending = WRITERS[command]
+@pytest.mark.parametrize("writer", OVERWRITING)
+def test_what_was_released_is_replaced_only_when_asked(refused, here, capsys, writer):
+    arguments, ending = WRITERS[writer]
     old = Path(f"old{ending}")
     old.write_text("what stood here")
     message = refused(*arguments, old)
@@ -191,7 +186,7 @@ def test_a_file_that_appears_meanwhile_is_not_replaced(here):
 
 
 @pytest.mark.parametrize(
-    ("command", "ending"),
+    ("writer", "ending"),
     [
         ("estimate", ".txt"),
         ("estimate", ".csv.gz"),
@@ -202,8 +197,8 @@ def test_a_file_that_appears_meanwhile_is_not_replaced(here):
         ("privatize", ""),
     ],
 )
-def test_other_endings_are_refused(refused, command, ending):
-    message = refused(*WRITERS[command][0], f"out{ending}")
+def test_other_endings_are_refused(refused, writer, ending):
+    message = refused(*WRITERS[writer][0], f"out{ending}")
     assert f"ends in '{Path('out' + ending).suffix}'; accepted: ." in message
 
 

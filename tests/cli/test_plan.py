@@ -5,7 +5,6 @@ import re
 import pytest
 
 from mechdesign.cli.commands import commands
-from mechdesign.cli.main import run
 from mechdesign.cli.plan import plan_command
 from mechdesign.planning import delta_min, design_epsilon, guaranteed_epsilon
 
@@ -20,16 +19,12 @@ KEYS = {"schema", "categories", *NAMES.values(), "computed", "radius", "vacuous"
 
 
 @pytest.fixture
-def command(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
+def command(command, monkeypatch):
     monkeypatch.setenv("COLUMNS", "300")
-    monkeypatch.delenv("MECHDESIGN_TRACEBACK", raising=False)
     monkeypatch.setitem(commands.commands, "plan", plan_command)
 
     def run_command(*arguments, categories=20):
-        status = run(["plan", "--categories", str(categories), *map(str, arguments)])
-        captured = capsys.readouterr()
-        return status, captured.out, captured.err
+        return command("plan", "--categories", categories, *arguments)
 
     return run_command
 

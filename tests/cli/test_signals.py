@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-import mechdesign as md
 from mechdesign.cli.main import run
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="signals are those of POSIX")
@@ -39,13 +38,12 @@ main()
 
 
 @pytest.fixture
-def here(tmp_path, monkeypatch):
-    folder = tmp_path / "here"
+def here(here, two_levels, monkeypatch):
+    folder = here / "here"
     folder.mkdir()
     monkeypatch.chdir(folder)
     Path("records.csv").write_text("level\nlow\nhigh\nlow\n")
-    ball = md.L1Ball([0.6, 0.4], radius=0.1, labels=["low", "high"])
-    md.design(md.DesignProblem(ball, epsilon=1)).mechanism.save("m.json")
+    two_levels.save("m.json")
     return folder
 
 

@@ -28,16 +28,14 @@ PROBLEM = 'title = "t"\nepsilon = "1"\n[prior.counts]\nlow = 50\nhigh = 20\n'
 
 
 @pytest.fixture
-def here(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("mechdesign.cli.progress._PATIENCE", 1e6)
+def here(here):
     Path("counts.csv").write_text(COUNTS)
     Path("records.csv").write_text(RECORDS)
     ball = md.L1Ball([0.6, 0.4], radius=2, labels=["low", "high"])
     promise = md.Guarantee(md.Epsilon.of("log(3)"), ball)
     md.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]], promise).save("m.json")
     Path("reports.csv").write_text("level\n" + "y1\n" * 450 + "y2\n" * 350)
-    return tmp_path
+    return here
 
 
 @pytest.fixture

@@ -19,11 +19,9 @@ needs_full = pytest.mark.skipif(not FULL.exists(), reason="no device that is alw
 
 
 @pytest.fixture
-def here(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("MECHDESIGN_TRACEBACK", raising=False)
-    (tmp_path / "counts.csv").write_text(COUNTS, encoding="utf-8")
-    return tmp_path
+def here(here):
+    (here / "counts.csv").write_text(COUNTS, encoding="utf-8")
+    return here
 
 
 @pytest.fixture
@@ -83,7 +81,7 @@ def test_streams_that_are_closed_are_no_error_and_no_file_takes_their_place(prog
     assert done.returncode == 3
 
 
-@pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
+@pytest.mark.parametrize("encoding", ["ascii", pytest.param("cp1252", marks=pytest.mark.slow)])
 def test_labels_that_an_encoding_lacks_are_escaped(program, here, encoding):
     done = program("verify", "absent-\u03bb.json", PYTHONIOENCODING=encoding)
     assert b"absent-\\u03bb.json" in done.stderr

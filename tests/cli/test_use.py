@@ -9,33 +9,25 @@ from pathlib import Path
 import pytest
 
 import mechdesign as md
-from mechdesign.cli.main import run
 
 COUNTS = {"low": 5_000, "middle": 3_000, "high": 1_500, 'top, "rare"': 500}
 ADULT = os.environ.get("MECHDESIGN_ADULT_DATA")  # the file of that name in the UCI repository
 
 
-@pytest.fixture
-def here(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("mechdesign.cli.progress._PATIENCE", 1e6)
+@pytest.fixture(scope="module")
+def mechanism():
     ball = md.L1Ball.from_counts(COUNTS, delta=1e-9)
-    md.design(md.DesignProblem(ball, epsilon=1)).mechanism.save("m.json")
+    return md.design(md.DesignProblem(ball, epsilon=1)).mechanism
+
+
+@pytest.fixture
+def here(here, mechanism):
+    mechanism.save("m.json")
     with Path("records.csv").open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["id", "level"])
         writer.writerows([i, label] for label, count in COUNTS.items() for i in range(count))
-    return tmp_path
-
-
-@pytest.fixture
-def command(here, capsys):
-    def run_command(*arguments):
-        status = run([str(argument) for argument in arguments])
-        captured = capsys.readouterr()
-        return status, captured.out, captured.err
-
-    return run_command
+    return here
 
 
 def privatize(command, *options, file="records.csv", column="level", mechanism="m.json", output="reports.csv"):

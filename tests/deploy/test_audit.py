@@ -3,6 +3,7 @@ import math
 import pickle
 import sys
 from fractions import Fraction
+from functools import cache
 from itertools import pairwise, product
 
 import numpy as np
@@ -18,22 +19,38 @@ from mechdesign.deploy.audit import audit, audit_counts, clopper_pearson, shown_
 from mechdesign.mechanism.proof import exact_ratio
 
 LDP = md.L1Ball(["1/3", "1/3", "1/3"], radius=2, labels=["a", "b", "c"])
-# Randomized response over 2^4, with an exclusion over 2^3 beside it.
-RESPONSE = md.Mechanism(
-    np.array([[8, 4, 4], [4, 8, 4], [4, 4, 8]]), 4, md.Guarantee(md.Epsilon.of("log(2)"), LDP), ("a", "b", "c")
-)
-EXCLUDING = md.Mechanism(
-    np.array([[5, 3, 0], [0, 5, 3], [3, 0, 5]]),
-    3,
-    md.Guarantee(md.Epsilon.of("1"), md.L1Ball(["0.4", "0.3", "0.3"], labels=["a", "b", "c"])),
+NAMES = (
+    *("response", "excluding", "hull", "known", "ball", "small ball", "from a matrix"),
+    *("one output", "two outputs that tell nothing"),
 )
 
 
-def mechanisms():
+@cache
+def response():
+    """Randomized response over 2^4."""
+    promise = md.Guarantee(md.Epsilon.of("log(2)"), LDP)
+    return md.Mechanism(np.array([[8, 4, 4], [4, 8, 4], [4, 4, 8]]), 4, promise, ("a", "b", "c"))
+
+
+@cache
+def excluding():
+    """An exclusion over 2^3."""
+    promise = md.Guarantee(md.Epsilon.of("1"), md.L1Ball(["0.4", "0.3", "0.3"], labels=["a", "b", "c"]))
+    return md.Mechanism(np.array([[5, 3, 0], [0, 5, 3], [3, 0, 5]]), 3, promise)
+
+
+@cache
+def rare():
+    """An output that is reported once in a thousand times or less."""
+    promise = md.Guarantee(md.Epsilon.of("log(3)"), LDP)
+    return md.Mechanism(np.array([[k, 2**12 - 1002, 1002 - k] for k in (1001, 999, 1000)]), 12, promise)
+
+
+def every_mechanism():
     rng = np.random.default_rng(5)
     hull = md.ConvexHull([["0.5", "0.3", "0.2"], ["0.2", "0.3", "0.5"]])
-    yield RESPONSE
-    yield EXCLUDING
+    yield response()
+    yield excluding()
     for known in (
         hull,
         hull.__class__([["0.6", "0.2", "0.2"]]),
@@ -50,7 +67,14 @@ def mechanisms():
         yield md.Mechanism(np.array([constant] * 3), 1, nothing)
 
 
-MECHANISMS = list(mechanisms())
+@cache
+def mechanisms():
+    return dict(zip(NAMES, every_mechanism(), strict=True))
+
+
+@pytest.fixture(params=NAMES)
+def mechanism(request):
+    return mechanisms()[request.param]
 
 
 def thresholds(mechanism):
@@ -70,7 +94,6 @@ def by_integers(mechanism, integers, codes, side="right"):
 # A true sampler
 
 
-@pytest.mark.parametrize("mechanism", MECHANISMS, ids=repr)
 def test_a_true_sampler_is_consistent(mechanism):
     found = audit(mechanism, 100_003)  # secure randomness: a false alarm has probability 1e-9 at most
     assert found.consistent
@@ -90,7 +113,7 @@ def test_a_true_sampler_is_consistent(mechanism):
         assert (found.output, found.input) == (None, None)
 
 
-@pytest.mark.parametrize("mechanism", [m for m in MECHANISMS if m.leakage > 0], ids=repr)
+@pytest.mark.parametrize("mechanism", NAMES[:-2], indirect=True)  # those that leak
 def test_the_bound_rises_to_what_is_proved(mechanism):
     gaps = []
     for samples in (10**4, 10**5, 10**6):
@@ -106,14 +129,14 @@ def test_the_bound_rises_to_what_is_proved(mechanism):
 
 
 def test_seeded_audits_can_be_run_again():
-    first, second = (audit(RESPONSE, 10_000, rng=np.random.default_rng(3)) for _ in range(2))
+    first, second = (audit(response(), 10_000, rng=np.random.default_rng(3)) for _ in range(2))
     assert_array_equal(first.counts, second.counts)
-    assert (first.counts != audit(RESPONSE, 10_000, rng=np.random.default_rng(4)).counts).any()
+    assert (first.counts != audit(response(), 10_000, rng=np.random.default_rng(4)).counts).any()
 
 
 @pytest.mark.parametrize("again", [lambda x: x, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
 def test_arrays_are_read_only(again):
-    found = audit(RESPONSE, 100, rng=np.random.default_rng(1))
+    found = audit(response(), 100, rng=np.random.default_rng(1))
     same = again(found)
     assert repr(same) == repr(found) == "Audit(100 reports, leakage >= 0, consistent)"
     assert_array_equal(same.counts, found.counts)
@@ -122,7 +145,7 @@ def test_arrays_are_read_only(again):
 
 
 def test_repr_of_what_does_not_fit():
-    found = audit_counts(RESPONSE, np.eye(3, dtype=int) * 1000)
+    found = audit_counts(response(), np.eye(3, dtype=int) * 1000)
     assert repr(found).startswith("Audit(3000 reports, leakage >= 3.")
     assert repr(found).endswith(", NOT consistent, 9 cells outside)")
 
@@ -137,7 +160,7 @@ def test_inputs_take_turns_in_blocks(monkeypatch):
         codes[:] = 0  # it may work in place
         return codes
 
-    found = audit(RESPONSE, 25, sampler=sampler, report=steps.append)
+    found = audit(response(), 25, sampler=sampler, report=steps.append)
     assert [block.size for block in seen] == [10, 10, 5]
     assert_array_equal(np.concatenate(seen), np.arange(25) % 3)
     assert_array_equal(found.counts, [[9, 0, 0], [8, 0, 0], [8, 0, 0]])
@@ -149,14 +172,14 @@ def test_inputs_take_turns_in_blocks(monkeypatch):
 
 def off_by_one(rng):
     def sampler(codes):
-        return by_integers(RESPONSE, rng.integers(0, 16, codes.size), codes, side="left")
+        return by_integers(response(), rng.integers(0, 16, codes.size), codes, side="left")
 
-    return RESPONSE, sampler
+    return response(), sampler
 
 
 def off_by_one_at_zero(rng):
     # The same mistake where the first output has probability zero: it is reported once in 8 times.
-    first_is_zero = md.Mechanism(EXCLUDING.numerators[:, ::-1], 3, EXCLUDING.guarantee)
+    first_is_zero = md.Mechanism(excluding().numerators[:, ::-1], 3, excluding().guarantee)
 
     def sampler(codes):
         return by_integers(first_is_zero, rng.integers(0, 8, codes.size), codes, side="left")
@@ -164,56 +187,49 @@ def off_by_one_at_zero(rng):
     return first_is_zero, sampler
 
 
-RARE = md.Mechanism(
-    np.array([[1001, 2**12 - 1002, 1], [999, 2**12 - 1002, 3], [1000, 2**12 - 1002, 2]]),
-    12,
-    md.Guarantee(md.Epsilon.of("log(3)"), LDP),
-)
-
-
 def few_bits(rng):
     def sampler(codes):
         # 12-bit thresholds beside a float of 8 bits.
-        return by_integers(RARE, rng.integers(0, 2**8, codes.size) * 2**4, codes)
+        return by_integers(rare(), rng.integers(0, 2**8, codes.size) * 2**4, codes)
 
-    return RARE, sampler
+    return rare(), sampler
 
 
 def half_precision(rng):
     # Near 1 the sums are multiples of 2^-11.
-    sums = np.cumsum(RARE.matrix.astype(np.float16), axis=1, dtype=np.float16).astype(float)
+    sums = np.cumsum(rare().matrix.astype(np.float16), axis=1, dtype=np.float16).astype(float)
 
     def sampler(codes):
         uniform = rng.random(codes.size)
         return np.minimum((uniform[:, None] >= sums[codes]).sum(axis=1), 2)
 
-    return RARE, sampler
+    return rare(), sampler
 
 
 def biased_generator(rng):
     def sampler(codes):
         # The remainder of a uniform integer below 250 is too often small.
-        return by_integers(RESPONSE, rng.integers(0, 250, codes.size) % 16, codes)
+        return by_integers(response(), rng.integers(0, 250, codes.size) % 16, codes)
 
-    return RESPONSE, sampler
+    return response(), sampler
 
 
 def sometimes_the_truth(rng):
     def sampler(codes):
-        return np.where(rng.random(codes.size) < 0.01, codes, RESPONSE.privatize(codes, rng))
+        return np.where(rng.random(codes.size) < 0.01, codes, response().privatize(codes, rng))
 
-    return RESPONSE, sampler
+    return response(), sampler
 
 
 def two_outputs_swapped(rng):
     def sampler(codes):
-        return np.array([1, 0, 2])[RESPONSE.privatize(codes, rng)]
+        return np.array([1, 0, 2])[response().privatize(codes, rng)]
 
-    return RESPONSE, sampler
+    return response(), sampler
 
 
 def one_answer_for_all(rng):
-    return RESPONSE, np.zeros_like
+    return response(), np.zeros_like
 
 
 BROKEN = [
@@ -238,23 +254,23 @@ def test_a_broken_sampler_is_caught(broken):
 
 def test_a_sampler_that_leaks_more_is_shown_to():
     _, sampler = sometimes_the_truth(np.random.default_rng(2))
-    found = audit(RESPONSE, 10**7, sampler=sampler)
+    found = audit(response(), 10**7, sampler=sampler)
     assert found.leakage < found.lower_bound < math.log((0.5 * 0.99 + 0.01) / (0.25 * 0.99))
-    everything = audit(RESPONSE, 10**5, sampler=lambda codes: codes)
+    everything = audit(response(), 10**5, sampler=lambda codes: codes)
     assert everything.lower_bound > 5
 
 
 def test_a_wrong_sampler_need_not_leak():
-    found = audit(RESPONSE, 10**4, sampler=np.zeros_like)
+    found = audit(response(), 10**4, sampler=np.zeros_like)
     assert found.lower_bound == 0
     assert len(found.outside) == 9
 
 
 def test_an_output_of_probability_zero_is_caught_at_once():
-    counts = EXCLUDING.numerators * 1000
-    assert audit_counts(EXCLUDING, counts).consistent
+    counts = excluding().numerators * 1000
+    assert audit_counts(excluding(), counts).consistent
     counts[0, 2] = 1
-    assert audit_counts(EXCLUDING, counts).outside == (("a", "y3"),)
+    assert audit_counts(excluding(), counts).outside == (("a", "y3"),)
 
 
 # Limits
@@ -317,9 +333,9 @@ def test_tails_of_the_limits_in_ball_arithmetic(trials, hits, tail):
 
 def test_false_alarms_are_as_rare_as_stated():
     rng = np.random.default_rng(8)
-    rows = [rng.multinomial(60, row, 500) for row in RESPONSE.matrix]
+    rows = [rng.multinomial(60, row, 500) for row in response().matrix]
     alarms = sum(
-        not audit_counts(RESPONSE, np.array(counts), failure=0.5).consistent for counts in zip(*rows, strict=True)
+        not audit_counts(response(), np.array(counts), failure=0.5).consistent for counts in zip(*rows, strict=True)
     )
     # Bonferroni is careful; some alarms there are, or the test would see nothing.
     assert 0 < alarms < 0.5 * 500
@@ -328,7 +344,6 @@ def test_false_alarms_are_as_rare_as_stated():
 # The bound
 
 
-@pytest.mark.parametrize("mechanism", MECHANISMS, ids=repr)
 def test_the_bound_is_the_least_leakage_within_the_limits(mechanism):
     rng = np.random.default_rng(1)
     found = audit(mechanism, 300, rng=rng)
@@ -396,20 +411,20 @@ def test_known_counts_in_closed_form():
 )
 def test_bad_requests_are_refused(samples, options, message):
     with pytest.raises(md.InputError, match=message):
-        audit(RESPONSE, samples, **options)
+        audit(response(), samples, **options)
 
 
 @pytest.mark.parametrize("code", [-1, 3])
 def test_an_output_that_does_not_exist_breaks_the_guarantee(code):
     with pytest.raises(md.GuaranteeError, match=f"returned the code {code}, of which nothing is proved; .* 0 to 2"):
-        audit(RESPONSE, 10, sampler=lambda codes: np.where(codes == 1, code, codes))
+        audit(response(), 10, sampler=lambda codes: np.where(codes == 1, code, codes))
 
 
 @pytest.mark.parametrize(
     ("counts", "message"),
     [
         ([[1, 2], [3, 4]], "shape \\(2, 2\\); accepted: integers of shape \\(3, 3\\)"),
-        (RESPONSE.matrix, "counts are float64"),
+        (np.full((3, 3), 0.5), "counts are float64"),
         ([[1, 2, 3], [4, 5, -6], [7, 8, 9]], "one of the counts is -6"),
         ([[1, 2, 3], [4, 5, 10**10 + 1], [7, 8, 9]], "one of the counts is 10000000001"),
         ([[1, 2, 3], [0, 0, 0], [7, 8, 9]], "the input 'b' has no reports"),
@@ -417,7 +432,7 @@ def test_an_output_that_does_not_exist_breaks_the_guarantee(code):
 )
 def test_bad_counts_are_refused(counts, message):
     with pytest.raises(md.InputError, match=message):
-        audit_counts(RESPONSE, counts)
+        audit_counts(response(), counts)
 
 
 @pytest.mark.parametrize("call", [lambda m: audit(m, 10), lambda m: audit_counts(m, [[1]])])

@@ -17,9 +17,24 @@ from tolerances import ALGEBRA
 import mechdesign as md
 
 PROBLEMS = Path(__file__).parents[2] / "problems"
-WARNER = mechanism_of(randomized_response(2, 3.0))
-FOUR = mechanism_of([[0.6, 0.2, 0.1, 0.1, 0], [0.1, 0.5, 0.1, 0, 0.3], [0, 0.2, 0.7, 0.1, 0], [0.2, 0, 0.2, 0.5, 0.1]])
-PAIR = mechanism_of(randomized_response(3, 8.0)[[0, 1, 2, 2]])  # the last two categories have equal rows
+
+
+@cache
+def warner():
+    return mechanism_of(randomized_response(2, 3.0))
+
+
+@cache
+def four():
+    return mechanism_of(
+        [[0.6, 0.2, 0.1, 0.1, 0], [0.1, 0.5, 0.1, 0, 0.3], [0, 0.2, 0.7, 0.1, 0], [0.2, 0, 0.2, 0.5, 0.1]]
+    )
+
+
+@cache
+def pair():
+    """The last two categories have equal rows."""
+    return mechanism_of(randomized_response(3, 8.0)[[0, 1, 2, 2]])
 
 
 @cache
@@ -53,20 +68,20 @@ def test_least_squares_is_the_textbook_inverse_of_randomized_response(size, exp_
 def test_least_squares_is_linear_in_the_reports_and_unbiased():
     first, second = np.array([50, 10, 20, 30, 5]), np.array([5, 60, 20, 1, 29])
     estimates = [
-        md.estimate_frequencies(table(counts), FOUR, method="least-squares").frequencies
+        md.estimate_frequencies(table(counts), four(), method="least-squares").frequencies
         for counts in (first, second, first + second)
     ]
     assert_allclose(estimates[2], (estimates[0] + estimates[1]) / 2, atol=1e-10)  # 115 reports each
     # Reports as they are expected give the truth, and an estimate that is linear then is unbiased.
     for theta in np.eye(4):
-        expected = np.rint(1e12 * (theta @ FOUR.matrix))
-        found = md.estimate_frequencies(table(expected), FOUR, method="least-squares")
+        expected = np.rint(1e12 * (theta @ four().matrix))
+        found = md.estimate_frequencies(table(expected), four(), method="least-squares")
         assert_allclose(found.frequencies, theta, atol=1e-10)
         assert abs(found.frequencies.sum() - 1) <= 1e-10
 
 
 def test_least_squares_sums_to_1_and_may_be_negative():
-    found = md.estimate_frequencies({"y0": 100}, FOUR, method="least-squares")
+    found = md.estimate_frequencies({"y0": 100}, four(), method="least-squares")
     assert abs(found.frequencies.sum() - 1) <= 1e-10
     assert found.frequencies.min() < 0
     assert found.likelihood_gap is None
@@ -83,7 +98,7 @@ def test_least_squares_weighs_outputs_that_have_probability_0_at_the_prior():
 
 
 def test_maximum_likelihood_is_a_distribution():
-    found = md.estimate_frequencies({"y0": 100}, FOUR)
+    found = md.estimate_frequencies({"y0": 100}, four())
     assert_allclose(found.frequencies, [1, 0, 0, 0], atol=ALGEBRA)
     assert found.likelihood_gap <= 1e-6
 
@@ -105,14 +120,14 @@ def test_standard_errors_are_the_spread_of_simulated_estimates(of):
     rng = np.random.default_rng(0)
     theta, reports, times = np.array([0.4, 0.3, 0.2, 0.1]), 400, 20_000
     records = rng.multinomial(reports, theta, size=times)
-    outputs = sum(rng.multinomial(records[:, i], FOUR.matrix[i]) for i in range(4))
+    outputs = sum(rng.multinomial(records[:, i], four().matrix[i]) for i in range(4))
     # The estimate is linear, so that those of single outputs give all others.
     single = np.array(
-        [md.estimate_frequencies({f"y{j}": 1}, FOUR, method="least-squares").frequencies for j in range(5)]
+        [md.estimate_frequencies({f"y{j}": 1}, four(), method="least-squares").frequencies for j in range(5)]
     )
     errors = outputs / reports @ single - (theta if of == "population" else records / reports)
-    expected = np.rint(1e9 * (theta @ FOUR.matrix))
-    told = md.estimate_frequencies(table(expected), FOUR, method="least-squares", of=of)
+    expected = np.rint(1e9 * (theta @ four().matrix))
+    told = md.estimate_frequencies(table(expected), four(), method="least-squares", of=of)
     spread = np.sqrt(reports) * errors.std(axis=0)
     assert_allclose(spread, np.sqrt(1e9) * told.standard_errors, rtol=0.02)  # four times their own error
     assert (np.abs(errors.mean(axis=0)) <= 4.5 * spread / np.sqrt(reports * times)).all()
@@ -122,7 +137,7 @@ def test_standard_errors_are_the_spread_of_simulated_estimates(of):
 
 def test_the_records_are_known_better_by_the_variance_of_drawing_them():
     counts = {"y0": 400, "y1": 300, "y2": 200, "y3": 50, "y4": 50}
-    population, records = (md.estimate_frequencies(counts, FOUR, of=of) for of in ("population", "records"))
+    population, records = (md.estimate_frequencies(counts, four(), of=of) for of in ("population", "records"))
     assert_allclose(population.frequencies, records.frequencies, rtol=0)
     theta = population.frequencies
     assert_allclose(
@@ -134,7 +149,7 @@ def test_the_records_are_known_better_by_the_variance_of_drawing_them():
 
 
 def test_totals():
-    found = md.estimate_frequencies({"y0": 500, "y1": 300, "y2": 200}, PAIR)
+    found = md.estimate_frequencies({"y0": 500, "y1": 300, "y2": 200}, pair())
     assert_allclose(found.total(["x2", "x3"])[0], found.frequencies[2:].sum())
     merged = md.estimate_frequencies(
         {"y0": 500, "y1": 300, "y2": 200}, mechanism_of(randomized_response(3, 8.0), prior=[1, 1, 2])
@@ -163,7 +178,7 @@ def test_coverage_of_all_samples_of_randomized_response(confidence, least):
     reports = 60
     intervals = np.array(
         [
-            md.estimate_frequencies({"y0": reports - k, "y1": k}, WARNER, confidence=confidence).intervals[1]
+            md.estimate_frequencies({"y0": reports - k, "y1": k}, warner(), confidence=confidence).intervals[1]
             for k in range(reports + 1)
         ]
     )
@@ -231,11 +246,11 @@ def test_coverage_where_several_bounds_are_equally_good():
 
 def test_intervals_hold_the_estimate_and_what_reports_leave_open():
     rng = np.random.default_rng(7)
-    for mechanism in (FOUR, PAIR, designed()):
+    for mechanism in (four(), pair(), designed()):
         for _ in range(10):
             drawn_counts = rng.multinomial(30, rng.dirichlet(np.full(len(mechanism.outputs), 0.3)))
             counts = dict(zip(mechanism.outputs, drawn_counts.tolist(), strict=True))
-            methods = ["maximum-likelihood"] if mechanism is PAIR else ["maximum-likelihood", "least-squares"]
+            methods = ["maximum-likelihood"] if mechanism is pair() else ["maximum-likelihood", "least-squares"]
             for method, of in product(methods, ("population", "records")):
                 found = md.estimate_frequencies(counts, mechanism, method=method, of=of)
                 lower, upper = found.intervals.T
@@ -250,17 +265,17 @@ def test_intervals_hold_the_estimate_and_what_reports_leave_open():
 
 def test_more_confidence_is_wider_and_more_reports_are_narrower():
     few = {"y0": 40, "y1": 30, "y2": 20, "y3": 5, "y4": 5}
-    width = np.ptp(md.estimate_frequencies(few, FOUR).intervals, axis=1)
-    assert (np.ptp(md.estimate_frequencies(few, FOUR, confidence=0.99).intervals, axis=1) > width).all()
+    width = np.ptp(md.estimate_frequencies(few, four()).intervals, axis=1)
+    assert (np.ptp(md.estimate_frequencies(few, four(), confidence=0.99).intervals, axis=1) > width).all()
     many = {label: 100 * count for label, count in few.items()}
-    assert (np.ptp(md.estimate_frequencies(many, FOUR).intervals, axis=1) < width / 4).all()
+    assert (np.ptp(md.estimate_frequencies(many, four()).intervals, axis=1) < width / 4).all()
 
 
 # What cannot be told apart
 
 
 def test_equal_rows():
-    found = md.estimate_frequencies({"y0": 500, "y1": 300, "y2": 200}, PAIR)
+    found = md.estimate_frequencies({"y0": 500, "y1": 300, "y2": 200}, pair())
     assert found.identifiable.tolist() == [True, True, False, False]
     assert found.groups == (("x0",), ("x1",), ("x2", "x3"))
     assert found.standard_errors[2:].tolist() == [np.inf, np.inf]
@@ -292,14 +307,14 @@ def test_a_mechanism_with_one_output_tells_nothing():
 
 def test_least_squares_says_which_categories_have_dependent_rows():
     with pytest.raises(md.InputError, match="cannot tell apart 'x2, x3'; use method \"maximum-likelihood\""):
-        md.estimate_frequencies({"y0": 5}, PAIR, method="least-squares")
+        md.estimate_frequencies({"y0": 5}, pair(), method="least-squares")
     with pytest.raises(md.InputError, match=r"\(and 1 more groups\)"):
         md.estimate_frequencies({"y0": 5}, mechanism_of(np.eye(2)[[0, 0, 1, 1]]), method="least-squares")
 
 
 def test_the_order_of_labels_does_not_matter():
     rng = np.random.default_rng(9)
-    for matrix in (FOUR.matrix, PAIR.matrix, rng.dirichlet(np.ones(3), size=5)):
+    for matrix in (four().matrix, pair().matrix, rng.dirichlet(np.ones(3), size=5)):
         counts = rng.multinomial(300, np.full(matrix.shape[1], 1 / matrix.shape[1]))
         rows, columns = rng.permutation(len(matrix)), rng.permutation(counts.size)
         found = md.estimate_frequencies(table(counts), mechanism_of(matrix))
@@ -310,8 +325,8 @@ def test_the_order_of_labels_does_not_matter():
 
 
 def test_a_million_million_reports():
-    counts = np.rint(1e12 * (np.array([0.9, 0.1, 0, 0]) @ FOUR.matrix))
-    found = md.estimate_frequencies(table(counts), FOUR)
+    counts = np.rint(1e12 * (np.array([0.9, 0.1, 0, 0]) @ four().matrix))
+    found = md.estimate_frequencies(table(counts), four())
     assert_allclose(found.frequencies, [0.9, 0.1, 0, 0], atol=1e-10)
     assert found.standard_errors.max() <= 1e-5
 
@@ -344,13 +359,13 @@ CODES = [0] * 6 + [1] * 4
     ids=lambda reports: type(reports).__name__,
 )
 def test_reports_come_in_many_containers(reports):
-    found = md.estimate_frequencies(reports, WARNER)
+    found = md.estimate_frequencies(reports, warner())
     assert found.reports == 10
     assert_allclose(found.frequencies, [0.7, 0.3], atol=ALGEBRA)
 
 
 def test_labels_that_read_as_integers():
-    mechanism = md.Mechanism.from_matrix(WARNER.matrix, WARNER.guarantee, outputs=["0", "1"])
+    mechanism = md.Mechanism.from_matrix(warner().matrix, warner().guarantee, outputs=["0", "1"])
     assert md.estimate_frequencies({0: 6, "1": 4}, mechanism).reports == 10
     assert md.estimate_frequencies(CODES, mechanism, integers="labels").reports == 10
     with pytest.raises(md.InputError, match="they could be codes or labels"):
@@ -386,15 +401,15 @@ def test_labels_that_read_as_integers():
 )
 def test_bad_input(reports, options, message):
     with pytest.raises(md.InputError, match=message):
-        md.estimate_frequencies(reports, WARNER, **options)
+        md.estimate_frequencies(reports, warner(), **options)
 
 
 @pytest.mark.parametrize("again", [lambda x: x, copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
 def test_an_estimate_cannot_be_changed(again):
-    found = md.estimate_frequencies({"y0": 6, "y1": 4}, WARNER)
+    found = md.estimate_frequencies({"y0": 6, "y1": 4}, warner())
     copied = again(found)
     assert repr(copied) == "FrequencyEstimate(2 categories, 10 reports, maximum-likelihood of population)"
-    assert copied.labels == WARNER.inputs
+    assert copied.labels == warner().inputs
     for name in ("frequencies", "standard_errors", "intervals", "identifiable", "identified", "covariance"):
         np.testing.assert_array_equal(getattr(copied, name), getattr(found, name))
         with pytest.raises(ValueError, match="read-only"):
@@ -406,6 +421,6 @@ def test_an_estimate_cannot_be_changed(again):
 @pytest.mark.parametrize("reports", [["y0", "y7"], pd.Series(["y0", "y7"]), ["y0", None], np.array(["y0", "y7"])])
 def test_no_message_names_a_parameter_that_is_not_there(reports):
     with pytest.raises(md.InputError) as caught:
-        md.estimate_frequencies(reports, WARNER)
+        md.estimate_frequencies(reports, warner())
     assert "(unknown)" not in str(caught.value)
     assert "(missing)" not in str(caught.value)

@@ -5,6 +5,7 @@ import math
 from collections import Counter
 from decimal import Context, Decimal
 from fractions import Fraction
+from functools import cache
 from itertools import product
 
 import numpy as np
@@ -35,9 +36,19 @@ def proved(numerators, bits, known, outputs=(), title=""):
     return md.Mechanism(np.array(numerators), bits, guarantee, tuple(outputs), None, origin)
 
 
-WARNER = proved([[3, 1], [1, 3]], 2, ANY, ["n", "y"])
-ONE_OUT = proved([[1, 1, 0], [1, 0, 1], [0, 1, 1]], 1, THIRDS)
-EXCLUDING = proved([[5, 2, 1], [2, 5, 1], [2, 2, 4]], 3, HULL)
+@cache
+def warner():
+    return proved([[3, 1], [1, 3]], 2, ANY, ["n", "y"])
+
+
+@cache
+def one_out():
+    return proved([[1, 1, 0], [1, 0, 1], [0, 1, 1]], 1, THIRDS)
+
+
+@cache
+def excluding():
+    return proved([[5, 2, 1], [2, 5, 1], [2, 2, 4]], 3, HULL)
 
 
 @st.composite
@@ -52,6 +63,11 @@ def mechanisms(draw, most=3, outputs=4, bits=5):
 
 def designed(known, epsilon="1"):
     return md.design(md.DesignProblem(known, epsilon)).mechanism
+
+
+@cache
+def designed_for_three():
+    return designed(md.L1Ball([0.5, 0.3, 0.2], "0.1"))
 
 
 def probabilities(mechanism):
@@ -127,8 +143,9 @@ def test_merging_by_a_mapping_is_merging_by_a_matrix_of_zeros_and_ones(mechanism
     assert sorted(unnamed.numerators.T.tolist()) == sorted(merged.numerators.T.tolist())
 
 
-@pytest.mark.parametrize("mechanism", [WARNER, EXCLUDING, designed(md.L1Ball([0.5, 0.3, 0.2], "0.1"))])
-def test_the_identity_changes_nothing_but_the_claim_of_optimality(mechanism):
+@pytest.mark.parametrize("make", [warner, excluding, designed_for_three], ids=lambda make: make.__name__)
+def test_the_identity_changes_nothing_but_the_claim_of_optimality(make):
+    mechanism = make()
     for post in ({label: label for label in mechanism.outputs}, np.eye(len(mechanism.outputs))):
         names = None if isinstance(post, dict) else mechanism.outputs
         same = mechanism.then(post, outputs=names)
@@ -138,7 +155,7 @@ def test_the_identity_changes_nothing_but_the_claim_of_optimality(mechanism):
 
 
 def test_rounding_alone_would_raise_the_leakage_of_tight_columns():
-    mechanism = designed(md.L1Ball([0.5, 0.3, 0.2], "0.1"))
+    mechanism = designed_for_three()
     M, raised = len(mechanism.outputs), 0
     rng = np.random.default_rng(1)
     for _ in range(20):
@@ -153,14 +170,14 @@ def test_rounding_alone_would_raise_the_leakage_of_tight_columns():
 
 def test_bits_and_labels_of_a_random_map():
     post = [[0.5, 0.25, 0.25], [0, 0.5, 0.5]]
-    assert WARNER.then(post, bits=52).bits == 52
-    assert WARNER.then(post).bits == 2
-    assert WARNER.then(post, bits=10).outputs == ("y1", "y2")  # the last two tell the same
-    assert WARNER.then([[0.5, 0.5], [0, 1]], outputs=["a", "b"], bits=10).outputs == ("a", "b")
+    assert warner().then(post, bits=52).bits == 52
+    assert warner().then(post).bits == 2
+    assert warner().then(post, bits=10).outputs == ("y1", "y2")  # the last two tell the same
+    assert warner().then([[0.5, 0.5], [0, 1]], outputs=["a", "b"], bits=10).outputs == ("a", "b")
     with pytest.raises(md.InputError, match="3 outputs had to be merged to 2; leave the labels of outputs out"):
-        WARNER.then(post, outputs=["a", "b", "c"], bits=10)
+        warner().then(post, outputs=["a", "b", "c"], bits=10)
     # An output that nothing is sent to never occurs.
-    assert_array_equal(WARNER.then([[1, 0, 0], [0, 0, 1]]).numerators, WARNER.numerators)
+    assert_array_equal(warner().then([[1, 0, 0], [0, 0, 1]]).numerators, warner().numerators)
     # Integers are labels, as elsewhere.
     assert proved([[3, 1], [1, 3]], 2, ANY, ["0", "1"]).then({0: 10, 1: 11}).outputs == ("10", "11")
 
@@ -174,9 +191,9 @@ def test_provenance_tells_what_was_done():
     assert titled.product(titled).provenance == md.mechanism.Provenance(
         md.__version__, "product of two mechanisms", "smoking & smoking"
     )
-    assert titled.product(WARNER).provenance.problem == "smoking"
+    assert titled.product(warner()).provenance.problem == "smoking"
     origin = md.mechanism.Provenance(md.__version__, "3 independent reports about one record")
-    assert WARNER.repeated(3).provenance == origin
+    assert warner().repeated(3).provenance == origin
 
 
 @pytest.mark.parametrize(
@@ -208,7 +225,7 @@ def test_provenance_tells_what_was_done():
 )
 def test_other_post_processing_is_refused(post, options, message):
     with pytest.raises(md.InputError, match=message) as caught:
-        WARNER.then(post, **options)
+        warner().then(post, **options)
     assert "\n" not in str(caught.value)
 
 
@@ -252,7 +269,7 @@ def test_marginals_of_a_product_recover_each_factor(first, second):
 
 
 def test_a_product_beyond_the_bits_is_rounded_and_proved():
-    first, second = designed(md.L1Ball([0.5, 0.3, 0.2], "0.1")), designed(ANY, "0.5")
+    first, second = designed_for_three(), designed(ANY, "0.5")
     for bits in (None, 20, 52):
         both = first.product(second, bits=bits)
         assert both.bits == (bits or 48)
@@ -268,16 +285,16 @@ def test_a_product_beyond_the_bits_is_rounded_and_proved():
 
 
 def test_bits_of_an_exact_product():
-    assert WARNER.product(WARNER).bits == 4
-    wider = WARNER.product(WARNER, bits=7)
-    assert_array_equal(wider.matrix, np.kron(WARNER.matrix, WARNER.matrix))
+    assert warner().product(warner()).bits == 4
+    wider = warner().product(warner(), bits=7)
+    assert_array_equal(wider.matrix, np.kron(warner().matrix, warner().matrix))
     # What 48 bits are not needed for is exact all the same.
     padded = proved([[3 * 2**46, 2**46], [2**46, 3 * 2**46]], 48, ANY)
     assert padded.product(padded).bits == 4
     constant = proved([[2**48], [2**48]], 48, ANY)
     assert constant.product(constant).numerators.tolist() == [[2]] * 4
     with pytest.raises(md.InputError, match="bits is 53"):
-        WARNER.product(WARNER, bits=53)
+        warner().product(warner(), bits=53)
 
 
 def test_pairs_too_rare_for_the_bits_are_left_out():
@@ -290,8 +307,8 @@ def test_pairs_too_rare_for_the_bits_are_left_out():
 
 
 def test_three_attributes():
-    three = WARNER.product(EXCLUDING).product(ONE_OUT, bits=20)
-    other = WARNER.product(EXCLUDING.product(ONE_OUT), bits=20)
+    three = warner().product(excluding()).product(one_out(), bits=20)
+    other = warner().product(excluding().product(one_out()), bits=20)
     assert_array_equal(three.numerators, other.numerators)
     assert (three.inputs, three.outputs, three.proof) == (other.inputs, other.outputs, other.proof)
     assert three.guarantee.epsilon == other.guarantee.epsilon
@@ -314,7 +331,7 @@ def test_epsilons_that_are_spent_to_the_last_bit():
 
 def test_products_are_limited(monkeypatch):
     with pytest.raises(md.InputError, match=r"the other mechanism is \[1\]; give a Mechanism"):
-        WARNER.product([1])
+        warner().product([1])
     labelled = proved([[3, 1], [1, 3]], 2, ANY, ["a", "a & a"])
     with pytest.raises(md.InputError, match="the joint label 'a & a & a' would stand for two combinations"):
         labelled.product(labelled)
@@ -324,7 +341,7 @@ def test_products_are_limited(monkeypatch):
         many.product(many)
     monkeypatch.setattr(composition, "_MOST_ENTRIES", 15)
     with pytest.raises(md.LimitError, match=r"the product would have 4 outputs for 4 symbols; .* merge outputs"):
-        WARNER.product(WARNER)
+        warner().product(warner())
 
 
 # One record, several reports
@@ -366,17 +383,17 @@ def test_local_differential_privacy_adds_up_at_most(mechanism, times):
 
 def test_reports_may_leak_more_than_the_sum_over_a_set_of_priors():
     # Each report excludes one of three symbols, two reports leave one: 1/3 is below (2/3)^2.
-    assert str(ONE_OUT.guarantee.epsilon) == "log(3/2)"
-    twice = ONE_OUT.repeated(2)
-    assert worst(twice) == 3 > worst(ONE_OUT) ** 2
-    assert float(twice.guarantee.epsilon) > 2 * float(ONE_OUT.guarantee.epsilon) + 0.28
+    assert str(one_out().guarantee.epsilon) == "log(3/2)"
+    twice = one_out().repeated(2)
+    assert worst(twice) == 3 > worst(one_out()) ** 2
+    assert float(twice.guarantee.epsilon) > 2 * float(one_out().guarantee.epsilon) + 0.28
     # All three at once contradict each other: they never occur, and a fourth report tells nothing new.
-    four = ONE_OUT.repeated(4)
+    four = one_out().repeated(4)
     assert worst(four) == 3
     assert not any({"y1", "y2", "y3"} <= set(label.split(" & ")) for label in four.outputs)
     # Less than the sum is possible, too.
-    assert worst(WARNER.repeated(2)) == 9 == worst(WARNER) ** 2
-    assert worst(EXCLUDING.repeated(2)) < worst(EXCLUDING) ** 2
+    assert worst(warner().repeated(2)) == 9 == worst(warner()) ** 2
+    assert worst(excluding().repeated(2)) < worst(excluding()) ** 2
 
 
 def test_reports_that_leak_without_bound_are_named():
@@ -388,7 +405,7 @@ def test_reports_that_leak_without_bound_are_named():
 
 
 def test_what_bits_do_not_hold_is_rounded_and_epsilon_covers_the_exact_reports():
-    mechanism = designed(md.L1Ball([0.5, 0.3, 0.2], "0.1"))
+    mechanism = designed_for_three()
     expected = brute_force(mechanism, 3)
     greatest = max(ratio(column, mechanism.guarantee.uncertainty) for column in expected.values())
     together = mechanism.repeated(3)
@@ -408,19 +425,19 @@ def test_combinations_too_rare_for_the_bits_are_left_out_but_paid_for():
 
 
 def test_one_report_is_the_mechanism():
-    assert WARNER.repeated(1) is WARNER
-    assert WARNER.repeated(1, bits=2) is WARNER
-    wider = WARNER.repeated(1, bits=5)
-    assert_array_equal(wider.matrix, WARNER.matrix)
+    assert warner().repeated(1) is warner()
+    assert warner().repeated(1, bits=2) is warner()
+    wider = warner().repeated(1, bits=5)
+    assert_array_equal(wider.matrix, warner().matrix)
     assert float(wider.guarantee.epsilon) == pytest.approx(math.log(3), abs=1.001e-12)
 
 
 def test_drawn_reports_have_the_probabilities_of_the_combinations():
     # Two secure draws for one record against the exported column; a false alarm has probability below 1e-9.
-    draws, twice = 40_000, EXCLUDING.repeated(2)
-    first, second = (EXCLUDING.privatize(np.zeros(draws, dtype=np.int64)) for _ in range(2))
+    draws, twice = 40_000, excluding().repeated(2)
+    first, second = (excluding().privatize(np.zeros(draws, dtype=np.int64)) for _ in range(2))
     seen = Counter(
-        " & ".join(sorted((EXCLUDING.outputs[a], EXCLUDING.outputs[b]))) for a, b in zip(first, second, strict=True)
+        " & ".join(sorted((excluding().outputs[a], excluding().outputs[b]))) for a, b in zip(first, second, strict=True)
     )
     slack = math.sqrt(math.log(2 * len(twice.outputs) / 1e-10) / (2 * draws))  # Hoeffding, every output
     for j, label in enumerate(twice.outputs):
@@ -428,32 +445,32 @@ def test_drawn_reports_have_the_probabilities_of_the_combinations():
 
 
 def test_repetition_works_on_products():
-    both = WARNER.product(ONE_OUT)
-    assert worst(both.repeated(2)) == worst(WARNER.repeated(2)) * worst(ONE_OUT.repeated(2)) == 27
+    both = warner().product(one_out())
+    assert worst(both.repeated(2)) == worst(warner().repeated(2)) * worst(one_out().repeated(2)) == 27
 
 
 @pytest.mark.parametrize("times", [0, -1, 201, 10**30, True, 2.0, "2", None])
 def test_other_numbers_of_reports_are_refused(times):
     with pytest.raises(md.InputError, match=r"times is .*; accepted: a whole number from 1 to 200"):
-        WARNER.repeated(times)
+        warner().repeated(times)
 
 
 def test_repetition_is_limited(monkeypatch):
     many = proved([[1] * 64] * 2, 6, ANY)
     with pytest.raises(md.LimitError, match="64 outputs, 3 times, would have 45760 outputs for 2 symbols"):
         many.repeated(3)
-    assert len(WARNER.repeated(26).outputs) == 27
-    assert float(WARNER.repeated(200).guarantee.epsilon) == pytest.approx(200 * math.log(3), abs=1e-10)
+    assert len(warner().repeated(26).outputs) == 27
+    assert float(warner().repeated(200).guarantee.epsilon) == pytest.approx(200 * math.log(3), abs=1e-10)
     with pytest.raises(md.InputError, match="accepted: at most 1000"):
         many.then({label: f"{label}{'-' * 500}" for label in many.outputs}).repeated(2)
     with pytest.raises(md.InputError, match="the separator is 3; give a string"):
-        WARNER.repeated(2, separator=3)
+        warner().repeated(2, separator=3)
     clashing = proved([[2, 2, 2, 2]] * 2, 3, ANY, ["a", "a & a", "a & b", "b"])
     with pytest.raises(md.InputError, match="would stand for two combinations"):
         clashing.repeated(2)
     monkeypatch.setattr(composition, "_MOST_ENTRIES", 5)
     with pytest.raises(md.LimitError, match="2 outputs, 2 times, would have 3 outputs for 2 symbols"):
-        WARNER.repeated(2)
+        warner().repeated(2)
 
 
 # Sums of epsilons
@@ -528,10 +545,10 @@ def test_composed_mechanisms_come_back_bit_for_bit(tmp_path):
     counted = md.L1Ball.from_counts({"low": 50, "high": 30}, delta="0.01")
     sampled = proved([[5, 3], [3, 5]], 3, counted)
     made = [
-        WARNER.product(EXCLUDING),
-        sampled.product(ONE_OUT.product(sampled, separator="|")),
-        ONE_OUT.repeated(3),
-        WARNER.product(ONE_OUT).repeated(2).then(np.full((21, 2), 0.5)),
+        warner().product(excluding()),
+        sampled.product(one_out().product(sampled, separator="|")),
+        one_out().repeated(3),
+        warner().product(one_out()).repeated(2).then(np.full((21, 2), 0.5)),
         designed(md.ProductSet(counted, ANY)),
     ]
     for mechanism in made:
@@ -545,10 +562,10 @@ def test_composed_mechanisms_come_back_bit_for_bit(tmp_path):
 
 
 def test_the_file_of_a_product_is_laid_out_as_documented(tmp_path):
-    WARNER.product(EXCLUDING).save(tmp_path / "m.json")
+    warner().product(excluding()).save(tmp_path / "m.json")
     table = json.loads((tmp_path / "m.json").read_text(encoding="utf-8"))
     assert table["guarantee"] == {
-        "epsilon": f"log({3 * worst(EXCLUDING)})",
+        "epsilon": f"log({3 * worst(excluding())})",
         "factors": [
             {"inputs": ["no", "yes"], "radius": "2", "center": ["1/2", "1/2"]},
             {
@@ -565,10 +582,10 @@ def test_the_file_of_a_product_is_laid_out_as_documented(tmp_path):
 @pytest.fixture
 def edited(tmp_path):
     counted = md.L1Ball.from_counts({"low": 50, "high": 30}, delta="0.01")
-    inner = WARNER.product(proved([[5, 3], [3, 5]], 3, counted))
+    inner = warner().product(proved([[5, 3], [3, 5]], 3, counted))
 
     def load_edited(edit):
-        inner.product(ONE_OUT).save(tmp_path / "m.json")
+        inner.product(one_out()).save(tmp_path / "m.json")
         table = json.loads((tmp_path / "m.json").read_text(encoding="utf-8"))
         edit(table, table["guarantee"], table["guarantee"]["factors"])
         (tmp_path / "m.json").write_text(json.dumps(table), encoding="utf-8")
@@ -625,7 +642,7 @@ def test_files_whose_factors_do_not_fit_are_refused(edited, edit, message):
 
 
 def test_deeply_nested_factors_are_refused_before_they_are_read(tmp_path):
-    WARNER.product(WARNER).save(tmp_path / "m.json")
+    warner().product(warner()).save(tmp_path / "m.json")
     text = (tmp_path / "m.json").read_text(encoding="utf-8")
     for depth in (13, 300, 900, 100_000):
         deep = '{"factors": [' * depth + "1" + "]}" * depth
@@ -649,7 +666,7 @@ def test_false_claims_about_products_are_refused(edited):
 
 
 def test_an_epsilon_a_hair_below_the_sum_is_refused(tmp_path):
-    both = WARNER.product(WARNER)
+    both = warner().product(warner())
     both.save(tmp_path / "m.json")
     text = (tmp_path / "m.json").read_text(encoding="utf-8")
     (tmp_path / "m.json").write_text(text.replace("log(9)", f"log({9 * 10**40 - 1}/{10**40})"), encoding="utf-8")

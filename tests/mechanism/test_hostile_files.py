@@ -600,9 +600,10 @@ def test_a_member_that_occurs_twice_is_refused(tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore:Reading", "ignore:Data type alias")
-def test_headers_with_a_letter_changed_are_refused_or_unharmed(npz):
+@pytest.mark.parametrize("rounds", [150, pytest.param(400, marks=pytest.mark.slow)])
+def test_headers_with_a_letter_changed_are_refused_or_unharmed(npz, rounds):
     random_, good, messages = random.Random(6), array(NUMERATORS), []
-    for _ in range(400):
+    for _ in range(rounds):
         damaged = bytearray(good)
         for _ in range(random_.choice([1, 2, 4])):
             damaged[random_.randrange(128)] = random_.choice(b"()[]{}',:0123456789-+<>|iufOVUSMmaT \x00\xff")
@@ -612,7 +613,7 @@ def test_headers_with_a_letter_changed_are_refused_or_unharmed(npz):
             messages.append(str(error))
         else:
             assert found.numerators.tolist() == NUMERATORS
-    assert len(messages) > 200
+    assert len(messages) > rounds / 2
     assert not any("\n" in message for message in messages)
 
 
@@ -728,9 +729,10 @@ def least_mean(guarantee, column):
     )
 
 
-def test_whatever_is_accepted_of_changed_files_is_true():
+@pytest.mark.parametrize("rounds", [1_000, pytest.param(4_000, marks=pytest.mark.slow)])
+def test_whatever_is_accepted_of_changed_files_is_true(rounds):
     random_, accepted, messages = random.Random(7), 0, {InputError: [], GuaranteeError: []}
-    for round_ in range(4_000):
+    for round_ in range(rounds):
         edited = json.loads(json.dumps(random_.choice(BASES)))
         for change in [damage] if round_ % 2 else [lie] * random_.choice([1, 2, 3]):
             change(edited, random_)

@@ -3,6 +3,7 @@
 import json
 from decimal import Decimal
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -33,7 +34,12 @@ STRANGE = {
 }
 BALL = md.L1Ball(["0.5", "0.5"], 2, ["no", "yes"])
 PROMISE = md.Guarantee("log(3)", BALL)
-WARNER = md.Mechanism(np.array([[3, 1], [1, 3]]), 2, PROMISE, ("n", "y"))
+
+
+@cache
+def warner():
+    return md.Mechanism(np.array([[3, 1], [1, 3]]), 2, PROMISE, ("n", "y"))
+
 
 TAKERS = {
     "real_array": lambda value: real_array(value, "the matrix"),
@@ -43,14 +49,14 @@ TAKERS = {
     "worst_mean": BALL.worst_mean,
     "from_matrix": lambda value: md.Mechanism.from_matrix(value, PROMISE),
     "numerators": lambda value: md.Mechanism(value, 2, PROMISE),
-    "then": WARNER.then,
+    "then": lambda value: warner().then(value),
     "value": lambda value: md.MutualInformation().value(value, [0.5, 0.5]),
     "certify": lambda value: certify(md.DesignProblem(BALL, 1), value),
     "gain": md.ExpectedGain,
     "hull": md.ConvexHull,
     "prior": md.pml.epsilon_max,
     "priors": lambda value: md.leakage([[0.75, 0.25], [0.25, 0.75]], value),
-    "counts": lambda value: audit_counts(WARNER, value),
+    "counts": lambda value: audit_counts(warner(), value),
     "top k": lambda value: top_k_counts(value, 1),
     "labels": lambda value: md.L1Ball(["0.5", "0.5"], 0, labels=value),
 }
@@ -143,19 +149,19 @@ def test_outputs_in_an_array_are_taken(outputs):
 @pytest.mark.parametrize("options", [{"unknown": np.array(["no"])}, {"missing": [1]}, {"integers": np.array([1, 2])}])
 def test_options_that_are_not_words_are_refused(options):
     with pytest.raises(md.InputError):
-        WARNER.privatize(["no"], **options)
+        warner().privatize(["no"], **options)
     with pytest.raises(md.InputError, match="method is"):
-        md.estimate_frequencies(["n"], WARNER, method=np.array(["a", "b"]))
+        md.estimate_frequencies(["n"], warner(), method=np.array(["a", "b"]))
 
 
 @pytest.mark.parametrize("records", [np.array(["no", "\ud800"]), pd.Series([10**30, 1]), ["no", 10**30]])
 def test_records_that_no_column_holds_are_refused(records):
     with pytest.raises(md.InputError):
-        WARNER.privatize(records)
+        warner().privatize(records)
 
 
 def test_a_generator_of_records_is_read_to_its_end():
-    reports = WARNER.privatize(label for label in ["no", "yes", "no"])
+    reports = warner().privatize(label for label in ["no", "yes", "no"])
     assert len(reports) == 3
     assert set(reports) <= {"n", "y"}
 
@@ -164,7 +170,7 @@ def test_a_generator_of_records_is_read_to_its_end():
 @pytest.mark.parametrize("confidence", [1e-3, 1e-19, 1e-177, 1e-300])
 @pytest.mark.parametrize("of", ["population", "records"])
 def test_intervals_of_hardly_any_confidence_are_numbers(confidence, of):
-    found = md.estimate_frequencies({"n": 30, "y": 20}, WARNER, confidence=confidence, of=of, method="least-squares")
+    found = md.estimate_frequencies({"n": 30, "y": 20}, warner(), confidence=confidence, of=of, method="least-squares")
     low, high = found.intervals.T
     assert (low <= high).all()
     assert (np.abs(high - found.frequencies) < 1e-2).all()

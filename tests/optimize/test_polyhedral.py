@@ -47,7 +47,14 @@ def random_utilities(rng, size):
     yield md.ExpectedDistortion(np.abs(np.subtract.outer(np.arange(size), np.arange(size))).tolist())
 
 
-@pytest.mark.parametrize("radius", ["0", None, "2"], ids=["known", "delta", "ldp"])
+@pytest.mark.parametrize(
+    "radius",
+    [
+        pytest.param("0", id="known", marks=pytest.mark.slow),
+        pytest.param(None, id="delta"),
+        pytest.param("2", id="ldp", marks=pytest.mark.slow),
+    ],
+)
 def test_two_hundred_symbols_are_certified(radius):
     counts = np.random.default_rng(0).integers(10, 2000, 200).tolist()
     known = md.L1Ball.from_counts(counts, radius=radius, delta="1e-9" if radius is None else None)

@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 import pytest
@@ -16,6 +17,8 @@ channel = pytest.importorskip("qif.channel", reason=REASON)
 measure = pytest.importorskip("qif.measure", reason=REASON)
 
 SEEDS = range(8)
+RADII = ("0", "0.05", "0.6", "2")
+NAMES = (*RADII, "hull")
 STOPPED = 1e-11  # where their iterations stop
 
 
@@ -23,16 +26,25 @@ def rationals(array):
     return np.array([[Fraction(x) for x in row] for row in array], dtype=object)
 
 
-def mechanisms():
+def every_mechanism():
     rng = np.random.default_rng(21)
-    for radius in ("0", "0.05", "0.6", "2"):
+    for radius in RADII:
         ball = random_ball(rng, 4, radius)
         yield md.design(md.DesignProblem(ball, epsilon=1)).mechanism
     hull = md.ConvexHull([["0.5", "0.3", "0.2"], ["0.2", "0.3", "0.5"]])
     yield md.design(md.DesignProblem(hull, epsilon="log(3)")).mechanism
 
 
-@pytest.mark.parametrize("mechanism", list(mechanisms()), ids=repr)
+@cache
+def mechanisms():
+    return dict(zip(NAMES, every_mechanism(), strict=True))
+
+
+@pytest.fixture(params=NAMES)
+def mechanism(request):
+    return mechanisms()[request.param]
+
+
 def test_proved_leakage_is_the_greatest_posterior_over_prior_in_rational_arithmetic(mechanism):
     scale = 2**mechanism.bits
     matrix = rationals([[Fraction(v, scale) for v in row] for row in mechanism.numerators.tolist()])
@@ -97,7 +109,6 @@ def test_utilities(seed):
 # Estimation
 
 
-@pytest.mark.parametrize("mechanism", list(mechanisms()), ids=repr)
 @pytest.mark.parametrize("size", [200, 20_000])
 def test_maximum_likelihood_is_where_iterative_bayesian_updates_end(mechanism, size):
     rng = np.random.default_rng(6)

@@ -130,7 +130,7 @@ def test_the_same_bound_is_found_again():
         assert costs.max() <= first.upper
 
 
-@pytest.mark.parametrize(("size", "radius"), [(20, "0.03"), (40, "0"), (40, "2")])
+@pytest.mark.parametrize(("size", "radius"), [pytest.param(20, "0.03", marks=pytest.mark.slow), (40, "0"), (40, "2")])
 def test_column_generation_ends_with_a_certificate(size, radius):
     ball = long_ball(np.random.default_rng(size), size, radius)
     problem = md.DesignProblem(ball, 1, md.MutualInformation())

@@ -1,0 +1,34 @@
+"""A working folder for each test of the command line, and the command that is run in it."""
+
+import pytest
+
+import mechdesign as md
+from mechdesign.cli.main import run
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """The working folder, in which no progress is shown; a module adds its files in a fixture of the same name."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("MECHDESIGN_TRACEBACK", raising=False)
+    monkeypatch.setattr("mechdesign.cli.progress._PATIENCE", 1e6)
+    return tmp_path
+
+
+@pytest.fixture
+def command(here, capsys):
+    """Run a command; return its status, its output and its lines for people."""
+
+    def run_command(*arguments):
+        status = run([str(argument) for argument in arguments])
+        captured = capsys.readouterr()
+        return status, captured.out, captured.err
+
+    return run_command
+
+
+@pytest.fixture(scope="session")
+def two_levels():
+    """A designed mechanism for the labels low and high."""
+    ball = md.L1Ball([0.6, 0.4], radius=0.1, labels=["low", "high"])
+    return md.design(md.DesignProblem(ball, epsilon=1)).mechanism
