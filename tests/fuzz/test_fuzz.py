@@ -32,7 +32,7 @@ INPUTS = {
     "records": 300,
     "utilities": 30,
     "estimates": 150,
-    "compositions": 80,
+    "compositions": 200,
 }
 
 

@@ -5,7 +5,8 @@ import math
 import pytest
 from tolerances import ALGEBRA
 
-from figures import figure_hp_1a, figure_hp_1b, hp_laplace
+from figures import figure_hp_1a, figure_hp_1b
+from figures.lib import hp_laplace
 from mechdesign.histogram.laplace import (
     laplace_dp_epsilon,
     laplace_epsilon,
