@@ -256,7 +256,10 @@ def test_an_unseen_bin_or_a_large_radius_is_differential_privacy(ball):
         (lambda: laplace_scale(1, 0.51), r"alpha is 0.51; accepted"),
         (lambda: laplace_scale(0, 0.1), r"epsilon is 0, which no finite amount of noise reaches"),
         (lambda: laplace_scale("log(1)", 0), r"which no finite amount of noise reaches"),
-        (lambda: laplace_scale("1e-309", 0), r"epsilon is '1e-309', whose scale is beyond floats; give a larger"),
+        (
+            lambda: laplace_scale("1e-309", 0),
+            r"epsilon is '1e-309', whose scale is too large for a float; give a larger",
+        ),
         (lambda: laplace_epsilon_quadratic(-1, 0.1), r"the scale is -1; accepted"),
         (lambda: laplace_epsilon_quadratic(1, 1), r"alpha is 1; accepted"),
         (lambda: laplace_epsilon_composed(1, 0.3, 4), r"alpha is 0.3; accepted: at most 1/4, as 4 bins have"),

@@ -232,7 +232,7 @@ def test_a_guarantee_takes_what_a_problem_takes(epsilon):
     assert md.Mechanism(np.array([[1], [1], [1]]) * 2, 1, guarantee).leakage == 0
 
 
-@pytest.mark.parametrize(("epsilon", "uncertainty", "part"), [(-1, ABC, "epsilon is -1"), (1, 1, "give an L1Ball")])
+@pytest.mark.parametrize(("epsilon", "uncertainty", "part"), [(-1, ABC, "epsilon is -1"), (1, 1, "such as an L1Ball")])
 def test_what_is_no_guarantee_is_refused(epsilon, uncertainty, part):
     with pytest.raises(md.InputError, match=part):
         md.Guarantee(epsilon, uncertainty)
