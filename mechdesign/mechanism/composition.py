@@ -78,7 +78,7 @@ def _merged(mechanism: Parts, mapping: Mapping[object, object]) -> Parts:
         label = canonical_label(old)
         if label not in mechanism.outputs:
             raise InputError(
-                f"the mapping has {shorten(old)}, which is no output; accepted: {_some(mechanism.outputs)}"
+                f"the mapping has {shorten(old)}, which is not an output; accepted: {_some(mechanism.outputs)}"
             )
         if label in renamed:
             raise InputError(f"the mapping has the output {shorten(label)} twice; map every output once")

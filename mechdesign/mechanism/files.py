@@ -201,7 +201,7 @@ def _member(content: bytes, name: str, type_: type[np.generic], source: str) -> 
     ) as error:
         raise InputError(f"{source} is not an NPZ file ({shorten(str(error))}); give a mechanism file") from None
     if not isinstance(array, np.ndarray):  # bytes, where there is no header
-        raise InputError(f"{source}: {name} is no array; accepted: {type_.__name__}, as saved")
+        raise InputError(f"{source}: {name} is not an array; accepted: {type_.__name__}, as saved")
     if array.dtype.newbyteorder("=") != type_:
         raise InputError(f"{source}: {name} is {shorten(str(array.dtype))}; accepted: {type_.__name__}, as saved")
     return array

@@ -65,7 +65,7 @@ def from_own_floats(
     Raises
     ------
     SolverError
-        If the matrix is no mechanism even up to a solver's errors.
+        If the matrix is not a mechanism even up to a solver's errors.
     InputError
         If labels are given and the guarantee can only be kept by merging outputs.
     """

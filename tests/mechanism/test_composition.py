@@ -200,7 +200,7 @@ def test_provenance_tells_what_was_done():
     ("post", "options", "message"),
     [
         ({"n": "a"}, {}, "lacks the output 'y'; map every output"),
-        ({"n": "a", "y": "b", "z": "c"}, {}, "the mapping has 'z', which is no output; accepted: 'n', 'y'"),
+        ({"n": "a", "y": "b", "z": "c"}, {}, "the mapping has 'z', which is not an output; accepted: 'n', 'y'"),
         ({"n": "a", "y": ""}, {}, "a label is empty"),
         ({"n": "a", "y": None}, {}, "the label None is a NoneType"),
         ({"n": "a", "y": "b"}, {"outputs": ["a", "b"]}, "outputs .* are given beside a mapping"),
