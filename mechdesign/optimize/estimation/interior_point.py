@@ -140,7 +140,7 @@ def solve(columns: Floats, prior: Floats, workload: Floats, tolerance: float, st
     >>> found.weights.round(6), round(found.value, 6)
     (array([0.5, 0.5, 0. ]), 0.5)
     """
-    program = _reduced(columns, prior, workload, tolerance)
+    program = _reduced(columns, prior, workload)
     count = columns.shape[1]
     weights = np.full(count, 1.0 / count)
     if start is not None:
@@ -153,8 +153,8 @@ def solve(columns: Floats, prior: Floats, workload: Floats, tolerance: float, st
             return _result(program, point, prior, raised, steps)
         point = _step(program, point)
     raise SolverError(
-        f"the weights of {count} columns did not converge in {_MOST_STEPS} steps: gap {gap:.1e}, rows off by {whole:.1e};"
-        " change epsilon or radius a little"
+        f"the weights of {count} columns did not converge in {_MOST_STEPS} steps: gap {gap:.1e}, rows off by"
+        f" {whole:.1e}; change epsilon or radius a little"
     )
 
 
@@ -182,7 +182,7 @@ def full_weights(columns: Floats, weights: Floats) -> Floats:
     return result
 
 
-def _reduced(columns: Floats, prior: Floats, workload: Floats, tolerance: float) -> _Program:
+def _reduced(columns: Floats, prior: Floats, workload: Floats) -> _Program:
     """Return the program in reduced coordinates."""
     U = basis_of_sum_zero(prior.size)
     X = U.T @ columns
@@ -222,7 +222,9 @@ def _first(program: _Program, weights: Floats) -> _Point:
     """Return the iterate to start from: multipliers fitted to the columns of great weight, slacks well above 0."""
     rows = program.rows
     point = _evaluated(program, weights, np.zeros(len(rows)), np.zeros(weights.size))
-    fitted: Floats = np.linalg.lstsq(rows.T * weights[:, None], point.gradient * weights, rcond=None)[0]
+    fitted = np.asarray(
+        np.linalg.lstsq(rows.T * weights[:, None], point.gradient * weights, rcond=None)[0], dtype=float
+    )
     slack = np.maximum(rows.T @ fitted - point.gradient, 0.1 * point.value)
     return replace(point, y=fitted, z=slack)
 
