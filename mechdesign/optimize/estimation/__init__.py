@@ -1,1 +1,1 @@
-"""Mechanisms whose reports estimate frequencies with the least error."""
+"""Designs of least estimation error: interior points over rays, and certified lower bounds."""
