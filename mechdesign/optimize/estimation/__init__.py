@@ -1,1 +1,0 @@
-"""Designs of least estimation error: interior points over rays, and certified lower bounds."""
