@@ -1,0 +1,1 @@
+"""Mechanisms whose reports estimate frequencies with the least error."""
