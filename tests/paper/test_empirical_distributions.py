@@ -138,8 +138,8 @@ def test_footnote_2_more_outputs_than_symbols_do_not_help(epsilon):
 
 def test_example_1_leaks_epsilon_in_every_output():
     """ED eq. (12): an extremal mechanism has leakage epsilon everywhere."""
-    # Not so the constant mechanism, which is extremal too: test_a_constant_mechanism_is_a_vertex_of_the_polytope in
-    # tests/pml/test_bounds.py.
+    # Not so the constant mechanism, which is an extreme point too:
+    # test_a_constant_mechanism_is_a_vertex_of_the_polytope_and_far_from_the_bound in tests/pml/test_bounds.py.
     np.testing.assert_allclose(md.leakage(EXAMPLE_1, PRIOR_1), np.log(9 / 8), atol=ALGEBRA)
 
 
@@ -563,7 +563,7 @@ def test_appendix_e_equations_101_to_105_outcome_by_outcome(scale, p1):
     assert np.log(max(above, below)) == pytest.approx(laplace_epsilon(scale, "0.3"), rel=1e-9)
 
 
-# Section VI-B, equations (54) to (65): tests/additive_noise/test_gaussian.py. ED has (65) from a union bound, which
+# Section VI-B, equations (53) to (65): tests/additive_noise/test_gaussian.py. ED has (65) from a union bound, which
 # gives delta_1 + delta_2; its last term needs that the output and the estimate are independent.
 
 # Section VI-C. Figures 4 to 7 and what is said of them: tests/figures/test_additive_noise_figures.py; there also the
