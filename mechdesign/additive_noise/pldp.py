@@ -75,8 +75,8 @@ def pldp_delta(epsilon: object, sigma: object) -> float:
 
     Parameters
     ----------
-    epsilon : number or str
-        A decimal above 0, at most 700, or ``"log(9/8)"``; nats.
+    epsilon
+        As for `pldp_sigma`.
     sigma : number or str
         Standard deviation of the noise, above 0.
 
@@ -107,10 +107,8 @@ def pldp_delta_exact(epsilon: object, sigma: object) -> float:
 
     Parameters
     ----------
-    epsilon : number or str
-        A decimal above 0, at most 700, or ``"log(9/8)"``; nats.
-    sigma : number or str
-        Standard deviation of the noise, above 0.
+    epsilon, sigma
+        As for `pldp_delta`.
 
     Returns
     -------
@@ -120,7 +118,7 @@ def pldp_delta_exact(epsilon: object, sigma: object) -> float:
     Raises
     ------
     InputError
-        For a value outside these ranges.
+        As for `pldp_delta`.
 
     Examples
     --------

@@ -123,10 +123,8 @@ def sensitivity_bound_any_region(epsilon: object, radius: object) -> float:
 
     Parameters
     ----------
-    epsilon : number or str
-        What the mechanism guarantees at P, in nats: a decimal or ``"log(9/8)"``.
-    radius : number or str
-        l1 radius of the ball around P, in [0, 2].
+    epsilon, radius
+        As for `sensitivity_bound_first_region`.
 
     Returns
     -------
@@ -157,10 +155,8 @@ def sensitivity_bound(epsilon: object, radius: object, prior: Sequence[object]) 
 
     Parameters
     ----------
-    epsilon : number or str
-        What the mechanism guarantees at P, in nats: a decimal or ``"log(9/8)"``.
-    radius : number or str
-        l1 radius of the ball around P, in [0, 2].
+    epsilon, radius
+        As for `sensitivity_bound_first_region`.
     prior : sequence of N numbers
         The reference prior P. If it has zeros, only the bound for any region applies.
 
@@ -196,8 +192,8 @@ def leakage_bound_elsewhere(epsilon: object, distance: object) -> float:
 
     Parameters
     ----------
-    epsilon : number or str
-        What the mechanism guarantees at P, in nats: a decimal or ``"log(9/8)"``.
+    epsilon
+        As for `sensitivity_bound_first_region`.
     distance : number or str
         ``||P - Q||_1``, in [0, 2].
 

@@ -149,10 +149,8 @@ def epsilon_min(matrix: ArrayLike, prior: ArrayLike) -> float | NDArray[np.float
 
     Parameters
     ----------
-    matrix : array, shape (N, M)
-        A mechanism.
-    prior : array, shape (N,) or (K, N)
-        A prior, or K of them.
+    matrix, prior
+        As for `leakage`.
 
     Returns
     -------
@@ -177,10 +175,8 @@ def information_density(matrix: ArrayLike, prior: ArrayLike) -> Floats:
 
     Parameters
     ----------
-    matrix : array, shape (N, M)
-        A mechanism.
-    prior : array, shape (N,) or (K, N)
-        A prior, or K of them.
+    matrix, prior
+        As for `leakage`.
 
     Returns
     -------

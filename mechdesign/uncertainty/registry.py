@@ -143,15 +143,13 @@ def set_of_prior(table: Mapping[str, Any], within: str = "prior") -> Uncertainty
 
     Parameters
     ----------
-    table : mapping
-        As parsed from the file.
-    within : str
-        The key of the table in the file, for messages.
+    table, within
+        As for `set_of_guarantee`.
 
     Raises
     ------
     InputError
-        If the table does not describe a set of exactly one registered class.
+        As for `set_of_guarantee`.
     """
     formats = set_formats()
     marks = {key: entry for entry in formats for key in entry.prior_marks}
