@@ -23,7 +23,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from mechdesign.additive_noise import laplace as binary
-from mechdesign.data.checks import checked_categories, checked_scale
+from mechdesign.data.checks import check_kind, checked_categories, checked_scale
 from mechdesign.errors import InputError, shorten
 from mechdesign.histogram.noise import laplace_noise
 from mechdesign.histogram.plan import ONE_RELEASE, Integers, Noisy, Option, Plan, Usage
@@ -32,7 +32,7 @@ from mechdesign.mechanism.sampler import RandomBytes
 from mechdesign.numerics.epsilon import Epsilon
 from mechdesign.numerics.exact import rational, rounded_text
 from mechdesign.numerics.outward import float_above
-from mechdesign.uncertainty.l1_ball import L1Ball, checked_ball
+from mechdesign.uncertainty.l1_ball import L1Ball
 
 _HALF = Fraction(1, 2)
 
@@ -71,8 +71,8 @@ def least_bin_probability(ball: L1Ball) -> Fraction:
     >>> round(float(least_bin_probability(ball)), 6)
     0.024995
     """
-    known = checked_ball(ball)
-    return max(Fraction(0), min(known.center) - known.half_radius)
+    check_kind(ball, L1Ball, "the ball", "an L1Ball, such as L1Ball.from_counts(counts, delta=...)")
+    return max(Fraction(0), min(ball.center) - ball.half_radius)
 
 
 def laplace_epsilon(scale: object, alpha: object) -> float:
