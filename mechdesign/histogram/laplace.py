@@ -159,7 +159,7 @@ def _checked_alpha(value: object) -> Fraction:
 
 
 def laplace_epsilon_quadratic(scale: object, alpha: object) -> float:
-    """Return the looser bound ``2 (1 - alpha) / b + 2 alpha^2 / b^2``, in nats (HP Theorem 4, second bound).
+    """Return the looser bound ``2 (1 - alpha) / b + 2 alpha^2 / b^2``, in nats, rounded up (HP Theorem 4, second bound).
 
     For comparison only. It shows that the leakage falls by a factor of about ``1 - alpha``; for b < alpha it is worse
     than `laplace_dp_epsilon`.
@@ -168,11 +168,6 @@ def laplace_epsilon_quadratic(scale: object, alpha: object) -> float:
     ----------
     scale, alpha : number or str
         As for `laplace_epsilon`.
-
-    Returns
-    -------
-    float
-        Rounded up.
 
     Raises
     ------
@@ -189,7 +184,7 @@ def laplace_epsilon_quadratic(scale: object, alpha: object) -> float:
 
 
 def laplace_epsilon_composed(scale: object, alpha: object, bins: object) -> float:
-    """Return the bound that adds up single counts, ``(k - 1) ((1 - alpha)/b + alpha^2/(2 b^2))``, in nats (HP).
+    """Return the bound that adds up counts, ``(k - 1) ((1 - alpha)/b + alpha^2/(2 b^2))``, in nats, rounded up (HP).
 
     For comparison only: it grows with the number k of bins, and `laplace_epsilon` does not. It is a bound for k >= 3.
     For k = 2 it bounds the leakage of one noisy count, and both together leak more (about twice as much).
@@ -200,11 +195,6 @@ def laplace_epsilon_composed(scale: object, alpha: object, bins: object) -> floa
         As for `laplace_epsilon`; alpha is at most 1/k.
     bins : int
         Number k of bins, at least 3.
-
-    Returns
-    -------
-    float
-        Rounded up.
 
     Raises
     ------
@@ -229,17 +219,12 @@ def laplace_epsilon_composed(scale: object, alpha: object, bins: object) -> floa
 def laplace_dp_epsilon(scale: object) -> float:
     """Return ``2/b``, the epsilon of bounded differential privacy (one record is replaced), in nats (HP Definition 3).
 
-    It is `laplace_epsilon` for alpha = 0.
+    It is `laplace_epsilon` for alpha = 0, rounded up.
 
     Parameters
     ----------
     scale : number or str
         Scale b of the noise of each count, above 0.
-
-    Returns
-    -------
-    float
-        Rounded up.
 
     Raises
     ------

@@ -32,10 +32,8 @@ def lipschitz_bound(matrix: ArrayLike, uncertainty: UncertaintySet) -> float:
 
     Parameters
     ----------
-    matrix : array, shape (N, M)
-        A mechanism; floats are read as the decimals that they print as.
-    uncertainty : UncertaintySet
-        The set.
+    matrix, uncertainty
+        As for `worst_case_leakage`.
 
     Returns
     -------
@@ -45,7 +43,7 @@ def lipschitz_bound(matrix: ArrayLike, uncertainty: UncertaintySet) -> float:
     Raises
     ------
     InputError
-        If the matrix is not a mechanism on the alphabet of the set.
+        As for `worst_case_leakage`.
 
     Examples
     --------
@@ -124,17 +122,7 @@ def sensitivity_bound_any_region(epsilon: object, radius: object) -> float:
     Parameters
     ----------
     epsilon, radius
-        As for `sensitivity_bound_first_region`.
-
-    Returns
-    -------
-    float
-        Rounded up; infinite where the logarithm does not exist.
-
-    Raises
-    ------
-    InputError
-        For a value outside these ranges.
+        As for `sensitivity_bound_first_region`; rounding, infinite values and errors too.
 
     Examples
     --------
@@ -156,19 +144,9 @@ def sensitivity_bound(epsilon: object, radius: object, prior: Sequence[object]) 
     Parameters
     ----------
     epsilon, radius
-        As for `sensitivity_bound_first_region`.
+        As for `sensitivity_bound_first_region`; rounding, infinite values and errors too.
     prior : sequence of N numbers
-        The reference prior P. If it has zeros, only the bound for any region applies.
-
-    Returns
-    -------
-    float
-        Rounded up; infinite where the logarithm does not exist.
-
-    Raises
-    ------
-    InputError
-        For a value outside these ranges, or a prior that is not a distribution.
+        The reference prior P, a distribution. If it has zeros, only the bound for any region applies.
 
     Examples
     --------

@@ -173,19 +173,11 @@ def information_density(matrix: ArrayLike, prior: ArrayLike) -> Floats:
     Its greatest value over the symbols is the leakage of the output; its mean over symbols and outputs is the mutual
     information. It is minus infinity where the symbol cannot cause the output, and 0 for an output that never occurs.
 
-    Parameters
-    ----------
-    matrix, prior
-        As for `leakage`.
+    Arguments and errors are those of `leakage`.
 
     Returns
     -------
     array, shape (N, M) or (K, N, M)
-
-    Raises
-    ------
-    InputError
-        As `leakage`.
 
     Examples
     --------
