@@ -100,10 +100,10 @@ def pldp_delta(epsilon: object, sigma: object) -> float:
 
 
 def pldp_delta_exact(epsilon: object, sigma: object) -> float:
-    """Return the probability that the densities of an output differ by more than ``exp(epsilon)``, rounded up (ED eq. 69).
+    """Return the probability that the densities of an output differ by more than ``exp(epsilon)`` (ED eq. 69).
 
     ``P[N > m - 1] + P[N > m + 1]`` with ``m = sigma^2 epsilon / 2``, the same for every prior of X in {-1, 1}. It is at
-    most `pldp_delta`, and at least half of it.
+    most `pldp_delta`, at least half of it, and rounded up.
 
     Parameters
     ----------

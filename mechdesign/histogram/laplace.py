@@ -159,10 +159,10 @@ def _checked_alpha(value: object) -> Fraction:
 
 
 def laplace_epsilon_quadratic(scale: object, alpha: object) -> float:
-    """Return the looser bound ``2 (1 - alpha) / b + 2 alpha^2 / b^2``, in nats, rounded up (HP Theorem 4, second bound).
+    """Return the looser bound ``2 (1 - alpha) / b + 2 alpha^2 / b^2``, in nats (HP Theorem 4, second bound).
 
-    For comparison only. It shows that the leakage falls by a factor of about ``1 - alpha``; for b < alpha it is worse
-    than `laplace_dp_epsilon`.
+    For comparison only, and rounded up. It shows that the leakage falls by a factor of about ``1 - alpha``; for
+    b < alpha it is worse than `laplace_dp_epsilon`.
 
     Parameters
     ----------
