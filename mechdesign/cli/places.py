@@ -36,7 +36,7 @@ def check(
 
 
 def load_mechanism(path: str, report: Callable[[str], None]) -> Mechanism:
-    """Read a mechanism from a file, or from standard input for ``-``, and prove its guarantee again, after saying so."""
+    """Say that a mechanism is proved; read it from a file, or standard input for ``-``, and prove it again."""
     report("proving the guarantee in exact arithmetic")
     with readable(path, _MOST_BYTES) as place:
         return Mechanism.load(place)
