@@ -42,8 +42,7 @@ def audit_command(file: str, samples: int, failure: str, as_json: bool) -> int:
     A sampler of your own is audited in Python, with mechdesign.deploy.audit.
     """
     with Progress() as report:
-        report("proving the guarantee in exact arithmetic")
-        mechanism = load_mechanism(file)
+        mechanism = load_mechanism(file, report)
         found = audit(mechanism, samples, failure=failure, report=report)
     if as_json:
         print_json("mechdesign/audit/1", _record(mechanism, found))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import click
 
@@ -35,7 +35,8 @@ def check(
     return standard
 
 
-def load_mechanism(path: str) -> Mechanism:
-    """Read a mechanism from a file, or from standard input for ``-``, and prove its guarantee again."""
+def load_mechanism(path: str, report: Callable[[str], None]) -> Mechanism:
+    """Say that a mechanism is proved; read it from a file, or standard input for ``-``, and prove it again."""
+    report("proving the guarantee in exact arithmetic")
     with readable(path, _MOST_BYTES) as place:
         return Mechanism.load(place)

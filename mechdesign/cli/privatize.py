@@ -74,8 +74,7 @@ def privatize_command(
     accepted_ending(output, ENDINGS)
     standard = places.check([output], [file, mechanism_file], as_json=as_json, overwrite=overwrite)
     with Progress() as report:
-        report("proving the guarantee in exact arithmetic")
-        mechanism = places.load_mechanism(mechanism_file)
+        mechanism = places.load_mechanism(mechanism_file, report)
         with readable(file) as place:
             done = privatize_file(
                 RecordFile(place, column, header=not no_header, show_values=show_values),

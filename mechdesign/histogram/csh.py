@@ -235,7 +235,7 @@ def csh_best(k: int, epsilon: object, delta: object, analysis: str = "proved") -
     Parameters
     ----------
     k, epsilon, delta, analysis
-        As for `csh_threshold`.
+        As for `csh_least_sigma`.
 
     Returns
     -------

@@ -86,7 +86,7 @@ ANALYSES = ("proved", "jensen", "theorem-21")
 
 
 def discrete_rho(k: int, sigma: object, value_sigma: object | None = None) -> float:
-    """Return the rho of zero-concentrated differential privacy of the noise alone (CSH Lemma 19).
+    """Return the rho of zero-concentrated differential privacy of the noise alone, rounded up (CSH Lemma 19).
 
     ``rho = (k + gamma) / (8 sigma^2)``, and ``1 / (2 value_sigma^2)`` more where one further number is released, which
     a user changes by 1 at most: the (k+1)-th largest count (see `mechdesign.histogram.top_k`).
@@ -99,11 +99,6 @@ def discrete_rho(k: int, sigma: object, value_sigma: object | None = None) -> fl
         Scale of a counter's own noise, ``N_Z(0, 4 sigma^2) / 2``; of a float the decimal that it prints.
     value_sigma : number or str, optional
         Scale of the noise ``N_Z(0, value_sigma^2)`` of the further number.
-
-    Returns
-    -------
-    float
-        Rounded up.
 
     Raises
     ------
@@ -227,7 +222,7 @@ def discrete_threshold(
 def discrete_least_sigma(
     k: int, epsilon: object, delta: object, analysis: str = "proved", value_sigma: object | None = None
 ) -> float:
-    """Return the least sigma with which some threshold reaches delta.
+    """Return the least sigma with which some threshold reaches delta, rounded up.
 
     At that sigma the threshold is large: `discrete_best` finds the pair whose threshold is least.
 
@@ -235,11 +230,6 @@ def discrete_least_sigma(
     ----------
     k, epsilon, delta, analysis, value_sigma
         As for `discrete_threshold`.
-
-    Returns
-    -------
-    float
-        Rounded up.
 
     Raises
     ------

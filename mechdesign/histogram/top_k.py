@@ -98,7 +98,7 @@ def top_k_delta(
     analysis: str = "proved",
     value_sigma: object | None = None,
 ) -> float:
-    """Return delta such that the top k with correlated Gaussian noise are (epsilon, delta)-private (CSH Corollary 14).
+    """Return a delta of the top k with correlated Gaussian noise, rounded up (CSH Corollary 14).
 
     Parameters
     ----------
@@ -107,11 +107,6 @@ def top_k_delta(
     value_sigma : number or str, optional
         Deviation of the noise with which the subtracted count is released too. Then the only analysis is ``"proved"``:
         the divergence of the Gaussian noise, and the probability that one of k new counters shows.
-
-    Returns
-    -------
-    float
-        Rounded up.
 
     Raises
     ------
@@ -141,21 +136,7 @@ def top_k_threshold(
 ) -> float:
     """Return the least tau with which `top_k_delta` is not above delta.
 
-    Parameters
-    ----------
-    k, sigma, epsilon, analysis, value_sigma
-        As for `top_k_delta`.
-    delta : number or str
-        From 5e-324 to 1, exclusive.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    InputError
-        As for `top_k_delta`, and where no threshold reaches delta.
+    As `csh_threshold`, with the value_sigma of `top_k_delta`.
 
     Examples
     --------

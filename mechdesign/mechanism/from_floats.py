@@ -15,6 +15,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mechdesign.data.checks import check_kind
 from mechdesign.data.labelled import Labels, order, own_labels, table
 from mechdesign.data.labels import canonical_labels
 from mechdesign.errors import GuaranteeError, InputError, shorten
@@ -119,8 +120,7 @@ def _given(
 ) -> tuple[Floats, tuple[str, ...] | None]:
     """Return a user's matrix, checked, and the labels of its outputs: by default those of its columns."""
     checked_bits(bits)
-    if not isinstance(guarantee, Guarantee):
-        raise InputError(f"the guarantee is {shorten(guarantee)}; give a Guarantee(epsilon, uncertainty)")
+    check_kind(guarantee, Guarantee, "the guarantee", "a Guarantee(epsilon, uncertainty)")
     floats = guarantee.uncertainty.as_matrix(matrix)
     if floats.shape[1] == 0:
         raise InputError(f"the matrix has shape {floats.shape}; accepted: one output or more")

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mechdesign.data.alphabet import Alphabet
+from mechdesign.data.checks import check_kind
 from mechdesign.data.containers import encode
 from mechdesign.data.labels import canonical_labels, default_labels
 from mechdesign.errors import GuaranteeError, InputError, shorten
@@ -389,8 +390,7 @@ class Mechanism:
         """
         from mechdesign.mechanism.composition import product
 
-        if not isinstance(other, Mechanism):
-            raise InputError(f"the other mechanism is {shorten(other)}; give a Mechanism")
+        check_kind(other, Mechanism, "the other mechanism", "a Mechanism")
         proofs = self.proof, other.proof
         return Mechanism(*product(self.parts, other.parts, proofs, bits=bits, separator=separator))
 

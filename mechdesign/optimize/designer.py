@@ -9,6 +9,7 @@ from numbers import Real
 
 import numpy as np
 
+from mechdesign.data.checks import check_kind
 from mechdesign.errors import InputError, SolverError, shorten
 from mechdesign.mechanism import Guarantee, Mechanism, Optimality, Provenance
 from mechdesign.mechanism.from_floats import from_own_floats
@@ -84,8 +85,7 @@ def design(
     (True, 0.182478)
     """
     started = time.perf_counter()
-    if not isinstance(problem, DesignProblem):
-        raise InputError(f"the problem is {shorten(problem)}; give a DesignProblem(uncertainty, epsilon, utility)")
+    check_kind(problem, DesignProblem, "the problem", "a DesignProblem(uncertainty, epsilon, utility)")
     if isinstance(tol, bool) or not isinstance(tol, Real) or not 0 < tol < 1:
         raise InputError(f"tol is {shorten(tol)}; accepted: a number between 0 and 1, such as 1e-6")
     checked_bits(bits)
