@@ -396,7 +396,7 @@ class DiscretePlan(MonotonicPlan):
         },
     )
     usage: ClassVar[Usage] = Usage(
-        choice="at most k counts are above 0; exact noise. The one to take.",
+        choice="at most k counts are above 0; exact noise; the one to start with",
         summary="At most k counts above 0; exact discrete noise.",
         title="Release a histogram of at most k counts above 0, with exact discrete Gaussian noise.",
         examples=(

@@ -246,7 +246,7 @@ class GshmPlan(SparsePlan):
         },
     )
     usage: ClassVar[Usage] = Usage(
-        choice="each user counts in at most k counters, of any number; float noise",
+        choice="each user counts in at most k of any number of counters; float noise",
         summary="Each user counts in at most k counters; Gaussian noise.",
         title="Release a histogram in which each user counts once in at most k counters, with Gaussian noise.",
         examples=(

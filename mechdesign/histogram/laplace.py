@@ -302,7 +302,7 @@ class LaplacePlan(Plan):
         "count of 0. With --data the bins are the values that occur in the column, so these must not be secret.",
         options=(
             Option(("--epsilon",), 'In nats: a decimal, or "log(3)".', metavar="E"),
-            Option(("--scale",), "Of the noise, instead of --epsilon, which then follows.", metavar="B"),
+            Option(("--scale",), "Scale of the noise, instead of --epsilon, which is then computed.", metavar="B"),
             Option(
                 ("--alpha",),
                 "Each record falls into every bin with at least this probability. [default: 0]",
@@ -313,7 +313,7 @@ class LaplacePlan(Plan):
                 "Instead of --alpha: CSV of counts of the same bins, from other records than those released.",
                 metavar="FILE",
             ),
-            Option(("--delta",), "With --estimate: probability that it misleads, in [0, 1).", metavar="D"),
+            Option(("--delta",), "With --estimate: probability in [0, 1) that it is too far off.", metavar="D"),
         ),
         draws_floats=True,
     )
