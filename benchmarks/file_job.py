@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 from mechdesign import Mechanism
-from mechdesign.deploy.stream import RecordFile, count_reports, privatize_file
+from mechdesign.deploy.stream import RecordFile, ReportFile, count_reports, privatize_file
 
 
 def peak_bytes() -> int | None:
@@ -42,7 +42,7 @@ def main() -> None:
     one_record(mechanism)
     before, started = peak_bytes(), time.perf_counter()
     if len(sys.argv) == 5:
-        records = privatize_file(file, sys.argv[4], mechanism, overwrite=True)
+        records = privatize_file(file, ReportFile(sys.argv[4], overwrite=True), mechanism)
     else:
         records = int(count_reports(file, mechanism.outputs).sum())
     seconds, after = time.perf_counter() - started, peak_bytes()

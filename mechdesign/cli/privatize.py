@@ -9,7 +9,7 @@ from mechdesign.cli.output import guarantee_record, print_facts, print_json, pro
 from mechdesign.cli.progress import Progress
 from mechdesign.data.files import accepted_ending
 from mechdesign.data.inputs import readable
-from mechdesign.deploy.stream import ENDINGS, RecordFile, privatize_file
+from mechdesign.deploy.stream import ENDINGS, RecordFile, ReportFile, privatize_file
 
 
 @click.command("privatize", short_help="Replace a column of records by private reports.")
@@ -81,12 +81,10 @@ def privatize_command(
         with readable(file) as place:
             done = privatize_file(
                 RecordFile(place, column, header=not no_header, show_values=show_values),
-                output,
+                ReportFile(output, keep, overwrite),
                 mechanism,
-                keep=keep,
                 unknown=unknown,
                 missing=missing,
-                overwrite=overwrite,
                 report=report,
             )
     if as_json:
