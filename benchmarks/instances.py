@@ -62,7 +62,7 @@ def one_dominant(symbols: int, total: int) -> Counts:
 
 
 def smooth(symbols: int, total: int) -> Counts:
-    """Return counts with weights ``w_k = k (N + 1 - k)^3``: like ages, they rise for a quarter of the symbols, then fall.
+    """Return counts with weights ``w_k = k (N + 1 - k)^3``: as ages, they rise for a quarter of the symbols, then fall.
 
     Examples
     --------
