@@ -313,7 +313,7 @@ class LaplacePlan(Plan):
                 "Instead of --alpha: CSV of counts of the same bins, from other records than those released.",
                 metavar="FILE",
             ),
-            Option(("--delta",), "With --estimate: probability in [0, 1) that it is too far off.", metavar="D"),
+            Option(("--delta",), "With --estimate: probability in [0, 1) that the guarantee fails.", metavar="D"),
         ),
         draws_floats=True,
     )
