@@ -10,7 +10,7 @@ from mechdesign.data.files import STANDARD, check_absent, check_places
 from mechdesign.data.inputs import readable
 from mechdesign.mechanism import Mechanism
 
-_MOST_BYTES = 1 << 28  # of a mechanism on standard input; files of mechanisms are shorter
+_MOST_BYTES = 1 << 28  # of a mechanism on standard input; mechanism files are shorter
 
 
 def check(

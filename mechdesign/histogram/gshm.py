@@ -39,7 +39,7 @@ from mechdesign.numerics.epsilon import Epsilon, nats
 from mechdesign.numerics.exact import arb_of
 
 ANALYSES = ("exact", "add-the-deltas")
-_STEPS = 2_000  # looks at splits
+_STEPS = 2_000  # bounds on splits that are evaluated at most
 _FEW_STEPS = 150  # the same, where pairs are only compared
 
 
@@ -205,7 +205,7 @@ class GshmPlan(SparsePlan):
         },
     )
     usage: ClassVar[Usage] = Usage(
-        choice="each user counts in at most k counters, of any number; float noise",
+        choice="each user counts in at most k of any number of counters; float noise",
         summary="Each user counts in at most k counters; Gaussian noise.",
         title="Release a histogram in which each user counts once in at most k counters, with Gaussian noise.",
         examples=(
@@ -213,8 +213,8 @@ class GshmPlan(SparsePlan):
             "                          --allow-float-noise -o released.csv --record record.json",
             "mechdesign histogram gshm --plan -k 5 --epsilon 1 --delta 1e-6 --sigma 12",
         ),
-        description="Any number of counts may be above 0. That no user counts in more than k counters cannot be seen "
-        "from counts: bound the counters of each user before you count.",
+        description="Any number of counts may be above 0. Counts do not show in how many counters a user counts: bound "
+        "that number to k for each user before you count.",
         options=sparse_options("Most counters that any user counts in.", analyses.option()),
         draws_floats=True,
     )

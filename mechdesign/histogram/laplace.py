@@ -281,14 +281,13 @@ class LaplacePlan(Plan):
             "                             --allow-float-noise --whole -o released.csv",
             "mechdesign histogram laplace --plan --epsilon 1 --estimate last-year.csv --delta 1e-9",
         ),
-        description="Every record is protected against what the histogram tells of it (PML), if records are "
-        "independent and each falls into every bin with a probability of at least alpha; alpha = 0 is differential "
-        "privacy, where one record is replaced. The bins and the number of records are taken as public: list every "
-        "bin, with a count of 0 where there is no record. With --data the bins are those that occur, which must not "
-        "be secret.",
+        description="Bounds what the histogram tells about any one record (PML), if records are independent and each "
+        "falls into every bin with a probability of at least alpha. alpha = 0 is differential privacy, where one "
+        "record is replaced. The bins and the number of records count as public: list every bin, empty ones with a "
+        "count of 0. With --data the bins are the values that occur in the column, so these must not be secret.",
         options=(
             Option(("--epsilon",), 'In nats: a decimal, or "log(3)".', metavar="E"),
-            Option(("--scale",), "Of the noise, instead of --epsilon, which then follows.", metavar="B"),
+            Option(("--scale",), "Scale of the noise, instead of --epsilon, which is then computed.", metavar="B"),
             Option(
                 ("--alpha",),
                 "Each record falls into every bin with at least this probability. [default: 0]",
@@ -299,7 +298,7 @@ class LaplacePlan(Plan):
                 "Instead of --alpha: CSV of counts of the same bins, from other records than those released.",
                 metavar="FILE",
             ),
-            Option(("--delta",), "With --estimate: probability that it misleads, in [0, 1).", metavar="D"),
+            Option(("--delta",), "With --estimate: probability in [0, 1) that the guarantee fails.", metavar="D"),
         ),
         draws_floats=True,
     )

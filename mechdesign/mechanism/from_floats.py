@@ -26,7 +26,7 @@ from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.exact import log_up, over_common_denominator
 from mechdesign.numerics.tolerances import FLOAT_LEAKAGE, FLOAT_MOVE, WEIGHT_SUM
 
-_SHARE = 2.0**-40  # accuracy of the mixture of a repair
+_SHARE = 2.0**-40  # accuracy of the share in the mixture of a repair
 
 
 def from_matrix(matrix: ArrayLike, guarantee: Guarantee, *, bits: int, outputs: Sequence[object] | None) -> Parts:
@@ -148,9 +148,9 @@ def _check_leakage(matrix: Floats, names: tuple[str, ...] | None, guarantee: Gua
 
 
 def _halfway(matrix: Floats, within: Floats, guarantee: Guarantee) -> Floats:
-    """Return the mixture of a matrix and one with the guarantee that has the guarantee and is closest to the former.
+    """Return the mixture of a matrix with one that keeps the guarantee: the nearest to the matrix that keeps it too.
 
-    ``max v - e h(v)`` is convex in the column v, so such mixtures are an interval.
+    ``max v - e h(v)`` is convex in the column v, so the mixtures that keep the guarantee form an interval.
     """
     exact_set, e = guarantee.uncertainty.exact_set, float(guarantee.epsilon.exp_down)
 

@@ -127,7 +127,7 @@ class Mechanism:
         InputError
             If the matrix is not row-stochastic or has other labels, or if outputs with labels have to be merged.
         GuaranteeError
-            If an output leaks more than epsilon, with its label and leakage, or the bits are too few to keep it.
+            If an output leaks more than epsilon, which the message names, or if the bits are too few.
 
         Examples
         --------
