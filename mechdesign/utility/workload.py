@@ -56,6 +56,13 @@ class Workload:
 
     kind: Queries
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.kind, Queries):
+            raise InputError(
+                f"a Workload is made from {shorten(self.kind)}; use Workload.of, or one of the constructors such as "
+                "Workload.prefix()"
+            )
+
     @staticmethod
     def of(value: object = None) -> Workload:
         """Return a workload from what names or holds one.
