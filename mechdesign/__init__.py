@@ -36,6 +36,7 @@ if TYPE_CHECKING:  # what `__getattr__` finds
     from mechdesign.uncertainty import ConvexHull, L1Ball, ProductSet, UncertaintySet, weissman_radius
     from mechdesign.utility import (
         ChiSquare,
+        EstimationError,
         ExpectedDistortion,
         ExpectedGain,
         FInformation,
@@ -53,6 +54,7 @@ __all__ = [
     "Design",
     "DesignProblem",
     "Epsilon",
+    "EstimationError",
     "ExpectedDistortion",
     "ExpectedGain",
     "FInformation",
@@ -119,6 +121,7 @@ _HOMES = {
     "mechdesign.uncertainty": ("ConvexHull", "L1Ball", "ProductSet", "UncertaintySet", "weissman_radius"),
     "mechdesign.utility": (
         "ChiSquare",
+        "EstimationError",
         "ExpectedDistortion",
         "ExpectedGain",
         "FInformation",

@@ -1,4 +1,4 @@
-"""A design problem: a set of priors, epsilon, and a utility."""
+"""A design problem: a set of priors, epsilon, and an objective."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing_extensions import TypeVar
 from mechdesign.numerics.epsilon import Epsilon
 from mechdesign.uncertainty import UncertaintySet
 from mechdesign.uncertainty.base import checked_set
-from mechdesign.utility import MutualInformation, Utility
+from mechdesign.utility import MutualInformation, Objective
 from mechdesign.utility.base import checked_utility
 
 Set_co = TypeVar("Set_co", bound=UncertaintySet, default=UncertaintySet, covariant=True)
@@ -30,8 +30,8 @@ class DesignProblem(Generic[Set_co]):
         The priors for which the guarantee must hold. Utility is measured at the reference prior of the set.
     epsilon : number or str
         Privacy parameter in nats: a number, a decimal as text, or ``"log(9/8)"``.
-    utility : Utility
-        The function that is maximised; mutual information by default.
+    utility : Objective
+        The function that is maximised, mutual information by default; an `EstimationError` is minimised.
 
     Raises
     ------
@@ -47,9 +47,9 @@ class DesignProblem(Generic[Set_co]):
 
     uncertainty: Set_co
     epsilon: Epsilon
-    utility: Utility
+    utility: Objective
 
-    def __init__(self, uncertainty: Set_co, epsilon: object, utility: Utility | None = None) -> None:
+    def __init__(self, uncertainty: Set_co, epsilon: object, utility: Objective | None = None) -> None:
         known = checked_set(uncertainty)
         wanted = checked_utility(MutualInformation() if utility is None else utility)
         wanted.check_size(known.size)

@@ -17,7 +17,7 @@ from mechdesign.data.reading import read_bounded
 from mechdesign.errors import InputError, printable, shorten
 from mechdesign.problem import DesignProblem
 from mechdesign.uncertainty.registry import prior_table, set_of_prior
-from mechdesign.utility import Utility, is_named, utility_by_name
+from mechdesign.utility import Objective, is_named, utility_by_name
 
 _MOST_BYTES = 64 * 2**20
 
@@ -118,7 +118,7 @@ def _expected(name: str, text: str) -> Decimal:
     return value
 
 
-def _utility(record: _Problem) -> Utility:
+def _utility(record: _Problem) -> Objective:
     matrices = {"gain": record.gain, "distortion": record.distortion}
     given = [name for name, table in matrices.items() if table is not None]
     if len(given) > 1:

@@ -16,7 +16,9 @@ from rich.text import Text
 from mechdesign.errors import printable
 from mechdesign.mechanism import Guarantee, Mechanism
 from mechdesign.optimize import Comparison, Design
+from mechdesign.utility import Objective
 
+_NEARLY = 1e-3  # a tolerance above this is not called optimal
 _LEAST_WIDTH = 60  # columns of a terminal; where it says fewer, the terminal folds lines, and no text is left out
 show_values_option = click.option(
     "--show-values",
@@ -77,7 +79,7 @@ def design_record(design: Design) -> dict[str, Any]:
     mechanism, form = design.mechanism, design.closed_form
     return {
         "value": design.value,
-        "upper_bound": design.upper_bound,
+        design.problem.utility.bound_name: design.bound,
         "gap": design.gap,
         "certified": design.certified,
         "unit": design.unit,
@@ -115,7 +117,7 @@ def design_facts(design: Design, title: str) -> list[tuple[str, str]]:
         ("problem", title),
         *guarantee_facts(mechanism),
         (design.problem.utility.name, amount(design.value, unit)),
-        ("upper bound", f"{amount(design.upper_bound, unit)}, gap {design.gap:.1e}, {_verdict(design)}"),
+        (bound_in_words(design.problem.utility), f"{amount(design.bound, unit)}, {_gap(design)}, {_verdict(design)}"),
     ]
     if form is not None:
         claim = "optimal" if form.optimal else "feasible"
@@ -126,8 +128,21 @@ def design_facts(design: Design, title: str) -> list[tuple[str, str]]:
     return facts
 
 
+def bound_in_words(objective: Objective) -> str:
+    """Return the name of the bound of an objective."""
+    return objective.bound_name.replace("_", " ")
+
+
+def _gap(design: Design) -> str:
+    return f"gap {design.gap:.1e}" + (
+        f" ({design.gap / design.value:.2g} of it)" if design.problem.utility.minimised else ""
+    )
+
+
 def _verdict(design: Design) -> str:
-    return "optimal (certified)" if design.certified else f"NOT certified at tol {design.tol:g}"
+    if not design.certified:
+        return f"NOT certified at tol {design.tol:g}"
+    return "optimal (certified)" if design.tol <= _NEARLY else f"within {design.tol:g} of the optimum (certified)"
 
 
 def guarantee_facts(mechanism: Mechanism) -> list[tuple[str, str]]:
@@ -149,7 +164,7 @@ def comparison_record(comparison: Comparison) -> dict[str, Any]:
         "value": comparison.design.value,
         "k_ary_randomized_response": comparison.k_ary_randomized_response,
         "best_ldp": None if best is None else best.value,
-        "best_ldp_upper_bound": None if best is None else best.upper_bound,
+        f"best_ldp_{comparison.design.problem.utility.bound_name}": None if best is None else best.bound,
         "best_ldp_certified": None if best is None else best.certified,
         "best_ldp_missing": comparison.best_ldp_missing or None,
         "unit": comparison.design.unit,

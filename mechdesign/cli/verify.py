@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from mechdesign.cli.output import amount, guarantee_facts, guarantee_record, print_facts, print_json
+from mechdesign.cli.output import amount, bound_in_words, guarantee_facts, guarantee_record, print_facts, print_json
 from mechdesign.cli.places import load_mechanism
 from mechdesign.cli.progress import Progress
 from mechdesign.errors import GuaranteeError, printable
@@ -54,8 +54,8 @@ def verify_command(file: str, guarantee_only: bool, as_json: bool) -> None:
                 "utility": claim.utility.name,
                 "unit": claim.utility.unit,
                 "value": found.value,
-                "upper_bound": claim.upper_bound,
-                "recomputed_upper_bound": found.certificate.upper_bound,
+                claim.utility.bound_name: claim.bound,
+                f"recomputed_{claim.utility.bound_name}": found.certificate.bound,
                 "gap": found.gap,
                 "optimal": found.optimal,
                 "within_simplex": claim.within_simplex,
@@ -73,8 +73,8 @@ def verify_command(file: str, guarantee_only: bool, as_json: bool) -> None:
         unit = claim.utility.unit
         facts.append((claim.utility.name, f"{amount(found.value, unit)}, computed again from the integers"))
         scope = "" if claim.within_simplex else ", among the mechanisms of the ball as printed"
-        bound = f"{amount(claim.upper_bound, unit)}{scope}, confirmed from the dual vector ({found.certificate.method})"
-        facts.append(("upper bound", bound))
+        bound = f"{amount(claim.bound, unit)}{scope}, confirmed from the dual vector ({found.certificate.method})"
+        facts.append((bound_in_words(claim.utility), bound))
         verdict = "optimal" if found.optimal else "NOT optimal to within 1e-6"
         facts.append(("gap", f"{found.gap:.1e}, {verdict}"))
     facts.append(("verdict", "the guarantee holds" if unchecked else "all claims hold"))

@@ -5,33 +5,39 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from mechdesign.utility import Utility
+from mechdesign.numerics.quadratic_form import QuadraticForm
+from mechdesign.utility import Objective
 
 
 @dataclass(frozen=True)
 class Optimality:
-    """A claim that no mechanism with the same guarantee has a utility above the upper bound.
+    """A claim that no mechanism with the same guarantee is better than a bound.
+
+    A utility is maximised and has an upper bound; an estimation error is minimised and has a lower bound.
 
     Attributes
     ----------
-    utility : Utility
-        The utility of the claim.
+    utility : Objective
+        The objective of the claim.
     value : float
-        Utility of the integers, in its unit.
-    upper_bound : float
-        No mechanism with the guarantee has more utility; rounded outward.
+        The objective of the integers, in its unit.
+    bound : float
+        No mechanism with the guarantee has more utility, or less error; rounded outward.
     multipliers : tuple of float
         The dual vector lambda, from which anyone can compute the bound again.
     within_simplex : bool
         False where the claim is only about the mechanisms of ED Proposition 2 as printed, which are fewer
         than those with the guarantee once the radius exceeds twice the least probability.
+    form : QuadraticForm or None
+        Theta, beside lambda, for an estimation error (see `mechdesign.optimize.estimation.certificate`).
     """
 
-    utility: Utility
+    utility: Objective
     value: float
-    upper_bound: float
+    bound: float
     multipliers: tuple[float, ...]
     within_simplex: bool = True
+    form: QuadraticForm | None = None
 
     def aligned_with(self, labels: Sequence[str]) -> Optimality:
         """Return the claim with its utility on an alphabet with these labels (see `Utility.aligned_with`)."""

@@ -14,11 +14,13 @@ from mechdesign.mechanism.claims import Optimality, Provenance
 from mechdesign.mechanism.parts import Parts
 from mechdesign.mechanism.proof import Guarantee
 from mechdesign.numerics.epsilon import Epsilon
+from mechdesign.numerics.quadratic_form import QuadraticForm
 from mechdesign.uncertainty import UncertaintySet
 from mechdesign.uncertainty.registry import guarantee_table, set_of_guarantee
-from mechdesign.utility import is_named, utility_by_name
+from mechdesign.utility import Objective, is_named, utility_by_name
 
 SCHEMA = "mechdesign/mechanism/1"
+_MOST_SIDES = 1_000  # of a quadratic form that is not separable: a million numbers
 _MOST_STEPS = 250_000_000  # of a proof: about ten seconds; thirty priors at a thousand symbols take half of it
 
 Labels = Annotated[list[str], Field(max_length=MOST_SYMBOLS, fail_fast=True)]
@@ -32,13 +34,26 @@ class _Promise(Record):
     epsilon: Text
 
 
+Numbers = Annotated[list[Number], Field(max_length=MOST_SYMBOLS, fail_fast=True)]
+
+
+class FormRecord(Record):
+    """A quadratic form: a diagonal and a common number, or the rows of a lower triangle."""
+
+    diagonal: Numbers | None = None
+    common: Number | None = None
+    lower_triangle: Annotated[list[Numbers], Field(max_length=_MOST_SIDES, fail_fast=True)] | None = None
+
+
 class OptimalityRecord(Record):
     """The claim of optimality."""
 
     utility: Text
     value: Number
-    upper_bound: Number
+    upper_bound: Number | None = None
+    lower_bound: Number | None = None
     multipliers: Annotated[list[Number], Field(alias="lambda", max_length=MOST_SYMBOLS, fail_fast=True)]
+    theta: FormRecord | None = None
     matrix: Matrix | None = None
     within_simplex: bool = True
 
@@ -76,8 +91,10 @@ def to_record(mechanism: Parts) -> MechanismRecord:
         optimality = OptimalityRecord(
             utility=claim.utility.name,
             value=claim.value,
-            upper_bound=claim.upper_bound,
+            upper_bound=None if claim.utility.minimised else claim.bound,
+            lower_bound=claim.bound if claim.utility.minimised else None,
             **{"lambda": list(claim.multipliers)},
+            theta=None if claim.form is None else _form_record(claim.form),
             within_simplex=claim.within_simplex,
             matrix=claim.utility.matrix_as_text(),
         )
@@ -122,7 +139,14 @@ def from_record(record: MechanismRecord, source: str) -> Parts:
     optimality = None
     if claim is not None:
         utility = utility_by_name(claim.utility, claim.matrix)
-        optimality = Optimality(utility, claim.value, claim.upper_bound, tuple(claim.multipliers), claim.within_simplex)
+        optimality = Optimality(
+            utility,
+            claim.value,
+            _bound(claim, utility, source),
+            tuple(claim.multipliers),
+            claim.within_simplex,
+            _form(claim, utility, source),
+        )
     return Parts(
         np.array(record.numerators, dtype=np.int64).reshape(N, M),
         record.bits,
@@ -131,6 +155,47 @@ def from_record(record: MechanismRecord, source: str) -> Parts:
         optimality,
         None if origin is None else Provenance(origin.version, origin.method, origin.problem),
     )
+
+
+def _bound(claim: OptimalityRecord, utility: Objective, source: str) -> float:
+    """Return the bound of a claim, which is a lower one where the objective is minimised."""
+    key, other = utility.bound_name, "upper_bound" if utility.minimised else "lower_bound"
+    bound: float | None = getattr(claim, key)
+    if bound is None:
+        raise InputError(f"{source}: the key {shorten('optimality.' + key)} is missing; add it")
+    if getattr(claim, other) is not None:
+        raise InputError(
+            f"{source}: the key {shorten('optimality.' + other)} is given for {utility.name}; the bound of this "
+            f"objective is its {key}"
+        )
+    return bound
+
+
+def _form_record(form: QuadraticForm) -> FormRecord:
+    """Return the record of a quadratic form."""
+    if form.matrix is None:
+        return FormRecord(diagonal=form.diagonal.tolist(), common=form.common or None)
+    return FormRecord(lower_triangle=[row[: i + 1] for i, row in enumerate(form.matrix.tolist())])
+
+
+def _form(claim: OptimalityRecord, utility: Objective, source: str) -> QuadraticForm | None:
+    """Return the quadratic form of a claim about an estimation error."""
+    table = claim.theta
+    if utility.estimation is None:
+        if table is not None:
+            raise InputError(f"{source}: the key 'optimality.theta' is given for {utility.name}; leave it out")
+        return None
+    if table is None or (table.diagonal is None) == (table.lower_triangle is None):
+        raise InputError(f"{source}: optimality.theta lacks its numbers; give a diagonal or a lower_triangle")
+    if table.diagonal is not None:
+        return QuadraticForm(np.array(table.diagonal), table.common or 0.0)
+    rows = table.lower_triangle or []
+    if table.common is not None or [len(row) for row in rows] != list(range(1, len(rows) + 1)):
+        raise InputError(f"{source}: optimality.theta is not a lower triangle; accepted: rows of 1, 2, 3, ... numbers")
+    matrix = np.zeros((len(rows), len(rows)))
+    for i, row in enumerate(rows):
+        matrix[i, : i + 1] = row
+    return QuadraticForm.of_matrix(matrix)
 
 
 def _guarantee(table: dict[str, Any], inputs: tuple[str, ...], source: str) -> Guarantee:

@@ -25,6 +25,7 @@ from mechdesign.numerics.tolerances import BOUND_PAD
 from mechdesign.optimize.effective_epsilon import effective_exp_epsilon
 from mechdesign.optimize.pricing import Price, Pricing, price_by_guess, pricing_for
 from mechdesign.problem import DesignProblem
+from mechdesign.utility.base import summed
 
 _EPS = float(np.finfo(float).eps)
 
@@ -52,6 +53,20 @@ class Certificate:
     upper_bound: float
     method: str
     columns: int
+
+    @property
+    def bound(self) -> float:
+        """The upper bound."""
+        return self.upper_bound
+
+    @property
+    def form(self) -> None:
+        """None: lambda alone proves the bound."""
+        return
+
+    def gap(self, value: float) -> float:
+        """Return how far the utility of a mechanism is below the bound."""
+        return self.upper_bound - value
 
 
 def certify(problem: DesignProblem, multipliers: ArrayLike, pricing: Pricing | None = None) -> Certificate:
@@ -114,7 +129,7 @@ def full_disclosure(problem: DesignProblem) -> float:
     if any(p > 0 for p, held in zip(problem.uncertainty.center, likely.tolist(), strict=True) if not held):
         return math.inf  # a symbol whose probability floats round to 0 may add any amount to the utility
     columns = np.eye(P.size)[:, likely] / P[likely]
-    upper = P[likely] * problem.utility.mu_up(columns, P, 4 * _EPS * columns)
+    upper = P[likely] * summed(problem.utility).mu_up(columns, P, 4 * _EPS * columns)
     total = math.fsum(upper.tolist())
     return float(as_bound(math.nextafter(total + 4 * _EPS * float(np.abs(upper).sum()), math.inf)))
 
@@ -127,20 +142,22 @@ def greatest_reduced_cost(problem: DesignProblem, multipliers: Floats, pricing: 
         return price_by_guess(problem.uncertainty, exp_epsilon, polyhedral, multipliers)
     if problem.epsilon.exp_down == 1:
         return _nearly_constant(problem, multipliers)
-    at_hand = pricing or pricing_for(problem.uncertainty, exp_epsilon, problem.utility)
+    at_hand = pricing or pricing_for(problem.uncertainty, exp_epsilon, summed(problem.utility))
     return at_hand.price(multipliers, thorough=True)
 
 
-def padded(problem: DesignProblem, upper_bound: float) -> float:
+def padded(problem: DesignProblem, bound: float) -> float:
     """Return a bound with room for the rounding of a second computation on another machine."""
     utility, known = problem.utility, problem.uncertainty
+    if utility.minimised:
+        return bound - BOUND_PAD * abs(bound)
     if utility.polyhedral is not None:
         # The gain of every mechanism lies between the gains without and with the data. A part of the gains that both
         # have in common does not matter.
         spread = -float((utility.polyhedral.shortfalls(known.size) @ known.prior).max())
     else:
         spread = abs(full_disclosure(problem))
-    return upper_bound + BOUND_PAD * max(spread, abs(upper_bound))
+    return bound + BOUND_PAD * max(spread, abs(bound))
 
 
 def _nearly_constant(problem: DesignProblem, multipliers: Floats) -> Price:
@@ -151,7 +168,7 @@ def _nearly_constant(problem: DesignProblem, multipliers: Floats) -> Price:
     P = problem.uncertainty.prior
     excess = float_up(problem.epsilon.exp_up - 1)
     off = np.minimum(2 * excess / np.maximum(P, np.finfo(float).tiny), 1.0) if excess > 0 else np.zeros(P.size)
-    upper = float(problem.utility.mu_up(np.ones((P.size, 1)), P, off[:, None])[0])
+    upper = float(summed(problem.utility).mu_up(np.ones((P.size, 1)), P, off[:, None])[0])
     moved = np.abs(multipliers) * off
     total = math.fsum([upper, *(-multipliers).tolist(), *moved.tolist(), 4 * _EPS * float(moved.sum())])
     return Price(math.nextafter(total, math.inf), "the constant column", 1)

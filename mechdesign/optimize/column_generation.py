@@ -21,6 +21,7 @@ from mechdesign.optimize.pricing.price import Price, Pricing
 from mechdesign.optimize.result import within
 from mechdesign.optimize.solution import Solution
 from mechdesign.problem import DesignProblem
+from mechdesign.utility.base import summed
 
 _PULL = 0.3  # the share of the best bound's multipliers in a mixture, which keeps multipliers from oscillating
 _KEPT_SHARE, _KEPT = 0.5, 1e-6  # of the gap asked for, kept for rounding to integers; squared Hellinger needs most
@@ -123,7 +124,7 @@ class ColumnGeneration:
         self._master.add(self._orbits.fold(columns), self._gains(columns))
 
     def _gains(self, columns: Floats) -> Floats:
-        return self._problem.utility.mu(columns, self._problem.uncertainty.prior)
+        return summed(self._problem.utility).mu(columns, self._problem.uncertainty.prior)
 
     def _solution(self, stopped: str) -> Solution:
         count = self._held.shape[1]

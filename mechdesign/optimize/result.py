@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from mechdesign.mechanism import Mechanism
 from mechdesign.numerics.tolerances import VALUE_FLOOR
 from mechdesign.optimize.certificate import Certificate
+from mechdesign.optimize.estimation.certificate import ErrorCertificate
 from mechdesign.problem import DesignProblem
 
 
@@ -39,7 +40,7 @@ def within(gap: float, value: float, tol: float) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Design:
-    """A mechanism with its utility and a certified bound on the utility of all others.
+    """A mechanism with its objective and a certified bound on the objective of all others.
 
     Attributes
     ----------
@@ -48,9 +49,9 @@ class Design:
     mechanism : Mechanism
         Integers whose guarantee is proved.
     value : float
-        Utility of those integers at the reference prior, in its unit.
-    upper_bound : float
-        No mechanism with the guarantee has more utility; rounded outward.
+        Objective of those integers at the reference prior, in its unit.
+    bound : float
+        No mechanism with the guarantee has more utility, or less error; rounded outward.
     tol : float
         Relative gap at which the design counts as certified.
     certificate : Certificate
@@ -71,9 +72,9 @@ class Design:
     problem: DesignProblem
     mechanism: Mechanism
     value: float
-    upper_bound: float
+    bound: float
     tol: float
-    certificate: Certificate
+    certificate: Certificate | ErrorCertificate
     closed_form: ClosedFormCheck | None
     method: str
     iterations: int
@@ -89,8 +90,34 @@ class Design:
 
     @property
     def gap(self) -> float:
-        """``upper_bound - value``, absolute, in the utility's unit."""
-        return self.upper_bound - self.value
+        """The distance of value and bound, in the objective's unit."""
+        return self.value - self.bound if self.problem.utility.minimised else self.bound - self.value
+
+    @property
+    def upper_bound(self) -> float:
+        """No mechanism with the guarantee has more utility; an error has a lower bound instead.
+
+        Raises
+        ------
+        AttributeError
+            If the objective is minimised.
+        """
+        if self.problem.utility.minimised:
+            raise AttributeError(f"{self.problem.utility.name} is minimised; its bound is lower_bound")
+        return self.bound
+
+    @property
+    def lower_bound(self) -> float:
+        """No mechanism with the guarantee has less error; a utility has an upper bound instead.
+
+        Raises
+        ------
+        AttributeError
+            If the objective is maximised.
+        """
+        if not self.problem.utility.minimised:
+            raise AttributeError(f"{self.problem.utility.name} is maximised; its bound is upper_bound")
+        return self.bound
 
     @property
     def certified(self) -> bool:

@@ -7,12 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from mechdesign.errors import GuaranteeError, InputError, LimitError, shorten
-from mechdesign.mechanism import Mechanism, Proof, prove
+from mechdesign.mechanism import Mechanism, Optimality, Proof, prove
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.tolerances import BOUND_PAD, GAP
 from mechdesign.optimize.certificate import Certificate, certify
+from mechdesign.optimize.estimation.certificate import ErrorCertificate
+from mechdesign.optimize.estimation.solver import certify_error
 from mechdesign.optimize.result import within
 from mechdesign.problem import DesignProblem
+from mechdesign.utility.base import summed
 
 _MOST_SYMBOLS = 3_000  # pricing holds matrices of symbols by symbols, which take 1.5 gigabytes for so many
 
@@ -26,21 +29,21 @@ class Verification:
     proof : Proof
         The guarantee, proved again.
     value : float or None
-        Utility of the integers; None without a claim.
-    certificate : Certificate or None
+        Objective of the integers; None without a claim.
+    certificate : Certificate, ErrorCertificate or None
         The bound that the stored lambda proves; None without a claim.
     """
 
     proof: Proof
     value: float | None
-    certificate: Certificate | None
+    certificate: Certificate | ErrorCertificate | None
 
     @property
     def gap(self) -> float | None:
-        """The bound computed again minus the value, in the utility's unit; None without a claim."""
+        """The distance of the bound computed again and the value, in the objective's unit; None without a claim."""
         if self.value is None or self.certificate is None:
             return None
-        return self.certificate.upper_bound - self.value
+        return self.certificate.gap(self.value)
 
     @property
     def optimal(self) -> bool | None:
@@ -89,24 +92,42 @@ def verify(mechanism: Mechanism) -> Verification:
     value = claim.utility.value(mechanism.matrix, known.center)
     if not abs(value - claim.value) <= BOUND_PAD * abs(value) + _rounding(problem, mechanism.matrix, value):
         raise GuaranteeError(f"the stored value is {claim.value:.15g}, but that of the integers is {value:.15g}")
+    certificate = _certificate(problem, claim)
+    return Verification(proof, value, certificate)
+
+
+def _certificate(problem: DesignProblem, claim: Optimality) -> Certificate | ErrorCertificate:
+    """Return the bound that the stored dual proves, after checking that the stored bound follows from it."""
+    if claim.form is not None:
+        proved = certify_error(problem, claim.form, claim.multipliers)
+        if not proved.lower_bound >= claim.bound:
+            raise GuaranteeError(
+                f"the stored lower bound is {claim.bound:.15g}, "
+                f"but theta and lambda prove no more than {proved.lower_bound:.15g}"
+            )
+        if not claim.value >= claim.bound:
+            raise GuaranteeError(f"the stored value {claim.value:.15g} is below the stored bound {claim.bound:.15g}")
+        return proved
     certificate = certify(problem, claim.multipliers)
-    if not certificate.upper_bound <= claim.upper_bound:
+    if not certificate.upper_bound <= claim.bound:
         raise GuaranteeError(
-            f"the stored upper bound is {claim.upper_bound:.15g}, "
+            f"the stored upper bound is {claim.bound:.15g}, "
             f"but lambda proves no less than {certificate.upper_bound:.15g}"
         )
-    if not claim.value <= claim.upper_bound:
-        raise GuaranteeError(f"the stored value {claim.value:.15g} is above the stored bound {claim.upper_bound:.15g}")
-    return Verification(proof, value, certificate)
+    if not claim.value <= claim.bound:
+        raise GuaranteeError(f"the stored value {claim.value:.15g} is above the stored bound {claim.bound:.15g}")
+    return certificate
 
 
 def _rounding(problem: DesignProblem, matrix: Floats, value: float) -> float:
     """Return how far the values of two machines may differ: twice the rounding error, and 0 for an exact value."""
     if problem.utility.is_polyhedral:
         return 0.0
+    if problem.utility.estimation is not None:
+        return 2 * problem.utility.estimation.rounding(matrix, problem.uncertainty.center)
     P = problem.uncertainty.prior
     masses = P @ matrix
     columns = matrix[:, masses > 0] / masses[masses > 0]
-    upper = problem.utility.mu_up(columns, P, 4 * float(np.finfo(float).eps) * columns)
+    upper = summed(problem.utility).mu_up(columns, P, 4 * float(np.finfo(float).eps) * columns)
     error = float(masses[masses > 0] @ upper) - value
     return 2 * error if 0 < error < np.inf else 0.0  # an error that overflows allows no difference

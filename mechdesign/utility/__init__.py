@@ -1,6 +1,7 @@
-"""Sub-convex utilities."""
+"""Objectives of designs: sub-convex utilities, and the error of estimated frequencies."""
 
-from mechdesign.utility.base import Utility
+from mechdesign.utility.base import Objective, Utility
+from mechdesign.utility.estimation_error import EstimationError
 from mechdesign.utility.f_information import (
     ChiSquare,
     FInformation,
@@ -15,12 +16,14 @@ from mechdesign.utility.workload import Workload
 
 __all__ = [
     "ChiSquare",
+    "EstimationError",
     "ExpectedDistortion",
     "ExpectedGain",
     "FInformation",
     "HammingAccuracy",
     "MutualInformation",
     "NamedInformation",
+    "Objective",
     "PolyhedralUtility",
     "SquaredHellinger",
     "TotalVariation",

@@ -1,4 +1,4 @@
-"""Sub-convex utilities: sums over outputs of a sublinear function of the column (ED eq. 11)."""
+"""What a design is best at: an objective, and its most common kind, the sub-convex utilities (ED eq. 11)."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ from mechdesign.errors import InputError, shorten
 from mechdesign.numerics.arrays import Floats, real_array
 
 if TYPE_CHECKING:
+    from mechdesign.utility.estimation_error import EstimationError
     from mechdesign.utility.f_information import FInformation
     from mechdesign.utility.gain import PolyhedralUtility
 
 
-class Utility(ABC):
-    """A utility ``U = sum over outputs of mu(v, P)``, with mu convex and homogeneous in the column v.
+class Objective(ABC):
+    """A function of a mechanism and a prior that `mechdesign.design` makes as great or as small as it can.
 
-    A utility does not depend on the privacy guarantee. Its properties declare which algorithms can maximise it.
+    An objective does not depend on the privacy guarantee. Its properties declare which algorithms can optimise it.
     `mechdesign.utility.register` makes a class of your own known to files and to the command line.
 
     Attributes
@@ -29,7 +30,9 @@ class Utility(ABC):
     name : str
         As in problem files, such as ``"mutual-information"``.
     unit : str
-        ``"nats"`` for mutual information, ``"1"`` for utilities without a unit.
+        ``"nats"`` for mutual information, ``"1"`` for objectives without a unit.
+    minimised : bool
+        Whether less is better; a utility is maximised.
     takes_matrix : bool
         Whether the class is made from a matrix, which files hold beside the name.
     matrix_name : str
@@ -38,8 +41,14 @@ class Utility(ABC):
 
     name: str
     unit: str = "1"
+    minimised: ClassVar[bool] = False
     takes_matrix: ClassVar[bool] = False
     matrix_name: ClassVar[str] = "gain"
+
+    @property
+    def bound_name(self) -> str:
+        """``"lower_bound"`` where the objective is minimised, else ``"upper_bound"``: what a certificate proves."""
+        return "lower_bound" if self.minimised else "upper_bound"
 
     @property
     def polyhedral(self) -> PolyhedralUtility | None:
@@ -49,6 +58,11 @@ class Utility(ABC):
     @property
     def f_information(self) -> FInformation | None:
         """The utility as an f-information, for algorithms that price masses of sets; None if it is not one."""
+        return None
+
+    @property
+    def estimation(self) -> EstimationError | None:
+        """The objective as an estimation error, which is minimised; None if it is not one."""
         return None
 
     @property
@@ -62,8 +76,38 @@ class Utility(ABC):
 
     @property
     def is_symmetric(self) -> bool:
-        """Whether renaming the symbols in column and prior alike never changes mu."""
+        """Whether renaming the symbols in mechanism and prior alike never changes the objective."""
         return False
+
+    def check_size(self, size: int) -> None:  # noqa: B027 - most utilities are defined on every alphabet
+        """Refuse an alphabet that the objective is not defined on.
+
+        Raises
+        ------
+        InputError
+            If the objective is defined for another number of symbols.
+        """
+
+    def aligned_with(self, labels: Sequence[str] | None) -> Objective:  # noqa: ARG002 - most have no labels
+        """Return the objective on an alphabet with these labels, in their order, for one that has labels itself.
+
+        Raises
+        ------
+        InputError
+            If its labels do not match.
+        """
+        return self
+
+    @abstractmethod
+    def value(self, matrix: ArrayLike, prior: ArrayLike | Sequence[Fraction]) -> float:
+        """Return the objective of a mechanism, an (N, M) row-stochastic matrix, at a prior of floats or fractions.
+
+        A data frame, series or mapping is aligned by its labels.
+        """
+
+
+class Utility(Objective):
+    """A utility ``U = sum over outputs of mu(v, P)``, with mu convex and homogeneous in the column v; maximised."""
 
     @abstractmethod
     def mu(self, columns: ArrayLike, prior: ArrayLike) -> Floats:
@@ -82,25 +126,6 @@ class Utility(ABC):
         computed from it.
         """
 
-    def check_size(self, size: int) -> None:  # noqa: B027 - most utilities are defined on every alphabet
-        """Refuse an alphabet that the utility is not defined on.
-
-        Raises
-        ------
-        InputError
-            If the utility is defined for another number of symbols.
-        """
-
-    def aligned_with(self, labels: Sequence[str] | None) -> Utility:  # noqa: ARG002 - most have no labels
-        """Return the utility on an alphabet with these labels, in their order, for a utility that has labels itself.
-
-        Raises
-        ------
-        InputError
-            If its labels do not match.
-        """
-        return self
-
     def value(self, matrix: ArrayLike, prior: ArrayLike | Sequence[Fraction]) -> float:
         """Return the utility of a mechanism, an (N, M) row-stochastic matrix, at a prior of floats or fractions.
 
@@ -109,17 +134,36 @@ class Utility(ABC):
         return float(self.mu(matrix, cast("ArrayLike", prior)).sum())
 
 
-def checked_utility(utility: object) -> Utility:
-    """Return a utility, after checking that it is one.
+def checked_utility(utility: object) -> Objective:
+    """Return an objective, after checking that it is one.
 
     Raises
     ------
     InputError
         If it is something else.
     """
-    if not isinstance(utility, Utility):
+    if not isinstance(utility, Objective):
         raise InputError(f"the utility is {shorten(utility)}; give a Utility such as MutualInformation()")
     return utility
+
+
+def summed(objective: Objective) -> Utility:
+    """Return an objective as a utility, a sum over outputs, for algorithms that hold for these alone.
+
+    Raises
+    ------
+    InputError
+        If it is another objective.
+
+    Examples
+    --------
+    >>> from mechdesign import MutualInformation
+    >>> summed(MutualInformation()).name
+    'mutual-information'
+    """
+    if not isinstance(objective, Utility):
+        raise InputError(f"{objective.name} is not a sum over outputs; give a utility such as MutualInformation()")
+    return objective
 
 
 def columns_and_prior(columns: ArrayLike, prior: ArrayLike) -> tuple[Floats, Floats]:

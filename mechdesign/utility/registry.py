@@ -7,12 +7,13 @@ from importlib.metadata import entry_points
 from typing import TypeVar
 
 from mechdesign.errors import InputError, shorten
-from mechdesign.utility.base import Utility
+from mechdesign.utility.base import Objective
+from mechdesign.utility.estimation_error import EstimationError
 from mechdesign.utility.f_information import ChiSquare, MutualInformation, SquaredHellinger, TotalVariation
 from mechdesign.utility.gain import ExpectedDistortion, ExpectedGain, HammingAccuracy
 
 # The first is the default of the command line; a new utility of the package is one line here.
-_BUILT_IN: tuple[type[Utility], ...] = (
+_BUILT_IN: tuple[type[Objective], ...] = (
     MutualInformation,
     ChiSquare,
     TotalVariation,
@@ -20,11 +21,12 @@ _BUILT_IN: tuple[type[Utility], ...] = (
     HammingAccuracy,
     ExpectedGain,
     ExpectedDistortion,
+    EstimationError,
 )
 _ENTRY_POINTS = "mechdesign.utilities"
-_registered: dict[str, type[Utility]] = {}
+_registered: dict[str, type[Objective]] = {}
 
-Class = TypeVar("Class", bound=type[Utility])
+Class = TypeVar("Class", bound=type[Objective])
 
 
 def register(cls: Class) -> Class:
@@ -35,7 +37,7 @@ def register(cls: Class) -> Class:
 
     Parameters
     ----------
-    cls : type of Utility
+    cls : type of Objective
         With a ``name``. Its constructor takes nothing, or a matrix where the class says ``takes_matrix = True``.
 
     Raises
@@ -57,7 +59,7 @@ def register(cls: Class) -> Class:
     return cls
 
 
-def _classes() -> dict[str, type[Utility]]:
+def _classes() -> dict[str, type[Objective]]:
     """Return all classes by name, those of the package first."""
     for point in entry_points(group=_ENTRY_POINTS):
         if point.name not in _registered:
@@ -76,7 +78,7 @@ def utility_names(*, with_matrix: bool = True) -> tuple[str, ...]:
     return tuple(name for name, cls in _classes().items() if with_matrix or not cls.takes_matrix)
 
 
-def utility_by_name(name: str, matrix: Sequence[Sequence[object]] | None = None) -> Utility:
+def utility_by_name(name: str, matrix: Sequence[Sequence[object]] | None = None) -> Objective:
     """Return a utility from its name and, for those that need one, its matrix.
 
     Raises
@@ -99,10 +101,10 @@ def utility_by_name(name: str, matrix: Sequence[Sequence[object]] | None = None)
         return cls()
     if matrix is None:
         raise InputError(f"the utility {shorten(name)} needs a matrix, guesses by inputs; give one")
-    made: Utility = cls(matrix)  # type: ignore[call-arg]
+    made: Objective = cls(matrix)  # type: ignore[call-arg]
     return made
 
 
-def is_named(utility: Utility) -> bool:
+def is_named(utility: Objective) -> bool:
     """Return whether files can hold the utility: whether `utility_by_name` makes it again."""
     return _classes().get(utility.name) is type(utility)

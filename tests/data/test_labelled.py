@@ -161,7 +161,7 @@ def test_a_claim_is_aligned_with_the_inputs():
 
 
 def _numbers(claim):
-    return claim.value, claim.upper_bound, claim.multipliers
+    return claim.value, claim.bound, claim.multipliers
 
 
 def test_labelled_gains_are_copied():

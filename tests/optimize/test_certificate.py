@@ -71,7 +71,7 @@ def test_a_pricing_that_misses_columns_gives_a_bound_that_verification_refuses(m
         false_bound = md.optimize.certify(problem, multipliers).upper_bound
     true_bound = md.optimize.certify(problem, multipliers).upper_bound
     assert false_bound < true_bound
-    claim = replace(honest.mechanism.optimality, upper_bound=false_bound, multipliers=tuple(multipliers))
+    claim = replace(honest.mechanism.optimality, bound=false_bound, multipliers=tuple(multipliers))
     with pytest.raises(md.GuaranteeError, match="but lambda proves no less than"):
         md.verify(replace(honest.mechanism, optimality=claim))
 
@@ -80,9 +80,9 @@ def test_verification_confirms_the_honest_and_refuses_the_altered():
     ball = random_ball(np.random.default_rng(7), 5, "0.05")
     for utility in (md.MutualInformation(), md.HammingAccuracy()):
         mechanism = md.design(md.DesignProblem(ball, 1, utility)).mechanism
-        assert md.verify(mechanism).certificate.upper_bound <= mechanism.optimality.upper_bound
+        assert md.verify(mechanism).certificate.upper_bound <= mechanism.optimality.bound
         claim = mechanism.optimality
-        lower = replace(claim, upper_bound=claim.upper_bound - 1e-9)
+        lower = replace(claim, bound=claim.bound - 1e-9)
         with pytest.raises(md.GuaranteeError, match="but lambda proves no less than"):
             md.verify(replace(mechanism, optimality=lower))
         higher = replace(claim, value=claim.value + 1e-9)
@@ -124,7 +124,7 @@ def test_a_dual_vector_of_the_wrong_shape_is_refused(multipliers):
 
 def test_a_value_above_its_own_bound_is_refused_however_close():
     mechanism = md.design(md.DesignProblem(md.L1Ball(["0.5", "0.5"]), 0)).mechanism
-    claim = replace(mechanism.optimality, value=1e-16, upper_bound=md.verify(mechanism).certificate.upper_bound)
+    claim = replace(mechanism.optimality, value=1e-16, bound=md.verify(mechanism).certificate.upper_bound)
     with pytest.raises(md.GuaranteeError, match="is above the stored bound"):
         md.verify(replace(mechanism, optimality=claim))
 

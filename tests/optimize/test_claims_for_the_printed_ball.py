@@ -13,6 +13,6 @@ def test_the_bound_is_that_of_the_printed_ball():
     assert printed.value < md.design(md.DesignProblem(ball, "0.5")).value - 5e-5
     claim = printed.mechanism.optimality
     assert not claim.within_simplex
-    assert md.verify(printed.mechanism).certificate.upper_bound <= claim.upper_bound
+    assert md.verify(printed.mechanism).certificate.upper_bound <= claim.bound
     with pytest.raises(md.GuaranteeError, match="but lambda proves no less than"):
         md.verify(replace(printed.mechanism, optimality=replace(claim, within_simplex=True)))

@@ -234,7 +234,7 @@ def test_a_stored_value_may_be_off_by_its_own_rounding_alone(kind, sign):
     utility, off = UNREACHABLE[kind]
     solved = md.design(md.DesignProblem(md.L1Ball(["0.5", "0.5"]), "1e-4", utility))
     claim = solved.mechanism.optimality
-    false = replace(claim, value=claim.value + sign * off, upper_bound=claim.upper_bound + 1)
+    false = replace(claim, value=claim.value + sign * off, bound=claim.bound + 1)
     with pytest.raises(md.GuaranteeError, match="the stored value is"):
         md.verify(replace(solved.mechanism, optimality=false))
     close = replace(claim, value=claim.value * (1 - 1e-15))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from mechdesign.optimize.closed_form import (
     binary,
     binary_low_privacy,
+    estimation,
     high_privacy,
     high_privacy_ball,
     randomized_response,
@@ -26,6 +27,9 @@ _SOLVERS = (
     randomized_response.solve,
     randomized_response.solve_binary,
 )
+# The others are proved for sums over outputs. The mechanism of high privacy is best for every objective: all other
+# mechanisms with the guarantee are garblings of it.
+_SOLVERS_OF_ERRORS = (high_privacy.solve, estimation.solve)
 
 
 def closed_forms(problem: DesignProblem) -> list[ClosedForm]:
@@ -37,7 +41,8 @@ def closed_forms(problem: DesignProblem) -> list[ClosedForm]:
     >>> [form.theorem for form in closed_forms(DesignProblem(L1Ball([0.4, 0.2, 0.2, 0.2]), "log(9/8)"))]
     ['high privacy, known prior (Grosse et al. 2024, Theorem 3)', 'high privacy, l1 ball']
     """
-    found = [form for solve in _SOLVERS if (form := solve(problem)) is not None]
+    solvers = _SOLVERS if problem.utility.estimation is None else _SOLVERS_OF_ERRORS
+    found = [form for solve in solvers if (form := solve(problem)) is not None]
     return sorted(found, key=lambda form: not form.optimal)
 
 

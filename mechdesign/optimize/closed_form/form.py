@@ -19,22 +19,31 @@ Numbers = NDArray[Any]
 
 @dataclass(frozen=True)
 class ClosedForm:
-    """A mechanism that a theorem gives, and what the theorem says of it.
+    """A mechanism that a theorem gives, or the value of one, and what the theorem says of it.
 
     Attributes
     ----------
     theorem : str
         Its name and source.
-    matrix : array, shape (N, M)
-        The mechanism; it satisfies the privacy of the problem.
+    matrix : array, shape (N, M), or None
+        The mechanism; it satisfies the privacy of the problem. None where it has too many outputs to write down.
     optimal : bool
-        Whether the mechanism is proved optimal for the utility of the problem; if not, it is only known to be
+        Whether the mechanism is proved optimal for the objective of the problem; if not, it is only known to be
         feasible.
+    value : float or None
+        The objective of the mechanism where there is no matrix.
     """
 
     theorem: str
-    matrix: Numbers
+    matrix: Numbers | None
     optimal: bool
+    value: float | None = None
+
+    def value_for(self, problem: DesignProblem) -> float:
+        """Return the objective of the mechanism at the reference prior of a problem."""
+        if self.matrix is None:
+            return float("nan") if self.value is None else self.value
+        return problem.utility.value(self.matrix, problem.uncertainty.center)
 
 
 def exact_cone(problem: DesignProblem) -> L1Cone[Fraction] | None:

@@ -14,6 +14,7 @@ import numpy as np
 from mechdesign.optimize.closed_form.form import ClosedForm, Numbers, circulant, exact_cone
 from mechdesign.optimize.l1_cone import L1Cone
 from mechdesign.problem import DesignProblem
+from mechdesign.utility.base import summed
 
 THEOREM = "uniform estimate in an l1 ball, symmetric utility"
 
@@ -66,5 +67,5 @@ def solve(problem: DesignProblem) -> ClosedForm | None:
     # Exact sizes of S decide which candidates exist; their entries are then taken as floats.
     found = [column.astype(float) for column in candidates(given)]
     columns = np.stack([column / column.mean() for column in found], axis=1)
-    best = int(np.argmax(problem.utility.mu(columns, ball.prior)))
+    best = int(np.argmax(summed(problem.utility).mu(columns, ball.prior)))
     return ClosedForm(THEOREM, circulant(columns[:, best]), optimal=True)

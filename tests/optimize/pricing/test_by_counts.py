@@ -358,7 +358,7 @@ def test_tables_that_lose_a_symbol_give_a_bound_that_verification_refuses(radius
     true = md.optimize.certify(problem, multipliers)
     assert false.method == true.method == CountPricing.method
     assert false.upper_bound < true.upper_bound
-    claim = replace(honest.mechanism.optimality, upper_bound=false.upper_bound, multipliers=tuple(multipliers))
+    claim = replace(honest.mechanism.optimality, bound=false.upper_bound, multipliers=tuple(multipliers))
     with pytest.raises(md.GuaranteeError, match=r"but lambda proves no less than|is above the stored bound"):
         md.verify(replace(honest.mechanism, optimality=claim))
 

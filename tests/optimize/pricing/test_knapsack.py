@@ -175,7 +175,7 @@ def test_a_search_that_drops_sets_gives_a_bound_that_verification_refuses():
     false_bound = certify(problem, multipliers, DropsSets(ball, exp_epsilon, problem.utility)).upper_bound
     true_bound = certify(problem, multipliers, KnapsackPricing(ball, exp_epsilon, problem.utility)).upper_bound
     assert false_bound < true_bound
-    claim = replace(honest.mechanism.optimality, upper_bound=false_bound, multipliers=tuple(multipliers))
+    claim = replace(honest.mechanism.optimality, bound=false_bound, multipliers=tuple(multipliers))
     with pytest.raises(md.GuaranteeError, match="but lambda proves no less than"):
         md.verify(replace(honest.mechanism, optimality=claim))
 

@@ -1,0 +1,1 @@
+"""Designs of least estimation error: interior points over rays, and certified lower bounds."""

@@ -1,0 +1,157 @@
+"""Least estimation errors where all extreme rays are listed: interior points over few of them, all of them priced."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from mechdesign.errors import SolverError
+from mechdesign.numerics.arrays import Floats
+from mechdesign.numerics.bounds import as_bound
+from mechdesign.numerics.quadratic_form import QuadraticForm
+from mechdesign.optimize.estimation.certificate import lower_bound, root_trace_down, total_up
+from mechdesign.optimize.estimation.interior_point import solve
+from mechdesign.optimize.master import Master
+from mechdesign.optimize.pricing.price import Price
+from mechdesign.optimize.rays import RayList
+from mechdesign.optimize.solution import Solution
+
+_EPS = float(np.finfo(float).eps)
+_MOST_ROUNDS = 60
+_FIRST, _ENTERING = 10, 6  # rays for each symbol, at first and in each round
+_DROPPED = 1e-6  # a ray of less weight than this leaves the program
+_MOST_HELD = 2**28  # bytes of rays that are kept rather than listed again
+
+
+@dataclass(frozen=True, eq=False)
+class ListedForms:
+    """Prices a quadratic form on every extreme ray of a list.
+
+    Attributes
+    ----------
+    rays : RayList
+        All rays of the cone.
+    """
+
+    rays: RayList
+
+    method = "every extreme ray"
+
+    @cached_property
+    def _held(self) -> list[tuple[Floats, Floats]] | None:
+        """The rays with their errors, if memory holds them."""
+        if self.rays.count(self.rays.kinds) * self.rays.prior.size * 16 > _MOST_HELD:
+            return None
+        return list(self.rays.with_errors(self.rays.kinds))
+
+    def chunks(self) -> Iterator[tuple[Floats, Floats]]:
+        """Yield all rays, each chunk with how far its entries may be from those of its rays."""
+        yield from self.rays.with_errors(self.rays.kinds) if self._held is None else self._held
+
+    def price(self, form: QuadraticForm, multipliers: Floats, wanted: int = 0) -> Price:
+        """Return the greatest ``(v - 1)' Theta (v - 1) - <lambda, v>`` over all rays, rounded outward.
+
+        The price comes with as many rays of the greatest reduced cost as are wanted.
+        """
+        greatest, looked_at = -np.inf, 0
+        sizes = np.abs(multipliers)
+        of_sums = (self.rays.prior.size + 8) * _EPS
+        best, costs = np.empty((self.rays.prior.size, 0)), np.empty(0)
+        with np.errstate(over="ignore", invalid="ignore"):
+            for columns, errors in self.chunks():
+                upper = form.values_up(columns - 1, errors + _EPS * (1 + columns)) - multipliers @ columns
+                upper = as_bound(upper + sizes @ (errors + of_sums * columns))
+                greatest = max(greatest, float(upper.max(initial=-np.inf)))
+                looked_at += columns.shape[1]
+                if wanted:
+                    kept = np.argpartition(-upper, wanted)[:wanted] if upper.size > wanted else np.arange(upper.size)
+                    best, costs = np.hstack([best, columns[:, kept]]), np.append(costs, upper[kept])
+        kept = np.argsort(-costs, kind="stable")[:wanted]
+        return Price(greatest, self.method, looked_at, best[:, kept])
+
+    def first(self) -> Floats:
+        """Return some rays that form a mechanism, and others of all kinds, shape (N, k)."""
+        N = self.rays.prior.size
+        rng = np.random.default_rng(0)
+        share = 1.0
+        total = max(1, self.rays.count(self.rays.kinds))
+        count = 5 * _FIRST * N
+        while True:
+            share = min(1.0, count / total)
+            drawn = np.hstack([columns[:, rng.random(columns.shape[1]) < share] for columns, _ in self.chunks()])
+            try:
+                program = Master(N)
+                program.add(drawn, np.zeros(drawn.shape[1]))
+                program.solve()
+            except SolverError:
+                if share == 1.0:
+                    raise
+                count *= 8
+                continue
+            basic = drawn[:, program.weights > 0]
+            others = drawn[:, rng.permutation(drawn.shape[1])[: _FIRST * N]]
+            return np.hstack([basic, others])
+
+
+def solve_listed(
+    pricing: ListedForms,
+    workload: Floats,
+    limits: Floats,
+    tol: float,
+    deadline: float | None,
+    report: Callable[[str], None],
+) -> tuple[Solution, QuadraticForm]:
+    """Return the mechanism of least error over listed rays with lambda, and with the form that proves it beside lambda.
+
+    Parameters
+    ----------
+    pricing : ListedForms
+        Of all rays.
+    workload : array, shape (q, N)
+        W.
+    limits : array, shape (N,)
+        As from `greatest_entries`.
+    tol : float
+        The relative gap at which to stop.
+    deadline : float or None
+        When to stop, as a time of `time.monotonic`.
+    report : callable
+        Called with one line for each round.
+
+    Raises
+    ------
+    SolverError
+        If rays keep entering, or no mechanism determines the queries.
+    """
+    prior = pricing.rays.prior
+    N = prior.size
+    held, bound = pricing.first(), -np.inf
+    stopped = ""
+    iteration = 0
+    while True:
+        iteration += 1
+        point = solve(held, prior, workload, tol / 10)
+        form = QuadraticForm.of_matrix(point.M)
+        price = pricing.price(form, point.multipliers, _ENTERING * N)
+        root, eta = root_trace_down(form, prior, workload)
+        found = lower_bound(root, total_up(point.multipliers, price.upper, eta, limits))
+        if found > bound:
+            best, bound = (form, point.multipliers), found
+        report(f"interior points: {held.shape[1]} rays, error {point.value:.9g}, gap {point.value - bound:.1e}")
+        if point.value - bound <= tol / 2 * point.value:
+            break
+        if deadline is not None and time.monotonic() >= deadline:
+            stopped = "time limit"
+            break
+        if iteration == _MOST_ROUNDS:
+            stopped = "stalled"
+            break
+        held = np.hstack([held[:, point.weights > _DROPPED], price.best])
+    used = point.weights > _DROPPED * 1e-3
+    matrix = held[:, used] * point.weights[used]
+    whole = matrix / matrix.sum(axis=1, keepdims=True)
+    return Solution(whole, best[1], price.columns, iteration, stopped), best[0]

@@ -1,0 +1,156 @@
+"""The choice of a method for an estimation error, and the bound that a dual proves by the method that covers it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mechdesign.errors import InputError, LimitError
+from mechdesign.numerics.arrays import Floats, frozen, real_array
+from mechdesign.numerics.quadratic_form import QuadraticForm
+from mechdesign.optimize.effective_epsilon import MOST_IN_PROGRAMS, effective_exp_epsilon
+from mechdesign.optimize.estimation.box import greatest_entries, price_in_box
+from mechdesign.optimize.estimation.certificate import (
+    ErrorCertificate,
+    FormPricing,
+    lower_bound,
+    root_trace_down,
+    total_up,
+)
+from mechdesign.optimize.estimation.listed import ListedForms, solve_listed
+from mechdesign.optimize.pricing.listing import check_listable
+from mechdesign.optimize.solution import Solution
+from mechdesign.problem import DesignProblem
+
+_TOLERANCES = ((10, 1e-6), (16, 1e-4))
+_TOLERANCE = 0.03
+
+
+def error_tolerance(size: int) -> float:
+    """Return the relative gap that counts as closed for a number of symbols.
+
+    Examples
+    --------
+    >>> error_tolerance(9), error_tolerance(16), error_tolerance(17)
+    (1e-06, 0.0001, 0.03)
+    """
+    return next((tol for most, tol in _TOLERANCES if size <= most), _TOLERANCE)
+
+
+def workload_of(problem: DesignProblem) -> Floats:
+    """Return the workload W of a problem, shape (q, N).
+
+    Raises
+    ------
+    InputError
+        If the objective of the problem is not an estimation error.
+    """
+    objective = problem.utility.estimation
+    if objective is None:
+        raise InputError(f"the objective is {problem.utility.name}; accepted: an EstimationError")
+    return objective.queries(problem.uncertainty.size)
+
+
+def form_pricing(problem: DesignProblem) -> ListedForms:
+    """Return the pricing of quadratic forms that covers a problem.
+
+    Raises
+    ------
+    LimitError
+        If there is none.
+    """
+    known, exp_epsilon = problem.uncertainty, effective_exp_epsilon(problem)
+    rays = check_listable(known, exp_epsilon)
+    return ListedForms(rays)
+
+
+def solve_error(
+    problem: DesignProblem, tol: float, deadline: float | None, report: Callable[[str], None]
+) -> tuple[Solution, str, Callable[[], ErrorCertificate]]:
+    """Return a mechanism of small estimation error, the name of the method, and what computes the certified bound.
+
+    Parameters
+    ----------
+    problem : DesignProblem
+        Whose objective is an estimation error.
+    tol : float
+        The relative gap at which to stop.
+    deadline : float or None
+        When to stop, as a time of `time.monotonic`.
+    report : callable
+        Called with one line whenever a step begins.
+
+    Raises
+    ------
+    LimitError
+        If only the constant mechanism has the guarantee, or no method covers the problem.
+    SolverError
+        If a solver fails.
+    """
+    W, prior = workload_of(problem), problem.uncertainty.prior
+    if problem.epsilon.exp_down == 1:
+        raise LimitError(
+            "epsilon = 0 allows only the constant mechanism, whose reports say nothing: its estimation error is "
+            "infinite; give an epsilon above 0"
+        )
+    effective = effective_exp_epsilon(problem)
+    if effective > MOST_IN_PROGRAMS:
+        raise LimitError(
+            f"epsilon = {problem.epsilon} is too large for an estimation error (at most log({MOST_IN_PROGRAMS:.0e}), "
+            "or the epsilon from which full disclosure is private); give a smaller epsilon"
+        )
+    pricing = form_pricing(problem)
+    limits = greatest_entries(prior, effective)
+    solution, form = solve_listed(pricing, W, limits, tol, deadline, report)
+    certified = partial(certify_error, problem, form, solution.multipliers, pricing)
+    return solution, "interior points over all extreme rays", certified
+
+
+def certify_error(
+    problem: DesignProblem, form: QuadraticForm, multipliers: ArrayLike, pricing: FormPricing | None = None
+) -> ErrorCertificate:
+    """Return the lower bound that a quadratic form and multipliers prove, computed from these alone.
+
+    Parameters
+    ----------
+    problem : DesignProblem
+        Whose objective is an `EstimationError`.
+    form : QuadraticForm
+        Theta; a poor one gives a weak bound, but never a false one.
+    multipliers : array, shape (N,)
+        lambda.
+    pricing : FormPricing, optional
+        Pricing that was made for this problem; by default `form_pricing` chooses one.
+
+    Raises
+    ------
+    InputError
+        If shapes do not fit.
+    LimitError
+        If no pricing covers the problem.
+
+    Examples
+    --------
+    >>> from mechdesign import DesignProblem, EstimationError, L1Ball
+    >>> problem = DesignProblem(L1Ball([0.5, 0.5]), "log(3)", EstimationError())
+    >>> found = certify_error(problem, QuadraticForm(np.ones(2)), np.zeros(2))
+    >>> 0 < found.lower_bound <= 2.0
+    True
+    """
+    N = problem.uncertainty.size
+    lam = frozen(real_array(multipliers, "lambda", "a number for each symbol"))
+    if lam.shape != (N,) or not np.isfinite(lam).all() or form.size != N:
+        raise InputError(f"lambda has shape {lam.shape} and theta {form.size} symbols; accepted: ({N},), finite")
+    W, prior = workload_of(problem), problem.uncertainty.prior
+    limits = greatest_entries(prior, effective_exp_epsilon(problem))
+    price = price_in_box(form, lam, limits)
+    root, eta = root_trace_down(form, prior, W)
+    found = lower_bound(root, total_up(lam, price.upper, eta, limits))
+    if problem.epsilon.exp_down > 1:
+        exact = (pricing or form_pricing(problem)).price(form, lam)
+        if exact.upper < price.upper:
+            price, found = exact, lower_bound(root, total_up(lam, exact.upper, eta, limits))
+    return ErrorCertificate(form, lam, price.upper, found, price.method, price.columns)

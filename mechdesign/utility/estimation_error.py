@@ -1,0 +1,85 @@
+"""The error of frequencies estimated from the reports of a mechanism."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import ClassVar, cast
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mechdesign.numerics.arrays import Floats
+from mechdesign.numerics.tolerances import RANK
+from mechdesign.utility.base import Objective, columns_and_prior
+
+_EPS = float(np.finfo(float).eps)
+
+
+class EstimationError(Objective):
+    """The least mean squared error of frequencies estimated from reports, times the number of reports; minimised.
+
+    One report of a mechanism with columns v carries the Fisher information ``J = sum over outputs of v v' / <P, v>``
+    about the prior P, and n reports estimate it with covariance ``(J^-1 - P P') / n``, which no unbiased estimator
+    betters and which maximum likelihood attains for large n. For a workload W, shape (q, N), of queries over the
+    symbols the objective is
+
+        tr(W J^-1 W') - |W P|^2,
+
+    n times the mean squared error, summed over the queries. It is infinite where the reports do not determine the
+    answer of a query.
+
+    Examples
+    --------
+    Randomized response on two symbols, with 3/4 for the true one; n times the variance of one frequency is
+    ``p (1 - p) / (2 (3/4) - 1)^2`` with p = 1/2, and there are two frequencies:
+
+    >>> round(EstimationError().value([[0.75, 0.25], [0.25, 0.75]], [0.5, 0.5]), 12)
+    2.0
+    """
+
+    name = "estimation-error"
+    minimised: ClassVar[bool] = True
+
+    @property
+    def estimation(self) -> EstimationError:
+        """The objective itself."""
+        return self
+
+    @property
+    def is_symmetric(self) -> bool:
+        """Whether the workload treats all symbols alike."""
+        return True
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the queries are the frequencies of all symbols."""
+        return True
+
+    def queries(self, size: int) -> Floats:
+        """Return the workload W on N symbols, shape (q, N)."""
+        return np.eye(size)
+
+    def value(self, matrix: ArrayLike, prior: ArrayLike | Sequence[Fraction]) -> float:
+        """Return n times the mean squared error, summed over the queries; infinite where a query is not determined."""
+        return self._value_and_condition(matrix, prior)[0]
+
+    def rounding(self, matrix: ArrayLike, prior: ArrayLike | Sequence[Fraction]) -> float:
+        """Return how far the value may be off by the rounding of floats."""
+        value, condition = self._value_and_condition(matrix, prior)
+        return 16 * np.shape(matrix)[0] * _EPS * condition * value if np.isfinite(value) else 0.0
+
+    def _value_and_condition(self, matrix: ArrayLike, prior: ArrayLike | Sequence[Fraction]) -> tuple[float, float]:
+        """Return the value, and the condition of the matrix whose singular values it was computed from."""
+        V, P = columns_and_prior(matrix, cast("ArrayLike", prior))
+        W = self.queries(P.size)
+        masses = P @ V
+        used = masses > 0
+        left, values, _ = np.linalg.svd(V[:, used] / np.sqrt(masses[used]), full_matrices=False)
+        rank = int((values > RANK * values[0]).sum())
+        images = W @ left[:, :rank]
+        missing = np.linalg.norm(W - images @ left[:, :rank].T)
+        if missing > RANK * np.linalg.norm(W):
+            return np.inf, np.inf
+        error = float(((images / values[:rank]) ** 2).sum()) - float(((W @ P) ** 2).sum())
+        return error, float(values[0] / values[rank - 1])
