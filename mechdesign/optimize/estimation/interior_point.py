@@ -1,0 +1,301 @@
+"""The best weights of given columns for estimation: a primal-dual interior-point method.
+
+Columns v have ``<P, v> = 1``; weights w >= 0 with ``sum_y w_y v_y = (1,...,1)`` make a mechanism of them. The error of
+the estimate is ``tr(K J^-1) - P'K P`` with ``J = sum_y w_y v_y v_y'`` and the workload's ``K = W'W``. Because of
+``J P = (1,...,1)`` it is ``tr(U'KU Y^-1)`` with an orthonormal basis U of the vectors of sum 0 and
+``Y = sum_y w_y (U'v_y)(U'v_y)'``: a convex function of w, and smaller numbers than J^-1 where epsilon is small.
+
+Its gradient is ``-v'Mv`` with ``M = U Y^-1 U'KU Y^-1 U'``, its Hessian ``2 (v_r' U Y^-1 U' v_s)(v_r' M v_s)``. For
+multipliers lambda of the rows the reduced cost of a column is ``v'Mv - <lambda, v>``. No weights of the columns give an
+error below ``2 value - sum(lambda)`` if no column has a positive one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from mechdesign.errors import SolverError
+from mechdesign.numerics.arrays import Floats
+
+_MOST_STEPS = 100
+_TO_BOUNDARY = 0.995
+_RANK = 1e-11  # of the columns' Gram matrix, relative to its greatest eigenvalue
+_WHOLE = 1e-9  # how far rows may be from their sum 1
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Weights of columns, and what proves how good they are among these columns.
+
+    Attributes
+    ----------
+    weights : array, shape (k,)
+        Positive; the weighted sum of the columns is (1,...,1).
+    multipliers : array, shape (N,)
+        lambda. All columns have ``v'Mv - <lambda, v> <= 0`` up to rounding.
+    value : float
+        The error ``tr(K J^-1) - P'K P``.
+    M : array, shape (N, N)
+        The matrix of the gradient, ``T J^-1 K J^-1 T'`` with ``T = I - P 1'``, so that ``M 1 = 0`` and
+        ``v'Mv = (v-1)'M(v-1)``. Without T reduced costs are the same if lambda gets the terms linear in v, because
+        ``<P, v> = 1``.
+    gap : float
+        ``sum(lambda) - value``, relative to the value: no weights have an error below ``(1 - gap) value``.
+    steps : int
+        Newton steps that were needed.
+    """
+
+    weights: Floats
+    multipliers: Floats
+    value: float
+    M: Floats
+    gap: float
+    steps: int
+
+
+@dataclass(frozen=True)
+class _Program:
+    """``min tr(K Y^-1)`` over w >= 0 with ``A w = (0,...,0,1)``, in coordinates in which Y is about 1.
+
+    Attributes
+    ----------
+    X : array, shape (n, k)
+        The columns, reduced.
+    K : array, shape (n, n)
+        The workload, reduced; its greatest eigenvalue is about 1.
+    lift : array, shape (N, n)
+        ``X = lift' V``.
+    scale : float
+        What the reduced workload was divided by.
+    """
+
+    X: Floats
+    K: Floats
+    lift: Floats
+    scale: float
+
+    @property
+    def rows(self) -> Floats:
+        """A: the columns and a row of ones."""
+        return np.vstack([self.X, np.ones(self.X.shape[1])])
+
+
+@dataclass(frozen=True)
+class _Point:
+    """An iterate: weights w, multipliers y of the rows, slacks z, and what depends on w."""
+
+    w: Floats
+    y: Floats
+    z: Floats
+    inverse: Floats
+    M: Floats
+    gradient: Floats
+    value: float
+
+
+def basis_of_sum_zero(size: int) -> Floats:
+    """Return an orthonormal basis of the vectors of sum 0, shape (N, N - 1).
+
+    Examples
+    --------
+    >>> basis_of_sum_zero(2).round(4)
+    array([[ 0.7071],
+           [-0.7071]])
+    """
+    k = np.arange(1, size)
+    basis = np.where(np.arange(size)[:, None] < k, 1.0, 0.0)
+    basis[k, k - 1] = -k
+    result: Floats = basis / np.sqrt(k * (k + 1))
+    return result
+
+
+def solve(columns: Floats, prior: Floats, workload: Floats, tolerance: float, start: Floats | None = None) -> Weights:
+    """Return the best weights of columns.
+
+    Parameters
+    ----------
+    columns : array, shape (N, k)
+        Scaled to ``<P, v> = 1``; some weights of theirs give the sum (1,...,1).
+    prior : array, shape (N,)
+        P, positive.
+    workload : array, shape (q, N)
+        W, a row for each query. Where its rank is low, the best Y may be singular; iterates lie inside, where it is
+        regular, so that the value is approached from above and nothing is added to the workload.
+    tolerance : float
+        Of the value, relative.
+    start : array of shape (k,), optional
+        Weights to start near; they need not sum to 1.
+
+    Raises
+    ------
+    SolverError
+        If no weights make a mechanism of the columns, or none from which the workload can be estimated.
+
+    Examples
+    --------
+    >>> columns = np.array([[2.0, 0.0, 1.0], [0.0, 2.0, 1.0]])
+    >>> found = solve(columns, np.array([0.5, 0.5]), np.eye(2), 1e-9)
+    >>> found.weights.round(6), round(found.value, 6)
+    (array([0.5, 0.5, 0. ]), 0.5)
+    """
+    program = _reduced(columns, prior, workload)
+    count = columns.shape[1]
+    weights = np.full(count, 1.0 / count)
+    if start is not None:
+        weights = 0.9 * start / start.sum() + 0.1 * weights
+    point = _first(program, weights)
+    for steps in range(_MOST_STEPS):
+        raised, gap = _gap(program, point)
+        whole = np.abs(program.rows @ point.w - _target(program)).max()
+        if gap <= tolerance and whole <= _WHOLE:
+            return _result(program, point, prior, raised, steps)
+        point = _step(program, point)
+    raise SolverError(
+        f"the weights of {count} columns did not converge in {_MOST_STEPS} steps: gap {gap:.1e}, rows off by"
+        f" {whole:.1e}; change epsilon or radius a little"
+    )
+
+
+def full_weights(columns: Floats, weights: Floats) -> Floats:
+    """Return weights near positive ones, so that rows sum to 1 up to rounding; each changes by a share of itself.
+
+    Parameters
+    ----------
+    columns : array, shape (N, k)
+        Columns of which some weights give the sum (1,...,1).
+    weights : array, shape (k,)
+        Positive weights that give it nearly.
+
+    Examples
+    --------
+    >>> full_weights(np.array([[2.0, 0.0], [0.0, 2.0]]), np.array([0.49, 0.505]))
+    array([0.5, 0.5])
+    """
+    result = weights
+    for _ in range(3):
+        missing = 1.0 - columns @ result
+        gram = (columns * result) @ columns.T
+        share, *_ = np.linalg.lstsq(gram, missing, rcond=None)
+        result = result * np.maximum(1.0 + columns.T @ share, 0.0)
+    return result
+
+
+def _reduced(columns: Floats, prior: Floats, workload: Floats) -> _Program:
+    """Return the program in reduced coordinates."""
+    U = basis_of_sum_zero(prior.size)
+    X = U.T @ columns
+    queries = workload @ U
+    values, vectors = np.linalg.eigh(X @ X.T / columns.shape[1])
+    kept = values > _RANK * values[-1]
+    outside = queries - (queries @ vectors[:, kept]) @ vectors[:, kept].T
+    if not kept.any() or np.abs(outside).max() > 1e-6 * np.abs(queries).max():
+        raise SolverError("the columns held tell nothing about some query of the workload: its error is infinite")
+    B = vectors[:, kept] / np.sqrt(values[kept])
+    half = queries @ B
+    K = half.T @ half
+    scale = float(np.linalg.norm(K, 2))
+    if scale == 0:
+        raise SolverError("the workload asks for nothing that depends on the frequencies")
+    return _Program(B.T @ X, K / scale, U @ B, scale)
+
+
+def _target(program: _Program) -> Floats:
+    """Return b of ``A w = b``."""
+    target = np.zeros(len(program.X) + 1)
+    target[-1] = 1.0
+    return target
+
+
+def _evaluated(program: _Program, w: Floats, y: Floats, z: Floats) -> _Point:
+    """Return an iterate, with what depends on its weights."""
+    X = program.X
+    inverse = np.linalg.inv((X * w) @ X.T)
+    inverse = (inverse + inverse.T) / 2
+    M = inverse @ program.K @ inverse
+    gradient = np.einsum("ak,ak->k", X, M @ X)
+    return _Point(w, y, z, inverse, M, gradient, float(np.sum(program.K * inverse)))
+
+
+def _first(program: _Program, weights: Floats) -> _Point:
+    """Return the iterate to start from: multipliers fitted to the columns of great weight, slacks well above 0."""
+    rows = program.rows
+    point = _evaluated(program, weights, np.zeros(len(rows)), np.zeros(weights.size))
+    fitted = np.asarray(
+        np.linalg.lstsq(rows.T * weights[:, None], point.gradient * weights, rcond=None)[0], dtype=float
+    )
+    slack = np.maximum(rows.T @ fitted - point.gradient, 0.1 * point.value)
+    return replace(point, y=fitted, z=slack)
+
+
+def _gap(program: _Program, point: _Point) -> tuple[Floats, float]:
+    """Return multipliers raised so that no reduced cost is positive, and the relative gap that they prove."""
+    raised = point.y.copy()
+    raised[-1] += (point.gradient - program.rows.T @ point.y).max()
+    return raised, float((raised[-1] - point.value) / point.value)
+
+
+def _step(program: _Program, point: _Point) -> _Point:
+    """Return the next iterate: a predictor step, and from it how far the corrected step is centered."""
+    rows = program.rows
+    direction = _Direction(program, point, rows)
+    mean = float(point.w @ point.z) / point.w.size
+    dw, _, dz = direction.towards(-point.w * point.z)
+    reach = _reach(point, dw, dz, 1.0)
+    ahead = float((point.w + reach * dw) @ (point.z + reach * dz)) / point.w.size
+    centered = (ahead / mean) ** 3 * mean
+    dw, dy, dz = direction.towards(centered - point.w * point.z - dw * dz)
+    reach = _reach(point, dw, dz, _TO_BOUNDARY)
+    return _evaluated(program, point.w + reach * dw, point.y + reach * dy, point.z + reach * dz)
+
+
+def _reach(point: _Point, dw: Floats, dz: Floats, share: float) -> float:
+    """Return the longest step, at most 1, that keeps a share of the way to the boundary."""
+    steps = [1.0]
+    for at, change in ((point.w, dw), (point.z, dz)):
+        falling = change < 0
+        if falling.any():
+            steps.append(share * float((-at[falling] / change[falling]).min()))
+    return min(steps)
+
+
+class _Direction:
+    """Newton's equations at an iterate, factorised once for several right-hand sides."""
+
+    def __init__(self, program: _Program, point: _Point, rows: Floats) -> None:
+        from scipy.linalg import cho_factor, solve_triangular
+
+        X = program.X
+        self._point, self._rows = point, rows
+        self._root = np.sqrt(point.w / point.z)
+        scaled = X * self._root
+        system = scaled.T @ (point.inverse @ X)
+        system *= 2.0 * (X.T @ (point.M @ scaled))
+        system[np.diag_indices_from(system)] += 1.0
+        self._factor = cho_factor(system, lower=True, overwrite_a=True, check_finite=False)[0]
+        self._half = solve_triangular(self._factor, (rows * self._root).T, lower=True, check_finite=False)
+        self._schur = self._half.T @ self._half
+        self._primal = rows @ point.w - _target(program)
+        self._dual = rows.T @ point.y - point.gradient - point.z
+
+    def towards(self, complement: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return the changes of w, y and z that give ``w dz + z dw = complement`` and remove both residuals."""
+        from scipy.linalg import solve_triangular
+
+        point, root = self._point, self._root
+        right = complement / point.w - self._dual
+        half = solve_triangular(self._factor, root * right, lower=True, check_finite=False)
+        dy = np.linalg.lstsq(self._schur, self._half.T @ half + self._primal, rcond=1e-15)[0]
+        dw = root * solve_triangular(self._factor, half - self._half @ dy, lower=True, trans="T", check_finite=False)
+        dz = (complement - point.z * dw) / point.w
+        return dw, dy, dz
+
+
+def _result(program: _Program, point: _Point, prior: Floats, raised: Floats, steps: int) -> Weights:
+    """Return an iterate in the coordinates of the symbols."""
+    scale = program.scale
+    multipliers = scale * (program.lift @ raised[:-1] + raised[-1] * prior)
+    M = scale * program.lift @ point.M @ program.lift.T
+    gap = (raised[-1] - point.value) / point.value
+    return Weights(point.w, multipliers, scale * point.value, M, float(gap), steps)
