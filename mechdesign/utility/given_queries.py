@@ -42,8 +42,9 @@ class _Numbers(Queries):
     def check_size(self, size: int) -> None:
         """Refuse another number of symbols than there are entries in a row."""
         if len(self.exact[0]) != size:
+            given = "1 symbol" if len(self.exact[0]) == 1 else f"{len(self.exact[0])} symbols"
             raise InputError(
-                f"the workload has {len(self.exact[0])} {self.wanted} for {size} symbols; give one for each symbol"
+                f"the workload has {self.wanted} for {given}, and the alphabet has {size}; give one for each symbol"
             )
 
     def aligned_with(self, labels: Sequence[str] | None) -> Queries:

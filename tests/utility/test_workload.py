@@ -313,7 +313,10 @@ REFUSED = [
     (lambda: Workload.weights([[1, 2]]), r"the weight of symbol 1 is \[1, 2\]; give a number"),
     (lambda: Workload.weights(np.ones((2, 2))), r"the weights of the workload have shape \(2, 2\); accepted: a list"),
     (lambda: Workload.weights(pd.DataFrame([[1, 2]])), r"the weights of the workload have shape \(1, 2\); accepted: a"),
-    (lambda: Workload.weights([1, 2]).queries(3), "the workload has 2 weights for 3 symbols; give one for each symbol"),
+    (
+        lambda: Workload.weights([1, 2]).queries(3),
+        "the workload has weights for 2 symbols, and the alphabet has 3; give one",
+    ),
     (
         lambda: Workload.weights([1]).queries(1),
         "the alphabet has 1 symbol, so that every frequency is known without data",
@@ -325,7 +328,10 @@ REFUSED = [
     (lambda: Workload.mean([3, "3.0"]), "all 2 scores of the workload are 3, so that their mean is known without data"),
     (lambda: Workload.mean(["0.1", "0.10000000000000000001"]), "all 2 scores of the workload are '0.1'"),
     (lambda: Workload.mean([1, None]), "the score of symbol 2 is None; give a number"),
-    (lambda: Workload.mean([1, 2]).queries(3), "the workload has 2 scores for 3 symbols; give one for each symbol"),
+    (
+        lambda: Workload.mean([1, 2]).queries(3),
+        "the workload has scores for 2 symbols, and the alphabet has 3; give one",
+    ),
     (lambda: Workload.matrix([[1, 1], [2, 2]]), "has equal entries in every row .* known without data; give a row"),
     (lambda: Workload.matrix([[0, 0]]), "has equal entries in every row"),
     (lambda: Workload.matrix([[5]]), "has equal entries in every row"),
@@ -342,7 +348,7 @@ REFUSED = [
     (lambda: Workload.matrix([[1, 1j]]), r"entry \(1, 2\) of the matrix of the workload is 1j; give a number"),
     (
         lambda: Workload.matrix([[1, 2]]).queries(3),
-        "the workload has 2 columns for 3 symbols; give one for each symbol",
+        "the workload has columns for 2 symbols, and the alphabet has 3; give one",
     ),
     (lambda: Workload.frequencies().queries(1), "the alphabet has 1 symbol, so that every frequency is known without"),
     (lambda: Workload.prefix().queries(1), "the alphabet has 1 symbol"),
