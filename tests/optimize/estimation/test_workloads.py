@@ -37,6 +37,17 @@ def test_one_symbol_costs_what_randomized_response_about_it_costs():
     assert found.value <= q * (1 - q) / (2 * p - 1) ** 2 * (1 + 1e-6)
 
 
+@pytest.mark.parametrize("workload", [{"symbols": ["x1"]}, {"symbols": ["x1", "x3"]}, {"marginals": [2, 3]}])
+@pytest.mark.parametrize("radius", ["0", "0.2", "2"])
+@pytest.mark.parametrize("epsilon", ["0.1", "1"])
+def test_few_queries_of_many_symbols_are_certified(workload, radius, epsilon):
+    # The best mechanism tells nothing about other directions, so that the information is singular at the optimum.
+    ball = md.L1Ball(["4/22", "5/22", "1/22", "2/22", "3/22", "7/22"], radius=radius)
+    found = md.design(md.DesignProblem(ball, epsilon, md.EstimationError(workload)))
+    assert found.certified
+    assert found.lower_bound <= found.value
+
+
 @pytest.mark.parametrize(
     ("one", "same"),
     [
