@@ -110,7 +110,7 @@ def root_trace_down(form: QuadraticForm, prior: Floats, workload: Floats) -> tup
         and (workload == np.eye(len(workload))).all()
         and form.diagonal[0] >= 0
     ):
-        return _alike(float(form.diagonal[0]), prior), 0.0
+        return root_trace_alike(float(form.diagonal[0]), prior), 0.0
     projected = _eigenvalues_down(*_product(form, prior, np.eye(form.size)))
     # One eigenvalue of T Theta T' is 0: T' takes P to 0.
     eta = 0.0 if _is_convex(form) else max(0.0, -float(projected.min()))
@@ -162,7 +162,7 @@ def _is_convex(form: QuadraticForm) -> bool:
     return form.matrix is None and form.common >= 0 and bool((form.diagonal >= 0).all())
 
 
-def _alike(scale: float, prior: Floats) -> float:
+def root_trace_alike(scale: float, prior: Floats) -> float:
     """Return the root trace of a multiple of I for all frequencies in closed form.
 
     ``T T'`` is I on the vectors orthogonal to 1 and P, has the eigenvalue ``N |P|^2`` between the two, and 0 for 1.

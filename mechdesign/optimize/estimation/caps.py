@@ -1,0 +1,192 @@
+"""Lower bounds of the error from the greatest entries of columns alone: no rays and no pricing.
+
+Columns with ``<P, v> = 1`` have entries between 0 and ``u_i = min(e, 1/P_i)``, and their mean under the law of the
+report is 1, for every set of priors that contains P. So the variance of entry i is at most ``u_i - 1``, and for every
+``d >= 0``
+
+    error >= (tr (F diag(d) F')^(1/2))^2 / sum_i d_i (u_i - 1),        F = W (I - P 1').
+
+This is the certificate of Theta = diag(d) and ``lambda_i = d_i (u_i - 2)`` whose reduced costs are bounded entry by
+entry. Equal d is best for a uniform prior; in general d is found by a multiplicative ascent.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mechdesign.errors import InputError, LimitError, shorten
+from mechdesign.numerics.arrays import Floats, real_array
+from mechdesign.numerics.epsilon import Epsilon
+from mechdesign.numerics.exact import float_up
+from mechdesign.numerics.quadratic_form import QuadraticForm
+from mechdesign.optimize.estimation.box import greatest_entries, price_in_box
+from mechdesign.optimize.estimation.certificate import lower_bound, root_trace_alike, root_trace_down, total_up
+from mechdesign.uncertainty import L1Ball, UncertaintySet
+
+_POWER = 1.2  # of the ratio that each step multiplies d by
+_CLOSE = 1e-7  # relative distance of the bound from the greatest one
+_MOST_STEPS = 5_000
+_WORK = 2e10  # steps times N^3
+MOST_SYMBOLS_IN_FORMS = 1_500
+"""The most symbols whose quadratic form is decomposed, which takes about N^3 operations several times."""
+
+
+def estimation_bound(
+    prior: UncertaintySet | Mapping[object, object] | Sequence[object],
+    epsilon: object,
+    workload: ArrayLike | None = None,
+) -> float:
+    """Return what n times the mean squared error of frequencies estimated from n reports is at least.
+
+    The bound holds for every mechanism that is epsilon-PML for some set of priors that contains the one given; so it
+    holds for local differential privacy too. It needs no design. It is within 2 % of the least error for most known
+    priors; the least error for a set of more priors may be far above it.
+
+    Parameters
+    ----------
+    prior : UncertaintySet, or vector of probabilities
+        The reference prior, at which the error is measured; a series or mapping may carry labels.
+    epsilon : number or str
+        As for `DesignProblem`.
+    workload : array-like of shape (q, N), optional
+        Queries; by default the frequencies of all symbols.
+
+    Returns
+    -------
+    float
+        Rounded down; infinite where only the constant mechanism is private.
+
+    Raises
+    ------
+    InputError
+        For a prior, epsilon or workload that is not accepted.
+    LimitError
+        For a workload on more than 1,500 symbols.
+
+    Examples
+    --------
+    Ten symbols of equal probability, and exp(epsilon) = 5: reports of two symbols of which one is the true one attain
+    ``(N - 1)^2 / (N (e - 1))``.
+
+    >>> round(estimation_bound([0.1] * 10, "log(5)"), 9)
+    2.025
+    """
+    known = prior if isinstance(prior, UncertaintySet) else L1Ball(prior)
+    exp_epsilon = float_up(Epsilon.of(epsilon).exp_up)
+    limits = greatest_entries(known.prior, exp_epsilon)
+    if exp_epsilon == 1.0:
+        return math.inf
+    plain = workload is None
+    if plain and known.size > MOST_SYMBOLS_IN_FORMS:
+        return _equal(known.prior, limits)
+    queries = np.eye(known.size) if workload is None else _queries(workload, known.size)
+    d = best_caps(known.prior, limits, queries)
+    found = bound_of_caps(d, known.prior, limits, queries)
+    return max(found, _equal(known.prior, limits)) if plain else found
+
+
+def bound_of_caps(d: Floats, prior: Floats, limits: Floats, workload: Floats) -> float:
+    """Return the lower bound that d proves, rounded down.
+
+    Parameters
+    ----------
+    d : array, shape (N,)
+        Not negative.
+    prior, limits, workload
+        P, u and W.
+    """
+    form = QuadraticForm(d)
+    multipliers = multipliers_of_caps(d, limits)
+    root, eta = root_trace_down(form, prior, workload)
+    cost = price_in_box(form, multipliers, limits).upper
+    return lower_bound(root, total_up(multipliers, cost, eta, limits))
+
+
+def multipliers_of_caps(d: Floats, limits: Floats) -> Floats:
+    """Return ``lambda_i = d_i (u_i - 2)``, with which both ends of each entry cost the same.
+
+    Examples
+    --------
+    >>> multipliers_of_caps(np.array([1.0, 2.0]), np.array([2.5, 3.0]))
+    array([0.5, 2. ])
+    """
+    result: Floats = d * (limits - 2)
+    return result
+
+
+def best_caps(prior: Floats, limits: Floats, workload: Floats) -> Floats:
+    """Return the d of the greatest bound, up to a relative distance of 1e-7 or a limit of work.
+
+    Each step multiplies ``d_i`` by a power of ``y_i t / ((u_i - 1) s)`` with ``Q = F diag(d) F'``, ``s = tr Q^(1/2)``,
+    ``t = sum_i d_i (u_i - 1)`` and ``y_i = f_i' Q^(-1/2) f_i`` for the columns f_i of F. s is a concave function of d
+    with the gradient y/2, so no d has an s/t^(1/2) above that of this one times the greatest ratio.
+
+    Parameters
+    ----------
+    prior : array, shape (N,)
+        P.
+    limits : array, shape (N,)
+        u, above 1.
+    workload : array, shape (q, N)
+        W.
+
+    Examples
+    --------
+    >>> d = best_caps(np.array([0.5, 0.25, 0.25]), np.array([1.5, 1.5, 1.5]), np.eye(3))
+    >>> (d / d[1]).round(3)
+    array([0., 1., 1.])
+    """
+    N = prior.size
+    F = _reduced(prior, workload)
+    room = limits - 1
+    scales = np.einsum("ij,ij->j", F, F)
+    if not scales.any():
+        return np.ones(N)
+    best, greatest = np.ones(N), -np.inf
+    d = (scales / scales.max() + 1e-6) / room**2
+    for _ in range(min(_MOST_STEPS, math.ceil(_WORK / N**3))):
+        d /= d @ room
+        root, y = _root(F, d)
+        if root > greatest:
+            best, greatest = d, root
+        ratio = y / (room * root)
+        if ratio.max() <= 1 + _CLOSE:
+            break
+        d = d * ratio**_POWER
+    return best
+
+
+def _root(F: Floats, d: Floats) -> tuple[float, Floats]:
+    """Return ``tr Q^(1/2)`` and y, leaving out eigenvalues of Q that are 0 up to rounding."""
+    values, vectors = np.linalg.eigh((F * d) @ F.T)
+    kept = values > 1e-14 * values[-1]
+    roots = np.sqrt(values[kept])
+    images = vectors[:, kept].T @ F
+    return float(roots.sum()), np.einsum("ai,ai,a->i", images, images, 1 / roots)
+
+
+def _reduced(prior: Floats, workload: Floats) -> Floats:
+    """Return F, or with the same F'F a matrix of fewer rows."""
+    F = workload - (workload @ prior)[:, None]
+    return F if len(F) <= prior.size else np.asarray(np.linalg.qr(F, mode="r"))
+
+
+def _equal(prior: Floats, limits: Floats) -> float:
+    """Return the bound of equal d for all frequencies, in closed form."""
+    form, multipliers = QuadraticForm(np.ones(prior.size)), multipliers_of_caps(np.ones(prior.size), limits)
+    total = total_up(multipliers, price_in_box(form, multipliers, limits).upper, 0.0, limits)
+    return lower_bound(root_trace_alike(1.0, prior), total)
+
+
+def _queries(workload: ArrayLike, size: int) -> Floats:
+    """Return a workload as a matrix, after checking it."""
+    given = real_array(workload, "the workload", "numbers, a row for each query")
+    if given.ndim != 2 or given.shape[1] != size or not given.size or not np.isfinite(given).all():
+        raise InputError(f"the workload is {shorten(workload)}; accepted: finite numbers of shape (q, {size})")
+    if size > MOST_SYMBOLS_IN_FORMS:
+        raise LimitError(f"a workload on {size} symbols; accepted: at most {MOST_SYMBOLS_IN_FORMS}, or no workload")
+    return given
