@@ -179,8 +179,8 @@ BAD_PROBLEMS = [
     (ERROR + "[workload]\nmatrix = [[1, 0]]\n", "the workload has columns for 2 symbols, and the alphabet has 3"),
     (ERROR + "[workload.weights]\nlow = 1\n", "the workload has weights for 1 symbol, and the alphabet has 3"),
     (
-        ERROR + "[workload.scores]\nlow = 1\nhi = 2\n",
-        "the scores of the workload: the labels are 'low', 'hi'; accepted",
+        ERROR + "[workload.scores]\nlow = 1\nhi = 2\nhigh = 3\n",
+        "the scores of the workload: the labels are 'low', 'hi', 'high'; accepted",
     ),
     (PROBLEM + '[workload]\nname = "prefix"\n', "'mutual-information' takes no workload; leave it out, or take est"),
     (PROBLEM.replace("low", '" low"'), "the label ' low' begins or ends with white space"),
