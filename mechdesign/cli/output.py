@@ -84,6 +84,7 @@ def design_record(design: Design) -> dict[str, Any]:
         "certified": design.certified,
         "unit": design.unit,
         "utility": design.problem.utility.name,
+        **_workload(design),
         **guarantee_record(mechanism),
         "method": design.method,
         "iterations": design.iterations,
@@ -116,6 +117,7 @@ def design_facts(design: Design, title: str) -> list[tuple[str, str]]:
     facts = [
         ("problem", title),
         *guarantee_facts(mechanism),
+        *_queries(design.problem.utility),
         (design.problem.utility.name, amount(design.value, unit)),
         (bound_in_words(design.problem.utility), f"{amount(design.bound, unit)}, {_gap(design)}, {_verdict(design)}"),
     ]
@@ -128,9 +130,20 @@ def design_facts(design: Design, title: str) -> list[tuple[str, str]]:
     return facts
 
 
+def _workload(design: Design) -> dict[str, Any]:
+    """Return the JSON of the workload; nothing where it is the default or the objective has none."""
+    table = design.problem.utility.workload_table()
+    return {} if table is None else {"workload": table}
+
+
 def bound_in_words(objective: Objective) -> str:
     """Return the name of the bound of an objective."""
     return objective.bound_name.replace("_", " ")
+
+
+def _queries(objective: Objective) -> list[tuple[str, str]]:
+    """Return what an estimation error is about."""
+    return [] if objective.estimation is None else [("queries", objective.estimation.workload.in_words())]
 
 
 def _gap(design: Design) -> str:
