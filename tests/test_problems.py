@@ -46,6 +46,7 @@ SLOW = {
     *("adult-capital-gain", "adult-age", "adult-native-country"),  # adult-hours-per-week
     *("adult-age-known", "adult-native-country-known"),  # adult-hours-per-week-known
     "adult-native-country-hellinger",  # uniform-7-hellinger
+    "adult-education-frequencies",  # adult-workclass-frequencies
 }
 
 
