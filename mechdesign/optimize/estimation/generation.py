@@ -26,7 +26,7 @@ from mechdesign.uncertainty import L1Ball
 from mechdesign.utility import ChiSquare
 
 _FIRST, _FRESH = 6, 3  # Gaussian columns for each symbol, at first and in each round
-_ENTERING = 3  # columns of greatest reduced cost for each symbol that enter in a round
+_ENTERING = 4  # columns of greatest reduced cost for each symbol that enter in a round
 _NOISE = 0.5
 _MOST_CLIMBS = 40
 _COARSE = 1e-4  # relative tolerance of weights while columns are found
