@@ -1,1 +1,1 @@
-"""Designs of least estimation error: interior points over rays, and certified lower bounds."""
+"""Mechanisms whose reports estimate frequencies with the least error."""

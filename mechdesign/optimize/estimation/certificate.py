@@ -203,7 +203,7 @@ def _product(form: QuadraticForm, prior: Floats, workload: Floats) -> tuple[Floa
 
 
 def _eigenvalues_down(matrix: Floats, error: float) -> Floats:
-    """Return a lower bound of each eigenvalue of the matrices within an error, in the Frobenius norm, of a given one."""
+    """Return lower bounds of the eigenvalues of all matrices within an error, in the Frobenius norm, of one."""
     n = len(matrix)
     values, vectors = np.linalg.eigh(matrix)
     rebuilt = (vectors * values) @ vectors.T

@@ -134,16 +134,12 @@ def _why_stop(values: list[float], tolerance: float, bound: float, deadline: flo
     return "stalled" if stalls or len(values) >= _MOST_ROUNDS else None
 
 
-def _finished(
-    held: Floats, point: Weights, ball: L1Ball, workload: Floats, rounds: int, stopped: str
-) -> Generated:
+def _finished(held: Floats, point: Weights, ball: L1Ball, workload: Floats, rounds: int, stopped: str) -> Generated:
     """Return the columns that are used, with weights whose sum of columns is (1,...,1) up to rounding."""
     used = point.weights > _USED
     weights = full_weights(held[:, used], point.weights[used])
     kept = weights > 0
-    return Generated(
-        held[:, used][:, kept] * weights[kept], point.multipliers, point.M, point.value, rounds, stopped
-    )
+    return Generated(held[:, used][:, kept] * weights[kept], point.multipliers, point.M, point.value, rounds, stopped)
 
 
 class _Search:

@@ -54,17 +54,15 @@ def workload_of(problem: DesignProblem) -> Floats:
     return objective.queries(problem.uncertainty.size)
 
 
-def form_pricing(problem: DesignProblem) -> ListedForms:
-    """Return the pricing of quadratic forms that covers a problem.
+def form_pricing(problem: DesignProblem, exp_epsilon: float | None = None) -> ListedForms:
+    """Return the pricing of quadratic forms that covers a problem, by default at its own exp(epsilon).
 
     Raises
     ------
     LimitError
         If there is none.
     """
-    known, exp_epsilon = problem.uncertainty, effective_exp_epsilon(problem)
-    rays = check_listable(known, exp_epsilon)
-    return ListedForms(rays)
+    return ListedForms(check_listable(problem.uncertainty, exp_epsilon or effective_exp_epsilon(problem)))
 
 
 def solve_error(
@@ -97,15 +95,13 @@ def solve_error(
             "infinite; give an epsilon above 0"
         )
     effective = effective_exp_epsilon(problem)
-    if effective > MOST_IN_PROGRAMS:
-        raise LimitError(
-            f"epsilon = {problem.epsilon} is too large for an estimation error (at most log({MOST_IN_PROGRAMS:.0e}), "
-            "or the epsilon from which full disclosure is private); give a smaller epsilon"
-        )
-    pricing = form_pricing(problem)
-    limits = greatest_entries(prior, effective)
+    exp_epsilon = min(effective, MOST_IN_PROGRAMS)
+    pricing = form_pricing(problem, exp_epsilon)
+    limits = greatest_entries(prior, exp_epsilon)
     solution, form = solve_listed(pricing, W, limits, tol, deadline, report)
-    certified = partial(certify_error, problem, form, solution.multipliers, pricing)
+    certified = partial(
+        certify_error, problem, form, solution.multipliers, pricing if exp_epsilon == effective else None
+    )
     return solution, "interior points over all extreme rays", certified
 
 
