@@ -131,7 +131,7 @@ def generate(
         stopped = "interrupted"
     except SolverError:
         stopped = "solver failed"
-    last = _kept(point.weights, ball.size)
+    last = point.weights > _USED
     weights = full_weights(held[:, last], point.weights[last])
     return Generated(held[:, last] * weights, point.multipliers, point.M, point.value, len(values), stopped)
 
