@@ -156,7 +156,7 @@ def _joint_membership(prior: Floats, excess: float, members: int) -> Floats:
         product = np.exp(np.log(factors).sum(axis=1) - 1j * members * angles)
         values = weight / angles.size * product
         result += ((shares * values[:, None]).T @ shares).real
-        once += (values @ shares).real
+        once += np.real(values @ shares)
     np.fill_diagonal(result, once)
     return result
 
@@ -176,7 +176,8 @@ def _tilts(energies: Floats, members: int) -> Floats:
         half = (low + high) / 2
         few = _logistic(half[:, None] - energies).sum(axis=1) < members
         low, high = np.where(few, half, low), np.where(few, high, half)
-    return (low + high) / 2
+    result: Floats = (low + high) / 2
+    return result
 
 
 def _angles(inclusion: Floats, size: int) -> Floats:
@@ -188,7 +189,7 @@ def _angles(inclusion: Floats, size: int) -> Floats:
     spread = float((inclusion * (1 - inclusion)).sum())
     enough = _NEGLIGIBLE / 3 + math.sqrt((_NEGLIGIBLE / 3) ** 2 + 2 * _NEGLIGIBLE * spread)
     count = math.ceil(min(size + 2, enough + 2) / 2)
-    return (np.arange(count) + 0.5) * (math.pi / count)
+    return np.asarray((np.arange(count) + 0.5) * (math.pi / count), dtype=float)
 
 
 def _log_comb(size: int, members: int) -> float:
