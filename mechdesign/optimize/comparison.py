@@ -6,6 +6,7 @@ needs twice the reports for the same error.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
@@ -43,6 +44,11 @@ class SubsetSelection:
 
     members: int
     variances: Floats
+
+    @property
+    def name(self) -> str:
+        """The mechanism in words."""
+        return f"subset selection of {self.members} symbol{'' if self.members == 1 else 's'}"
 
     @property
     def value(self) -> float:
@@ -167,10 +173,17 @@ def compare(
     InputError
         For an object of another type, a mechanism without a claim if no utility is given, or a utility together with a
         problem.
+    LimitError
+        If only the constant mechanism has the guarantee and the objective is an estimation error, which is infinite.
     """
     problem = _problem_of(compared, utility)
     prior = problem.uncertainty.center
     solved = compared if isinstance(compared, Design) else design(problem, time_limit=time_limit, report=report)
+    if solved.value == math.inf:
+        raise LimitError(
+            f"epsilon = {problem.epsilon} is too small: to the precision of floats, reports of the design do not "
+            "determine the answer of every query; give a larger epsilon"
+        )
     value = problem.utility.value(compared.matrix, prior) if isinstance(compared, Mechanism) else solved.value
     everything = every_prior(problem)
     krr = problem.utility.value(k_ary_randomized_response(everything, problem).matrix, prior)

@@ -32,6 +32,7 @@ from mechdesign.optimize.estimation.solver import workload_of
 from mechdesign.optimize.estimation.variances import variances_of_matrix
 from mechdesign.optimize.result import Design
 from mechdesign.problem import DesignProblem
+from mechdesign.uncertainty import UncertaintySet
 from mechdesign.utility import EstimationError, Objective
 
 _ROUNDING = Fraction(1, 10**9)  # of variances, which are computed in floats
@@ -51,18 +52,26 @@ class Precision:
     missing : str
         The reason why there are no variances; empty if there are.
     lower_bound : float or None
-        For certified designs: no mechanism with the guarantee has a lower sum of variances.
+        For designs that are best for estimation: no mechanism with the guarantee has a lower sum of variances.
+    local : bool
+        Whether the mechanism has the guarantee for every prior (local differential privacy).
     """
 
     name: str
     variances: Floats | None
     missing: str = ""
     lower_bound: float | None = None
+    local: bool = False
 
     @property
     def error(self) -> float | None:
         """The estimation error: the sum of the variances; infinite where reports do not determine every answer."""
         return None if self.variances is None else float(self.variances.sum())
+
+    @property
+    def at_least(self) -> float | None:
+        """The certified lower bound where there is one, else the error itself."""
+        return self.error if self.lower_bound is None else self.lower_bound
 
     @property
     def largest(self) -> float | None:
@@ -202,8 +211,8 @@ def plan_reports(
     asked = ReportPlan(
         _problem(compared),
         None if reports is None else _checked_reports(reports),
-        _checked_width("standard_error", standard_error),
-        _checked_width("interval", interval),
+        _checked_width("the standard error", standard_error),
+        _checked_width("half the width of the interval", interval),
         _checked_confidence(confidence),
         (),
     )
@@ -262,45 +271,37 @@ def _precisions(
 ) -> tuple[Precision, ...]:
     """Return the precision of what is compared, and of the others."""
     W, everything = workload_of(problem), every_prior(problem)
-    solved = designed(compared) if isinstance(compared, DesignProblem) else compared
+    local = problem.uncertainty.holds_every_prior
+
+    def of_matrix(name: str, mechanism: Mechanism, bound: float | None = None, *, ldp: bool = local) -> Precision:
+        variances = variances_of_matrix(mechanism.matrix, problem.uncertainty.prior, W)
+        return Precision(name, frozen(variances), "", bound, ldp)
+
+    def of_design(name: str, known: UncertaintySet, *, ldp: bool = local) -> Precision:
+        try:
+            best = designed(DesignProblem(known, problem.epsilon, problem.utility))
+        except LimitError as error:
+            return Precision(name, None, str(error), local=ldp)
+        return of_matrix(name, best.mechanism, best.lower_bound, ldp=ldp)
+
     rows = []
+    solved = designed(compared) if isinstance(compared, DesignProblem) else compared
     if isinstance(solved, Mechanism):
-        rows.append(_of_matrix("this mechanism", solved, problem, W))
         claim = solved.optimality
-        best = claim is not None and claim.utility.estimation is not None
+        is_best = claim is not None and claim.utility.estimation is not None
+        rows.append(of_matrix("this mechanism", solved))
     else:
-        best = solved.problem.utility.estimation is not None
+        is_best = solved.problem.utility.estimation is not None
         name = f"design for {solved.problem.utility.name}"
-        rows.append(_of_matrix(name, solved.mechanism, problem, W, solved.lower_bound if best else None))
-    if not best:
-        rows.append(_of_design(f"design for {problem.utility.name}", problem, W, designed))
-    if not problem.uncertainty.holds_every_prior:
-        ldp = DesignProblem(everything, problem.epsilon, problem.utility)
-        rows.append(_of_design("best LDP mechanism", ldp, W, designed))
+        rows.append(of_matrix(name, solved.mechanism, solved.lower_bound if is_best else None))
+    if not is_best:
+        rows.append(of_design(f"design for {problem.utility.name}", problem.uncertainty))
+    if not local:
+        rows.append(of_design("best LDP mechanism", everything, ldp=True))
     try:
         sets = best_subset_selection(problem, W)
-        symbols = "symbol" if sets.members == 1 else "symbols"
-        rows.append(Precision(f"subset selection of {sets.members} {symbols}", sets.variances))
+        rows.append(Precision(sets.name, sets.variances, local=True))
     except LimitError as error:
-        rows.append(Precision("subset selection", None, str(error)))
-    rows.append(_of_matrix("k-ary randomized response", k_ary_randomized_response(everything, problem), problem, W))
+        rows.append(Precision("subset selection", None, str(error), local=True))
+    rows.append(of_matrix("k-ary randomized response", k_ary_randomized_response(everything, problem), ldp=True))
     return tuple(rows)
-
-
-def _of_design(
-    name: str, problem: DesignProblem, workload: Floats, designed: Callable[[DesignProblem], Design]
-) -> Precision:
-    """Return the precision of the best design for a problem, or the limit that it reaches."""
-    try:
-        found = designed(problem)
-    except LimitError as error:
-        return Precision(name, None, str(error))
-    return _of_matrix(name, found.mechanism, problem, workload, found.lower_bound)
-
-
-def _of_matrix(
-    name: str, mechanism: Mechanism, problem: DesignProblem, workload: Floats, bound: float | None = None
-) -> Precision:
-    """Return the precision of a mechanism."""
-    variances = variances_of_matrix(mechanism.matrix, problem.uncertainty.prior, workload)
-    return Precision(name, frozen(variances), "", bound)
