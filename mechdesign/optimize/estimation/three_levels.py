@@ -96,6 +96,7 @@ class _Search:
         size = float((np.abs(self.d) * (e + 2) ** 2 + np.abs(self.lam) * e).sum())
         slope = float((2 * np.abs(self.d) * (e + 1) + np.abs(self.lam)).sum())
         moved = 32 * _EPS * (3 + 2 * t * e) + 2 * e * off / kind.cone.lightest_support_c
+        self.size = size
         self.slack = (8 * N + 64) * _EPS * size + slope * min(moved, 1.0) * e
         self.curved = float(np.maximum(-self.d, 0.0).sum())
         self.base = float(self.d.sum())
@@ -202,8 +203,27 @@ class _Search:
         """Return cases with their bounds, where the bounds are attained, and the symbols to divide them by."""
         if not cases.upper.size:
             return cases
+        middle = (cases.first + cases.last) // 2
+        cases.kappa, cases.cut = self._kappas(cases, middle, sure=False)
+        heights = self._heights(cases)
+        best = heights.max(axis=1)
+        # Once more for the weight of the greatest bound.
+        kept, at = cases.kappa, np.argmax(heights, axis=1)
+        cases.kappa, cases.cut = self._kappas(cases, np.where(best > -np.inf, at, middle), sure=True)
+        again = self._heights(cases)
+        rows = np.arange(at.size)
+        cases.kappa = np.where(again[rows, at] < heights[rows, at], cases.kappa, kept)
+        heights = np.minimum(heights, again)
+        cases.weight = np.argmax(heights, axis=1)
+        cases.upper = np.minimum(cases.upper, heights.max(axis=1))
+        for k in np.argsort(-cases.upper, kind="stable")[:_COLUMNS_OF_BATCH]:
+            if cases.upper[k] > max(self.found.upper, self.found.reached):
+                self._column(cases, int(k))
+        return cases
+
+    def _heights(self, cases: _Cases) -> Floats:
+        """Return a bound for each weight of S, with the kappa of each case, shape (K, W); -inf where no set has it."""
         total, t = self.symbols.total, self.cone.t
-        cases.kappa, cases.cut = self._kappas(cases)
         ends = [np.minimum(w / total, t) for w in (cases.first, cases.last)]
         masses = [cases.low, cases.high]
         corners = np.array([[a, b] for b in masses for a in ends]).transpose(2, 0, 1)  # (K, 4, 2)
@@ -223,20 +243,14 @@ class _Search:
             joined = np.where(possible, one, 0.0) * (1 - share) + np.where(possible, two, 0.0) * share
             joined += cases.kappa[:, None] * (b[:, None] - a)
             heights = np.maximum(heights, np.where(possible, joined, -np.inf))
-        cases.weight = np.argmax(heights, axis=1)
-        best = heights.max(axis=1)
         # b is a convex function of 1/q, and so below its interpolation by at most this.
         width, e = cases.high - cases.low, self.cone.e
         sag = (1 + e * ends[1]) * width**2 * mid.max(axis=1) / 4
         spread = np.maximum(np.ptp(high, axis=1), np.ptp(mid, axis=1))
         extra = np.maximum(-cases.kappa, 0.0) * sag + self.curved * spread**2 / 2
         extra += np.abs(cases.kappa) * (2 * self.symbols.off + 64 * self.P.size * _EPS) + self.slack
-        bounds = np.where(best == -np.inf, -np.inf, as_bound(best + self.base + extra))
-        cases.upper = np.minimum(cases.upper, bounds)
-        for k in np.argsort(-cases.upper, kind="stable")[:_COLUMNS_OF_BATCH]:
-            if cases.upper[k] > max(self.found.upper, self.found.reached):
-                self._column(cases, int(k))
-        return cases
+        missing = heights == -np.inf
+        return np.where(missing, -np.inf, as_bound(heights + (self.base + extra)[:, None]))
 
     def _tables(self, cases: _Cases, high: Floats, mid: Floats) -> Floats:
         """Return the greatest sums for every weight of S at each corner, shape (K, 4, W)."""
@@ -244,23 +258,30 @@ class _Search:
         of_mid = np.where(places & _MID, self._values(mid) - cases.kappa[:, None, None] * self.P, -np.inf)
         outside = np.where(places & _OUT, np.maximum(of_mid, 0.0), of_mid)
         of_high = np.where(places & _HIGH, self._values(high), -np.inf)
-        best = np.full((*high.shape, self.heaviest + 1), -np.inf)
+        heaviest = int(cases.last.max())
+        best = np.full((*high.shape, heaviest + 1), -np.inf)
         common = np.setdiff1d(np.arange(self.P.size), self.rare)
         best[..., 0] = outside[..., common].sum(axis=-1)
         reach = 0
         for i in self.rare:
             w = int(self.weights[i])
-            top = min(reach + w, self.heaviest)
+            if w > heaviest:
+                best += outside[..., i, None]
+                continue
+            top = min(reach + w, heaviest)
             within = best[..., : top - w + 1] + of_high[..., i, None]
             best[..., : top + 1] += outside[..., i, None]
             np.maximum(best[..., w : top + 1], within, out=best[..., w : top + 1])
             reach = top
         return best
 
-    def _kappas(self, cases: _Cases) -> tuple[Floats, Indices]:
-        """Return a multiplier for each case at which S' has about its mass, and the symbol it would take in part."""
-        total = self.symbols.total
-        a = np.minimum((cases.first + cases.last) / 2 / total, self.cone.t)
+    def _kappas(self, cases: _Cases, weights: Indices, *, sure: bool) -> tuple[Floats, Indices]:
+        """Return a multiplier for each case at which S' has about its mass, and the symbol it would take in part.
+
+        Where no S' has the mass beside an S of the weight, the multiplier is so large that the bound shows it, if that
+        is to be made sure.
+        """
+        a = np.minimum(weights / self.symbols.total, self.cone.t)
         b = (cases.low + cases.high) / 2
         high, mid = self._points(a, b)
         of_mid, of_high = self._values(mid), self._values(high)
@@ -269,17 +290,22 @@ class _Search:
         safe = np.where(likely, P, 1.0)
         may, must = (cases.places & _MID) > 0, (cases.places & _OUT) == 0
         free = np.where(may & likely & ~must, P, 0.0)
-        in_high = np.where(cases.places == _HIGH, 1.0, 0.0)
-        kappa, cut = np.zeros(a.size), np.full(a.size, -1)
+        only_high = cases.places == _HIGH
+        in_high = np.where(only_high, 1.0, 0.0)
+        kappa, cut, wanted, spare = np.zeros(a.size), np.full(a.size, -1), b, b
         for _ in range(3):
-            forced = np.where(must, P * (1 - in_high), 0.0).sum(axis=1)
+            wanted = b - a - np.where(must, P * (1 - in_high), 0.0).sum(axis=1)
+            spare = (free * (1 - in_high)).sum(axis=1) - wanted
             ratio = np.where(free > 0, of_mid / safe, -np.inf)
-            kappa, cut = _crossing(ratio, free * (1 - in_high), b - a - forced)
+            kappa, cut = _crossing(ratio, free * (1 - in_high), wanted)
             other = np.where(must, of_mid - kappa[:, None] * P, np.maximum(of_mid - kappa[:, None] * P, 0.0))
             gain = np.where((cases.places & _HIGH) > 0, of_high - other, -np.inf)
-            sure = cases.places == _HIGH
-            ratio = np.where(sure, np.inf, np.where(likely, gain / safe, -np.inf))
+            ratio = np.where(only_high, np.inf, np.where(likely, gain / safe, -np.inf))
             in_high = _shares(ratio, np.where(ratio > -np.inf, P, 0.0), a)
+        if sure:
+            lack = np.minimum(wanted, spare)
+            steep = np.clip(self.size / np.maximum(-lack, 1e-9), 0.0, 1e5 * self.size)
+            kappa = np.where(lack < 0, np.where(wanted < 0, steep, -steep), kappa)
         return kappa, cut
 
     # Columns
