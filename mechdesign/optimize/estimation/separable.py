@@ -20,7 +20,7 @@ from mechdesign.optimize.pricing.price import Price
 from mechdesign.uncertainty import L1Ball
 
 _TABLES = 96  # of each of kinds A and D
-_CASES = 16_000
+_ENTRIES = 1.6e9  # of tables for kind C
 _NEAR = 1e-6
 
 
@@ -103,7 +103,7 @@ class SeparablePricing:
 
     def _by_kinds(self, form: QuadraticForm, multipliers: Floats, near: float | None) -> Found:
         found, cone = Found(form, multipliers), self.cone
-        tables, cases = (_TABLES, _CASES) if near is None else (_TABLES // 4, _CASES // 8)
+        tables, work = (_TABLES, _ENTRIES) if near is None else (_TABLES // 4, _ENTRIES / 8)
         if not cone.only_d:
             OneBetween(self._symbols, cone).price(form, multipliers, found)
 
@@ -114,5 +114,5 @@ class SeparablePricing:
         for kind in self._two_levels:
             kind.price(form, multipliers, found, tables, room())
         if cone.has_cd and not cone.only_d:
-            ThreeLevels(self._symbols, cone).price(form, multipliers, found, cases, room())
+            ThreeLevels(self._symbols, cone).price(form, multipliers, found, work, room())
         return found
