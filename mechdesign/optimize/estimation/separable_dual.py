@@ -88,6 +88,16 @@ class RestrictedDual:
         N = self.prior.size
         return QuadraticForm(parameters[:N], float(parameters[N]) if self.with_common else 0.0), parameters[-N:].copy()
 
+    def _common(self, x: Floats) -> float:
+        """Return a B below 0 for which the form is inside the domain."""
+        N, common = self.prior.size, float(x[self.prior.size])
+        least = -1e-4 * abs(common)
+        if common == 0:
+            common = least = -0.1 * float(np.abs(x[:N]).max())
+        while least < 0 and self._curve(np.append(x[:N], min(common, least)), derivatives=False) is None:
+            common, least = common / 4, least / 4
+        return min(common, least)
+
     def _rows(self, columns: Floats) -> Floats:
         """Return the rows a of all conditions ``<a, parameters> <= 0``."""
         moved = columns - 1
@@ -115,7 +125,7 @@ class RestrictedDual:
         products = images[one] * images[two] * np.sqrt(h)[:, None]
         return 2 * float(root.sum()), gradient, products.T @ products
 
-    def solve(self, columns: Floats, start: Floats, tol: float) -> DualPoint:
+    def solve(self, columns: Floats, start: Floats, tol: float, room: float = 1e-2) -> DualPoint:
         """Return a point whose objective is within about a relative tolerance of the greatest.
 
         Parameters
@@ -126,20 +136,22 @@ class RestrictedDual:
             Parameters, whose form is inside the domain; lambda is moved along P until all conditions hold.
         tol : float
             The relative tolerance.
+        room : float
+            By how much more lambda is moved, relative to the objective: little where the start is nearly best.
         """
         N, rows = self.prior.size, self._rows(columns)
         x = start.copy()
         size = x.size - N
         if self.with_common:
-            x[N] = min(x[N], -1e-6 * float(np.abs(x[:N]).max()))
+            x[N] = self._common(x)
         held = rows[: columns.shape[1]]
         worst = float((held @ x).max())
         curve = self._curve(x[:size])
         assert curve is not None
         scale = abs(curve[0]) + 1e-300
-        x[size:] += (max(worst, 0.0) + 1e-2 * scale) * self.prior
+        x[size:] += (max(worst, 0.0) + room * scale) * self.prior
         slack = -rows @ x
-        weights = 0.01 * scale / slack / len(rows)
+        weights = room * scale / slack / len(rows)
         converged = False
         for _ in range(_MOST_STEPS):
             curve = self._curve(x[:size])
