@@ -33,19 +33,25 @@ class DualPoint:
         Theta.
     multipliers : array, shape (N,)
         lambda.
+    parameters : array
+        Both as one vector.
     weights : array, shape (k,)
         Of the held columns.
     value : float
         The objective.
     limit : float
         About the greatest objective that there is for these columns.
+    converged : bool
+        Whether the limit may be relied upon.
     """
 
     form: QuadraticForm
     multipliers: Floats
+    parameters: Floats
     weights: Floats
     value: float
     limit: float
+    converged: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,9 +79,24 @@ class RestrictedDual:
         F = sizes[kept, None] * rows[kept]
         object.__setattr__(self, "_F", np.column_stack([F, F.sum(axis=1)]) if self.with_common else F)
 
-    def start(self, diagonal: Floats, common: float, multipliers: Floats) -> Floats:
+    def joined(self, diagonal: Floats, common: float, multipliers: Floats) -> Floats:
         """Return parameters as one vector: d, B if there is one, and lambda."""
         return np.concatenate([diagonal, [common] if self.with_common else [], multipliers])
+
+    def parts(self, parameters: Floats) -> tuple[QuadraticForm, Floats]:
+        """Return the form and lambda of parameters."""
+        N = self.prior.size
+        return QuadraticForm(parameters[:N], float(parameters[N]) if self.with_common else 0.0), parameters[-N:].copy()
+
+    def _common(self, x: Floats) -> float:
+        """Return a B below 0 for which the form is inside the domain."""
+        N, common = self.prior.size, float(x[self.prior.size])
+        least = -1e-4 * abs(common)
+        if common == 0:
+            common = least = -0.1 * float(np.abs(x[:N]).max())
+        while least < 0 and self._curve(np.append(x[:N], min(common, least)), derivatives=False) is None:
+            common, least = common / 4, least / 4
+        return min(common, least)
 
     def _rows(self, columns: Floats) -> Floats:
         """Return the rows a of all conditions ``<a, parameters> <= 0``."""
@@ -104,8 +125,8 @@ class RestrictedDual:
         products = images[one] * images[two] * np.sqrt(h)[:, None]
         return 2 * float(root.sum()), gradient, products.T @ products
 
-    def solve(self, columns: Floats, start: Floats, tol: float) -> tuple[DualPoint, Floats]:
-        """Return a point whose objective is within about a relative tolerance of the greatest, and its parameters.
+    def solve(self, columns: Floats, start: Floats, tol: float, room: float = 1e-2) -> DualPoint:
+        """Return a point whose objective is within about a relative tolerance of the greatest.
 
         Parameters
         ----------
@@ -115,20 +136,23 @@ class RestrictedDual:
             Parameters, whose form is inside the domain; lambda is moved along P until all conditions hold.
         tol : float
             The relative tolerance.
+        room : float
+            By how much more lambda is moved, relative to the objective: little where the start is nearly best.
         """
         N, rows = self.prior.size, self._rows(columns)
         x = start.copy()
         size = x.size - N
         if self.with_common:
-            x[N] = min(x[N], -1e-6 * float(np.abs(x[:N]).max()))
+            x[N] = self._common(x)
         held = rows[: columns.shape[1]]
         worst = float((held @ x).max())
         curve = self._curve(x[:size])
         assert curve is not None
         scale = abs(curve[0]) + 1e-300
-        x[size:] += (max(worst, 0.0) + 1e-2 * scale) * self.prior
+        x[size:] += (max(worst, 0.0) + room * scale) * self.prior
         slack = -rows @ x
-        weights = 0.01 * scale / slack / len(rows)
+        weights = room * scale / slack / len(rows)
+        converged = False
         for _ in range(_MOST_STEPS):
             curve = self._curve(x[:size])
             assert curve is not None
@@ -137,9 +161,8 @@ class RestrictedDual:
             gap = float(weights @ slack)
             slope = np.concatenate([-gradient, np.ones(N)])
             residual = slope + rows.T @ weights
-            if gap < tol * abs(objective) and float(np.abs(residual).max()) < 1e-3 * max(
-                1.0, float(np.abs(slope).max())
-            ):
+            if gap < tol * abs(objective) and float(np.abs(residual).max()) < 1e-3 * float(np.abs(slope).max()):
+                converged = True
                 break
             system = (rows * (weights / slack)[:, None]).T @ rows
             system[:size, :size] += hessian
@@ -157,13 +180,14 @@ class RestrictedDual:
             other = center / slack - weights - weights * moved / slack
             along, across = _longest(slack, moved), _longest(weights, other)
             along = min(1.0, _TO_BOUNDARY * along)
-            while self._curve(x[:size] + along * step[:size], derivatives=False) is None and along > 1e-12:
+            while self._curve(x[:size] + along * step[:size], derivatives=False) is None:
                 along *= 0.7
+            if not along > 1e-9:
+                break
             x = x + along * step
             slack = -rows @ x
             weights = weights + min(1.0, _TO_BOUNDARY * across) * other
-        form = QuadraticForm(x[:N], float(x[N]) if self.with_common else 0.0)
-        return DualPoint(form, x[size:].copy(), weights[: columns.shape[1]], objective, objective + gap), x
+        return DualPoint(*self.parts(x), x, weights[: columns.shape[1]], objective, objective + gap, converged)
 
 
 def _longest(at: Floats, step: Floats) -> float:
