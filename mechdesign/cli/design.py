@@ -80,9 +80,7 @@ def design_command(
     standard = places.check([output], source.inputs(), as_json=as_json)
     problem, title = source.problem()
     with Progress() as report:
-        solved = design(
-            problem, tol=tol, bits=bits, title=title, time_limit=time_limit, outputs=outputs, report=report
-        )
+        solved = design(problem, tol=tol, bits=bits, title=title, time_limit=time_limit, outputs=outputs, report=report)
         comparison = compare(solved, time_limit=time_limit, report=report) if comparing else None
     written = output is not None and (solved.reached or keep_partial)
     if output is not None and written:
