@@ -27,8 +27,9 @@ _MOST_MOMENTS = 5_000  # N(N+1)/2 above which elimination takes too long: 99 sym
 _INDEPENDENT = 1e-13  # of the greatest column of moments
 _SHARE = 0.13  # of the columns that is dropped at a time
 _STARTS, _ROUNDS = 3, 150
+_IDLE = 60  # rounds without anything better after which a search ends
 _SPREAD = 0.5  # of the logarithms of weights, at the second start
-_POOL, _REFRESHED = 150, 50  # columns to try for each symbol, and the rounds after which they are looked for again
+_POOL, _REFRESHED = 150, 10  # columns to try for each symbol, and the rounds after which they are looked for again
 _ENTERING = (1.0, 0.5, 0.25)  # columns for each symbol that enter in a round, in turn
 _MERGES = 50  # pairs of columns that are tried, where none can be dropped
 _NEAREST = 4  # columns that enter near a held one
@@ -97,7 +98,7 @@ def _moments(columns: Floats, weights: Floats) -> Floats:
     """Return the first and second moments of columns, in coordinates in which their covariance is 1."""
     X = basis_of_sum_zero(len(columns)).T @ columns
     values, vectors = np.linalg.eigh((X * weights) @ X.T)
-    kept = values > len(values) * _EPS * values[-1]
+    kept = values > len(values) * _EPS * values.max(initial=0.0)
     X = (vectors[:, kept] / np.sqrt(values[kept])).T @ X
     above, beside = np.triu_indices(len(X))
     return np.vstack([X[above] * X[beside], X, np.ones(columns.shape[1])])
@@ -239,7 +240,10 @@ def _searched(
 ) -> Held:
     """Return what rounds of entering and dropping columns lead to."""
     held, point = first
+    last = 0
     for number in range(_ROUNDS):
+        if number - last > _IDLE:
+            break
         if number and number % _REFRESHED == 0:
             pool = finder(point, _POOL * len(held))
         if point.value <= program.enough or not pool.size or (deadline is not None and time.monotonic() >= deadline):
@@ -252,6 +256,7 @@ def _searched(
         tried = program.tried(held, point, entering)
         if tried is not None:
             held, point = tried
+            last = number
     return held, point
 
 
