@@ -89,14 +89,7 @@ class Mechanism:
             )
         claim = self.optimality
         if claim is not None:
-            if len(claim.multipliers) != numerators.shape[0]:
-                raise InputError(
-                    f"lambda has {len(claim.multipliers)} entries; accepted: {numerators.shape[0]}, one a symbol"
-                )
-            if claim.form is not None and claim.form.size != numerators.shape[0]:
-                raise InputError(
-                    f"theta has {claim.form.size} symbols; accepted: {numerators.shape[0]}, those of the mechanism"
-                )
+            claim.check_size(numerators.shape[0])
             object.__setattr__(self, "optimality", claim.aligned_with(self.inputs))
 
     @classmethod
