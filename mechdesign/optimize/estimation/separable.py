@@ -20,7 +20,7 @@ from mechdesign.optimize.pricing.price import Price
 from mechdesign.uncertainty import L1Ball
 
 _TABLES = 96  # of each of kinds A and D
-_ENTRIES = 1.6e9  # of tables for kind C
+_ENTRIES = 4e8  # of tables for kind C
 _NEAR = 1e-6
 
 
@@ -103,7 +103,7 @@ class SeparablePricing:
 
     def _by_kinds(self, form: QuadraticForm, multipliers: Floats, near: float | None) -> Found:
         found, cone = Found(form, multipliers), self.cone
-        tables, work = (_TABLES, _ENTRIES) if near is None else (_TABLES // 4, _ENTRIES / 8)
+        tables, work = (_TABLES, _ENTRIES) if near is None else (_TABLES // 4, _ENTRIES / 4)
         if not cone.only_d:
             OneBetween(self._symbols, cone).price(form, multipliers, found)
 

@@ -20,6 +20,7 @@ from mechdesign.utility import ChiSquare
 
 _INWARD = 0.3  # how far points are moved to the best one so far before they are priced
 _MOST_ROUNDS = 80
+_CENTRAL = 0.5  # the tolerance of the restricted dual, relative to the gap: points inside give better prices
 _FAR = 1.0  # room for the first point
 _MOST_QUICK = 12  # restricted duals between two prices
 _ASCENTS = 6
@@ -112,7 +113,7 @@ class _Rounds:
         x, limit, gap, rounds = first, np.inf, 0.1, 0
         for rounds in range(1, _MOST_ROUNDS + 1):
             for _ in range(_MOST_QUICK):
-                point = self.dual.solve(held, x, max(0.1 * gap, 1e-6), _FAR if x is first else gap)
+                point = self.dual.solve(held, x, max(_CENTRAL * gap, 1e-6), _FAR if x is first else gap)
                 if not point.converged:
                     break
                 x, limit = point.parameters, min(limit, point.limit)
@@ -134,6 +135,8 @@ class _Rounds:
             held = np.hstack([held, found.columns])
             if not point.converged:
                 x = first
+        # The price as anybody gets it who has the form and lambda alone.
+        best = self._proved(best.form, best.multipliers)
         return SeparableCertificate(best.form, best.multipliers, best.bound, limit, held, rounds)
 
     def _first(self, diagonal: Floats, best: _Proved) -> Floats:

@@ -12,6 +12,7 @@ common with the best one.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -72,12 +73,14 @@ class RestrictedDual:
     workload: Floats
     with_common: bool
 
-    def __post_init__(self) -> None:
+    @cached_property
+    def _F(self) -> Floats:
+        """A matrix of full row rank with the same F'F, and its sum of columns where there is a B."""
         F = self.workload - (self.workload @ self.prior)[:, None]
         _, sizes, rows = np.linalg.svd(F, full_matrices=False)
         kept = sizes > _RANK * sizes[0]
-        F = sizes[kept, None] * rows[kept]
-        object.__setattr__(self, "_F", np.column_stack([F, F.sum(axis=1)]) if self.with_common else F)
+        reduced: Floats = sizes[kept, None] * rows[kept]
+        return np.column_stack([reduced, reduced.sum(axis=1)]) if self.with_common else reduced
 
     def joined(self, diagonal: Floats, common: float, multipliers: Floats) -> Floats:
         """Return parameters as one vector: d, B if there is one, and lambda."""
@@ -111,7 +114,7 @@ class RestrictedDual:
 
     def _curve(self, theta: Floats, *, derivatives: bool = True) -> tuple[float, Floats, Floats] | None:
         """Return ``2 tr (F Theta F')^(1/2)``, its gradient and minus its Hessian; None outside of its domain."""
-        F = self._F  # type: ignore[attr-defined]
+        F = self._F
         values, vectors = np.linalg.eigh((F * theta) @ F.T)
         if not values[0] > 1e-13 * values[-1]:
             return None

@@ -30,6 +30,8 @@ _EPS = float(np.finfo(float).eps)
 _FIRST_TABLES = 7
 _CLOSED = 1e-10  # relative to the sizes of the terms: tables are not added for less
 _MOST_KAPPAS = 6
+_COLUMNS = 8  # of a piece between two tables
+_SPREAD = 0.02  # relative to the total: columns of values this near the greatest are kept
 
 Levels = Callable[[Floats], tuple[Floats, Floats, Floats]]
 
@@ -113,6 +115,7 @@ class _Pricing:
         self.of_off = d.sum() * (self.off - 1) ** 2 - lam.sum() * self.off
         self.slope = float((2 * np.abs(d) * self.top + np.abs(lam)).sum())
         self.size = float((np.abs(d) * (self.top + 1) ** 2 + np.abs(lam) * self.top).sum())
+        self.spread = _SPREAD * abs(float(multipliers.sum()) + max(found.reached, 0.0))
         self.tables: list[_Table] = []
         self.filled = 0
 
@@ -158,6 +161,12 @@ class _Pricing:
         if not missing[at]:
             for table in {first.weight: first, second.weight: second}.values():
                 self._column(table.sets.members(first.weight + at))
+        for k, part in enumerate(np.array_split(np.arange(bounds.size), _COLUMNS)):
+            # The best weight in each part of the piece, for more columns.
+            best_here = int(part[np.argmax(bounds[part])]) if part.size else at
+            if bounds[best_here] > self.found.reached - self.spread and not missing[best_here]:
+                table = first if k < _COLUMNS // 2 else second
+                self._column(table.sets.members(first.weight + best_here))
         return float(bounds[at]), first.weight + at
 
     def _bounds(self, part: slice, inside: Floats, kappa: Floats) -> Floats:
