@@ -1,0 +1,240 @@
+"""A mechanism of small estimation error for many symbols: columns are found, weighted and found again.
+
+The first columns come from Gaussian vectors z with the covariance that the bound of `caps` is attained by: the symbols
+of greatest z form a set, whose column is taken. Then the interior point gives weights and a matrix M, and columns of
+positive reduced cost ``v'Mv - <lambda, v>`` are looked for. It is convex in v, so from any column v the column that is
+greatest in the linear function ``2Mv - lambda`` costs at least as much (concave-convex procedure). Such steps start
+at the columns in use, at these with some noise, and at fresh Gaussian ones.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mechdesign.errors import SolverError
+from mechdesign.numerics.arrays import Floats
+from mechdesign.optimize.estimation.box import greatest_entries
+from mechdesign.optimize.estimation.caps import MOST_SYMBOLS_IN_FORMS, best_caps
+from mechdesign.optimize.estimation.interior_point import Weights, full_weights, solve
+from mechdesign.optimize.estimation.linear_oracle import LinearOracle
+from mechdesign.optimize.l1_cone import L1Cone
+from mechdesign.optimize.start import start_columns
+from mechdesign.uncertainty import L1Ball
+from mechdesign.utility import ChiSquare
+
+_FIRST, _FRESH = 6, 3  # Gaussian columns for each symbol, at first and in each round
+_ENTERING = 4  # columns of greatest reduced cost for each symbol that enter in a round
+_NOISE = 0.5
+_MOST_CLIMBS = 40
+_COARSE, _FINE = 1e-4, 1e-6  # relative tolerances of weights, at first and near the end
+_MOST_HELD = 4_500  # columns: a step of the interior point takes time that grows with their cube
+_USED = 1e-5  # a column of less weight leaves
+_STALLED, _WINDOW = 5e-5, 3  # relative progress over so many rounds at which to stop
+_MOST_ROUNDS = 200
+
+
+@dataclass(frozen=True, eq=False)
+class Generated:
+    """A mechanism that was found, and the dual of its columns.
+
+    Attributes
+    ----------
+    matrix : array, shape (N, k)
+        The mechanism; rows sum to 1 up to rounding.
+    multipliers : array, shape (N,)
+        lambda.
+    M : array, shape (N, N)
+        No column held has a positive ``v'Mv - <lambda, v>``; other columns of the cone may.
+    value : float
+        The error.
+    rounds : int
+        Interior points computed.
+    stopped : str
+        ``"time limit"``, ``"interrupted"``, ``"solver failed"`` or ``"stalled"``; empty if the bound was met.
+    """
+
+    matrix: Floats
+    multipliers: Floats
+    M: Floats
+    value: float
+    rounds: int
+    stopped: str
+
+
+def generate(
+    ball: L1Ball,
+    exp_epsilon: float,
+    workload: Floats,
+    rng: np.random.Generator,
+    *,
+    tolerance: float = 1e-4,
+    bound: float = 0.0,
+    deadline: float | None = None,
+    report: Callable[[str], None] = lambda _line: None,
+) -> Generated:
+    """Return a mechanism of small estimation error for a ball.
+
+    Parameters
+    ----------
+    ball : L1Ball
+        The set of priors.
+    exp_epsilon : float
+        exp(epsilon), above 1.
+    workload : array, shape (q, N)
+        W.
+    rng : numpy.random.Generator
+        All randomness there is.
+    tolerance : float
+        Stop when the error is above `bound` by at most this share of itself.
+    bound : float
+        A lower bound of the error.
+    deadline : float or None
+        When to stop, as a time of `time.monotonic`; the first mechanism is finished nevertheless.
+    report : callable
+        Called with one line for each round.
+
+    Raises
+    ------
+    SolverError
+        If no mechanism determines the answers of the queries, or the first interior point fails.
+
+    Examples
+    --------
+    >>> found = generate(L1Ball([0.25] * 4), 2.0, np.eye(4), np.random.default_rng(0))
+    >>> round(found.value, 6), found.matrix.sum(axis=1).round(12)
+    (2.25, array([1., 1., 1., 1.]))
+    """
+    search = ColumnSearch(ball, exp_epsilon, workload, rng)
+    held, start = search.first(), None
+    point = solve(held, ball.prior, workload, _COARSE)
+    values, stopped = [point.value], None
+    began = time.monotonic()
+    try:
+        while True:
+            report(f"interior point {len(values)}: {held.shape[1]} columns, error {point.value:.9g}")
+            took, began = time.monotonic() - began, time.monotonic()
+            stopped = _why_stop(values, tolerance, bound, None if deadline is None else deadline - took)
+            if stopped is not None:
+                break
+            used = _kept(point.weights, ball.size)
+            entering = search.entering(held[:, used], point.weights[used], point)
+            start = np.concatenate([point.weights[used], np.zeros(entering.shape[1])])
+            further = np.hstack([held[:, used], entering])
+            point, held = solve(further, ball.prior, workload, _precision(values), start), further
+            values.append(point.value)
+    except KeyboardInterrupt:
+        stopped = "interrupted"
+    except SolverError:
+        stopped = "solver failed"
+    last = point.weights > _USED
+    weights = full_weights(held[:, last], point.weights[last])
+    return Generated(held[:, last] * weights, point.multipliers, point.M, point.value, len(values), stopped)
+
+
+def _why_stop(values: list[float], tolerance: float, bound: float, deadline: float | None) -> str | None:
+    """Return why to stop, an empty text if the bound is met, and None to go on."""
+    last = values[-1]
+    if last - bound <= tolerance * last:
+        return ""
+    if deadline is not None and time.monotonic() >= deadline:
+        return "time limit"
+    stalls = len(values) > _WINDOW and values[-1 - _WINDOW] - last <= _STALLED * last
+    return "stalled" if stalls or len(values) >= _MOST_ROUNDS else None
+
+
+def _precision(values: list[float]) -> float:
+    """Return the tolerance of the next weights: a tenth of the progress of the last round, within limits."""
+    progress = (values[-2] - values[-1]) / values[-1] if len(values) > 1 else 1.0
+    return float(np.clip(progress / 10, _FINE, _COARSE))
+
+
+def _kept(weights: Floats, size: int) -> NDArray[np.int64]:
+    """Return which columns stay: those in use, but no more than leave room for others."""
+    heaviest = np.argsort(-weights, kind="stable")[: max(_MOST_HELD, 2 * size) - _ENTERING * size]
+    return np.sort(heaviest[weights[heaviest] > _USED])
+
+
+class ColumnSearch:
+    """Finds columns of the cone."""
+
+    def __init__(self, ball: L1Ball, exp_epsilon: float, workload: Floats, rng: np.random.Generator) -> None:
+        self._ball, self._exp_epsilon, self._rng = ball, exp_epsilon, rng
+        self._workload = workload
+        self._oracle = LinearOracle(L1Cone.of(ball, exp_epsilon))
+
+    def first(self) -> Floats:
+        """Return columns of which some form a mechanism."""
+        N = self._ball.size
+        windows = start_columns(self._ball, self._exp_epsilon, ChiSquare())
+        gaussian = self._gaussian(self._best_covariance(), _FIRST * N)
+        return self._without_copies(np.hstack([windows, self._oracle.best(gaussian)]))
+
+    def entering(self, active: Floats, weights: Floats, point: Weights) -> Floats:
+        """Return columns of positive reduced cost, the best ones first, from the columns in use and their weights."""
+        N = self._ball.size
+        deviations = (active - 1) * np.sqrt(weights)
+        noisy = active + _NOISE * self._rng.standard_normal(active.shape)
+        functions = [self._gaussian(deviations @ deviations.T, _FRESH * N), noisy * self._oracle.masses[:, None]]
+        columns = np.hstack([active, self._oracle.best(np.hstack(functions))])
+        columns = self._climbed(columns, point)
+        costs = _reduced_costs(columns, point)
+        positive = np.flatnonzero(costs > 1e-9 * point.value)
+        columns = columns[:, positive[np.argsort(-costs[positive], kind="stable")]]
+        return self._without_copies(columns)[:, : _ENTERING * N]
+
+    def to_try(self, point: Weights, wanted: int) -> Floats:
+        """Return columns of great reduced cost, found from fresh Gaussian vectors."""
+        columns = self._climbed(self._oracle.best(self._gaussian(self._best_covariance(), wanted)), point)
+        return self._without_copies(columns)[:, :wanted]
+
+    def _climbed(self, columns: Floats, point: Weights) -> Floats:
+        """Return the columns at which the steps from some columns end."""
+        ended = []
+        costs = _reduced_costs(columns, point)
+        for _ in range(_MOST_CLIMBS):
+            further = self._oracle.best(2 * point.M @ columns - point.multipliers[:, None])
+            reached = _reduced_costs(further, point)
+            better = reached > costs + 1e-9 * point.value
+            ended.append(columns[:, ~better])
+            columns, costs = further[:, better], reached[better]
+            if not costs.size:
+                break
+        return np.hstack([*ended, columns])
+
+    def _gaussian(self, covariance: Floats, count: int) -> Floats:
+        """Return Gaussian vectors as linear functions, whose ratios to P have variance 1."""
+        values, vectors = np.linalg.eigh(covariance)
+        drawn = vectors @ (np.sqrt(np.maximum(values, 0.0))[:, None] * self._rng.standard_normal((len(values), count)))
+        spread = np.sqrt(np.maximum(np.diag(covariance), 1e-12 * max(np.trace(covariance), 1e-300)))
+        result: Floats = drawn / spread[:, None] * self._oracle.masses[:, None]
+        return result
+
+    def _best_covariance(self) -> Floats:
+        """Return ``F' (F diag(d) F')^(-1/2) F``, the covariance of columns that would attain the bound of `caps`."""
+        prior = self._ball.prior
+        F = self._workload - (self._workload @ prior)[:, None]
+        if prior.size > MOST_SYMBOLS_IN_FORMS:
+            return np.eye(prior.size)
+        d = best_caps(prior, greatest_entries(prior, self._exp_epsilon), self._workload)
+        values, vectors = np.linalg.eigh((F * d) @ F.T)
+        kept = values > 1e-12 * values[-1]
+        images = vectors[:, kept].T @ F
+        result: Floats = (images.T / np.sqrt(values[kept])) @ images
+        return result
+
+    def _without_copies(self, columns: Floats) -> Floats:
+        """Return columns without those that equal an earlier one up to rounding."""
+        keys = (self._rng.standard_normal((2, len(columns))) @ columns).round(9)
+        _, first = np.unique(keys, axis=1, return_index=True)
+        return columns[:, np.sort(first)]
+
+
+def _reduced_costs(columns: Floats, point: Weights) -> Floats:
+    """Return ``v'Mv - <lambda, v>`` of each column."""
+    result: Floats = np.einsum("ik,ik->k", columns, point.M @ columns) - point.multipliers @ columns
+    return result
