@@ -103,7 +103,7 @@ class SeparablePricing:
 
     def _by_kinds(self, form: QuadraticForm, multipliers: Floats, near: float | None) -> Found:
         found, cone = Found(form, multipliers), self.cone
-        tables, work = (_TABLES, _ENTRIES) if near is None else (_TABLES // 4, _ENTRIES / 4)
+        work = _ENTRIES if near is None else _ENTRIES / 4
         if not cone.only_d:
             OneBetween(self._symbols, cone).price(form, multipliers, found)
 
@@ -112,7 +112,7 @@ class SeparablePricing:
             return (_NEAR if near is None else near) * total if np.isfinite(total) else 0.0
 
         for kind in self._two_levels:
-            kind.price(form, multipliers, found, tables, room())
+            kind.price(form, multipliers, found, _TABLES, room())
         if cone.has_cd and not cone.only_d:
             ThreeLevels(self._symbols, cone).price(form, multipliers, found, work, room())
         return found

@@ -30,6 +30,7 @@ _EPS = float(np.finfo(float).eps)
 _FIRST_TABLES = 7
 _CLOSED = 1e-10  # relative to the sizes of the terms: tables are not added for less
 _MOST_KAPPAS = 6
+_ENTRIES = 3e8  # of all tables
 _COLUMNS = 8  # of a piece between two tables
 _SPREAD = 0.02  # relative to the total: columns of values this near the greatest are kept
 
@@ -92,7 +93,8 @@ class TwoLevels:
     def price(self, form: QuadraticForm, multipliers: Floats, found: Found, most_tables: int, near: float) -> None:
         """Raise the bound of what has been found to one for all columns of this kind, and add good columns.
 
-        Tables are added while the bound is more than `near` above what is reached, at most so many.
+        Tables are added while the bound is more than `near` above what is reached, at most so many, and fewer if they
+        are large.
         """
         _Pricing(self, form, multipliers, found).run(most_tables, near)
 
@@ -121,6 +123,7 @@ class _Pricing:
 
     def run(self, most_tables: int, near: float) -> None:
         last = self.on.size - 1
+        most_tables = min(most_tables, int(_ENTRIES / (self.on.size * self.multipliers.size)))
         for weight in sorted({round(last * k / (_FIRST_TABLES - 1)) for k in range(_FIRST_TABLES)}):
             insort(self.tables, self._table(weight, last, self._kappa(weight)))
             self._column_at(self.tables[-1])
@@ -161,11 +164,11 @@ class _Pricing:
         if not missing[at]:
             for table in {first.weight: first, second.weight: second}.values():
                 self._column(table.sets.members(first.weight + at))
-        for k, part in enumerate(np.array_split(np.arange(bounds.size), _COLUMNS)):
+        for turn, near in enumerate(np.array_split(np.arange(bounds.size), _COLUMNS)):
             # The best weight in each part of the piece, for more columns.
-            best_here = int(part[np.argmax(bounds[part])]) if part.size else at
+            best_here = int(near[np.argmax(bounds[near])]) if near.size else at
             if bounds[best_here] > self.found.reached - self.spread and not missing[best_here]:
-                table = first if k < _COLUMNS // 2 else second
+                table = first if turn < _COLUMNS // 2 else second
                 self._column(table.sets.members(first.weight + best_here))
         return float(bounds[at]), first.weight + at
 
