@@ -18,7 +18,7 @@ PROBLEMS = Path(__file__).parents[3] / "problems"
 
 
 def ball_of(name, **options):
-    given = md.load_problem(PROBLEMS / f"adult-{name}.toml").uncertainty
+    given = md.read_problem(PROBLEMS / f"adult-{name}.toml").problem.uncertainty
     return md.L1Ball.from_counts(given.evidence.counts, **options)
 
 
