@@ -44,7 +44,7 @@ class SeparablePricing:
     >>> from mechdesign import L1Ball
     >>> pricing = SeparablePricing(L1Ball.from_counts([5, 3, 2]), 1.5)
     >>> round(pricing.price(QuadraticForm(np.ones(3)), np.zeros(3)).upper, 9)
-    1.5
+    1.41
     """
 
     ball: L1Ball

@@ -335,7 +335,8 @@ class _Search:
         a, weight = self.masses[cases.weight[k]], int(self.reachable[cases.weight[k]])
         b = (cases.low[k] + cases.high[k]) / 2
         high, mid = self._points(a, np.array(b))
-        places, kappa = cases.places[k], cases.kappa[k]
+        places: NDArray[np.uint8] = cases.places[k]
+        kappa = cases.kappa[k]
         of_mid, of_high = self._values(mid), self._values(high)
         priced = np.where(places & _MID, of_mid - kappa * self.P, -1e300)
         outside = np.where(places & _OUT, np.maximum(priced, 0.0), priced)
@@ -351,7 +352,7 @@ class _Search:
         S[sets.members(weight)] = True
         may, must = (places & _MID) > 0, (places & _OUT) == 0
         for cut in {-1, int(cases.cut[k])}:
-            middle = np.array(~S & may & ((priced > 0) | must))
+            middle: NDArray[np.bool_] = np.logical_and(~S & may, (priced > 0) | must)
             if cut >= 0 and not S[cut]:
                 middle[cut] = not middle[cut]
             mass, support = float(self.P[S].sum()), float(self.P[S | middle].sum())
