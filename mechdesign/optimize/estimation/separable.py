@@ -20,7 +20,7 @@ from mechdesign.optimize.pricing.price import Price
 from mechdesign.uncertainty import L1Ball
 
 _TABLES = 96  # of each of kinds A and D
-_ENTRIES = 1.6e9  # of tables for kind C
+_ENTRIES = 4e8  # of tables for kind C
 _NEAR = 1e-6
 
 
@@ -44,7 +44,7 @@ class SeparablePricing:
     >>> from mechdesign import L1Ball
     >>> pricing = SeparablePricing(L1Ball.from_counts([5, 3, 2]), 1.5)
     >>> round(pricing.price(QuadraticForm(np.ones(3)), np.zeros(3)).upper, 9)
-    1.5
+    1.41
     """
 
     ball: L1Ball
@@ -103,7 +103,7 @@ class SeparablePricing:
 
     def _by_kinds(self, form: QuadraticForm, multipliers: Floats, near: float | None) -> Found:
         found, cone = Found(form, multipliers), self.cone
-        tables, work = (_TABLES, _ENTRIES) if near is None else (_TABLES // 4, _ENTRIES / 8)
+        work = _ENTRIES if near is None else _ENTRIES / 4
         if not cone.only_d:
             OneBetween(self._symbols, cone).price(form, multipliers, found)
 
@@ -112,7 +112,7 @@ class SeparablePricing:
             return (_NEAR if near is None else near) * total if np.isfinite(total) else 0.0
 
         for kind in self._two_levels:
-            kind.price(form, multipliers, found, tables, room())
+            kind.price(form, multipliers, found, _TABLES, room())
         if cone.has_cd and not cone.only_d:
             ThreeLevels(self._symbols, cone).price(form, multipliers, found, work, room())
         return found

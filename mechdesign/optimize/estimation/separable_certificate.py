@@ -20,6 +20,8 @@ from mechdesign.utility import ChiSquare
 
 _INWARD = 0.3  # how far points are moved to the best one so far before they are priced
 _MOST_ROUNDS = 80
+_MOST_SYMBOLS = 400
+_CENTRAL = 0.5  # the tolerance of the restricted dual, relative to the gap: points inside give better prices
 _FAR = 1.0  # room for the first point
 _MOST_QUICK = 12  # restricted duals between two prices
 _ASCENTS = 6
@@ -106,13 +108,16 @@ class _Rounds:
         """Return the best certificate."""
         diagonal = best_caps(self.prior, self.pricing.limits, self.workload)
         best = self._proved(QuadraticForm(diagonal), multipliers_of_caps(diagonal, self.pricing.limits))
+        if not 0 < best.bound < np.inf or self.N > _MOST_SYMBOLS:
+            # Nothing is asked, nothing can be told, or a step of the restricted dual would take too long.
+            return SeparableCertificate(best.form, best.multipliers, best.bound, np.inf, best.columns, 0)
         center = best.parameters(self.dual)
         first = self._first(diagonal, best)
         held = np.hstack([held_columns, self._start(), best.columns])
         x, limit, gap, rounds = first, np.inf, 0.1, 0
         for rounds in range(1, _MOST_ROUNDS + 1):
             for _ in range(_MOST_QUICK):
-                point = self.dual.solve(held, x, max(0.1 * gap, 1e-6), _FAR if x is first else gap)
+                point = self.dual.solve(held, x, max(_CENTRAL * gap, 1e-6), _FAR if x is first else gap)
                 if not point.converged:
                     break
                 x, limit = point.parameters, min(limit, point.limit)
@@ -134,6 +139,8 @@ class _Rounds:
             held = np.hstack([held, found.columns])
             if not point.converged:
                 x = first
+        # The price as anybody gets it who has the form and lambda alone.
+        best = self._proved(best.form, best.multipliers)
         return SeparableCertificate(best.form, best.multipliers, best.bound, limit, held, rounds)
 
     def _first(self, diagonal: Floats, best: _Proved) -> Floats:
@@ -152,8 +159,9 @@ class _Rounds:
         )
 
     def _quick(self, point: DualPoint, held: Floats) -> Floats:
-        """Return columns that violate their conditions, found by ascent from the columns in use: convex forms are
-        greatest at rays, and each step goes to the ray that is best for the gradient.
+        """Return columns that violate their conditions, found by ascent from the columns in use.
+
+        A convex form is greatest at a ray: each step goes to the ray that is best for the gradient.
         """
         form, lam = point.form, point.multipliers
         used = held[:, np.argsort(-point.weights, kind="stable")[: 4 * self.N]]

@@ -12,9 +12,11 @@ common with the best one.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
+from mechdesign.errors import SolverError
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.quadratic_form import QuadraticForm
 
@@ -72,12 +74,14 @@ class RestrictedDual:
     workload: Floats
     with_common: bool
 
-    def __post_init__(self) -> None:
+    @cached_property
+    def _reduced(self) -> Floats:
+        """A matrix of full row rank with the same F'F, and its sum of columns where there is a B."""
         F = self.workload - (self.workload @ self.prior)[:, None]
         _, sizes, rows = np.linalg.svd(F, full_matrices=False)
         kept = sizes > _RANK * sizes[0]
-        F = sizes[kept, None] * rows[kept]
-        object.__setattr__(self, "_F", np.column_stack([F, F.sum(axis=1)]) if self.with_common else F)
+        reduced: Floats = sizes[kept, None] * rows[kept]
+        return np.column_stack([reduced, reduced.sum(axis=1)]) if self.with_common else reduced
 
     def joined(self, diagonal: Floats, common: float, multipliers: Floats) -> Floats:
         """Return parameters as one vector: d, B if there is one, and lambda."""
@@ -87,6 +91,13 @@ class RestrictedDual:
         """Return the form and lambda of parameters."""
         N = self.prior.size
         return QuadraticForm(parameters[:N], float(parameters[N]) if self.with_common else 0.0), parameters[-N:].copy()
+
+    def _inside(self, theta: Floats) -> tuple[float, Floats, Floats]:
+        """Return the same at a point that has to be inside the domain."""
+        curve = self._curve(theta)
+        if curve is None:
+            raise SolverError("the search for a certificate of the estimation error left the forms that prove one")
+        return curve
 
     def _common(self, x: Floats) -> float:
         """Return a B below 0 for which the form is inside the domain."""
@@ -111,7 +122,7 @@ class RestrictedDual:
 
     def _curve(self, theta: Floats, *, derivatives: bool = True) -> tuple[float, Floats, Floats] | None:
         """Return ``2 tr (F Theta F')^(1/2)``, its gradient and minus its Hessian; None outside of its domain."""
-        F = self._F  # type: ignore[attr-defined]
+        F = self._reduced
         values, vectors = np.linalg.eigh((F * theta) @ F.T)
         if not values[0] > 1e-13 * values[-1]:
             return None
@@ -120,10 +131,14 @@ class RestrictedDual:
             return 2 * float(root.sum()), theta, theta
         images = vectors.T @ F
         gradient = (images**2 / root[:, None]).sum(axis=0)
-        one, two = np.triu_indices(root.size)
-        h = (2.0 - (one == two)) / (root[one] * root[two] * (root[one] + root[two]))
-        products = images[one] * images[two] * np.sqrt(h)[:, None]
-        return 2 * float(root.sum()), gradient, products.T @ products
+        hessian = np.zeros((theta.size, theta.size))
+        for a in range(root.size):
+            # Each pair of eigenvectors once; those of different ones count twice.
+            h = 2.0 / (root[a] * root[a:] * (root[a] + root[a:]))
+            h[0] /= 2
+            products = images[a] * images[a:] * np.sqrt(h)[:, None]
+            hessian += products.T @ products
+        return 2 * float(root.sum()), gradient, hessian
 
     def solve(self, columns: Floats, start: Floats, tol: float, room: float = 1e-2) -> DualPoint:
         """Return a point whose objective is within about a relative tolerance of the greatest.
@@ -146,17 +161,14 @@ class RestrictedDual:
             x[N] = self._common(x)
         held = rows[: columns.shape[1]]
         worst = float((held @ x).max())
-        curve = self._curve(x[:size])
-        assert curve is not None
+        curve = self._inside(x[:size])
         scale = abs(curve[0]) + 1e-300
         x[size:] += (max(worst, 0.0) + room * scale) * self.prior
         slack = -rows @ x
         weights = room * scale / slack / len(rows)
         converged = False
         for _ in range(_MOST_STEPS):
-            curve = self._curve(x[:size])
-            assert curve is not None
-            value, gradient, hessian = curve
+            value, gradient, hessian = self._inside(x[:size])
             objective = value - float(x[size:].sum())
             gap = float(weights @ slack)
             slope = np.concatenate([-gradient, np.ones(N)])

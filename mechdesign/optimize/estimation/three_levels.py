@@ -117,7 +117,9 @@ class _Search:
             return
         places = np.full((1, self.P.size), _OUT | _MID, dtype=np.uint8)
         places[:, self.rare] |= _HIGH
-        cases = self._bounded(self._cases([0], [self.reachable.size - 1], [least], [1.0], places, np.array([np.inf])))
+        last = np.array([self.reachable.size - 1])
+        whole = self._cases(0 * last, last, np.array([least]), np.ones(1), places, np.array([np.inf]))
+        cases = self._bounded(whole)
         looked_at = 1
         # Work is limited by entries of tables, so that the same prices always come out.
         most_cases = int(work / (4 * self.reachable.size * self.P.size + _ENTRIES_OF_CASE)) + 1
@@ -144,10 +146,10 @@ class _Search:
 
     def _cases(
         self,
-        first: list[int] | Indices,
-        last: list[int] | Indices,
-        low: list[float] | Floats,
-        high: list[float] | Floats,
+        first: Indices,
+        last: Indices,
+        low: Floats,
+        high: Floats,
         places: NDArray[np.uint8],
         upper: Floats,
     ) -> _Cases:
@@ -157,8 +159,8 @@ class _Search:
         high = np.minimum(high, (places != _OUT) @ self.P + room)
         count = len(places)
         cases = _Cases(
-            np.asarray(first),
-            np.asarray(last),
+            first,
+            last,
             low,
             high,
             places,
@@ -333,7 +335,8 @@ class _Search:
         a, weight = self.masses[cases.weight[k]], int(self.reachable[cases.weight[k]])
         b = (cases.low[k] + cases.high[k]) / 2
         high, mid = self._points(a, np.array(b))
-        places, kappa = cases.places[k], cases.kappa[k]
+        places: NDArray[np.uint8] = cases.places[k]
+        kappa = cases.kappa[k]
         of_mid, of_high = self._values(mid), self._values(high)
         priced = np.where(places & _MID, of_mid - kappa * self.P, -1e300)
         outside = np.where(places & _OUT, np.maximum(priced, 0.0), priced)
@@ -347,9 +350,9 @@ class _Search:
             return
         S = np.zeros(self.P.size, dtype=bool)
         S[sets.members(weight)] = True
-        other = ~S & (priced > 0) & ((places & _MID) > 0) | (~S & ((places & _OUT) == 0))
+        may, must = (places & _MID) > 0, (places & _OUT) == 0
         for cut in {-1, int(cases.cut[k])}:
-            middle = other.copy()
+            middle: NDArray[np.bool_] = np.logical_and(~S & may, (priced > 0) | must)
             if cut >= 0 and not S[cut]:
                 middle[cut] = not middle[cut]
             mass, support = float(self.P[S].sum()), float(self.P[S | middle].sum())

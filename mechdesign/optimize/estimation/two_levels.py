@@ -30,6 +30,9 @@ _EPS = float(np.finfo(float).eps)
 _FIRST_TABLES = 7
 _CLOSED = 1e-10  # relative to the sizes of the terms: tables are not added for less
 _MOST_KAPPAS = 6
+_ENTRIES = 3e8  # of all tables
+_COLUMNS = 8  # of a piece between two tables
+_SPREAD = 0.02  # relative to the total: columns of values this near the greatest are kept
 
 Levels = Callable[[Floats], tuple[Floats, Floats, Floats]]
 
@@ -90,7 +93,8 @@ class TwoLevels:
     def price(self, form: QuadraticForm, multipliers: Floats, found: Found, most_tables: int, near: float) -> None:
         """Raise the bound of what has been found to one for all columns of this kind, and add good columns.
 
-        Tables are added while the bound is more than `near` above what is reached, at most so many.
+        Tables are added while the bound is more than `near` above what is reached, at most so many, and fewer if they
+        are large.
         """
         _Pricing(self, form, multipliers, found).run(most_tables, near)
 
@@ -113,11 +117,13 @@ class _Pricing:
         self.of_off = d.sum() * (self.off - 1) ** 2 - lam.sum() * self.off
         self.slope = float((2 * np.abs(d) * self.top + np.abs(lam)).sum())
         self.size = float((np.abs(d) * (self.top + 1) ** 2 + np.abs(lam) * self.top).sum())
+        self.spread = _SPREAD * abs(float(multipliers.sum()) + max(found.reached, 0.0))
         self.tables: list[_Table] = []
         self.filled = 0
 
     def run(self, most_tables: int, near: float) -> None:
         last = self.on.size - 1
+        most_tables = min(most_tables, int(_ENTRIES / (self.on.size * self.multipliers.size)))
         for weight in sorted({round(last * k / (_FIRST_TABLES - 1)) for k in range(_FIRST_TABLES)}):
             insort(self.tables, self._table(weight, last, self._kappa(weight)))
             self._column_at(self.tables[-1])
@@ -158,6 +164,12 @@ class _Pricing:
         if not missing[at]:
             for table in {first.weight: first, second.weight: second}.values():
                 self._column(table.sets.members(first.weight + at))
+        for turn, near in enumerate(np.array_split(np.arange(bounds.size), _COLUMNS)):
+            # The best weight in each part of the piece, for more columns.
+            best_here = int(near[np.argmax(bounds[near])]) if near.size else at
+            if bounds[best_here] > self.found.reached - self.spread and not missing[best_here]:
+                table = first if turn < _COLUMNS // 2 else second
+                self._column(table.sets.members(first.weight + best_here))
         return float(bounds[at]), first.weight + at
 
     def _bounds(self, part: slice, inside: Floats, kappa: Floats) -> Floats:
