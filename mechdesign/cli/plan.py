@@ -139,10 +139,8 @@ def _refuse(options: dict[str, object], beside: str) -> None:
 
 def _check_no_reports(options: ReportOptions, source: Source) -> None:
     """Refuse options that need ``--reports``."""
-    others = {f"--{name}": getattr(source, name) for name in ("counts", "data", "column", "radius", "utility")}
-    named = [*options.given(), *(name for name, value in others.items() if value is not None)]
-    if source.problem_file is not None:
-        named.append("PROBLEM.toml")
+    own = {f"--{name}" for name in _OWN}
+    named = [*options.given(), *(option for option in source.given() if option not in own)]
     if named:
         raise click.UsageError(f"{', '.join(named)}: only with --reports, which plans a collection of reports")
 

@@ -35,6 +35,7 @@ from mechdesign.problem import DesignProblem
 from mechdesign.uncertainty import UncertaintySet
 from mechdesign.utility import EstimationError, Objective
 
+_FINEST = Fraction(10**12)
 _ROUNDING = Fraction(1, 10**9)  # of variances, which are computed in floats
 
 
@@ -255,8 +256,8 @@ def _checked_width(name: str, value: object) -> Fraction | None:
     if value is None:
         return None
     width = rational(value, name)
-    if width <= 0:
-        raise InputError(f"{name} is {shorten(value)}; accepted: a number above 0")
+    if not 1 / _FINEST <= width <= _FINEST:
+        raise InputError(f"{name} is {shorten(value)}; accepted: a number from 1e-12 to 1e12")
     return width
 
 

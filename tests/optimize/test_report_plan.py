@@ -120,7 +120,7 @@ def test_intervals_of_estimates_are_as_wide_as_planned(designed):
 
 
 def test_limits_of_one_mechanism_do_not_end_the_plan(designed, monkeypatch):
-    monkeypatch.setattr("mechdesign.optimize.closed_form.subset_selection.MOST_SYMBOLS", 3)
+    monkeypatch.setattr("mechdesign.optimize.estimation.subset_selection.MOST_SYMBOLS", 3)
 
     def refuses(*arguments, **options):
         raise md.LimitError("too many rays")
@@ -140,7 +140,7 @@ def test_limits_of_one_mechanism_do_not_end_the_plan(designed, monkeypatch):
     [
         ({}, "0 of reports, standard_error, interval are given; give one"),
         ({"reports": 5, "interval": 0.1}, "2 of reports, standard_error, interval are given"),
-        ({"standard_error": 0}, "the standard error is 0; accepted: a number above 0"),
+        ({"standard_error": 0}, "the standard error is 0; accepted: a number from 1e-12 to 1e12"),
         ({"standard_error": -0.1}, r"the standard error is -0\.1; accepted"),
         ({"standard_error": float("nan")}, "the standard error is .nan.; give a finite decimal"),
         ({"interval": "wide"}, "half the width of the interval is 'wide'"),
