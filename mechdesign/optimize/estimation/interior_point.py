@@ -22,6 +22,9 @@ from mechdesign.numerics.arrays import Floats
 _MOST_STEPS = 100
 _TO_BOUNDARY = 0.995
 _RANK = 1e-11  # of the columns' Gram matrix, relative to its greatest eigenvalue
+_ADDED = 0.1  # to the roots of the workload, relative to tolerance over dimension
+_SINGULAR = 1e-12  # singular values of the rows in Newton's equations, relative to the greatest
+_LEAST_SHARE = 0.1  # of a weight that is left when rows are repaired
 _WHOLE = 1e-9  # how far rows may be from their sum 1
 
 
@@ -32,11 +35,11 @@ class Weights:
     Attributes
     ----------
     weights : array, shape (k,)
-        Positive; the weighted sum of the columns is (1,...,1).
+        Positive; the weighted sum of the columns is (1,...,1) up to rounding.
     multipliers : array, shape (N,)
         lambda. All columns have ``v'Mv - <lambda, v> <= 0`` up to rounding.
     value : float
-        The error ``tr(K J^-1) - P'K P``.
+        The error ``tr(K J^-1) - P'K P`` of the weights, up to a hundredth of the tolerance.
     M : array, shape (N, N)
         The matrix of the gradient, ``T J^-1 K J^-1 T'`` with ``T = I - P 1'``, so that ``M 1 = 0`` and
         ``v'Mv = (v-1)'M(v-1)``. Without T reduced costs are the same if lambda gets the terms linear in v, because
@@ -64,7 +67,7 @@ class _Program:
     X : array, shape (n, k)
         The columns, reduced.
     K : array, shape (n, n)
-        The workload, reduced; its greatest eigenvalue is about 1.
+        The workload, reduced; diagonal, so that small entries stay exact; its greatest eigenvalue is about 1.
     lift : array, shape (N, n)
         ``X = lift' V``.
     scale : float
@@ -121,8 +124,8 @@ def solve(columns: Floats, prior: Floats, workload: Floats, tolerance: float, st
     prior : array, shape (N,)
         P, positive.
     workload : array, shape (q, N)
-        W, a row for each query. Where its rank is low, the best Y may be singular; iterates lie inside, where it is
-        regular, so that the value is approached from above and nothing is added to the workload.
+        W, a row for each query. Where its rank is low, the best Y may be singular: a workload of all directions, with
+        weights of the size of the squared tolerance, is added to it, which moves the value by less than the tolerance.
     tolerance : float
         Of the value, relative.
     start : array of shape (k,), optional
@@ -140,17 +143,17 @@ def solve(columns: Floats, prior: Floats, workload: Floats, tolerance: float, st
     >>> found.weights.round(6), round(found.value, 6)
     (array([0.5, 0.5, 0. ]), 0.5)
     """
-    program = _reduced(columns, prior, workload)
+    program = _reduced(columns, prior, workload, tolerance)
     count = columns.shape[1]
     weights = np.full(count, 1.0 / count)
     if start is not None:
-        weights = 0.9 * start / start.sum() + 0.1 * weights
+        weights = 0.7 * start / start.sum() + 0.3 * weights
     point = _first(program, weights)
     for steps in range(_MOST_STEPS):
         raised, gap = _gap(program, point)
         whole = np.abs(program.rows @ point.w - _target(program)).max()
-        if gap <= tolerance and whole <= _WHOLE:
-            return _result(program, point, prior, raised, steps)
+        if gap <= tolerance and whole <= max(_WHOLE, 1e-3 * tolerance):
+            return _result(program, point, columns, prior, raised, steps)
         point = _step(program, point)
     raise SolverError(
         f"the weights of {count} columns did not converge in {_MOST_STEPS} steps: gap {gap:.1e}, rows off by"
@@ -178,11 +181,11 @@ def full_weights(columns: Floats, weights: Floats) -> Floats:
         missing = 1.0 - columns @ result
         gram = (columns * result) @ columns.T
         share, *_ = np.linalg.lstsq(gram, missing, rcond=None)
-        result = result * np.maximum(1.0 + columns.T @ share, 0.0)
+        result = result * np.maximum(1.0 + columns.T @ share, _LEAST_SHARE)
     return result
 
 
-def _reduced(columns: Floats, prior: Floats, workload: Floats) -> _Program:
+def _reduced(columns: Floats, prior: Floats, workload: Floats, tolerance: float) -> _Program:
     """Return the program in reduced coordinates."""
     U = basis_of_sum_zero(prior.size)
     X = U.T @ columns
@@ -193,12 +196,14 @@ def _reduced(columns: Floats, prior: Floats, workload: Floats) -> _Program:
     if not kept.any() or np.abs(outside).max() > 1e-6 * np.abs(queries).max():
         raise SolverError("the columns held tell nothing about some query of the workload: its error is infinite")
     B = vectors[:, kept] / np.sqrt(values[kept])
-    half = queries @ B
-    K = half.T @ half
-    scale = float(np.linalg.norm(K, 2))
+    _, singular, axes = np.linalg.svd(queries @ B)
+    scale = float(singular[0]) ** 2
     if scale == 0:
         raise SolverError("the workload asks for nothing that depends on the frequencies")
-    return _Program(B.T @ X, K / scale, U @ B, scale)
+    K = np.full(len(axes), (_ADDED * tolerance / len(axes)) ** 2)
+    K[: singular.size] += singular**2 / scale
+    B = B @ axes.T
+    return _Program(B.T @ X, np.diag(K), U @ B, scale)
 
 
 def _target(program: _Program) -> Floats:
@@ -211,7 +216,9 @@ def _target(program: _Program) -> Floats:
 def _evaluated(program: _Program, w: Floats, y: Floats, z: Floats) -> _Point:
     """Return an iterate, with what depends on its weights."""
     X = program.X
-    inverse = np.linalg.inv((X * w) @ X.T)
+    Y = (X * w) @ X.T
+    scales = 1 / np.sqrt(np.diag(Y))
+    inverse = np.linalg.inv(Y * np.outer(scales, scales)) * np.outer(scales, scales)
     inverse = (inverse + inverse.T) / 2
     M = inverse @ program.K @ inverse
     gradient = np.einsum("ak,ak->k", X, M @ X)
@@ -264,18 +271,20 @@ class _Direction:
     """Newton's equations at an iterate, factorised once for several right-hand sides."""
 
     def __init__(self, program: _Program, point: _Point, rows: Floats) -> None:
-        from scipy.linalg import cho_factor, solve_triangular
+        from scipy.linalg import solve_triangular
 
-        X = program.X
         self._point, self._rows = point, rows
         self._root = np.sqrt(point.w / point.z)
-        scaled = X * self._root
-        system = scaled.T @ (point.inverse @ X)
-        system *= 2.0 * (X.T @ (point.M @ scaled))
+        scaled = program.X * np.sqrt(self._root)  # twice, once in either product
+        system = _lower_gram(point.inverse, scaled)
+        system *= 2.0 * _lower_gram(point.M, scaled)
         system[np.diag_indices_from(system)] += 1.0
-        self._factor = cho_factor(system, lower=True, overwrite_a=True, check_finite=False)[0]
+        self._factor = _factor(system)
         self._half = solve_triangular(self._factor, (rows * self._root).T, lower=True, check_finite=False)
-        self._schur = self._half.T @ self._half
+        # The singular values are the roots of those of the Schur complement: small ones keep their digits.
+        left, values, right = np.linalg.svd(self._half, full_matrices=False)
+        kept = values > _SINGULAR * values[0]
+        self._left, self._values, self._right = left[:, kept], values[kept], right[kept]
         self._primal = rows @ point.w - _target(program)
         self._dual = rows.T @ point.y - point.gradient - point.z
 
@@ -286,16 +295,43 @@ class _Direction:
         point, root = self._point, self._root
         right = complement / point.w - self._dual
         half = solve_triangular(self._factor, root * right, lower=True, check_finite=False)
-        dy = np.linalg.lstsq(self._schur, self._half.T @ half + self._primal, rcond=1e-15)[0]
+        dy = self._right.T @ ((self._left.T @ half + (self._right @ self._primal) / self._values) / self._values)
         dw = root * solve_triangular(self._factor, half - self._half @ dy, lower=True, trans="T", check_finite=False)
         dz = (complement - point.z * dw) / point.w
         return dw, dy, dz
 
 
-def _result(program: _Program, point: _Point, prior: Floats, raised: Floats, steps: int) -> Weights:
-    """Return an iterate in the coordinates of the symbols."""
+def _factor(system: Floats) -> Floats:
+    """Return the Cholesky factor of a matrix that is positive definite but for rounding."""
+    from scipy.linalg import cholesky
+
+    diagonal, added = np.diag(system).copy(), 0.0
+    while True:
+        try:
+            system[np.diag_indices_from(system)] = diagonal * (1 + added)
+            return np.asarray(cholesky(system, lower=True, check_finite=False))
+        except np.linalg.LinAlgError:
+            added = 10 * added or 1e-15
+            if added > 1:
+                raise SolverError(
+                    "the equations of an interior point are singular; change epsilon or radius a little"
+                ) from None
+
+
+def _lower_gram(form: Floats, columns: Floats) -> Floats:
+    """Return the lower triangle of ``V' Q V`` for a positive semidefinite form Q."""
+    from scipy.linalg.blas import dsyrk
+
+    values, vectors = np.linalg.eigh(form)
+    half = (vectors * np.sqrt(np.maximum(values, 0.0))).T @ columns
+    result: Floats = dsyrk(1.0, np.asfortranarray(half), trans=1, lower=1)
+    return result
+
+
+def _result(program: _Program, point: _Point, columns: Floats, prior: Floats, raised: Floats, steps: int) -> Weights:
+    """Return an iterate in the coordinates of the symbols, with weights whose rows sum to 1."""
     scale = program.scale
     multipliers = scale * (program.lift @ raised[:-1] + raised[-1] * prior)
     M = scale * program.lift @ point.M @ program.lift.T
     gap = (raised[-1] - point.value) / point.value
-    return Weights(point.w, multipliers, scale * point.value, M, float(gap), steps)
+    return Weights(full_weights(columns, point.w), multipliers, scale * point.value, M, float(gap), steps)

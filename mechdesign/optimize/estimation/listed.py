@@ -130,6 +130,9 @@ def solve_listed(
     prior = pricing.rays.prior
     N = prior.size
     held, bound = pricing.first(), -np.inf
+    # Directions that no query asks for have columns of hardly any weight, without which the program is singular.
+    every_direction = np.linalg.matrix_rank(workload - workload.mean(axis=1, keepdims=True)) == N - 1
+    dropped = _DROPPED if every_direction else 0.0
     stopped = ""
     iteration = 0
     while True:
@@ -150,7 +153,7 @@ def solve_listed(
         if iteration == _MOST_ROUNDS:
             stopped = "stalled"
             break
-        held = np.hstack([held[:, point.weights > _DROPPED], price.best])
+        held = np.hstack([held[:, point.weights > dropped], price.best])
     used = point.weights > _DROPPED * 1e-3
     matrix = held[:, used] * point.weights[used]
     whole = matrix / matrix.sum(axis=1, keepdims=True)

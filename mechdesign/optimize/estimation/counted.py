@@ -1,0 +1,68 @@
+"""Integer weights of symbols for tables over the weights of sets, and how far masses may be from them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mechdesign.numerics.arrays import Floats
+from mechdesign.numerics.exact import float_up
+from mechdesign.numerics.tolerances import RAY_EDGE
+from mechdesign.uncertainty import L1Ball
+
+_MOST_TOTAL = 1 << 17
+_MOST_ENTRIES = 400_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class CountedSymbols:
+    """Integer weights of all symbols; a set of weight w has a mass within `off` of ``w / total``.
+
+    A prior of counts of a moderate total has these counts as weights, and ``off`` is 0. Other priors are rounded to
+    multiples of ``1 / total``.
+
+    Attributes
+    ----------
+    weights : tuple of int
+        One for each symbol.
+    total : int
+        What the weights are divided by; with ``off = 0`` it is their sum.
+    off : float
+        The greatest difference for any set, rounded up.
+
+    Examples
+    --------
+    >>> from mechdesign import L1Ball
+    >>> CountedSymbols.of(L1Ball.from_counts([5, 3, 2])).weights
+    (5, 3, 2)
+    >>> CountedSymbols.of(L1Ball.from_counts([10**9, 1])).off < 1e-5
+    True
+    """
+
+    weights: tuple[int, ...]
+    total: int
+    off: float
+
+    @classmethod
+    def of(cls, ball: L1Ball) -> CountedSymbols:
+        """Return the weights of the center of a ball."""
+        total, N = sum(ball.weights), ball.size
+        most = max(16, min(_MOST_TOTAL, _MOST_ENTRIES // (N * N.bit_length())))
+        if total <= most:
+            return cls(ball.weights, total, 0.0)
+        rounded = tuple(round(Fraction(weight * most, total)) for weight in ball.weights)
+        errors = [p - Fraction(weight, most) for p, weight in zip(ball.center, rounded, strict=True)]
+        off = max(sum((max(sign * error, Fraction(0)) for error in errors), Fraction(0)) for sign in (1, -1))
+        return cls(rounded, most, float_up(off))
+
+    def heaviest(self, mass: float) -> int:
+        """Return the greatest weight that a set of at most a mass may have."""
+        return max(0, min(int(np.floor(self.total * (mass + self.off + RAY_EDGE))), sum(self.weights)))
+
+    def masses(self, weights: NDArray[np.int64], most: float) -> tuple[Floats, Floats]:
+        """Return the least and the greatest mass that a set of each weight may have, if it is at most `most`."""
+        middle = weights / self.total
+        return np.clip(middle - self.off, 0.0, most), np.clip(middle + self.off, 0.0, most)

@@ -1,0 +1,118 @@
+"""Prices of separable quadratic forms over the column cone of an l1 ball with many symbols: nothing is listed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from mechdesign.numerics.arrays import Floats
+from mechdesign.numerics.quadratic_form import QuadraticForm
+from mechdesign.optimize.estimation.box import greatest_entries, price_in_box
+from mechdesign.optimize.estimation.counted import CountedSymbols
+from mechdesign.optimize.estimation.found import Found
+from mechdesign.optimize.estimation.one_between import OneBetween
+from mechdesign.optimize.estimation.three_levels import ThreeLevels
+from mechdesign.optimize.estimation.two_levels import TwoLevels, levels_a, levels_d
+from mechdesign.optimize.l1_cone import L1Cone
+from mechdesign.optimize.pricing.price import Price
+from mechdesign.uncertainty import L1Ball
+
+_TABLES = 96  # of each of kinds A and D
+_ENTRIES = 1.6e9  # of tables for kind C
+_NEAR = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class SeparablePricing:
+    """Bounds ``(v - 1)' Theta (v - 1) - <lambda, v>`` over all columns of the cone of an l1 ball.
+
+    Theta is ``diag(d) + B 1 1'`` with B at most 0. Each kind of the extreme rays has its own bound: tables over the
+    weights of sets for A, B and D, and cases for C. The least of these bounds and that of a box around the cone counts.
+    If the prior is not a vector of counts of a moderate total, the weights are rounded, and the bounds cover that.
+
+    Attributes
+    ----------
+    ball : L1Ball
+        Of any size.
+    exp_epsilon : float
+        exp(epsilon), above 1.
+
+    Examples
+    --------
+    >>> from mechdesign import L1Ball
+    >>> pricing = SeparablePricing(L1Ball.from_counts([5, 3, 2]), 1.5)
+    >>> round(pricing.price(QuadraticForm(np.ones(3)), np.zeros(3)).upper, 9)
+    1.5
+    """
+
+    ball: L1Ball
+    exp_epsilon: float
+
+    method = "tables over the weights of sets, kind by kind"
+
+    @cached_property
+    def cone(self) -> L1Cone[float]:
+        """The cone."""
+        return L1Cone.of(self.ball, self.exp_epsilon)
+
+    @cached_property
+    def limits(self) -> Floats:
+        """The greatest entry that a column with ``<P, v> = 1`` may have at each symbol."""
+        return greatest_entries(self.ball.prior, self.exp_epsilon)
+
+    @cached_property
+    def _symbols(self) -> CountedSymbols:
+        return CountedSymbols.of(self.ball)
+
+    @cached_property
+    def _two_levels(self) -> list[TwoLevels]:
+        cone, symbols = self.cone, self._symbols
+        kinds = [] if cone.only_d else [TwoLevels(symbols, cone.P, levels_a(cone), min(cone.heaviest_ab, 1.0))]
+        if cone.has_cd:
+            kinds.append(TwoLevels(symbols, cone.P, levels_d(cone), min(cone.heaviest_cd, 1.0)))
+        return kinds
+
+    def price(self, form: QuadraticForm, multipliers: Floats, wanted: int = 0, near: float | None = None) -> Price:
+        """Return an upper bound over all columns with ``<P, v> = 1``, rounded up, and columns of great values.
+
+        Parameters
+        ----------
+        form : QuadraticForm
+            Theta; the bound is infinite if it is not separable, or its common number is above 0.
+        multipliers : array, shape (N,)
+            lambda.
+        wanted : int
+            How many columns to return at most.
+        near : float, optional
+            Bounds of this relative distance from what columns reach are close enough, and less work is done; by
+            default as close as this pricing gets.
+        """
+        in_box = price_in_box(form, multipliers, self.limits)
+        if not form.separable or form.common > 0:
+            return in_box
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            found = self._by_kinds(form, multipliers, near)
+        columns = np.array(found.columns).T if found.columns else np.empty((self.ball.size, 0))
+        values = form.values(columns - 1) - multipliers @ columns
+        best = columns[:, np.argsort(-values, kind="stable")[:wanted]]
+        if in_box.upper <= found.upper:
+            return Price(in_box.upper, in_box.method, in_box.columns, best)
+        return Price(found.upper, self.method, found.looked_at, best)
+
+    def _by_kinds(self, form: QuadraticForm, multipliers: Floats, near: float | None) -> Found:
+        found, cone = Found(form, multipliers), self.cone
+        tables, work = (_TABLES, _ENTRIES) if near is None else (_TABLES // 4, _ENTRIES / 8)
+        if not cone.only_d:
+            OneBetween(self._symbols, cone).price(form, multipliers, found)
+
+        def room() -> float:
+            total = abs(float(multipliers.sum()) + max(found.upper, found.reached))
+            return (_NEAR if near is None else near) * total if np.isfinite(total) else 0.0
+
+        for kind in self._two_levels:
+            kind.price(form, multipliers, found, tables, room())
+        if cone.has_cd and not cone.only_d:
+            ThreeLevels(self._symbols, cone).price(form, multipliers, found, work, room())
+        return found

@@ -1,0 +1,405 @@
+"""Quadratic forms over rays of kind C: g/q on a set S, 1/q on a set S', and 0 elsewhere.
+
+With a = P(S) and b = P(S) + P(S'), ``g = e (b - t)`` and ``q = b + (g - 1) a``. For fixed sets the form, less its value
+at 0, is a quadratic function V of the point ``(g/q, 1/q)``. That point runs along a straight line as b varies and a is
+fixed, and along a ray from 0 as a varies and b is fixed. So over a rectangle of (a, b) a convex V is at most the
+interpolation of its values at the four corners.
+
+At a corner every symbol has a value for each of its three places. A multiplier kappa of the mass of S' leaves one
+condition, the weight of S, and one short table over the rare symbols, since S has mass at most t, holds the greatest
+sum for every weight. Rectangles whose bound is above the level of the other kinds are divided, or one symbol, the one
+of which kappa would take a fraction, is put inside S and S' or outside.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mechdesign.numerics.arrays import Floats
+from mechdesign.numerics.bounds import as_bound
+from mechdesign.numerics.cheapest_sets import CheapestSets
+from mechdesign.numerics.quadratic_form import QuadraticForm
+from mechdesign.numerics.tolerances import RAY_EDGE
+from mechdesign.optimize.estimation.counted import CountedSymbols
+from mechdesign.optimize.estimation.found import Found
+from mechdesign.optimize.l1_cone import L1Cone
+
+_EPS = float(np.finfo(float).eps)
+_OUT, _MID, _HIGH = 1, 2, 4
+_MOST_IN_TABLES = 150_000  # entries of the tables of cases that are bounded together
+_MOST_TOGETHER = 128
+_ENTRIES_OF_CASE = 20_000  # what a case takes beside its tables, in entries of tables
+_COLUMNS_OF_BATCH = 6
+
+Indices = NDArray[np.int64]
+
+
+@dataclass
+class _Cases:
+    """Rectangles of the weight of S and of b, each with the places that every symbol may have.
+
+    Weights are told by their positions among all sums of weights.
+    """
+
+    first: Indices
+    last: Indices
+    low: Floats
+    high: Floats
+    places: NDArray[np.uint8]
+    upper: Floats
+    kappa: Floats
+    weight: Indices
+    cut: Indices
+
+    def only(self, which: NDArray[np.generic]) -> _Cases:
+        return _Cases(*(getattr(self, name)[which] for name in self.__dataclass_fields__))
+
+    @classmethod
+    def joined(cls, parts: list[_Cases]) -> _Cases:
+        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in cls.__dataclass_fields__))
+
+
+@dataclass(frozen=True, eq=False)
+class ThreeLevels:
+    """The columns of kind C of a cone with ``0 < t < 1``.
+
+    Attributes
+    ----------
+    symbols : CountedSymbols
+        The weights.
+    cone : L1Cone
+        The cone.
+    """
+
+    symbols: CountedSymbols
+    cone: L1Cone[float]
+
+    def price(self, form: QuadraticForm, multipliers: Floats, found: Found, work: float, near: float) -> None:
+        """Raise the bound of what has been found to one for all columns of kind C, and add good columns.
+
+        A common number of the form below 0 is left out. Bounds within `near` of what other kinds reach are not
+        lowered further, and about so many entries of tables are filled.
+        """
+        _Search(self, form, multipliers, found).run(work, near)
+
+
+class _Search:
+    """One form and one lambda."""
+
+    def __init__(self, kind: ThreeLevels, form: QuadraticForm, multipliers: Floats, found: Found) -> None:
+        self.cone, self.symbols, self.found = kind.cone, kind.symbols, found
+        self.d, self.lam, self.P = form.diagonal, multipliers, kind.cone.P
+        self.weights = np.array(kind.symbols.weights, dtype=np.int64)
+        self.heaviest = kind.symbols.heaviest(kind.cone.t)
+        self.rare = np.flatnonzero(self.weights <= self.heaviest)
+        self.rare = self.rare[np.argsort(self.weights[self.rare], kind="stable")]
+        self.reachable = _subset_sums(self.weights[self.rare], self.heaviest)
+        self.masses = np.minimum(self.reachable / kind.symbols.total, kind.cone.t)
+        self.moves = [_moves(self.reachable, int(w)) for w in self.weights[self.rare]]
+        e, t, N, off = kind.cone.e, kind.cone.t, self.P.size, kind.symbols.off
+        size = float((np.abs(self.d) * (e + 2) ** 2 + np.abs(self.lam) * e).sum())
+        slope = float((2 * np.abs(self.d) * (e + 1) + np.abs(self.lam)).sum())
+        moved = 32 * _EPS * (3 + 2 * t * e) + 2 * e * off / kind.cone.lightest_support_c
+        self.size, self.near = size, 0.0
+        self.slack = (8 * N + 64) * _EPS * size + slope * min(moved, 1.0) * e
+        self.curved = float(np.maximum(-self.d, 0.0).sum())
+        self.base = float(self.d.sum())
+
+    def run(self, work: float, near: float) -> None:
+        self.near = near
+        if self.rare.size == 0:
+            return
+        least = max(self.cone.lightest_support_c - RAY_EDGE - self.symbols.off, float(np.finfo(float).tiny))
+        if least > 1:
+            return
+        places = np.full((1, self.P.size), _OUT | _MID, dtype=np.uint8)
+        places[:, self.rare] |= _HIGH
+        cases = self._bounded(self._cases([0], [self.reachable.size - 1], [least], [1.0], places, np.array([np.inf])))
+        looked_at = 1
+        # Work is limited by entries of tables, so that the same prices always come out.
+        most_cases = int(work / (4 * self.reachable.size * self.P.size + _ENTRIES_OF_CASE)) + 1
+        together = max(1, min(_MOST_TOGETHER, _MOST_IN_TABLES // (4 * (self.reachable.size))))
+        while cases.upper.size:
+            cases = cases.only(cases.upper > self._level)
+            if not cases.upper.size or looked_at >= most_cases:
+                break
+            order = np.argsort(-cases.upper, kind="stable")
+            children = self._divided(cases.only(order[:together]))
+            looked_at += children.upper.size
+            parts = [
+                self._bounded(children.only(np.arange(k, min(k + together, children.upper.size))))
+                for k in range(0, children.upper.size, together)
+            ]
+            cases = _Cases.joined([cases.only(order[together:]), *parts])
+        self.found.looked_at += looked_at
+        self.found.upper = max(self._level, float(cases.upper.max(initial=-np.inf)))
+
+    @property
+    def _level(self) -> float:
+        """Bounds at or below it need not be lower."""
+        return max(self.found.upper, self.found.reached) + self.near
+
+    def _cases(
+        self,
+        first: list[int] | Indices,
+        last: list[int] | Indices,
+        low: list[float] | Floats,
+        high: list[float] | Floats,
+        places: NDArray[np.uint8],
+        upper: Floats,
+    ) -> _Cases:
+        """Return the cases that hold columns, narrowed to masses that their places allow."""
+        room = 1e-9 + self.symbols.off
+        low = np.maximum(low, ((places & _OUT) == 0) @ self.P - room)
+        high = np.minimum(high, (places != _OUT) @ self.P + room)
+        count = len(places)
+        cases = _Cases(
+            np.asarray(first),
+            np.asarray(last),
+            low,
+            high,
+            places,
+            upper,
+            np.zeros(count),
+            np.zeros(count, dtype=np.int64),
+            np.full(count, -1),
+        )
+        return cases.only((low <= high) & (cases.first <= cases.last))
+
+    # Division
+
+    def _divided(self, cases: _Cases) -> _Cases:
+        """Return the two halves of each case."""
+        e, t = self.cone.e, self.cone.t
+        g = np.maximum(e * (cases.high - t), 1.0)
+        across = (1 + e * self.masses[cases.first]) * (cases.high - cases.low)
+        along = (g - 1) * (self.masses[cases.last] - self.masses[cases.first])
+        # A fraction of a symbol is worth about as much as a rectangle as wide as the symbol is heavy.
+        heavy = np.where(cases.cut >= 0, self.P[cases.cut], 0.0)
+        by_symbol = (heavy > np.maximum(across, along)) | ((across < 1e-7) & (cases.last == cases.first))
+        by_symbol &= cases.cut >= 0
+        by_weight = ~by_symbol & (along > across) & (cases.last > cases.first)
+        lower, higher = cases.only(np.arange(cases.upper.size)), cases.only(np.arange(cases.upper.size))
+        middle = (cases.first + cases.last) // 2
+        lower.last = np.where(by_weight, middle, cases.last)
+        higher.first = np.where(by_weight, middle + 1, cases.first)
+        by_mass = ~by_symbol & ~by_weight
+        half = (cases.low + cases.high) / 2
+        lower.high = np.where(by_mass, half, cases.high)
+        higher.low = np.where(by_mass, half, cases.low)
+        rows = np.flatnonzero(by_symbol)
+        lower.places[rows, cases.cut[rows]] &= _OUT
+        higher.places[rows, cases.cut[rows]] &= _MID | _HIGH
+        both = _Cases.joined([lower, higher])
+        return self._cases(both.first, both.last, both.low, both.high, both.places, both.upper)
+
+    # Bounds
+
+    def _points(self, a: Floats, b: Floats) -> tuple[Floats, Floats]:
+        """Return g/q and 1/q."""
+        g = np.maximum(self.cone.top_c(b), 1.0)
+        q = b + (g - 1) * a
+        return g / q, 1 / q
+
+    def _values(self, at: Floats) -> Floats:
+        """Return ``phi_i(y) - phi_i(0)`` for every symbol, shape (..., N)."""
+        y = at[..., None]
+        result: Floats = y * (self.d * (y - 2) - self.lam)
+        return result
+
+    def _bounded(self, cases: _Cases) -> _Cases:
+        """Return cases with their bounds, where the bounds are attained, and the symbols to divide them by."""
+        if not cases.upper.size:
+            return cases
+        middle = (cases.first + cases.last) // 2
+        cases.kappa, cases.cut = self._kappas(cases, middle, sure=False)
+        heights = self._heights(cases)
+        above = heights.max(axis=1) > self._level
+        cases, heights, middle = cases.only(above), heights[above], middle[above]
+        if not cases.upper.size:
+            return cases
+        best = heights.max(axis=1)
+        # Once more for the weight of the greatest bound.
+        kept, at = cases.kappa, np.argmax(heights, axis=1)
+        cases.kappa, cases.cut = self._kappas(cases, np.where(best > -np.inf, at, middle), sure=True)
+        again = self._heights(cases)
+        rows = np.arange(at.size)
+        cases.kappa = np.where(again[rows, at] < heights[rows, at], cases.kappa, kept)
+        heights = np.minimum(heights[:, : again.shape[1]], again)
+        cases.weight = np.argmax(heights, axis=1)
+        cases.upper = np.minimum(cases.upper, heights.max(axis=1))
+        for k in np.argsort(-cases.upper, kind="stable")[:_COLUMNS_OF_BATCH]:
+            if cases.upper[k] > max(self.found.upper, self.found.reached):
+                self._column(cases, int(k))
+        return cases
+
+    def _heights(self, cases: _Cases) -> Floats:
+        """Return a bound for each weight of S, with the kappa of each case, shape (K, W); -inf where no set has it."""
+        ends = [self.masses[cases.first], self.masses[cases.last]]
+        masses = [cases.low, cases.high]
+        corners = np.array([[a, b] for b in masses for a in ends]).transpose(2, 0, 1)  # (K, 4, 2)
+        high, mid = self._points(corners[..., 0], corners[..., 1])
+        tables = self._tables(cases, high, mid)
+        weights = np.arange(tables.shape[2])
+        a = self.masses[weights]
+        inside = (weights >= cases.first[:, None]) & (weights <= cases.last[:, None])
+        heights = np.full(inside.shape, -np.inf)
+        for side, b in enumerate(masses):
+            ahead, behind = mid[:, 2 * side], mid[:, 2 * side + 1]
+            span = ahead - behind
+            share = (ahead[:, None] - self._points(a, b[:, None])[1]) / np.where(span > 0, span, 1.0)[:, None]
+            share = np.clip(np.where(span[:, None] > 0, share, 0.0), 0.0, 1.0)
+            one, two = tables[:, 2 * side], tables[:, 2 * side + 1]
+            possible = inside & np.isfinite(one)
+            joined = np.where(possible, one, 0.0) * (1 - share) + np.where(possible, two, 0.0) * share
+            joined += cases.kappa[:, None] * (b[:, None] - a)
+            heights = np.maximum(heights, np.where(possible, joined, -np.inf))
+        # b is a convex function of 1/q, and so below its interpolation by at most this.
+        width, e = cases.high - cases.low, self.cone.e
+        sag = (1 + e * ends[1]) * width**2 * mid.max(axis=1) / 4
+        spread = np.maximum(np.ptp(high, axis=1), np.ptp(mid, axis=1))
+        extra = np.maximum(-cases.kappa, 0.0) * sag + self.curved * spread**2 / 2
+        extra += np.abs(cases.kappa) * (2 * self.symbols.off + 64 * self.P.size * _EPS) + self.slack
+        missing = heights == -np.inf
+        return np.where(missing, -np.inf, as_bound(heights + (self.base + extra)[:, None]))
+
+    def _tables(self, cases: _Cases, high: Floats, mid: Floats) -> Floats:
+        """Return the greatest sums for every weight of S at each corner, shape (K, 4, W)."""
+        places = cases.places[:, None, :]
+        of_mid = np.where(places & _MID, self._values(mid) - cases.kappa[:, None, None] * self.P, -np.inf)
+        outside = np.where(places & _OUT, np.maximum(of_mid, 0.0), of_mid)
+        of_high = np.where(places & _HIGH, self._values(high), -np.inf)
+        # No symbol has to be in S itself: cases are divided into outside, and inside S or S'.
+        gains = of_high[..., self.rare] - outside[..., self.rare]
+        size, reach = int(cases.last.max()) + 1, 0
+        best = np.full((*high.shape, size), -np.inf)
+        best[..., 0] = outside.sum(axis=-1)
+        for k, (source, target) in enumerate(self.moves):
+            count = int(min(np.searchsorted(target, size), np.searchsorted(source, reach + 1)))
+            if not count:
+                continue
+            gain = gains[..., k, None]
+            if target[count - 1] - target[0] == count - 1 == source[count - 1] - source[0]:
+                # Without gaps, slices are quicker.
+                within = best[..., source[0] : source[0] + count] + gain
+                part = best[..., target[0] : target[0] + count]
+                np.maximum(part, within, out=part)
+            else:
+                within = best[..., source[:count]] + gain
+                best[..., target[:count]] = np.maximum(best[..., target[:count]], within)
+            reach = max(reach, int(target[count - 1]))
+        return best
+
+    def _kappas(self, cases: _Cases, weights: Indices, *, sure: bool) -> tuple[Floats, Indices]:
+        """Return a multiplier for each case at which S' has about its mass, and the symbol it would take in part.
+
+        Where no S' has the mass beside an S of the weight, the multiplier is so large that the bound shows it, if that
+        is to be made sure.
+        """
+        a = self.masses[weights]
+        b = (cases.low + cases.high) / 2
+        high, mid = self._points(a, b)
+        of_mid, of_high = self._values(mid), self._values(high)
+        P = self.P
+        likely = P > 0
+        safe = np.where(likely, P, 1.0)
+        may, must = (cases.places & _MID) > 0, (cases.places & _OUT) == 0
+        free = np.where(may & likely & ~must, P, 0.0)
+        only_high = cases.places == _HIGH
+        in_high = np.where(only_high, 1.0, 0.0)
+        kappa, cut, wanted, spare = np.zeros(a.size), np.full(a.size, -1), b, b
+        for _ in range(3):
+            wanted = b - a - np.where(must, P * (1 - in_high), 0.0).sum(axis=1)
+            spare = (free * (1 - in_high)).sum(axis=1) - wanted
+            ratio = np.where(free > 0, of_mid / safe, -np.inf)
+            kappa, cut = _crossing(ratio, free * (1 - in_high), wanted)
+            other = np.where(must, of_mid - kappa[:, None] * P, np.maximum(of_mid - kappa[:, None] * P, 0.0))
+            gain = np.where((cases.places & _HIGH) > 0, of_high - other, -np.inf)
+            ratio = np.where(only_high, np.inf, np.where(likely, gain / safe, -np.inf))
+            in_high = _shares(ratio, np.where(ratio > -np.inf, P, 0.0), a)
+        if sure:
+            lack = np.minimum(wanted, spare)
+            steep = np.clip(self.size / np.maximum(-lack, 1e-9), 0.0, 1e5 * self.size)
+            kappa = np.where(lack < 0, np.where(wanted < 0, steep, -steep), kappa)
+        return kappa, cut
+
+    # Columns
+
+    def _column(self, cases: _Cases, k: int) -> None:
+        """Add the column of the sets at which the bound of a case is attained, if they make one."""
+        a, weight = self.masses[cases.weight[k]], int(self.reachable[cases.weight[k]])
+        b = (cases.low[k] + cases.high[k]) / 2
+        high, mid = self._points(a, np.array(b))
+        places, kappa = cases.places[k], cases.kappa[k]
+        of_mid, of_high = self._values(mid), self._values(high)
+        priced = np.where(places & _MID, of_mid - kappa * self.P, -1e300)
+        outside = np.where(places & _OUT, np.maximum(priced, 0.0), priced)
+        sets = CheapestSets(weight)
+        for i in self.rare:
+            if places[i] == _HIGH:
+                sets.require(int(i), int(self.weights[i]), 0.0)
+            elif places[i] & _HIGH:
+                sets.add(int(i), int(self.weights[i]), float(outside[i] - of_high[i]))
+        if np.isinf(sets.best[-1]):
+            return
+        S = np.zeros(self.P.size, dtype=bool)
+        S[sets.members(weight)] = True
+        other = ~S & (priced > 0) & ((places & _MID) > 0) | (~S & ((places & _OUT) == 0))
+        for cut in {-1, int(cases.cut[k])}:
+            middle = other.copy()
+            if cut >= 0 and not S[cut]:
+                middle[cut] = not middle[cut]
+            mass, support = float(self.P[S].sum()), float(self.P[S | middle].sum())
+            if mass <= self.cone.t and support >= self.cone.lightest_support_c:
+                v = np.where(S, self.cone.top_c(support), np.where(middle, 1.0, 0.0))
+                self.found.add(v / (self.P @ v))
+
+
+def _subset_sums(weights: Indices, most: int) -> Indices:
+    """Return all sums of subsets of weights up to a greatest one, in increasing order."""
+    possible = np.zeros(most + 1, dtype=bool)
+    possible[0] = True
+    for weight in weights:
+        possible[weight:] |= possible[: possible.size - weight].copy()
+    return np.flatnonzero(possible)
+
+
+def _moves(sums: Indices, weight: int) -> tuple[Indices, Indices]:
+    """Return the positions of sums to which a weight may be added, and those of the results."""
+    source = np.flatnonzero(np.isin(sums + weight, sums))
+    return source, np.searchsorted(sums, sums[source] + weight)
+
+
+def _crossing(ratio: Floats, mass: Floats, wanted: Floats) -> tuple[Floats, Indices]:
+    """Return the ratio at which symbols in decreasing order of it reach a mass, and that symbol; -1 if they do not."""
+    order = np.argsort(-ratio, axis=1)
+    sums = np.cumsum(np.take_along_axis(mass, order, axis=1), axis=1)
+    position = (sums < wanted[:, None]).sum(axis=1)
+    within = (position < mass.shape[1]) & (wanted > 0)
+    symbol = np.take_along_axis(order, np.minimum(position, mass.shape[1] - 1)[:, None], axis=1)[:, 0]
+    rows = np.arange(wanted.size)
+    kappa = ratio[rows, symbol]
+    # If all symbols are too light, kappa is below all ratios; if nothing is wanted, above them.
+    finite = np.where(np.isfinite(ratio), ratio, np.nan)
+    with np.errstate(invalid="ignore"):
+        none = np.isnan(finite).all(axis=1)
+        low = np.where(none, 0.0, np.nanmin(np.where(none[:, None], 0.0, finite), axis=1))
+        top = np.where(none, 0.0, np.nanmax(np.where(none[:, None], 0.0, finite), axis=1))
+    outside = np.where(wanted > 0, low, top)
+    ok = within & np.isfinite(kappa)
+    return np.where(ok, kappa, outside), np.where(ok, symbol, -1)
+
+
+def _shares(ratio: Floats, mass: Floats, wanted: Floats) -> Floats:
+    """Return the shares of symbols that are taken in decreasing order of a ratio until they have a mass."""
+    order = np.argsort(-ratio, axis=1)
+    sorted_mass = np.take_along_axis(mass, order, axis=1)
+    before = np.cumsum(sorted_mass, axis=1) - sorted_mass
+    share = np.clip((wanted[:, None] - before) / np.where(sorted_mass > 0, sorted_mass, 1.0), 0.0, 1.0)
+    share = np.where(sorted_mass > 0, share, 0.0)
+    result = np.zeros_like(share)
+    np.put_along_axis(result, order, share, axis=1)
+    return result
