@@ -106,8 +106,7 @@ def _compared(options: ReportOptions, source: Source, report: Callable[[str], No
     if beside:
         raise click.UsageError(f"{', '.join(beside)}: a mechanism file says this itself; leave it out")
     places.check([], [options.mechanism_file], as_json=False)
-    report("proving the guarantee in exact arithmetic")
-    return places.load_mechanism(options.mechanism_file), options.mechanism_file
+    return places.load_mechanism(options.mechanism_file, report), options.mechanism_file
 
 
 def _record(found: ReportPlan) -> dict[str, Any]:

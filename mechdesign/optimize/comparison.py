@@ -226,11 +226,9 @@ def best_subset_selection(problem: DesignProblem, workload: Floats) -> SubsetSel
     Raises
     ------
     LimitError
-        If there are too many symbols, or one.
+        If there are too many symbols.
     """
     known, e = problem.uncertainty, problem.epsilon.exp_down
-    if known.size < 2:
-        raise LimitError("subset selection needs two symbols or more")
     members, covariance = subset_selection.best_members(known.prior, e, workload)
     return SubsetSelection(members, frozen(variances_of_covariance(covariance, workload)))
 

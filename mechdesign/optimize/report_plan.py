@@ -283,7 +283,7 @@ def _precisions(
             best = designed(DesignProblem(known, problem.epsilon, problem.utility))
         except LimitError as error:
             return Precision(name, None, str(error), local=ldp)
-        return of_matrix(name, best.mechanism, best.lower_bound, ldp=ldp)
+        return of_matrix(name + _doubt(best), best.mechanism, best.lower_bound, ldp=ldp)
 
     rows = []
     solved = designed(compared) if isinstance(compared, DesignProblem) else compared
@@ -293,7 +293,7 @@ def _precisions(
         rows.append(of_matrix("this mechanism", solved))
     else:
         is_best = solved.problem.utility.estimation is not None
-        name = f"design for {solved.problem.utility.name}"
+        name = f"design for {solved.problem.utility.name}{_doubt(solved)}"
         rows.append(of_matrix(name, solved.mechanism, solved.lower_bound if is_best else None))
     if not is_best:
         rows.append(of_design(f"design for {problem.utility.name}", problem.uncertainty))
@@ -306,3 +306,8 @@ def _precisions(
         rows.append(Precision("subset selection", None, str(error), local=True))
     rows.append(of_matrix("k-ary randomized response", k_ary_randomized_response(everything, problem), ldp=True))
     return tuple(rows)
+
+
+def _doubt(solved: Design) -> str:
+    """Return a mark for a design that may be some way from the best one."""
+    return "" if solved.certified else " (NOT certified)"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -117,6 +118,12 @@ def test_intervals_of_estimates_are_as_wide_as_planned(designed):
     )
     mean = np.sqrt((found.standard_errors**2).mean())
     assert errors.standard_error_of(errors.mechanisms[0].mean) == pytest.approx(mean, rel=0.01)
+
+
+def test_what_is_not_certified_is_marked(designed):
+    loose = replace(designed, tol=1e-15)
+    assert not loose.certified
+    assert plan_reports(loose, reports=10).mechanisms[0].name == "design for estimation-error (NOT certified)"
 
 
 def test_limits_of_one_mechanism_do_not_end_the_plan(designed, monkeypatch):
