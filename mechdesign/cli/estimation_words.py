@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from mechdesign.deploy.identification import identify
 from mechdesign.numerics.arrays import Floats
 from mechdesign.optimize import Design
 from mechdesign.optimize.estimation.caps import estimation_bound
-from mechdesign.utility import EstimationError
+from mechdesign.optimize.estimation.variances import variances_of_matrix
 
 _MOST_BOUNDED = 300  # symbols for which the least error is bounded in less than a second
 
 
 def error_of_frequencies(design: Design) -> float | None:
     """Return n times the mean squared error of all frequencies estimated from n reports; None if it is infinite."""
-    error = EstimationError().value(design.mechanism.matrix, design.problem.uncertainty.center)
+    known = design.problem.uncertainty
+    error = float(variances_of_matrix(design.mechanism.matrix, known.prior, np.eye(known.size)).sum())
     return error if math.isfinite(error) else None
 
 
@@ -44,7 +47,7 @@ def undetermined(matrix: Floats) -> str:
 def _beside_the_least(design: Design, error: float) -> str:
     """Return how far an error may be above the least one; nothing where that is not bounded quickly."""
     known = design.problem.uncertainty
-    if known.size > _MOST_BOUNDED:
+    if not 1 < known.size <= _MOST_BOUNDED:
         return ""
     least = estimation_bound(known, design.problem.epsilon)
     if not 0 < least < math.inf:

@@ -102,9 +102,7 @@ def _compared(options: ReportOptions, source: Source, report: Callable[[str], No
         # Whoever plans reports wants estimates; a problem file says itself what it is about.
         wanted = source.utility or (None if source.problem_file is not None else EstimationError.name)
         return replace(source, utility=wanted).problem()
-    if source.inputs():
-        raise click.UsageError("--mechanism and a problem are given; give one of them")
-    beside = [f"--{name}" for name in ("epsilon", "delta", "radius", "samples", "utility") if getattr(source, name)]
+    beside = source.given()
     if beside:
         raise click.UsageError(f"{', '.join(beside)}: a mechanism file says this itself; leave it out")
     places.check([], [options.mechanism_file], as_json=False)
