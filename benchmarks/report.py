@@ -1,4 +1,4 @@
-"""The sections as Markdown, and their place in a README."""
+"""The measurements as Markdown sections, and their place in a README."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def table(header: list[str], rows: list[list[Any]]) -> str:
 
 
 def outcome(row: Row) -> str:
-    """Return seconds and gap of a design, in bold where the gap is above the tolerance."""
+    """Return seconds and gap of a design, in bold if the design is not certified."""
     text = f"{number(row['seconds'])} s, {number(row['gap'])}"
     return text if row["certified"] else f"**{text}** ({row['stopped'] or 'no column left'})"
 
@@ -116,7 +116,7 @@ def _linear_loss(rows: list[Row]) -> str:
 
 
 def parted(rows: list[Row]) -> tuple[list[Row], str]:
-    """Return the rows that were measured, and in words why the others were left out."""
+    """Return the rows that were measured, and the reasons why others were left out, as text."""
     reasons = dict.fromkeys(row["skipped"] for row in rows if "skipped" in row)
     return [row for row in rows if "skipped" not in row], "".join(f"\nLeft out: {reason}.\n" for reason in reasons)
 
@@ -199,12 +199,12 @@ def _estimating(rows: list[Row]) -> str:
 
 
 def _within(row: Row, key: str) -> str:
-    """Return after how many seconds EM was within a gap, or what gap it was left with."""
+    """Return the seconds after which EM was within a gap, or the gap at which it was stopped."""
     return number(row[key]) if row[key] is not None else f"{number(row['em_gap'])} nats left"
 
 
 def reached(row: Row) -> bool:
-    """Return whether a measurement is on the right side of what was set out to be reached."""
+    """Return whether a measurement reaches its goal."""
     if "ratio" in row:
         enough = row["ratio"] >= row["reach"]
     else:
@@ -226,7 +226,7 @@ def _sets() -> list[str]:
 
 
 def machine() -> str:
-    """Return where and with what was measured, in one paragraph."""
+    """Return a paragraph on the machine and the packages of the measurements."""
     found = []
     for package in PACKAGES:
         try:
@@ -242,7 +242,7 @@ def machine() -> str:
 
 
 def occasion() -> str:
-    """Return when, and on how busy a machine."""
+    """Return the date of a measurement and the load of the machine."""
     return f"Measured {datetime.datetime.now(tz=datetime.UTC).date()}, load {os.getloadavg()[0]:.1f} at the end."
 
 
@@ -266,7 +266,7 @@ WRITERS = {
 
 
 def report(measured: dict[str, list[Row]], earlier: dict[str, str] | None = None) -> str:
-    """Return sections as Markdown: those measured, and the text of earlier ones, by title, for the others."""
+    """Return all sections as Markdown: those measured now, and the earlier text of the others, given by title."""
     texts = dict(earlier or {})
     for name, rows in measured.items():
         texts[TITLES[name]] = f"{occasion()}\n{WRITERS[name](rows)}"

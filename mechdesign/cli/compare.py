@@ -39,7 +39,7 @@ def _uncertified(solved: Design) -> int:
     why = f" ({solved.stopped})" if solved.stopped else ""
     click.echo(
         f"Error: this design is not certified: the gap {solved.gap:.1e} is not within tol {solved.tol:g}{why}; what "
-        "would do: mechdesign design with another --tol, --bits or --time-limit",
+        "helps: mechdesign design with another --tol, --bits or --time-limit",
         err=True,
     )
     return LimitError.exit_status

@@ -25,10 +25,10 @@ from mechdesign.optimize import Design, compare, design
     "-o",
     "--output",
     metavar="FILE",
-    help="Write the mechanism: .json, .npz, or .csv for reading only; - is JSON on standard output.",
+    help="Write the mechanism: .json, .npz, or .csv, which cannot be loaded again; - is JSON on standard output.",
 )
 @click.option(
-    "--bits", type=int, default=48, show_default=True, help="Probabilities are multiples of 2^-BITS, 1 to 52."
+    "--bits", type=int, default=48, show_default=True, help="Probabilities are multiples of 2^-BITS; 1 to 52."
 )
 @click.option(
     "--tol", type=float, default=GAP, show_default=True, help="Relative gap to the upper bound that counts as optimal."
@@ -92,9 +92,9 @@ def design_command(
 
 def _uncertified(solved: Design, bits: int, output: str | None, *, written: bool) -> int:
     """Say that the gap is too large, and return the exit status."""
-    would_do = {
+    helps = {
         "time limit": "a larger --time-limit or --tol",
-        "interrupted": "to let it run, or a larger --tol",
+        "interrupted": "more time, or a larger --tol",
         "stalled": "a larger --tol, or more --bits",
         "solver failed": "a slightly different epsilon or radius, or a larger --tol",
         "": f"more --bits than {bits}, a larger --tol, or a smaller epsilon",
@@ -106,7 +106,7 @@ def _uncertified(solved: Design, bits: int, output: str | None, *, written: bool
         else (f"; {output} was written all the same" if written else f"; {output} was not written (see --keep-partial)")
     )
     click.echo(
-        f"Error: the gap {solved.gap:.1e} is not within tol {solved.tol:g}{why}{kept}; what would do: {would_do}",
+        f"Error: the gap {solved.gap:.1e} is not within tol {solved.tol:g}{why}{kept}; what helps: {helps}",
         err=True,
     )
     return 3

@@ -115,7 +115,8 @@ def _facts(found: Plan, given: dict[str, str | None]) -> list[tuple[str, str]]:
         facts.append((name.replace("_", " "), shown[name] + said))
     if found.radius is not None:
         radius = _rounded(found.radius, ROUND_CEILING)
-        facts.append(("radius", f"{radius}: l1 distance within which the true distribution is, but for delta"))
+        meaning = "l1 distance from the estimate to the true distribution, at most, except with probability delta"
+        facts.append(("radius", f"{radius}: {meaning}"))
     return [*facts, ("verdict", _verdict(found)), ("better", _BETTER)]
 
 

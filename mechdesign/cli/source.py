@@ -117,15 +117,20 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.option("--no-header", is_flag=True, help="The CSV file has no line of column names."),
     click.option("--epsilon", metavar="E", help='Privacy parameter in nats: a decimal, or "log(9/8)".'),
     click.option(
-        "--delta", metavar="D", help="Probability in [0, 1) that the true distribution is further than the radius."
+        "--delta",
+        metavar="D",
+        help="Probability in [0, 1) that the true distribution is further from the estimate than the radius.",
     ),
     click.option(
         "--radius",
         metavar="R",
-        help="l1 radius in [0, 2], instead of --delta. Without both it is 0, a known distribution.",
+        help="l1 radius in [0, 2], instead of --delta. Without either it is 0: the distribution is known.",
     ),
     click.option(
-        "--samples", metavar="N", type=int, help="Sample size behind --delta, if not the total of the counts."
+        "--samples",
+        metavar="N",
+        type=int,
+        help="Number of samples behind the estimate, for --delta; the total of the counts by default.",
     ),
     show_values_option,
     click.option("--utility", metavar="NAME", help=_UTILITIES),

@@ -10,6 +10,7 @@ from numbers import Real
 
 import numpy as np
 
+from mechdesign.data.checks import check_kind
 from mechdesign.errors import InputError, SolverError, shorten
 from mechdesign.mechanism import Guarantee, Mechanism, Optimality, Provenance
 from mechdesign.mechanism.from_floats import from_own_floats
@@ -90,8 +91,7 @@ def design(
     (True, 0.182478)
     """
     started = time.perf_counter()
-    if not isinstance(problem, DesignProblem):
-        raise InputError(f"the problem is {shorten(problem)}; give a DesignProblem(uncertainty, epsilon, utility)")
+    check_kind(problem, DesignProblem, "the problem", "a DesignProblem(uncertainty, epsilon, utility)")
     wanted = _tolerance(problem, tol)
     checked_bits(bits)
     deadline = _deadline(time_limit)

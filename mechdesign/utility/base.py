@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 from numpy.typing import ArrayLike
 
 from mechdesign.data.labelled import together
-from mechdesign.errors import InputError, shorten
+from mechdesign.errors import InputError
 from mechdesign.numerics.arrays import Floats, real_array
 
 if TYPE_CHECKING:
@@ -139,19 +139,6 @@ class Utility(Objective):
         A data frame, series or mapping is aligned by its labels.
         """
         return float(self.mu(matrix, cast("ArrayLike", prior)).sum())
-
-
-def checked_utility(utility: object) -> Objective:
-    """Return an objective, after checking that it is one.
-
-    Raises
-    ------
-    InputError
-        If it is something else.
-    """
-    if not isinstance(utility, Objective):
-        raise InputError(f"the utility is {shorten(utility)}; give a Utility such as MutualInformation()")
-    return utility
 
 
 def summed(objective: Objective) -> Utility:

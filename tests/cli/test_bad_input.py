@@ -2,6 +2,7 @@ import json
 
 import numpy as np
 import pytest
+from edits import set_key
 
 from mechdesign import Epsilon, Guarantee, InputError, L1Ball, Mechanism, MutualInformation
 from mechdesign.data.counts import count_column, read_counts
@@ -272,17 +273,6 @@ def test_a_command_line_that_makes_no_sense(refused, put, arguments, part):
 
 
 # Mechanism files edited by hand
-
-
-def set_key(*keys):
-    *folder, last, value = keys
-
-    def edit(table):
-        for key in folder:
-            table = table[key]
-        table[last] = value
-
-    return edit
 
 
 @pytest.mark.parametrize(

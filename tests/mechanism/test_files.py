@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from edits import set_key
 from numpy.testing import assert_array_equal
 
 from mechdesign import (
@@ -248,17 +249,6 @@ def test_what_could_not_be_loaded_again_is_refused(path, make):
 
 
 # Loading: malformed files
-
-
-def set_key(*keys):
-    *folder, last, value = keys
-
-    def edit(table):
-        for key in folder:
-            table = table[key]
-        table[last] = value
-
-    return edit
 
 
 def drop_key(*keys):

@@ -120,7 +120,7 @@ class _Sorted:
 
     @property
     def whole(self) -> Floats:
-        """g summed over all symbols."""
+        """G summed over all symbols."""
         result: Floats = self.gain[-1]
         return result
 

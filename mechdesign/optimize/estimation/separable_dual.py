@@ -137,7 +137,9 @@ class RestrictedDual:
             gap = float(weights @ slack)
             slope = np.concatenate([-gradient, np.ones(N)])
             residual = slope + rows.T @ weights
-            if gap < tol * abs(objective) and float(np.abs(residual).max()) < 1e-3 * max(1.0, float(np.abs(slope).max())):
+            if gap < tol * abs(objective) and float(np.abs(residual).max()) < 1e-3 * max(
+                1.0, float(np.abs(slope).max())
+            ):
                 break
             system = (rows * (weights / slack)[:, None]).T @ rows
             system[:size, :size] += hessian

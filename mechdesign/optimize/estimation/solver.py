@@ -20,11 +20,16 @@ from mechdesign.optimize.estimation.certificate import (
     root_trace_down,
     total_up,
 )
+from mechdesign.optimize.estimation.generated import solve_generated
 from mechdesign.optimize.estimation.listed import ListedForms, solve_listed
+from mechdesign.optimize.estimation.separable import SeparablePricing
 from mechdesign.optimize.pricing.listing import check_listable
+from mechdesign.optimize.rays import Rays
 from mechdesign.optimize.solution import Solution
 from mechdesign.problem import DesignProblem
 
+_LISTED = 16  # symbols: up to so many, the optimum over all rays takes seconds
+_MOST_LISTED = 2_000_000  # rays, likewise
 _TOLERANCES = ((10, 1e-6), (16, 1e-4))
 _TOLERANCE = 0.03
 
@@ -54,15 +59,24 @@ def workload_of(problem: DesignProblem) -> Floats:
     return objective.queries(problem.uncertainty.size)
 
 
-def form_pricing(problem: DesignProblem, exp_epsilon: float | None = None) -> ListedForms:
+def form_pricing(problem: DesignProblem, exp_epsilon: float | None = None) -> ListedForms | SeparablePricing:
     """Return the pricing of quadratic forms that covers a problem, by default at its own exp(epsilon).
+
+    The rays of an l1 ball are listed where they are few. Other balls have bounds of separable forms, other sets a list.
 
     Raises
     ------
     LimitError
         If there is none.
     """
-    return ListedForms(check_listable(problem.uncertainty, exp_epsilon or effective_exp_epsilon(problem)))
+    known, e = problem.uncertainty, exp_epsilon or effective_exp_epsilon(problem)
+    ball = known.l1_ball
+    if ball is None:
+        return ListedForms(check_listable(known, e))
+    rays = Rays(ball, e)
+    if ball.size <= _LISTED and rays.count(rays.kinds) <= _MOST_LISTED:
+        return ListedForms(rays)
+    return SeparablePricing(ball, e)
 
 
 def solve_error(
@@ -98,11 +112,16 @@ def solve_error(
     exp_epsilon = min(effective, MOST_IN_PROGRAMS)
     pricing = form_pricing(problem, exp_epsilon)
     limits = greatest_entries(prior, exp_epsilon)
-    solution, form = solve_listed(pricing, W, limits, tol, deadline, report)
+    if isinstance(pricing, SeparablePricing):
+        solution, form = solve_generated(pricing, W, tol, deadline, report)
+        method = "interior points over columns found by a search"
+    else:
+        solution, form = solve_listed(pricing, W, limits, tol, deadline, report)
+        method = "interior points over all extreme rays"
     certified = partial(
         certify_error, problem, form, solution.multipliers, pricing if exp_epsilon == effective else None
     )
-    return solution, "interior points over all extreme rays", certified
+    return solution, method, certified
 
 
 def certify_error(
