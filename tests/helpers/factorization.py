@@ -1,8 +1,9 @@
 """Strategies for linear queries under LDP by McKenna, Maity, Mazumdar and Miklau (2020), apart from the package.
 
 A strategy Q, shape (M, N), has a probability distribution in every column, and entries of a row differ by exp(epsilon)
-at most. With ``D = diag(Q 1)`` the best decoding of answers W x has the variance ``tr(K (Q' D^-1 Q)^-1) / N - |W|^2 / N``
-a report, averaged over the N symbols that a record may be, ``K = W'W``: their objective, of a fixed data set.
+at most. With ``D = diag(Q 1)`` and ``K = W'W`` the best decoding of answers W x has the variance
+``(tr(K (Q' D^-1 Q)^-1) - |W|^2) / N`` a report, averaged over the N symbols that a record may be: their objective, of a
+fixed data set.
 """
 
 from __future__ import annotations
