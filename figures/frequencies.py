@@ -1,9 +1,10 @@
 """True frequencies of the 16 education levels of Adult beside those estimated from private reports.
 
-Every one of the 48,842 records is reported once, with epsilon = 1: through the certified optimum for every prior in the
-l1 ball of delta = 1e-9 (PML), and through k-ary randomized response (LDP). Lines are 95 % confidence intervals for the
-frequencies among these records. Run ``python -m figures frequencies``. Reports are drawn with a seeded generator, so
-that the picture can be made again; a real release must never be seeded.
+Every one of the 48,842 records is reported once, with epsilon = 1, through three mechanisms: the one of least estimation
+error, certified, for every prior in the l1 ball of delta = 1e-9 (PML), the most informative one for the same priors, and
+k-ary randomized response (LDP, the stronger promise). Lines are 95 % confidence intervals for the frequencies among
+these records. Run ``python -m figures frequencies``. Reports are drawn with a seeded generator, so that the picture can
+be made again; a real release must never be seeded.
 """
 
 from __future__ import annotations
@@ -15,10 +16,11 @@ import numpy as np
 import mechdesign as md
 from figures.lib.adult import adult_counts, adult_problem
 from figures.lib.output import Row
-from figures.lib.style import BLUE, VERMILION, empty
+from figures.lib.style import BLUE, GREEN, VERMILION, empty
 from mechdesign.optimize.comparison import k_ary_randomized_response
 
-NAMES = ("optimal under PML", "randomized response (LDP)")
+NAMES = ("least error (PML)", "most information (PML)", "randomized response (LDP, a stronger promise)")
+STYLES = ((-0.26, BLUE, "o"), (0.0, GREEN, "^"), (0.26, VERMILION, "s"))
 
 
 def compute(quick: bool = False) -> list[Row]:  # noqa: FBT001, FBT002 - the interface of every figure
@@ -28,7 +30,12 @@ def compute(quick: bool = False) -> list[Row]:  # noqa: FBT001, FBT002 - the int
     counts = np.array(list(labelled.values()))
     records = np.repeat(np.arange(counts.size), counts)
     everything = md.L1Ball.from_counts(labelled, radius=2)
-    mechanisms = (md.design(problem).mechanism, k_ary_randomized_response(everything, problem))
+    least = md.DesignProblem(problem.uncertainty, problem.epsilon, md.EstimationError())
+    mechanisms = (
+        md.design(least).mechanism,
+        md.design(problem).mechanism,
+        k_ary_randomized_response(everything, problem),
+    )
     rows = []
     for label, mechanism in zip(NAMES, mechanisms, strict=True):
         reports = mechanism.privatize(records, np.random.default_rng(2026))
@@ -56,8 +63,8 @@ def draw(table: list[Row]) -> Any:
     places = np.arange(len(levels))
     truth = [row["true"] for row in table[: len(levels)]]
     axis.bar(places, truth, width=0.85, color="0.85", label="true frequency", zorder=1)
-    # Okabe and Ito's blue and vermilion, with different markers, so that grey print tells them apart.
-    for name, shift, colour, marker in zip(NAMES, (-0.18, 0.18), (BLUE, VERMILION), ("o", "s"), strict=True):
+    # Okabe and Ito's colours, with different markers, so that grey print tells them apart.
+    for name, (shift, colour, marker) in zip(NAMES, STYLES, strict=True):
         rows = [row for row in table if row["mechanism"] == name]
         middle = np.array([row["estimate"] for row in rows])
         ends = np.array([[row["estimate"] - row["lower"], row["upper"] - row["estimate"]] for row in rows]).T

@@ -5,14 +5,8 @@ from __future__ import annotations
 import click
 
 from mechdesign.cli import places
-from mechdesign.cli.output import (
-    comparison_record,
-    design_facts,
-    design_record,
-    print_comparison,
-    print_facts,
-    print_json,
-)
+from mechdesign.cli.comparison_output import comparison_record, print_comparison
+from mechdesign.cli.output import design_facts, design_record, print_facts, print_json
 from mechdesign.cli.progress import Progress
 from mechdesign.cli.source import Source, source_options, time_limit_option
 from mechdesign.mechanism.files import check_ending
@@ -61,7 +55,9 @@ def design_command(
                         --epsilon 1 -o - | mechdesign verify -
 
     The mechanism is written as integers whose guarantee is proved in exact arithmetic; the utility comes
-    with an upper bound that no mechanism with the same guarantee exceeds. An input named - is read from standard
+    with an upper bound that no mechanism with the same guarantee exceeds. With --utility estimation-error the error of
+    frequencies estimated from reports is as small as can be, with a lower bound; for other utilities the summary says
+    what the error is. An input named - is read from standard
     input. With -o - the mechanism goes to standard output, and the summary to standard error.
     """  # noqa: D301 - click's mark for a paragraph that is not wrapped
     if output is not None:

@@ -13,9 +13,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from mechdesign.cli.estimation_words import error_of_frequencies, estimation_facts
 from mechdesign.errors import printable
 from mechdesign.mechanism import Guarantee, Mechanism
-from mechdesign.optimize import Comparison, Design
+from mechdesign.optimize import Design
 from mechdesign.utility import Objective
 
 _NEARLY = 1e-3  # a tolerance above this is not called optimal
@@ -91,6 +92,7 @@ def design_record(design: Design) -> dict[str, Any]:
         "columns": design.columns,
         "seconds": design.seconds,
         "stopped": design.stopped or None,
+        "estimation_error": error_of_frequencies(design),
         "closed_form": None
         if form is None
         else {"theorem": form.theorem, "value": form.value, "difference": form.difference, "optimal": form.optimal},
@@ -126,6 +128,7 @@ def design_facts(design: Design, title: str) -> list[tuple[str, str]]:
         facts.append(
             ("closed form", f"{amount(form.value, unit)} ({claim}: {form.theorem}), difference {form.difference:.1e}")
         )
+    facts += estimation_facts(design)
     facts.append(("method", f"{design.method}, {design.columns} columns, {design.seconds:.1f} s"))
     return facts
 
@@ -168,41 +171,3 @@ def guarantee_facts(mechanism: Mechanism) -> list[tuple[str, str]]:
     facts.append(("leakage", f"at most {mechanism.leakage:.15g} nats, proved in exact arithmetic"))
     facts.append(("mechanism", f"{N} inputs, {M} output{'s' if M > 1 else ''}, probabilities over 2^{mechanism.bits}"))
     return facts
-
-
-def comparison_record(comparison: Comparison) -> dict[str, Any]:
-    """Return the JSON of a comparison."""
-    best = comparison.best_ldp
-    return {
-        "value": comparison.design.value,
-        "k_ary_randomized_response": comparison.k_ary_randomized_response,
-        "best_ldp": None if best is None else best.value,
-        f"best_ldp_{comparison.design.problem.utility.bound_name}": None if best is None else best.bound,
-        "best_ldp_certified": None if best is None else best.certified,
-        "best_ldp_missing": comparison.best_ldp_missing or None,
-        "unit": comparison.design.unit,
-    }
-
-
-def print_comparison(comparison: Comparison, *, err: bool = False) -> None:
-    """Print three mechanisms beside each other."""
-    design, best = comparison.design, comparison.best_ldp
-    name = design.problem.utility.name + ("" if design.unit == "1" else f" ({design.unit})")
-    table = Table(title=f"At epsilon = {design.problem.epsilon}", title_justify="left", highlight=False)
-    table.add_column("mechanism", overflow="fold")
-    table.add_column(name, justify="right", overflow="fold")
-    table.add_column("of the design's", justify="right", overflow="fold")
-
-    def row(label: str, value: float | None) -> None:
-        share = "" if value is None or design.value <= 0 else f"{value / design.value:.1%}"
-        table.add_row(Text(label), "not computed" if value is None else f"{value:.6g}", share)
-
-    row("this design" + (" (certified)" if design.certified else " (NOT certified)"), design.value)
-    row(
-        "best LDP mechanism" + (" (certified)" if best is not None and best.certified else ""),
-        None if best is None else best.value,
-    )
-    row("k-ary randomized response", comparison.k_ary_randomized_response)
-    print_rich(table, err=err)
-    if comparison.best_ldp_missing:
-        click.echo(f"best LDP mechanism: {comparison.best_ldp_missing}", err=err)

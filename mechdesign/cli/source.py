@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -151,8 +151,11 @@ time_limit_option = click.option(
 )
 
 
-def source_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the options of `Source`, which it receives as one object named ``source``."""
+def source_options(command: Callable[..., Any], own: Collection[str] = ()) -> Callable[..., Any]:
+    """Give a command the options of `Source`, which it receives as one object named ``source``.
+
+    A command that declares some of these options on its ``own`` names them.
+    """
 
     def wrapped(**values: Any) -> Any:
         names = Source.__dataclass_fields__
@@ -163,4 +166,6 @@ def source_options(command: Callable[..., Any]) -> Callable[..., Any]:
     decorated: Callable[..., Any] = wrapped
     for option in reversed(_OPTIONS):
         decorated = option(decorated)
+    parameters: list[click.Parameter] = getattr(decorated, "__click_params__", [])
+    parameters[:] = [parameter for parameter in parameters if parameter.name not in own]
     return decorated

@@ -61,14 +61,14 @@ def mechanism(size: int, exp_epsilon: Fraction, members: int) -> Numbers:
     return matrix
 
 
-def covariance(prior: Floats, exp_epsilon: float, members: int) -> Floats:
+def covariance(prior: Floats, exp_epsilon: Fraction | float, members: int) -> Floats:
     """Return the covariance of the frequencies estimated from one report, shape (N, N), at a prior.
 
     Parameters
     ----------
     prior : array, shape (N,)
         P.
-    exp_epsilon : float
+    exp_epsilon : Fraction or float
         exp(epsilon), above 1.
     members : int
         d, from 1 to N - 1.
@@ -91,7 +91,7 @@ def covariance(prior: Floats, exp_epsilon: float, members: int) -> Floats:
     _check_members(N, members)
     if N > MOST_SYMBOLS:
         raise LimitError(f"there are {N} symbols; the error of subset selection is computed for at most {MOST_SYMBOLS}")
-    excess = exp_epsilon - 1
+    excess = float(exp_epsilon - 1)
     inverse = np.linalg.inv(_joint_membership(prior, excess, members))
     ones = inverse.sum(axis=1)
     projected = inverse - np.outer(ones, ones) / ones.sum()
@@ -118,10 +118,10 @@ def best_members(prior: Floats, exp_epsilon: Fraction, workload: Floats) -> tupl
     >>> best_members(np.array([0.7, 0.1, 0.1, 0.05, 0.05]), Fraction(3), np.eye(5))[0]
     1
     """
-    N, e = prior.size, float(exp_epsilon)
+    N = prior.size
 
     def at(members: int) -> tuple[float, int, Floats]:
-        found = covariance(prior, e, members)
+        found = covariance(prior, exp_epsilon, members)
         return float(np.einsum("qi,ij,qj->", workload, found, workload)), members, found
 
     best = at(min(range(1, N), key=lambda members: least_error_of_sets(N, exp_epsilon, members)))
@@ -156,7 +156,7 @@ def _joint_membership(prior: Floats, excess: float, members: int) -> Floats:
         product = np.exp(np.log(factors).sum(axis=1) - 1j * members * angles)
         values = weight / angles.size * product
         result += ((shares * values[:, None]).T @ shares).real
-        once += (values @ shares).real
+        once += np.real(values @ shares)
     np.fill_diagonal(result, once)
     return result
 
@@ -176,7 +176,8 @@ def _tilts(energies: Floats, members: int) -> Floats:
         half = (low + high) / 2
         few = _logistic(half[:, None] - energies).sum(axis=1) < members
         low, high = np.where(few, half, low), np.where(few, high, half)
-    return (low + high) / 2
+    result: Floats = (low + high) / 2
+    return result
 
 
 def _angles(inclusion: Floats, size: int) -> Floats:
@@ -188,7 +189,7 @@ def _angles(inclusion: Floats, size: int) -> Floats:
     spread = float((inclusion * (1 - inclusion)).sum())
     enough = _NEGLIGIBLE / 3 + math.sqrt((_NEGLIGIBLE / 3) ** 2 + 2 * _NEGLIGIBLE * spread)
     count = math.ceil(min(size + 2, enough + 2) / 2)
-    return (np.arange(count) + 0.5) * (math.pi / count)
+    return np.asarray((np.arange(count) + 0.5) * (math.pi / count), dtype=float)
 
 
 def _log_comb(size: int, members: int) -> float:

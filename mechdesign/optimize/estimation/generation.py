@@ -14,7 +14,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
+from mechdesign.errors import SolverError
 from mechdesign.numerics.arrays import Floats
 from mechdesign.optimize.estimation.box import greatest_entries
 from mechdesign.optimize.estimation.caps import MOST_SYMBOLS_IN_FORMS, best_caps
@@ -26,12 +28,13 @@ from mechdesign.uncertainty import L1Ball
 from mechdesign.utility import ChiSquare
 
 _FIRST, _FRESH = 6, 3  # Gaussian columns for each symbol, at first and in each round
-_ENTERING = 3  # columns of greatest reduced cost for each symbol that enter in a round
+_ENTERING = 4  # columns of greatest reduced cost for each symbol that enter in a round
 _NOISE = 0.5
 _MOST_CLIMBS = 40
-_COARSE = 1e-4  # relative tolerance of weights while columns are found
+_COARSE, _FINE = 1e-4, 1e-6  # relative tolerances of weights, at first and near the end
+_MOST_HELD = 4_500  # columns: a step of the interior point takes time that grows with their cube
 _USED = 1e-5  # a column of less weight leaves
-_STALLED, _WINDOW = 2e-4, 3  # relative progress over so many rounds at which to stop
+_STALLED, _WINDOW = 5e-5, 3  # relative progress over so many rounds at which to stop
 _MOST_ROUNDS = 200
 
 
@@ -52,7 +55,7 @@ class Generated:
     rounds : int
         Interior points computed.
     stopped : str
-        ``"time limit"`` or ``"stalled"``; empty if the bound was met.
+        ``"time limit"``, ``"interrupted"``, ``"solver failed"`` or ``"stalled"``; empty if the bound was met.
     """
 
     matrix: Floats
@@ -98,7 +101,7 @@ def generate(
     Raises
     ------
     SolverError
-        If no mechanism determines the answers of the queries, or the interior point fails.
+        If no mechanism determines the answers of the queries, or the first interior point fails.
 
     Examples
     --------
@@ -108,19 +111,29 @@ def generate(
     """
     search = _Search(ball, exp_epsilon, workload, rng)
     held, start = search.first(), None
-    values: list[float] = []
-    while True:
-        point = solve(held, ball.prior, workload, _COARSE, start)
-        values.append(point.value)
-        report(f"interior point {len(values)}: {held.shape[1]} columns, error {point.value:.9g}")
-        stopped = _why_stop(values, tolerance, bound, deadline)
-        if stopped is not None:
-            break
-        used = point.weights > _USED
-        entering = search.entering(held[:, used], point)
-        start = np.concatenate([point.weights[used], np.zeros(entering.shape[1])])
-        held = np.hstack([held[:, used], entering])
-    return _finished(held, point, ball, workload, len(values), stopped)
+    point = solve(held, ball.prior, workload, _COARSE)
+    values, stopped = [point.value], None
+    began = time.monotonic()
+    try:
+        while True:
+            report(f"interior point {len(values)}: {held.shape[1]} columns, error {point.value:.9g}")
+            took, began = time.monotonic() - began, time.monotonic()
+            stopped = _why_stop(values, tolerance, bound, None if deadline is None else deadline - took)
+            if stopped is not None:
+                break
+            used = _kept(point.weights, ball.size)
+            entering = search.entering(held[:, used], point.weights[used], point)
+            start = np.concatenate([point.weights[used], np.zeros(entering.shape[1])])
+            further = np.hstack([held[:, used], entering])
+            point, held = solve(further, ball.prior, workload, _precision(values), start), further
+            values.append(point.value)
+    except KeyboardInterrupt:
+        stopped = "interrupted"
+    except SolverError:
+        stopped = "solver failed"
+    last = point.weights > _USED
+    weights = full_weights(held[:, last], point.weights[last])
+    return Generated(held[:, last] * weights, point.multipliers, point.M, point.value, len(values), stopped)
 
 
 def _why_stop(values: list[float], tolerance: float, bound: float, deadline: float | None) -> str | None:
@@ -134,12 +147,16 @@ def _why_stop(values: list[float], tolerance: float, bound: float, deadline: flo
     return "stalled" if stalls or len(values) >= _MOST_ROUNDS else None
 
 
-def _finished(held: Floats, point: Weights, ball: L1Ball, workload: Floats, rounds: int, stopped: str) -> Generated:
-    """Return the columns that are used, with weights whose sum of columns is (1,...,1) up to rounding."""
-    used = point.weights > _USED
-    weights = full_weights(held[:, used], point.weights[used])
-    kept = weights > 0
-    return Generated(held[:, used][:, kept] * weights[kept], point.multipliers, point.M, point.value, rounds, stopped)
+def _precision(values: list[float]) -> float:
+    """Return the tolerance of the next weights: a tenth of the progress of the last round, within limits."""
+    progress = (values[-2] - values[-1]) / values[-1] if len(values) > 1 else 1.0
+    return float(np.clip(progress / 10, _FINE, _COARSE))
+
+
+def _kept(weights: Floats, size: int) -> NDArray[np.int64]:
+    """Return which columns stay: those in use, but no more than leave room for others."""
+    heaviest = np.argsort(-weights, kind="stable")[: max(_MOST_HELD, 2 * size) - _ENTERING * size]
+    return np.sort(heaviest[weights[heaviest] > _USED])
 
 
 class _Search:
@@ -157,10 +174,10 @@ class _Search:
         gaussian = self._gaussian(self._best_covariance(), _FIRST * N)
         return self._without_copies(np.hstack([windows, self._oracle.best(gaussian)]))
 
-    def entering(self, active: Floats, point: Weights) -> Floats:
-        """Return columns of positive reduced cost, the best ones first."""
-        prior, N = self._ball.prior, self._ball.size
-        deviations = (active - 1) * np.sqrt(point.weights[point.weights > _USED])
+    def entering(self, active: Floats, weights: Floats, point: Weights) -> Floats:
+        """Return columns of positive reduced cost, the best ones first, from the columns in use and their weights."""
+        N = self._ball.size
+        deviations = (active - 1) * np.sqrt(weights)
         noisy = active + _NOISE * self._rng.standard_normal(active.shape)
         functions = [self._gaussian(deviations @ deviations.T, _FRESH * N), noisy * self._oracle.masses[:, None]]
         columns = np.hstack([active, self._oracle.best(np.hstack(functions))])

@@ -24,6 +24,7 @@ _TO_BOUNDARY = 0.995
 _RANK = 1e-11  # of the columns' Gram matrix, relative to its greatest eigenvalue
 _ADDED = 0.1  # to the roots of the workload, relative to tolerance over dimension
 _SINGULAR = 1e-12  # singular values of the rows in Newton's equations, relative to the greatest
+_LEAST_SHARE = 0.1  # of a weight that is left when rows are repaired
 _WHOLE = 1e-9  # how far rows may be from their sum 1
 
 
@@ -34,11 +35,11 @@ class Weights:
     Attributes
     ----------
     weights : array, shape (k,)
-        Positive; the weighted sum of the columns is (1,...,1).
+        Positive; the weighted sum of the columns is (1,...,1) up to rounding.
     multipliers : array, shape (N,)
         lambda. All columns have ``v'Mv - <lambda, v> <= 0`` up to rounding.
     value : float
-        The error ``tr(K J^-1) - P'K P``.
+        The error ``tr(K J^-1) - P'K P`` of the weights, up to a hundredth of the tolerance.
     M : array, shape (N, N)
         The matrix of the gradient, ``T J^-1 K J^-1 T'`` with ``T = I - P 1'``, so that ``M 1 = 0`` and
         ``v'Mv = (v-1)'M(v-1)``. Without T reduced costs are the same if lambda gets the terms linear in v, because
@@ -146,13 +147,13 @@ def solve(columns: Floats, prior: Floats, workload: Floats, tolerance: float, st
     count = columns.shape[1]
     weights = np.full(count, 1.0 / count)
     if start is not None:
-        weights = 0.9 * start / start.sum() + 0.1 * weights
+        weights = 0.7 * start / start.sum() + 0.3 * weights
     point = _first(program, weights)
     for steps in range(_MOST_STEPS):
         raised, gap = _gap(program, point)
         whole = np.abs(program.rows @ point.w - _target(program)).max()
-        if gap <= tolerance and whole <= _WHOLE:
-            return _result(program, point, prior, raised, steps)
+        if gap <= tolerance and whole <= max(_WHOLE, 1e-3 * tolerance):
+            return _result(program, point, columns, prior, raised, steps)
         point = _step(program, point)
     raise SolverError(
         f"the weights of {count} columns did not converge in {_MOST_STEPS} steps: gap {gap:.1e}, rows off by"
@@ -180,7 +181,7 @@ def full_weights(columns: Floats, weights: Floats) -> Floats:
         missing = 1.0 - columns @ result
         gram = (columns * result) @ columns.T
         share, *_ = np.linalg.lstsq(gram, missing, rcond=None)
-        result = result * np.maximum(1.0 + columns.T @ share, 0.0)
+        result = result * np.maximum(1.0 + columns.T @ share, _LEAST_SHARE)
     return result
 
 
@@ -272,12 +273,11 @@ class _Direction:
     def __init__(self, program: _Program, point: _Point, rows: Floats) -> None:
         from scipy.linalg import solve_triangular
 
-        X = program.X
         self._point, self._rows = point, rows
         self._root = np.sqrt(point.w / point.z)
-        scaled = X * self._root
-        system = scaled.T @ (point.inverse @ X)
-        system *= 2.0 * (X.T @ (point.M @ scaled))
+        scaled = program.X * np.sqrt(self._root)  # twice, once in either product
+        system = _lower_gram(point.inverse, scaled)
+        system *= 2.0 * _lower_gram(point.M, scaled)
         system[np.diag_indices_from(system)] += 1.0
         self._factor = _factor(system)
         self._half = solve_triangular(self._factor, (rows * self._root).T, lower=True, check_finite=False)
@@ -318,10 +318,20 @@ def _factor(system: Floats) -> Floats:
                 ) from None
 
 
-def _result(program: _Program, point: _Point, prior: Floats, raised: Floats, steps: int) -> Weights:
-    """Return an iterate in the coordinates of the symbols."""
+def _lower_gram(form: Floats, columns: Floats) -> Floats:
+    """Return the lower triangle of ``V' Q V`` for a positive semidefinite form Q."""
+    from scipy.linalg.blas import dsyrk
+
+    values, vectors = np.linalg.eigh(form)
+    half = (vectors * np.sqrt(np.maximum(values, 0.0))).T @ columns
+    result: Floats = dsyrk(1.0, np.asfortranarray(half), trans=1, lower=1)
+    return result
+
+
+def _result(program: _Program, point: _Point, columns: Floats, prior: Floats, raised: Floats, steps: int) -> Weights:
+    """Return an iterate in the coordinates of the symbols, with weights whose rows sum to 1."""
     scale = program.scale
     multipliers = scale * (program.lift @ raised[:-1] + raised[-1] * prior)
     M = scale * program.lift @ point.M @ program.lift.T
     gap = (raised[-1] - point.value) / point.value
-    return Weights(point.w, multipliers, scale * point.value, M, float(gap), steps)
+    return Weights(full_weights(columns, point.w), multipliers, scale * point.value, M, float(gap), steps)

@@ -1,9 +1,9 @@
 """The column of an l1 ball's cone that is greatest in a linear function, for many functions at once.
 
-Columns are scaled to ``<P, v> = 1``. With the symbols in the order of falling ``g_i / P_i`` a column that is greatest in
-``<g, v>`` has its greater values on the first symbols: for kinds A and B, which alone describe the ball as printed and
-the known prior, this is exact (a fractional knapsack at each m). For kinds C and D the set S must not be heavier than t;
-it is taken from the first symbols that are lighter than t, which may miss the best set.
+Columns are scaled to ``<P, v> = 1``. With the symbols in the order of falling ``g_i / P_i``, a column that is greatest
+in ``<g, v>`` has its greater values on the first symbols. For kinds A and B, which alone describe the known prior and
+the ball as printed, this is exact (a fractional knapsack for each m). For kinds C and D the set S must not be heavier
+than t, and it is taken from the first symbols that are lighter than t.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class _Sorted:
     place : array of int, shape (N, m)
         The place of each symbol.
     mass, gain : array, shape (N + 1, m)
-        P and g summed over the first k symbols.
+        Sums of P and g over the first k symbols.
     ratio : array, shape (N, m)
         ``g_i / P_i``, in the order of the symbols as numbered.
     """
@@ -120,7 +120,7 @@ class _Sorted:
 
     @property
     def whole(self) -> Floats:
-        """G summed over all symbols."""
+        """The sum of g over all symbols."""
         result: Floats = self.gain[-1]
         return result
 

@@ -80,8 +80,8 @@ def test_what_it_returns_proves_itself(seed, tolerance):
     workload = np.eye(size)
     found = solve(columns, prior, workload, tolerance)
     assert (found.weights > 0).all()
-    np.testing.assert_allclose(columns @ found.weights, 1, atol=1e-8)
-    assert found.value == pytest.approx(error(columns, found.weights, prior, workload), rel=1e-7)
+    np.testing.assert_allclose(columns @ found.weights, 1, atol=1e-13)
+    assert found.value == pytest.approx(error(columns, found.weights, prior, workload), rel=max(1e-8, tolerance / 100))
     reduced = np.einsum("ik,ik->k", columns, found.M @ columns) - found.multipliers @ columns
     assert reduced.max() <= 1e-9 * found.value
     np.testing.assert_allclose(found.M.sum(axis=1), 0, atol=1e-9 * found.value)

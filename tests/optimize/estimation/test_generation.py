@@ -1,0 +1,161 @@
+"""Mechanisms found by generated columns: private, near the best by all rays, and the same in each run."""
+
+import math
+import time
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import mechdesign as md
+from mechdesign.errors import SolverError
+from mechdesign.optimize.estimation import generation
+from mechdesign.optimize.estimation.caps import estimation_bound
+from mechdesign.optimize.estimation.generation import generate
+from mechdesign.optimize.estimation.interior_point import solve
+from mechdesign.optimize.rays import Rays
+
+PROBLEMS = Path(__file__).parents[3] / "problems"
+
+# The least errors by all rays at epsilon 1; the radius is that of delta = 1e-9.
+REFERENCES = [
+    ("relationship", "known", 3.00680154, 2e-3),
+    ("relationship", "pml", 3.20837010, 2e-3),
+    ("relationship", "ldp", 15.25993074, 2e-3),
+    ("workclass", "known", 6.01233327, 1e-5),
+    ("workclass", "pml", 6.42609648, 2e-3),
+    ("workclass", "ldp", 23.82070963, 2e-3),
+    ("occupation", "known", 7.90536109, 2e-3),
+    ("occupation", "ldp", 47.73033696, 1e-3),
+    ("education", "known", 9.32970308, 5e-4),
+    ("education", "pml", 10.0606, 5e-4),
+    ("education", "ldp", 50.12463696, 1e-3),
+]
+
+
+def ball_of(column, promise):
+    ball = md.read_problem(str(PROBLEMS / f"adult-{column}.toml")).problem.uncertainty
+    counts = dict(zip(ball.labels, ball.evidence.counts, strict=True))
+    how = {"known": {}, "pml": {"delta": "1e-9"}, "ldp": {"radius": 2}}[promise]
+    return md.L1Ball.from_counts(counts, **how)
+
+
+def check(ball, e, found, workload):
+    """The matrix is a private mechanism of the value given."""
+    np.testing.assert_allclose(found.matrix.sum(axis=1), 1, atol=1e-12)
+    assert (found.matrix >= 0).all()
+    assert (found.matrix.max(axis=0) <= e * ball.support(found.matrix) * (1 + 1e-10)).all()
+    J = (found.matrix / (ball.prior @ found.matrix)) @ found.matrix.T
+    images = np.linalg.pinv(J, rcond=1e-10, hermitian=True) @ workload.T
+    np.testing.assert_allclose(J @ images, workload.T, atol=1e-6)
+    error = np.trace(workload @ images) - np.sum((workload @ ball.prior) ** 2)
+    assert found.value == pytest.approx(error, rel=1e-5)
+
+
+@pytest.mark.parametrize(("column", "promise", "value", "near"), REFERENCES)
+def test_near_the_best_by_all_rays(column, promise, value, near):
+    ball = ball_of(column, promise)
+    found = generate(ball, math.e, np.eye(ball.size), np.random.default_rng(0))
+    check(ball, math.e, found, np.eye(ball.size))
+    assert value * (1 - 1e-5) <= found.value <= value * (1 + near)
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_random_problems(seed):
+    rng = np.random.default_rng(seed)
+    size = int(rng.integers(2, 8))
+    radius = [Fraction(0), Fraction(1, 20), Fraction(3, 5), Fraction(3, 2), Fraction(2), Fraction(1, 5)][seed % 6]
+    ball = md.L1Ball.from_counts(rng.integers(1, 60, size).tolist(), radius=radius, within_simplex=seed % 4 != 1)
+    e = math.exp([0.2, 1.0, 2.0, 4.0][seed // 6])
+    workload = [np.eye(size), np.tril(np.ones((size, size)))[:-1], rng.standard_normal((size, size))][seed % 3]
+    found = generate(ball, e, workload, np.random.default_rng(1))
+    check(ball, e, found, workload)
+    rays = np.hstack(list(Rays(ball, e).of_kinds("ABCD")))
+    least = solve(rays, ball.prior, workload, 1e-9).value
+    assert least * (1 - 1e-5) <= found.value <= least * 1.02
+
+
+def test_forty_two_symbols_within_a_promille_of_the_bound():
+    ball = ball_of("native-country", "known")
+    bound = estimation_bound(ball, 1)
+    found = generate(ball, math.e, np.eye(42), np.random.default_rng(0), bound=bound, tolerance=1e-3)
+    check(ball, math.e, found, np.eye(42))
+    assert found.stopped == ""
+    assert bound <= found.value <= bound / (1 - 1e-3)
+
+
+def test_the_same_seed_gives_the_same_mechanism():
+    ball = ball_of("workclass", "pml")
+    one, two = (generate(ball, math.e, np.eye(9), np.random.default_rng(7)) for _ in range(2))
+    np.testing.assert_array_equal(one.matrix, two.matrix)
+    np.testing.assert_array_equal(one.multipliers, two.multipliers)
+    other = generate(ball, math.e, np.eye(9), np.random.default_rng(8))
+    assert other.value == pytest.approx(one.value, rel=5e-3)
+
+
+def test_a_prefix_of_its_reports_and_a_time_limit():
+    ball = ball_of("native-country", "ldp")
+    lines = []
+    start = time.monotonic()
+    found = generate(ball, math.e, np.eye(42), np.random.default_rng(0), deadline=start + 0.5, report=lines.append)
+    assert time.monotonic() - start < 20  # about 1 s on an idle machine
+    assert found.stopped == "time limit"
+    assert len(lines) == found.rounds
+    assert lines[-1].startswith(f"interior point {found.rounds}: ")
+    check(ball, math.e, found, np.eye(42))
+
+
+def test_an_interruption_leaves_the_last_mechanism():
+    ball = ball_of("education", "pml")
+
+    def interrupt(line):
+        if line.startswith("interior point 3"):
+            raise KeyboardInterrupt
+
+    found = generate(ball, math.e, np.eye(16), np.random.default_rng(0), report=interrupt)
+    assert (found.stopped, found.rounds) == ("interrupted", 3)
+    check(ball, math.e, found, np.eye(16))
+
+
+def test_a_solver_that_fails_leaves_the_last_mechanism(monkeypatch):
+    ball = ball_of("education", "pml")
+    calls = []
+
+    def failing(*args):
+        calls.append(args)
+        if len(calls) > 3:
+            raise SolverError("no convergence")
+        return solve(*args)
+
+    monkeypatch.setattr(generation, "solve", failing)
+    found = generate(ball, math.e, np.eye(16), np.random.default_rng(0))
+    assert (found.stopped, found.rounds) == ("solver failed", 3)
+    check(ball, math.e, found, np.eye(16))
+
+
+def test_no_more_columns_are_held_than_allowed(monkeypatch):
+    ball = ball_of("education", "known")
+    free = generate(ball, math.e, np.eye(16), np.random.default_rng(0))
+    monkeypatch.setattr(generation, "_MOST_HELD", 120)
+    lines = []
+    found = generate(ball, math.e, np.eye(16), np.random.default_rng(0), report=lines.append)
+    check(ball, math.e, found, np.eye(16))
+    assert max(int(line.split()[3]) for line in lines[1:]) <= 120
+    assert free.value < found.value < 1.1 * free.value
+
+
+def test_symbols_of_probability_0():
+    counts = [0, *range(1, 18), 0]
+    ball = md.L1Ball.from_counts(counts, radius=Fraction(1, 20))
+    found = generate(ball, math.e, np.eye(19), np.random.default_rng(0))
+    check(ball, math.e, found, np.eye(19))
+
+
+def test_one_query():
+    ball = ball_of("occupation", "known")
+    query = np.zeros((1, 15))
+    query[0, :3] = 1
+    found = generate(ball, math.e, query, np.random.default_rng(0))
+    check(ball, math.e, found, query)
+    assert found.value < 0.2 * generate(ball, math.e, np.eye(15), np.random.default_rng(0)).value
