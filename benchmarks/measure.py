@@ -54,6 +54,12 @@ class Sizes:
         Bytes of CSV files.
     estimated : tuple of int
         Numbers of symbols.
+    errors : tuple of str
+        Columns of Adult, or Zipf counts with their number of symbols, for designs of least estimation error.
+    threads : tuple of int
+        Threads of linear algebra for these designs.
+    error_limit : float
+        Seconds for each of them, proof and bound aside.
     reaches : bool
         Whether all goals of the section `reaches` are measured, or only the quick ones.
     """
@@ -71,6 +77,17 @@ class Sizes:
     clients: int = 10**6
     files: tuple[int, ...] = (10**8, 10**9, 10**10)
     estimated: tuple[int, ...] = (16, 100, 300)
+    errors: tuple[str, ...] = (
+        "relationship",
+        "workclass",
+        "education",
+        "native-country",
+        "age",
+        "hours-per-week",
+        "zipf-300",
+    )
+    threads: tuple[int, ...] = (1, 2)
+    error_limit: float = 120.0
     reaches: bool = True
 
 
@@ -87,6 +104,8 @@ QUICK = Sizes(
     clients=2_000,
     files=(10**6,),
     estimated=(6, 8),
+    errors=("relationship", "zipf-7"),
+    error_limit=10.0,
     reaches=False,
 )
 

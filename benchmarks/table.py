@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import mechdesign as md
-from benchmarks import measure, reports
+from benchmarks import errors, measure, reports
 from benchmarks.measure import QUICK, Row, Sizes
 from benchmarks.picture import draw
 from benchmarks.report import insert, inside, report, sections
@@ -28,6 +28,7 @@ def reaches(sizes: Sizes) -> Iterator[Row]:
 SECTIONS: dict[str, Callable[[Sizes], Iterator[Row]]] = {
     **measure.SECTIONS,
     **reports.SECTIONS,
+    **errors.SECTIONS,
     "reaches": reaches,
 }
 
