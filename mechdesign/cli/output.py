@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from mechdesign.cli.estimation_words import error_of_frequencies, estimation_facts
+from mechdesign.cli.estimation_words import error_of_frequencies, estimation_facts, least_error
 from mechdesign.errors import printable
 from mechdesign.mechanism import Guarantee, Mechanism
 from mechdesign.optimize import Design
@@ -94,6 +94,7 @@ def design_record(design: Design) -> dict[str, Any]:
         "seconds": design.seconds,
         "stopped": design.stopped or None,
         "estimation_error": error_of_frequencies(design),
+        **_closed_form_bound(design),
         **_limit_record(design),
         "closed_form": None
         if form is None
@@ -141,6 +142,12 @@ def _workload(design: Design) -> dict[str, Any]:
     """Return the JSON of the workload; nothing where it is the default or the objective has none."""
     table = design.problem.utility.workload_table()
     return {} if table is None else {"workload": table}
+
+
+def _closed_form_bound(design: Design) -> dict[str, Any]:
+    """Return the JSON of the bound on an estimation error that needs no design; empty for other objectives."""
+    estimated = design.problem.utility.estimation is not None
+    return {"closed_form_bound": least_error(design.problem)} if estimated else {}
 
 
 def _limit_record(design: Design) -> dict[str, Any]:

@@ -40,6 +40,8 @@ def estimation_bound(
     prior: UncertaintySet | Mapping[object, object] | Sequence[object],
     epsilon: object,
     workload: ArrayLike | None = None,
+    *,
+    quick: bool = False,
 ) -> float:
     """Return what n times the mean squared error of frequencies estimated from n reports is at least.
 
@@ -55,6 +57,9 @@ def estimation_bound(
         As for `DesignProblem`.
     workload : array-like of shape (q, N), optional
         Queries; by default the frequencies of all symbols.
+    quick : bool
+        Take the formula alone for all frequencies, without the search for a better one; beyond 1,500 symbols it is
+        taken anyway.
 
     Returns
     -------
@@ -82,7 +87,7 @@ def estimation_bound(
     if exp_epsilon == 1.0:
         return math.inf
     plain = workload is None
-    if plain and known.size > MOST_SYMBOLS_IN_FORMS:
+    if plain and (quick or known.size > MOST_SYMBOLS_IN_FORMS):
         return _equal(known.prior, limits)
     queries = np.eye(known.size) if workload is None else _queries(workload, known.size)
     d = best_caps(known.prior, limits, queries)

@@ -388,7 +388,7 @@ def _crossing(ratio: Floats, mass: Floats, wanted: Floats) -> tuple[Floats, Indi
     # If all symbols are too light, kappa is below all ratios; if nothing is wanted, above them.
     finite = np.where(np.isfinite(ratio), ratio, np.nan)
     with np.errstate(invalid="ignore"):
-        none = np.isnan(finite).all(axis=1)
+        none = np.asarray(np.isnan(finite).all(axis=1))
         low = np.where(none, 0.0, np.nanmin(np.where(none[:, None], 0.0, finite), axis=1))
         top = np.where(none, 0.0, np.nanmax(np.where(none[:, None], 0.0, finite), axis=1))
     outside = np.where(wanted > 0, low, top)
