@@ -21,6 +21,7 @@ from figures import (
     figure_7,
     figure_csh_3a,
     figure_csh_3b,
+    figure_estimation,
     figure_hp_1a,
     figure_hp_1b,
     figure_samples,
@@ -46,6 +47,7 @@ FIGURES: dict[str, ModuleType] = {
     "figure_hp_1a": figure_hp_1a,
     "figure_hp_1b": figure_hp_1b,
     "figure_samples": figure_samples,
+    "figure_estimation": figure_estimation,
 }
 
 
