@@ -1,6 +1,6 @@
 """What a promise costs in respondents: the error of estimated frequencies against epsilon, and against samples.
 
-n times the mean squared error of all frequencies, from n reports, for two columns of Adult. Left: against epsilon, the
+n times the mean squared error of all frequencies, from n reports, for relationship in Adult. Left: against epsilon, the
 certified least error for a known prior, for every prior in the l1 ball of delta = 1e-9 (PML) and for every prior (LDP),
 beside subset selection, randomized response, the most informative mechanism for the same ball (where its reports
 determine the frequencies), the bound that needs no design, and the laws ``(N - 1)^2 / (N epsilon)`` and
@@ -21,7 +21,7 @@ from figures.lib.output import Row
 from figures.lib.style import BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION, empty, grid
 from mechdesign.optimize.comparison import best_subset_selection, k_ary_randomized_response
 
-COLUMNS = ("relationship", "workclass")
+COLUMNS = ("relationship",)
 EPSILONS = (0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
 SAMPLES = tuple(round(10 ** (k / 3)) for k in range(5, 22))
 DELTA = "1e-9"
@@ -102,7 +102,7 @@ def _row(
 def draw(table: list[Row]) -> Any:
     """Return a matplotlib figure: a row of two panels for each column."""
     columns = list(dict.fromkeys(row["column"] for row in table))
-    figure, axes = empty(10.4, 4.1 * len(columns) + 0.5, len(columns), 2, squeeze=False)
+    figure, axes = empty(9.6, 3.9 * len(columns) + 0.9, len(columns), 2, squeeze=False)
     for (left, right), column in zip(axes, columns, strict=True):
         rows = [row for row in table if row["column"] == column and row["error"] is not None]
         _against_epsilon(left, rows, len(adult_counts(column)))
