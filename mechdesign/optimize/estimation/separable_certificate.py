@@ -126,6 +126,8 @@ class _Rounds:
                 if late or entering.shape[1] == 0:
                     break
                 held = np.hstack([_kept(held, point.weights), entering])
+            if rounds > 1 and deadline is not None and time.monotonic() >= deadline:
+                break
             y = (1 - _INWARD) * x + _INWARD * center
             found = self._proved(*self.dual.parts(y), 0.1 * gap)
             if found.bound > best.bound:
@@ -136,6 +138,8 @@ class _Rounds:
             )
             if gap < close or (deadline is not None and time.monotonic() >= deadline):
                 break
+            if point.weights.size == held.shape[1]:
+                held = _kept(held, point.weights)
             held = np.hstack([held, found.columns])
             if not point.converged:
                 x = first

@@ -386,12 +386,9 @@ def _crossing(ratio: Floats, mass: Floats, wanted: Floats) -> tuple[Floats, Indi
     rows = np.arange(wanted.size)
     kappa = ratio[rows, symbol]
     # If all symbols are too light, kappa is below all ratios; if nothing is wanted, above them.
-    finite = np.where(np.isfinite(ratio), ratio, np.nan)
-    with np.errstate(invalid="ignore"):
-        none = np.asarray(np.isnan(finite).all(axis=1))
-        low = np.where(none, 0.0, np.nanmin(np.where(none[:, None], 0.0, finite), axis=1))
-        top = np.where(none, 0.0, np.nanmax(np.where(none[:, None], 0.0, finite), axis=1))
-    outside = np.where(wanted > 0, low, top)
+    finite = np.isfinite(ratio)
+    low, top = ratio.min(axis=1, where=finite, initial=np.inf), ratio.max(axis=1, where=finite, initial=-np.inf)
+    outside = np.where(finite.any(axis=1), np.where(wanted > 0, low, top), 0.0)
     ok = within & np.isfinite(kappa)
     return np.where(ok, kappa, outside), np.where(ok, symbol, -1)
 

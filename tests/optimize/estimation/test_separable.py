@@ -10,7 +10,10 @@ from exact_rays import rays_of_ball
 import mechdesign as md
 from mechdesign.numerics.quadratic_form import QuadraticForm
 from mechdesign.optimize.estimation.counted import CountedSymbols
+from mechdesign.optimize.estimation.found import Found
 from mechdesign.optimize.estimation.separable import SeparablePricing
+from mechdesign.optimize.estimation.three_levels import ThreeLevels
+from mechdesign.optimize.l1_cone import L1Cone
 from mechdesign.optimize.rays import Rays
 
 RADII = (0, 0.02, 0.1, 0.3, 0.7, 1.2, 2.0)
@@ -135,3 +138,26 @@ def test_totals_that_are_too_large_are_rounded():
     symbols = CountedSymbols.of(md.L1Ball.from_counts([10**8, 3 * 10**7 + 1, 17]))
     assert 0 < symbols.off < 1e-5
     assert symbols.total < 10**6
+
+
+@pytest.mark.parametrize("near", [None, 0.5])
+@pytest.mark.parametrize("seed", range(60))
+def test_coarse_weights_and_coarse_cases_still_bound_every_ray(seed, near, monkeypatch):
+    """Weights in steps of a 40th, and rectangles that are not divided far: what is left out must be added."""
+    monkeypatch.setattr("mechdesign.optimize.estimation.counted._MOST_TOTAL", 40)
+    ball, e, form, lam = instance(5000 + seed)
+    price = SeparablePricing(ball, e).price(form, lam, near=near)
+    assert price.upper >= greatest(ball, e, form, lam) - 1e-13 * size_of(form, lam)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_kind_c_is_bounded_by_its_first_rectangles(seed):
+    """With no work allowed, the bound is that of a rectangle as wide as kind C, by interpolation of its corners."""
+    ball, e, form, lam = instance(6000 + seed, radii=(0.1, 0.3, 0.7), common=False)
+    cone = L1Cone.of(ball, e)
+    rays = np.hstack([np.empty((ball.size, 0)), *Rays(ball, e).of_kinds("C")])
+    for work in (0.0, 1e6):
+        found = Found(form, lam)
+        ThreeLevels(CountedSymbols.of(ball), cone).price(form, lam, found, work, 0.0)
+        true = float((form.values(rays - 1) - lam @ rays).max(initial=-np.inf))
+        assert max(found.upper, found.reached) >= true - 1e-13 * size_of(form, lam)
