@@ -19,8 +19,10 @@ import numpy as np
 from mechdesign.errors import SolverError
 from mechdesign.numerics.arrays import Floats
 
-_MOST_STEPS = 100
+_MOST_STEPS = 60
+_NEARLY = 1e-9
 _TO_BOUNDARY = 0.995
+_RAISED = (0.0, 1e-10, 1e-6)  # least eigenvalues of a workload that is solved for, tried in this order
 _RANK = 1e-11  # of the columns' Gram matrix, relative to its greatest eigenvalue
 _LEAST_SHARE = 0.1  # of a weight that is left when rows are repaired
 _WHOLE = 1e-9  # how far rows may be from their sum 1
@@ -43,7 +45,8 @@ class Weights:
         ``v'Mv = (v-1)'M(v-1)``. Without T reduced costs are the same if lambda gets the terms linear in v, because
         ``<P, v> = 1``.
     gap : float
-        ``sum(lambda) - value``, relative to the value: no weights have an error below ``(1 - gap) value``.
+        ``sum(lambda) - value``, relative to the value: no weights have an error below ``(1 - gap) value``. Where the
+        rank of the workload is low, this is said of the workload that was solved for.
     steps : int
         Newton steps that were needed.
     """
@@ -65,17 +68,28 @@ class _Program:
     X : array, shape (n, k)
         The columns, reduced.
     K : array, shape (n, n)
-        The workload, reduced; its greatest eigenvalue is about 1.
+        The workload, reduced; its greatest eigenvalue is 1.
+    raised : array, shape (n, n)
+        The same with its least eigenvalues raised to a small number, with which Y stays regular.
     lift : array, shape (N, n)
         ``X = lift' V``.
     scale : float
         What the reduced workload was divided by.
+    least : float
+        The least eigenvalue of K.
     """
 
     X: Floats
     K: Floats
+    raised: Floats
     lift: Floats
     scale: float
+    least: float
+
+    def with_least(self, floor: float) -> _Program:
+        """Return the program for the workload whose eigenvalues below a number are raised to it."""
+        values, directions = np.linalg.eigh(self.K)
+        return replace(self, raised=(directions * np.maximum(values, floor)) @ directions.T)
 
     @property
     def rows(self) -> Floats:
@@ -122,8 +136,9 @@ def solve(columns: Floats, prior: Floats, workload: Floats, tolerance: float, st
     prior : array, shape (N,)
         P, positive.
     workload : array, shape (q, N)
-        W, a row for each query. Where its rank is low, the best Y may be singular; iterates lie inside, where it is
-        regular, so that the value is approached from above and nothing is added to the workload.
+        W, a row for each query. Where its rank is low, the best Y may be singular. If the program then fails, it is
+        solved with the least eigenvalues of the workload raised, to 1e-10 and then to 1e-6 of the greatest, which
+        costs about the square root of that. The value is that of W itself.
     tolerance : float
         Of the value, relative.
     start : array of shape (k,), optional
@@ -141,12 +156,22 @@ def solve(columns: Floats, prior: Floats, workload: Floats, tolerance: float, st
     >>> found.weights.round(6), round(found.value, 6)
     (array([0.5, 0.5, 0. ]), 0.5)
     """
-    program = _reduced(columns, prior, workload)
-    count = columns.shape[1]
-    weights = np.full(count, 1.0 / count)
+    weights = _even(columns)
     if start is not None:
         weights = 0.7 * start / start.sum() + 0.3 * weights
-    point = _first(program, weights)
+    program = _reduced(columns, prior, workload)
+    for floor in _RAISED:
+        try:
+            return _solved(program.with_least(floor), columns, prior, weights, tolerance)
+        except SolverError:
+            if floor == _RAISED[-1] or program.least >= _RAISED[-1]:
+                raise
+    raise AssertionError
+
+
+def _solved(program: _Program, columns: Floats, prior: Floats, weights: Floats, tolerance: float) -> Weights:
+    """Return the best weights of a program."""
+    point, count = _first(program, weights), weights.size
     for steps in range(_MOST_STEPS):
         raised, gap = _gap(program, point)
         whole = np.abs(program.rows @ point.w - _target(program)).max()
@@ -188,18 +213,26 @@ def _reduced(columns: Floats, prior: Floats, workload: Floats) -> _Program:
     U = basis_of_sum_zero(prior.size)
     X = U.T @ columns
     queries = workload @ U
-    values, vectors = np.linalg.eigh(X @ X.T / columns.shape[1])
+    values, vectors = np.linalg.eigh((X * _even(columns)) @ X.T)
     kept = values > _RANK * values[-1]
     outside = queries - (queries @ vectors[:, kept]) @ vectors[:, kept].T
     if not kept.any() or np.abs(outside).max() > 1e-6 * np.abs(queries).max():
         raise SolverError("the columns held tell nothing about some query of the workload: its error is infinite")
     B = vectors[:, kept] / np.sqrt(values[kept])
     half = queries @ B
-    K = half.T @ half
-    scale = float(np.linalg.norm(K, 2))
-    if scale == 0:
+    wanted, directions = np.linalg.eigh(half.T @ half)
+    scale = float(wanted[-1])
+    if not scale > 0:
         raise SolverError("the workload asks for nothing that depends on the frequencies")
-    return _Program(B.T @ X, K / scale, U @ B, scale)
+    K = (directions * np.maximum(wanted / scale, 0.0)) @ directions.T
+    return _Program(B.T @ X, K, K, U @ B, scale, float(wanted[0]) / scale)
+
+
+def _even(columns: Floats) -> Floats:
+    """Return weights of sum 1 by which all columns take about the same share of the row they are greatest in."""
+    shares = 1.0 / columns.max(axis=0)
+    result: Floats = shares / shares.sum()
+    return result
 
 
 def _target(program: _Program) -> Floats:
@@ -214,9 +247,9 @@ def _evaluated(program: _Program, w: Floats, y: Floats, z: Floats) -> _Point:
     X = program.X
     inverse = np.linalg.inv((X * w) @ X.T)
     inverse = (inverse + inverse.T) / 2
-    M = inverse @ program.K @ inverse
+    M = inverse @ program.raised @ inverse
     gradient = np.einsum("ak,ak->k", X, M @ X)
-    return _Point(w, y, z, inverse, M, gradient, float(np.sum(program.K * inverse)))
+    return _Point(w, y, z, inverse, M, gradient, float(np.sum(program.raised * inverse)))
 
 
 def _first(program: _Program, weights: Floats) -> _Point:
@@ -273,7 +306,16 @@ class _Direction:
         system = _lower_gram(point.inverse, scaled)
         system *= 2.0 * _lower_gram(point.M, scaled)
         system[np.diag_indices_from(system)] += 1.0
-        self._factor = cho_factor(system, lower=True, overwrite_a=True, check_finite=False)[0]
+        try:
+            self._factor = cho_factor(system, lower=True, check_finite=False)[0]
+        except np.linalg.LinAlgError:  # beyond the range of floats, it is solved nearly
+            system[np.diag_indices_from(system)] *= 1 + _NEARLY
+            try:
+                self._factor = cho_factor(system, lower=True, check_finite=False)[0]
+            except np.linalg.LinAlgError:
+                raise SolverError(
+                    f"the weights of {system.shape[0]} columns did not converge; change epsilon or radius a little"
+                ) from None
         self._half = solve_triangular(self._factor, (rows * self._root).T, lower=True, check_finite=False)
         self._schur = self._half.T @ self._half
         self._primal = rows @ point.w - _target(program)
@@ -308,4 +350,5 @@ def _result(program: _Program, point: _Point, columns: Floats, prior: Floats, ra
     multipliers = scale * (program.lift @ raised[:-1] + raised[-1] * prior)
     M = scale * program.lift @ point.M @ program.lift.T
     gap = (raised[-1] - point.value) / point.value
-    return Weights(full_weights(columns, point.w), multipliers, scale * point.value, M, float(gap), steps)
+    value = scale * float(np.sum(program.K * point.inverse))
+    return Weights(full_weights(columns, point.w), multipliers, value, M, float(gap), steps)

@@ -37,9 +37,9 @@ class LinearOracle:
     --------
     >>> oracle = LinearOracle(L1Cone(np.array([0.5, 0.3, 0.2]), 0.0, 2.0))
     >>> oracle.best(np.array([[0.1, 0.2], [0.2, 0.0], [0.3, 0.1]])).round(4)
-    array([[0. , 2. ],
+    array([[0. , 1.2],
            [2. , 0. ],
-           [2. , 0. ]])
+           [2. , 2. ]])
     """
 
     cone: L1Cone[float]
@@ -143,7 +143,7 @@ class _Found:
     def _keep_best(self, values: Floats, allowed: NDArray[np.bool_]) -> _Places:
         """Keep the greatest value of each function, and return its row."""
         values = np.where(allowed, values, -np.inf)
-        best = np.argmax(values, axis=0)
+        best: _Places = np.argmax(values, axis=0)
         self.values = values[best, np.arange(values.shape[1])]
         return best
 
