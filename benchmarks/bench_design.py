@@ -1,4 +1,4 @@
-"""Speed of the main job, the proof and verification. See README.md in this folder for how to run and for results."""
+"""Speed of a design, of the proof and of verification. README.md in this folder says how to run it."""
 
 import subprocess
 import sys

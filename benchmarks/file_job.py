@@ -1,4 +1,4 @@
-"""One pass over a file in a process of its own, so that its peak memory is its own: started by `reports`.
+"""One pass over a file in a process of its own, so that its peak of memory can be measured; `reports` starts it.
 
 ``python -m benchmarks.file_job MECHANISM SOURCE COLUMN [OUTPUT]`` privatizes into OUTPUT, or counts reports without it.
 """
@@ -12,13 +12,13 @@ import time
 from pathlib import Path
 
 from mechdesign import Mechanism
-from mechdesign.deploy.stream import RecordFile, count_reports, privatize_file
+from mechdesign.deploy.stream import RecordFile, ReportFile, count_reports, privatize_file
 
 
 def peak_bytes() -> int | None:
     """Return the most memory that this process has held so far; None where the system does not say (not Linux).
 
-    ``ru_maxrss`` would count what the process that started this one held.
+    ``ru_maxrss`` is not used: it would count the memory of the process that started this one.
     """
     status = Path("/proc/self/status")
     lines = status.read_text().splitlines() if status.exists() else []
@@ -26,7 +26,7 @@ def peak_bytes() -> int | None:
 
 
 def one_record(mechanism: Mechanism) -> None:
-    """Privatize one record and count its report, in both formats, so that all is imported that is at the first use."""
+    """Privatize one record and count its report, in both formats, so that later runs import nothing."""
     with tempfile.TemporaryDirectory() as name:
         source = Path(name, "record.csv")
         source.write_text(f'column\n"{mechanism.inputs[0]}"\n', encoding="utf-8")
@@ -42,7 +42,7 @@ def main() -> None:
     one_record(mechanism)
     before, started = peak_bytes(), time.perf_counter()
     if len(sys.argv) == 5:
-        records = privatize_file(file, sys.argv[4], mechanism, overwrite=True)
+        records = privatize_file(file, ReportFile(sys.argv[4], overwrite=True), mechanism)
     else:
         records = int(count_reports(file, mechanism.outputs).sum())
     seconds, after = time.perf_counter() - started, peak_bytes()

@@ -1,7 +1,7 @@
-"""Counts for benchmarks by formula: whole numbers, the same everywhere.
+"""Counts for benchmarks, by formulas that give the same whole numbers everywhere.
 
-Every generator gives each symbol one count and shares the others out in proportion to its weights
-(`apportioned`), so that the counts sum to the total exactly and no symbol is without mass.
+Every generator gives each symbol one count and distributes the others in proportion to weights (`apportioned`). So the
+counts sum to the total exactly, and every symbol has a count.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ Counts = list[int]
 
 
 def apportioned(weights: Sequence[Fraction | int], total: int) -> Counts:
-    """Return ``1 + floor((total - N) w_k / sum w)`` for N weights w, the first of them one more until the sum is right.
+    """Return ``1 + floor((total - N) w_k / sum w)`` for N weights w, and 1 more for the first until the sum is right.
 
     Examples
     --------
@@ -62,7 +62,7 @@ def one_dominant(symbols: int, total: int) -> Counts:
 
 
 def smooth(symbols: int, total: int) -> Counts:
-    """Return counts with weights ``w_k = k (N + 1 - k)^3``, which rise for a quarter of the symbols, as ages do.
+    """Return counts with weights ``w_k = k (N + 1 - k)^3``: as ages, they rise for a quarter of the symbols, then fall.
 
     Examples
     --------

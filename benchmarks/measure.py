@@ -1,6 +1,6 @@
-"""What is measured of designs: rows of numbers, section by section. `report` words them, `picture` draws them.
+"""Measurements of designs: rows of numbers, section by section. `report` writes them as tables, `picture` draws them.
 
-Two ways to the same value are compared whenever they are timed: where they differ there is no row, but an error.
+Two ways to the same value are compared whenever they are timed; a difference raises an error.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ PROBLEMS = Path(__file__).parent.parent / "problems"
 FAMILIES = {"Zipf": instances.zipf, "uniform": instances.uniform, "one dominant": instances.one_dominant}
 KNOWN: dict[str, dict[str, Any]] = {"known": {"radius": 0}, "1e-9": {"delta": "1e-9"}, "LDP": {"radius": 2}}
 TOTAL = 50_000
-SAME = 1e-6  # two certified values of one problem
+SAME = 1e-6  # greatest relative difference of two certified values of one problem
 TOL, COARSE = 1e-6, 1e-3
 
 Row = dict[str, Any]
@@ -46,14 +46,22 @@ class Sizes:
         Numbers of samples.
     time_limit : float
         Seconds for one design, and for the estimate of a peer.
+    samples_of : int
+        Number of symbols of the section `samples`.
     records, clients : int
-        Numbers of records, and of those given to a peer that takes them one by one.
+        Number of records, and how many of them a peer gets that takes them one by one.
     files : tuple of int
         Bytes of CSV files.
     estimated : tuple of int
         Numbers of symbols.
+    errors : tuple of str
+        Columns of Adult, or Zipf counts with their number of symbols, for designs of least estimation error.
+    threads : tuple of int
+        Threads of linear algebra for these designs.
+    error_limit : float
+        Seconds for each of them, proof and bound aside.
     reaches : bool
-        All of them, or only those that take no time.
+        Whether all goals of the section `reaches` are measured, or only the quick ones.
     """
 
     listed: tuple[int, ...] = (8, 10, 12, 14, 16, 18)
@@ -69,6 +77,17 @@ class Sizes:
     clients: int = 10**6
     files: tuple[int, ...] = (10**8, 10**9, 10**10)
     estimated: tuple[int, ...] = (16, 100, 300)
+    errors: tuple[str, ...] = (
+        "relationship",
+        "workclass",
+        "education",
+        "native-country",
+        "age",
+        "hours-per-week",
+        "zipf-300",
+    )
+    threads: tuple[int, ...] = (1, 2)
+    error_limit: float = 120.0
     reaches: bool = True
 
 
@@ -85,12 +104,14 @@ QUICK = Sizes(
     clients=2_000,
     files=(10**6,),
     estimated=(6, 8),
+    errors=("relationship", "zipf-7"),
+    error_limit=10.0,
     reaches=False,
 )
 
 
 def timed(work: Callable[[], T]) -> tuple[T, float]:
-    """Return what work returns, and the least seconds of three runs, or of one that takes a second."""
+    """Return what ``work`` returns, and the least seconds of three runs, or fewer if one takes a second or more."""
     seconds: list[float] = []
     while True:
         started = time.perf_counter()
@@ -101,7 +122,7 @@ def timed(work: Callable[[], T]) -> tuple[T, float]:
 
 
 def agree(ours: float, other: float) -> float:
-    """Return the difference of two values of one optimum, after checking that it is none."""
+    """Return the difference of two values of one optimum, after checking that they agree."""
     if not abs(ours - other) <= SAME * max(1.0, abs(ours)):
         raise AssertionError(f"two ways to one optimum differ: {ours} and {other}")
     return ours - other
@@ -129,7 +150,7 @@ def designed(problem: md.DesignProblem, tol: float = TOL, time_limit: float | No
 
 
 def beside_listing(problem: md.DesignProblem) -> Row:
-    """Return a row of both ways from one problem to a proved design: pricing by tables, and all rays listed."""
+    """Return a row of two ways from a problem to a proved design: pricing by tables, and all rays listed."""
     ways = {"column generation": CountPricing, "linear program over all": _listed}
     rows = []
     for method, pricing in ways.items():
@@ -187,7 +208,7 @@ def samples(sizes: Sizes) -> Iterator[Row]:
 
 
 def polyhedral(sizes: Sizes) -> Iterator[Row]:
-    """Yield the probability of a right guess by our program, and by the literal Proposition 2 while that ends."""
+    """Yield the probability of a right guess by our program, and by the literal Proposition 2 for few symbols."""
     for N in (*sizes.literal, *sizes.alone):
         # As printed, since Proposition 2 is.
         printed = ball(instances.zipf(N, TOTAL), "1e-9").as_printed()
@@ -238,7 +259,7 @@ def import_seconds(module: str) -> float:
 
 
 def reaches(sizes: Sizes) -> Iterator[Row]:
-    """Yield what designs set out to reach, beside what was measured: seconds at most, or a ratio at least."""
+    """Yield the goals for designs, seconds at most or a ratio at least, beside what was measured."""
     files = [
         ("one-dominant-96-known", TOL, 5),
         ("one-dominant-96", TOL, 15),

@@ -1,4 +1,4 @@
-"""Other ways to the same result, to be measured beside ours; the package itself uses none of them."""
+"""Other programs for the same results, to be measured beside ours; the package itself does not use them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def literal_proposition_2(ball: md.L1Ball, exp_epsilon: float) -> float:
     """Return the greatest probability of a right guess by ED Proposition 2 as it stands.
 
     One row for every i, i' and j: ``p_ij <= c (<P, p_j> + t p_i'j)`` with ``c = e / (1 + t e)`` (ED eq. 43).
-    The program is the one of `mechdesign.optimize.polyhedral` otherwise, solver and tolerances included.
+    Otherwise the program is that of `mechdesign.optimize.polyhedral`, with its solver and tolerances.
     """
     import cvxpy as cp
     from scipy.sparse import csr_array, eye_array, kron
@@ -83,7 +83,7 @@ def by_choice(matrix: Floats, codes: Codes, rng: np.random.Generator) -> Codes:
 def grr_client() -> Callable[[int, int, float], int]:
     """Return the client of k-ary randomized response of the package multi-freq-ldpy, compiled.
 
-    It takes the record, k and epsilon, and has a generator of its own.
+    The client takes the record, k and epsilon. It draws from a generator of its own.
 
     Raises
     ------
@@ -98,7 +98,7 @@ def grr_client() -> Callable[[int, int, float], int]:
 
 @dataclass(frozen=True, eq=False)
 class Updated:
-    """What the iterative Bayesian update found.
+    """The result of the iterative Bayesian update.
 
     Attributes
     ----------
@@ -107,7 +107,7 @@ class Updated:
     gap : float
         Its log-likelihood is within this of the greatest, in nats.
     seconds : list of float or None
-        After how long each of the gaps asked for was reached; None where it was not.
+        The time after which each of the given gaps was reached; None if it was not reached.
     """
 
     frequencies: Floats
@@ -116,7 +116,7 @@ class Updated:
 
 
 def plain_em(matrix: Floats, counts: Floats, gaps: Sequence[float], time_limit: float) -> Updated:
-    """Return what the iterative Bayesian update finds until it has reached the last of several falling gaps.
+    """Run the iterative Bayesian update until it has reached the last of several falling gaps, or the time is over.
 
     The log-likelihood of theta is within ``n log max_i (A v)_i`` of the greatest, with ``v = w / A^T theta``, n
     reports, and w their fractions.

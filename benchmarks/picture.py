@@ -1,4 +1,4 @@
-"""The picture of the results: seconds on logarithmic axes, told apart by colour, marker and line style alike."""
+"""The picture of the results: seconds on logarithmic axes; curves differ in colour, marker and line style."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PRIORS = {"known": "known prior", "1e-9": "delta = 1e-9", "LDP": "any prior (LDP
 
 
 def draw(measured: dict[str, list[Row]]) -> Any:
-    """Return a matplotlib figure of all sections but the last."""
+    """Return a matplotlib figure of the sections on designs."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(10.5, 6.4), layout="constrained")
@@ -70,7 +70,7 @@ def _growth(axis: Any, rows: list[Row]) -> None:
 
 
 def _limited(axis: Any, rows: Iterable[Row], key: str) -> None:
-    """Cross out designs that are not certified."""
+    """Mark designs that are not certified with a cross."""
     left = [row for row in rows if not row["certified"]]
     if left:
         axis.plot(
@@ -89,5 +89,5 @@ def _line(axis: Any, rows: list[Row], x: str, y: str, k: int, label: str, **styl
 
 
 def _peer(axis: Any, rows: list[Row], y: str, k: int, label: str) -> None:
-    """Draw a peer in our colour and marker, but open and dotted."""
+    """Draw a peer in the colour and marker of ours, with open markers and a dotted line."""
     _line(axis, rows, "N", y, k, label, linestyle=":", markerfacecolor="white")

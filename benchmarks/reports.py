@@ -1,6 +1,6 @@
-"""What is measured of mechanisms in use: records privatized, files streamed, frequencies estimated.
+"""Measurements of mechanisms in use: records privatized, files streamed, frequencies estimated.
 
-Ways to reports of the same distribution are compared whenever they are timed, by how often each report comes.
+Whenever two samplers of the same distribution are timed, the counts of their reports are compared.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from mechdesign.data.alphabet import Codes
 from mechdesign.deploy.likelihood import maximum_likelihood
 from mechdesign.numerics.arrays import Floats
 
-BLOCK = 1 << 19  # bytes read from the operating system at a time; ours takes fewer at a time
-STATED, CERTIFIED = 1e-2, 1e-6  # gaps of log-likelihood, in nats: below what anyone states, and what ours keeps
+BLOCK = 1 << 19  # random bytes requested from the operating system at a time; our sampler requests fewer
+STATED, CERTIFIED = 1e-2, 1e-6  # gaps of log-likelihood, in nats: a usual one of EM, and the one that ours keeps
 ROUNDING = 1e-15  # of a log-likelihood, for each report
 SAMPLED = 7  # standard deviations by which counts of two samples may differ: two in 10^12 do by chance
-ROOM = 1.5  # bytes on disk for a byte of a CSV file: its reports, and the records as Parquet
+ROOM = 1.5  # bytes on disk for each byte of a CSV file: the file, and its reports or the records as Parquet
 HEADER = b"person,age,education,income,area\n"
 BLOCK_RECORDS = 25_000
 
@@ -43,7 +43,7 @@ def education() -> md.Mechanism:
 
 
 def mechanisms() -> dict[str, md.Mechanism]:
-    """Return the mechanisms that are used, by what they are called."""
+    """Return the mechanisms that are measured, by name."""
     return {"education, N = 16": education(), "dense, N = 100": dense(100)}
 
 
@@ -53,7 +53,7 @@ def uniform_codes(mechanism: md.Mechanism, records: int) -> Codes:
 
 
 def alike(ours: Codes, other: Codes) -> None:
-    """Check that two ways to reports draw from one distribution, as far as how often each report comes can tell."""
+    """Check that the counts of two samples of reports fit one distribution."""
     counts, others = (np.bincount(reports, minlength=max(ours.max(), other.max()) + 1) for reports in (ours, other))
     # Scaled to as many reports, a difference of counts varies by at most p n (1 + n / m).
     scale = ours.size / other.size
@@ -67,7 +67,7 @@ def alike(ours: Codes, other: Codes) -> None:
 
 
 def privatizing(sizes: Sizes) -> Iterator[Row]:
-    """Yield what privatizing takes: beside randomness alone, in every container, and beside other samplers."""
+    """Yield the time of privatizing: beside drawing randomness alone, in every container, beside other samplers."""
     for name, mechanism in mechanisms().items():
         for row in beside_randomness(mechanism, sizes.records):
             yield {"table": "randomness", "mechanism": name, "records": sizes.records} | row
@@ -80,7 +80,7 @@ def privatizing(sizes: Sizes) -> Iterator[Row]:
 
 
 def beside_randomness(mechanism: md.Mechanism, records: int) -> Iterator[Row]:
-    """Yield integer codes, with a seed and with secure randomness, beside drawing the randomness alone."""
+    """Yield the time for integer codes, seeded and with secure randomness, beside drawing the randomness alone."""
     codes = uniform_codes(mechanism, records)
     rng = np.random.default_rng(2)
     _, seeded = timed(lambda: mechanism.privatize(codes, rng))
@@ -100,7 +100,7 @@ def _beside(randomness: str, seconds: float, what: str, alone: float) -> Row:
 
 
 def bytes_used(mechanism: md.Mechanism, codes: Codes) -> int:
-    """Return how many random bytes the reports of these records take."""
+    """Return the number of random bytes that the sampler requests for these records."""
     used = 0
 
     def counted(size: int) -> bytes:
@@ -146,7 +146,7 @@ CONTAINERS: dict[str, Callable[[list[str]], Any]] = {
 
 
 def in_containers(mechanism: md.Mechanism, records: int) -> Iterator[Row]:
-    """Yield labels in every container, with secure randomness."""
+    """Yield the time for labels in every container, with secure randomness."""
     labels = np.array(mechanism.inputs, dtype=object)[uniform_codes(mechanism, records)].tolist()
     for name, contained in CONTAINERS.items():
         try:
@@ -154,12 +154,12 @@ def in_containers(mechanism: md.Mechanism, records: int) -> Iterator[Row]:
         except ImportError as error:
             yield {"container": name, "skipped": str(error)}
             continue
-        mechanism.privatize(series[:2])  # what is imported at the first use
+        mechanism.privatize(series[:2])  # so that imports at the first use are not timed
         yield {"container": name, "seconds": timed(lambda series=series: mechanism.privatize(series))[1]}
 
 
 def beside_samplers(mechanism: md.Mechanism, sizes: Sizes) -> Iterator[Row]:
-    """Yield integer codes by other samplers beside ours, all of them seeded where that can be."""
+    """Yield the time for integer codes by other samplers beside ours, seeded where a sampler takes a seed."""
     codes = uniform_codes(mechanism, sizes.records)
     rng = np.random.default_rng(3)
     thresholds, bits = np.cumsum(mechanism.numerators, axis=1), mechanism.bits
@@ -205,7 +205,7 @@ def beside_clients(N: int, sizes: Sizes) -> Row:
 
 
 def files(sizes: Sizes) -> Iterator[Row]:
-    """Yield what it takes to privatize files and to count their reports, or why a size is left out."""
+    """Yield time and memory of privatizing files and of counting their reports, or why a size is left out."""
     for size in sizes.files:
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
@@ -221,7 +221,7 @@ def files(sizes: Sizes) -> Iterator[Row]:
 
 
 def streamed(folder: Path, kind: str, records: int) -> Iterator[Row]:
-    """Yield what it takes to privatize a file, and to count the reports in the file that this makes."""
+    """Yield time and memory of privatizing a file, and of counting the reports in its output."""
     source, output = folder / f"records.{kind}", folder / f"reports.{kind}"
     for work, read, paths in (
         ("privatize", source, (source, "education", output)),
@@ -259,7 +259,7 @@ def block_of_records() -> bytes:
 
 
 def write_csv(path: Path, size: int) -> int:
-    """Write a block of records again and again, to at least this size, and return the number of records."""
+    """Write a block of records repeatedly, up to at least this size, and return the number of records."""
     block = block_of_records()
     times = -(-size // len(block))
     with path.open("wb") as file:
@@ -274,7 +274,7 @@ def write_parquet(path: Path, source: Path) -> None:
     import pyarrow.csv as pa_csv
     import pyarrow.parquet as pq
 
-    # A batch becomes a row group: of nearly a million records, as writers make them.
+    # A batch becomes a row group: nearly a million records, as other writers have.
     options = pa_csv.ReadOptions(block_size=1 << 25)
     with pa_csv.open_csv(source, options) as batches, pq.ParquetWriter(path, batches.schema) as writer:
         for batch in batches:
@@ -285,8 +285,8 @@ def write_parquet(path: Path, source: Path) -> None:
 
 
 def estimating(sizes: Sizes) -> Iterator[Row]:
-    """Yield estimates from reports and from counts, and maximum likelihood alone beside plain EM."""
-    # All of ours before any EM, which takes minutes: so ours are measured on one machine, busy or not.
+    """Yield the time of estimates from reports and from counts, and of maximum likelihood beside plain EM."""
+    # Ours are measured before EM, which takes minutes, so that the machine is about as busy for all of ours.
     ours = []
     for N in sizes.estimated:
         known = ball(instances.zipf(N, TOTAL), "1e-9")
@@ -306,7 +306,7 @@ def estimating(sizes: Sizes) -> Iterator[Row]:
 def estimated(mechanism: md.Mechanism, codes: Codes) -> Row:
     """Return a row of estimates from reports as codes, from a list of labels, and from counts."""
     labels = np.array(mechanism.outputs, dtype=object)[codes].tolist()
-    md.estimate_frequencies(codes, mechanism)  # what is imported at the first use
+    md.estimate_frequencies(codes, mechanism)  # so that imports at the first use are not timed
     forms = {"codes": codes, "labels": labels, "counts": Counter(labels)}
     return {
         form: timed(lambda reports=reports: md.estimate_frequencies(reports, mechanism))[1]
@@ -322,7 +322,7 @@ def reported(mechanism: md.Mechanism, known: md.L1Ball, records: int) -> Codes:
 
 
 def beside_em(matrix: Floats, counts: Floats, ours: float, time_limit: float) -> Row:
-    """Return a row of plain EM up to the gap of maximum likelihood, which took ours so many seconds."""
+    """Return a row of plain EM up to the gap of maximum likelihood, for which ours took ``ours`` seconds."""
     best = maximum_likelihood(matrix, counts)
     updated = plain_em(matrix, counts, (STATED, CERTIFIED), time_limit)
     seen = counts > 0
@@ -335,7 +335,7 @@ def beside_em(matrix: Floats, counts: Floats, ours: float, time_limit: float) ->
 
 
 def reaches(sizes: Sizes) -> Iterator[Row]:
-    """Yield what mechanisms in use set out to reach, beside what was measured: seconds, or times, at most."""
+    """Yield the goals for mechanisms in use, seconds or times at most, beside what was measured."""
     n = f"{sizes.records:.0e} ".replace("e+0", "e")
     for name, mechanism in mechanisms().items():
         seeded, _, secure = beside_randomness(mechanism, sizes.records)

@@ -1,6 +1,6 @@
 """Measure everything and write it into README.md, with a picture: ``python -m benchmarks.table``.
 
-With ``--only`` some sections are measured again, and the others stay as they are, each with its own date.
+With ``--only`` the named sections are measured again. The others stay as they are, each with its own date.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import mechdesign as md
-from benchmarks import measure, reports
+from benchmarks import errors, measure, reports
 from benchmarks.measure import QUICK, Row, Sizes
 from benchmarks.picture import draw
 from benchmarks.report import insert, inside, report, sections
@@ -20,7 +20,7 @@ FOLDER = Path(__file__).parent
 
 
 def reaches(sizes: Sizes) -> Iterator[Row]:
-    """Yield what was set out to be reached, beside what was measured."""
+    """Yield the goals beside what was measured."""
     yield from measure.reaches(sizes)
     yield from reports.reaches(sizes)
 
@@ -28,12 +28,13 @@ def reaches(sizes: Sizes) -> Iterator[Row]:
 SECTIONS: dict[str, Callable[[Sizes], Iterator[Row]]] = {
     **measure.SECTIONS,
     **reports.SECTIONS,
+    **errors.SECTIONS,
     "reaches": reaches,
 }
 
 
 def warm_up() -> None:
-    """Import what is imported at the first use."""
+    """Run small designs, so that imports at the first use are not timed."""
     for utility in (md.MutualInformation(), md.HammingAccuracy()):
         md.design(md.DesignProblem(md.L1Ball([0.5, 0.3, 0.2], 0.1), 1, utility))
 
@@ -48,10 +49,12 @@ def measured_rows(name: str, sizes: Sizes) -> list[Row]:
 
 
 def main(arguments: Sequence[str] | None = None) -> dict[str, list[Row]]:
-    """Write README.md and results.png into a folder; the picture only when everything was measured."""
+    """Write README.md into a folder, and results.png if every section was measured."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.table", description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="tiny sizes: that all runs, not how fast; needs --into")
-    parser.add_argument("--into", type=Path, default=None, help="folder of README.md and results.png (benchmarks/)")
+    parser.add_argument("--quick", action="store_true", help="tiny sizes, to check that everything runs; needs --into")
+    parser.add_argument(
+        "--into", type=Path, default=None, help="folder of README.md and results.png [default: benchmarks/]"
+    )
     parser.add_argument(
         "--only", nargs="+", choices=SECTIONS, default=list(SECTIONS), metavar="SECTION", help=", ".join(SECTIONS)
     )

@@ -2,8 +2,8 @@
 
 python records.py problems/adult-education.toml > records.csv
 
-A CSV file with one column and one line for each record, in an order shuffled with a fixed seed. The column is called
-what the file's name says after its first hyphen (here `education`), or as --column says.
+A CSV file with one column and one line for each record, in an order shuffled with a fixed seed. The column is named
+by the part of the file's name after its first hyphen (here `education`), or by --column.
 """
 
 import argparse

@@ -35,13 +35,13 @@ async function main(path) {
   for await (const chunk of process.stdin) chunks.push(chunk);
   const labels = Buffer.concat(chunks).toString("utf8").split(/\r?\n/);
   if (labels[labels.length - 1] === "") labels.pop(); // after the last end of line
-  // All labels are looked at first: a second run over the same records would be a second report about each.
+  // All labels are checked first: a second run over the same records would be a second report about each.
   const unknown = labels.findIndex((label) => !cumulative.has(label));
   if (unknown >= 0) {
     fail(`line ${unknown + 1}: ${JSON.stringify(labels[unknown])} is not an input of ${path}; nothing was reported`);
   }
   const reports = labels.map((label) => {
-    // The first output whose cumulative numerator exceeds a uniform integer of so many bits.
+    // The first output whose cumulative numerator exceeds a uniform integer of `bits` bits.
     const uniform = uniformInteger(bits);
     return outputs[cumulative.get(label).findIndex((sum) => uniform < sum)] + "\n";
   });

@@ -14,7 +14,7 @@ from pathlib import Path
 
 
 def fail(message: str) -> None:
-    """Say what is wrong and leave."""
+    """Print an error and exit with status 2."""
     print(f"Error: {message}", file=sys.stderr)
     sys.exit(2)
 
@@ -29,13 +29,13 @@ def main(path: str) -> None:
     cumulative = dict(zip(mechanism["inputs"], rows, strict=True))
     sys.stdin.reconfigure(encoding="utf-8", errors="replace")
     labels = [line.rstrip("\r\n") for line in sys.stdin]
-    # All labels are looked at first: a second run over the same records would be a second report about each.
+    # All labels are checked first: a second run over the same records would be a second report about each.
     for number, label in enumerate(labels, 1):
         if label not in cumulative:
             fail(f"line {number}: {label!r} is not an input of {path}; nothing was reported")
     sys.stdout.reconfigure(encoding="utf-8", newline="\n")
     for label in labels:
-        # The first output whose cumulative numerator exceeds a uniform integer of so many bits.
+        # The first output whose cumulative numerator exceeds a uniform integer of `bits` bits.
         print(outputs[bisect_right(cumulative[label], secrets.randbits(bits))])
 
 

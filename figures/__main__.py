@@ -28,7 +28,7 @@ from figures import (
 )
 from figures.lib.output import FOLDER, write
 
-# A figure has compute(quick), which returns its table, and draw(table), which returns its picture.
+# Each module has compute(quick), which returns the table, and draw(table), which returns the picture.
 FIGURES: dict[str, ModuleType] = {
     "education": education,
     "frequencies": frequencies,
@@ -73,9 +73,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         prog="python -m figures", description="Write the table (CSV) and the picture (PNG) of every figure, or of some."
     )
     parser.add_argument("names", nargs="*", metavar="FIGURE", help=f"one of {', '.join(FIGURES)}; all by default")
-    parser.add_argument("--quick", action="store_true", help="small sizes: that all runs, not what it shows")
+    parser.add_argument("--quick", action="store_true", help="small sizes, to check that everything runs; needs --into")
     parser.add_argument(
-        "--into", type=Path, default=None, metavar="FOLDER", help="folder of the files (figures/out/); --quick needs it"
+        "--into", type=Path, default=None, metavar="FOLDER", help="folder of the files [default: figures/out/]"
     )
     given = parser.parse_args(arguments)
     unknown = [name for name in given.names if name not in FIGURES]

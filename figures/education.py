@@ -1,28 +1,25 @@
 """Three mechanisms for the 16 education levels of Adult at epsilon = 1, side by side.
 
 They are the certified optimum for every prior in the l1 ball of delta = 1e-9 (PML), the certified optimum for every
-prior at all (LDP), and k-ary randomized response. Run ``python -m figures.education``; it writes
-``figures/out/education.csv`` and ``figures/out/education.png``.
+prior at all (LDP), and k-ary randomized response. Run ``python -m figures education``.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import mechdesign as md
-from figures.lib.output import Row, write
+from figures.lib.adult import adult_problem
+from figures.lib.output import Row
+from figures.lib.style import empty
 from mechdesign.optimize.comparison import k_ary_randomized_response
-
-ROOT = Path(__file__).parent.parent
 
 
 def compute(quick: bool = False) -> list[Row]:  # noqa: FBT001, FBT002 - the interface of every figure
     """Return one row for each mechanism, input and output; quick takes the 5 levels of race instead."""
-    name = "adult-race" if quick else "adult-education"
-    problem = md.read_problem(ROOT / "problems" / f"{name}.toml").problem
+    problem = adult_problem("race" if quick else "education")
     solved = md.design(problem)
     comparison = md.compare(solved)
     if comparison.best_ldp is None:
@@ -51,11 +48,9 @@ def compute(quick: bool = False) -> list[Row]:  # noqa: FBT001, FBT002 - the int
 def draw(table: list[Row]) -> Any:
     """Return a matplotlib figure: one heat map for each mechanism."""
     from matplotlib.colors import PowerNorm
-    from matplotlib.figure import Figure
 
     names = list(dict.fromkeys(row["mechanism"] for row in table))
-    figure = Figure(figsize=(11, 4.6), layout="constrained")
-    axes = figure.subplots(1, len(names), sharey=True)
+    figure, axes = empty(11, 4.6, 1, len(names), sharey=True)
     image, largest = None, max(row["probability"] for row in table)
     for axis, name in zip(axes, names, strict=True):
         rows = [row for row in table if row["mechanism"] == name]
@@ -70,13 +65,3 @@ def draw(table: list[Row]) -> Any:
     axes[0].set_ylabel("input, by falling frequency")
     figure.colorbar(image, ax=axes, label="probability of the output, given the input", shrink=0.9)
     return figure
-
-
-def main() -> None:
-    """Write the table and the picture."""
-    table = compute()
-    write("education", table, draw(table))
-
-
-if __name__ == "__main__":
-    main()

@@ -4,7 +4,7 @@ P = (2/5, 1/5, 1/5, 1/5), the mechanism of eq. (34), epsilon = log(9/8). For 10,
 divergence D_inf(P_Y || Q_Y) is drawn over ||P - Q||_1, with the bound (32) and the exact supremum over the l1 ball,
 which is computed in rational arithmetic and is not in the paper. The paper does not say how it draws Q, nor how far:
 here the distance is uniform on [0, 0.8], up to twice the radius 2 min P for which the theorem is stated, and the
-direction is that of `figures.lib.figure_2.random_priors`, seeded. Run ``python -m figures.figure_2a``.
+direction is that of `figures.lib.figure_2.random_priors`, seeded. Run ``python -m figures figure_2a``.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from figures.lib import figure_2
-from figures.lib.output import Row, write
+from figures.lib.output import Row
 
 EPSILON = "log(9/8)"
 PRIOR = (Fraction(2, 5), Fraction(1, 5), Fraction(1, 5), Fraction(1, 5))
@@ -39,13 +39,3 @@ def compute(quick: bool = False) -> list[Row]:  # noqa: FBT001, FBT002 - the int
 def draw(table: list[Row]) -> Any:
     """Return a matplotlib figure: a cloud below two curves."""
     return figure_2.draw(table, r"Example 1: $N = 4$, $\varepsilon = \log(9/8)$", min(PRIOR))
-
-
-def main() -> None:
-    """Write the table and the picture."""
-    table = compute()
-    write("figure_2a", table, draw(table))
-
-
-if __name__ == "__main__":
-    main()

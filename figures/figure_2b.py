@@ -5,7 +5,7 @@ circulant one, whose row i has 1/2 at the outputs i and i - 1 (modulo 10). For 1
 divergence D_inf(P_Y || Q_Y) is drawn over ||P - Q||_1, with the bound (32) and the exact supremum over the l1 ball,
 which is computed in rational arithmetic and is not in the paper. The distance is uniform on [0, 0.36], and the
 direction is that of `figures.lib.figure_2.random_priors`, seeded; at 0.4 = 2 exp(-epsilon) bound and supremum are
-infinite, because two symbols of probability 1/10 each may vanish. Run ``python -m figures.figure_2b``.
+infinite, because two symbols of probability 1/10 each may vanish. Run ``python -m figures figure_2b``.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from figures.lib import figure_2
-from figures.lib.output import Row, write
+from figures.lib.output import Row
 from mechdesign.optimize.closed_form.form import circulant
 
 EPSILON = "log(5)"
@@ -33,13 +33,3 @@ def compute(quick: bool = False) -> list[Row]:  # noqa: FBT001, FBT002 - the int
 def draw(table: list[Row]) -> Any:
     """Return a matplotlib figure: a cloud below two curves."""
     return figure_2.draw(table, r"2-singular mechanism: $N = 10$, $\varepsilon = \log 5$", min(PRIOR))
-
-
-def main() -> None:
-    """Write the table and the picture."""
-    table = compute()
-    write("figure_2b", table, draw(table))
-
-
-if __name__ == "__main__":
-    main()

@@ -3,7 +3,7 @@
 N = 20, epsilon = log 5 at the estimate (Corollary 3). The bound (39) on the probability delta that the leakage exceeds
 epsilon' is drawn over epsilon', for several numbers m of samples. Where it is above one it is vacuous, and delta is 1.
 The text does not name the numbers: here they are 250, 500, 1,000, 2,000 and 5,000. With fewer than 174 the bound is
-vacuous for every epsilon'. Run ``python -m figures.figure_3a``.
+vacuous for every epsilon'. Run ``python -m figures figure_3a``.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from figures.lib.output import Row, write
+from figures.lib.output import Row
+from figures.lib.style import empty
 from mechdesign.report.drawing import Curve
 from mechdesign.report.trade_off import draw_failure, failure_curve
 
@@ -36,10 +37,7 @@ def compute(quick: bool = False) -> list[Row]:  # noqa: FBT001, FBT002 - the int
 
 def draw(table: list[Row]) -> Any:
     """Return a matplotlib figure: a curve for each number of samples."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(6.4, 4.4), layout="constrained")
-    axis = figure.subplots()
+    figure, axis = empty(6.4, 4.4)
     curves = []
     for samples in dict.fromkeys(row["samples"] for row in table):
         rows = [row for row in table if row["samples"] == samples]
@@ -53,13 +51,3 @@ def draw(table: list[Row]) -> Any:
     axis.set_title(rf"$N = {CATEGORIES}$, $\varepsilon = \log 5 \approx {math.log(5):.3f}$")
     axis.legend(title="samples", frameon=False, loc="lower left", bbox_to_anchor=(0.57, 0.0))
     return figure
-
-
-def main() -> None:
-    """Write the table and the picture."""
-    table = compute()
-    write("figure_3a", table, draw(table))
-
-
-if __name__ == "__main__":
-    main()

@@ -2,7 +2,7 @@
 
 N = 20, delta = 1e-5. For several epsilon at the estimate, dashed, the epsilon' that holds for the true distribution
 with probability 1 - delta is drawn over the number m of samples, where it is finite. The text does not name the
-epsilon: here they are 1/2, 1, log 5 and 5/2. Run ``python -m figures.figure_3b``.
+epsilon: here they are 1/2, 1, log 5 and 5/2. Run ``python -m figures figure_3b``.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from figures.lib.output import Row, write
+from figures.lib.output import Row
+from figures.lib.style import empty
 from mechdesign.report.drawing import Curve
 from mechdesign.report.trade_off import draw_leakage, leakage_curve
 
@@ -35,10 +36,7 @@ def compute(quick: bool = False) -> list[Row]:  # noqa: FBT001, FBT002 - the int
 
 def draw(table: list[Row]) -> Any:
     """Return a matplotlib figure: a curve for each epsilon, and epsilon itself dashed."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(6.4, 4.4), layout="constrained")
-    axis = figure.subplots()
+    figure, axis = empty(6.4, 4.4)
     curves = []
     for epsilon in dict.fromkeys(row["epsilon"] for row in table):
         rows = [row for row in table if row["epsilon"] == epsilon]
@@ -52,13 +50,3 @@ def draw(table: list[Row]) -> Any:
     axis.set_title(rf"$N = {CATEGORIES}$, $\delta = 10^{{-5}}$")
     axis.legend(title="at the estimate (dashed)", frameon=False, loc="upper right")
     return figure
-
-
-def main() -> None:
-    """Write the table and the picture."""
-    table = compute()
-    write("figure_3b", table, draw(table))
-
-
-if __name__ == "__main__":
-    main()

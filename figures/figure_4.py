@@ -2,16 +2,14 @@
 
 The empirical mutual information of records and reports (ED eq. 67) against epsilon, for several numbers m of samples:
 means over 100 iterations of the experiment in ``figures/lib/binary_laplace.py``, with delta = 1e-9. LDP takes the scale
-2/epsilon. The picture shows it for m = 48,842 only; for other m its means, which are in the table, differ by chance
-and by their bias of about 1/(2 m).
+2/epsilon. The picture shows it for m = 48,842 only; for other m its means, which are in the table, differ by chance and
+by their bias of about 1/(2 m).
 
 The paper's text leaves m and epsilon open. Here m is 1,000, 3,000, 10,000 and all 48,842 records, and epsilon runs from
 0.2 to 1.5. Below about 200 records (income) and 100 (sex) the ball reaches the border of the simplex, and PML is LDP.
 The dotted line is the entropy of the feature. It is reached where epsilon is so large that no noise is needed: then
-every record is reported unchanged.
-
-Run ``python -m figures.figure_4``; it writes ``figures/out/figure_4.csv`` and ``figures/out/figure_4.png``. Everything
-is drawn with a generator of seed 2026, so that the picture can be made again.
+every record is reported unchanged. Run ``python -m figures figure_4``. Everything is drawn with a generator of seed
+2026, so that the picture can be made again.
 """
 
 from __future__ import annotations
@@ -20,8 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from figures.lib.binary_laplace import FEATURES, ITERATIONS, adult_counts, entropy, first_records, row, simulate
-from figures.lib.output import BLUE, GREEN, ORANGE, VERMILION, Row, write
+from figures.lib.binary_laplace import FEATURES, ITERATIONS, entropy, first_records, row, simulate, two_counts
+from figures.lib.output import Row
+from figures.lib.style import BLUE, GREEN, ORANGE, VERMILION, empty, grid
 
 DELTA = "1e-9"
 SAMPLES = (1_000, 3_000, 10_000, 48_842)
@@ -35,7 +34,7 @@ def compute(quick: bool = False) -> list[Row]:  # noqa: FBT001, FBT002 - the int
     rng = np.random.default_rng(2026)
     table = []
     for feature in FEATURES:
-        counts = adult_counts(feature)
+        counts = two_counts(feature)
         for samples in SAMPLES[::3] if quick else SAMPLES:
             # As in the paper, the same records of an iteration are used for every epsilon and for both mechanisms.
             first = first_records(counts, samples, ITERATIONS, rng)
@@ -47,10 +46,7 @@ def compute(quick: bool = False) -> list[Row]:  # noqa: FBT001, FBT002 - the int
 
 def draw(table: list[Row]) -> Any:
     """Return a matplotlib figure: a panel for each feature, a line for each m, and LDP."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(9, 4), layout="constrained")
-    panels = figure.subplots(1, len(FEATURES), sharey=True)
+    figure, panels = empty(9, 4, 1, len(FEATURES), sharey=True)
     samples = sorted({line["samples"] for line in table})
     for axis, feature in zip(panels, FEATURES, strict=True):
         axis.axhline(entropy(feature), color="0.5", lw=1, ls=(0, (1, 2)))
@@ -82,19 +78,8 @@ def draw(table: list[Row]) -> Any:
         axis.set_yscale("log")
         axis.set_title(feature)
         axis.set_xlabel(r"$\varepsilon$ (nats)")
-        axis.grid(color="0.9", lw=0.6)
-        axis.set_axisbelow(True)
+        grid(axis)
     panels[0].set_ylim(None, 1.0)
     panels[0].set_ylabel("empirical mutual information (nats)")
     panels[0].legend(frameon=False, loc="lower right")
     return figure
-
-
-def main() -> None:
-    """Write the table and the picture."""
-    table = compute()
-    write("figure_4", table, draw(table))
-
-
-if __name__ == "__main__":
-    main()

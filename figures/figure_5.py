@@ -7,10 +7,8 @@ standard errors to either side. With delta = 0 the scale is 2/epsilon, which is 
 The caption names neither the feature nor delta nor m. Here both features are shown, delta is 1e-3, 1e-9, 1e-30 and 0,
 and m runs from 100 to all 48,842 records. An empirical mutual information is greater than that of the mechanism by
 about 1/(2 m) on average, so that LDP seems to lose from 100 to 1,000 samples. The mutual information of the mechanism
-is in the table.
-
-Run ``python -m figures.figure_5``; it writes ``figures/out/figure_5.csv`` and ``figures/out/figure_5.png``. Everything
-is drawn with a generator of seed 2026, so that the picture can be made again.
+is in the table. Run ``python -m figures figure_5``. Everything is drawn with a generator of seed 2026, so that the
+picture can be made again.
 """
 
 from __future__ import annotations
@@ -19,8 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from figures.lib.binary_laplace import FEATURES, ITERATIONS, adult_counts, first_records, row, simulate
-from figures.lib.output import BLUE, GREEN, VERMILION, Row, write
+from figures.lib.binary_laplace import FEATURES, ITERATIONS, first_records, row, simulate, two_counts
+from figures.lib.output import Row
+from figures.lib.style import BLUE, GREEN, VERMILION, empty, grid
 
 EPSILON = "log(2)"
 DELTAS = ("1e-3", "1e-9", "1e-30", "0")
@@ -33,7 +32,7 @@ def compute(quick: bool = False) -> list[Row]:  # noqa: FBT001, FBT002 - the int
     rng = np.random.default_rng(2026)
     table = []
     for feature in FEATURES:
-        counts = adult_counts(feature)
+        counts = two_counts(feature)
         for samples in SAMPLES[::5] if quick else SAMPLES:
             first = first_records(counts, samples, ITERATIONS, rng)
             for delta in DELTAS:
@@ -47,10 +46,7 @@ def _label(delta: str) -> str:
 
 def draw(table: list[Row]) -> Any:
     """Return a matplotlib figure: a panel for each feature, a line for each delta."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(9, 4), layout="constrained")
-    panels = figure.subplots(1, len(FEATURES), sharey=True)
+    figure, panels = empty(9, 4, 1, len(FEATURES), sharey=True)
     for axis, feature in zip(panels, FEATURES, strict=True):
         for delta, (colour, marker, dashes) in zip(DELTAS, STYLES, strict=True):
             rows = [line for line in table if (line["feature"], line["delta"]) == (feature, delta)]
@@ -68,19 +64,8 @@ def draw(table: list[Row]) -> Any:
         axis.set_xscale("log")
         axis.set_title(feature)
         axis.set_xlabel("number of samples $m$")
-        axis.grid(color="0.9", lw=0.6)
-        axis.set_axisbelow(True)
+        grid(axis)
     panels[0].set_ylim(0, None)
     panels[0].set_ylabel("empirical mutual information (nats)")
     panels[0].legend(frameon=False, loc="upper left")
     return figure
-
-
-def main() -> None:
-    """Write the table and the picture."""
-    table = compute()
-    write("figure_5", table, draw(table))
-
-
-if __name__ == "__main__":
-    main()

@@ -2,9 +2,8 @@
 
 The curves are for m = 100, 1,000, 10,000 and 100,000 samples, with delta_2 = 1e-6, and for probabilistic LDP with the
 same sigma. ``figures/lib/gaussian_curves.py`` says how they are computed, and what the dashed ones are. The caption
-names m = 100 alone; the other m, the range of epsilon* and its logarithmic axis are chosen here.
-
-Run ``python -m figures.figure_6a``; it writes ``figures/out/figure_6a.csv`` and ``figures/out/figure_6a.png``.
+names m = 100 alone; the other m, the range of epsilon* and its logarithmic axis are chosen here. Run
+``python -m figures figure_6a``.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from figures.lib import gaussian_curves
-from figures.lib.output import Row, write
+from figures.lib.output import Row
 
 SIGMA, P_MIN = 1.5, 0.5
 
@@ -25,13 +24,3 @@ def compute(quick: bool = False) -> list[Row]:  # noqa: FBT001, FBT002 - the int
 def draw(table: list[Row]) -> Any:
     """Return a matplotlib figure: a curve for each number of samples, and probabilistic LDP."""
     return gaussian_curves.draw(table, r"Gaussian noise, $\sigma$ = 1.5, estimate (0.5, 0.5)")
-
-
-def main() -> None:
-    """Write the table and the picture."""
-    table = compute()
-    write("figure_6a", table, draw(table))
-
-
-if __name__ == "__main__":
-    main()

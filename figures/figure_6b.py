@@ -1,7 +1,6 @@
 """ED Figure 6b: (epsilon*, delta*) of the binary Gaussian mechanism, estimate (0.5, 0.5), sigma = 2.
 
-As Figure 6a, with more noise. Run ``python -m figures.figure_6b``; it writes ``figures/out/figure_6b.csv`` and
-``figures/out/figure_6b.png``.
+As Figure 6a, with more noise. Run ``python -m figures figure_6b``.
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from figures.lib import gaussian_curves
-from figures.lib.output import Row, write
+from figures.lib.output import Row
 
 SIGMA, P_MIN = 2.0, 0.5
 
@@ -22,13 +21,3 @@ def compute(quick: bool = False) -> list[Row]:  # noqa: FBT001, FBT002 - the int
 def draw(table: list[Row]) -> Any:
     """Return a matplotlib figure: a curve for each number of samples, and probabilistic LDP."""
     return gaussian_curves.draw(table, r"Gaussian noise, $\sigma$ = 2, estimate (0.5, 0.5)")
-
-
-def main() -> None:
-    """Write the table and the picture."""
-    table = compute()
-    write("figure_6b", table, draw(table))
-
-
-if __name__ == "__main__":
-    main()

@@ -1,7 +1,6 @@
 """ED Figure 7: (epsilon*, delta*) of the binary Gaussian mechanism, estimate (0.3, 0.7), sigma = 1.5.
 
-As Figure 6a, with a skewed estimate. Run ``python -m figures.figure_7``; it writes ``figures/out/figure_7.csv`` and
-``figures/out/figure_7.png``.
+As Figure 6a, with a skewed estimate. Run ``python -m figures figure_7``.
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from figures.lib import gaussian_curves
-from figures.lib.output import Row, write
+from figures.lib.output import Row
 
 SIGMA, P_MIN = 1.5, 0.3
 
@@ -22,13 +21,3 @@ def compute(quick: bool = False) -> list[Row]:  # noqa: FBT001, FBT002 - the int
 def draw(table: list[Row]) -> Any:
     """Return a matplotlib figure: a curve for each number of samples, and probabilistic LDP."""
     return gaussian_curves.draw(table, r"Gaussian noise, $\sigma$ = 1.5, estimate (0.3, 0.7)")
-
-
-def main() -> None:
-    """Write the table and the picture."""
-    table = compute()
-    write("figure_7", table, draw(table))
-
-
-if __name__ == "__main__":
-    main()

@@ -1,7 +1,6 @@
 """CSH Figure 3a: threshold against noise for k = 51,914 counters, epsilon = 0.349, delta = 1e-5.
 
-``figures/lib/gshm_csh.py`` says what the curves are. Run ``python -m figures.figure_csh_3a``; it writes
-``figures/out/figure_csh_3a.csv`` and ``figures/out/figure_csh_3a.png``.
+``figures/lib/gshm_csh.py`` says what the curves are. Run ``python -m figures figure_csh_3a``.
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from figures.lib import gshm_csh
-from figures.lib.output import Row, write
+from figures.lib.output import Row
 
 COUNTERS = 51_914
 
@@ -22,13 +21,3 @@ def compute(quick: bool = False) -> list[Row]:  # noqa: FBT001, FBT002 - the int
 def draw(table: list[Row]) -> Any:
     """Return a matplotlib figure: a curve for each mechanism and analysis."""
     return gshm_csh.draw(table, r"$k$ = 51,914, $\varepsilon$ = 0.349, $\delta$ = 1e-5")
-
-
-def main() -> None:
-    """Write the table and the picture."""
-    table = compute()
-    write("figure_csh_3a", table, draw(table))
-
-
-if __name__ == "__main__":
-    main()

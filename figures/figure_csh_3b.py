@@ -1,7 +1,6 @@
 """CSH Figure 3b: threshold against noise for few counters, k = 10, epsilon = 0.349, delta = 1e-5.
 
-``figures/lib/gshm_csh.py`` says what the curves are. Run ``python -m figures.figure_csh_3b``; it writes
-``figures/out/figure_csh_3b.csv`` and ``figures/out/figure_csh_3b.png``.
+``figures/lib/gshm_csh.py`` says what the curves are. Run ``python -m figures figure_csh_3b``.
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from figures.lib import gshm_csh
-from figures.lib.output import Row, write
+from figures.lib.output import Row
 
 COUNTERS = 10
 
@@ -22,13 +21,3 @@ def compute(quick: bool = False) -> list[Row]:  # noqa: FBT001, FBT002 - the int
 def draw(table: list[Row]) -> Any:
     """Return a matplotlib figure: a curve for each mechanism and analysis."""
     return gshm_csh.draw(table, r"$k$ = 10, $\varepsilon$ = 0.349, $\delta$ = 1e-5")
-
-
-def main() -> None:
-    """Write the table and the picture."""
-    table = compute()
-    write("figure_csh_3b", table, draw(table))
-
-
-if __name__ == "__main__":
-    main()

@@ -2,14 +2,12 @@
 
 The mean total variation distance (TVD) between released and true histogram, over 10,000 repetitions of the experiment
 in ``figures/lib/hp_laplace.py``, with alpha = 0.05 and k from 2 to 20: no more bins can have that probability each.
-Beside it is what PML gains: the difference between the two means. Bars are two standard errors to either side; they
+Beside it is the gain of PML: the difference between the two means. Bars are two standard errors to either side; they
 are smaller than the markers.
 
 The text does not name the epsilon. Here they are 0.05, 0.2, 0.5 and 2. With alpha = 0.05 the scale is about 5 % smaller
-under PML for small epsilon, and 17 % for epsilon = 2.
-
-Run ``python -m figures.figure_hp_1b``; it writes ``figures/out/figure_hp_1b.csv`` and ``figures/out/figure_hp_1b.png``.
-Everything is drawn with a generator of seed 2026, so that the picture can be made again.
+under PML for small epsilon, and 17 % for epsilon = 2. Run ``python -m figures figure_hp_1b``. Everything is drawn with
+a generator of seed 2026, so that the picture can be made again.
 """
 
 from __future__ import annotations
@@ -18,13 +16,14 @@ from typing import Any
 
 import numpy as np
 
-from figures.lib.hp_laplace import REPETITIONS, draw_data, gap, row
-from figures.lib.output import Row, write
+from figures.lib.hp_laplace import REPETITIONS, draw_data, draw_errors, gap, row
+from figures.lib.output import Row
+from figures.lib.style import BLUE, GREEN, PURPLE, VERMILION, empty, grid
 
 ALPHA = 0.05
 BINS = (2, 3, 4, 6, 8, 10, 12, 14, 16, 18, 20)
 EPSILONS = (0.05, 0.2, 0.5, 2.0)
-STYLES = (("#D55E00", "o"), ("#0072B2", "s"), ("#009E73", "D"), ("#CC79A7", "^"))
+STYLES = ((VERMILION, "o"), (BLUE, "s"), (GREEN, "D"), (PURPLE, "^"))
 
 
 def compute(quick: bool = False) -> list[Row]:  # noqa: FBT001, FBT002 - the interface of every figure
@@ -39,10 +38,7 @@ def compute(quick: bool = False) -> list[Row]:  # noqa: FBT001, FBT002 - the int
 
 def draw(table: list[Row]) -> Any:
     """Return a matplotlib figure: the error on the left, what PML gains on the right."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(9, 3.8), layout="constrained")
-    errors, gaps = figure.subplots(1, 2)
+    figure, (errors, gaps) = empty(9, 3.8, 1, 2)
     for epsilon, (colour, marker) in zip(EPSILONS, STYLES, strict=True):
         dp, pml = (
             [line for line in table if (line["epsilon"], line["mechanism"]) == (epsilon, name)]
@@ -50,18 +46,8 @@ def draw(table: list[Row]) -> Any:
         )
         bins = [line["bins"] for line in dp]
         for rows, name, dashes, fill in ((dp, "DP", ":", "none"), (pml, "PML", "-", colour)):
-            errors.errorbar(
-                bins,
-                [line["tvd"] for line in rows],
-                [2 * line["standard_error"] for line in rows],
-                color=colour,
-                marker=marker,
-                mfc=fill,
-                ls=dashes,
-                ms=5,
-                lw=1.3,
-                label=rf"{name}, $\epsilon$ = {epsilon:g}",
-            )
+            style = {"color": colour, "marker": marker, "mfc": fill, "ls": dashes, "ms": 5, "lw": 1.3}
+            draw_errors(errors, "bins", rows, label=rf"{name}, $\epsilon$ = {epsilon:g}", **style)
         differences = [gap(one, other) for one, other in zip(dp, pml, strict=True)]
         gaps.plot(bins, differences, color=colour, marker=marker, ms=5, lw=1.3, label=rf"$\epsilon$ = {epsilon:g}")
     errors.set_ylabel("mean TVD")
@@ -70,18 +56,7 @@ def draw(table: list[Row]) -> Any:
         axis.set_yscale("log")
         axis.set_xlabel("number of bins $k$")
         axis.set_xticks(range(2, 21, 2))
-        axis.grid(color="0.9", lw=0.6)
-        axis.set_axisbelow(True)
+        grid(axis)
     errors.legend(frameon=False, ncols=2, fontsize=8)
     gaps.legend(frameon=False, fontsize=8)
     return figure
-
-
-def main() -> None:
-    """Write the table and the picture."""
-    table = compute()
-    write("figure_hp_1b", table, draw(table))
-
-
-if __name__ == "__main__":
-    main()

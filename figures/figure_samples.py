@@ -1,24 +1,22 @@
-"""What samples are worth: mutual information against the number of samples, for four columns of Adult.
+"""Mutual information against the number of samples behind the estimate, for four columns of Adult.
 
 epsilon = 1. For each number of samples the figure shows the certified optimum for every prior in the l1 ball of delta =
-1e-9 (PML). It lies between two certified optima that do not depend on samples: for a known prior, and for any prior
+1e-9 (PML). This lies between two certified optima that do not depend on samples: for a known prior, and for any prior
 (LDP). k-ary randomized response is shown too. The estimate is the same throughout: the proportions of all 48,842
 records are kept, so that only the radius changes, ED eq. (37). Utility is measured at the estimate. The paper has no
-such figure. Run ``python -m figures.figure_samples``.
+such figure. Run ``python -m figures figure_samples``.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 import mechdesign as md
-from figures.lib.output import BLUE, GREEN, VERMILION, Row, write
+from figures.lib.adult import adult_counts
+from figures.lib.output import Row
+from figures.lib.style import BLUE, GREEN, VERMILION, empty, grid
 from mechdesign.optimize.comparison import k_ary_randomized_response
 
-ROOT = Path(__file__).parent.parent
 COLUMNS = ("education", "occupation", "relationship", "race")
 EPSILON = 1
 DELTA = "1e-9"
@@ -35,15 +33,8 @@ def compute(quick: bool = False) -> list[Row]:  # noqa: FBT001, FBT002 - the int
     return [row for column in columns for row in _column(column, samples)]
 
 
-def _counts(column: str) -> dict[str, int]:
-    ball = md.read_problem(ROOT / "problems" / f"adult-{column}.toml").problem.uncertainty
-    if not isinstance(ball, md.L1Ball) or ball.evidence is None:
-        raise md.InputError(f"adult-{column} has no counts; give a problem file with counts")
-    return dict(zip(ball.labels, ball.evidence.counts, strict=True))
-
-
 def _column(column: str, samples: tuple[int, ...]) -> list[Row]:
-    counts = _counts(column)
+    counts = adult_counts(column)
     known, everything = md.L1Ball.from_counts(counts), md.L1Ball.from_counts(counts, radius=2)
     problem = md.DesignProblem(known, EPSILON)
     krr = k_ary_randomized_response(everything, problem)
@@ -73,11 +64,10 @@ def _row(column: str, mechanism: str, ball: md.L1Ball, found: md.Design | float,
 
 def draw(table: list[Row]) -> Any:
     """Return a matplotlib figure: a panel for each column."""
-    from matplotlib.figure import Figure
-
     columns = list(dict.fromkeys(row["column"] for row in table))
-    figure = Figure(figsize=(9.6, 3.4 * ((len(columns) + 1) // 2)), layout="constrained")
-    axes = np.atleast_1d(figure.subplots((len(columns) + 1) // 2, 2, sharex=True)).ravel()
+    lines = (len(columns) + 1) // 2
+    figure, panels = empty(9.6, 3.4 * lines, lines, 2, sharex=True)
+    axes = panels.ravel()
     for axis, column in zip(axes, columns, strict=False):
         rows = [row for row in table if row["column"] == column]
         _panel(axis, rows)
@@ -110,15 +100,4 @@ def _panel(axis: Any, rows: list[Row]) -> None:
     axis.axvline(RECORDS, color="0.6", lw=0.8, label=f"{RECORDS:,} records")
     axis.set_xscale("log")
     axis.set_ylim(0, None)
-    axis.grid(color="0.92", linewidth=0.6)
-    axis.set_axisbelow(True)
-
-
-def main() -> None:
-    """Write the table and the picture."""
-    table = compute()
-    write("figure_samples", table, draw(table))
-
-
-if __name__ == "__main__":
-    main()
+    grid(axis, "0.92")

@@ -1,38 +1,41 @@
 """True frequencies of the 16 education levels of Adult beside those estimated from private reports.
 
-Every one of the 48,842 records is reported once, with epsilon = 1: through the certified optimum for every prior in
-the l1 ball of delta = 1e-9 (PML), and through k-ary randomized response (LDP). Lines are 95 % confidence intervals
-for the frequencies among these records. Run ``python -m figures.frequencies``; it writes
-``figures/out/frequencies.csv`` and ``figures/out/frequencies.png``. Reports are drawn with a seeded generator, so that
-the picture can be made again; a real release must never be seeded.
+Every one of the 48,842 records is reported once, with epsilon = 1, through three mechanisms: the one of least
+estimation error, certified, for every prior in the l1 ball of delta = 1e-9 (PML), the most informative one for the same
+priors, and k-ary randomized response (LDP, the stronger promise). Lines are 95 % confidence intervals for the
+frequencies among these records. Run ``python -m figures frequencies``. Reports are drawn with a seeded generator, so
+that the picture can be made again; a real release must never be seeded.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import mechdesign as md
-from figures.lib.output import BLUE, VERMILION, Row, write
+from figures.lib.adult import adult_counts, adult_problem
+from figures.lib.output import Row
+from figures.lib.style import BLUE, GREEN, VERMILION, empty
 from mechdesign.optimize.comparison import k_ary_randomized_response
 
-ROOT = Path(__file__).parent.parent
-NAMES = ("optimal under PML", "randomized response (LDP)")
+NAMES = ("least error (PML)", "most information (PML)", "randomized response (LDP, a stronger promise)")
+STYLES = ((-0.26, BLUE, "o"), (0.0, GREEN, "^"), (0.26, VERMILION, "s"))
 
 
 def compute(quick: bool = False) -> list[Row]:  # noqa: FBT001, FBT002 - the interface of every figure
     """Return one row for each mechanism and level; quick takes the 6 levels of relationship instead."""
-    name = "adult-relationship" if quick else "adult-education"
-    problem = md.read_problem(ROOT / "problems" / f"{name}.toml").problem
-    ball = problem.uncertainty
-    if not isinstance(ball, md.L1Ball) or ball.evidence is None:
-        raise md.InputError(f"{name} has no counts; give a problem file with counts")
-    counts = np.array(ball.evidence.counts)
+    column = "relationship" if quick else "education"
+    problem, labelled = adult_problem(column), adult_counts(column)
+    counts = np.array(list(labelled.values()))
     records = np.repeat(np.arange(counts.size), counts)
-    everything = ball.with_radius(2)
-    mechanisms = (md.design(problem).mechanism, k_ary_randomized_response(everything, problem))
+    everything = md.L1Ball.from_counts(labelled, radius=2)
+    least = md.DesignProblem(problem.uncertainty, problem.epsilon, md.EstimationError())
+    mechanisms = (
+        md.design(least).mechanism,
+        md.design(problem).mechanism,
+        k_ary_randomized_response(everything, problem),
+    )
     rows = []
     for label, mechanism in zip(NAMES, mechanisms, strict=True):
         reports = mechanism.privatize(records, np.random.default_rng(2026))
@@ -55,16 +58,13 @@ def compute(quick: bool = False) -> list[Row]:  # noqa: FBT001, FBT002 - the int
 
 def draw(table: list[Row]) -> Any:
     """Return a matplotlib figure: estimates with their intervals, and the truth."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(11, 4.4), layout="constrained")
-    axis = figure.subplots()
+    figure, axis = empty(11, 4.4)
     levels = list(dict.fromkeys(row["level"] for row in table))
     places = np.arange(len(levels))
     truth = [row["true"] for row in table[: len(levels)]]
     axis.bar(places, truth, width=0.85, color="0.85", label="true frequency", zorder=1)
-    # Okabe and Ito's blue and vermilion, with different markers, so that grey print tells them apart.
-    for name, shift, colour, marker in zip(NAMES, (-0.18, 0.18), (BLUE, VERMILION), ("o", "s"), strict=True):
+    # Okabe and Ito's colours, with different markers, so that grey print tells them apart.
+    for name, (shift, colour, marker) in zip(NAMES, STYLES, strict=True):
         rows = [row for row in table if row["mechanism"] == name]
         middle = np.array([row["estimate"] for row in rows])
         ends = np.array([[row["estimate"] - row["lower"], row["upper"] - row["estimate"]] for row in rows]).T
@@ -77,13 +77,3 @@ def draw(table: list[Row]) -> Any:
     for side in ("top", "right"):
         axis.spines[side].set_visible(False)
     return figure
-
-
-def main() -> None:
-    """Write the table and the picture."""
-    table = compute()
-    write("frequencies", table, draw(table))
-
-
-if __name__ == "__main__":
-    main()

@@ -45,6 +45,7 @@ if TYPE_CHECKING:  # what `__getattr__` finds
         SquaredHellinger,
         TotalVariation,
         Utility,
+        Workload,
     )
 
 __all__ = [
@@ -76,6 +77,7 @@ __all__ = [
     "UncertaintySet",
     "Utility",
     "Verification",
+    "Workload",
     "additive_noise",
     "compare",
     "deploy",
@@ -130,6 +132,7 @@ _HOMES = {
         "SquaredHellinger",
         "TotalVariation",
         "Utility",
+        "Workload",
     ),
 }
 

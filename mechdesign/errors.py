@@ -62,7 +62,7 @@ def shorten(value: object, length: int = 60) -> str:
 
 
 def _parts(value: object) -> Iterator[str]:
-    """Yield ``repr(value)`` in parts, so that of a huge value from a file no more is printed than is looked at."""
+    """Yield ``repr(value)`` in parts, so that only the parts of a huge value that are shown are made."""
     if type(value) is str:
         yield repr(value[: _MOST_LOOKED_AT + 1])
     elif type(value) is list:
@@ -84,7 +84,7 @@ def _parts(value: object) -> Iterator[str]:
 
 
 def printable(text: str) -> str:
-    r"""Return text with escapes in place of what a terminal would obey, hide or refuse.
+    r"""Return text with escapes in place of characters that a terminal would obey, hide or refuse.
 
     These are control characters, those that change the direction of text, and halves of surrogate pairs, which names of
     files may hold.

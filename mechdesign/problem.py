@@ -7,11 +7,11 @@ from typing import Generic
 
 from typing_extensions import TypeVar
 
+from mechdesign.data.checks import check_kind
 from mechdesign.numerics.epsilon import Epsilon
 from mechdesign.uncertainty import UncertaintySet
-from mechdesign.uncertainty.base import checked_set
+from mechdesign.uncertainty.base import check_set
 from mechdesign.utility import MutualInformation, Objective
-from mechdesign.utility.base import checked_utility
 
 Set_co = TypeVar("Set_co", bound=UncertaintySet, default=UncertaintySet, covariant=True)
 
@@ -50,10 +50,11 @@ class DesignProblem(Generic[Set_co]):
     utility: Objective
 
     def __init__(self, uncertainty: Set_co, epsilon: object, utility: Objective | None = None) -> None:
-        known = checked_set(uncertainty)
-        wanted = checked_utility(MutualInformation() if utility is None else utility)
-        wanted.check_size(known.size)
-        wanted = wanted.aligned_with(known.labels)
-        object.__setattr__(self, "uncertainty", known)
+        check_set(uncertainty)
+        wanted = MutualInformation() if utility is None else utility
+        check_kind(wanted, Objective, "the utility", "a Utility such as MutualInformation()")
+        wanted.check_size(uncertainty.size)
+        wanted = wanted.aligned_with(uncertainty.labels)
+        object.__setattr__(self, "uncertainty", uncertainty)
         object.__setattr__(self, "epsilon", Epsilon.of(epsilon))
         object.__setattr__(self, "utility", wanted)

@@ -17,7 +17,7 @@ from mechdesign.data.reading import read_bounded
 from mechdesign.errors import InputError, printable, shorten
 from mechdesign.problem import DesignProblem
 from mechdesign.uncertainty.registry import prior_table, set_of_prior
-from mechdesign.utility import Objective, is_named, utility_by_name
+from mechdesign.utility import Objective, Workload, is_named, utility_by_name
 
 _MOST_BYTES = 64 * 2**20
 
@@ -63,6 +63,7 @@ class _Problem(Record):
     prior: dict[str, Any]
     gain: _Matrix | None = None
     distortion: _Matrix | None = None
+    workload: dict[str, Any] | None = None
     expected: _Expected = Field(default_factory=_Expected)
 
 
@@ -76,8 +77,8 @@ def read_problem(path: str | os.PathLike[str]) -> ProblemFile:
     path : path
         A TOML file: ``title``, ``epsilon``, ``utility``, ``[prior]`` with ``[prior.counts]`` or
         ``labels`` and ``probabilities`` or ``priors``, and optionally ``citation``, ``[gain]``,
-        ``[distortion]``, ``[expected]``. The matrix of ``expected-distortion`` may be in either of the tables
-        ``[gain]`` and ``[distortion]``.
+        ``[distortion]``, ``[workload]`` (see `Workload.from_table`), ``[expected]``. The matrix of
+        ``expected-distortion`` may be in either of the tables ``[gain]`` and ``[distortion]``.
 
     Raises
     ------
@@ -128,7 +129,8 @@ def _utility(record: _Problem) -> Objective:
             f"[distortion] is given for the utility {shorten(record.utility)}; it belongs to expected-distortion"
         )
     table = record.gain or record.distortion
-    return utility_by_name(record.utility, table.matrix if table else None)
+    workload = None if record.workload is None else Workload.from_table(record.workload)
+    return utility_by_name(record.utility, table.matrix if table else None, workload)
 
 
 def write_problem(path: str | os.PathLike[str], file: ProblemFile) -> None:
@@ -154,6 +156,9 @@ def _table(file: ProblemFile) -> dict[str, Any]:
     matrix = utility.matrix_as_text()
     if matrix is not None:
         table[utility.matrix_name] = {"matrix": matrix}
+    workload = utility.workload_table()
+    if workload is not None:
+        table["workload"] = workload
     if file.expected:
         table["expected"] = dict(file.expected)
     return table

@@ -9,6 +9,7 @@ from mechdesign import (
     ChiSquare,
     ConvexHull,
     DesignProblem,
+    EstimationError,
     ExpectedDistortion,
     ExpectedGain,
     FInformation,
@@ -81,6 +82,12 @@ def test_what_is_known_comes_back_as_written(tmp_path, uncertainty):
         HammingAccuracy(),
         ExpectedGain(MATRIX),
         ExpectedDistortion(MATRIX),
+        EstimationError(),
+        EstimationError("prefix"),
+        EstimationError({"symbols": ["x3", "x1"]}),
+        EstimationError("weights=x2:0.1,x1:0,x3:7"),
+        EstimationError({"scores": ["1/3", 0, 1e-9]}),
+        EstimationError(MATRIX),
     ],
     ids=lambda utility: utility.name,
 )
@@ -96,6 +103,30 @@ def test_every_named_utility_comes_back(tmp_path, utility):
 def test_a_distortion_may_stand_in_either_table(read, table):
     content = 'utility = "expected-distortion"\n' + HEAD + GOOD + f"[{table}]\nmatrix = [[0, 1], [1, 0]]\n"
     assert read(content).problem.utility == ExpectedDistortion([[0, 1], [1, 0]])
+
+
+@pytest.mark.parametrize(
+    ("table", "workload"),
+    [
+        ('name = "prefix"', "prefix"),
+        ("marginals = [3]", {"marginals": [3]}),
+        ('symbols = ["b", "a"]', "symbols=b,a"),
+        ("weights = {b = 0.1, a = 1, c = 0}", {"weights": ["1", "1/10", "0"]}),
+        ("[workload.scores]\nc = 1e-3\nb = 2\na = 0", {"scores": ["0", "2", "1/1000"]}),
+        ("matrix = [[1, 0.5, 0]]", [["1", "1/2", "0"]]),
+    ],
+)
+def test_a_workload_stands_in_a_table(read, table, workload):
+    content = 'utility = "estimation-error"\n' + HEAD + "[prior.counts]\na = 5\nb = 3\nc = 2\n[workload]\n" + table
+    objective = read(content).problem.utility
+    aligned = EstimationError(workload).aligned_with(["a", "b", "c"])
+    assert objective == aligned
+    assert (objective.queries(3) == aligned.queries(3)).all()
+
+
+def test_the_default_workload_is_not_written(tmp_path):
+    write_problem(tmp_path / "p.toml", ProblemFile("t", DesignProblem(KNOWN, 1, EstimationError())))
+    assert "workload" not in (tmp_path / "p.toml").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("epsilon", [0, 0.1, "0.10", Decimal("1E-9"), Fraction(1, 3), "log(9/8)", np.float32(0.1)])

@@ -34,6 +34,8 @@ def tolerance(problem: md.DesignProblem) -> float:
     """
     if problem.uncertainty.size > LARGE:
         return 1e-3
+    if problem.utility.minimised:
+        return 1e-6 if problem.uncertainty.size <= 10 else 1e-4
     return 1e-10 if problem.uncertainty.size <= SMALL and problem.utility != md.SquaredHellinger() else 1e-6
 
 
@@ -44,6 +46,7 @@ SLOW = {
     *("adult-capital-gain", "adult-age", "adult-native-country"),  # adult-hours-per-week
     *("adult-age-known", "adult-native-country-known"),  # adult-hours-per-week-known
     "adult-native-country-hellinger",  # uniform-7-hellinger
+    "adult-education-frequencies",  # adult-workclass-frequencies
 }
 
 
@@ -64,8 +67,8 @@ def test_problem(path, tmp_path):
         assert abs(solved.value - float(expected)) <= half_a_unit(expected)
 
     for form in closed_forms(problem):
-        reached = utility.value(form.matrix, known.prior)
-        assert reached <= solved.upper_bound
+        reached = form.value_for(problem)
+        assert reached >= solved.bound if utility.minimised else reached <= solved.bound
         if form.optimal:
             np.testing.assert_allclose(reached, solved.value, atol=CERTIFIED)
 
@@ -79,7 +82,7 @@ def test_problem(path, tmp_path):
     loaded = md.Mechanism.load(tmp_path / "m.json")
     verified = md.verify(loaded)
     assert verified.value == solved.value
-    assert verified.certificate.upper_bound <= solved.upper_bound
+    assert verified.gap <= solved.gap
 
     md.write_problem(tmp_path / "p.toml", file)
     assert md.read_problem(tmp_path / "p.toml") == file

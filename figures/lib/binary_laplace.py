@@ -5,7 +5,8 @@ the scale of the noise for that estimate and its l1 radius (ED eq. 45 and 50), a
 report its sign (eq. 66), and take the empirical mutual information of records and reports (eq. 67, whose N is the
 number m of samples). Records and reports are not drawn one by one:
 
-- How often a value is among the first m of the shuffled records is hypergeometric, and eq. (67) needs no more of them.
+- The number of the first m shuffled records with a given value is hypergeometric. Eq. (67) depends on the records
+  through this number alone.
 - A report differs from its record x in {-1, 1} where x times the noise is below -1 (for x = 1), or at most -1 (for
   x = -1). The noise is symmetric and has a density, so either has probability ``exp(-1/b) / 2``, independently for
   each record. So the number of records of either value whose report differs is binomial, and eq. (67) depends on those
@@ -15,19 +16,18 @@ number m of samples). Records and reports are not drawn one by one:
 from __future__ import annotations
 
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 import mechdesign as md
+from figures.lib.adult import adult_counts
 from figures.lib.output import Row
 from mechdesign.additive_noise import laplace_scale, laplace_threshold_matrix
 from mechdesign.numerics.epsilon import Epsilon
 from mechdesign.numerics.exact import xlogx
 from mechdesign.uncertainty.concentration import weissman_radius_exact
 
-PROBLEMS = Path(__file__).parent.parent.parent / "problems"
 FEATURES = ("income", "sex")
 ITERATIONS = 100
 Floats = NDArray[np.float64]
@@ -35,13 +35,12 @@ Integers = NDArray[np.int64]
 Numbers = Floats | Integers
 
 
-def adult_counts(feature: str) -> tuple[int, int]:
+def two_counts(feature: str) -> tuple[int, int]:
     """Return how many of the records of Adult have each of the two values of a feature, the rarer one first."""
-    ball = md.read_problem(PROBLEMS / f"adult-{feature}.toml").problem.uncertainty
-    if not isinstance(ball, md.L1Ball) or ball.evidence is None or len(ball.evidence.counts) != 2:
-        raise md.InputError(f"adult-{feature} has no two counts; give a problem file with counts of two categories")
-    rarer, other = sorted(ball.evidence.counts)
-    return rarer, other
+    counts = sorted(adult_counts(feature).values())
+    if len(counts) != 2:
+        raise md.InputError(f"adult-{feature} has {len(counts)} counts; give a feature of two values")
+    return counts[0], counts[1]
 
 
 def first_records(counts: tuple[int, int], samples: int, iterations: int, rng: np.random.Generator) -> Integers:
@@ -67,7 +66,7 @@ def joint(samples: int, first: Integers, first_flipped: Numbers, second_flipped:
 
 
 def scales(first: Integers, samples: int, epsilon: object, delta: object) -> Floats:
-    """Return the scale of the noise for each estimate, 0 where no noise is needed. With delta = 0 it is 2/epsilon."""
+    """Return the scale of the noise for each estimate: 0 where no noise is needed, 2/epsilon where delta = 0."""
     radius = weissman_radius_exact(samples, 2, delta)
     rarer = np.minimum(first, samples - first)
     distinct, places = np.unique(rarer, return_inverse=True)
@@ -85,9 +84,9 @@ def simulate(
 ) -> dict[str, float | int | str]:
     """Return means over all iterations, given how many records have the first value in each.
 
-    ``empirical_information`` is that of eq. (67), and ``standard_error`` its own. ``information`` is the mutual
-    information of the mechanism for the frequencies of the records. The former is greater on average, by
-    about ``1 / (2 m)``, like every plug-in estimate.
+    ``empirical_information`` is the mean of eq. (67), and ``standard_error`` is the standard error of this mean.
+    ``information`` is the mutual information of the mechanism for the frequencies of the records. The former is greater
+    on average, by about ``1 / (2 m)``, as every plug-in estimate is.
     """
     found = scales(first, samples, epsilon, delta)
     distinct, places = np.unique(found, return_inverse=True)
@@ -112,5 +111,5 @@ def row(feature: str, mechanism: str, outcome: dict[str, float | int | str]) -> 
 
 def entropy(feature: str) -> float:
     """Return the entropy of a feature of Adult, in nats: the greatest mutual information of any report."""
-    counts = np.array(adult_counts(feature), dtype=float)
+    counts = np.array(two_counts(feature), dtype=float)
     return float(-xlogx(counts / counts.sum()).sum())

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import mechdesign as md
-from figures.lib.output import SKY, VERMILION, Row
+from figures.lib.output import Row
+from figures.lib.style import SKY, VERMILION, empty, grid
 from mechdesign.pml import output_sensitivity, sensitivity_bound
 
 Floats = NDArray[np.float64]
@@ -78,10 +79,7 @@ def table(matrix: Floats, prior: Sequence[Fraction], epsilon: str, furthest: Fra
 
 def draw(rows: list[Row], title: str, p_min: Fraction) -> Any:
     """Return a matplotlib figure: a cloud below two curves."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(6.0, 4.2), layout="constrained")
-    axis = figure.subplots()
+    figure, axis = empty(6.0, 4.2)
     points = {
         name: (
             [row["distance"] for row in rows if row["curve"] == name],
@@ -109,6 +107,5 @@ def draw(rows: list[Row], title: str, p_min: Fraction) -> Any:
     axis.set_ylabel(r"$D_\infty(P_Y\,\|\,Q_Y)$  (nats)")
     axis.set_title(title)
     axis.legend(frameon=False, loc="upper left", markerscale=4)
-    axis.grid(color="0.9", linewidth=0.6)
-    axis.set_axisbelow(True)
+    grid(axis)
     return figure

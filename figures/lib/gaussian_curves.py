@@ -4,9 +4,9 @@ Every curve belongs to a number m of samples, which gives the l1 radius of delta
 points is computed from an epsilon: delta_1 is the supremum of eq. (59) over the ball, bounded from above in ball
 arithmetic (the paper searches a grid), and epsilon* and delta* are eq. (64) and (65).
 
-The pair (epsilon, delta*) holds as well, with the same delta* at a smaller epsilon, because the supremum already
-counts every prior in the ball with its own leakage. It is drawn dashed. For m = 100 it alone reaches delta_2, at
-``epsilon = log(1 / (p_min - radius / 2))``, the most that any output leaks: epsilon* grows without bound before
+The pair (epsilon, delta*) holds as well and is better, since epsilon is below epsilon*: the supremum already counts
+every prior in the ball with its own leakage. This pair is drawn dashed. For m = 100 only the dashed curve reaches
+delta_2, at ``epsilon = log(1 / (p_min - radius / 2))``, the greatest leakage of any output; epsilon* is infinite before
 epsilon is that large.
 
 The curve of probabilistic LDP is eq. (70) solved for delta. It takes both tails to be as large as the larger one, and
@@ -21,7 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import mechdesign as md
-from figures.lib.output import BLUE, GREEN, ORANGE, VERMILION, Row
+from figures.lib.output import Row
+from figures.lib.style import BLUE, GREEN, ORANGE, VERMILION, empty, grid
 from mechdesign.additive_noise import gaussian_curve, pldp_delta
 
 DELTA_2 = "1e-6"
@@ -42,7 +43,7 @@ def epsilons_of(epsilon_star: Floats, radius: float) -> Floats:
 
 
 def _finely(p_min: float, radius: float, points: int) -> Floats:
-    """Return epsilons that are close together where delta_1 falls to 0: ``log(1 / (p_min - radius/2))``."""
+    """Return epsilons close together near ``log(1 / (p_min - radius/2))``, where delta_1 falls to 0."""
     least = p_min - radius / 2
     if least <= 0:
         return np.empty(0)
@@ -52,8 +53,8 @@ def _finely(p_min: float, radius: float, points: int) -> Floats:
 def compute(sigma: float, p_min: float, *, quick: bool) -> list[Row]:
     """Return one row for each point of each curve; quick takes fewer points.
 
-    All curves have the points of one grid of epsilon* (``grid`` is true), so that they can be compared, and between
-    them points where they fall steeply. From ``epsilon = log(2 / radius)`` on epsilon* is infinite. Rows whose
+    All curves have the points of one grid of epsilon* (``grid`` is true), so that they can be compared, and further
+    points where they fall steeply. From ``epsilon = log(2 / radius)`` on epsilon* is infinite. Rows whose
     ``curve`` is pLDP have neither samples nor an epsilon.
     """
     stars = np.geomspace(*RANGE, 13 if quick else 61)
@@ -85,10 +86,7 @@ def compute(sigma: float, p_min: float, *, quick: bool) -> list[Row]:
 
 def draw(table: list[Row], title: str) -> Any:
     """Return a matplotlib figure: for each m the curve of ED, and dashed the better pair; pLDP; and delta_2."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7.2, 4.8), layout="constrained")
-    axis = figure.subplots()
+    figure, axis = empty(7.2, 4.8)
     names = list(dict.fromkeys(row["curve"] for row in table if row["curve"] != PLDP))
     for order, (name, (colour, marker)) in enumerate(zip(names, STYLES, strict=True)):
         rows = [row for row in table if row["curve"] == name]
@@ -119,7 +117,6 @@ def draw(table: list[Row], title: str) -> Any:
     axis.set_xlabel(r"$\varepsilon^*$ (nats); dashed: $\varepsilon$")
     axis.set_ylabel(r"$\delta^*$")
     axis.set_title(title)
-    axis.grid(color="0.9", lw=0.6)
-    axis.set_axisbelow(True)
+    grid(axis)
     axis.legend(frameon=False, loc="lower left")
     return figure

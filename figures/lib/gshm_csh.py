@@ -2,9 +2,9 @@
 
 GSHM is the Gaussian sparse histogram with independent noise, by the sum of its two deltas (CSH Lemma 6) and exactly
 (Lemma 7). CSH is the correlated stability histogram, by Theorems 11 and 12, and by the bound that is proved in
-``mechdesign/histogram/csh.py``. The dashed curve on top of it is the threshold that the two extreme pairs of neighbours
-need, a lower bound for every analysis. The two coincide at every point, so this is the exact curve. Epsilon = 0.349 and
-delta = 1e-5 are those of Wilkins et al., whose script has 0.349 for the 0.35 of the captions.
+``mechdesign/histogram/csh.py``. The dashed curve is the threshold that the two extreme pairs of neighbours need, a
+lower bound for every analysis. It coincides with the proved bound at every point, so both are the exact curve. epsilon
+= 0.349 and delta = 1e-5 are those of Wilkins et al.: their script has 0.349, where captions say 0.35.
 
 The noise of a count is its total standard deviation: sigma for GSHM, and ``sigma sqrt(1 + 1/sqrt(k))`` for CSH, where a
 common term is added. Every curve starts at the least noise for which a threshold exists.
@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from figures.lib.output import Row
+from figures.lib.style import BLUE, GREEN, ORANGE, VERMILION, empty, grid
 from mechdesign.histogram.csh import csh_best, csh_least_sigma, csh_threshold
 from mechdesign.histogram.gshm import gshm_best, gshm_least_sigma, gshm_threshold
 
@@ -26,10 +27,10 @@ EXTREMES = "exact-extremes-unproved"
 CURVES = {
     "GSHM, add the deltas": ("gshm", "add-the-deltas", "#999999", "v", "-"),
     "GSHM, exact": ("gshm", "exact", "black", "s", "-"),
-    "CSH, Theorem 11": ("csh", "theorem-11", "#E69F00", "^", "-"),
-    "CSH, Theorem 12": ("csh", "theorem-12", "#0072B2", "D", "-"),
-    "CSH, proved bound": ("csh", "proved", "#D55E00", "o", "-"),
-    "CSH, exact": ("csh", EXTREMES, "#009E73", "x", (0, (4, 2))),
+    "CSH, Theorem 11": ("csh", "theorem-11", ORANGE, "^", "-"),
+    "CSH, Theorem 12": ("csh", "theorem-12", BLUE, "D", "-"),
+    "CSH, proved bound": ("csh", "proved", VERMILION, "o", "-"),
+    "CSH, exact": ("csh", EXTREMES, GREEN, "x", (0, (4, 2))),
 }
 
 
@@ -61,10 +62,7 @@ def least_thresholds(table: list[Row]) -> dict[str, float]:
 
 def draw(table: list[Row], title: str) -> Any:
     """Return a matplotlib figure: a curve for each analysis, its least threshold marked."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7.2, 4.8), layout="constrained")
-    axis = figure.subplots()
+    figure, axis = empty(7.2, 4.8)
     for curve, (_, _, colour, marker, dashes) in CURVES.items():
         rows = [row for row in table if row["curve"] == curve]
         x, y = [row["deviation"] for row in rows], [row["tau"] for row in rows]
@@ -78,7 +76,6 @@ def draw(table: list[Row], title: str) -> Any:
     axis.set_xlabel(r"standard deviation of the noise of a count")
     axis.set_ylabel(r"threshold $\tau$")
     axis.set_title(title)
-    axis.grid(color="0.9", lw=0.6)
-    axis.set_axisbelow(True)
+    grid(axis)
     axis.legend(frameon=False, loc="best")
     return figure

@@ -10,6 +10,8 @@ mechanism and epsilon, so that mechanisms are compared on the same draws.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -35,8 +37,8 @@ def distances(counts: Integers, released: Floats) -> Floats:
     possible.
     """
     totals = released.sum(axis=1, keepdims=True)
-    told = released / np.where(totals > 0, totals, 1)
-    found = np.abs(told - counts / counts.sum(axis=1, keepdims=True)).sum(axis=1) / 2
+    shares = released / np.where(totals > 0, totals, 1)
+    found = np.abs(shares - counts / counts.sum(axis=1, keepdims=True)).sum(axis=1) / 2
     return np.where(totals[:, 0] > 0, found, 1.0)
 
 
@@ -59,6 +61,12 @@ def row(counts: Integers, noise: Floats, epsilon: float, alpha: float) -> Row:
         "standard_error": float(found.std(ddof=1) / np.sqrt(found.size)),
         "standard_deviation": float(found.std(ddof=1)),
     }
+
+
+def draw_errors(axis: Any, x: str, rows: list[Row], **style: Any) -> None:
+    """Draw the mean TVD of the rows against one of their keys, with bars of two standard errors."""
+    means, bars = [row["tvd"] for row in rows], [2 * row["standard_error"] for row in rows]
+    axis.errorbar([row[x] for row in rows], means, bars, **style)
 
 
 def gap(dp: Row, pml: Row) -> float:

@@ -1,4 +1,4 @@
-"""The files of every figure: its table as CSV and its picture as PNG."""
+"""The files of a figure: its table as CSV and its picture as PNG."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import Any
 
 FOLDER = Path(__file__).parent.parent / "out"
-# The colours of Okabe and Ito, for colour-blind readers; markers and dashes distinguish curves in grey print.
-ORANGE, SKY, GREEN, BLUE, VERMILION, PURPLE = "#E69F00", "#56B4E9", "#009E73", "#0072B2", "#D55E00", "#CC79A7"
 Row = dict[str, Any]
 
 

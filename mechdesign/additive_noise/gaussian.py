@@ -95,10 +95,8 @@ def gaussian_crossings(epsilon: object, sigma: object, prior: object) -> tuple[f
     ----------
     epsilon : number or str
         A decimal above 0, at most 700, or ``"log(9/8)"``; nats.
-    sigma : number or str
-        Standard deviation of the noise, above 0.
-    prior : array, shape (2,)
-        Probabilities of -1 and 1.
+    sigma, prior
+        As for `gaussian_leakage`.
 
     Returns
     -------
@@ -136,10 +134,8 @@ def gaussian_delta(epsilon: object, sigma: object, p_min: object, radius: object
 
     Parameters
     ----------
-    epsilon : number or str
-        A decimal above 0, at most 700, or ``"log(9/8)"``; nats.
-    sigma : number or str
-        Standard deviation of the noise, above 0.
+    epsilon, sigma
+        As for `gaussian_crossings`.
     p_min : number or str
         Probability of the rarer symbol under the prior or its estimate, in (0, 1/2].
     radius : number or str, optional
@@ -232,10 +228,8 @@ def gaussian_guarantee(epsilon: object, sigma: object, p_min: object, samples: i
 
     Parameters
     ----------
-    epsilon : number or str
-        A decimal above 0, at most 700, or ``"log(9/8)"``; nats.
-    sigma : number or str
-        Standard deviation of the noise, above 0.
+    epsilon, sigma
+        As for `gaussian_crossings`.
     p_min : number or str
         Frequency of the rarer symbol among the samples, in (0, 1/2].
     samples : int
@@ -292,7 +286,7 @@ def gaussian_curve(
     Raises
     ------
     InputError
-        For a value outside its range.
+        As for `gaussian_guarantee`, and for an empty list.
 
     Examples
     --------

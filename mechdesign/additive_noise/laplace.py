@@ -85,10 +85,8 @@ def laplace_scale(epsilon: object, p_min: object, radius: object = 0.0) -> float
     ----------
     epsilon : number or str
         Leakage to reach, in nats: a decimal above 0, at most 700, or ``"log(9/8)"``.
-    p_min : number or str
-        Probability of the rarer symbol under the prior or its estimate, in (0, 1/2].
-    radius : number or str, optional
-        l1 radius of the ball around the estimate, in [0, 2]; 0 is the known prior.
+    p_min, radius
+        As for `laplace_epsilon`.
 
     Returns
     -------
@@ -169,8 +167,8 @@ def laplace_threshold_information(scale: object, p_min: object) -> float:
 
     Parameters
     ----------
-    scale : number or str
-        Scale b of the noise, above 0.
+    scale
+        As for `laplace_threshold_matrix`.
     p_min : number or str
         Probability of the rarer symbol, in (0, 1/2].
 

@@ -75,8 +75,8 @@ def pldp_delta(epsilon: object, sigma: object) -> float:
 
     Parameters
     ----------
-    epsilon : number or str
-        A decimal above 0, at most 700, or ``"log(9/8)"``; nats.
+    epsilon
+        As for `pldp_sigma`.
     sigma : number or str
         Standard deviation of the noise, above 0.
 
@@ -103,24 +103,17 @@ def pldp_delta_exact(epsilon: object, sigma: object) -> float:
     """Return the probability that the densities of an output differ by more than ``exp(epsilon)`` (ED eq. 69).
 
     ``P[N > m - 1] + P[N > m + 1]`` with ``m = sigma^2 epsilon / 2``, the same for every prior of X in {-1, 1}. It is at
-    most `pldp_delta`, and at least half of it.
+    most `pldp_delta`, at least half of it, and rounded up.
 
     Parameters
     ----------
-    epsilon : number or str
-        A decimal above 0, at most 700, or ``"log(9/8)"``; nats.
-    sigma : number or str
-        Standard deviation of the noise, above 0.
-
-    Returns
-    -------
-    float
-        Rounded up.
+    epsilon, sigma
+        As for `pldp_delta`.
 
     Raises
     ------
     InputError
-        For a value outside these ranges.
+        As for `pldp_delta`.
 
     Examples
     --------

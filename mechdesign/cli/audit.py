@@ -15,7 +15,7 @@ from mechdesign.mechanism import Mechanism
 _CELLS_SHOWN = 5
 
 
-@click.command("audit", short_help="Draw reports, and show how much they leak at least.")
+@click.command("audit", short_help="Draw reports, and compute a lower bound on their leakage.")
 @click.argument("file", metavar="MECHANISM.json")
 @click.option("--samples", type=int, default=1_000_000, show_default=True, help="Reports to draw, over all inputs.")
 @click.option(
@@ -28,22 +28,20 @@ _CELLS_SHOWN = 5
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def audit_command(file: str, samples: int, failure: str, as_json: bool) -> int:
-    """Draw reports from the sampler and show, from them alone, how much they leak at least.
+    """Draw reports from the sampler, and compute from them alone a lower bound on its leakage.
 
     The reports are counted for each input. The counts give confidence limits for every probability; all limits hold
-    together, except with the failure probability. From the limits follows a lower bound on the greatest leakage over
-    the priors of the guarantee.
+    at once, except with the failure probability. They give a lower bound on the greatest leakage over the priors of
+    the guarantee.
 
-    The sampler leaks at least as much as the lower bound. If the bound exceeds the proved leakage, or a proved
-    probability lies outside its limits, then the sampler does not follow the mechanism (exit status 1). A lower bound
-    never proves privacy: differences too small for the number of samples are not detected. `mechdesign verify` proves
-    the guarantee of the integers.
+    If the lower bound exceeds the proved leakage, or a proved probability lies outside its limits, the sampler does
+    not follow the mechanism (exit status 1). A lower bound never proves privacy: differences too small for the number
+    of samples are not detected. `mechdesign verify` proves the guarantee of the integers.
 
     A sampler of your own is audited in Python, with mechdesign.deploy.audit.
     """
     with Progress() as report:
-        report("proving the guarantee in exact arithmetic")
-        mechanism = load_mechanism(file)
+        mechanism = load_mechanism(file, report)
         found = audit(mechanism, samples, failure=failure, report=report)
     if as_json:
         print_json("mechdesign/audit/1", _record(mechanism, found))
@@ -101,7 +99,7 @@ def _facts(mechanism: Mechanism, found: Audit) -> list[tuple[str, str]]:
     facts += [("outside", _told(cell)) for cell in outside[:_CELLS_SHOWN]]
     if len(outside) > _CELLS_SHOWN:
         facts.append(("", f"and {len(outside) - _CELLS_SHOWN} more (see --json)"))
-    fit = "the reports fit what is proved; this is no proof of privacy (see mechdesign verify)"
+    fit = "the reports fit what is proved; this does not prove privacy (see mechdesign verify)"
     facts.append(("verdict", fit if found.consistent else "the reports do NOT fit the mechanism"))
     return facts
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import click
 
-from mechdesign.cli.output import comparison_record, design_record, print_comparison, print_json
+from mechdesign.cli.comparison_output import comparison_record, print_comparison
+from mechdesign.cli.estimation_words import estimation_facts
+from mechdesign.cli.output import design_record, print_json
 from mechdesign.cli.progress import Progress
 from mechdesign.cli.source import Source, source_options, time_limit_option
 from mechdesign.errors import LimitError
@@ -20,6 +22,9 @@ def compare_command(*, source: Source, time_limit: float | None, as_json: bool) 
 
     All three have the same epsilon, and their utility is measured at the same estimate. The input is a problem file, a
     table of counts or a column of data, as for `mechdesign design`.
+
+    With --utility estimation-error, subset selection and the best mechanism for mutual information stand beside them,
+    and the errors are told in respondents: how many times as many each mechanism needs for the same error.
     """
     problem, title = source.problem()
     with Progress() as report:
@@ -31,6 +36,8 @@ def compare_command(*, source: Source, time_limit: float | None, as_json: bool) 
     else:
         click.echo(title)
         print_comparison(comparison)
+        for name, told in estimation_facts(solved):
+            click.echo(f"{name} of this design: {told}")
     return 0 if solved.certified else _uncertified(solved)
 
 
@@ -39,7 +46,7 @@ def _uncertified(solved: Design) -> int:
     why = f" ({solved.stopped})" if solved.stopped else ""
     click.echo(
         f"Error: this design is not certified: the gap {solved.gap:.1e} is not within tol {solved.tol:g}{why}; what "
-        "would do: mechdesign design with another --tol, --bits or --time-limit",
+        "helps: mechdesign design with another --tol, --bits or --time-limit",
         err=True,
     )
     return LimitError.exit_status

@@ -5,14 +5,8 @@ from __future__ import annotations
 import click
 
 from mechdesign.cli import places
-from mechdesign.cli.output import (
-    comparison_record,
-    design_facts,
-    design_record,
-    print_comparison,
-    print_facts,
-    print_json,
-)
+from mechdesign.cli.comparison_output import comparison_record, print_comparison
+from mechdesign.cli.output import design_facts, design_record, print_facts, print_json
 from mechdesign.cli.progress import Progress
 from mechdesign.cli.source import Source, source_options, time_limit_option
 from mechdesign.mechanism.files import check_ending
@@ -25,13 +19,23 @@ from mechdesign.optimize import Design, compare, design
     "-o",
     "--output",
     metavar="FILE",
-    help="Write the mechanism: .json, .npz, or .csv for reading only; - is JSON on standard output.",
+    help="Write the mechanism: .json, .npz, or .csv, which cannot be loaded again; - is JSON on standard output.",
 )
 @click.option(
-    "--bits", type=int, default=48, show_default=True, help="Probabilities are multiples of 2^-BITS, 1 to 52."
+    "--bits", type=int, default=48, show_default=True, help="Probabilities are multiples of 2^-BITS; 1 to 52."
 )
 @click.option(
-    "--tol", type=float, default=GAP, show_default=True, help="Relative gap to the upper bound that counts as optimal."
+    "--tol",
+    type=float,
+    help=f"Relative gap to the bound that counts as optimal. [default: {GAP:g}; for an estimation error 1e-4 from 11 "
+    "symbols on, 0.03 from 17 on]",
+)
+@click.option(
+    "--outputs",
+    type=int,
+    metavar="M",
+    help="For an estimation error: have at most M outputs, at the least loss that a search finds. The loss is said; "
+    "--tol applies to the design without the limit, and the bound holds for any number of outputs.",
 )
 @time_limit_option
 @click.option("--keep-partial", is_flag=True, help="Write the mechanism even if it is not certified as optimal.")
@@ -43,7 +47,8 @@ def design_command(
     source: Source,
     output: str | None,
     bits: int,
-    tol: float,
+    tol: float | None,
+    outputs: int | None,
     time_limit: float | None,
     keep_partial: bool,
     comparing: bool,
@@ -61,7 +66,9 @@ def design_command(
                         --epsilon 1 -o - | mechdesign verify -
 
     The mechanism is written as integers whose guarantee is proved in exact arithmetic; the utility comes
-    with an upper bound that no mechanism with the same guarantee exceeds. An input named - is read from standard
+    with an upper bound that no mechanism with the same guarantee exceeds. With --utility estimation-error the error of
+    frequencies estimated from reports is as small as can be, with a lower bound; for other utilities the summary says
+    what the error is. An input named - is read from standard
     input. With -o - the mechanism goes to standard output, and the summary to standard error.
     """  # noqa: D301 - click's mark for a paragraph that is not wrapped
     if output is not None:
@@ -69,9 +76,9 @@ def design_command(
     standard = places.check([output], source.inputs(), as_json=as_json)
     problem, title = source.problem()
     with Progress() as report:
-        solved = design(problem, tol=tol, bits=bits, title=title, time_limit=time_limit, report=report)
+        solved = design(problem, tol=tol, bits=bits, title=title, time_limit=time_limit, outputs=outputs, report=report)
         comparison = compare(solved, time_limit=time_limit, report=report) if comparing else None
-    written = output is not None and (solved.certified or keep_partial)
+    written = output is not None and (solved.reached or keep_partial)
     if output is not None and written:
         solved.mechanism.save(output)
     if as_json:
@@ -87,14 +94,14 @@ def design_command(
         if comparison is not None:
             click.echo(err=standard)
             print_comparison(comparison, err=standard)
-    return 0 if solved.certified else _uncertified(solved, bits, output, written=written)
+    return 0 if solved.reached else _uncertified(solved, bits, output, written=written)
 
 
 def _uncertified(solved: Design, bits: int, output: str | None, *, written: bool) -> int:
     """Say that the gap is too large, and return the exit status."""
-    would_do = {
+    helps = {
         "time limit": "a larger --time-limit or --tol",
-        "interrupted": "to let it run, or a larger --tol",
+        "interrupted": "more time, or a larger --tol",
         "stalled": "a larger --tol, or more --bits",
         "solver failed": "a slightly different epsilon or radius, or a larger --tol",
         "": f"more --bits than {bits}, a larger --tol, or a smaller epsilon",
@@ -106,7 +113,7 @@ def _uncertified(solved: Design, bits: int, output: str | None, *, written: bool
         else (f"; {output} was written all the same" if written else f"; {output} was not written (see --keep-partial)")
     )
     click.echo(
-        f"Error: the gap {solved.gap:.1e} is not within tol {solved.tol:g}{why}{kept}; what would do: {would_do}",
+        f"Error: the gap {solved.gap:.1e} is not within tol {solved.tol:g}{why}{kept}; what helps: {helps}",
         err=True,
     )
     return 3

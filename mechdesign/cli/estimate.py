@@ -88,8 +88,7 @@ def estimate_command(
         accepted_ending(output, _WRITERS)
     standard = places.check([output], [file, mechanism_file], as_json=as_json)
     with Progress() as report:
-        report("proving the guarantee in exact arithmetic")
-        mechanism = places.load_mechanism(mechanism_file)
+        mechanism = places.load_mechanism(mechanism_file, report)
         with readable(file) as place:
             counts = count_reports(
                 RecordFile(place, column, header=not no_header, show_values=show_values),

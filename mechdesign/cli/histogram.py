@@ -38,12 +38,11 @@ def _group_help() -> str:
 Which one:
 {choices}
 
-COUNTS.csv, FILE or the output is standard input or standard output if it is -; with an output - the facts go to
-standard error. A file that was released before is replaced only with --overwrite: two published releases of the
-same data leak more than one.
+The name - stands for standard input, and as an output for standard output; the facts then go to standard error. A
+file that exists is replaced only with --overwrite: two published releases of the same data leak more than one.
 
-Where float noise is drawn --allow-float-noise is needed: its analysis is for real numbers. --plan says what
-noise a guarantee takes, without any data.
+A mechanism that draws float noise needs --allow-float-noise, because its analysis is for real numbers. --plan
+computes the noise that a guarantee needs, without any data.
 """
 
 
@@ -79,11 +78,11 @@ class Job:
             given = {"a file": self.file, "--data": self.data, "--column": self.column}
             beside = [name for name, value in {**given, "--output": self.output}.items() if value is not None]
             if beside:
-                raise click.UsageError(f"--plan touches no data; leave out {', '.join(beside)}")
+                raise click.UsageError(f"--plan reads no data; leave out {', '.join(beside)}")
         else:
             self._check_source()
             if self.output is None:
-                raise click.UsageError("--output is missing: where the released counts go; or give --plan")
+                raise click.UsageError("--output is missing; give the file of the released counts, or --plan")
         for path, ending in zip(self.outputs, (".csv", ".json"), strict=True):
             if path is not None:
                 accepted_ending(path, [ending])
@@ -108,19 +107,26 @@ _JOB_OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.option(
         "--data",
         metavar="FILE",
-        help="CSV or Parquet of records instead, - from standard input; one column is counted.",
+        help="CSV or Parquet file of records, in place of COUNTS.csv; one column is counted. - reads standard input.",
     ),
-    click.option("--column", metavar="COLUMN", help="Of --data: a name, or an index from 0 with --no-header."),
+    click.option(
+        "--column", metavar="COLUMN", help="The column of --data: a name, or an index from 0 with --no-header."
+    ),
     click.option("--no-header", is_flag=True, help="The CSV file has no line of column names."),
     click.option(
         "-o",
         "--output",
         metavar="OUT.csv",
-        help="Where the released labels and counts go; - is CSV on standard output.",
+        help="The file of the released labels and counts; - is CSV on standard output.",
     ),
     click.option("--record", metavar="R.json", help="Also write the record of the guarantee; it may be published."),
     click.option("--whole", is_flag=True, help="Clip noisy counts at 0 and round them; it costs no privacy."),
-    click.option("--plan", "plan_only", is_flag=True, help="Only say what noise is needed; no data, no --output."),
+    click.option(
+        "--plan",
+        "plan_only",
+        is_flag=True,
+        help="Only compute the noise that is needed; takes no data and no --output.",
+    ),
     click.option(
         "--overwrite",
         is_flag=True,
@@ -130,7 +136,7 @@ _JOB_OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.option("--json", "as_json", is_flag=True, help="Print one JSON object."),
 )
 _FLOAT_NOISE = click.option(
-    "--allow-float-noise", is_flag=True, help="Accept noise drawn as floats, while the analysis is for real numbers."
+    "--allow-float-noise", is_flag=True, help="Accept noise drawn as floats, although the analysis is for real numbers."
 )
 
 

@@ -13,12 +13,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from mechdesign.cli.estimation_words import error_of_frequencies, estimation_facts
 from mechdesign.errors import printable
 from mechdesign.mechanism import Guarantee, Mechanism
-from mechdesign.optimize import Comparison, Design
+from mechdesign.optimize import Design
 from mechdesign.utility import Objective
 
 _NEARLY = 1e-3  # a tolerance above this is not called optimal
+_NO_LOSS = 1e-9  # relative
 _LEAST_WIDTH = 60  # columns of a terminal; where it says fewer, the terminal folds lines, and no text is left out
 show_values_option = click.option(
     "--show-values",
@@ -84,12 +86,15 @@ def design_record(design: Design) -> dict[str, Any]:
         "certified": design.certified,
         "unit": design.unit,
         "utility": design.problem.utility.name,
+        **_workload(design),
         **guarantee_record(mechanism),
         "method": design.method,
         "iterations": design.iterations,
         "columns": design.columns,
         "seconds": design.seconds,
         "stopped": design.stopped or None,
+        "estimation_error": error_of_frequencies(design),
+        **_limit_record(design),
         "closed_form": None
         if form is None
         else {"theorem": form.theorem, "value": form.value, "difference": form.difference, "optimal": form.optimal},
@@ -116,21 +121,51 @@ def design_facts(design: Design, title: str) -> list[tuple[str, str]]:
     facts = [
         ("problem", title),
         *guarantee_facts(mechanism),
+        *_queries(design.problem.utility),
         (design.problem.utility.name, amount(design.value, unit)),
         (bound_in_words(design.problem.utility), f"{amount(design.bound, unit)}, {_gap(design)}, {_verdict(design)}"),
     ]
+    if design.most_outputs is not None:
+        facts.append(("outputs", _limit_in_words(design)))
     if form is not None:
         claim = "optimal" if form.optimal else "feasible"
         facts.append(
             ("closed form", f"{amount(form.value, unit)} ({claim}: {form.theorem}), difference {form.difference:.1e}")
         )
+    facts += estimation_facts(design)
     facts.append(("method", f"{design.method}, {design.columns} columns, {design.seconds:.1f} s"))
     return facts
+
+
+def _workload(design: Design) -> dict[str, Any]:
+    """Return the JSON of the workload; nothing where it is the default or the objective has none."""
+    table = design.problem.utility.workload_table()
+    return {} if table is None else {"workload": table}
+
+
+def _limit_record(design: Design) -> dict[str, Any]:
+    """Return the JSON of a limit of outputs, empty without one."""
+    if design.most_outputs is None:
+        return {}
+    return {"most_outputs": design.most_outputs, "unrestricted_value": design.unrestricted_value}
+
+
+def _limit_in_words(design: Design) -> str:
+    """Return what a limit of outputs cost."""
+    least, outputs = design.unrestricted_value, design.mechanism.numerators.shape[1]
+    loss = 0.0 if least is None else max(0.0, design.value / least - 1)
+    said = "as good as" if loss < _NO_LOSS else f"{100 * loss:.2g} % above"
+    return f"{outputs} of at most {design.most_outputs}, {said} the least found without the limit"
 
 
 def bound_in_words(objective: Objective) -> str:
     """Return the name of the bound of an objective."""
     return objective.bound_name.replace("_", " ")
+
+
+def _queries(objective: Objective) -> list[tuple[str, str]]:
+    """Return what an estimation error is about."""
+    return [] if objective.estimation is None else [("queries", objective.estimation.workload.in_words())]
 
 
 def _gap(design: Design) -> str:
@@ -140,6 +175,8 @@ def _gap(design: Design) -> str:
 
 
 def _verdict(design: Design) -> str:
+    if not design.certified and design.reached:
+        return f"for any number of outputs (without the limit: within {design.tol:g} of it)"
     if not design.certified:
         return f"NOT certified at tol {design.tol:g}"
     return "optimal (certified)" if design.tol <= _NEARLY else f"within {design.tol:g} of the optimum (certified)"
@@ -155,41 +192,3 @@ def guarantee_facts(mechanism: Mechanism) -> list[tuple[str, str]]:
     facts.append(("leakage", f"at most {mechanism.leakage:.15g} nats, proved in exact arithmetic"))
     facts.append(("mechanism", f"{N} inputs, {M} output{'s' if M > 1 else ''}, probabilities over 2^{mechanism.bits}"))
     return facts
-
-
-def comparison_record(comparison: Comparison) -> dict[str, Any]:
-    """Return the JSON of a comparison."""
-    best = comparison.best_ldp
-    return {
-        "value": comparison.design.value,
-        "k_ary_randomized_response": comparison.k_ary_randomized_response,
-        "best_ldp": None if best is None else best.value,
-        f"best_ldp_{comparison.design.problem.utility.bound_name}": None if best is None else best.bound,
-        "best_ldp_certified": None if best is None else best.certified,
-        "best_ldp_missing": comparison.best_ldp_missing or None,
-        "unit": comparison.design.unit,
-    }
-
-
-def print_comparison(comparison: Comparison, *, err: bool = False) -> None:
-    """Print three mechanisms beside each other."""
-    design, best = comparison.design, comparison.best_ldp
-    name = design.problem.utility.name + ("" if design.unit == "1" else f" ({design.unit})")
-    table = Table(title=f"At epsilon = {design.problem.epsilon}", title_justify="left", highlight=False)
-    table.add_column("mechanism", overflow="fold")
-    table.add_column(name, justify="right", overflow="fold")
-    table.add_column("of the design's", justify="right", overflow="fold")
-
-    def row(label: str, value: float | None) -> None:
-        share = "" if value is None or design.value <= 0 else f"{value / design.value:.1%}"
-        table.add_row(Text(label), "not computed" if value is None else f"{value:.6g}", share)
-
-    row("this design" + (" (certified)" if design.certified else " (NOT certified)"), design.value)
-    row(
-        "best LDP mechanism" + (" (certified)" if best is not None and best.certified else ""),
-        None if best is None else best.value,
-    )
-    row("k-ary randomized response", comparison.k_ary_randomized_response)
-    print_rich(table, err=err)
-    if comparison.best_ldp_missing:
-        click.echo(f"best LDP mechanism: {comparison.best_ldp_missing}", err=err)

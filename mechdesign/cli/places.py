@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import click
 
@@ -10,7 +10,7 @@ from mechdesign.data.files import STANDARD, check_absent, check_places
 from mechdesign.data.inputs import readable
 from mechdesign.mechanism import Mechanism
 
-_MOST_BYTES = 1 << 28  # of a mechanism on standard input; files of mechanisms are shorter
+_MOST_BYTES = 1 << 28  # of a mechanism on standard input; mechanism files are shorter
 
 
 def check(
@@ -35,7 +35,8 @@ def check(
     return standard
 
 
-def load_mechanism(path: str) -> Mechanism:
-    """Read a mechanism from a file, or from standard input for ``-``, and prove its guarantee again."""
+def load_mechanism(path: str, report: Callable[[str], None]) -> Mechanism:
+    """Say that a mechanism is proved; read it from a file, or standard input for ``-``, and prove it again."""
+    report("proving the guarantee in exact arithmetic")
     with readable(path, _MOST_BYTES) as place:
         return Mechanism.load(place)

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from typing import Any
 
 import click
 
 from mechdesign.cli import places
 from mechdesign.cli.output import print_facts, print_json
+from mechdesign.cli.plan_reports import WANTED, ReportOptions, run_plan_reports
+from mechdesign.cli.source import Source, source_options, time_limit_option
 from mechdesign.data.files import accepted_ending, write_atomically
 from mechdesign.planning import Plan, plan
 from mechdesign.report.drawing import ENDINGS, picture
@@ -22,8 +26,16 @@ _BETTER = (
 _MORE = "more --samples, a smaller --epsilon, or a larger"
 
 
-@click.command("plan", short_help="Compute samples, epsilon, epsilon' or delta from the others.")
-@click.option("--categories", type=int, required=True, metavar="N", help="Number of categories, at least 2.")
+_OWN = ("epsilon", "samples", "delta")
+
+
+def _source(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options of a problem but for those that it has itself."""
+    return source_options(command, _OWN)
+
+
+@click.command("plan", short_help="Compute samples, epsilon, epsilon' or delta; or how many reports are enough.")
+@click.option("--categories", type=int, metavar="N", help="Number of categories, at least 2.")
 @click.option("--samples", type=int, metavar="n", help="Independent samples behind the estimate.")
 @click.option("--epsilon", metavar="E", help='Epsilon of the design, at the estimate: nats, or "log(9/8)".')
 @click.option(
@@ -36,16 +48,37 @@ _MORE = "more --samples, a smaller --epsilon, or a larger"
 @click.option(
     "--plot", metavar="FILE", help="Also draw the trade-off: .png, .svg or .pdf; - is PNG on standard output."
 )
+@click.option(
+    "--reports",
+    is_flag=False,
+    flag_value=WANTED,
+    metavar="[n]",
+    help="Plan how many reports are enough for --standard-error or --interval; with a number, which errors they leave.",
+)
+@click.option(
+    "--standard-error", metavar="S", help="With --reports: the standard error of an estimated frequency, such as 0.01."
+)
+@click.option("--interval", metavar="H", help="With --reports: half the width of a confidence interval of a frequency.")
+@click.option(
+    "--confidence", type=float, metavar="C", help="With --reports: the confidence of intervals. [default: 0.95]"
+)
+@click.option(
+    "--mechanism",
+    "mechanism_file",
+    metavar="M.json",
+    help="With --reports: plan for this mechanism; or give a problem.",
+)
+@time_limit_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@_source
 def plan_command(
     *,
-    categories: int,
-    samples: int | None,
-    epsilon: str | None,
+    source: Source,
+    categories: int | None,
     guaranteed: str | None,
-    delta: str | None,
     plot: str | None,
     as_json: bool,
+    **rest: Any,
 ) -> None:
     """Relate samples, epsilon, epsilon' and delta: give three of them, and the fourth is computed.
 
@@ -60,7 +93,27 @@ def plan_command(
 
     Another design makes better use of the samples: `mechdesign design` with --epsilon E' and --delta D designs for
     every distribution near the estimate. It gives the same guarantee and never less utility.
+
+    With --reports the command plans a collection instead: how many reports, one for each respondent, are enough for a
+    standard error or an interval of each estimated frequency, with a mechanism file or the design for a problem, and
+    with the best mechanism under local differential privacy (LDP), subset selection and randomized response; or, with a
+    number, which errors that many reports leave. A problem is given as for `mechdesign design`; with --counts or --data
+    its --utility is estimation-error unless another one is named.
+
+    \b
+      mechdesign plan problems/adult-race.toml --reports --standard-error 0.01
+      mechdesign plan --mechanism education.json --reports --interval 0.02 --confidence 0.9
+      mechdesign plan --counts counts.csv --epsilon 1 --delta 1e-9 --reports 10000
     """  # noqa: D301 - click's mark for a paragraph that is not wrapped
+    options = ReportOptions(**rest)
+    if options.reports is not None:
+        _refuse({"--categories": categories, "--guaranteed-epsilon": guaranteed, "--plot": plot}, "--reports")
+        run_plan_reports(options, source, as_json=as_json)
+        return
+    _check_no_reports(options, source)
+    if categories is None:
+        raise click.UsageError("Missing option '--categories'.", click.get_current_context())
+    samples, epsilon, delta = source.samples, source.epsilon, source.delta
     given = {"--samples": samples, "--epsilon": epsilon, "--guaranteed-epsilon": guaranteed, "--delta": delta}
     named = [name for name, value in given.items() if value is not None]
     if len(named) != 3:
@@ -76,6 +129,21 @@ def plan_command(
         return
     facts = _facts(found, {"epsilon": epsilon, "guaranteed_epsilon": guaranteed, "delta": delta})
     print_facts([*facts, ("written", plot)] if plot is not None else facts, err=standard)
+
+
+def _refuse(options: dict[str, object], beside: str) -> None:
+    """Refuse options that are given beside one that has another meaning of the command."""
+    named = [name for name, value in options.items() if value is not None]
+    if named:
+        raise click.UsageError(f"{', '.join(named)}: not accepted beside {beside}; leave it out")
+
+
+def _check_no_reports(options: ReportOptions, source: Source) -> None:
+    """Refuse options that need ``--reports``."""
+    own = {f"--{name}" for name in _OWN}
+    named = [*options.given(), *(option for option in source.given() if option not in own)]
+    if named:
+        raise click.UsageError(f"{', '.join(named)}: only with --reports, which plans a collection of reports")
 
 
 def _record(found: Plan) -> dict[str, object]:
@@ -115,7 +183,8 @@ def _facts(found: Plan, given: dict[str, str | None]) -> list[tuple[str, str]]:
         facts.append((name.replace("_", " "), shown[name] + said))
     if found.radius is not None:
         radius = _rounded(found.radius, ROUND_CEILING)
-        facts.append(("radius", f"{radius}: l1 distance within which the true distribution is, but for delta"))
+        meaning = "l1 distance from the estimate to the true distribution, at most, except with probability delta"
+        facts.append(("radius", f"{radius}: {meaning}"))
     return [*facts, ("verdict", _verdict(found)), ("better", _BETTER)]
 
 

@@ -9,13 +9,15 @@ from mechdesign.cli.output import guarantee_record, print_facts, print_json, pro
 from mechdesign.cli.progress import Progress
 from mechdesign.data.files import accepted_ending
 from mechdesign.data.inputs import readable
-from mechdesign.deploy.stream import ENDINGS, RecordFile, privatize_file
+from mechdesign.deploy.stream import ENDINGS, RecordFile, ReportFile, privatize_file
 
 
 @click.command("privatize", short_help="Replace a column of records by private reports.")
 @click.argument("file", metavar="FILE")
 @click.option("--column", metavar="COLUMN", required=True, help="A name, or an index from 0 with --no-header.")
-@click.option("--mechanism", "mechanism_file", metavar="M.json", required=True, help="A mechanism, proved before use.")
+@click.option(
+    "--mechanism", "mechanism_file", metavar="M.json", required=True, help="The mechanism; it is proved again first."
+)
 @click.option(
     "-o",
     "--output",
@@ -31,8 +33,8 @@ from mechdesign.deploy.stream import ENDINGS, RecordFile, privatize_file
     help="Also copy this column; may be repeated. A copied column can undo the privacy: the guarantee covers the "
     "report alone. An index column of pandas (__index_level_0__) is copied as any other.",
 )
-@click.option("--unknown", metavar="LABEL", help="Take values outside the alphabet for this input.")
-@click.option("--missing", metavar="LABEL", help="Take missing values (nulls, empty fields) for this input.")
+@click.option("--unknown", metavar="LABEL", help="Replace values outside the alphabet by this input.")
+@click.option("--missing", metavar="LABEL", help="Replace missing values (nulls, empty fields) by this input.")
 @click.option("--overwrite", is_flag=True, help="Replace OUT if it exists. Two published runs leak more than one.")
 @show_values_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
@@ -63,28 +65,25 @@ def privatize_command(
 
     Reports are drawn exactly from the proved integers with the operating system's secure randomness, one for
     each record, in the same order; all other columns are dropped. The alphabet is the mechanism's: a value
-    outside it is an error, unless --unknown names the input that replaces it. The guarantee then holds if the
-    distribution of the changed records is one that it covers. Each run draws new reports, and publishing two
-    runs leaks more than one; so a file that exists is replaced only with --overwrite.
+    outside it is an error, unless --unknown names the input that replaces it. The guarantee then holds if it covers
+    the distribution of the records after the replacement. Each run draws new reports, and publishing two runs leaks
+    more than one; so a file that exists is replaced only with --overwrite.
 
-    FILE or the mechanism may be -, for standard input, which is copied to the folder for temporary files while the
-    command runs. With -o - the summary goes to standard error. An output file is written whole or not at all; standard
+    FILE or the mechanism may be -, for standard input, which is kept in a temporary file while the command runs. With
+    -o - the summary goes to standard error. An output file is written whole or not at all; standard
     output may be incomplete if the exit status is not 0.
     """  # noqa: D301 - click's mark for a paragraph that is not wrapped
     accepted_ending(output, ENDINGS)
     standard = places.check([output], [file, mechanism_file], as_json=as_json, overwrite=overwrite)
     with Progress() as report:
-        report("proving the guarantee in exact arithmetic")
-        mechanism = places.load_mechanism(mechanism_file)
+        mechanism = places.load_mechanism(mechanism_file, report)
         with readable(file) as place:
             done = privatize_file(
                 RecordFile(place, column, header=not no_header, show_values=show_values),
-                output,
+                ReportFile(output, keep, overwrite),
                 mechanism,
-                keep=keep,
                 unknown=unknown,
                 missing=missing,
-                overwrite=overwrite,
                 report=report,
             )
     if as_json:
@@ -100,5 +99,5 @@ def privatize_command(
         ("written", "standard output" if standard else output),
     ]
     if keep:
-        facts.append(("kept", f"{', '.join(keep)}: the guarantee does not cover what these tell of the record"))
+        facts.append(("kept", f"{', '.join(keep)}: the guarantee does not cover what these tell about the record"))
     print_facts(facts, err=standard)

@@ -14,11 +14,10 @@ _PAUSE = 5.0
 
 
 class Progress:
-    """A context manager whose value is called with one line for each longer step.
+    """A context manager that shows the steps of a command: it is called with one line of text for each longer step.
 
-    On a terminal a spinner shows the step at hand; elsewhere each step is a line, and one
-    that repeats itself with other numbers a line every few seconds. A command that takes less
-    than a second shows nothing.
+    On a terminal a spinner shows the current step. Elsewhere each step is printed as a line; a step that differs from
+    the last only in its numbers is printed every few seconds. A command that takes less than a second shows nothing.
     """
 
     def __init__(self) -> None:
@@ -36,7 +35,7 @@ class Progress:
         return self
 
     def __call__(self, step: str) -> None:
-        """Tell that a step begins."""
+        """Say that a step begins."""
         self._step = step
         if time.monotonic() - self._started >= _PATIENCE:
             self._show()
@@ -54,7 +53,7 @@ class Progress:
                 self._status.update(self._step)
 
     def _print_line(self) -> None:
-        """Print a step; one that is like the last, up to its numbers after a colon, only now and then."""
+        """Print a step; if it equals the last up to the colon, only every few seconds."""
         now, kind = time.monotonic(), self._step.partition(":")[0]
         if kind != self._printed_kind or now - self._printed_at >= _PAUSE:
             self._console.print(f"{now - self._started:6.1f} s  {self._step}")

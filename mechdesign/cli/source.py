@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from mechdesign.data.inputs import readable
 from mechdesign.errors import InputError, printable
 from mechdesign.problem import DesignProblem
 from mechdesign.uncertainty import L1Ball
-from mechdesign.utility import utility_by_name, utility_names
+from mechdesign.utility import Objective, Workload, utility_by_name, utility_names
 
 _LONGEST_TITLE = 1_000
 _CSV_OPTIONS = "give counts with --counts FILE, and records with --data FILE --column COLUMN"
@@ -35,11 +35,19 @@ class Source:
     radius: str | None
     samples: int | None
     utility: str | None
+    workload: str | None
     show_values: bool
 
     def inputs(self) -> list[str]:
         """Return the files that are read."""
         return [path for path in (self.problem_file, self.counts, self.data) if path is not None]
+
+    def given(self) -> list[str]:
+        """Return the options of a problem that are given, as they are written."""
+        names = {field.name: f"--{field.name.replace('_', '-')}" for field in fields(self)}
+        names["problem_file"] = "PROBLEM.toml"
+        del names["show_values"]  # which describes messages
+        return [option for name, option in names.items() if getattr(self, name) not in {None, False}]
 
     def problem(self) -> tuple[DesignProblem, str]:
         """Return the problem and its title."""
@@ -49,6 +57,7 @@ class Source:
             return self._from_problem_file(self.problem_file)
         if self.epsilon is None:
             raise click.UsageError("--counts and --data need --epsilon, the privacy parameter in nats")
+        utility = self._utility()
         if self.data is not None:
             if self.column is None:
                 raise click.UsageError("--data needs --column, a name (or an index from 0 with --no-header)")
@@ -65,10 +74,15 @@ class Source:
             ball = L1Ball.from_counts(counts, delta=self.delta, radius=self.radius, samples=self.samples)
         except InputError as error:
             raise InputError(f"{title}: {error}") from None
-        return DesignProblem(ball, self.epsilon, utility_by_name(self.utility or utility_names()[0])), _printable(title)
+        return DesignProblem(ball, self.epsilon, utility), _printable(title)
+
+    def _utility(self) -> Objective:
+        """Return the objective that the options name."""
+        name = self.utility or utility_names()[0]
+        return utility_by_name(name, workload=None if self.workload is None else Workload.from_text(self.workload))
 
     def _from_problem_file(self, path: str) -> tuple[DesignProblem, str]:
-        others = ("column", "epsilon", "delta", "radius", "samples", "utility")
+        others = ("column", "epsilon", "delta", "radius", "samples", "utility", "workload")
         beside = [f"--{name}" for name in others if getattr(self, name) is not None]
         if self.no_header:
             beside.append("--no-header")
@@ -85,7 +99,8 @@ class Source:
         return file.problem, file.title
 
 
-_UTILITIES = f"The utility to maximise: {', '.join(utility_names(with_matrix=False))}. [default: {utility_names()[0]}]"
+_NAMES = utility_names(with_matrix=False)
+_UTILITIES = f"The utility to maximise, or the error to minimise: {', '.join(_NAMES)}. [default: {_NAMES[0]}]"
 
 
 def _printable(title: str) -> str:
@@ -109,18 +124,29 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.option("--no-header", is_flag=True, help="The CSV file has no line of column names."),
     click.option("--epsilon", metavar="E", help='Privacy parameter in nats: a decimal, or "log(9/8)".'),
     click.option(
-        "--delta", metavar="D", help="Probability in [0, 1) that the true distribution is further than the radius."
+        "--delta",
+        metavar="D",
+        help="Probability in [0, 1) that the true distribution is further from the estimate than the radius.",
     ),
     click.option(
         "--radius",
         metavar="R",
-        help="l1 radius in [0, 2], instead of --delta. Without both it is 0, a known distribution.",
+        help="l1 radius in [0, 2], instead of --delta. Without either it is 0: the distribution is known.",
     ),
     click.option(
-        "--samples", metavar="N", type=int, help="Sample size behind --delta, if not the total of the counts."
+        "--samples",
+        metavar="N",
+        type=int,
+        help="Number of samples behind the estimate, for --delta; the total of the counts by default.",
     ),
     show_values_option,
     click.option("--utility", metavar="NAME", help=_UTILITIES),
+    click.option(
+        "--workload",
+        metavar="QUERIES",
+        help="What --utility estimation-error is about: frequencies, prefix (cumulative), marginals=2x3, symbols=a,b, "
+        "weights=1,2 or scores=1,2 (their mean); by label weights=a:1,b:2. [default: frequencies]",
+    ),
 )
 
 
@@ -132,8 +158,11 @@ time_limit_option = click.option(
 )
 
 
-def source_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the options of `Source`, which it receives as one object named ``source``."""
+def source_options(command: Callable[..., Any], own: Collection[str] = ()) -> Callable[..., Any]:
+    """Give a command the options of `Source`, which it receives as one object named ``source``.
+
+    A command that declares some of these options on its ``own`` names them.
+    """
 
     def wrapped(**values: Any) -> Any:
         names = Source.__dataclass_fields__
@@ -144,4 +173,6 @@ def source_options(command: Callable[..., Any]) -> Callable[..., Any]:
     decorated: Callable[..., Any] = wrapped
     for option in reversed(_OPTIONS):
         decorated = option(decorated)
+    parameters: list[click.Parameter] = getattr(decorated, "__click_params__", [])
+    parameters[:] = [parameter for parameter in parameters if parameter.name not in own]
     return decorated

@@ -33,7 +33,7 @@ def status_of(arguments: Sequence[str] | None) -> int:
     except SystemExit as left:
         if left.code != 1:
             raise
-        return 0  # so click and rich leave when the reader of standard output went away
+        return 0  # click and rich exit with 1 when the reader of standard output went away
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the outermost frame: internal errors have a status
         message, status = _answer(error)
         click.echo(f"Error: {message}", err=True)

@@ -63,7 +63,7 @@ class _Escaping(io.TextIOWrapper):
 
 
 class _EscapingError(_Escaping):
-    """Standard error. If it cannot be written there is no place for a message, and only the exit status remains."""
+    """Standard error. If writing to it fails, a message cannot be shown, and only the exit status remains."""
 
     def failed(self, error: OSError) -> None:
         """Say nothing."""
@@ -91,14 +91,14 @@ def standard_streams() -> Iterator[None]:
         sys.stdout, sys.stderr = before
         for stream in ours:
             if stream is not None:
-                stream.detach()  # whose end would otherwise close the stream below
+                stream.detach()  # otherwise the stream below would be closed with it
 
 
 _KINDS: tuple[type[_Escaping], type[_Escaping]] = (_Escaping, _EscapingError)
 
 
 def _has_bytes(stream: TextIO | None) -> bool:
-    """Return whether a stream is open and stands over bytes; one that is closed is None."""
+    """Return whether a stream is open and writes to a stream of bytes; a closed stream is None."""
     return stream is not None and isinstance(stream, io.TextIOWrapper)
 
 

@@ -30,8 +30,7 @@ def verify_command(file: str, guarantee_only: bool, as_json: bool) -> None:
     claimed = "guarantee"
     try:
         with Progress() as report:
-            report("proving the guarantee in exact arithmetic")
-            mechanism = load_mechanism(file)
+            mechanism = load_mechanism(file, report)
             found = None
             if not guarantee_only:
                 claimed = "optimality"

@@ -1,9 +1,10 @@
-"""The numbers that describe samples, priors and noise, checked: sizes, probabilities of failure, radii, scales."""
+"""What callers give, checked: classes of objects, sizes, probabilities of failure, radii, scales of noise."""
 
 from __future__ import annotations
 
 import operator
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,6 +17,27 @@ from mechdesign.numerics.outward import Interval
 
 MOST_SAMPLES = 10**15
 """Larger sizes are refused: floats would not hold them exactly."""
+
+
+def check_kind(value: object, kind: type[Any], name: str, wanted: str) -> None:
+    """Refuse an object that is not of a class.
+
+    Parameters
+    ----------
+    value : object
+        What a caller gave.
+    kind : type
+        The class; subclasses are accepted.
+    name, wanted : str
+        What the object is to the caller, and what to give instead, for the message.
+
+    Raises
+    ------
+    InputError
+        If it is something else.
+    """
+    if not isinstance(value, kind):
+        raise InputError(f"{name} is {shorten(value)}; give {wanted}")
 
 
 def whole_number(value: object, name: str, least: int) -> int:

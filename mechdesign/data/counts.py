@@ -103,7 +103,7 @@ def tally(
     found: Counter[str] = Counter()
     among = None if known is None else frozenset(known)
     for index, record in enumerate(records):
-        label = _label_of(record, f"records[{index}]", show_values=show_values)
+        label = _label_of(record, "records[{}]", index, show_values=show_values)
         if among is not None and label not in among:
             raise InputError(
                 f"records[{index}] is not among the {len(among)} labels given{_shown(record, show_values)}; add it to "
@@ -117,11 +117,15 @@ def _by_falling_count(found: Counter[str]) -> dict[str, int]:
     return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
 
 
-def _label_of(value: object, where: str, *, show_values: bool) -> str:
-    """Return a value as a label; the message that refuses it prints it only with ``show_values``."""
+def _label_of(value: object, place: str, *parts: object, show_values: bool) -> str:
+    """Return a value as a label; the message that refuses it prints it only with ``show_values``.
+
+    The place, a format, is filled with its parts only for a message, since that would take as long as the checks.
+    """
     try:
         return canonical_label(value)
     except InputError as error:
+        where = place.format(*parts)
         if show_values:
             raise InputError(f"{where}: {error}") from None
     if isinstance(value, str) and not value:
@@ -160,7 +164,7 @@ def read_counts(path: str | os.PathLike[str], *, header: bool = True, show_value
     counts: dict[str, int] = {}
     is_header = header
     for line, (label, text) in _pairs(path, show_values=show_values):
-        where, count = f"{path}, line {line}", _whole_number(text)
+        count = _whole_number(text)
         if is_header:
             if count is not None:
                 raise InputError(
@@ -171,12 +175,14 @@ def read_counts(path: str | os.PathLike[str], *, header: bool = True, show_value
             continue
         if count is None:
             raise InputError(
-                f"{where}: the second field is not a count{_shown(text, show_values)}; accepted: a whole number, 0 or "
-                "more, without separators or decimals"
+                f"{path}, line {line}: the second field is not a count{_shown(text, show_values)}; accepted: a whole "
+                "number, 0 or more, without separators or decimals"
             )
-        known = _label_of(label, f"{where}: the first field", show_values=show_values)
+        known = _label_of(label, "{}, line {}: the first field", path, line, show_values=show_values)
         if known in counts:
-            raise InputError(f"{where}: the label occurs twice{_shown(label, show_values)}; labels must differ")
+            raise InputError(
+                f"{path}, line {line}: the label occurs twice{_shown(label, show_values)}; labels must differ"
+            )
         counts[known] = count
     if not counts:
         raise InputError(f"{path} has no counts; give a line for each label, with its count")
@@ -240,7 +246,7 @@ def count_column(
 def _refuse_record(value: object, where: str, *, show_values: bool) -> None:
     if value is None or value == "":
         raise InputError(f"{where} is missing; give missing values a label, such as ?")
-    _label_of(value, where, show_values=show_values)
+    _label_of(value, "{}", where, show_values=show_values)
 
 
 def _whole_number(text: str) -> int | None:

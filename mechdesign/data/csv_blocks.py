@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,8 +50,7 @@ Signs = NDArray[np.uint8]
 Words = NDArray[np.uint64]
 
 
-@dataclass(frozen=True)
-class Record:
+class Record(NamedTuple):
     """A record, with its place in a block.
 
     Attributes
@@ -121,20 +120,29 @@ class Block:
         if "\0" in text:
             raise _malformed(self.source, line + text.count("\n", 0, text.index("\0")), "a NUL character")
         while start < len(text):
-            fields, position, separator = [], start, ","
-            while separator == ",":
-                field = _FIELD.match(text, position)
-                end = None if field is None else _END.match(text, field.end())
-                if field is None or end is None:
-                    at = position if field is None else field.end()
-                    raise _malformed(self.source, line + text.count("\n", start, at), _flaw(text, position, at))
-                quoted, plain = field.groups()
-                fields.append((plain if quoted is None else quoted.replace('""', '"')).strip())
-                position, separator = end.end(), end.group()
-            is_empty = text.startswith(("\n", "\r\n"), start)
-            yield Record(line, [] if is_empty else fields, position)
-            line += text.count("\n", start, position)
-            start = position
+            end = text.find("\n", start) + 1 or len(text)
+            row = text[start:end]
+            if '"' in row or ("\r" in row and "\r" in row.removesuffix("\r\n")):
+                fields, end = self._fields(text, start, line)
+            else:  # the sign by sign reading of most records would take four times as long
+                fields = [] if row in {"\n", "\r\n"} else list(map(str.strip, row.split(",")))
+            yield Record(line, fields, end)
+            line += text.count("\n", start, end)
+            start = end
+
+    def _fields(self, text: str, start: int, line: int) -> tuple[list[str], int]:
+        """Return the fields of the record that begins at ``start`` and is not an empty line, and where it ends."""
+        fields, position, separator = [], start, ","
+        while separator == ",":
+            field = _FIELD.match(text, position)
+            end = None if field is None else _END.match(text, field.end())
+            if field is None or end is None:
+                at = position if field is None else field.end()
+                raise _malformed(self.source, line + text.count("\n", start, at), _flaw(text, position, at))
+            quoted, plain = field.groups()
+            fields.append((plain if quoted is None else quoted.replace('""', '"')).strip())
+            position, separator = end.end(), end.group()
+        return fields, position
 
 
 def blocks(path: str | os.PathLike[str], size: int = BLOCK_BYTES) -> Iterator[Block]:

@@ -103,14 +103,16 @@ def order(given: Labels | None, wanted: Sequence[str] | None, name: str) -> list
     if isinstance(given, Numbers):
         if tuple(given) != tuple(wanted) and set(given) == set(wanted):
             raise InputError(
-                f"{name} are numbered from 0, and the labels are these numbers in another order ({_some(wanted)}), so "
-                "that they may be labels or positions; give the labels as text, or values without an index"
+                f"{name} are numbered from 0, and the labels are these numbers in another order "
+                f"({some_labels(wanted)}), so that they may be labels or positions; give the labels as text, or values "
+                "without an index"
             )
         return None
     places = {label: place for place, label in enumerate(given)}
     if set(places) != set(wanted):
         raise InputError(
-            f"{name}: the labels are {_some(given)}; accepted: {_some(wanted)}, in any order, or values without labels"
+            f"{name}: the labels are {some_labels(given)}; accepted: {some_labels(wanted)}, in any order, or values "
+            "without labels"
         )
     return [places[label] for label in wanted]
 
@@ -204,6 +206,13 @@ def _labels(values: list[Any], name: str) -> Labels:
         raise InputError(f"{name}: {error}") from None
 
 
-def _some(labels: Sequence[str]) -> str:
+def some_labels(labels: Sequence[str]) -> str:
+    """Return the first labels for a message, and how many more there are.
+
+    Examples
+    --------
+    >>> some_labels(["a", "b"])
+    "'a', 'b'"
+    """
     more = f" and {len(labels) - _SHOWN} more" if len(labels) > _SHOWN else ""
     return ", ".join(shorten(label, 40) for label in labels[:_SHOWN]) + more

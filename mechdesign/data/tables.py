@@ -16,6 +16,8 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from mechdesign.data.csv_blocks import BLOCK_BYTES, HEADER_BYTES, WHITE_SPACE, Block, Record, blocks, field_count_error
 from mechdesign.data.reading import check_regular
 from mechdesign.errors import InputError, shorten
@@ -213,13 +215,23 @@ def _first_record(
 def _batch(block: Block, width: int, places: Sequence[int]) -> Any:
     """Return some columns of a block, as text without white space around it."""
     import pyarrow as pa
-    import pyarrow.compute as pc
 
     if block.is_simple() and (table := _parsed(block, width, places)) is not None:
-        columns = [pc.utf8_trim(column.combine_chunks(), characters=WHITE_SPACE) for column in table.columns]
+        columns = [_trimmed(column.combine_chunks()) for column in table.columns]
     else:
         columns = [pa.array(texts, pa.string()) for texts in _read_by_definition(block, width, places)]
     return pa.record_batch(columns, [f"f{place}" for place in places])
+
+
+def _trimmed(texts: Any) -> Any:
+    """Return texts without white space around them; as they are if none of their bytes can belong to white space."""
+    import pyarrow.compute as pc
+
+    _, _, signs = texts.buffers()
+    # Of the bytes in UTF-8, those from 33 to 126 are printable characters of ASCII; 0 to 32 hold its white space.
+    if signs is None or (np.frombuffer(signs, np.uint8) - np.uint8(33) <= 126 - 33).all():
+        return texts
+    return pc.utf8_trim(texts, characters=WHITE_SPACE)
 
 
 def _parsed(block: Block, width: int, places: Sequence[int]) -> Any:

@@ -2,12 +2,13 @@
 
 from mechdesign.deploy.audit import Audit, audit, audit_counts
 from mechdesign.deploy.frequency import FrequencyEstimate, estimate_frequencies
-from mechdesign.deploy.stream import RecordFile, count_reports, privatize_file
+from mechdesign.deploy.stream import RecordFile, ReportFile, count_reports, privatize_file
 
 __all__ = [
     "Audit",
     "FrequencyEstimate",
     "RecordFile",
+    "ReportFile",
     "audit",
     "audit_counts",
     "count_reports",

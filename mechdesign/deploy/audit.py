@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mechdesign.data.checks import checked_samples
+from mechdesign.data.checks import check_kind, checked_samples
 from mechdesign.errors import GuaranteeError, InputError, shorten
 from mechdesign.mechanism import Mechanism
 from mechdesign.numerics.arrays import frozen, number_array
@@ -161,7 +161,8 @@ def audit(
     >>> audit(warner, 100_000, sampler=lambda codes: codes).consistent
     False
     """
-    N, M = _checked_mechanism(mechanism).numerators.shape
+    _check_mechanism(mechanism)
+    N, M = mechanism.numerators.shape
     drawn = checked_samples(samples)
     if not N <= drawn <= _MOST_SAMPLES:
         raise InputError(f"samples is {drawn}; accepted: {N} to 10^10, at least one for each input")
@@ -216,7 +217,8 @@ def audit_counts(mechanism: Mechanism, counts: ArrayLike, *, failure: object = 1
     >>> audit_counts(warner, [[77_000, 23_000], [25_000, 75_000]]).outside
     (('x1', 'y1'), ('x1', 'y2'))
     """
-    shape = _checked_mechanism(mechanism).numerators.shape
+    _check_mechanism(mechanism)
+    shape = mechanism.numerators.shape
     seen = number_array(counts, "the table of counts", f"integers of shape {shape}")
     if seen.dtype.kind not in "iu" or seen.shape != shape:
         raise InputError(f"the counts are {seen.dtype} of shape {seen.shape}; accepted: integers of shape {shape}")
@@ -310,10 +312,8 @@ def shown_leakage(mechanism: Mechanism, lower: Floats, upper: Floats) -> tuple[F
     return np.maximum(np.log(ratios), 0.0), lower.argmax(axis=0)
 
 
-def _checked_mechanism(mechanism: object) -> Mechanism:
-    if not isinstance(mechanism, Mechanism):
-        raise InputError(f"the mechanism is {shorten(mechanism)}; give a Mechanism, such as Mechanism.load(path)")
-    return mechanism
+def _check_mechanism(mechanism: object) -> None:
+    check_kind(mechanism, Mechanism, "the mechanism", "a Mechanism, such as Mechanism.load(path)")
 
 
 def _checked_reports(reports: Any, size: int, outputs: int) -> Codes:

@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 
 from mechdesign.errors import SolverError
 from mechdesign.numerics.arrays import Floats
+from mechdesign.numerics.highs import successive_solver
 from mechdesign.numerics.tolerances import RANK, SOLVER
 
 _INVISIBLE = 1e-6  # an entry of a null vector below this counts as 0; null vectors have errors of about RANK
 _NUDGE = 1e-7  # of frequencies into the interior of the simplex
 _LARGEST_PROGRAM = 200  # categories, beyond which two linear programs for each take minutes
-_PRIMAL = 4  # as HiGHS numbers its simplex methods
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,16 +199,7 @@ class _Program:
 
         size = len(theta)
         self._basis, self._indices = basis, np.arange(size, dtype=np.int32)
-        self._highs = highspy.Highs()
-        options = {
-            "output_flag": False,
-            "presolve": "off",  # presolve would discard the basis
-            "simplex_strategy": _PRIMAL,  # primal: another objective keeps the basis feasible
-            "primal_feasibility_tolerance": SOLVER,
-            "dual_feasibility_tolerance": SOLVER,
-        }
-        for name, setting in options.items():
-            self._highs.setOptionValue(name, setting)
+        self._highs = successive_solver()  # another objective keeps the basis feasible
         self._highs.addVars(size, np.zeros(size), np.full(size, np.inf))
         for row in basis.T:
             value = float(row @ theta)

@@ -81,37 +81,63 @@ class RecordFile:
             before += batch.num_rows
 
 
-def privatize_file(  # noqa: PLR0913 - the files, the mechanism, and the treatment of records
-    records: RecordFile,
-    output: str | os.PathLike[str],
-    mechanism: Mechanism,
-    *,
-    keep: Sequence[str] = (),
-    unknown: str | None = None,
-    missing: str | None = None,
-    overwrite: bool = False,
-    rng: np.random.Generator | None = None,
-    report: Report | None = None,
-) -> int:
-    r"""Replace a column of records by reports, and write it to another file.
+@dataclass(frozen=True)
+class ReportFile:
+    """A file to which reports are written.
 
-    The file is read in batches, so files of any size fit into memory; the output is either complete or absent.
-
-    Parameters
+    Attributes
     ----------
-    records : RecordFile
-        The source and its column, which holds labels of the mechanism's inputs.
-    output : path
+    path : path
         ``.csv`` or ``.parquet``. It has a header if the source has one. ``-`` is CSV on standard output, where an
         error may leave a part.
-    mechanism : Mechanism
-        Its inputs are the alphabet.
     keep : sequence of str
         Other columns to be copied. All remaining columns are dropped, and so are the metadata of columns. An index of
         pandas (``__index_level_0__``) is copied as it is. **What is kept can undo the privacy**: the guarantee holds
         for the report alone, not for the report together with columns that depend on the record.
     overwrite : bool
-        Whether an existing output is replaced. Each run draws new reports, and two published runs leak more than one.
+        Whether an existing file is replaced. Each run draws new reports, and two published runs leak more than one.
+    """
+
+    path: str | os.PathLike[str]
+    keep: Sequence[str] = ()
+    overwrite: bool = False
+
+    @classmethod
+    def of(cls, output: ReportFile | str | os.PathLike[str]) -> ReportFile:
+        """Return the file itself, or for a path a file with no other columns, which replaces nothing."""
+        return output if isinstance(output, ReportFile) else cls(output)
+
+    def checked_ending(self, source: str | os.PathLike[str]) -> str:
+        """Return the ending of the path, after checking that the file may be written and is not the source."""
+        ending = accepted_ending(self.path, ENDINGS)
+        check_places([self.path], [source])
+        if not self.overwrite:
+            check_absent(self.path, "allow it (overwrite=True)")
+        return ending
+
+
+def privatize_file(
+    records: RecordFile,
+    output: ReportFile | str | os.PathLike[str],
+    mechanism: Mechanism,
+    *,
+    unknown: str | None = None,
+    missing: str | None = None,
+    rng: np.random.Generator | None = None,
+    report: Report | None = None,
+) -> int:
+    r"""Replace a column of records by reports, and write it to another file.
+
+    The file is read in batches, so that files of any size fit into memory. The output is either complete or absent.
+
+    Parameters
+    ----------
+    records : RecordFile
+        The source and its column, which holds labels of the mechanism's inputs.
+    output : ReportFile or path
+        Where the reports go. A path stands for a `ReportFile` that copies no other column and replaces no file.
+    mechanism : Mechanism
+        Its inputs are the alphabet.
     unknown, missing, rng
         As in `Mechanism.privatize`.
     report : callable, optional
@@ -143,18 +169,15 @@ def privatize_file(  # noqa: PLR0913 - the files, the mechanism, and the treatme
     """
     import pyarrow as pa
 
-    source = records.path
-    ending = accepted_ending(output, ENDINGS)
-    check_places([output], [source])
-    if not overwrite:
-        check_absent(output, "allow it (overwrite=True)")
+    target = ReportFile.of(output)
+    ending = target.checked_ending(records.path)
     alphabet = Alphabet(mechanism.inputs, unknown, missing)
     random = random_bytes(rng)
-    columns = records.open(*keep)
+    columns = records.open(*target.keep)
     labels = pa.array(mechanism.outputs, type=pa.string())
     done = 0
     with (
-        written_atomically(output, overwrite=overwrite) as file,
+        written_atomically(target.path, overwrite=target.overwrite) as file,
         _writer(ending, file, columns, records, mechanism.outputs) as write,
     ):
         for codes, batch in records.batches(columns, alphabet):
@@ -196,7 +219,7 @@ def count_reports(reports: RecordFile, labels: tuple[str, ...], *, report: Repor
 def _writer(
     ending: str, file: BinaryIO, columns: Columns, records: RecordFile, labels: Sequence[str]
 ) -> Iterator[Callable[[Any], None]]:
-    """Yield a function that writes a batch, whose reports are among the labels."""
+    """Yield a function that writes a batch; its reports are among the labels."""
     if ending == ".parquet":
         with _parquet_writer(file, columns, records) as write:
             yield write

@@ -1,8 +1,9 @@
 """Release of histograms: Laplace under PML, sparse and correlated Gaussian noise, top k, discrete Gaussian.
 
 HP is *A Tight Context-aware Privacy Bound for Histogram Publication* (Saeidian and others), CSH *The Correlated
-Gaussian Sparse Histogram Mechanism*. Functions that end in ``_delta``, ``_threshold``, ``_sigma`` or ``_best``
-calibrate; a plan, such as `DiscretePlan.of`, puts a calibration into words, and `release` draws its noise.
+Gaussian Sparse Histogram Mechanism*. Functions whose names end in ``_delta``, ``_threshold``, ``_sigma`` or ``_best``
+compute one parameter of a mechanism from the others. A plan, such as `DiscretePlan.of` returns, holds all parameters
+and says what they guarantee; `release` draws the noise of a plan.
 """
 
 from mechdesign.histogram.calibration import upper_threshold

@@ -1,26 +1,38 @@
 """The correlated stability histogram (CSH Algorithm 2): the guarantee of noise with a common part, and a threshold.
 
-Every counter that is not 0 gets its own N(0, sigma^2) and a common N(0, sigma^2 / sqrt(k)), and is released where the
-sum exceeds ``1 + tau``. No data set has more than k counters that are not 0; neighbours differ by one user, who changes
-counters by 1, all in the same direction. The analysis is for real numbers.
+Every counter above 0 gets a noise N(0, sigma^2) of its own and a common noise N(0, sigma^2 / gamma), with
+``gamma = sqrt(k)``, and is released where the sum exceeds ``1 + tau``. No data set has more than k counters above 0.
+Neighbours differ by one user, who changes counters by 1, all in the same direction. The analysis is for real numbers.
 
-The proved bound. Let a user change l of s shared counters and make j new ones, ``s + j <= k``. R(j) is the probability
-that one of j new counters is released, and ``Delta_s^2 = max over l <= s of l - l^2 / (sqrt(k) + s)`` the squared
-sensitivity of s counters with a common noise. Then delta of the pair is at most ``R(j) + G(epsilon, Delta_s / sigma)``
-in both directions. Write P for the output of the data set without, and Q for that with the new counters, of which w is
-the probability that none is released, given what is shared.
+**The proved bound.** Let the user change l of s shared counters, which are above 0 with and without the user, and make
+j new ones, which are 0 without and 1 with; ``s + j <= k``. Let R(j) be the probability that at least one new counter is
+released, and ``Delta_s^2 = max over l <= s of l - l^2 / (gamma + s)``, the squared sensitivity of s counters with a
+common noise. In both directions delta of this pair is at most ``R(j) + G(epsilon, Delta_s / sigma)``.
 
-- New counters appear: ``Q(S) <= R(j) + Q_shared(S)``, and Q_shared and P are a Gaussian mechanism.
-- New counters vanish: ``P(S) <= E_P[1_S w] + E_P[1 - w]``. Since ``E_Q[1_S w] <= Q(S)``, the first term is at most
-  ``exp(epsilon) Q(S) + G``. In w the common noise is what Q makes of the shared outputs; where these are those of P, it
-  is too small by ``l / (sqrt(k) + s)``. So the second term is the probability that noise exceeds a threshold that is
-  raised by as much, which is at most R(j).
+Thresholds on shared counters are post-processing, so the proof lets the noisy shared counts y be seen. P is the
+distribution of the output without the user and Q that with the user; ``w(y)`` is the probability under Q that no new
+counter is released, given y.
 
-All pairs with j = 0 have G alone, and all with s = 0 have R alone, which gives
+*Q against P: new counters appear.*
+
+1. ``Q(S) <= R(j) + Q(S, and no new counter is released)``.
+2. Where no new counter is released, the output is y, and P and Q are a Gaussian mechanism. So the latter term is at
+   most ``exp(epsilon) P(S) + G``.
+
+*P against Q: new counters vanish.*
+
+1. ``P(S) <= E_P[1_S w] + E_P[1 - w]``, since w lies in [0, 1].
+2. ``E_P[1_S w] <= exp(epsilon) E_Q[1_S w] + G`` by the Gaussian mechanism, and ``E_Q[1_S w] <= Q(S)``.
+3. ``E_P[1 - w] <= R(j)``: given y, the common noise is normal under Q with the mean
+   ``m = sum_i (y_i - H_i) / (gamma + s)``, H being the shared counts with the user. If y comes from P, these counts are
+   too high by 1 in l places, and m is lower by ``l / (gamma + s)`` than it is with the counts of P. ``1 - w`` rises in
+   m, and with the counts of P its mean would be R(j).
+
+Pairs with j = 0 have G alone, and pairs with s = 0 have R alone. Delta_s rises in s, so s = k - j is the worst:
 
     delta <= max( R(k), G(epsilon, Delta_k / sigma), max over 1 <= j < k of R(j) + G(epsilon, Delta_(k-j) / sigma) ).
 
-The first two are attained. So if no mixed term is greater than both, the bound is the exact delta.
+The first two terms are attained. So if no mixed term is greater than both, the bound is the exact delta.
 """
 
 from __future__ import annotations
@@ -52,9 +64,9 @@ from mechdesign.numerics.exact import arb_of
 
 ANALYSES = ("proved", "theorem-11", "theorem-12", "exact", EXTREMES)
 _PAPER = ("theorem-11", "theorem-12")
-_STEPS = 400  # looks at splits
-_FEW_STEPS = 100  # the same, where pairs are only compared
-_UNLIMITED = 10**9  # looks: `OpenPairs` has the limit
+_STEPS = 400  # bounds on splits that are evaluated at most
+_FEW_STEPS = 100  # the same, where values of sigma and tau are only compared
+_UNLIMITED = 10**9  # `OpenPairs` has the limit
 
 
 def csh_delta(k: int, sigma: object, tau: object, epsilon: object, analysis: str = "proved") -> float:
@@ -65,7 +77,7 @@ def csh_delta(k: int, sigma: object, tau: object, epsilon: object, analysis: str
     k : int
         Most counters that are not 0 in any data set, from 1 to 10^9.
     sigma : number or str
-        Standard deviation of the noise of one counter's own, above 0. With the common noise a count has
+        Standard deviation of a counter's own noise, above 0. With the common noise, the deviation of a count is
         ``sigma sqrt(1 + 1 / sqrt(k))``.
     tau : number or str
         Threshold, at least 0: a count is released where it exceeds ``1 + tau`` with its noise.
@@ -73,12 +85,12 @@ def csh_delta(k: int, sigma: object, tau: object, epsilon: object, analysis: str
         A decimal from 0 to 700, or ``"log(9/8)"``; nats.
     analysis : str, optional
         - ``"proved"``: the bound stated at the top of this module, in ball arithmetic throughout.
-        - ``"theorem-11"``, ``"theorem-12"``: those of the paper. One term of Theorem 12 is not shown for its own pairs;
-          no counterexample to the whole is known.
-        - ``"exact"``: the supremum over all pairs of neighbours. Those that the proved bound leaves open are
-          integrated, with an estimated error on top, which is not proved (see `csh_pair_delta`).
-        - ``"exact-extremes-unproved"``: the greater of the two extreme pairs, all counters new and all shared. No pair
-          was ever found that is worse, but this is not proved: it is a lower bound.
+        - ``"theorem-11"``, ``"theorem-12"``: those of the paper. One term of Theorem 12 is not a bound for its own
+          pairs, but it never decides the maximum (see ``docs/mathematics.md``).
+        - ``"exact"``: the supremum over all pairs of neighbours. The pairs that the proved bound leaves open are
+          integrated numerically, and an estimated error is added, which is not proved (see `csh_pair_delta`).
+        - ``"exact-extremes-unproved"``: the greater delta of the two extreme pairs, all counters new and all shared: a
+          lower bound. A worse pair was never found; that there is none is not proved.
 
     Returns
     -------
@@ -90,7 +102,7 @@ def csh_delta(k: int, sigma: object, tau: object, epsilon: object, analysis: str
     InputError
         For a value outside these ranges.
     LimitError
-        If ``"exact"`` would take more than 300 pairs and bounds on them, which needs k above 12.
+        If ``"exact"`` would evaluate more than 300 pairs and bounds on pairs, which happens only for k above 12.
 
     Examples
     --------
@@ -104,7 +116,7 @@ def csh_delta(k: int, sigma: object, tau: object, epsilon: object, analysis: str
 
 
 def _delta(terms: Terms, analysis: str, steps: int, target: Fraction = Fraction(1)) -> float:
-    """Return the delta, or something between the target and it where it is above the target."""
+    """Return delta; where it is above the target, perhaps a lesser number that is above the target too."""
     k = terms.k
     if analysis == "theorem-11":
         return rounded_up(lambda: terms.lemma_10(k) + terms.lemma_8())
@@ -125,8 +137,9 @@ def _by(terms: Terms, release: Callable[[int], Ball]) -> Callable[[int, int], fl
 
 
 def _theorem_12(terms: Terms, steps: int) -> float:
-    # The fourth case of the theorem, G(epsilon + log w, mu) with w = 1 - L and L the term of Lemma 10, never decides:
-    # P(S) - w exp(epsilon) Q(S) = w (P(S) - exp(epsilon) Q(S)) + (1 - w) P(S), which is at most G(epsilon, mu) + L.
+    # The fourth case of the theorem is G(epsilon + log w, mu), with w = 1 - L and L the term of Lemma 10. It is left
+    # out, because it is never above the third, G(epsilon, mu) + L:
+    # P(S) - w exp(epsilon) Q(S) = w (P(S) - exp(epsilon) Q(S)) + (1 - w) P(S) <= G(epsilon, mu) + L.
     k = terms.k
 
     def shift(shared: int) -> Ball:
@@ -160,7 +173,7 @@ def _calibration(epsilon: object, analysis: object) -> Calibration:
 
 
 def _rough_delta(terms: Terms, analysis: str, target: Fraction) -> float:
-    """Return a delta with which thresholds are compared, in a fraction of the time."""
+    """Return a coarser delta, in a fraction of the time, by which thresholds are compared."""
     if analysis in _PAPER:
         return _delta(terms, analysis, _FEW_STEPS)
     ends = max(rounded_up(lambda: terms.jensen(terms.k)), rounded_up(lambda: terms.shared(terms.k)))
@@ -182,7 +195,7 @@ def csh_threshold(k: int, sigma: object, epsilon: object, delta: object, analysi
     Returns
     -------
     float
-        Not negative. `csh_delta` of it is at most delta; that of ``tau (1 - 1e-13)`` is not.
+        Not negative. `csh_delta` is at most delta at this tau, and above delta at ``tau (1 - 1e-13)``.
 
     Raises
     ------
@@ -201,10 +214,10 @@ def csh_threshold(k: int, sigma: object, epsilon: object, delta: object, analysi
 
 
 def csh_least_sigma(k: int, epsilon: object, delta: object, analysis: str = "proved") -> float:
-    """Return the least sigma for which any threshold is (epsilon, delta)-private by an analysis.
+    """Return the least sigma for which some threshold is (epsilon, delta)-private by an analysis.
 
-    It is that of the correlated Gaussian mechanism, rounded up: with the sensitivity ``sqrt(k + sqrt(k)) / 2`` of CSH
-    Lemma 8 for the theorems of the paper, and with the exact one, which is at most that, for the others.
+    It is the sigma of the correlated Gaussian mechanism, rounded up. Its sensitivity is ``sqrt(k + sqrt(k)) / 2`` (CSH
+    Lemma 8) for the theorems of the paper, and the exact one, which is at most that, for the other analyses.
 
     Parameters
     ----------
@@ -235,12 +248,12 @@ def csh_best(k: int, epsilon: object, delta: object, analysis: str = "proved") -
     Parameters
     ----------
     k, epsilon, delta, analysis
-        As for `csh_threshold`.
+        As for `csh_least_sigma`.
 
     Returns
     -------
     sigma, tau : float
-        Private as they are; tau is least to about 1e-6 of it.
+        Private as they are. tau is within about 1e-6 of the least, relative to it.
 
     Raises
     ------
@@ -263,10 +276,10 @@ class CshPlan(MonotonicPlan):
     """A plan of the correlated sparse histogram (CSH Algorithm 2).
 
     Every count above 0 gets its own Gaussian noise and a common one of variance ``sigma^2 / sqrt(k)``, and is released
-    where the sum is above ``1 + tau``. No data set that could have been has more than k counters above 0.
+    where the sum is above ``1 + tau``. No possible data set may have more than k counters above 0.
 
-    The other analyses of `csh_delta` are not accepted, because they are not proved: Theorem 12 has a term that is not
-    shown for its own pairs, and ``"exact"`` estimates the error of its integrals.
+    Two analyses of `csh_delta` are accepted. Of the others ``"theorem-12"`` is not tighter than ``"proved"``, and
+    ``"exact"`` and ``"exact-extremes-unproved"`` are not proved.
 
     Examples
     --------
@@ -295,7 +308,7 @@ class CshPlan(MonotonicPlan):
             "                         --allow-float-noise -o released.csv --record record.json",
             "mechdesign histogram csh --plan -k 100 --epsilon 1 --delta 1e-6",
         ),
-        description="As `histogram discrete`, with a lower threshold, and with noise of floating point numbers.",
+        description="As `histogram discrete`, with a lower threshold, but noise is drawn as floating point numbers.",
         options=sparse_options(MOST_POSITIVE, analyses.option()),
         draws_floats=True,
     )

@@ -16,7 +16,7 @@ _MOST_PAIRS = 300  # pairs of neighbours, and bounds on them, each of which take
 
 
 class OpenPairs:
-    """The pairs of a split that the proved bound leaves open, one for each number of shared counters that change."""
+    """The pairs of a split that the proved bound leaves open: one for each number of shared counters that change."""
 
     def __init__(self, terms: Terms, proved: SplitBound, ends: float) -> None:
         self.terms, self.proved, self.best, self.left = terms, proved, ends, _MOST_PAIRS
@@ -35,7 +35,7 @@ class OpenPairs:
             )
 
     def greatest(self, new: int, shared: int) -> float:
-        """Return the greatest delta of the pairs of a split, or what is greater already."""
+        """Return the greatest delta of the pairs of a split, or a greater one that was found before."""
         released = rounded_up(lambda: self.terms.released(new))
         for changed in range(shared + 1):
             if _pair_bound(self.terms, released, shared, changed) <= self.best:
@@ -77,7 +77,7 @@ def csh_pair_delta(
 ) -> tuple[float, float]:
     """Return the exact delta of one pair of neighbours, in both directions.
 
-    The supremum over the values of the shared counters is meant, which is approached as these grow.
+    It is the supremum over the values of the shared counters, which is approached as these grow.
 
     Parameters
     ----------
@@ -94,9 +94,8 @@ def csh_pair_delta(
     -------
     appears, vanishes : float
         The least delta with ``Q(S) <= exp(epsilon) P(S) + delta`` for all S, Q being the data set with the new
-        counters, and with P and Q exchanged. Rounded up where there are no shared or no new counters; elsewhere with
-        four times the estimated error of the quadrature, and 1e-11 of the result, on top, and never above the proved
-        bound.
+        counters, and with P and Q exchanged. Rounded up where there are no shared or no new counters. Elsewhere four
+        times the estimated error of the quadrature and 1e-11 of the result are added; never above the proved bound.
 
     Raises
     ------

@@ -40,7 +40,7 @@ def sensitivity(k: int, shared: int) -> Ball:
 
 @dataclass(frozen=True)
 class Terms:
-    """The terms of all analyses, rounded up; those that release take the largest sigma, divergences the least."""
+    """The terms of all analyses, as upper bounds: releases take the greatest possible sigma, divergences the least."""
 
     noise: Sparse
     tau: Fraction
@@ -59,11 +59,11 @@ class Terms:
         return 1 / arb_of(self.k).sqrt().sqrt()
 
     def jensen(self, new: int) -> Ball:
-        """Bound R by releases of independent noise of the same variance: ``E[Phi^n] >= (E[Phi])^n``."""
+        """Bound R by the same probability for independent noise of equal variance: ``E[Phi^n] >= (E[Phi])^n``."""
         return release_probability(new, self.own() / (1 + self._common() ** 2).sqrt())
 
     def released(self, new: int) -> Ball:
-        """R, exactly."""
+        """Return R: the probability that at least one of so many new counters is released."""
         return common_release_probability(new, self.own(), self._common())
 
     def lemma_10(self, new: int) -> Ball:

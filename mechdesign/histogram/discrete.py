@@ -1,52 +1,76 @@
 """The correlated sparse histogram with discrete Gaussian noise in steps of 1/2 (CSH Algorithm 4, Lemmas 17 to 20).
 
-Each of at most k positive counts gets ``(Z_c + Z_i) / 2``, where all share ``Z_c ~ N_Z(0, 4 sigma^2 / gamma)`` and each
-has its own ``Z_i ~ N_Z(0, 4 sigma^2)``; it is released where the noisy count is above ``1 + tau``. What is drawn is
-exactly the distribution that is analysed.
+Each of at most k positive counts gets the noise ``(Z_c + Z_i) / 2``: one ``Z_c ~ N_Z(0, 4 sigma^2 / gamma)`` is common
+to all counts, and each count has a ``Z_i ~ N_Z(0, 4 sigma^2)`` of its own. A count is released where its noisy value is
+above ``1 + tau``. The noise that is drawn has exactly the distribution that is analysed.
 
-*The correlation.* The paper has ``gamma = sqrt(k)``. Here gamma is that root rounded down to a multiple of 2^-20, so
-that both variances are rationals. Nothing is lost: the proofs hold for every gamma with their own gamma in them.
+The paper has ``gamma = sqrt(k)``. Here gamma is that root rounded down to a multiple of 2^-20, so that both variances
+are rationals. The proofs below hold for every gamma > 0, and delta is computed with the gamma that is used.
 
-*The Gaussian part (Lemma 19).* Let a user add 1 to l of s counters that are above 0 with and without them. All s values
-``2 H_i - 1`` against ``2 H'_i`` and one further entry 1 against 0 differ by 1 each, so that the sum of squared
-differences over variances is ``s / (4 sigma^2) + gamma / (4 sigma^2)``, and adding the s values to the further one
-gives back what is released: ``rho = (k + gamma) / (8 sigma^2)`` at most. With integer steps in place of half steps the
-values ``2 H_i - 1`` do not exist, and that rho is false.
+A user adds 1 to some counters. s of the counters are *shared*: above 0 with and without the user. n of them are *new*:
+0 without the user and 1 with; ``s + n <= k``. E is the event that a new counter is released. Thresholds on shared
+counters are post-processing, so the proofs let all noisy shared counts be seen.
 
-*New counters.* n of the counters are 0 without the user and 1 with, at most k. Where none of their noises exceeds tau,
-none of them is released, and the probability of the other case E is added to delta (Theorem 21). By Jensen's inequality
+**The shared counters** (Lemma 19) are rho-zCDP with ``rho = (k + gamma) / (8 sigma^2)``.
 
-    P(all Z_c + Z_i <= 2 tau) = E[F(2 tau - Z_c)^n] >= E[F(2 tau - Z_c)]^n >= P(Z_c + Z_1 <= 2 tau)^k,
+1. Let H be the shared counts with the user and H' those without, so that ``H_i - H'_i`` is 0 or 1.
+2. With the user, twice the noisy counts are ``(2 H_i - 1 + Z_i) + (1 + Z_c)``; without, ``(2 H'_i + Z_i) + (0 + Z_c)``.
+   So they are post-processing of the s + 1 numbers in brackets.
+3. Without its noise, each of these numbers differs by 1 with and without the user: ``2 H_i - 1 - 2 H'_i`` is 1 or -1.
+   The sum of squared differences over variances is ``s / (4 sigma^2) + gamma / (4 sigma^2)``.
+4. rho of discrete Gaussian noise is half that sum (Canonne, Kamath, Steinke 2022), and s is at most k.
 
-which is far tighter than Lemma 20, and needs no split of tau.
+Steps of 1/2 are needed: with integer steps the numbers of step 2 would be ``H_i - 1/2``, which that noise does not
+cover, and this rho is false.
 
-*Why P(E) is added without the factor exp(epsilon)*, although E belongs to the release with the user, and in one of the
-two directions that release has this factor. Let x be the noises ``Z_c + Z_i`` of the s shared counters, those above
-0 with and without the user, ``p(x)`` their probability and ``q(x) = P(E | x)``, and let the user add ``d`` in {0, 2}^s,
-in half steps. With the user, noisy shared counts y (counted from those without) have probability ``p(y - d)``. A set of
-releases is at most as likely with the user as E and its shared part together, so that P(E) is added as it is. In the
-other direction, leaving out the releases in which a new counter shows only enlarges
+**From rho to delta.** Lemma 17 as printed, or ``exp((a - 1)(a rho - epsilon)) (1 - 1/a)^a / (a - 1)``, which holds for
+every order a > 1 (Canonne, Kamath, Steinke 2022, Proposition 12), at the order a where it is least.
 
-    sum over y of (p(y) - exp(epsilon) (1 - q(y - d)) p(y - d))_+.
+**The new counters** add P(E) to delta (Theorem 21). Let F be the distribution function of Z_i. By Jensen's inequality
 
-q rises in every coordinate, see below, so that ``q(y - d) <= q(y)``, and what is in brackets is
+    1 - P(E) = mean of F(2 tau - Z_c)^n >= (mean of F(2 tau - Z_c))^n >= P(Z_c + Z_1 <= 2 tau)^k,
 
-    (1 - q(y - d)) (p(y) - exp(epsilon) p(y - d)) + q(y - d) p(y) <= (p(y) - exp(epsilon) p(y - d))_+ + q(y) p(y).
+a far tighter bound on P(E) than Lemma 20, which splits tau between the two noises.
 
-The sum of the first terms is the delta of the shared counters, and that of the second is P(E). q rises because the
-discrete Gaussian pmf f is log-concave: given x, ``Z_c = c`` has probability in proportion to
-``P(Z_c = c) prod_i f(x_i - c)``, and ``f(x_i + h - c) / f(x_i - c)`` does not fall in c for h >= 0. So a greater x
-makes Z_c greater in the order of likelihood ratios, and with it the mean of ``P(E | Z_c = c) = 1 - F(2 tau - c)^n``,
-which does not fall in c. The noise of a released (k+1)-th count is independent of these: it multiplies each p, and q
-stays. For noise that is not log-concave the sum of the two is false: with own noises -1 or 2 (probabilities 3/8, 5/8),
-a common noise of -1 or 0 (9/10, 1/10), one shared and one new counter, ``2 tau = 1`` and ``exp(epsilon) = 15``, the new
-counter adds 45/128, which is more than ``P(E) = 1/16``.
+**Why P(E) has no factor exp(epsilon).** Let S be a set of releases, and delta_s the delta of the shared counters.
 
-*From rho to delta.* Lemma 17 as printed, or ``exp((a - 1)(a rho - epsilon)) (1 - 1/a)^a / (a - 1)``, which holds for
-every order a > 1 (Canonne, Kamath, Steinke 2022, Proposition 12), for the a that makes it least.
+*With the user against without.*
 
-All sums are of integers that bound the probabilities from the safe side (see `mechdesign.histogram.discrete_sampler`),
-with what lies beyond their tables.
+1. The probability of S with the user is at most P(E) plus that of S without E.
+2. Without E a release shows shared counters only. So the latter is at most ``delta_s`` plus exp(epsilon) times the
+   probability of S without the user.
+
+*Without the user against with.* Let x be the noises ``Z_c + Z_i`` of the shared counters, p(x) their probability and
+``q(x) = P(E | x)``. Let y be twice the noisy shared counts, less twice the counts without the user, and let the user
+add ``d`` in {0, 2}^s to them.
+
+1. y has probability p(y) without the user and ``p(y - d)`` with the user, of which the part without E is
+   ``(1 - q(y - d)) p(y - d)``. Counting that part only lowers the probability of S with the user. So delta is at most
+
+       sum over y of (p(y) - exp(epsilon) (1 - q(y - d)) p(y - d))_+.
+
+2. What is in brackets equals ``(1 - q(y - d)) (p(y) - exp(epsilon) p(y - d)) + q(y - d) p(y)``.
+3. q rises in every coordinate, as shown below. So ``q(y - d) <= q(y)``, and the positive part is at most
+   ``(p(y) - exp(epsilon) p(y - d))_+ + q(y) p(y)``.
+4. The sum of the first terms is at most delta_s, and the sum of the second terms is P(E).
+
+*q rises in every coordinate.*
+
+1. The probability function f of Z_i is log-concave, so for h >= 0 the ratio ``f(x_i + h - c) / f(x_i - c)`` does not
+   fall in c.
+2. Given x, ``Z_c = c`` has a probability in proportion to ``P(Z_c = c) prod_i f(x_i - c)``. By step 1 a greater x_i
+   makes Z_c greater in the likelihood ratio order, and the mean of a function that does not fall in Z_c does not fall.
+3. Given ``Z_c = c``, E does not depend on x, and ``P(E | Z_c = c) = 1 - F(2 tau - c)^n`` does not fall in c. q(x) is
+   the mean of it given x.
+
+A (k+1)-th count that is released too has noise independent of all these: its probability multiplies p, and q stays.
+
+Step 1 is needed: for noise that is not log-concave P(E) may be too little. With own noises -1 or 2 (probabilities 3/8,
+5/8), a common noise of -1 or 0 (9/10, 1/10), one shared and one new counter, ``2 tau = 1`` and ``exp(epsilon) = 15``,
+the new counter adds 45/128, which is more than ``P(E) = 1/16``.
+
+All sums are of integers that bound the probabilities from the safe side, with a bound on what lies beyond their tables
+(see `mechdesign.histogram.discrete_sampler`).
 """
 
 from __future__ import annotations
@@ -86,24 +110,19 @@ ANALYSES = ("proved", "jensen", "theorem-21")
 
 
 def discrete_rho(k: int, sigma: object, value_sigma: object | None = None) -> float:
-    """Return the rho of zero-concentrated differential privacy of the noise alone (CSH Lemma 19).
+    """Return the rho of zero-concentrated differential privacy of the noise alone, rounded up (CSH Lemma 19).
 
-    ``rho = (k + gamma) / (8 sigma^2)``, and ``1 / (2 value_sigma^2)`` more where one further number is released, which
-    a user changes by 1 at most: the (k+1)-th largest count (see `mechdesign.histogram.top_k`).
+    ``rho = (k + gamma) / (8 sigma^2)``. It is ``1 / (2 value_sigma^2)`` more where the (k+1)-th largest count is
+    released too, which a user changes by 1 at most (see `mechdesign.histogram.top_k`).
 
     Parameters
     ----------
     k : int
         The most counts above 0.
     sigma : number or str
-        Scale of a counter's own noise, ``N_Z(0, 4 sigma^2) / 2``; of a float the decimal that it prints.
+        Scale of a counter's own noise, ``N_Z(0, 4 sigma^2) / 2``. A float is taken as the decimal that it prints.
     value_sigma : number or str, optional
-        Scale of the noise ``N_Z(0, value_sigma^2)`` of the further number.
-
-    Returns
-    -------
-    float
-        Rounded up.
+        Scale of the noise ``N_Z(0, value_sigma^2)`` of the (k+1)-th largest count.
 
     Raises
     ------
@@ -135,8 +154,8 @@ def discrete_delta(
     sigma : number or str
         Scale of a counter's own noise, as in `discrete_rho`.
     tau : number or str
-        A count is released when its noisy value is above ``1 + tau``; at least 0. As noise has steps of 1/2, all tau
-        in [j/2, (j+1)/2) are the same.
+        At least 0. A count is released where its noisy value is above ``1 + tau``. As noise has steps of 1/2, all tau
+        in [j/2, (j+1)/2) release the same counts.
     epsilon : number or str
         A decimal from 0 to 700, or ``"log(9/8)"``; nats.
     analysis : str
@@ -227,7 +246,7 @@ def discrete_threshold(
 def discrete_least_sigma(
     k: int, epsilon: object, delta: object, analysis: str = "proved", value_sigma: object | None = None
 ) -> float:
-    """Return the least sigma with which some threshold reaches delta.
+    """Return the least sigma with which some threshold reaches delta, rounded up.
 
     At that sigma the threshold is large: `discrete_best` finds the pair whose threshold is least.
 
@@ -236,15 +255,10 @@ def discrete_least_sigma(
     k, epsilon, delta, analysis, value_sigma
         As for `discrete_threshold`.
 
-    Returns
-    -------
-    float
-        Rounded up.
-
     Raises
     ------
     InputError
-        For a value outside its range, or where the noise of the further number alone takes all of delta.
+        For a value outside its range, or where the noise of the (k+1)-th count alone takes all of delta.
 
     Examples
     --------
@@ -258,10 +272,10 @@ def discrete_least_sigma(
 def discrete_best(
     k: int, epsilon: object, delta: object, analysis: str = "proved", value_sigma: object | None = None
 ) -> tuple[float, float]:
-    """Return about the sigma whose threshold is least, among those up to twice the least sigma, and that threshold.
+    """Return a sigma whose threshold is about the least, among those up to twice the least sigma, and that threshold.
 
-    Sigma, of six digits, is found as if noise were normal. The threshold is that of `discrete_threshold`, so that the
-    pair holds; another sigma may have one that is a step of 1/2 lower.
+    Sigma, of six digits, is chosen as if noise were normal. The threshold is that of `discrete_threshold` for this
+    sigma, so the pair reaches delta. Another sigma may have a threshold that is a step of 1/2 lower.
 
     Parameters
     ----------
@@ -347,8 +361,9 @@ def _too_small(
 class DiscretePlan(MonotonicPlan):
     """A plan of the correlated sparse histogram with discrete noise (CSH Algorithm 4, Theorem 21).
 
-    As `CshPlan`, with discrete Gaussian noise in steps of 1/2: what is drawn is what the analysis is about. No data set
-    that could have been has more than k counters above 0; sigma is taken as the rational it says.
+    As `CshPlan`, with discrete Gaussian noise in steps of 1/2. The noise that is drawn has exactly the distribution
+    that is analysed. No possible data set may have more than k counters above 0. sigma is taken as the rational that it
+    says.
 
     Examples
     --------
@@ -371,7 +386,7 @@ class DiscretePlan(MonotonicPlan):
         },
     )
     usage: ClassVar[Usage] = Usage(
-        choice="at most k counts are above 0; exact noise. The one to take.",
+        choice="at most k counts are above 0; exact noise; the one to start with",
         summary="At most k counts above 0; exact discrete noise.",
         title="Release a histogram of at most k counts above 0, with exact discrete Gaussian noise.",
         examples=(
@@ -379,10 +394,10 @@ class DiscretePlan(MonotonicPlan):
             "                              -o released.csv --record record.json",
             "mechdesign histogram discrete --plan -k 100 --epsilon 1 --delta 1e-6",
         ),
-        description="One user is protected who counts once in any number of counters. Counts above 0 get noise of "
-        "their own and a common one, in steps of 1/2, drawn exactly; those above 1 + tau are released. Differential "
-        "privacy holds as long as no data set that could have been has more than k counts above 0: a histogram that "
-        "has more is refused.",
+        description="Protects one user, who may count in any number of counters, once in each. Every count above 0 "
+        "gets noise of its own and a noise that all counts share, in steps of 1/2, drawn exactly. Noisy counts above "
+        "1 + tau are released. The guarantee is differential privacy, as long as no possible data set has more than k "
+        "counts above 0; a histogram with more is refused.",
         options=sparse_options(MOST_POSITIVE, analyses.option()),
         draws_floats=False,
     )

@@ -1,4 +1,4 @@
-"""Tails of the discrete noise, summed with whole numbers that bound the probabilities from the safe side."""
+"""Tails of the discrete noise, as sums of whole numbers that bound the probabilities from the safe side."""
 
 from __future__ import annotations
 
@@ -55,11 +55,11 @@ class Tails:
 
     @property
     def furthest(self) -> int:
-        """The sum beyond which the tables have only their bound of the rest."""
+        """The greatest sum of both noises in the tables; beyond it they have only a bound on what they leave out."""
         return len(self.own.low) + len(self.common.low)
 
     def exceeded(self, analysis: str) -> Callable[[int], Fraction]:
-        """Return the bound, as a function of ``2 tau``, of the probability that one of k new counters shows."""
+        """Return a function of ``2 tau``: the bound on the probability that one of k new counters is released."""
         return self.split if analysis == "theorem-21" else self.jensen
 
     def own_above(self, x: int) -> int:

@@ -39,7 +39,7 @@ from mechdesign.numerics.epsilon import Epsilon, nats
 from mechdesign.numerics.exact import arb_of
 
 ANALYSES = ("exact", "add-the-deltas")
-_STEPS = 2_000  # looks at splits
+_STEPS = 2_000  # bounds on splits that are evaluated at most
 _FEW_STEPS = 150  # the same, where pairs are only compared
 
 
@@ -131,22 +131,7 @@ def _calibration(epsilon: object, analysis: object) -> Calibration:
 def gshm_threshold(k: int, sigma: object, epsilon: object, delta: object, analysis: str = "exact") -> float:
     """Return the least threshold tau with which the mechanism is (epsilon, delta)-private.
 
-    Parameters
-    ----------
-    k, sigma, epsilon, analysis
-        As for `gshm_delta`.
-    delta : number or str
-        From 5e-324 to 1, exclusive.
-
-    Returns
-    -------
-    float
-        Not negative. `gshm_delta` of it is at most delta; that of ``tau (1 - 1e-13)`` is not.
-
-    Raises
-    ------
-    InputError
-        For a value outside these ranges, and where sigma is so small that no threshold reaches delta.
+    As `csh_threshold`, with the delta and the analyses of `gshm_delta`.
 
     Examples
     --------
@@ -161,20 +146,7 @@ def gshm_least_sigma(k: int, epsilon: object, delta: object) -> float:
     """Return the least sigma for which any threshold is (epsilon, delta)-private, in both analyses.
 
     It is the least sigma of the Gaussian mechanism with sensitivity ``sqrt(k)`` (CSH Lemma 5), rounded up.
-
-    Parameters
-    ----------
-    k, epsilon, delta
-        As for `gshm_threshold`.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    InputError
-        For a value outside these ranges, or a target that takes more than ``2^1000``.
+    Arguments and errors are those of `csh_least_sigma`.
 
     Examples
     --------
@@ -188,20 +160,7 @@ def gshm_least_sigma(k: int, epsilon: object, delta: object) -> float:
 def gshm_best(k: int, epsilon: object, delta: object, analysis: str = "exact") -> tuple[float, float]:
     """Return the pair (sigma, tau) with the least tau among those that are (epsilon, delta)-private.
 
-    Parameters
-    ----------
-    k, epsilon, delta, analysis
-        As for `gshm_threshold`.
-
-    Returns
-    -------
-    sigma, tau : float
-        Private as they are; tau is least to about 1e-6 of it.
-
-    Raises
-    ------
-    InputError
-        As for `gshm_least_sigma`.
+    As `csh_best`, with the delta and the analyses of `gshm_delta`.
 
     Examples
     --------
@@ -246,7 +205,7 @@ class GshmPlan(SparsePlan):
         },
     )
     usage: ClassVar[Usage] = Usage(
-        choice="each user counts in at most k counters, of any number; float noise",
+        choice="each user counts in at most k of any number of counters; float noise",
         summary="Each user counts in at most k counters; Gaussian noise.",
         title="Release a histogram in which each user counts once in at most k counters, with Gaussian noise.",
         examples=(
@@ -254,8 +213,8 @@ class GshmPlan(SparsePlan):
             "                          --allow-float-noise -o released.csv --record record.json",
             "mechdesign histogram gshm --plan -k 5 --epsilon 1 --delta 1e-6 --sigma 12",
         ),
-        description="Any number of counts may be above 0. That no user counts in more than k counters cannot be seen "
-        "from counts: bound the counters of each user before you count.",
+        description="Any number of counts may be above 0. Counts do not show in how many counters a user counts: bound "
+        "that number to k for each user before you count.",
         options=sparse_options("Most counters that any user counts in.", analyses.option()),
         draws_floats=True,
     )

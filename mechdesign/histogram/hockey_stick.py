@@ -22,9 +22,9 @@ SplitBound: TypeAlias = Callable[[int, int], float]
 
 _PRECISIONS = (128, 256, 1024, 4096)  # bits; cancellation needs more where the noise is huge
 _ACCURATE = 64  # bits of a result that are enough
-_VANISHING = arb(2) ** -1100  # no float tells what is below from the least one
-_TIGHTER = 20  # looks that a tighter bound counts for
-_CLOSE = 1 + 2.0**-40  # a bound this close to what is attained is not refined
+_VANISHING = arb(2) ** -1100  # far below the least float, to which smaller values are rounded up
+_TIGHTER = 20  # evaluations for which a tighter bound counts
+_CLOSE = 1 + 2.0**-40  # a bound this close to an attained value is not refined
 
 
 def rounded_up(compute: Callable[[], Ball]) -> float:
@@ -131,7 +131,7 @@ def greatest_over_splits(k: int, ends: float, bounds: Sequence[SplitBound], step
         Each takes the numbers of new and of shared counters. The first must not fall in either of them; each is at
         least the value of every split up to them. A tighter one follows.
     steps : int
-        After this many looks the bound that is reached is returned: it still holds. A tighter bound counts for 20.
+        After so many evaluations of bounds the bound reached is returned; it holds too. A tighter bound counts for 20.
 
     Examples
     --------

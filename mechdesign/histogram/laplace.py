@@ -23,7 +23,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from mechdesign.additive_noise import laplace as binary
-from mechdesign.data.checks import checked_categories, checked_scale
+from mechdesign.data.checks import check_kind, checked_categories, checked_scale
 from mechdesign.errors import InputError, shorten
 from mechdesign.histogram.noise import laplace_noise
 from mechdesign.histogram.plan import ONE_RELEASE, Integers, Noisy, Option, Plan, Usage
@@ -32,7 +32,7 @@ from mechdesign.mechanism.sampler import RandomBytes
 from mechdesign.numerics.epsilon import Epsilon
 from mechdesign.numerics.exact import rational, rounded_text
 from mechdesign.numerics.outward import float_above
-from mechdesign.uncertainty.l1_ball import L1Ball, checked_ball
+from mechdesign.uncertainty.l1_ball import L1Ball
 
 _HALF = Fraction(1, 2)
 
@@ -71,8 +71,8 @@ def least_bin_probability(ball: L1Ball) -> Fraction:
     >>> round(float(least_bin_probability(ball)), 6)
     0.024995
     """
-    known = checked_ball(ball)
-    return max(Fraction(0), min(known.center) - known.half_radius)
+    check_kind(ball, L1Ball, "the ball", "an L1Ball, such as L1Ball.from_counts(counts, delta=...)")
+    return max(Fraction(0), min(ball.center) - ball.half_radius)
 
 
 def laplace_epsilon(scale: object, alpha: object) -> float:
@@ -161,18 +161,13 @@ def _checked_alpha(value: object) -> Fraction:
 def laplace_epsilon_quadratic(scale: object, alpha: object) -> float:
     """Return the looser bound ``2 (1 - alpha) / b + 2 alpha^2 / b^2``, in nats (HP Theorem 4, second bound).
 
-    For comparison only. It shows that the leakage falls by a factor of about ``1 - alpha``; for b < alpha it is worse
-    than `laplace_dp_epsilon`.
+    For comparison only, and rounded up. It shows that the leakage falls by a factor of about ``1 - alpha``; for
+    b < alpha it is worse than `laplace_dp_epsilon`.
 
     Parameters
     ----------
     scale, alpha : number or str
         As for `laplace_epsilon`.
-
-    Returns
-    -------
-    float
-        Rounded up.
 
     Raises
     ------
@@ -189,7 +184,7 @@ def laplace_epsilon_quadratic(scale: object, alpha: object) -> float:
 
 
 def laplace_epsilon_composed(scale: object, alpha: object, bins: object) -> float:
-    """Return the bound that adds up single counts, ``(k - 1) ((1 - alpha)/b + alpha^2/(2 b^2))``, in nats (HP).
+    """Return the bound that adds up counts, ``(k - 1) ((1 - alpha)/b + alpha^2/(2 b^2))``, in nats, rounded up (HP).
 
     For comparison only: it grows with the number k of bins, and `laplace_epsilon` does not. It is a bound for k >= 3.
     For k = 2 it bounds the leakage of one noisy count, and both together leak more (about twice as much).
@@ -200,11 +195,6 @@ def laplace_epsilon_composed(scale: object, alpha: object, bins: object) -> floa
         As for `laplace_epsilon`; alpha is at most 1/k.
     bins : int
         Number k of bins, at least 3.
-
-    Returns
-    -------
-    float
-        Rounded up.
 
     Raises
     ------
@@ -229,17 +219,12 @@ def laplace_epsilon_composed(scale: object, alpha: object, bins: object) -> floa
 def laplace_dp_epsilon(scale: object) -> float:
     """Return ``2/b``, the epsilon of bounded differential privacy (one record is replaced), in nats (HP Definition 3).
 
-    It is `laplace_epsilon` for alpha = 0.
+    It is `laplace_epsilon` for alpha = 0, rounded up.
 
     Parameters
     ----------
     scale : number or str
         Scale b of the noise of each count, above 0.
-
-    Returns
-    -------
-    float
-        Rounded up.
 
     Raises
     ------
@@ -296,14 +281,13 @@ class LaplacePlan(Plan):
             "                             --allow-float-noise --whole -o released.csv",
             "mechdesign histogram laplace --plan --epsilon 1 --estimate last-year.csv --delta 1e-9",
         ),
-        description="Every record is protected against what the histogram tells of it (PML), if records are "
-        "independent and each falls into every bin with a probability of at least alpha; alpha = 0 is differential "
-        "privacy, where one record is replaced. The bins and the number of records are taken as public: list every "
-        "bin, with a count of 0 where there is no record. With --data the bins are those that occur, which must not "
-        "be secret.",
+        description="Bounds what the histogram tells about any one record (PML), if records are independent and each "
+        "falls into every bin with a probability of at least alpha. alpha = 0 is differential privacy, where one "
+        "record is replaced. The bins and the number of records count as public: list every bin, empty ones with a "
+        "count of 0. With --data the bins are the values that occur in the column, so these must not be secret.",
         options=(
             Option(("--epsilon",), 'In nats: a decimal, or "log(3)".', metavar="E"),
-            Option(("--scale",), "Of the noise, instead of --epsilon, which then follows.", metavar="B"),
+            Option(("--scale",), "Scale of the noise, instead of --epsilon, which is then computed.", metavar="B"),
             Option(
                 ("--alpha",),
                 "Each record falls into every bin with at least this probability. [default: 0]",
@@ -314,7 +298,7 @@ class LaplacePlan(Plan):
                 "Instead of --alpha: CSV of counts of the same bins, from other records than those released.",
                 metavar="FILE",
             ),
-            Option(("--delta",), "With --estimate: probability that it misleads, in [0, 1).", metavar="D"),
+            Option(("--delta",), "With --estimate: probability in [0, 1) that the guarantee fails.", metavar="D"),
         ),
         draws_floats=True,
     )

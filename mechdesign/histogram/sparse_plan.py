@@ -1,4 +1,4 @@
-"""Plans with a sparsity bound k, Gaussian noise and a threshold: what remains free follows from what is given."""
+"""Plans with a sparsity bound k, Gaussian noise and a threshold; parameters that are not given are computed."""
 
 from __future__ import annotations
 
@@ -14,23 +14,27 @@ from mechdesign.numerics.epsilon import Epsilon
 from mechdesign.numerics.exact import float_up, rational
 
 TIME = "how long the release took, and whether it was refused"
-MOST_POSITIVE = "Most counts above 0 that any data set could have."
+MOST_POSITIVE = "Most counts above 0 that any possible data set has."
 CHOICE_OF_K = "the choice of k, which must not depend on the data"
 
 _OF_ALL = (
     Option(("--epsilon",), 'In nats: a decimal, or "log(3)".', metavar="E", required=True),
-    Option(("--delta",), "In (0, 1). Alone: sigma and tau are chosen so that tau is least.", metavar="D"),
+    Option(("--delta",), "In (0, 1). Without --sigma, sigma and tau are chosen so that tau is least.", metavar="D"),
     Option(
-        ("--sigma",), "Standard deviation of a counter's own noise. With --delta: the least tau follows.", metavar="S"
+        ("--sigma",),
+        "Standard deviation of a counter's own noise. With --delta, the least tau is computed.",
+        metavar="S",
     ),
     Option(
-        ("--tau",), "Noisy counts above 1 + T are released. With --sigma, without --delta: delta follows.", metavar="T"
+        ("--tau",),
+        "Noisy counts above 1 + T are released. Needs --sigma, from which delta is then computed.",
+        metavar="T",
     ),
 )
 
 
 def sparse_options(k: str, *more: Option) -> tuple[Option, ...]:
-    """Return the options of a sparse mechanism: k with its meaning, those that all have, and its own."""
+    """Return the options of a sparse mechanism: k with its meaning, those of all sparse mechanisms, and its own."""
     of_k = Option(("-k", "k"), f"{k} Fix it before you look.", metavar="K", required=True, whole=True)
     return (of_k, *_OF_ALL, *more)
 
@@ -63,12 +67,12 @@ class Analyses:
     def option(self) -> Option:
         """Return the option that chooses one of them."""
         names = tuple(self.sources)
-        return Option(("--analysis",), "Of delta.", choices=names, default=names[0])
+        return Option(("--analysis",), "The analysis of delta.", choices=names, default=names[0])
 
     def calibrated(
         self, k: int, *, epsilon: object, delta: object, sigma: object, tau: object, analysis: object
     ) -> dict[str, Any]:
-        """Return the fields of a `SparsePlan`, with what was left out: delta, tau, or sigma and tau.
+        """Return the fields of a `SparsePlan`, computing what is not given: delta, tau, or sigma and tau.
 
         Raises
         ------
@@ -137,7 +141,7 @@ class SparsePlan(Plan):
         tau: object = None,
         analysis: str | None = None,
     ) -> Self:
-        """Return the plan with what was left out: delta, tau, or sigma and tau.
+        """Return a plan, computing what is not given: delta, tau, or sigma and tau.
 
         Parameters
         ----------
@@ -146,9 +150,9 @@ class SparsePlan(Plan):
         epsilon : number or str
             In nats.
         delta : number or str, optional
-            Alone it is calibrated for: the pair of sigma and tau with the least tau. With sigma: the least tau.
+            Without sigma, the pair of sigma and tau with the least tau is computed; with sigma, the least tau.
         sigma, tau : number or str, optional
-            Both, without delta: the delta that follows.
+            If both are given, delta is computed, and must not be given.
         analysis : str, optional
             One of the proved analyses of the mechanism; the first by default.
 
@@ -201,6 +205,6 @@ class MonotonicPlan(SparsePlan):
         if found.size > self.k:
             raise InputError(
                 f"{found.size} counters are above 0, more than k = {self.k}; give a k that holds for every data set "
-                "that could have been, or take the k largest (TopKPlan, `histogram top-k`)"
+                "that is possible, or release the k largest (TopKPlan, `histogram top-k`)"
             )
         return found

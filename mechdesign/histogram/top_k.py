@@ -1,20 +1,21 @@
 """The k largest counts of a histogram with any number of counters (CSH Algorithm 3, Lemma 13, Sections 4 and 6).
 
-The (k+1)-th largest count t is subtracted from all counts, and what falls below 0 becomes 0. At most k counts are left,
-and one user changes all of them in one direction, by at most 1: where t stays, counts only follow their own counter;
-where t rises by 1, a count stays if its own counter rises too, and falls by 1 if not. So every mechanism for k-sparse
-monotonic histograms has the guarantee it has there: `csh_delta`, or `discrete_delta`.
+The (k+1)-th largest count t is subtracted from all counts, and what falls below 0 becomes 0. At most k of these
+differences are above 0, and one user changes all of them in one direction, by at most 1: if the user leaves t as it is,
+each difference follows its own counter; if the user raises t by 1, a difference stays where its own counter rises too,
+and falls by 1 elsewhere. So a mechanism for k-sparse monotonic histograms keeps its guarantee for the differences:
+`csh_delta`, or `discrete_delta`.
 
-*The count that was subtracted* may be released as well, with noise of its own, and added back. A user changes it by 1
-at most, in the other direction than the counts, and *together* with them: of the counts (5, 5, 3) with k = 2 a user of
-the third makes t = 4, and (2, 2) becomes (1, 1). For Gaussian noise of deviation ``value_sigma`` the squared distance
-of the two releases is the sum of both,
+*The (k+1)-th count* may be released as well, with noise of its own, so that it can be added back. A user changes it by
+at most 1, and may change the differences *at the same time*, in the other direction: with the counts (5, 5, 3) and
+k = 2, a user who adds 1 to the third makes t = 4, and the differences (2, 2) become (1, 1). For Gaussian noise of
+standard deviation ``value_sigma`` the squared distances of both releases add up:
 
     mu^2 = (k + sqrt(k)) / (4 sigma^2) + 1 / value_sigma^2,
 
-which is attained where ``(k + sqrt(k)) / 2`` is a whole number. With ``value_sigma = sigma`` the sensitivity of CSH
-Theorem 11 is ``sqrt((k + sqrt(k)) / 4 + 1)`` in place of ``sqrt(k + sqrt(k)) / 2``. What new counters reveal is added,
-as there.
+which is attained where ``(k + sqrt(k)) / 2`` is a whole number. For ``value_sigma = sigma`` the sensitivity of CSH
+Theorem 11 rises from ``sqrt(k + sqrt(k)) / 2`` to ``sqrt((k + sqrt(k)) / 4 + 1)``. The probability that a new counter
+is released is added, as in that theorem.
 """
 
 from __future__ import annotations
@@ -54,26 +55,26 @@ from mechdesign.numerics.outward import Interval
 
 
 def top_k_counts(counts: Integers, k: int) -> tuple[Integers, int]:
-    """Return counts less the (k+1)-th largest, where that is above 0, and that count (CSH Algorithm 3).
+    """Return by how much each count exceeds the (k+1)-th largest, and the (k+1)-th largest count (CSH Algorithm 3).
 
     Parameters
     ----------
     counts : int array, shape (N,)
         Not negative. Counters that are not listed are 0.
     k : int
-        How many counts are kept at most. With ties at the (k+1)-th largest there are fewer.
+        How many counts are kept at most. Fewer are kept if some of the k largest equal the (k+1)-th.
 
     Returns
     -------
     reduced : int array, shape (N,)
-        At most k are above 0.
+        The differences. At most k are above 0.
     subtracted : int
-        0 where at most k counts are above 0. It is not private.
+        The (k+1)-th largest count; 0 where at most k counts are above 0. It is not private.
 
     Raises
     ------
     InputError
-        If the counts are not whole numbers of 0 or more, or k is not one above 0.
+        If the counts are not whole numbers of 0 or more, or k is not a whole number of 1 or more.
 
     Examples
     --------
@@ -98,25 +99,21 @@ def top_k_delta(
     analysis: str = "proved",
     value_sigma: object | None = None,
 ) -> float:
-    """Return delta such that the top k with correlated Gaussian noise are (epsilon, delta)-private (CSH Corollary 14).
+    """Return a delta of the top k with correlated Gaussian noise, rounded up (CSH Corollary 14).
 
     Parameters
     ----------
     k, sigma, tau, epsilon, analysis
-        As for `csh_delta`. This is `csh_delta` where the subtracted count is not released.
+        As for `csh_delta`, whose value is returned where the (k+1)-th count is not released.
     value_sigma : number or str, optional
-        Deviation of the noise with which the subtracted count is released too. Then the only analysis is ``"proved"``:
-        the divergence of the Gaussian noise, and the probability that one of k new counters shows.
-
-    Returns
-    -------
-    float
-        Rounded up.
+        Standard deviation of the noise with which the (k+1)-th count is released too. Then the only analysis is
+        ``"proved"``: the divergence of the Gaussian noise, plus the probability that at least one of k new counters is
+        released.
 
     Raises
     ------
     InputError
-        As for `csh_delta`; for another analysis of a released value.
+        As for `csh_delta`, and for another analysis than ``"proved"`` where value_sigma is given.
 
     Examples
     --------
@@ -139,23 +136,9 @@ def top_k_threshold(
     analysis: str = "proved",
     value_sigma: object | None = None,
 ) -> float:
-    """Return the least tau with which `top_k_delta` is not above delta.
+    """Return the least tau with which `top_k_delta` is at most delta.
 
-    Parameters
-    ----------
-    k, sigma, epsilon, analysis, value_sigma
-        As for `top_k_delta`.
-    delta : number or str
-        From 5e-324 to 1, exclusive.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    InputError
-        As for `top_k_delta`, and where no threshold reaches delta.
+    As `csh_threshold`, with the value_sigma of `top_k_delta`.
 
     Examples
     --------
@@ -172,19 +155,19 @@ def top_k_threshold(
         _gaussian_alone(noise, value, e),
         float(noise.sigma.high),
         target,
-        "csh_least_sigma, without the released value,",
+        "csh_least_sigma, for counts released without the (k+1)-th,",
     )
 
 
 def _check_sum(analysis: str) -> None:
     if analysis != "proved":
         raise InputError(
-            f"the analysis is {shorten(analysis)}; accepted with a released (k+1)-th count: 'proved', the only one"
+            f"the analysis is {shorten(analysis)}; accepted where the (k+1)-th count is released too: 'proved'"
         )
 
 
 def _gaussian_alone(noise: Sparse, value: Interval, epsilon: Epsilon) -> float:
-    """Return the divergence of the noises, without new counters."""
+    """Return the divergence of the noise of the shared counters and of the (k+1)-th count."""
 
     def divergence() -> object:
         root = arb_of(noise.k).sqrt()
@@ -207,9 +190,9 @@ def recentred(low: object, high: object) -> tuple[Fraction, Fraction]:
     """Return the middle of a range and half its width: a sum query, recentred (CSH Section 6).
 
     A user who is added or removed changes the sum of values in [low, high] by up to ``max(|low|, |high|)``, but the sum
-    of ``value - middle`` by no more than half the width. With a private estimate of how many values there are, the
-    latter sum plus ``middle`` times that estimate is an estimate of the former. One estimate serves any number of
-    sums; its error enters each, times the middle.
+    of ``value - middle`` by at most half the width. Release the latter sum and an estimate of the number of values,
+    both with noise: the sum plus ``middle`` times the number estimates the former sum. One estimate of the number
+    serves any number of sums; its error, times the middle, enters each of them.
 
     Parameters
     ----------
@@ -240,9 +223,9 @@ def recentred(low: object, high: object) -> tuple[Fraction, Fraction]:
 class TopKPlan(SparsePlan):
     """A plan of a release of the k largest counts (CSH Algorithm 3, Lemma 13).
 
-    The (k+1)-th largest count is subtracted from every count, and what stays above 0 is released as by `DiscretePlan`
-    or `CshPlan`. The released values are those differences. The (k+1)-th count itself is released only where its noise
-    is given: with it the differences become counts.
+    The (k+1)-th largest count is subtracted from every count, and the differences above 0 are released as by
+    `DiscretePlan` or `CshPlan`. The (k+1)-th count itself is released only if ``value_sigma`` is given; added to the
+    differences it makes them counts.
 
     Attributes
     ----------
@@ -275,16 +258,16 @@ class TopKPlan(SparsePlan):
     usage: ClassVar[Usage] = Usage(
         choice="the k largest counts, however many are above 0; exact noise",
         summary="The k largest counts; exact discrete noise.",
-        title="Release by how much the k largest counts exceed the one after them.",
+        title="Release by how much each of the k largest counts exceeds the (k+1)-th largest.",
         examples=(
             "mechdesign histogram top-k counts.csv -k 10 --epsilon 1 --delta 1e-6 -o top.csv",
             "mechdesign histogram top-k --data queries.parquet --column term -k 10 \\",
             "                           --epsilon 1 --delta 1e-6 -o top.csv --record top.json",
         ),
-        description="One user is protected who counts once in any number of counters, of any number. The (k+1)-th "
-        "largest count is subtracted from all; what stays above 0 is released as by `histogram discrete`. The count "
-        "subtracted is not released, unless --value-sigma says with which noise; it then stands in the output and in "
-        "--record.",
+        description="Protects one user, who may count in any number of counters, once in each; any number of counts "
+        "may be above 0. The (k+1)-th largest count is subtracted from every count, and the differences above 0 are "
+        "released as by `histogram discrete`. The (k+1)-th count itself is released only with --value-sigma, the "
+        "standard deviation of its noise; it is then printed, and written to --record.",
         options=sparse_options(
             "How many counts are kept.",
             Option(
@@ -293,7 +276,11 @@ class TopKPlan(SparsePlan):
                 choices=("discrete", "continuous"),
                 default="discrete",
             ),
-            Option(("--analysis",), "Of delta: as for discrete, or for csh with continuous noise.", metavar="NAME"),
+            Option(
+                ("--analysis",),
+                "The analysis of delta: one of those of discrete, or with continuous noise one of those of csh.",
+                metavar="NAME",
+            ),
             Option(
                 ("--value-sigma",),
                 "Also release the (k+1)-th largest count, with noise of this standard deviation.",
@@ -319,17 +306,17 @@ class TopKPlan(SparsePlan):
         value_sigma: object = None,
         noise: str = "discrete",
     ) -> Self:
-        """Return the plan with what was left out: delta, tau, or sigma and tau.
+        """Return a plan, computing what is not given: delta, tau, or sigma and tau.
 
         Parameters
         ----------
         k : int
-            How many counts are kept at most. Any number may be above 0, and a user may count in any number of
-            counters.
+            How many counts are kept at most. Any number of counts may be above 0, and a user may count in any number
+            of counters.
         epsilon, delta, sigma, tau
             As for `SparsePlan.of`.
         analysis : str, optional
-            Of `DiscretePlan` or `CshPlan`, by the noise.
+            One of `DiscretePlan` for discrete noise, one of `CshPlan` for continuous noise.
         value_sigma : number or str, optional
             Standard deviation of the noise with which the (k+1)-th largest count is released too. Continuous noise
             then needs sigma, and its only analysis is ``"proved"``.
@@ -383,7 +370,7 @@ class TopKPlan(SparsePlan):
     def noisy(self, counts: Integers, source: RandomBytes) -> Noisy:
         """Draw the noise of one release, as `Plan.noisy`."""
         reduced, value = top_k_counts(counts, self.k)
-        plan = self.excesses(  # of the differences, of which at most k are above 0
+        plan = self.excesses(  # for the differences, of which at most k are above 0
             k=self.k, epsilon=self.epsilon, delta=self.delta, sigma=self.sigma, tau=self.tau, analysis=self.analysis
         )
         found = plan.noisy(reduced, source)
@@ -398,7 +385,7 @@ _EXCESSES: Mapping[str, type[DiscretePlan] | type[CshPlan]] = {"discrete": Discr
 
 
 def _with_value(analyses: Analyses, value_sigma: object) -> Analyses:
-    """Return the functions that know the noise of the (k+1)-th count."""
+    """Return the analyses with the noise of the (k+1)-th count as an argument of each function."""
     return replace(
         analyses,
         delta=partial(analyses.delta, value_sigma=value_sigma),

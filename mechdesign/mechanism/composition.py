@@ -1,10 +1,10 @@
-"""Mechanisms made of mechanisms: outputs processed further, two attributes side by side, one record reported again.
+"""Mechanisms made from mechanisms: post-processing, products for two attributes, repeated reports about one record.
 
-All three keep to exact arithmetic where privacy is at stake. Processing outputs further never raises the leakage: a
-column of the result is a nonnegative combination of columns, and ``max v / h(v)`` of a sum is at most the greatest of
-the terms, because the maximum is sublinear and h superlinear. Two attributes add their epsilons, by the support
-function of `mechdesign.uncertainty.ProductSet`. Reports about one record multiply column by column, and their leakage
-has no such rule: it is computed from the integers.
+All three keep to exact arithmetic where privacy is at stake. Post-processing never raises the leakage: a column of the
+result is a nonnegative combination of columns, and ``max v / h(v)`` of a sum is at most the greatest of the terms,
+because the maximum is sublinear and h superlinear. The epsilons of two attributes add up, by the support function of
+`mechdesign.uncertainty.ProductSet`. For repeated reports, columns are multiplied entry by entry. Their leakage follows
+no such rule, and is computed from the integers.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _MOST_OUTPUTS = 10_000  # as many as a mechanism file holds
 _MOST_ENTRIES = 10_000_000  # which a file of the greatest size holds
 _MOST_TIMES = 200  # the label of a combination names every report
 
-# Outputs processed further
+# Post-processing
 
 
 def then(
@@ -72,7 +72,7 @@ def then(
 
 
 def _merged(mechanism: Parts, mapping: Mapping[object, object]) -> Parts:
-    """Return a mechanism with columns added up as a mapping of outputs says."""
+    """Return a mechanism in which columns are added up, those of outputs with the same new label."""
     renamed: dict[str, str] = {}
     for old, new in mapping.items():
         label = canonical_label(old)
@@ -132,15 +132,15 @@ def _sum_of_epsilons(first: Parts, second: Parts, proofs: tuple[Proof, Proof]) -
     total = first.guarantee.epsilon + second.guarantee.epsilon
     if _worst(proofs[0]) * _worst(proofs[1]) <= total.exp_down:
         return total
-    # Both mechanisms use their epsilons up to the last of 128 bits, and the rational below exp of the sum has fewer.
+    # Both mechanisms leak nearly all of their epsilons, and the rational below exp of the sum is a little too small.
     return Epsilon.of(f"log({first.guarantee.epsilon.exp_down * second.guarantee.epsilon.exp_down})")
 
 
-# One record, several reports
+# Repeated reports about one record
 
 
 def repeated(mechanism: Parts, times: int, *, bits: int | None = None, separator: str = SEPARATOR) -> Parts:
-    """Return the parts of `Mechanism.repeated`: those given where nothing is repeated."""
+    """Return the parts of `Mechanism.repeated`; the parts given, if ``times`` is 1 and the bits stay the same."""
     if isinstance(times, bool) or not isinstance(times, int) or not 1 <= times <= _MOST_TIMES:
         raise InputError(f"times is {shorten(times)}; accepted: a whole number from 1 to {_MOST_TIMES}")
     if not isinstance(separator, str):
@@ -218,7 +218,7 @@ def _lowest_terms(mechanism: Parts) -> tuple[Integers, int]:
 
 
 def _chosen_bits(bits: int | None, exact: int) -> int:
-    """Return the bits asked for; otherwise those that hold the result exactly, or 48 where none do."""
+    """Return the bits asked for; otherwise those that hold the result exactly, or 48 where that takes more than 52."""
     if bits is not None:
         return checked_bits(bits)
     return max(exact, 1) if exact <= MOST_BITS else _BITS

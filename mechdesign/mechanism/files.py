@@ -23,11 +23,11 @@ from mechdesign.errors import InputError, printable, shorten
 from mechdesign.mechanism.parts import Parts
 from mechdesign.mechanism.schema import MechanismRecord, from_record, to_record
 
-# Bounds of what is read, so that loading a hostile file takes less than two gigabytes and a minute of a processor.
-# The worst known: eleven million decimals, refused with 1.7 gigabytes; and a hull of a thousand priors on a thousand
-# symbols beside a matrix of gains as large and as many outputs as may be proved, 32 s.
+# Bounds on what is read, so that loading a hostile file takes less than two gigabytes and a minute of a processor.
+# The worst files known: eleven million decimals, which take 1.7 gigabytes until they are refused; and a hull of a
+# thousand priors on a thousand symbols, with a matrix of gains of that size and as many outputs as may be proved: 32 s.
 _MOST_BYTES = 192 * 2**20  # ten million numerators of 52 bits
-_MOST_BYTES_OF_LETTERS = 48 * 2**20  # where one letter lies beyond ASCII; it may make all take four bytes in memory
+_MOST_BYTES_OF_LETTERS = 48 * 2**20  # with a letter beyond ASCII: it may make every letter take four bytes in memory
 _MOST_VALUES = 11_000_000  # ten million numerators, and room for a matrix of gains and for the rest
 _MOST_COLONS = 1_000_000  # one stands after every key; labels may hold some
 _MOST_KEYS = 100  # of one table, or members of an archive; the largest have ten
@@ -59,10 +59,10 @@ def _bounded(content: bytes, source: str) -> bytes:
 
 
 def _check_size(content: bytes, source: str) -> None:
-    """Check that a JSON text is not too long, and holds no more values than can be looked at in some seconds.
+    """Check that a JSON text is not too long, and holds no more values than can be read in some seconds.
 
-    Commas and opening brackets are counted, of which a text has at least one for each value but the first, and colons,
-    of which it has one for each key.
+    Commas and opening brackets are counted: a text has at least one for each value but the first. Colons are counted
+    too: a text has one for each key.
     """
     if len(content) > _MOST_BYTES_OF_LETTERS and not content.isascii():
         raise InputError(
@@ -170,7 +170,7 @@ def _to_npz(mechanism: Parts) -> bytes:
 
 
 def _from_npz(content: bytes, source: str) -> Parts:
-    # The arrays are unpacked last, when what the text took is free again.
+    # The arrays are unpacked last, when the memory of the text is free again.
     mechanism = from_json(_member(content, "json", np.uint8, source).tobytes(), source)
     for name, type_ in (("numerators", np.int64), ("matrix", np.float64)):
         if not np.array_equal(_member(content, name, type_, source), getattr(mechanism, name)):
@@ -196,7 +196,7 @@ def _member(content: bytes, name: str, type_: type[np.generic], source: str) -> 
         KeyError,
         MemoryError,
         RuntimeError,  # encrypted; a header nested too deeply
-        SyntaxError,  # as the next: how numpy meets headers that are no Python
+        SyntaxError,  # numpy raises this and the next error for a header that is not valid Python
         tokenize.TokenError,
     ) as error:
         raise InputError(f"{source} is not an NPZ file ({shorten(str(error))}); give a mechanism file") from None
@@ -209,7 +209,7 @@ def _member(content: bytes, name: str, type_: type[np.generic], source: str) -> 
 
 def _check_members(content: bytes, source: str) -> None:
     """Check what an archive holds and how large that is, before anything is unpacked."""
-    if content.count(b"PK\x01\x02") > _MOST_KEYS:  # with which every entry of its directory begins
+    if content.count(b"PK\x01\x02") > _MOST_KEYS:  # every entry of the directory begins with these bytes
         raise InputError(f"{source} holds very many files; accepted: {', '.join(_MEMBERS)}")
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         members = archive.infolist()

@@ -15,6 +15,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mechdesign.data.checks import check_kind
 from mechdesign.data.labelled import Labels, order, own_labels, table
 from mechdesign.data.labels import canonical_labels
 from mechdesign.errors import GuaranteeError, InputError, shorten
@@ -25,7 +26,7 @@ from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.exact import log_up, over_common_denominator
 from mechdesign.numerics.tolerances import FLOAT_LEAKAGE, FLOAT_MOVE, WEIGHT_SUM
 
-_SHARE = 2.0**-40  # accuracy of the mixture of a repair
+_SHARE = 2.0**-40  # accuracy of the share in the mixture of a repair
 
 
 def from_matrix(matrix: ArrayLike, guarantee: Guarantee, *, bits: int, outputs: Sequence[object] | None) -> Parts:
@@ -119,8 +120,7 @@ def _given(
 ) -> tuple[Floats, tuple[str, ...] | None]:
     """Return a user's matrix, checked, and the labels of its outputs: by default those of its columns."""
     checked_bits(bits)
-    if not isinstance(guarantee, Guarantee):
-        raise InputError(f"the guarantee is {shorten(guarantee)}; give a Guarantee(epsilon, uncertainty)")
+    check_kind(guarantee, Guarantee, "the guarantee", "a Guarantee(epsilon, uncertainty)")
     floats = guarantee.uncertainty.as_matrix(matrix)
     if floats.shape[1] == 0:
         raise InputError(f"the matrix has shape {floats.shape}; accepted: one output or more")
@@ -148,9 +148,9 @@ def _check_leakage(matrix: Floats, names: tuple[str, ...] | None, guarantee: Gua
 
 
 def _halfway(matrix: Floats, within: Floats, guarantee: Guarantee) -> Floats:
-    """Return the mixture of a matrix and one with the guarantee that has the guarantee and is closest to the former.
+    """Return the mixture of a matrix with one that keeps the guarantee: the nearest to the matrix that keeps it too.
 
-    ``max v - e h(v)`` is convex in the column v, so such mixtures are an interval.
+    ``max v - e h(v)`` is convex in the column v, so the mixtures that keep the guarantee form an interval.
     """
     exact_set, e = guarantee.uncertainty.exact_set, float(guarantee.epsilon.exp_down)
 

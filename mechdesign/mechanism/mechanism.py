@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mechdesign.data.alphabet import Alphabet
+from mechdesign.data.checks import check_kind
 from mechdesign.data.containers import encode
 from mechdesign.data.labels import canonical_labels, default_labels
 from mechdesign.errors import GuaranteeError, InputError, shorten
@@ -88,14 +89,7 @@ class Mechanism:
             )
         claim = self.optimality
         if claim is not None:
-            if len(claim.multipliers) != numerators.shape[0]:
-                raise InputError(
-                    f"lambda has {len(claim.multipliers)} entries; accepted: {numerators.shape[0]}, one a symbol"
-                )
-            if claim.form is not None and claim.form.size != numerators.shape[0]:
-                raise InputError(
-                    f"theta has {claim.form.size} symbols; accepted: {numerators.shape[0]}, those of the mechanism"
-                )
+            claim.check_size(numerators.shape[0])
             object.__setattr__(self, "optimality", claim.aligned_with(self.inputs))
 
     @classmethod
@@ -130,7 +124,7 @@ class Mechanism:
         InputError
             If the matrix is not row-stochastic or has other labels, or if outputs with labels have to be merged.
         GuaranteeError
-            If an output leaks more than epsilon, with its label and leakage, or the bits are too few to keep it.
+            If an output leaks more than epsilon, which the message names, or if the bits are too few.
 
         Examples
         --------
@@ -393,8 +387,7 @@ class Mechanism:
         """
         from mechdesign.mechanism.composition import product
 
-        if not isinstance(other, Mechanism):
-            raise InputError(f"the other mechanism is {shorten(other)}; give a Mechanism")
+        check_kind(other, Mechanism, "the other mechanism", "a Mechanism")
         proofs = self.proof, other.proof
         return Mechanism(*product(self.parts, other.parts, proofs, bits=bits, separator=separator))
 

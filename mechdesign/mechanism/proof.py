@@ -21,7 +21,7 @@ from mechdesign.errors import InputError, shorten
 from mechdesign.numerics.epsilon import Epsilon
 from mechdesign.numerics.exact import log_up
 from mechdesign.uncertainty import UncertaintySet
-from mechdesign.uncertainty.base import checked_set
+from mechdesign.uncertainty.base import check_set
 
 Integers = NDArray[np.int64]
 MOST_BITS = 52  # numerators and their sums are then exact in float64, and so in JavaScript
@@ -55,7 +55,8 @@ class Guarantee:
 
     def __init__(self, epsilon: object, uncertainty: UncertaintySet) -> None:
         object.__setattr__(self, "epsilon", Epsilon.of(epsilon))
-        object.__setattr__(self, "uncertainty", checked_set(uncertainty))
+        check_set(uncertainty)
+        object.__setattr__(self, "uncertainty", uncertainty)
 
 
 @dataclass(frozen=True)

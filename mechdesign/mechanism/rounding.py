@@ -136,7 +136,7 @@ def _shares(matrix: Floats, exact_set: UncertaintySet, room: float) -> tuple[Flo
 def _rounded_safely(matrix: Floats, bits: int) -> Integers | None:
     """Return integers whose columns are at least the scaled columns relative to their greatest entry.
 
-    Rows sum to 2^bits. None where no column is likely enough for the bits.
+    Rows sum to 2^bits. None if every column is too rare for the bits.
     """
     total = 2**bits
     scale = total / float(matrix.sum(axis=1).max())
@@ -152,7 +152,7 @@ def _rounded_safely(matrix: Floats, bits: int) -> Integers | None:
     for i, missing in enumerate(lacking.tolist()):
         lack = missing
         room = tops - integers[i]
-        # Entries that are positive come first, and among them those with most room.
+        # Positive entries come before zeros, and entries with more room before those with less.
         for j in np.lexsort((-room, matrix[i] <= 0)):
             added = min(lack, int(room[j]))
             integers[i, j] += added
@@ -160,7 +160,7 @@ def _rounded_safely(matrix: Floats, bits: int) -> Integers | None:
             if lack == 0:
                 break
         if lack > 0:
-            # The row is the greatest of every column: the likeliest output takes it, and must have slack.
+            # The row has the greatest entry of every column: the likeliest output takes the rest, and must have slack.
             integers[i, int(np.argmax(tops))] += lack
     return integers if tops.any() else None
 

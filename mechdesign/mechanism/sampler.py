@@ -53,10 +53,8 @@ class Sampler:
 
     Parameters
     ----------
-    numerators : int64 array, shape (N, M)
-        Rows sum to 2^bits.
-    bits : int
-        1 to 52.
+    numerators, bits
+        Those of a `Mechanism`.
 
     Examples
     --------

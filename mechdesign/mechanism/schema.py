@@ -17,7 +17,7 @@ from mechdesign.numerics.epsilon import Epsilon
 from mechdesign.numerics.quadratic_form import QuadraticForm
 from mechdesign.uncertainty import UncertaintySet
 from mechdesign.uncertainty.registry import guarantee_table, set_of_guarantee
-from mechdesign.utility import Objective, is_named, utility_by_name
+from mechdesign.utility import Objective, Workload, is_named, utility_by_name
 
 SCHEMA = "mechdesign/mechanism/1"
 _MOST_SIDES = 1_000  # of a quadratic form that is not separable: a million numbers
@@ -55,6 +55,7 @@ class OptimalityRecord(Record):
     multipliers: Annotated[list[Number], Field(alias="lambda", max_length=MOST_SYMBOLS, fail_fast=True)]
     theta: FormRecord | None = None
     matrix: Matrix | None = None
+    workload: dict[str, Any] | None = None
     within_simplex: bool = True
 
 
@@ -97,6 +98,7 @@ def to_record(mechanism: Parts) -> MechanismRecord:
             theta=None if claim.form is None else _form_record(claim.form),
             within_simplex=claim.within_simplex,
             matrix=claim.utility.matrix_as_text(),
+            workload=claim.utility.workload_table(),
         )
     return MechanismRecord.model_validate(
         {
@@ -138,7 +140,9 @@ def from_record(record: MechanismRecord, source: str) -> Parts:
     claim, origin = record.optimality, record.provenance
     optimality = None
     if claim is not None:
-        utility = utility_by_name(claim.utility, claim.matrix)
+        table = claim.workload
+        workload = None if table is None else Workload.from_table(table, source, "optimality.workload")
+        utility = utility_by_name(claim.utility, claim.matrix, workload)
         optimality = Optimality(
             utility,
             claim.value,

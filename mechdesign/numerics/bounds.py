@@ -11,8 +11,8 @@ from mechdesign.numerics.arrays import Floats
 def as_bound(upper: ArrayLike) -> Floats:
     """Return upper bounds with infinity in place of NaN, and of minus infinity, which is a result of overflow.
 
-    A bound that is NaN or minus infinity is above no level, so that what it bounds would be dropped. Bounds are
-    therefore passed through this function where they are computed, before they are compared.
+    A bound that is NaN or minus infinity is not above any level, so that a search would drop the case it bounds. Bounds
+    are therefore passed through this function where they are computed, before they are compared.
 
     Examples
     --------

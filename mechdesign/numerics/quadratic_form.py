@@ -58,6 +58,16 @@ class QuadraticForm:
             lower = np.tril(self.matrix)
             object.__setattr__(self, "matrix", frozen(lower + np.tril(lower, -1).T))
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, QuadraticForm) and self._numbers() == other._numbers()
+
+    def __hash__(self) -> int:
+        return hash(self._numbers())
+
+    def _numbers(self) -> tuple[bytes | float | None, ...]:
+        """Return what tells forms from each other."""
+        return self.diagonal.tobytes(), self.common, None if self.matrix is None else self.matrix.tobytes()
+
     @classmethod
     def of_matrix(cls, matrix: Floats) -> QuadraticForm:
         """Return the form of a symmetric matrix."""

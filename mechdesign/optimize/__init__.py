@@ -3,6 +3,7 @@
 from mechdesign.optimize.certificate import Certificate, certify
 from mechdesign.optimize.comparison import Comparison, compare
 from mechdesign.optimize.designer import design
+from mechdesign.optimize.report_plan import ReportPlan, plan_reports
 from mechdesign.optimize.result import ClosedFormCheck, Design
 from mechdesign.optimize.verification import Verification, verify
 
@@ -11,10 +12,12 @@ __all__ = [
     "ClosedFormCheck",
     "Comparison",
     "Design",
+    "ReportPlan",
     "Verification",
     "certify",
     "compare",
     "design",
+    "plan_reports",
     "verify",
 ]
 

@@ -1,38 +1,105 @@
-"""A design compared with k-ary randomized response and the best mechanism under local differential privacy."""
+"""A design compared with mechanisms under local differential privacy: randomized response, subset selection, the best.
+
+Errors of estimates are also compared in respondents: the error falls as 1/n, so that a mechanism of twice the error
+needs twice the reports for the same error.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
+from typing import TypeVar
 
 from mechdesign.errors import InputError, LimitError, shorten
 from mechdesign.mechanism import Guarantee, Mechanism
+from mechdesign.numerics.arrays import Floats, frozen
 from mechdesign.optimize.closed_form import randomized_response
 from mechdesign.optimize.closed_form.form import fractions
 from mechdesign.optimize.designer import design
+from mechdesign.optimize.estimation import subset_selection
+from mechdesign.optimize.estimation.solver import workload_of
+from mechdesign.optimize.estimation.variances import variances_of_covariance
 from mechdesign.optimize.l1_cone import L1Cone
 from mechdesign.optimize.result import Design
+from mechdesign.pml.promise import WEAKER_THAN_LDP
 from mechdesign.problem import DesignProblem
 from mechdesign.uncertainty import L1Ball
-from mechdesign.utility import Utility
+from mechdesign.utility import MutualInformation, Objective
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, eq=False)
+class SubsetSelection:
+    """Subset selection (Ye and Barg) with the size of its sets that is best at the reference prior.
+
+    Attributes
+    ----------
+    members : int
+        Symbols in each set.
+    variances : array, shape (q,)
+        n times the variance of the estimated answer of each query from n reports.
+    """
+
+    members: int
+    variances: Floats
+
+    @property
+    def name(self) -> str:
+        """The mechanism in words."""
+        return f"subset selection of {self.members} symbol{'' if self.members == 1 else 's'}"
+
+    @property
+    def value(self) -> float:
+        """The estimation error: the sum of the variances."""
+        return float(self.variances.sum())
+
+
+@dataclass(frozen=True)
+class ErrorsBeside:
+    """What is compared beside an estimation error alone.
+
+    Attributes
+    ----------
+    subset_selection : SubsetSelection or None
+        None if there are too many symbols.
+    subset_selection_missing : str
+        The reason; empty if there is one.
+    best_for_information : Design or None
+        The design of greatest mutual information with the same guarantee; None if it cannot be computed.
+    best_for_information_error : float or None
+        Its estimation error; infinite where its reports do not determine the answers.
+    best_for_information_missing : str
+        The reason why there is no such design; empty if there is one.
+    """
+
+    subset_selection: SubsetSelection | None
+    subset_selection_missing: str
+    best_for_information: Design | None
+    best_for_information_error: float | None
+    best_for_information_missing: str
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Utility of three mechanisms at the same epsilon and the same reference prior.
+    """Objective of mechanisms at the same epsilon and the same reference prior.
 
     Attributes
     ----------
     design : Design
         The optimum for the uncertainty set of the problem.
     k_ary_randomized_response : float
-        Utility of randomized response, which is private for every prior.
+        Utility, or error, of randomized response, which is private for every prior.
     best_ldp : Design or None
         The certified optimum for every prior; None if it cannot be computed exactly.
     best_ldp_missing : str
         The reason why `best_ldp` is None; empty if there is a design.
     value : float
-        Utility of the mechanism or the design that was compared. A mechanism may have less utility than the design.
+        Utility, or error, of the mechanism or the design that was compared. The design is at least as good.
+    errors : ErrorsBeside or None
+        What else an estimation error is compared with; None for utilities.
     """
 
     design: Design
@@ -40,24 +107,53 @@ class Comparison:
     best_ldp: Design | None
     best_ldp_missing: str = ""
     value: float = field(kw_only=True)
+    errors: ErrorsBeside | None = field(default=None, kw_only=True)
+
+    @property
+    def promise(self) -> str | None:
+        """What the promise of the design lacks beside that of the others, where errors are compared; else None."""
+        return None if self.errors is None else weaker_promise(self.design.problem)
+
+    def respondents(self, error: float) -> float:
+        """Return how many times the respondents a mechanism of another error needs for the error of the one compared.
+
+        Raises
+        ------
+        InputError
+            If the objective is not an estimation error.
+
+        Examples
+        --------
+        >>> import mechdesign as md
+        >>> both = compare(md.DesignProblem(md.L1Ball([0.5, 0.3, 0.2]), 1, md.EstimationError()))
+        >>> round(both.respondents(both.k_ary_randomized_response), 2)
+        4.38
+        """
+        if self.errors is None:
+            raise InputError(
+                f"{self.design.problem.utility.name} is not an estimation error; respondents belong to one"
+            )
+        return error / self.value
 
 
 def compare(
     compared: DesignProblem | Design | Mechanism,
-    utility: Utility | None = None,
+    utility: Objective | None = None,
     *,
     time_limit: float | None = None,
     report: Callable[[str], None] | None = None,
 ) -> Comparison:
     """Compare a design with k-ary randomized response and the best LDP mechanism at the same epsilon.
 
+    An estimation error is also compared with that of subset selection and of the best design for mutual information.
+
     Parameters
     ----------
     compared : DesignProblem, Design or Mechanism
         A problem is solved first. For a mechanism, the problem of its guarantee is solved, so that the design is the
         best mechanism with the same guarantee.
-    utility : Utility, optional
-        For a mechanism: the utility to compare by; by default that of its claim of optimality.
+    utility : Objective, optional
+        For a mechanism: the objective to compare by; by default that of its claim of optimality.
     time_limit : float, optional
         Seconds for each design that is computed, as for `mechdesign.design`.
     report : callable, optional
@@ -78,22 +174,86 @@ def compare(
     InputError
         For an object of another type, a mechanism without a claim if no utility is given, or a utility together with a
         problem.
+    LimitError
+        If only the constant mechanism has the guarantee and the objective is an estimation error, which is infinite.
     """
     problem = _problem_of(compared, utility)
     prior = problem.uncertainty.center
     solved = compared if isinstance(compared, Design) else design(problem, time_limit=time_limit, report=report)
+    if solved.value == math.inf:
+        raise LimitError(
+            f"epsilon = {problem.epsilon} is too small: to the precision of floats, reports of the design do not "
+            "determine the answer of every query; give a larger epsilon"
+        )
     value = problem.utility.value(compared.matrix, prior) if isinstance(compared, Mechanism) else solved.value
-    everything = L1Ball(problem.uncertainty.center, 2, problem.uncertainty.labels)
+    everything = every_prior(problem)
     krr = problem.utility.value(k_ary_randomized_response(everything, problem).matrix, prior)
+    best, missing = _or_limit(
+        partial(
+            design,
+            DesignProblem(everything, problem.epsilon, problem.utility),
+            tol=solved.tol,
+            time_limit=time_limit,
+            report=report,
+        )
+    )
+    beside = None
+    if problem.utility.estimation is not None:
+        beside = _errors_beside(problem, partial(design, time_limit=time_limit, report=report))
+    return Comparison(solved, krr, best, missing, value=value, errors=beside)
+
+
+def every_prior(problem: DesignProblem) -> L1Ball:
+    """Return the ball of all priors, for local differential privacy, around the reference prior of a problem."""
+    return L1Ball(problem.uncertainty.center, 2, problem.uncertainty.labels)
+
+
+def weaker_promise(problem: DesignProblem) -> str | None:
+    """Return what a promise lacks beside one under local differential privacy; None for one that lacks nothing."""
+    return None if problem.uncertainty.holds_every_prior else WEAKER_THAN_LDP
+
+
+def best_subset_selection(problem: DesignProblem, workload: Floats) -> SubsetSelection:
+    """Return subset selection with the best size of its sets.
+
+    Parameters
+    ----------
+    problem : DesignProblem
+        Its epsilon is above 0.
+    workload : array, shape (q, N)
+        The queries.
+
+    Raises
+    ------
+    LimitError
+        If there are too many symbols.
+    """
+    known, e = problem.uncertainty, problem.epsilon.exp_down
+    members, covariance = subset_selection.best_members(known.prior, e, workload)
+    return SubsetSelection(members, frozen(variances_of_covariance(covariance, workload)))
+
+
+def _errors_beside(problem: DesignProblem, designed: Callable[[DesignProblem], Design]) -> ErrorsBeside:
+    """Return what an estimation error is compared with."""
+    queries = workload_of(problem)
+    subsets, no_subsets = _or_limit(partial(best_subset_selection, problem, queries))
+    wanted = DesignProblem(problem.uncertainty, problem.epsilon, MutualInformation())
+    informative, no_design = _or_limit(partial(designed, wanted))
+    error = None
+    if informative is not None:
+        error = problem.utility.value(informative.mechanism.matrix, problem.uncertainty.center)
+    return ErrorsBeside(subsets, no_subsets, informative, error, no_design)
+
+
+def _or_limit(computed: Callable[[], Result]) -> tuple[Result | None, str]:
+    """Return what a function computes; where it reaches a limit, None and the reason."""
     try:
-        wanted = DesignProblem(everything, problem.epsilon, problem.utility)
-        best = design(wanted, tol=solved.tol, time_limit=time_limit, report=report)
+        return computed(), ""
     except LimitError as error:
-        return Comparison(solved, krr, None, str(error), value=value)
-    return Comparison(solved, krr, best, value=value)
+        return None, str(error)
 
 
-def _problem_of(compared: DesignProblem | Design | Mechanism, utility: Utility | None) -> DesignProblem:
+def _problem_of(compared: DesignProblem | Design | Mechanism, utility: Objective | None) -> DesignProblem:
     """Return a problem, that of a design, or the one that the guarantee of a mechanism is about."""
     if isinstance(compared, Mechanism):
         claim = compared.optimality

@@ -6,9 +6,8 @@ import numpy as np
 
 from mechdesign.errors import SolverError
 from mechdesign.numerics.arrays import Floats
-from mechdesign.numerics.tolerances import NEGLIGIBLE_WEIGHT, SOLVER
-
-_DUAL, _PRIMAL = 1, 4  # as HiGHS numbers its simplex methods
+from mechdesign.numerics.highs import DUAL, PRIMAL, successive_solver
+from mechdesign.numerics.tolerances import NEGLIGIBLE_WEIGHT
 
 
 class Master:
@@ -34,16 +33,7 @@ class Master:
     def __init__(self, rows: int) -> None:
         import highspy
 
-        self._highs = highspy.Highs()
-        options = {
-            "output_flag": False,
-            "presolve": "off",  # presolve would discard the basis
-            "simplex_strategy": _PRIMAL,  # primal: new columns keep the basis feasible
-            "primal_feasibility_tolerance": SOLVER,
-            "dual_feasibility_tolerance": SOLVER,
-        }
-        for name, setting in options.items():
-            self._highs.setOptionValue(name, setting)
+        self._highs = successive_solver()  # new columns keep the basis feasible
         self._highs.changeObjectiveSense(highspy.ObjSense.kMaximize)
         none = np.empty(0, dtype=np.int32)
         for _ in range(rows):
@@ -78,9 +68,9 @@ class Master:
         if not self._solved():
             # The primal simplex method may fail on degenerate programs; the dual one then starts without a basis.
             self._highs.clearSolver()
-            self._highs.setOptionValue("simplex_strategy", _DUAL)
+            self._highs.setOptionValue("simplex_strategy", DUAL)
             self._highs.run()
-            self._highs.setOptionValue("simplex_strategy", _PRIMAL)
+            self._highs.setOptionValue("simplex_strategy", PRIMAL)
         if not self._solved():
             status = self._highs.modelStatusToString(self._highs.getModelStatus())
             raise SolverError(

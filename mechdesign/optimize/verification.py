@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mechdesign.errors import GuaranteeError, InputError, LimitError, shorten
+from mechdesign.data.checks import check_kind
+from mechdesign.errors import GuaranteeError, LimitError
 from mechdesign.mechanism import Mechanism, Optimality, Proof, prove
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.tolerances import BOUND_PAD, GAP
@@ -72,8 +73,7 @@ def verify(mechanism: Mechanism) -> Verification:
     >>> md.verify(design.mechanism).proof.holds
     True
     """
-    if not isinstance(mechanism, Mechanism):
-        raise InputError(f"the mechanism is {shorten(mechanism)}; give a Mechanism, such as Mechanism.load(path)")
+    check_kind(mechanism, Mechanism, "the mechanism", "a Mechanism, such as Mechanism.load(path)")
     proof = prove(mechanism.numerators, mechanism.bits, mechanism.guarantee)
     if not proof.holds:
         raise GuaranteeError(f"the guarantee is false: the leakage is up to {proof.leakage:.9g} nats")

@@ -32,10 +32,8 @@ def lipschitz_bound(matrix: ArrayLike, uncertainty: UncertaintySet) -> float:
 
     Parameters
     ----------
-    matrix : array, shape (N, M)
-        A mechanism; floats are read as the decimals that they print as.
-    uncertainty : UncertaintySet
-        The set.
+    matrix, uncertainty
+        As for `worst_case_leakage`.
 
     Returns
     -------
@@ -45,7 +43,7 @@ def lipschitz_bound(matrix: ArrayLike, uncertainty: UncertaintySet) -> float:
     Raises
     ------
     InputError
-        If the matrix is not a mechanism on the alphabet of the set.
+        As for `worst_case_leakage`.
 
     Examples
     --------
@@ -123,20 +121,8 @@ def sensitivity_bound_any_region(epsilon: object, radius: object) -> float:
 
     Parameters
     ----------
-    epsilon : number or str
-        What the mechanism guarantees at P, in nats: a decimal or ``"log(9/8)"``.
-    radius : number or str
-        l1 radius of the ball around P, in [0, 2].
-
-    Returns
-    -------
-    float
-        Rounded up; infinite where the logarithm does not exist.
-
-    Raises
-    ------
-    InputError
-        For a value outside these ranges.
+    epsilon, radius
+        As for `sensitivity_bound_first_region`; rounding, infinite values and errors too.
 
     Examples
     --------
@@ -157,22 +143,10 @@ def sensitivity_bound(epsilon: object, radius: object, prior: Sequence[object]) 
 
     Parameters
     ----------
-    epsilon : number or str
-        What the mechanism guarantees at P, in nats: a decimal or ``"log(9/8)"``.
-    radius : number or str
-        l1 radius of the ball around P, in [0, 2].
+    epsilon, radius
+        As for `sensitivity_bound_first_region`; rounding, infinite values and errors too.
     prior : sequence of N numbers
-        The reference prior P. If it has zeros, only the bound for any region applies.
-
-    Returns
-    -------
-    float
-        Rounded up; infinite where the logarithm does not exist.
-
-    Raises
-    ------
-    InputError
-        For a value outside these ranges, or a prior that is not a distribution.
+        The reference prior P, a distribution. If it has zeros, only the bound for any region applies.
 
     Examples
     --------
@@ -196,8 +170,8 @@ def leakage_bound_elsewhere(epsilon: object, distance: object) -> float:
 
     Parameters
     ----------
-    epsilon : number or str
-        What the mechanism guarantees at P, in nats: a decimal or ``"log(9/8)"``.
+    epsilon
+        As for `sensitivity_bound_first_region`.
     distance : number or str
         ``||P - Q||_1``, in [0, 2].
 

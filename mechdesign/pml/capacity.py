@@ -16,7 +16,7 @@ from mechdesign.numerics.arrays import Floats, frozen
 from mechdesign.numerics.exact import log_up
 from mechdesign.pml.pointwise import checked_mechanism, exact_columns, log_ratios
 from mechdesign.uncertainty import UncertaintySet
-from mechdesign.uncertainty.base import checked_set
+from mechdesign.uncertainty.base import check_set
 
 
 def columns_over(matrix: ArrayLike, uncertainty: UncertaintySet) -> list[list[int]]:
@@ -24,9 +24,15 @@ def columns_over(matrix: ArrayLike, uncertainty: UncertaintySet) -> list[list[in
 
     Labelled rows are put in the order of the set's labels.
     """
-    aligned = aligned_rows(matrix, checked_set(uncertainty).labels, "the matrix")
-    uncertainty.as_matrix(checked_mechanism(aligned))
+    aligned, _ = _aligned(matrix, uncertainty)
     return [v for v, _ in exact_columns(aligned)]
+
+
+def _aligned(matrix: ArrayLike, uncertainty: UncertaintySet) -> tuple[ArrayLike, Floats]:
+    """Return the rows of a mechanism in the order of the set's labels, as they were given and as floats, checked."""
+    check_set(uncertainty)
+    aligned = aligned_rows(matrix, uncertainty.labels, "the matrix")
+    return aligned, uncertainty.as_matrix(checked_mechanism(aligned))
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,6 +142,5 @@ def leakage_capacity(matrix: ArrayLike, uncertainty: UncertaintySet) -> float:
     >>> round(leakage_capacity([[0.75, 0.25], [0.25, 0.75]], L1Ball([0.5, 0.5], radius=2)), 6)
     1.098612
     """
-    aligned = aligned_rows(matrix, checked_set(uncertainty).labels, "the matrix")
-    V = uncertainty.as_matrix(checked_mechanism(aligned))
+    _, V = _aligned(matrix, uncertainty)
     return float(log_ratios(V, uncertainty.support(V)).max())

@@ -149,10 +149,8 @@ def epsilon_min(matrix: ArrayLike, prior: ArrayLike) -> float | NDArray[np.float
 
     Parameters
     ----------
-    matrix : array, shape (N, M)
-        A mechanism.
-    prior : array, shape (N,) or (K, N)
-        A prior, or K of them.
+    matrix, prior
+        As for `leakage`.
 
     Returns
     -------
@@ -175,21 +173,11 @@ def information_density(matrix: ArrayLike, prior: ArrayLike) -> Floats:
     Its greatest value over the symbols is the leakage of the output; its mean over symbols and outputs is the mutual
     information. It is minus infinity where the symbol cannot cause the output, and 0 for an output that never occurs.
 
-    Parameters
-    ----------
-    matrix : array, shape (N, M)
-        A mechanism.
-    prior : array, shape (N,) or (K, N)
-        A prior, or K of them.
+    Arguments and errors are those of `leakage`.
 
     Returns
     -------
     array, shape (N, M) or (K, N, M)
-
-    Raises
-    ------
-    InputError
-        As `leakage`.
 
     Examples
     --------

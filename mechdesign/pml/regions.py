@@ -61,8 +61,8 @@ def privacy_regions(prior: Sequence[object]) -> Floats:
 
     Parameters
     ----------
-    prior : sequence of N numbers
-        The prior P.
+    prior
+        As for `epsilon_max`.
 
     Returns
     -------
@@ -73,7 +73,7 @@ def privacy_regions(prior: Sequence[object]) -> Floats:
     Raises
     ------
     InputError
-        If the prior is not a distribution.
+        As for `epsilon_max`.
 
     Examples
     --------
@@ -120,20 +120,13 @@ def most_zeros_in_a_column(prior: Sequence[object], epsilon: object) -> int:
 
     Parameters
     ----------
-    prior : sequence of N numbers
-        The prior P.
-    epsilon : number or str
-        In nats: a decimal or ``"log(9/8)"``.
+    prior, epsilon
+        As for `privacy_region`, which says what is refused.
 
     Returns
     -------
     int
         From 0 to N - 1.
-
-    Raises
-    ------
-    InputError
-        If the prior is not a distribution, or epsilon is not accepted.
 
     Examples
     --------

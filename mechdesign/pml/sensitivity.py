@@ -88,22 +88,13 @@ def output_sensitivity(matrix: ArrayLike, prior: Sequence[object], uncertainty: 
 
     Parameters
     ----------
-    matrix : array, shape (N, M)
-        A mechanism; floats are read as the decimals that they print as.
-    prior : sequence of N numbers
-        The reference prior P, a member of the set.
-    uncertainty : UncertaintySet
-        The set B.
+    matrix, prior, uncertainty
+        As for `leakage_sensitivity`.
 
     Returns
     -------
     WorstCase
-        Computed in rational arithmetic, the value rounded up.
-
-    Raises
-    ------
-    InputError
-        As `leakage_sensitivity`.
+        Rounded as that of `leakage_sensitivity`, which also says what is refused.
 
     Examples
     --------

@@ -102,10 +102,8 @@ def epsilon_at(matrix: ArrayLike, prior: Sequence[object], delta: object) -> flo
 
     Parameters
     ----------
-    matrix : array, shape (N, M)
-        A mechanism; floats are read as the decimals that they print as. Give the ``numerators`` of a `Mechanism`.
-    prior : sequence of N numbers
-        The prior that gives the outputs their probabilities.
+    matrix, prior
+        As for `leakage_tail`.
     delta : number or str
         Probability, in [0, 1], that the output leaks more than epsilon.
 
@@ -117,7 +115,7 @@ def epsilon_at(matrix: ArrayLike, prior: Sequence[object], delta: object) -> flo
     Raises
     ------
     InputError
-        If the shapes do not fit, or the mechanism, the prior or delta is not accepted.
+        As for `leakage_tail`, and for a delta outside [0, 1].
 
     Examples
     --------

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mechdesign.data.checks import check_kind
 from mechdesign.data.labelled import Labels, aligned_rows, aligned_vector, own_labels
 from mechdesign.data.labels import canonical_labels, default_labels
 from mechdesign.errors import InputError, shorten
@@ -230,19 +231,10 @@ def names_of_symbols(given: Iterable[object] | None, own: Labels | None, size: i
     return canonical_labels(given, size)
 
 
-def checked_set(uncertainty: object) -> UncertaintySet:
-    """Return a set of priors, after checking that it is one.
-
-    Raises
-    ------
-    InputError
-        If it is something else.
-    """
-    if not isinstance(uncertainty, UncertaintySet):
-        raise InputError(
-            f"the uncertainty is {shorten(uncertainty)}; give a set of priors, such as an L1Ball or a ConvexHull"
-        )
-    return uncertainty
+def check_set(uncertainty: object) -> None:
+    """Refuse what is not a set of priors, as `check_kind`."""
+    wanted = "a set of priors, such as an L1Ball or a ConvexHull"
+    check_kind(uncertainty, UncertaintySet, "the uncertainty", wanted)
 
 
 def exact_prior(

@@ -196,10 +196,8 @@ def failure_probability(
 
     Parameters
     ----------
-    samples : int
-        Number n of independent samples, at least 1.
-    categories : int
-        Number N of categories, at least 2.
+    samples, categories
+        As for `weissman_radius_exact`.
     radius : number or str
         l1 radius, at least 0. The distance of two distributions is at most 2.
     prior : sequence of N numbers or Kappa, optional

@@ -412,19 +412,6 @@ class L1Ball(UncertaintySet):
         return SupportRows(csr_array(rows[:, :N]), csr_array(rows[:, N:]))
 
 
-def checked_ball(ball: object) -> L1Ball:
-    """Return an l1 ball, after checking that it is one.
-
-    Raises
-    ------
-    InputError
-        If it is something else.
-    """
-    if not isinstance(ball, L1Ball):
-        raise InputError(f"the ball is {shorten(ball)}; give an L1Ball, such as L1Ball.from_counts(counts, delta=...)")
-    return ball
-
-
 def _check_evidence(evidence: Evidence, center: tuple[Fraction, ...], radius: Fraction) -> None:
     total = sum(evidence.counts)
     if len(evidence.counts) != len(center) or any(

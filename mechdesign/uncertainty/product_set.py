@@ -11,6 +11,7 @@ from typing import ClassVar, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mechdesign.data.checks import check_kind
 from mechdesign.data.labels import joined_labels
 from mechdesign.errors import InputError, shorten
 from mechdesign.numerics.arrays import Floats
@@ -77,14 +78,12 @@ class ProductSet(UncertaintySet):
 
     def __init__(self, first: UncertaintySet, second: UncertaintySet, separator: str = " & ") -> None:
         for name, factor in (("first", first), ("second", second)):
-            if not isinstance(factor, UncertaintySet):
-                raise InputError(f"the {name} set is {shorten(factor)}; give an L1Ball, a ConvexHull or a ProductSet")
+            check_kind(factor, UncertaintySet, f"the {name} set", "an L1Ball, a ConvexHull or a ProductSet")
             if factor.exact_set is not factor:
                 raise InputError(
                     f"the {name} set is {shorten(factor)}, which may reach outside the simplex; give its exact_set"
                 )
-        if not isinstance(separator, str):
-            raise InputError(f"the separator is {shorten(separator)}; give a string")
+        check_kind(separator, str, "the separator", "a string")
         if first.size * second.size > _MOST_SYMBOLS:
             raise InputError(
                 f"{first.size} and {second.size} symbols make {first.size * second.size} pairs; "

@@ -7,7 +7,7 @@ a registered class a set of that class.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from importlib import import_module
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -17,6 +17,8 @@ from mechdesign.uncertainty.base import UncertaintySet
 
 if TYPE_CHECKING:
     from mechdesign.uncertainty.format import SetFormat
+
+    KeysOf = Callable[[SetFormat], Collection[str]]
 
 # The place of the format of each class; a new set of the package is one line here.
 _BUILT_IN = {
@@ -122,14 +124,15 @@ def set_of_guarantee(
     GuaranteeError
         If it claims a smaller set than its own evidence supports.
     """
-    formats = set_formats()
-    marks = {key: entry for entry in formats for key in entry.guarantee_marks}
-    entry = _told_by(table, marks, f"{source}: the guarantee", "no prior")
-    keys = {key for entry in formats for key in entry.guarantee_keys}
-    for key in table:
-        if key in keys and key not in entry.guarantee_keys:
-            mark = next(mark for mark in marks if mark in table)
-            raise InputError(f"{source}: the guarantee has {key} beside {mark}, where it has no meaning; remove it")
+    entry, mark, foreign = _told_by(
+        table,
+        lambda entry: entry.guarantee_marks,
+        lambda entry: entry.guarantee_keys,
+        f"{source}: the guarantee",
+        "no prior",
+    )
+    for key in foreign:
+        raise InputError(f"{source}: the guarantee has {key} beside {mark}, where it has no meaning; remove it")
     return entry.from_guarantee(table, labels, source, within)
 
 
@@ -143,29 +146,31 @@ def set_of_prior(table: Mapping[str, Any], within: str = "prior") -> Uncertainty
 
     Parameters
     ----------
-    table : mapping
-        As parsed from the file.
-    within : str
-        The key of the table in the file, for messages.
+    table, within
+        As for `set_of_guarantee`.
 
     Raises
     ------
     InputError
-        If the table does not describe a set of exactly one registered class.
+        As for `set_of_guarantee`.
     """
-    formats = set_formats()
-    marks = {key: entry for entry in formats for key in entry.prior_marks}
-    entry = _told_by(table, marks, f"[{within}]", "no data")
-    keys = {key for entry in formats for key in entry.prior_keys}
-    for key in table:
-        if key in keys and key not in entry.prior_keys:
-            raise InputError(f"[{within}] has {key}, which does not go with its other keys; leave it out")
+    entry, _, foreign = _told_by(
+        table, lambda entry: entry.prior_marks, lambda entry: entry.prior_keys, f"[{within}]", "no data"
+    )
+    for key in foreign:
+        raise InputError(f"[{within}] has {key}, which does not go with its other keys; leave it out")
     return entry.from_prior(table, within)
 
 
-def _told_by(table: Mapping[str, Any], marks: Mapping[str, SetFormat], where: str, nothing: str) -> SetFormat:
-    """Return the format whose key is in a table."""
+def _told_by(
+    table: Mapping[str, Any], marks_of: KeysOf, keys_of: KeysOf, where: str, nothing: str
+) -> tuple[SetFormat, str, list[str]]:
+    """Return the format whose mark is in a table, that mark, and the keys of other formats that are there too."""
+    formats = set_formats()
+    marks = {key: entry for entry in formats for key in marks_of(entry)}
     given = [key for key in marks if key in table]
     if len(given) != 1:
         raise InputError(f"{where} has {' and '.join(given) or nothing}; give one of {', '.join(marks)}")
-    return marks[given[0]]
+    known = marks[given[0]]
+    keys = {key for entry in formats for key in keys_of(entry)}
+    return known, given[0], [key for key in table if key in keys and key not in keys_of(known)]

@@ -12,6 +12,7 @@ from mechdesign.utility.f_information import (
 )
 from mechdesign.utility.gain import ExpectedDistortion, ExpectedGain, HammingAccuracy, PolyhedralUtility
 from mechdesign.utility.registry import is_named, register, utility_by_name, utility_names
+from mechdesign.utility.workload import Workload
 
 __all__ = [
     "ChiSquare",
@@ -27,6 +28,7 @@ __all__ = [
     "SquaredHellinger",
     "TotalVariation",
     "Utility",
+    "Workload",
     "is_named",
     "register",
     "utility_by_name",

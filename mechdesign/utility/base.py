@@ -5,12 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from numpy.typing import ArrayLike
 
 from mechdesign.data.labelled import together
-from mechdesign.errors import InputError, shorten
+from mechdesign.errors import InputError
 from mechdesign.numerics.arrays import Floats, real_array
 
 if TYPE_CHECKING:
@@ -37,6 +37,8 @@ class Objective(ABC):
         Whether the class is made from a matrix, which files hold beside the name.
     matrix_name : str
         The name of the table of that matrix in problem files.
+    takes_workload : bool
+        Whether the class is made from a `Workload`, which files hold beside the name unless it is the default.
     """
 
     name: str
@@ -44,6 +46,7 @@ class Objective(ABC):
     minimised: ClassVar[bool] = False
     takes_matrix: ClassVar[bool] = False
     matrix_name: ClassVar[str] = "gain"
+    takes_workload: ClassVar[bool] = False
 
     @property
     def bound_name(self) -> str:
@@ -72,6 +75,10 @@ class Objective(ABC):
 
     def matrix_as_text(self) -> list[list[str]] | None:
         """Return the matrix that the utility was made from as exact numbers; None if it takes no matrix."""
+        return None
+
+    def workload_table(self) -> dict[str, Any] | None:
+        """Return the table of the workload that the objective was made from; None for the default, or without one."""
         return None
 
     @property
@@ -132,19 +139,6 @@ class Utility(Objective):
         A data frame, series or mapping is aligned by its labels.
         """
         return float(self.mu(matrix, cast("ArrayLike", prior)).sum())
-
-
-def checked_utility(utility: object) -> Objective:
-    """Return an objective, after checking that it is one.
-
-    Raises
-    ------
-    InputError
-        If it is something else.
-    """
-    if not isinstance(utility, Objective):
-        raise InputError(f"the utility is {shorten(utility)}; give a Utility such as MutualInformation()")
-    return utility
 
 
 def summed(objective: Objective) -> Utility:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import ClassVar, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mechdesign.data.labelled import together
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.tolerances import RANK
 from mechdesign.utility.base import Objective, columns_and_prior
+from mechdesign.utility.workload import Workload
 
 _EPS = float(np.finfo(float).eps)
 
@@ -29,6 +31,11 @@ class EstimationError(Objective):
     n times the mean squared error, summed over the queries. It is infinite where the reports do not determine the
     answer of a query.
 
+    Parameters
+    ----------
+    workload : Workload, or what `Workload.of` takes, optional
+        The queries; by default the frequency of every symbol.
+
     Examples
     --------
     Randomized response on two symbols, with 3/4 for the true one; n times the variance of one frequency is
@@ -36,10 +43,19 @@ class EstimationError(Objective):
 
     >>> round(EstimationError().value([[0.75, 0.25], [0.25, 0.75]], [0.5, 0.5]), 12)
     2.0
+
+    Of one of them alone, half of it:
+
+    >>> round(EstimationError("prefix").value([[0.75, 0.25], [0.25, 0.75]], [0.5, 0.5]), 12)
+    1.0
     """
 
     name = "estimation-error"
     minimised: ClassVar[bool] = True
+    takes_workload: ClassVar[bool] = True
+
+    def __init__(self, workload: object = None) -> None:
+        self.workload = Workload.of(workload)
 
     @property
     def estimation(self) -> EstimationError:
@@ -49,16 +65,28 @@ class EstimationError(Objective):
     @property
     def is_symmetric(self) -> bool:
         """Whether the workload treats all symbols alike."""
-        return True
+        return self.workload.is_symmetric
 
     @property
     def is_plain(self) -> bool:
         """Whether the queries are the frequencies of all symbols."""
-        return True
+        return self.workload == Workload.frequencies()
+
+    def workload_table(self) -> dict[str, Any] | None:
+        """Return the table of the workload; None for the frequencies of all symbols."""
+        return None if self.is_plain else self.workload.table()
+
+    def check_size(self, size: int) -> None:
+        """Refuse an alphabet that the workload is not defined on."""
+        self.workload.check_size(size)
+
+    def aligned_with(self, labels: Sequence[str] | None) -> EstimationError:
+        """Return the objective with its workload on an alphabet with these labels, in their order."""
+        return EstimationError(self.workload.aligned_with(labels))
 
     def queries(self, size: int) -> Floats:
         """Return the workload W on N symbols, shape (q, N)."""
-        return np.eye(size)
+        return self.workload.queries(size)
 
     def value(self, matrix: ArrayLike, prior: ArrayLike | Sequence[Fraction]) -> float:
         """Return n times the mean squared error, summed over the queries; infinite where a query is not determined."""
@@ -71,8 +99,9 @@ class EstimationError(Objective):
 
     def _value_and_condition(self, matrix: ArrayLike, prior: ArrayLike | Sequence[Fraction]) -> tuple[float, float]:
         """Return the value, and the condition of the matrix whose singular values it was computed from."""
-        V, P = columns_and_prior(matrix, cast("ArrayLike", prior))
-        W = self.queries(P.size)
+        aligned, given, labels = together(matrix, prior)
+        V, P = columns_and_prior(aligned, cast("ArrayLike", given))
+        W = self.workload.queries(P.size, labels)
         masses = P @ V
         used = masses > 0
         left, values, _ = np.linalg.svd(V[:, used] / np.sqrt(masses[used]), full_matrices=False)
@@ -83,3 +112,12 @@ class EstimationError(Objective):
             return np.inf, np.inf
         error = float(((images / values[:rank]) ** 2).sum()) - float(((W @ P) ** 2).sum())
         return error, float(values[0] / values[rank - 1])
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, EstimationError) and self.workload == other.workload
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.workload))
+
+    def __repr__(self) -> str:
+        return f"EstimationError({'' if self.is_plain else self.workload})"

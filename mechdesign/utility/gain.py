@@ -12,12 +12,13 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mechdesign.data.labelled import Labels, order, own_labels, table, together
+from mechdesign.data.labelled import Labels, order, own_labels, together
 from mechdesign.errors import InputError, shorten
 from mechdesign.numerics.arrays import Floats, frozen, real_array
 from mechdesign.numerics.differences import Differences
-from mechdesign.numerics.exact import over_common_denominator, rational
+from mechdesign.numerics.exact import over_common_denominator
 from mechdesign.utility.base import Utility, columns_and_prior
+from mechdesign.utility.exact_rows import exact_rows
 
 _EPS = float(np.finfo(float).eps)
 _LARGEST = 10**300
@@ -209,21 +210,8 @@ class MatrixUtility(PolyhedralUtility):
     takes_matrix = True
 
     def __init__(self, matrix: ArrayLike | Sequence[Sequence[object]]) -> None:
-        given = table(matrix, f"the matrix of {self.name}")
-        self._columns = given.columns
-        try:
-            rows = [list(row) for row in given.values]
-        except TypeError:
-            raise InputError(f"the matrix of {self.name} is {shorten(matrix)}; give a list of rows") from None
-        lengths = {len(row) for row in rows}
-        if len(lengths) != 1 or lengths == {0}:
-            raise InputError(
-                f"the matrix of {self.name} has rows of lengths {sorted(lengths)}; give rows of one length"
-            )
-        self.exact: tuple[tuple[Fraction, ...], ...] = tuple(
-            tuple(rational(x, f"entry ({w + 1}, {i + 1}) of the matrix of {self.name}") for i, x in enumerate(row))
-            for w, row in enumerate(rows)
-        )
+        rows, exact, self._columns = exact_rows(matrix, f"the matrix of {self.name}")
+        self.exact: tuple[tuple[Fraction, ...], ...] = exact
         for w, row in enumerate(self.exact):
             for i, x in enumerate(row):
                 if abs(x) > _LARGEST:

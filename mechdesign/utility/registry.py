@@ -11,6 +11,7 @@ from mechdesign.utility.base import Objective
 from mechdesign.utility.estimation_error import EstimationError
 from mechdesign.utility.f_information import ChiSquare, MutualInformation, SquaredHellinger, TotalVariation
 from mechdesign.utility.gain import ExpectedDistortion, ExpectedGain, HammingAccuracy
+from mechdesign.utility.workload import Workload
 
 # The first is the default of the command line; a new utility of the package is one line here.
 _BUILT_IN: tuple[type[Objective], ...] = (
@@ -38,7 +39,8 @@ def register(cls: Class) -> Class:
     Parameters
     ----------
     cls : type of Objective
-        With a ``name``. Its constructor takes nothing, or a matrix where the class says ``takes_matrix = True``.
+        With a ``name``. Its constructor takes nothing, or a matrix where the class says ``takes_matrix = True``, or a
+        `Workload` where it says ``takes_workload = True``.
 
     Raises
     ------
@@ -78,13 +80,15 @@ def utility_names(*, with_matrix: bool = True) -> tuple[str, ...]:
     return tuple(name for name, cls in _classes().items() if with_matrix or not cls.takes_matrix)
 
 
-def utility_by_name(name: str, matrix: Sequence[Sequence[object]] | None = None) -> Objective:
-    """Return a utility from its name and, for those that need one, its matrix.
+def utility_by_name(
+    name: str, matrix: Sequence[Sequence[object]] | None = None, workload: Workload | None = None
+) -> Objective:
+    """Return a utility from its name and, for those that need one, its matrix, or that take one, its workload.
 
     Raises
     ------
     InputError
-        For an unknown name, a missing matrix, or a matrix that the utility does not take.
+        For an unknown name, a missing matrix, or a matrix or workload that the utility does not take.
 
     Examples
     --------
@@ -95,10 +99,13 @@ def utility_by_name(name: str, matrix: Sequence[Sequence[object]] | None = None)
     cls = classes.get(name)
     if cls is None:
         raise InputError(f"the utility {shorten(name)} is unknown; accepted: {', '.join(classes)}")
+    if workload is not None and not cls.takes_workload:
+        able = ", ".join(other for other, kind in classes.items() if kind.takes_workload)
+        raise InputError(f"the utility {shorten(name)} takes no workload; leave it out, or take {able}")
     if not cls.takes_matrix:
         if matrix is not None:
             raise InputError(f"the utility {shorten(name)} takes no matrix; leave it out")
-        return cls()
+        return cls() if workload is None else cls(workload)  # type: ignore[call-arg]
     if matrix is None:
         raise InputError(f"the utility {shorten(name)} needs a matrix, guesses by inputs; give one")
     made: Objective = cls(matrix)  # type: ignore[call-arg]

@@ -117,7 +117,7 @@ def test_no_noise_is_needed_from_the_leakage_of_the_data_on(p):
 def test_sixty_digits_beside_the_limit_are_told_apart():
     below = "0.693147180559945309417232121458176568075500134360255254120680"
     above = "0.693147180559945309417232121458176568075500134360255254120681"
-    assert 0.0146 < laplace_scale(below, 0.5) < 0.023  # errs towards more noise: exp is held to 128 bits
+    assert 0.0146 < laplace_scale(below, 0.5) < 0.023  # rounded towards more noise: exp has 128 bits
     assert laplace_scale("0.6931471805599453094172321214581765681", 0.5) == 0.0
     assert laplace_scale(above, 0.5) <= laplace_scale(below, 0.5)
 

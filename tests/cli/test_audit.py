@@ -35,7 +35,7 @@ def test_a_true_sampler(command):
     assert 0.9 < shown < np.log(3)  # 16 standard deviations below what is to be expected
     assert facts["leakage shown"].endswith("(failure probability 1e-09)")
     assert facts["probabilities"].strip() == "4 of 4 within their limits"
-    assert "no proof of privacy" in facts["verdict"]
+    assert "does not prove privacy" in facts["verdict"]
 
 
 def test_json(command, warner):

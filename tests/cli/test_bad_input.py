@@ -2,6 +2,7 @@ import json
 
 import numpy as np
 import pytest
+from edits import set_key
 
 from mechdesign import Epsilon, Guarantee, InputError, L1Ball, Mechanism, MutualInformation
 from mechdesign.data.counts import count_column, read_counts
@@ -10,6 +11,7 @@ from mechdesign.mechanism import Optimality
 COUNTS = "level,people\nlow,50\nmiddle,30\nhigh,20\n"
 HEAD = 'title = "t"\nepsilon = "1"\n'
 PROBLEM = HEAD + "[prior.counts]\nlow = 50\nmiddle = 30\nhigh = 20\n"
+ERROR = 'utility = "estimation-error"\n' + PROBLEM
 EPSILON = ["--epsilon", "1"]
 
 
@@ -116,6 +118,21 @@ def test_a_bad_column_of_data(refused, put, content, arguments, part):
         (["--samples", "0", "--delta", "0.1"], "the number of samples is 0"),
         (["--utility", "entropy"], "the utility 'entropy' is unknown; accepted: mutual-information"),
         (["--utility", "expected-gain"], "needs a matrix"),
+        (["--workload", "prefix"], "'mutual-information' takes no workload; leave it out, or take estimation-error"),
+        (
+            ["--utility", "estimation-error", "--workload", "medians"],
+            "the workload 'medians' is unknown; accepted: freq",
+        ),
+        (
+            ["--utility", "estimation-error", "--workload", "weights=1,-1,0"],
+            "the weight of symbol 2 is '-1'; accepted: 0",
+        ),
+        (["--utility", "estimation-error", "--workload", "marginals=2x3"], "have 6 symbols for 3 symbols; give sizes"),
+        (
+            ["--utility", "estimation-error", "--workload", "symbols=z"],
+            "the symbol 'z', which is not a label; accepted",
+        ),
+        (["--utility", "estimation-error", "--workload", "scores=3,3,3"], "all 3 scores of the workload are '3'"),
         (["--bits", "0"], "bits is 0"),
         (["--bits", "53"], "bits is 53"),
         (["--tol", "0"], "tol is 0"),
@@ -152,6 +169,21 @@ BAD_PROBLEMS = [
     (PROBLEM.replace('"1"', "0x" + "f" * 5_000), "epsilon"),
     ('utility = "entropy"\n' + PROBLEM, "'entropy' is unknown"),
     ('utility = "expected-gain"\n' + PROBLEM + '[gain]\nmatrix = [["1e400", 0, 0]]\n', "1e400"),
+    (
+        ERROR + '[workload]\nname = "medians"\n',
+        "problem.toml: the workload 'medians' is unknown; accepted: frequencies",
+    ),
+    (ERROR + '[workload]\nnam = "prefix"\n', "the key 'workload.nam' is unknown; accepted: marginals, matrix, name"),
+    (ERROR + "[workload]\n", "workload has no key that tells the queries"),
+    ('workload = "prefix"\n' + ERROR, "workload is 'prefix'; accepted: a table"),
+    (ERROR + "[workload]\nmatrix = [[1, 1]]\n", "has equal entries in every row"),
+    (ERROR + "[workload]\nmatrix = [[1, 0]]\n", "the workload has columns for 2 symbols, and the alphabet has 3"),
+    (ERROR + "[workload.weights]\nlow = 1\n", "the workload has weights for 1 symbol, and the alphabet has 3"),
+    (
+        ERROR + "[workload.scores]\nlow = 1\nhi = 2\nhigh = 3\n",
+        "the scores of the workload: the labels are 'low', 'hi', 'high'; accepted",
+    ),
+    (PROBLEM + '[workload]\nname = "prefix"\n', "'mutual-information' takes no workload; leave it out, or take est"),
     (PROBLEM.replace("low", '" low"'), "the label ' low' begins or ends with white space"),
     (PROBLEM.replace("low", '""'), "a label is empty"),
     ("colour = 1\n" + PROBLEM, "'colour' is unknown"),
@@ -216,6 +248,10 @@ def test_a_place_that_cannot_be_written(refused, put, tmp_path, output, part):
         (["design", "problem.toml", "--counts", "counts.csv", "-o", "m.json"], "give one of PROBLEM.toml"),
         (["design", "--counts", "a.csv", "--data", "b.csv", *EPSILON], "give one of PROBLEM.toml"),
         (["design", "problem.toml", "--epsilon", "2", "-o", "m.json"], "--epsilon: a problem file says this itself"),
+        (
+            ["design", "problem.toml", "--workload", "prefix", "-o", "m.json"],
+            "--workload: a problem file says this itself",
+        ),
         (["design", "problem.toml", "--delta", "0", "--radius", "1", "--no-header"], "--delta, --radius, --no-header"),
         (["design", "--counts", "counts.csv", "-o", "m.json"], "need --epsilon"),
         (["design", "--data", "data.csv", *EPSILON, "-o", "m.json"], "--data needs --column"),
@@ -237,17 +273,6 @@ def test_a_command_line_that_makes_no_sense(refused, put, arguments, part):
 
 
 # Mechanism files edited by hand
-
-
-def set_key(*keys):
-    *folder, last, value = keys
-
-    def edit(table):
-        for key in folder:
-            table = table[key]
-        table[last] = value
-
-    return edit
 
 
 @pytest.mark.parametrize(

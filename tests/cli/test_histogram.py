@@ -179,7 +179,7 @@ def test_alpha_from_an_estimate(command):
         (["discrete", "counts.csv", "--column", "x", "-k", 4, *NOISE, "-o", "out.csv"], "belong together"),
         (["discrete", "--data", "counts.csv", "-k", 4, *NOISE, "-o", "out.csv"], "belong together"),
         (["discrete", "counts.csv", "-k", 4, *NOISE], "--output is missing"),
-        (["discrete", "counts.csv", "--plan", "-k", 4, *NOISE], "--plan touches no data; leave out a file"),
+        (["discrete", "counts.csv", "--plan", "-k", 4, *NOISE], "--plan reads no data; leave out a file"),
         (["discrete", "--plan", "-k", 4, *NOISE, "-o", "out.csv"], "leave out --output"),
         (["discrete", "counts.csv", *NOISE, "-o", "out.csv"], "Missing option '-k'"),
         (["discrete", "counts.csv", "-k", 4, "--delta", 0.1, "-o", "out.csv"], "Missing option '--epsilon'"),

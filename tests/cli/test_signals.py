@@ -137,7 +137,8 @@ def test_a_signal_that_is_ignored_stays_ignored(here, capsys, monkeypatch):
     """As `nohup` has it."""
     found = []
     monkeypatch.setattr(
-        "mechdesign.cli.verify.load_mechanism", lambda file: found.append(signal.getsignal(signal.SIGHUP)) or 1 / 0
+        "mechdesign.cli.verify.load_mechanism",
+        lambda file, report: found.append(signal.getsignal(signal.SIGHUP)) or 1 / 0,
     )
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:

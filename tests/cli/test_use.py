@@ -72,7 +72,7 @@ def test_the_reports_have_the_columns_asked_for(command, here):
 
 
 def test_what_is_kept_is_warned_of(command):
-    assert "does not cover what these tell of the record" in privatize(command, "--keep", "id")[1]
+    assert "does not cover what these tell about the record" in privatize(command, "--keep", "id")[1]
     assert "does not cover" not in privatize(command, "--overwrite")[1]
 
 

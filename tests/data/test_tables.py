@@ -167,6 +167,15 @@ def test_every_white_space_around_fields_is_dropped_and_no_other_sign(place, quo
     assert values[:4] == ["\u200bx\u200b", "\ufeffx\ufeff", "\x7fx\x7f", "x"]
 
 
+def test_texts_are_copied_only_where_white_space_may_be_around_one():
+    plain = pa.array(["a", "", "!~"])
+    assert tables._trimmed(plain) is plain
+    assert tables._trimmed(pa.array([""])).to_pylist() == [""]
+    for sign in map(chr, range(1 << 16)):
+        if not "\ud800" <= sign <= "\udfff":
+            assert tables._trimmed(pa.array(["a", f"{sign}x{sign}"])).to_pylist() == ["a", f"{sign}x{sign}".strip()]
+
+
 @pytest.mark.parametrize("content", [b"k\na\n\nb\n", b"k\r\na\r\n\r\nb\r\n", b"k\na\n\nb", b'k\na\n""\nb\n'])
 def test_an_empty_line_of_one_column_is_a_missing_record(place, content):
     place.write_bytes(content)

@@ -353,7 +353,7 @@ def test_the_bound_is_the_least_leakage_within_the_limits(mechanism):
     scale = 10**9
     for j, bound in enumerate(bounds):
         lower, upper = ((limits[:, j] * scale).astype(int).tolist() for limits in (found.lower, found.upper))
-        # The least is met where every entry is at a limit or at the greatest lower limit.
+        # The least is attained where every entry is at a limit or at the greatest lower limit.
         corners = product(*({low, high, min(high, max(lower))} for low, high in zip(lower, upper, strict=True)))
         inside = rng.integers(lower, np.array(upper) + 1, size=(200, len(lower))).tolist()
         ratios = [exact_ratio(list(column), known) for column in [*corners, *inside] if any(column)]

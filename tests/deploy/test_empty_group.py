@@ -1,4 +1,4 @@
-"""A group of categories that nobody is in: its bounds are chosen as if all of it were equally likely."""
+"""A group of categories without records: its bounds are chosen as if its categories were equally likely."""
 
 import numpy as np
 import pytest

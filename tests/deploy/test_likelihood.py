@@ -145,7 +145,7 @@ def test_among_several_maxima_the_analytic_centre_is_returned():
 
 
 def test_a_tie_that_only_these_reports_leave_is_centred_too():
-    # The second and the third output would tell the inputs apart, but nobody reported them.
+    # The second and the third output would tell the inputs apart, but they were not reported.
     found = maximum_likelihood(np.array([[0.5, 0.5, 0], [0.5, 0, 0.5], [0.4, 0.3, 0.3]]), np.array([10.0, 0, 0]))
     assert_allclose(found.frequencies, [0.5, 0.5, 0], atol=ALGEBRA)
 
@@ -161,6 +161,6 @@ def test_the_order_of_labels_does_not_matter():
         assert_allclose(again, found[rows], atol=1e-9)
 
 
-def test_where_nobody_is_expected_the_frequency_is_exactly_0():
+def test_a_category_without_expected_records_has_frequency_exactly_0():
     found = maximum_likelihood(randomized_response(4, 4.0), np.array([800.0, 100, 60, 40])).frequencies
     assert found[1:].tolist() == [0, 0, 0]

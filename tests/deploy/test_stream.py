@@ -23,7 +23,7 @@ import mechdesign as md
 from mechdesign.data import tables
 from mechdesign.data.counts import count_column
 from mechdesign.deploy import stream
-from mechdesign.deploy.stream import RecordFile, count_reports, privatize_file
+from mechdesign.deploy.stream import RecordFile, ReportFile, count_reports, privatize_file
 
 LABELS = ("a", "b c", 'd"e', "f,g", "ü ☂")
 
@@ -64,13 +64,13 @@ def test_a_column_becomes_reports_and_the_others_are_dropped(tmp_path, told):
 def test_kept_columns_stay_in_the_order_of_the_file(tmp_path, told):
     rows = [(f"{i}", LABELS[i % 5], note) for i, note in enumerate(['a "quoted" note', "two\nlines", "", "x,y"])]
     source = write_csv(tmp_path / "in.csv", rows)
-    privatize_file(RecordFile(source, "kind"), tmp_path / "out.csv", told, keep=["note", "id"])
+    privatize_file(RecordFile(source, "kind"), ReportFile(tmp_path / "out.csv", keep=["note", "id"]), told)
     assert read_csv(tmp_path / "out.csv") == [["id", "kind", "note"]] + [[i, OUT[kind], note] for i, kind, note in rows]
 
 
 def test_without_a_header_columns_are_counted_from_0(tmp_path, told):
     source = write_csv(tmp_path / "in.csv", ROWS, header=None)
-    privatize_file(RecordFile(source, "1", header=False), tmp_path / "out.csv", told, keep=["0"])
+    privatize_file(RecordFile(source, "1", header=False), ReportFile(tmp_path / "out.csv", keep=["0"]), told)
     assert read_csv(tmp_path / "out.csv") == [[i, OUT[kind]] for i, kind, _ in ROWS]
     privatize_file(RecordFile(source, "01", header=False), tmp_path / "out.parquet", told)
     assert pq.read_table(tmp_path / "out.parquet").to_pydict() == {"1": [OUT[kind] for _, kind, _ in ROWS]}
@@ -81,7 +81,7 @@ def test_spaces_are_stripped_and_nothing_is_inferred(tmp_path):
     told = md.Mechanism(np.diag([4] * 4).astype(np.int64), 2, md.Guarantee(md.Epsilon.of("log(4)"), ball), list("wxyz"))
     source = tmp_path / "in.csv"
     source.write_bytes("\ufeff id , kind \r\n1, 007\r\n\r\n2 ,7 \r\n3,NA\r\n4,  true".encode())
-    privatize_file(RecordFile(source, "kind"), tmp_path / "out.csv", told, keep=["id"])
+    privatize_file(RecordFile(source, "kind"), ReportFile(tmp_path / "out.csv", keep=["id"]), told)
     assert read_csv(tmp_path / "out.csv") == [["id", "kind"], ["1", "w"], ["2", "x"], ["3", "y"], ["4", "z"]]
 
 
@@ -96,11 +96,13 @@ def test_parquet_keeps_the_types_of_kept_columns(tmp_path, told):
     kinds = pa.array([kind for _, kind, _ in ROWS])
     table = pa.table({"id": pa.array(range(23), pa.int16()), "kind": kinds.dictionary_encode(), "x": [0.5] * 23})
     pq.write_table(table, tmp_path / "in.parquet", row_group_size=7)
-    privatize_file(RecordFile(tmp_path / "in.parquet", "kind"), tmp_path / "out.parquet", told, keep=["id"])
+    privatize_file(RecordFile(tmp_path / "in.parquet", "kind"), ReportFile(tmp_path / "out.parquet", keep=["id"]), told)
     out = pq.read_table(tmp_path / "out.parquet")
     assert out.schema == pa.schema([("id", pa.int16()), ("kind", pa.string())])
     assert out.to_pydict() == {"id": list(range(23)), "kind": [OUT[kind] for _, kind, _ in ROWS]}
-    privatize_file(RecordFile(tmp_path / "in.parquet", "kind"), tmp_path / "out.csv", told, keep=["id", "x"])
+    privatize_file(
+        RecordFile(tmp_path / "in.parquet", "kind"), ReportFile(tmp_path / "out.csv", keep=["id", "x"]), told
+    )
     assert read_csv(tmp_path / "out.csv")[:2] == [["id", "kind", "x"], ["0", "y,1", "0.5"]]
 
 
@@ -115,17 +117,17 @@ def test_kept_columns_of_every_type_are_written_or_refused(tmp_path, told):
     table = pa.table({"kind": ["a", "b c"], **kinds, "bytes": [b"a", b"b"], "span": [datetime.timedelta(1)] * 2})
     pq.write_table(table, tmp_path / "in.parquet")
     source = RecordFile(tmp_path / "in.parquet", "kind")
-    privatize_file(source, tmp_path / "out.csv", told, keep=list(kinds))
+    privatize_file(source, ReportFile(tmp_path / "out.csv", keep=list(kinds)), told)
     rows = read_csv(tmp_path / "out.csv")
     assert rows[0] == ["kind", *kinds]
     assert rows[1] == [OUT["a"], "x,y", "two\nlines", "2020-01-02", "1.50", "true"]
     assert rows[2] == [OUT["b c"], "", "", "", "", ""]
     for name in ("bytes", "span"):
-        privatize_file(source, tmp_path / "out.parquet", told, keep=[name], overwrite=True)
+        privatize_file(source, ReportFile(tmp_path / "out.parquet", keep=[name], overwrite=True), told)
         assert pq.read_table(tmp_path / "out.parquet").column(name).equals(table.column(name))
         if name == "bytes":
             with pytest.raises(md.InputError, match=r"'bytes' is of type binary, which CSV does not hold .*\.parquet"):
-                privatize_file(source, tmp_path / "no.csv", told, keep=[name])
+                privatize_file(source, ReportFile(tmp_path / "no.csv", keep=[name]), told)
     assert not (tmp_path / "no.csv").exists()
 
 
@@ -135,7 +137,7 @@ def test_kept_string_views_are_written_as_text(tmp_path, told):
         pq.write_table(table, tmp_path / "in.parquet")
     except pa.ArrowNotImplementedError:
         pytest.skip("this version of pyarrow writes no string views to Parquet")
-    privatize_file(RecordFile(tmp_path / "in.parquet", "kind"), tmp_path / "out.csv", told, keep=["view"])
+    privatize_file(RecordFile(tmp_path / "in.parquet", "kind"), ReportFile(tmp_path / "out.csv", keep=["view"]), told)
     assert [row[1] for row in read_csv(tmp_path / "out.csv")] == ["view", "x,y", "z"]
 
 
@@ -158,7 +160,9 @@ def test_many_batches_are_one_file(tmp_path, told, monkeypatch, output):
     rows = [(str(i), LABELS[i * i % 5], "x" * (i % 50)) for i in range(5_000)]
     source = write_csv(tmp_path / "in.csv", rows)
     steps = []
-    done = privatize_file(RecordFile(source, "kind"), tmp_path / output, told, keep=["id", "note"], report=steps.append)
+    done = privatize_file(
+        RecordFile(source, "kind"), ReportFile(tmp_path / output, keep=["id", "note"]), told, report=steps.append
+    )
     assert done == 5_000
     assert len(steps) > 100
     assert steps[-1] == "privatizing: 5,000 records"
@@ -191,7 +195,7 @@ def test_a_generator_makes_an_experiment_repeatable(tmp_path, told):
     texts = []
     for seed in (1, 1, None):
         rng = None if seed is None else np.random.default_rng(seed)
-        privatize_file(RecordFile(source, "kind"), tmp_path / "out.csv", noisy, overwrite=True, rng=rng)
+        privatize_file(RecordFile(source, "kind"), ReportFile(tmp_path / "out.csv", overwrite=True), noisy, rng=rng)
         texts.append((tmp_path / "out.csv").read_text())
     assert texts[0] == texts[1] != texts[2]
 
@@ -239,7 +243,10 @@ def test_what_the_identity_reports_is_what_was_recorded(tmp_path_factory):
             patched.setattr(tables, "BLOCK_BYTES", size)
             patched.setattr(stream, "BATCH_ROWS", 4)
             done = privatize_file(
-                RecordFile(source, "kind"), folder / "out.parquet", same, keep=keep, missing="?", overwrite=True
+                RecordFile(source, "kind"),
+                ReportFile(folder / "out.parquet", keep=keep, overwrite=True),
+                same,
+                missing="?",
             )
         out = pq.read_table(folder / "out.parquet").to_pydict()
         assert done == len(rows)
@@ -283,12 +290,12 @@ def test_kept_text_is_quoted_where_it_needs_it_though_no_report_does(tmp_path, p
     table = pa.table({"n": [1, 2, 3], "kind": ["a", "b", "?"], **TEXT})
     pq.write_table(table, tmp_path / "in.parquet")
     source = RecordFile(tmp_path / "in.parquet", "kind")
-    privatize_file(source, tmp_path / "out.csv", plain, keep=["n", name])
+    privatize_file(source, ReportFile(tmp_path / "out.csv", keep=["n", name]), plain)
     assert read_csv(tmp_path / "out.csv") == [
         ["n", "kind", name],
         *([str(i + 1), "xyz"[i], text] for i, text in enumerate(TEXT[name].to_pylist())),
     ]
-    privatize_file(source, tmp_path / "out.csv", plain, keep=["n"], overwrite=True)
+    privatize_file(source, ReportFile(tmp_path / "out.csv", keep=["n"], overwrite=True), plain)
     assert (tmp_path / "out.csv").read_text() == "n,kind\n1,x\n2,y\n3,z\n"
 
 
@@ -306,7 +313,9 @@ def test_row_groups_of_the_output_tell_nothing_of_the_input(tmp_path, plain, mon
         else:
             write_csv(source, zip(*table.to_pydict().values(), strict=True), header=table.column_names)
         for keep in ([], ["kept"]):
-            privatize_file(RecordFile(source, "kind"), tmp_path / "out.parquet", plain, keep=keep, overwrite=True)
+            privatize_file(
+                RecordFile(source, "kind"), ReportFile(tmp_path / "out.parquet", keep=keep, overwrite=True), plain
+            )
             found = pq.ParquetFile(tmp_path / "out.parquet").metadata
             sizes.append([found.row_group(i).num_rows for i in range(found.num_row_groups)])
             if keep:
@@ -322,7 +331,7 @@ def test_metadata_of_parquet_files_is_dropped_and_a_kept_index_stays(tmp_path, p
         table.cast(pa.schema(fields, metadata={**table.schema.metadata, b"x": b"MYSSN"})), tmp_path / "in.parquet"
     )
     source = RecordFile(tmp_path / "in.parquet", "kind")
-    privatize_file(source, tmp_path / "out.parquet", plain, keep=["__index_level_0__"])
+    privatize_file(source, ReportFile(tmp_path / "out.parquet", keep=["__index_level_0__"]), plain)
     out = pq.read_table(tmp_path / "out.parquet")
     assert out.schema.metadata is None
     assert not any(b"told" in (field.metadata or {}) for field in out.schema)
@@ -361,7 +370,7 @@ def test_bad_files_are_refused_and_leave_nothing(tmp_path, told, content, column
     source.write_bytes(content if isinstance(content, bytes) else content.encode())
     (tmp_path / "out.csv").write_text("what stood here")
     with pytest.raises(md.InputError) as caught:
-        privatize_file(RecordFile(source, column), tmp_path / "out.csv", told, overwrite=True)
+        privatize_file(RecordFile(source, column), ReportFile(tmp_path / "out.csv", overwrite=True), told)
     assert part in str(caught.value)
     assert "\n" not in str(caught.value)
     assert (tmp_path / "out.csv").read_text() == "what stood here"
@@ -394,7 +403,16 @@ def test_unknown_and_missing_values_are_taken_for_labels(tmp_path, told):
     privatize_file(RecordFile(source, "kind"), tmp_path / "out.csv", told, unknown="b c", missing="ü ☂")
     assert read_csv(tmp_path / "out.csv") == [["kind"], ["y,1"], ['y"2'], ["y5"]]
     with pytest.raises(md.InputError, match="unknown values are to be taken for 'q', which is not a label"):
-        privatize_file(RecordFile(source, "kind"), tmp_path / "out.csv", told, unknown="q", overwrite=True)
+        privatize_file(RecordFile(source, "kind"), ReportFile(tmp_path / "out.csv", overwrite=True), told, unknown="q")
+
+
+def test_a_path_is_a_file_of_reports_without_other_columns_that_replaces_nothing(tmp_path, told):
+    source = RecordFile(write_csv(tmp_path / "in.csv", ROWS), "kind")
+    privatize_file(source, ReportFile(tmp_path / "out.csv"), told)
+    assert read_csv(tmp_path / "out.csv")[0] == ["kind"]
+    for output in (tmp_path / "out.csv", ReportFile(tmp_path / "out.csv")):
+        with pytest.raises(md.InputError, match=r"exists.*allow it \(overwrite=True\)"):
+            privatize_file(source, output, told)
 
 
 @pytest.mark.parametrize(
@@ -413,7 +431,12 @@ def test_unknown_and_missing_values_are_taken_for_labels(tmp_path, told):
 def test_bad_requests_are_refused(tmp_path, told, output, options, part):
     source = write_csv(tmp_path / "in.csv", ROWS)
     with pytest.raises(md.InputError) as caught:
-        privatize_file(RecordFile(source, "kind"), tmp_path / output, told, **options)
+        privatize_file(
+            RecordFile(source, "kind"),
+            ReportFile(tmp_path / output, keep=options.get("keep", ())),
+            told,
+            rng=options.get("rng"),
+        )
     assert part in str(caught.value)
     assert read_csv(source)[1:] == [list(row) for row in ROWS]
 
@@ -421,7 +444,7 @@ def test_bad_requests_are_refused(tmp_path, told, output, options, part):
 def test_an_index_written_in_two_ways_is_one_column(tmp_path, told):
     source = write_csv(tmp_path / "in.csv", ROWS, header=None)
     with pytest.raises(md.InputError, match="asked for twice"):
-        privatize_file(RecordFile(source, "1", header=False), tmp_path / "out.csv", told, keep=["01"])
+        privatize_file(RecordFile(source, "1", header=False), ReportFile(tmp_path / "out.csv", keep=["01"]), told)
 
 
 @pytest.mark.parametrize(("column", "part"), [("kind", "give its index"), ("3", "accepted: 0 to 2"), ("-1", "index")])
@@ -533,7 +556,7 @@ def test_output_to_a_device_is_refused(tmp_path, told):
     source = write_csv(tmp_path / "in.csv", ROWS)
     (tmp_path / "out.csv").symlink_to("/dev/full")
     with pytest.raises(md.InputError, match=r"out\.csv: it is a device; give the path of a regular file, or - for"):
-        privatize_file(RecordFile(source, "kind"), tmp_path / "out.csv", told, overwrite=True)
+        privatize_file(RecordFile(source, "kind"), ReportFile(tmp_path / "out.csv", overwrite=True), told)
 
 
 def test_a_report_outside_the_outputs_is_named(tmp_path, told):

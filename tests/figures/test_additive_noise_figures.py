@@ -40,13 +40,13 @@ def select(table, **wanted):
 
 
 def test_the_features_have_the_counts_of_all_records():
-    assert binary_laplace.adult_counts("income") == (11687, 37155)
-    assert binary_laplace.adult_counts("sex") == (16192, 32650)
+    assert binary_laplace.two_counts("income") == (11687, 37155)
+    assert binary_laplace.two_counts("sex") == (16192, 32650)
 
 
 def test_a_problem_without_two_counts_is_refused():
-    with pytest.raises(md.InputError, match="adult-race has no two counts; give"):
-        binary_laplace.adult_counts("race")
+    with pytest.raises(md.InputError, match="adult-race has 5 counts; give a feature of two values"):
+        binary_laplace.two_counts("race")
 
 
 def test_drawing_without_replacement_is_shuffling():
@@ -143,7 +143,7 @@ def test_utility_rises_with_the_number_of_samples(four):
 def test_with_all_records_the_gain_is_that_of_the_closed_forms(four):
     # With m = 48,842 the estimate is no longer random.
     for feature in binary_laplace.FEATURES:
-        rarer, other = binary_laplace.adult_counts(feature)
+        rarer, other = binary_laplace.two_counts(feature)
         p, t = rarer / (rarer + other), math.sqrt(2 * math.log(2e9) / 48_842) / 2
         for row in select(four, feature=feature, samples=48_842, mechanism="PML"):
             rest = math.exp(-row["epsilon"]) - (p - t)

@@ -34,7 +34,7 @@ def judge(room: Room, case: Case) -> list[str]:
         if case.check is not None and result.status in STATUSES:
             try:
                 wrong += case.check(folder, result, lambda arguments: room.command(arguments, folder))
-            except Exception as error:  # noqa: BLE001 - the check met what no reader expects
+            except Exception as error:  # noqa: BLE001 - a reader failed in an unexpected way
                 wrong.append(f"what was written cannot be read ({type(error).__name__}: {error})")
     return wrong
 

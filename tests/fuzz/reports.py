@@ -17,7 +17,7 @@ from .options import accepted, flags, has_option
 from .room import Case, Result, Run
 
 Random = random.Random
-SECRET = "MYSSN-123"  # noqa: S105 - a record that nobody may see
+SECRET = "MYSSN-123"  # noqa: S105 - a record that must not be printed
 
 
 def _records(rng: Random, labels: Sequence[str]) -> list[str]:
@@ -150,7 +150,7 @@ def _record_file(rng: Random, values: Sequence[str | None], broken: str) -> tupl
     rows = [[value or ""] + ([] if alone else [other]) for value, other in zip(values, others, strict=True)]
     header = rng.random() < 0.7
     if not header and values and (values[0] or "").startswith("\ufeff"):
-        header = True  # a first character that is a mark of order is no text
+        header = True  # a byte order mark at the start is not text
     names = ["x", "n"][: 1 if alone else 2] if header else []
     text = record_files.csv_text(rng, names, rows)
     if broken == "nearly":

@@ -29,7 +29,7 @@ Run = Callable[[Sequence[str]], "Result"]
 
 @dataclass(frozen=True)
 class Place:
-    """What stands under a name that is no regular file: a folder, a pipe, a socket, a device or a link."""
+    """What a name stands for if not for a regular file: a folder, a pipe, a socket, a device or a link."""
 
     kind: str
     target: str = ""

@@ -12,10 +12,15 @@ def support(known, v):
     """Return h(v) from its definition, for a column of Fractions."""
     if isinstance(known, md.ConvexHull):
         return min(sum(q * x for q, x in zip(prior, v, strict=True)) for prior in known.priors)
-    mean, t, least = sum(p * x for p, x in zip(known.center, v, strict=True)), known.radius / 2, min(v)
-    if not known.within_simplex:
+    return ball_support(known.center, known.radius / 2, v, within_simplex=known.within_simplex)
+
+
+def ball_support(P, t, v, *, within_simplex):
+    """Return h(v), by moving mass t from the greatest values to the least one; as printed, all of t moves."""
+    mean, least = sum(p * x for p, x in zip(P, v, strict=True)), min(v)
+    if not within_simplex:
         return mean - t * (max(v) - least)
-    for x, p in sorted(zip(v, known.center, strict=True), reverse=True):
+    for x, p in sorted(zip(v, P, strict=True), reverse=True):
         taken = min(t, p)
         mean, t = mean - taken * (x - least), t - taken
     return mean

@@ -6,11 +6,13 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from edits import set_key
 from numpy.testing import assert_array_equal
 
 from mechdesign import (
     ConvexHull,
     Epsilon,
+    EstimationError,
     ExpectedDistortion,
     ExpectedGain,
     FInformation,
@@ -24,6 +26,7 @@ from mechdesign import (
     UncertaintySet,
 )
 from mechdesign.mechanism import Optimality, Provenance, files
+from mechdesign.numerics.quadratic_form import QuadraticForm
 
 COUNTS = {"low": 50, "middle": 30, "high": 20}
 NUMERATORS = np.array([[5, 2, 1], [2, 5, 1], [2, 2, 4]])  # over 2^3; leaks at most log(4), for any prior
@@ -92,6 +95,17 @@ EVERY_KIND = [
     {"optimality": Optimality(MutualInformation(), 0.5, 0.75, (0.0, 1.0, 2.0), within_simplex=False)},
     {"optimality": Optimality(ExpectedGain([["1/3", 0, 1]]), -1.0, 2.0, (0.0, 1.0, 2.0))},
     {"optimality": Optimality(ExpectedDistortion([[0.1, 0, 1]] * 2), 1e-320, 2.0, (0.0, 1.0, 2.0))},
+    {"optimality": Optimality(EstimationError(), 3.0, 2.0, (0.0, 1.0, 2.0), form=QuadraticForm(np.arange(3.0), 0.5))},
+    {
+        "optimality": Optimality(
+            EstimationError("prefix"), 3.0, 2.0, (0.0,) * 3, form=QuadraticForm.of_matrix(np.eye(3))
+        )
+    },
+    {
+        "optimality": Optimality(
+            EstimationError("scores=0,0.1,1/3"), 3.0, 2.0, (0.0,) * 3, form=QuadraticForm(np.ones(3))
+        )
+    },
     {"optimality": Optimality(HammingAccuracy(), 0.0, 1.0, (0.0, 1.0, 1e-300))},
     {"title": '"numerators": []', "outputs": ("a", '"numerators": []', "ü")},
     {"bits": 52, "optimality": None},
@@ -235,17 +249,6 @@ def test_what_could_not_be_loaded_again_is_refused(path, make):
 
 
 # Loading: malformed files
-
-
-def set_key(*keys):
-    *folder, last, value = keys
-
-    def edit(table):
-        for key in folder:
-            table = table[key]
-        table[last] = value
-
-    return edit
 
 
 def drop_key(*keys):

@@ -5,6 +5,7 @@ from tolerances import ALGEBRA, CERTIFIED
 
 import mechdesign as md
 from mechdesign.optimize.rays import Rays
+from mechdesign.pml.promise import WEAKER_THAN_LDP
 
 
 def k_ary_randomized_response(size, epsilon):
@@ -104,3 +105,89 @@ def test_what_cannot_be_compared_is_refused():
     for compared in (problem, md.design(problem)):
         with pytest.raises(md.InputError, match="is given beside a problem, which has one"):
             md.compare(compared, md.ChiSquare())
+
+
+# Errors of estimates
+
+
+RELATIONSHIP = {
+    "Husband": 19716,
+    "Not-in-family": 12583,
+    "Own-child": 7581,
+    "Unmarried": 5125,
+    "Wife": 2331,
+    "Other": 1506,
+}
+
+
+def textbook_error_of_randomized_response(prior, epsilon):
+    """n times the summed variance of the inverse of k-ary randomized response: fractions of outputs vary binomially."""
+    N, e = len(prior), np.exp(epsilon)
+    kept, other = e / (e + N - 1), 1 / (e + N - 1)
+    seen = prior * (kept - other) + other
+    return (seen * (1 - seen)).sum() / (kept - other) ** 2
+
+
+def error_problem(epsilon=1, **known):
+    return md.DesignProblem(md.L1Ball.from_counts(RELATIONSHIP, **known), epsilon, md.EstimationError())
+
+
+def test_errors_are_compared_with_numbers_computed_apart():
+    problem = error_problem(delta=1e-9)
+    found = md.compare(problem)
+    assert found.value == pytest.approx(3.20837010, rel=1e-6)
+    assert found.best_ldp.value == pytest.approx(15.25993074, rel=1e-6)
+    assert found.best_ldp.lower_bound <= 15.25993075
+    assert found.errors.subset_selection.value == pytest.approx(15.28, abs=0.005)
+    assert found.errors.subset_selection.name == "subset selection of 2 symbols"
+    assert found.k_ary_randomized_response == pytest.approx(16.71, abs=0.005)
+    expected = textbook_error_of_randomized_response(problem.uncertainty.prior, 1)
+    assert found.k_ary_randomized_response == pytest.approx(expected, rel=1e-9)
+    assert found.errors.best_for_information_error == pytest.approx(9.39, abs=0.005)
+    assert found.errors.best_for_information.problem.utility == md.MutualInformation()
+    assert found.respondents(found.best_ldp.lower_bound) == pytest.approx(15.25993074 / 3.20837010, rel=1e-6)
+    assert found.promise == WEAKER_THAN_LDP
+
+
+def test_no_ldp_mechanism_is_below_the_certified_best_one():
+    for epsilon in ("0.1", "1", "3"):
+        found = md.compare(error_problem(epsilon))
+        least = found.best_ldp.lower_bound
+        assert least <= found.errors.subset_selection.value * (1 + 1e-9)
+        assert least <= found.k_ary_randomized_response * (1 + 1e-9)
+        assert found.value <= found.errors.best_for_information_error
+
+
+def test_at_radius_2_the_promise_lacks_nothing():
+    found = md.compare(error_problem(radius=2))
+    assert found.promise is None
+    assert found.respondents(found.best_ldp.value) == pytest.approx(1)
+
+
+def test_utilities_are_compared_without_errors():
+    found = md.compare(md.DesignProblem(md.L1Ball([0.5, 0.3, 0.2], "0.1"), 1))
+    assert (found.errors, found.promise) == (None, None)
+    with pytest.raises(md.InputError, match="mutual-information is not an estimation error"):
+        found.respondents(1.0)
+
+
+def test_a_mechanism_for_information_is_compared_by_its_error():
+    problem = md.DesignProblem(md.L1Ball.from_counts(RELATIONSHIP, delta=1e-9), 1)
+    found = md.compare(md.design(problem).mechanism, md.EstimationError())
+    assert found.value == pytest.approx(found.errors.best_for_information_error)
+    assert found.design.value == pytest.approx(3.20837010, rel=1e-6)
+    assert found.respondents(found.design.value) == pytest.approx(3.20837 / 9.39, rel=1e-3)
+
+
+def test_what_limits_leave_out_is_said(monkeypatch):
+    monkeypatch.setattr("mechdesign.optimize.estimation.subset_selection.MOST_SYMBOLS", 5)
+    found = md.compare(error_problem())
+    assert found.errors.subset_selection is None
+    assert found.errors.subset_selection_missing.startswith("there are 6 symbols")
+
+
+def test_an_objective_that_nobody_can_estimate_is_refused():
+    with pytest.raises(md.LimitError, match="epsilon = 0 allows only the constant mechanism"):
+        md.compare(error_problem(0))
+    with pytest.raises(md.LimitError, match="epsilon = 1e-20 is too small: to the precision of floats"):
+        md.compare(error_problem("1e-20"))

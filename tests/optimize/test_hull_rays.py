@@ -6,17 +6,16 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from cone_lp import greatest_by_lp
 from flint import fmpq, fmpq_mat
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.optimize import linprog
 from scipy.spatial import HalfspaceIntersection
 from strategies import F_INFORMATIONS, counts, hulls, random_hull
 from tolerances import ALGEBRA, CERTIFIED, SOLVER
 
 import mechdesign as md
 from mechdesign.optimize.hull_rays import HullRays, essential_priors
-from mechdesign.optimize.polytope import Polytope
 from mechdesign.optimize.pricing import check_listable, price_by_listing
 from mechdesign.optimize.ray_lp import solve_ray_lp
 from mechdesign.optimize.rays import Rays
@@ -49,22 +48,6 @@ def exact_vertices(hull, e):
         if inside and min(slacks) >= 0 and (min(slacks) == 0 or sum(x) == 1):
             found.add(tuple(Fraction(int(v.p), int(v.q)) for v in x))
     return found
-
-
-def greatest_by_lp(hull, exp_epsilon, a):
-    """Maximise <a, v> over the cone with <P, v> = 1 by a linear program that knows no ray."""
-    rows = Polytope(hull, exp_epsilon, 1).rows()
-    N, size = hull.size, rows.inequalities.shape[1]
-    solution = linprog(
-        np.r_[-a, np.zeros(size - N)],
-        A_ub=-rows.inequalities,
-        b_ub=np.zeros(rows.inequalities.shape[0]),
-        A_eq=np.r_[hull.prior, np.zeros(size - N)][None, :],
-        b_eq=[1.0],
-        bounds=[(0, None)] * N + [(None, None)] * (size - N),
-    )
-    assert solution.status == 0, solution.message
-    return -solution.fun
 
 
 @given(hulls(), exps)

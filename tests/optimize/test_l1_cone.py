@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from exact_gains_oracle import ball_support
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -24,20 +25,8 @@ def cone_of(weights, radius, e, within_simplex):
     return L1Cone(P, radius / 2, e, within_simplex), md.L1Ball(P.tolist(), radius, within_simplex=within_simplex)
 
 
-def support(cone, column):
-    """h(v), by moving mass from the greatest values to the least one; as printed, all of t moves."""
-    least, t = min(column), cone.t
-    mean = sum(p * v for p, v in zip(cone.P, column, strict=True))
-    if not cone.within_simplex:
-        return mean - t * (max(column) - least)
-    for value, p in sorted(zip(column, cone.P, strict=True), reverse=True):
-        moved = min(t, p)
-        mean, t = mean - moved * (value - least), t - moved
-    return mean
-
-
 def on_the_border(cone, column):
-    return max(column) == cone.e * support(cone, column)
+    return max(column) == cone.e * ball_support(cone.P, cone.t, column, within_simplex=cone.within_simplex)
 
 
 def masses_of(weights):

@@ -3,36 +3,19 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from cone_lp import greatest_by_lp
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.optimize import linprog
 from strategies import balls, epsilons, random_ball
 from tolerances import ALGEBRA, SOLVER
 
 import mechdesign as md
-from mechdesign.optimize.polytope import Polytope
 from mechdesign.optimize.pricing import check_listable
 from mechdesign.optimize.rays import Rays
 
 
 def listed(ball, exp_epsilon, kinds="ABCD"):
     return np.hstack([np.empty((ball.size, 0)), *Rays(ball, exp_epsilon).of_kinds(kinds)])
-
-
-def greatest_by_lp(ball, exp_epsilon, a):
-    """Maximise <a, v> over the cone with <P, v> = 1 by a linear program that knows no ray."""
-    rows = Polytope(ball, exp_epsilon, 1).rows()
-    N, size = ball.size, rows.inequalities.shape[1]
-    solution = linprog(
-        np.r_[-a, np.zeros(size - N)],
-        A_ub=-rows.inequalities,
-        b_ub=np.zeros(rows.inequalities.shape[0]),
-        A_eq=np.r_[ball.prior, np.zeros(size - N)][None, :],
-        b_eq=[1.0],
-        bounds=[(0, None)] * N + [(None, None)] * (size - N),
-    )
-    assert solution.status == 0, solution.message
-    return -solution.fun
 
 
 @given(balls(), epsilons)

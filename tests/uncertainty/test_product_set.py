@@ -219,7 +219,7 @@ def test_a_design_for_dependent_attributes_is_certified_compared_and_saved(tmp_p
     known = md.ProductSet(SMOKES, md.L1Ball(["0.6", "0.4"], "0.2"))
     found = md.design(md.DesignProblem(known, 1))
     assert found.certified
-    # A design for fewer priors is no worse, one for more no better.
+    # A design for fewer priors is not worse, and one for more priors is not better.
     fewer = md.design(md.DesignProblem(md.ProductSet(SMOKES, md.L1Ball(["0.6", "0.4"])), 1))
     assert fewer.value > found.value + CERTIFIED
     both = md.compare(found)

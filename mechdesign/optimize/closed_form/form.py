@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -52,6 +52,29 @@ def exact_cone(problem: DesignProblem) -> L1Cone[Fraction] | None:
     if ball is None:
         return None
     return L1Cone(fractions(ball.center), ball.half_radius, problem.epsilon.exp_down, ball.within_simplex)
+
+
+def optimal_form(
+    problem: DesignProblem,
+    theorem: str,
+    applies: Callable[[L1Cone[Fraction]], bool],
+    mechanism: Callable[[L1Cone[Fraction]], Numbers],
+) -> ClosedForm | None:
+    """Return the mechanism of a theorem that proves it optimal for the problem; None where the theorem does not apply.
+
+    Parameters
+    ----------
+    problem : DesignProblem
+        The theorem must prove the mechanism optimal for its utility.
+    theorem : str
+        Its name and source.
+    applies, mechanism : function
+        The condition and the matrix, of the cone in Fractions.
+    """
+    given = exact_cone(problem)
+    if given is None or not applies(given):
+        return None
+    return ClosedForm(theorem, mechanism(given).astype(float), optimal=True)
 
 
 def fractions(values: Sequence[Fraction]) -> Numbers:

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from mechdesign.optimize.closed_form.form import ClosedForm, Numbers, circulant, exact_cone
+from mechdesign.optimize.closed_form.form import ClosedForm, Numbers, circulant, optimal_form
 from mechdesign.optimize.l1_cone import L1Cone
 from mechdesign.problem import DesignProblem
 
@@ -32,7 +32,4 @@ def mechanism(given: L1Cone[Fraction]) -> Numbers:
 
 def solve(problem: DesignProblem) -> ClosedForm | None:
     """Return the mechanism, optimal for every symmetric sub-convex utility; None where the theorem does not apply."""
-    given = exact_cone(problem)
-    if given is None or not problem.utility.is_symmetric or not applies(given):
-        return None
-    return ClosedForm(THEOREM, mechanism(given).astype(float), optimal=True)
+    return optimal_form(problem, THEOREM, applies, mechanism) if problem.utility.is_symmetric else None

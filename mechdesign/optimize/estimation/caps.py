@@ -25,7 +25,8 @@ from mechdesign.numerics.exact import float_up
 from mechdesign.numerics.quadratic_form import QuadraticForm
 from mechdesign.optimize.estimation.box import greatest_entries, price_in_box
 from mechdesign.optimize.estimation.certificate import lower_bound, root_trace_alike, root_trace_down, total_up
-from mechdesign.uncertainty import L1Ball, UncertaintySet
+from mechdesign.uncertainty import UncertaintySet
+from mechdesign.uncertainty.set_or_prior import set_or_prior
 
 _POWER = 1.2  # of the ratio that each step multiplies d by
 _CLOSE = 1e-7  # relative distance of the bound from the greatest one
@@ -75,7 +76,7 @@ def estimation_bound(
     >>> round(estimation_bound([0.1] * 10, "log(5)"), 9)
     2.025
     """
-    known = prior if isinstance(prior, UncertaintySet) else L1Ball(prior)
+    known = set_or_prior(prior)
     exp_epsilon = float_up(Epsilon.of(epsilon).exp_up)
     limits = greatest_entries(known.prior, exp_epsilon)
     if exp_epsilon == 1.0:

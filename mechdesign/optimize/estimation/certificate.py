@@ -112,7 +112,7 @@ def root_trace_down(form: QuadraticForm, prior: Floats, workload: Floats) -> tup
     ):
         return root_trace_alike(float(form.diagonal[0]), prior), 0.0
     projected = _eigenvalues_down(*_product(form, prior, np.eye(form.size)))
-    # One eigenvalue of T Theta T' is 0: T' takes P to 0.
+    # One eigenvalue of T Theta T' is 0, as T' takes (1,...,1) to 0; on the vectors of sum 0, T T' is at least I.
     eta = 0.0 if _is_convex(form) else max(0.0, -float(projected.min()))
     whole, error = _product(form, prior, workload)
     values = np.maximum(_eigenvalues_down(whole, error), 0.0)

@@ -19,11 +19,11 @@ import numpy as np
 from mechdesign.errors import SolverError
 from mechdesign.numerics.arrays import Floats
 
-_MOST_STEPS = 60
-_NEARLY = 1e-9
+_MOST_STEPS = 100
 _TO_BOUNDARY = 0.995
-_RAISED = (0.0, 1e-10, 1e-6)  # least eigenvalues of a workload that is solved for, tried in this order
 _RANK = 1e-11  # of the columns' Gram matrix, relative to its greatest eigenvalue
+_ADDED = 0.1  # to the roots of the workload, relative to tolerance over dimension
+_SINGULAR = 1e-12  # singular values of the rows in Newton's equations, relative to the greatest
 _LEAST_SHARE = 0.1  # of a weight that is left when rows are repaired
 _WHOLE = 1e-9  # how far rows may be from their sum 1
 
@@ -45,8 +45,7 @@ class Weights:
         ``v'Mv = (v-1)'M(v-1)``. Without T reduced costs are the same if lambda gets the terms linear in v, because
         ``<P, v> = 1``.
     gap : float
-        ``sum(lambda) - value``, relative to the value: no weights have an error below ``(1 - gap) value``. Where the
-        rank of the workload is low, this is said of the workload that was solved for.
+        ``sum(lambda) - value``, relative to the value: no weights have an error below ``(1 - gap) value``.
     steps : int
         Newton steps that were needed.
     """
@@ -68,28 +67,17 @@ class _Program:
     X : array, shape (n, k)
         The columns, reduced.
     K : array, shape (n, n)
-        The workload, reduced; its greatest eigenvalue is 1.
-    raised : array, shape (n, n)
-        The same with its least eigenvalues raised to a small number, with which Y stays regular.
+        The workload, reduced; diagonal, so that small entries stay exact; its greatest eigenvalue is about 1.
     lift : array, shape (N, n)
         ``X = lift' V``.
     scale : float
         What the reduced workload was divided by.
-    least : float
-        The least eigenvalue of K.
     """
 
     X: Floats
     K: Floats
-    raised: Floats
     lift: Floats
     scale: float
-    least: float
-
-    def with_least(self, floor: float) -> _Program:
-        """Return the program for the workload whose eigenvalues below a number are raised to it."""
-        values, directions = np.linalg.eigh(self.K)
-        return replace(self, raised=(directions * np.maximum(values, floor)) @ directions.T)
 
     @property
     def rows(self) -> Floats:
@@ -136,9 +124,8 @@ def solve(columns: Floats, prior: Floats, workload: Floats, tolerance: float, st
     prior : array, shape (N,)
         P, positive.
     workload : array, shape (q, N)
-        W, a row for each query. Where its rank is low, the best Y may be singular. If the program then fails, it is
-        solved with the least eigenvalues of the workload raised, to 1e-10 and then to 1e-6 of the greatest, which
-        costs about the square root of that. The value is that of W itself.
+        W, a row for each query. Where its rank is low, the best Y may be singular: a workload of all directions, with
+        weights of the size of the squared tolerance, is added to it, which moves the value by less than the tolerance.
     tolerance : float
         Of the value, relative.
     start : array of shape (k,), optional
@@ -156,22 +143,12 @@ def solve(columns: Floats, prior: Floats, workload: Floats, tolerance: float, st
     >>> found.weights.round(6), round(found.value, 6)
     (array([0.5, 0.5, 0. ]), 0.5)
     """
+    program = _reduced(columns, prior, workload, tolerance)
+    count = columns.shape[1]
     weights = _even(columns)
     if start is not None:
         weights = 0.7 * start / start.sum() + 0.3 * weights
-    program = _reduced(columns, prior, workload)
-    for floor in _RAISED:
-        try:
-            return _solved(program.with_least(floor), columns, prior, weights, tolerance)
-        except SolverError:
-            if floor == _RAISED[-1] or program.least >= _RAISED[-1]:
-                raise
-    raise AssertionError
-
-
-def _solved(program: _Program, columns: Floats, prior: Floats, weights: Floats, tolerance: float) -> Weights:
-    """Return the best weights of a program."""
-    point, count = _first(program, weights), weights.size
+    point = _first(program, weights)
     for steps in range(_MOST_STEPS):
         raised, gap = _gap(program, point)
         whole = np.abs(program.rows @ point.w - _target(program)).max()
@@ -208,7 +185,7 @@ def full_weights(columns: Floats, weights: Floats) -> Floats:
     return result
 
 
-def _reduced(columns: Floats, prior: Floats, workload: Floats) -> _Program:
+def _reduced(columns: Floats, prior: Floats, workload: Floats, tolerance: float) -> _Program:
     """Return the program in reduced coordinates."""
     U = basis_of_sum_zero(prior.size)
     X = U.T @ columns
@@ -219,13 +196,14 @@ def _reduced(columns: Floats, prior: Floats, workload: Floats) -> _Program:
     if not kept.any() or np.abs(outside).max() > 1e-6 * np.abs(queries).max():
         raise SolverError("the columns held tell nothing about some query of the workload: its error is infinite")
     B = vectors[:, kept] / np.sqrt(values[kept])
-    half = queries @ B
-    wanted, directions = np.linalg.eigh(half.T @ half)
-    scale = float(wanted[-1])
-    if not scale > 0:
+    _, singular, axes = np.linalg.svd(queries @ B)
+    scale = float(singular[0]) ** 2
+    if scale == 0:
         raise SolverError("the workload asks for nothing that depends on the frequencies")
-    K = (directions * np.maximum(wanted / scale, 0.0)) @ directions.T
-    return _Program(B.T @ X, K, K, U @ B, scale, float(wanted[0]) / scale)
+    K = np.full(len(axes), (_ADDED * tolerance / len(axes)) ** 2)
+    K[: singular.size] += singular**2 / scale
+    B = B @ axes.T
+    return _Program(B.T @ X, np.diag(K), U @ B, scale)
 
 
 def _even(columns: Floats) -> Floats:
@@ -245,11 +223,13 @@ def _target(program: _Program) -> Floats:
 def _evaluated(program: _Program, w: Floats, y: Floats, z: Floats) -> _Point:
     """Return an iterate, with what depends on its weights."""
     X = program.X
-    inverse = np.linalg.inv((X * w) @ X.T)
+    Y = (X * w) @ X.T
+    scales = 1 / np.sqrt(np.diag(Y))
+    inverse = np.linalg.inv(Y * np.outer(scales, scales)) * np.outer(scales, scales)
     inverse = (inverse + inverse.T) / 2
-    M = inverse @ program.raised @ inverse
+    M = inverse @ program.K @ inverse
     gradient = np.einsum("ak,ak->k", X, M @ X)
-    return _Point(w, y, z, inverse, M, gradient, float(np.sum(program.raised * inverse)))
+    return _Point(w, y, z, inverse, M, gradient, float(np.sum(program.K * inverse)))
 
 
 def _first(program: _Program, weights: Floats) -> _Point:
@@ -298,7 +278,7 @@ class _Direction:
     """Newton's equations at an iterate, factorised once for several right-hand sides."""
 
     def __init__(self, program: _Program, point: _Point, rows: Floats) -> None:
-        from scipy.linalg import cho_factor, solve_triangular
+        from scipy.linalg import solve_triangular
 
         self._point, self._rows = point, rows
         self._root = np.sqrt(point.w / point.z)
@@ -306,18 +286,12 @@ class _Direction:
         system = _lower_gram(point.inverse, scaled)
         system *= 2.0 * _lower_gram(point.M, scaled)
         system[np.diag_indices_from(system)] += 1.0
-        try:
-            self._factor = cho_factor(system, lower=True, check_finite=False)[0]
-        except np.linalg.LinAlgError:  # beyond the range of floats, it is solved nearly
-            system[np.diag_indices_from(system)] *= 1 + _NEARLY
-            try:
-                self._factor = cho_factor(system, lower=True, check_finite=False)[0]
-            except np.linalg.LinAlgError:
-                raise SolverError(
-                    f"the weights of {system.shape[0]} columns did not converge; change epsilon or radius a little"
-                ) from None
+        self._factor = _factor(system)
         self._half = solve_triangular(self._factor, (rows * self._root).T, lower=True, check_finite=False)
-        self._schur = self._half.T @ self._half
+        # The singular values are the roots of those of the Schur complement: small ones keep their digits.
+        left, values, right = np.linalg.svd(self._half, full_matrices=False)
+        kept = values > _SINGULAR * values[0]
+        self._left, self._values, self._right = left[:, kept], values[kept], right[kept]
         self._primal = rows @ point.w - _target(program)
         self._dual = rows.T @ point.y - point.gradient - point.z
 
@@ -328,10 +302,27 @@ class _Direction:
         point, root = self._point, self._root
         right = complement / point.w - self._dual
         half = solve_triangular(self._factor, root * right, lower=True, check_finite=False)
-        dy = np.linalg.lstsq(self._schur, self._half.T @ half + self._primal, rcond=1e-15)[0]
+        dy = self._right.T @ ((self._left.T @ half + (self._right @ self._primal) / self._values) / self._values)
         dw = root * solve_triangular(self._factor, half - self._half @ dy, lower=True, trans="T", check_finite=False)
         dz = (complement - point.z * dw) / point.w
         return dw, dy, dz
+
+
+def _factor(system: Floats) -> Floats:
+    """Return the Cholesky factor of a matrix that is positive definite but for rounding."""
+    from scipy.linalg import cholesky
+
+    diagonal, added = np.diag(system).copy(), 0.0
+    while True:
+        try:
+            system[np.diag_indices_from(system)] = diagonal * (1 + added)
+            return np.asarray(cholesky(system, lower=True, check_finite=False))
+        except np.linalg.LinAlgError:
+            added = 10 * added or 1e-15
+            if added > 1:
+                raise SolverError(
+                    "the equations of an interior point are singular; change epsilon or radius a little"
+                ) from None
 
 
 def _lower_gram(form: Floats, columns: Floats) -> Floats:
@@ -350,5 +341,4 @@ def _result(program: _Program, point: _Point, columns: Floats, prior: Floats, ra
     multipliers = scale * (program.lift @ raised[:-1] + raised[-1] * prior)
     M = scale * program.lift @ point.M @ program.lift.T
     gap = (raised[-1] - point.value) / point.value
-    value = scale * float(np.sum(program.K * point.inverse))
-    return Weights(full_weights(columns, point.w), multipliers, value, M, float(gap), steps)
+    return Weights(full_weights(columns, point.w), multipliers, scale * point.value, M, float(gap), steps)

@@ -14,7 +14,7 @@ from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.bounds import as_bound
 from mechdesign.numerics.quadratic_form import QuadraticForm
 from mechdesign.optimize.estimation.certificate import lower_bound, root_trace_down, total_up
-from mechdesign.optimize.estimation.interior_point import solve
+from mechdesign.optimize.estimation.interior_point import full_weights, solve
 from mechdesign.optimize.master import Master
 from mechdesign.optimize.pricing.price import Price
 from mechdesign.optimize.rays import RayList
@@ -130,6 +130,9 @@ def solve_listed(
     prior = pricing.rays.prior
     N = prior.size
     held, bound = pricing.first(), -np.inf
+    # Directions that no query asks for have columns of hardly any weight, without which the program is singular.
+    every_direction = np.linalg.matrix_rank(workload - workload.mean(axis=1, keepdims=True)) == N - 1
+    dropped = _DROPPED if every_direction else 0.0
     stopped = ""
     iteration = 0
     while True:
@@ -150,8 +153,8 @@ def solve_listed(
         if iteration == _MOST_ROUNDS:
             stopped = "stalled"
             break
-        held = np.hstack([held[:, point.weights > _DROPPED], price.best])
+        held = np.hstack([held[:, point.weights > dropped], price.best])
     used = point.weights > _DROPPED * 1e-3
-    matrix = held[:, used] * point.weights[used]
-    whole = matrix / matrix.sum(axis=1, keepdims=True)
+    # Other weights, not other rows: rows divided by their sums would put columns outside the cone.
+    whole = held[:, used] * full_weights(held[:, used], point.weights[used])
     return Solution(whole, best[1], price.columns, iteration, stopped), best[0]

@@ -56,9 +56,7 @@ class OneBetween:
             found.upper = max(found.upper, float(as_bound(heights[w] + float(d.sum()) + rounding)))
             self._column(f, table.members(first + w), found)
 
-    def _heights(
-        self, f: int, form: QuadraticForm, multipliers: Floats, table: CheapestSets
-    ) -> tuple[int, Floats]:
+    def _heights(self, f: int, form: QuadraticForm, multipliers: Floats, table: CheapestSets) -> tuple[int, Floats]:
         """Return the first weight that leaves a fraction for f, and bounds of the form less its value at 0."""
         P, c, most = self.cone.P, self.cone.c, self.cone.heaviest_ab
         first = max(0, int(np.floor(self.symbols.total * (most - P[f] - self.symbols.off - 1e-12))))

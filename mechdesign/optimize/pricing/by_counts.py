@@ -16,13 +16,11 @@ import numpy as np
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.cheapest_sets import CheapestSets, Kin, leave_one_out
 from mechdesign.optimize.pricing.alike import alike, averaged
-from mechdesign.optimize.pricing.price import Price, beyond_floats
+from mechdesign.optimize.pricing.ball_pricing import BallPricing
+from mechdesign.optimize.pricing.price import Price
 from mechdesign.optimize.pricing.three_value_cases import price_three_values
 from mechdesign.optimize.pricing.three_values import ThreeValues
 from mechdesign.optimize.pricing.two_valued import CountedCone, OneBetween, TwoValues
-from mechdesign.optimize.start import center_multipliers, start_columns
-from mechdesign.uncertainty import L1Ball
-from mechdesign.utility import FInformation
 
 _PEAKS = 48
 _MOST_ENTRIES = 5_000_000_000
@@ -33,18 +31,10 @@ _MOST_BLOCKS, _FEW_BLOCKS = 400_000, 5_000
 _SMALL_TABLES = 20_000_000  # entries: up to so many, the columns of every symbol's own table are worth its time
 
 
-@dataclass(frozen=True, eq=False)
-class CountPricing:
-    """Prices columns of the cone of an l1 ball whose center is a vector of counts.
+class CountPricing(BallPricing):
+    """Prices columns of the cone of an l1 ball whose center is a vector of counts: the weights of the ball.
 
-    Attributes
-    ----------
-    ball : L1Ball
-        Its weights are the counts.
-    exp_epsilon : float
-        exp(epsilon), above 1.
-    utility : FInformation
-        Its mu is priced.
+    The bound of thorough pricing is the greatest reduced cost of any column, rounded up.
 
     Examples
     --------
@@ -53,10 +43,6 @@ class CountPricing:
     >>> round(pricing.price(np.zeros(3)).upper, 9)
     0.359884719
     """
-
-    ball: L1Ball
-    exp_epsilon: float
-    utility: FInformation
 
     method = "subset-sum tables over the counts"
 
@@ -115,23 +101,6 @@ class CountPricing:
         held = 8 * (size.bit_length() + 6) * longest + size * longest // 8
         return self.entries <= _MOST_ENTRIES and held <= _MOST_BYTES
 
-    def price(self, multipliers: Floats, *, thorough: bool = True) -> Price:
-        """Return the greatest reduced cost of any column with ``<P, v> = 1``, rounded up.
-
-        lambda is first averaged over symbols of equal count (see `averaged`).
-
-        Parameters
-        ----------
-        multipliers : array, shape (N,)
-            lambda.
-        thorough : bool
-            Whether the bound is to be exact, which takes more tables. Without it the bound holds too.
-        """
-        if beyond_floats(multipliers, self.exp_epsilon):
-            return Price(np.inf, "multipliers beyond floats", 0)
-        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            return self._price(multipliers, thorough=thorough)
-
     def _price(self, multipliers: Floats, *, thorough: bool) -> Price:
         even, drift = averaged(multipliers, self._groups)
         kins = [Kin(group, self.ball.weights[group[0]], float(even[group[0]])) for group in self._groups]
@@ -160,14 +129,6 @@ class CountPricing:
             # Symbols of equal count are interchangeable: those of least given lambda get the greatest values.
             best[sorted(group, key=multipliers.__getitem__)] = -np.sort(-best[group], axis=0)
         return Price(found.upper + drift, self.method, looked_at, best)
-
-    def start(self) -> Floats:
-        """Return columns of balanced sets."""
-        return start_columns(self.ball, self.exp_epsilon, self.utility)
-
-    def centers(self) -> list[Floats]:
-        """Return zeros, and the slopes of chords."""
-        return center_multipliers(self.ball, self.exp_epsilon, self.utility)
 
     def guess(self, multipliers: Floats) -> Floats:  # noqa: ARG002 - tables need no guesses
         """Return no columns: exact pricing is as quick."""

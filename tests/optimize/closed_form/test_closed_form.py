@@ -83,7 +83,7 @@ def test_on_their_border_the_binary_forms_are_the_same_mechanism():
     [([1, 1], "1/7", "log(7/3)"), ([2, 1], "1/9", "log(18/11)"), ([5, 6], "10/11", "log(11)")],
 )
 def test_on_their_border_zeros_are_zeros(counts, radius, epsilon):
-    """In floats they may be -1e-17, whose square root is no number."""
+    """In floats they may be -1e-17, whose square root is not a number."""
     problem = md.DesignProblem(md.L1Ball.from_counts(counts, radius=radius), epsilon, md.SquaredHellinger())
     for form in closed_forms(problem):
         assert form.matrix.min() >= 0

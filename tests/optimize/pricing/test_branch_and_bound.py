@@ -26,7 +26,7 @@ SMOOTH = (md.MutualInformation(), md.ChiSquare(), md.SquaredHellinger(), JENSEN_
 
 
 def greatest_reduced_cost(uncertainty, exp_epsilon, utility, multipliers):
-    """By the list of all rays, which has all extreme rays but the constant column where there is no other."""
+    """By the list of all rays, which lacks the constant column where that is the only extreme ray."""
     constant = utility.mu(np.ones((uncertainty.size, 1)), uncertainty.prior)[0] - multipliers.sum()
     price = price_by_listing(check_listable(uncertainty, exp_epsilon), utility, multipliers)
     return max(price.upper, constant)
@@ -133,7 +133,7 @@ def test_column_generation_priced_by_boxes_reaches_the_optimum():
 
 
 @pytest.mark.parametrize(
-    "lie", ["optimum", "duals"], ids=["a solution that is no maximum", "dual values that solve nothing"]
+    "lie", ["optimum", "duals"], ids=["a solution that is not a maximum", "dual values that solve nothing"]
 )
 def test_whatever_the_solver_says_the_bound_holds(lie, monkeypatch):
     """The bound stands on weak duality: random numbers instead of dual values make it worse, never false."""

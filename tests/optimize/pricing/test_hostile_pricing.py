@@ -177,6 +177,13 @@ def check_ball(ball, epsilon, name, lam):
         assert holds(pricing.price(lam, thorough=False), lam, truth), pricing.method
 
 
+@pytest.mark.parametrize("weights", [(5000, Fraction(1, 2), Fraction(1, 2)), (5000, 1, 3), (9000, 2, 2)])
+def test_a_symbol_of_nearly_all_mass_beside_a_great_f_at_zero(weights):
+    """1 - p has then lost digits, which f(0) multiplies."""
+    center = tuple(Fraction(w) / sum(weights) for w in weights)
+    check_ball(md.L1Ball(center), "1", "huge at 0", np.zeros(3))
+
+
 @pytest.fixture(autouse=True, scope="module")
 def little_effort():
     """A bound holds however little is looked at, and so many examples must be quick."""

@@ -31,12 +31,8 @@ def price_by_boxes(
 
     Parameters
     ----------
-    uncertainty : UncertaintySet
-        Any set.
-    exp_epsilon : float
-        exp(epsilon), above 1.
-    utility : FInformation
-        Its f is evaluated at single ratios.
+    uncertainty, exp_epsilon, utility
+        As for `BoxPricing`.
     multipliers : array, shape (N,)
         lambda.
     target : float
@@ -72,10 +68,8 @@ class BoxPricing:
     ----------
     uncertainty : UncertaintySet
         Any set.
-    exp_epsilon : float
-        exp(epsilon), above 1.
-    utility : FInformation
-        Its mu is priced.
+    exp_epsilon, utility
+        As for `BallPricing`.
 
     Examples
     --------

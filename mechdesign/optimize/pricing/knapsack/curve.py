@@ -135,7 +135,8 @@ class Curve(Kind):
         """Return reduced costs, and their greatest errors."""
         terms = self.terms(w)
         costs: Floats = (w * terms.on + (1 - w) * terms.off + terms.rest - self.factor * cost) / terms.scale
-        sizes = w * np.abs(terms.on) + (1 - w) * np.abs(terms.off) + np.abs(terms.rest)
+        # The mass w is known relative to itself, but 1 - w loses digits where w is nearly 1.
+        sizes = w * np.abs(terms.on) + np.abs(terms.off) + np.abs(terms.rest)
         return costs, self.rounding + self.priced.unit * sizes / terms.scale
 
     def _heights(self, blocks: Intervals, level: float) -> tuple[Floats, Floats, Floats]:

@@ -30,7 +30,8 @@ class KindBAt(Curve):
         error = min(unit / p, c)
         multiplier = float(self.priced.multipliers[self.fractional])
         zero = f(0.0)
-        rest = p * f(x, error) + (1 - p) * zero - x * multiplier
+        # Of a symbol that has nearly all mass, 1 - p has lost digits.
+        rest = p * f(x, error) + (1 - p) * zero + unit * np.abs(zero) - x * multiplier
         on = f(c, unit * c) - zero
         return Terms(np.broadcast_to(on, w.shape), np.zeros(w.shape), rest, np.ones(w.shape))
 

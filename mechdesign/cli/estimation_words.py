@@ -1,0 +1,55 @@
+"""What commands say about the estimates that the reports of a design allow."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from mechdesign.deploy.identification import identify
+from mechdesign.numerics.arrays import Floats
+from mechdesign.optimize import Design
+from mechdesign.optimize.estimation.caps import estimation_bound
+from mechdesign.optimize.estimation.variances import variances_of_matrix
+
+_MOST_BOUNDED = 300  # symbols for which the least error is bounded in less than a second
+
+
+def error_of_frequencies(design: Design) -> float | None:
+    """Return n times the mean squared error of all frequencies estimated from n reports; None if it is infinite."""
+    known = design.problem.uncertainty
+    error = float(variances_of_matrix(design.mechanism.matrix, known.prior, np.eye(known.size)).sum())
+    return error if math.isfinite(error) else None
+
+
+def estimation_facts(design: Design) -> list[tuple[str, str]]:
+    """Return a fact about estimates for designs that are best at something else."""
+    if design.problem.utility.estimation is not None:
+        return []
+    error = error_of_frequencies(design)
+    if error is None:
+        told = f"infinite; {undetermined(design.mechanism.matrix)} (--utility estimation-error designs for estimates)"
+    else:
+        told = f"{error:.6g}, n times the mean squared error of all frequencies{_beside_the_least(design, error)}"
+    return [("estimation error", told)]
+
+
+def undetermined(matrix: Floats) -> str:
+    """Return in words what reports tell that do not determine the frequencies of all symbols."""
+    groups = len(identify(matrix).groups)
+    if groups == len(matrix):
+        return "more reports are needed to determine the frequencies than floats can count"
+    if groups == 1:
+        return "reports do not determine the frequencies, neither of a symbol nor of a group of symbols"
+    return f"reports do not determine the frequencies: they tell only {groups} groups of symbols apart"
+
+
+def _beside_the_least(design: Design, error: float) -> str:
+    """Return how far an error may be above the least one; nothing where that is not bounded quickly."""
+    known = design.problem.uncertainty
+    if not 1 < known.size <= _MOST_BOUNDED:
+        return ""
+    least = estimation_bound(known, design.problem.epsilon)
+    if not 0 < least < math.inf:
+        return ""
+    return f", up to {error / least:.3g} times the least there is (at least {least:.6g})"

@@ -1,0 +1,222 @@
+"""``mechdesign plan --reports``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import click
+from rich.table import Table
+from rich.text import Text
+
+from mechdesign.cli import places
+from mechdesign.cli.comparison_output import finite, print_missing, times_fewer
+from mechdesign.cli.output import print_facts, print_json, print_rich, promise
+from mechdesign.cli.progress import Progress
+from mechdesign.cli.source import Source
+from mechdesign.errors import shorten
+from mechdesign.mechanism import Guarantee
+from mechdesign.optimize import ReportPlan, plan_reports
+from mechdesign.utility import EstimationError
+
+WANTED = "wanted"
+"""The value of ``--reports`` without a number: the number is what is computed."""
+
+_MOST_SHOWN = 10**15
+_SAME = 1.01
+_CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True)
+class ReportOptions:
+    """The options that belong to ``--reports``, as click reads them."""
+
+    reports: str | None
+    standard_error: str | None
+    interval: str | None
+    confidence: float | None
+    mechanism_file: str | None
+    time_limit: float | None
+
+    def given(self) -> list[str]:
+        """Return the names of the options that are given beside ``--reports``."""
+        named = {
+            "--standard-error": self.standard_error,
+            "--interval": self.interval,
+            "--confidence": self.confidence,
+            "--mechanism": self.mechanism_file,
+            "--time-limit": self.time_limit,
+        }
+        return [name for name, value in named.items() if value is not None]
+
+
+def run_plan_reports(options: ReportOptions, source: Source, *, as_json: bool) -> None:
+    """Compute and print how many reports a precision takes, or what precision a number of reports gives."""
+    count = _count(options)
+    with Progress() as report:
+        compared, title = _compared(options, source, report)
+        found = plan_reports(
+            compared,
+            reports=count,
+            standard_error=options.standard_error,
+            interval=options.interval,
+            confidence=_CONFIDENCE if options.confidence is None else options.confidence,
+            time_limit=options.time_limit,
+            report=report,
+        )
+    if as_json:
+        print_json("mechdesign/report-plan/1", {"title": title, **_record(found)})
+    else:
+        _print(found, title)
+
+
+def _count(options: ReportOptions) -> int | None:
+    """Return the number of reports that is given; None where it is what is wanted. Check what stands beside it."""
+    widths = [name for name in ("--standard-error", "--interval") if name in options.given()]
+    if options.reports == WANTED:
+        if len(widths) != 1:
+            raise click.UsageError(
+                f"{len(widths)} of --standard-error, --interval are given; --reports needs one of them, or a number of "
+                "reports"
+            )
+        if options.confidence is not None and options.interval is None:
+            raise click.UsageError("--confidence belongs to --interval, or to --reports with a number")
+        return None
+    try:
+        count = int(options.reports or "")
+    except ValueError:
+        raise click.UsageError(
+            f"--reports is {shorten(options.reports)}; accepted: a whole number, or nothing, to compute it; name a "
+            "problem file before --reports"
+        ) from None
+    if widths:
+        raise click.UsageError(f"{widths[0]} and --reports {count} are given; give one, and the other is computed")
+    return count
+
+
+def _compared(options: ReportOptions, source: Source, report: Callable[[str], None]) -> tuple[Any, str]:
+    """Return the mechanism or the problem to plan for, and its title."""
+    if options.mechanism_file is None:
+        # Whoever plans reports wants estimates; a problem file says itself what it is about.
+        wanted = source.utility or (None if source.problem_file is not None else EstimationError.name)
+        return replace(source, utility=wanted).problem()
+    beside = source.given()
+    if beside:
+        raise click.UsageError(f"{', '.join(beside)}: a mechanism file says this itself; leave it out")
+    places.check([], [options.mechanism_file], as_json=False)
+    return places.load_mechanism(options.mechanism_file, report), options.mechanism_file
+
+
+def _record(found: ReportPlan) -> dict[str, Any]:
+    """Return the JSON of a plan."""
+    return {
+        "epsilon": float(found.problem.epsilon),
+        "radius": _radius(found),
+        "reports": found.reports,
+        "standard_error": None if found.standard_error is None else float(found.standard_error),
+        "interval": None if found.interval is None else float(found.interval),
+        "confidence": found.confidence,
+        "mechanisms": [
+            {
+                "mechanism": row.name,
+                "estimation_error": finite(row.error),
+                "lower_bound": row.lower_bound,
+                "reports_for_each": found.needed(row.largest),
+                "reports_for_root_mean_square": found.needed(row.mean),
+                "largest_standard_error": found.standard_error_of(row.largest),
+                "root_mean_square_standard_error": found.standard_error_of(row.mean),
+                "largest_interval": _half_width(found, row.largest),
+                "missing": row.missing or None,
+            }
+            for row in found.mechanisms
+        ],
+        "promise": found.promise,
+    }
+
+
+def _radius(found: ReportPlan) -> float | None:
+    ball = found.problem.uncertainty.l1_ball
+    return None if ball is None else float(ball.radius)
+
+
+def _print(found: ReportPlan, title: str) -> None:
+    """Print a plan as facts, a table and sentences."""
+    objective = found.problem.utility.estimation
+    query, queries = ("frequency", "frequencies") if objective is None or objective.is_plain else ("query", "queries")
+    print_facts(
+        [
+            ("plan for", title),
+            ("guarantee", promise(Guarantee(found.problem.epsilon, found.problem.uncertainty))),
+            ("given", _given(found, query)),
+            ("at", "the estimate; one report for each respondent"),
+        ]
+    )
+    click.echo()
+    table = Table(highlight=False)
+    table.add_column("mechanism", overflow="fold")
+    columns = (
+        (f"reports: every {query}", "reports: root mean square")
+        if found.reports is None
+        else ("largest standard error", "root mean square", f"largest {100 * found.confidence:g} % interval")
+    )
+    for column in columns:
+        table.add_column(column, justify="right", overflow="fold")
+    for row in found.mechanisms:
+        table.add_row(Text(row.name), *(["not computed"] if row.missing else _cells(found, row.largest, row.mean)))
+    print_rich(table)
+    for row in found.mechanisms:
+        print_missing(row.name, row.missing, err=False)
+    if found.reports is None:
+        click.echo(f"Every {query}: none has a larger error than is given. Root mean square: over all {queries}.")
+    told = _fewer(found)
+    if told:
+        click.echo(told)
+    if found.promise is not None:
+        click.echo(found.promise)
+
+
+def _given(found: ReportPlan, query: str) -> str:
+    """Return in words what the plan is computed from."""
+    if found.reports is not None:
+        return f"{found.reports:,} reports"
+    if found.interval is not None:
+        return (
+            f"{100 * found.confidence:g} % intervals of at most {float(found.interval):g} either way for each {query}"
+        )
+    return f"a standard error of at most {float(found.standard_error or 0):g}"
+
+
+def _cells(found: ReportPlan, largest: float | None, mean: float | None) -> list[str]:
+    """Return a row of the table."""
+    if found.reports is None:
+        return [_whole(found.needed(variance)) for variance in (largest, mean)]
+    errors = [found.standard_error_of(variance) for variance in (largest, mean)]
+    shown = ["infinite" if error is None else f"{error:.4g}" for error in errors]
+    half = _half_width(found, largest)
+    return [*shown, "infinite" if half is None else f"+- {half:.4g}"]
+
+
+def _half_width(found: ReportPlan, variance: float | None) -> float | None:
+    """Return half the width of an interval from the reports that are given."""
+    error = found.standard_error_of(variance)
+    return None if error is None else error * found.quantile
+
+
+def _whole(number: int | None) -> str:
+    """Return a number of reports in words."""
+    if number is None:
+        return "no number is enough"
+    return f"{number:,}" if number <= _MOST_SHOWN else "more than 10^15"
+
+
+def _fewer(found: ReportPlan) -> str:
+    """Return how many times fewer respondents the best mechanism for the set of priors needs than LDP mechanisms."""
+    ours = min((row.error for row in found.mechanisms if not row.local and row.error is not None), default=math.inf)
+    told = [
+        f"{times_fewer(row.at_least / ours)} than with {'the ' if row.lower_bound is not None else ''}{row.name}"
+        for row in found.mechanisms
+        if row.local and row.at_least is not None and ours < math.inf and row.at_least / ours >= _SAME
+    ]
+    return f"The same root mean square from {', '.join(told)}." if told else ""

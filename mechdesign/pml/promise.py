@@ -1,0 +1,11 @@
+"""What a promise under PML lacks beside one under local differential privacy, in one sentence."""
+
+from __future__ import annotations
+
+from typing import Final
+
+WEAKER_THAN_LDP: Final = (
+    "The promise under PML is weaker than that under local differential privacy (LDP): it is for priors in the set, "
+    "one report may exclude symbols, and fresh reports about one record add up, without a limit."
+)
+"""It stands wherever an error under PML stands beside one under LDP, in Python, on the command line and in files."""

@@ -1,0 +1,165 @@
+"""``mechdesign plan --reports``: what it prints, and what it refuses."""
+
+import json
+
+import pytest
+
+import mechdesign as md
+from mechdesign.optimize import plan_reports
+from mechdesign.pml.promise import WEAKER_THAN_LDP
+
+COUNTS = {"low": 50, "middle": 30, "high": 20}
+OPTIONS = ("--counts", "counts.csv", "--epsilon", "1", "--delta", "0.01")
+KEYS = {
+    *("mechanism", "estimation_error", "lower_bound", "reports_for_each", "reports_for_root_mean_square"),
+    *("largest_standard_error", "root_mean_square_standard_error", "largest_interval", "missing"),
+}
+
+
+@pytest.fixture
+def here(here, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "300")
+    lines = [f"{label},{count}" for label, count in COUNTS.items()]
+    (here / "counts.csv").write_text("\n".join(["level,people", *lines]), encoding="utf-8")
+    (here / "problem.toml").write_text('title = "Levels"\nepsilon = "1"\n[prior.counts]\nlow = 50\nhigh = 20\n')
+    return here
+
+
+@pytest.fixture
+def expected():
+    return plan_reports(
+        md.DesignProblem(md.L1Ball.from_counts(COUNTS, delta="0.01"), 1, md.EstimationError()), standard_error="0.01"
+    )
+
+
+def test_reports_are_planned_for_counts(command, expected):
+    status, out, err = command("plan", *OPTIONS, "--reports", "--standard-error", "0.01", "--json")
+    record = json.loads(out)
+    assert (status, err) == (0, "")
+    assert record["schema"] == "mechdesign/report-plan/1"
+    assert (record["title"], record["standard_error"], record["reports"]) == ("counts.csv", 0.01, None)
+    assert record["promise"] == WEAKER_THAN_LDP
+    assert [row["mechanism"] for row in record["mechanisms"]] == [row.name for row in expected.mechanisms]
+    for told, row in zip(record["mechanisms"], expected.mechanisms, strict=True):
+        assert told.keys() == KEYS
+        assert told["reports_for_each"] == expected.needed(row.largest)
+        assert told["reports_for_root_mean_square"] == expected.needed(row.mean)
+        assert told["estimation_error"] == pytest.approx(row.error)
+        assert (told["largest_standard_error"], told["largest_interval"], told["missing"]) == (None, None, None)
+
+
+def test_a_plan_is_told_in_words(command, expected):
+    status, out, err = command("plan", *OPTIONS, "--reports", "--standard-error", "0.01")
+    assert (status, err) == (0, "")
+    for row in expected.mechanisms:
+        (line,) = [line for line in out.splitlines() if row.name in line and "│" in line]
+        assert f"{expected.needed(row.largest):,}" in line
+        assert f"{expected.needed(row.mean):,}" in line
+    ratio = expected.mechanisms[1].lower_bound / expected.mechanisms[0].error
+    assert f"from {int(100 * ratio) / 100:.2f} times fewer respondents than with the best LDP mechanism" in out
+    assert WEAKER_THAN_LDP in out
+
+
+def test_the_other_way_round(command, expected):
+    n = expected.needed(expected.mechanisms[0].largest)
+    status, out, _ = command("plan", *OPTIONS, "--reports", n, "--json")
+    record = json.loads(out)
+    first = record["mechanisms"][0]
+    assert status == 0
+    assert (record["reports"], record["standard_error"], record["interval"]) == (n, None, None)
+    assert first["largest_standard_error"] == pytest.approx(0.01, rel=1e-3)
+    assert first["root_mean_square_standard_error"] < first["largest_standard_error"] <= 0.01
+    assert first["largest_interval"] == pytest.approx(1.959964 * first["largest_standard_error"], rel=1e-6)
+    assert first["reports_for_each"] is None
+    status, out, _ = command("plan", *OPTIONS, "--reports", n, "--confidence", "0.5")
+    assert status == 0
+    assert "largest 50 % interval" in out
+    assert f"given      {n:,} reports" in out
+
+
+def test_a_mechanism_file_is_planned_for(command, here):
+    assert command("design", *OPTIONS, "--utility", "estimation-error", "-o", "m.json")[0] == 0
+    status, out, _ = command("plan", "--mechanism", "m.json", "--reports", "--interval", "0.02", "--json")
+    record = json.loads(out)
+    assert status == 0
+    assert (record["title"], record["interval"], record["confidence"]) == ("m.json", 0.02, 0.95)
+    same = plan_reports(md.Mechanism.load(here / "m.json"), interval="0.02")
+    assert record["mechanisms"][0]["mechanism"] == "this mechanism"
+    assert record["mechanisms"][0]["reports_for_each"] == same.needed(same.mechanisms[0].largest)
+
+
+def test_a_problem_file_says_what_its_design_is_for(command):
+    status, out, _ = command("plan", "problem.toml", "--reports", "--standard-error", "0.01")
+    assert status == 0
+    for part in ("Levels", "design for mutual-information", "design for estimation-error", "at most 0.01"):
+        assert part in out
+
+
+def test_what_no_number_of_reports_determines_is_said(command, here):
+    (here / "race.csv").write_text("level,people\na,41762\nb,4685\nc,1519\nd,470\ne,406\n")
+    source = ("--counts", "race.csv", "--epsilon", "1", "--delta", "1e-9", "--utility", "mutual-information")
+    status, out, _ = command("plan", *source, "--reports", "--standard-error", "0.01")
+    (line,) = [line for line in out.splitlines() if "design for mutual-information" in line]
+    assert status == 0
+    assert line.count("no number is enough") == 2
+    status, out, _ = command("plan", *source, "--reports", "100", "--json")
+    first = json.loads(out)["mechanisms"][0]
+    assert (first["estimation_error"], first["largest_standard_error"]) == (None, None)
+
+
+def test_numbers_that_nobody_collects_are_not_printed(command):
+    status, out, _ = command("plan", *OPTIONS, "--reports", "--standard-error", "1e-12")
+    assert status == 0
+    assert "more than 10^15" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message", "expected_status"),
+    [
+        (["--reports"], "0 of --standard-error, --interval are given; --reports needs one of them", 2),
+        (["--reports", "--standard-error", "1", "--interval", "1"], "2 of --standard-error, --interval are given", 2),
+        (["--reports", "5", "--interval", "1"], "--interval and --reports 5 are given; give one", 2),
+        (["--reports", "--standard-error", "0"], "the standard error is '0'; accepted: a number from 1e-12 to 1e12", 2),
+        (
+            ["--reports", "--standard-error", "-1"],
+            "the standard error is '-1'; accepted: a number from 1e-12 to 1e12",
+            2,
+        ),
+        (["--reports", "--interval", "1e-13"], "interval is '1e-13'; accepted: a number from 1e-12 to 1e12", 2),
+        (["--reports", "--interval", "1e5000"], "half the width of the interval is '1e5000'", 2),
+        (["--reports", "--interval", "nan"], "half the width of the interval is 'nan'", 2),
+        (["--reports", "0"], "the number of reports is 0; accepted: a whole number, at least 1", 2),
+        (["--reports", "many"], "--reports is 'many'; accepted: a whole number, or nothing", 2),
+        (["--reports", "--interval", "1", "--confidence", "1"], "confidence is 1.0; accepted", 2),
+        (["--reports", "--standard-error", "1", "--confidence", "0.9"], "--confidence belongs to --interval", 2),
+        (["--reports", "5", "--categories", "3"], "--categories: not accepted beside --reports", 2),
+        (["--reports", "5", "--plot", "p.png"], "--plot: not accepted beside --reports", 2),
+        (["--reports", "5", "--mechanism", "m.json"], "--counts, --epsilon, --delta: a mechanism file says this", 2),
+        (["--standard-error", "1"], "--standard-error, --counts: only with --reports", 2),
+        (["--reports", "5", "--utility", "none"], "the utility 'none' is unknown", 2),
+        (["--reports", "5", "--epsilon", "0"], "epsilon = 0 allows only the constant mechanism", 3),
+    ],
+)
+def test_what_cannot_be_planned_is_refused_in_one_line(command, arguments, message, expected_status):
+    status, out, err = command("plan", *OPTIONS, *arguments)
+    assert (status, out) == (expected_status, "")
+    assert err.startswith("Error: ")
+    assert message in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--reports", "5"], "give one of PROBLEM.toml, --counts FILE"),
+        (["--reports", "5", "--mechanism", "no.json"], "no.json"),
+        (["--reports", "5", "--mechanism", "m.json", "--epsilon", "1"], "--epsilon: a mechanism file says this itself"),
+        (["problem.toml", "--categories", "3"], "PROBLEM.toml: only with --reports"),
+        (["--epsilon", "1"], "Missing option '--categories'"),
+    ],
+)
+def test_a_plan_without_its_source_is_refused(command, arguments, message):
+    status, out, err = command("plan", *arguments)
+    assert (status, out) == (2, "")
+    assert message in err
+    assert err.count("\n") == 1
