@@ -23,19 +23,22 @@ from mechdesign.optimize.estimation.caps import MOST_SYMBOLS_IN_FORMS, best_caps
 from mechdesign.optimize.estimation.interior_point import Weights, full_weights, solve
 from mechdesign.optimize.estimation.linear_oracle import LinearOracle
 from mechdesign.optimize.l1_cone import L1Cone
+from mechdesign.optimize.master import Master
 from mechdesign.optimize.start import start_columns
 from mechdesign.uncertainty import L1Ball
 from mechdesign.utility import ChiSquare
 
 _FIRST, _FRESH = 6, 3  # Gaussian columns for each symbol, at first and in each round
+_LEAST_FRESH = 100
 _ENTERING = 4  # columns of greatest reduced cost for each symbol that enter in a round
 _NOISE = 0.5
 _MOST_CLIMBS = 40
 _COARSE, _FINE = 1e-4, 1e-6  # relative tolerances of weights, at first and near the end
 _MOST_HELD = 4_500  # columns: a step of the interior point takes time that grows with their cube
-_USED = 1e-5  # a column of less weight leaves
+_USED = 1e-5  # a column leaves of which every row uses less
 _STALLED, _WINDOW = 5e-5, 3  # relative progress over so many rounds at which to stop
 _MOST_ROUNDS = 200
+_WHOLE = 1e-12  # how far rows may be from their sum 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +124,7 @@ def generate(
             stopped = _why_stop(values, tolerance, bound, None if deadline is None else deadline - took)
             if stopped is not None:
                 break
-            used = _kept(point.weights, ball.size)
+            used = _kept(held, point.weights, search.basic)
             entering = search.entering(held[:, used], point.weights[used], point)
             start = np.concatenate([point.weights[used], np.zeros(entering.shape[1])])
             further = np.hstack([held[:, used], entering])
@@ -131,9 +134,18 @@ def generate(
         stopped = "interrupted"
     except SolverError:
         stopped = "solver failed"
-    last = point.weights > _USED
-    weights = full_weights(held[:, last], point.weights[last])
-    return Generated(held[:, last] * weights, point.multipliers, point.M, point.value, len(values), stopped)
+    matrix = _mechanism(held, point.weights)
+    return Generated(matrix, point.multipliers, point.M, point.value, len(values), stopped)
+
+
+def _mechanism(columns: Floats, weights: Floats) -> Floats:
+    """Return columns times weights whose sum is (1,...,1) up to rounding: those in use, or all if these do not do."""
+    used = weights * columns.max(axis=0) > _USED
+    for kept in (used, np.ones_like(used)):
+        matrix: Floats = columns[:, kept] * full_weights(columns[:, kept], weights[kept])
+        if np.abs(matrix.sum(axis=1) - 1).max() <= _WHOLE:
+            break
+    return matrix
 
 
 def _why_stop(values: list[float], tolerance: float, bound: float, deadline: float | None) -> str | None:
@@ -153,10 +165,16 @@ def _precision(values: list[float]) -> float:
     return float(np.clip(progress / 10, _FINE, _COARSE))
 
 
-def _kept(weights: Floats, size: int) -> NDArray[np.int64]:
-    """Return which columns stay: those in use, but no more than leave room for others."""
-    heaviest = np.argsort(-weights, kind="stable")[: max(_MOST_HELD, 2 * size) - _ENTERING * size]
-    return np.sort(heaviest[weights[heaviest] > _USED])
+def _kept(columns: Floats, weights: Floats, basic: int) -> NDArray[np.int64]:
+    """Return which columns stay: those that some row uses, but no more than leave room for others.
+
+    The first ones form a mechanism, and always stay.
+    """
+    size = len(columns)
+    shares = weights * columns.max(axis=0)
+    room = max(_MOST_HELD - _ENTERING * size, size) - basic
+    heaviest = np.argsort(-shares, kind="stable")[: max(room, 0)]
+    return np.union1d(np.arange(basic), heaviest[shares[heaviest] > _USED])
 
 
 class ColumnSearch:
@@ -164,22 +182,33 @@ class ColumnSearch:
 
     def __init__(self, ball: L1Ball, exp_epsilon: float, workload: Floats, rng: np.random.Generator) -> None:
         self._ball, self._exp_epsilon, self._rng = ball, exp_epsilon, rng
-        self._workload = workload
+        self._workload, self.basic = workload, 0
         self._oracle = LinearOracle(L1Cone.of(ball, exp_epsilon))
 
     def first(self) -> Floats:
-        """Return columns of which some form a mechanism."""
+        """Return columns of which the first `basic` form a mechanism."""
         N = self._ball.size
         windows = start_columns(self._ball, self._exp_epsilon, ChiSquare())
-        gaussian = self._gaussian(self._best_covariance(), _FIRST * N)
-        return self._without_copies(np.hstack([windows, self._oracle.best(gaussian)]))
+        gaussian = self._gaussian(self._best_covariance(), max(_FIRST * N, _LEAST_FRESH))
+        independent = self._gaussian(np.eye(N), N)  # so that columns span all directions, also for few queries
+        found = self._oracle.best(np.hstack([gaussian, independent]))
+        columns = self._without_copies(np.hstack([windows, found]))
+        program = Master(N)
+        program.add(columns, np.zeros(columns.shape[1]))
+        program.solve()
+        basic = program.weights > 0
+        self.basic = int(basic.sum())
+        return np.hstack([columns[:, basic], columns[:, ~basic]])
 
     def entering(self, active: Floats, weights: Floats, point: Weights) -> Floats:
         """Return columns of positive reduced cost, the best ones first, from the columns in use and their weights."""
         N = self._ball.size
         deviations = (active - 1) * np.sqrt(weights)
         noisy = active + _NOISE * self._rng.standard_normal(active.shape)
-        functions = [self._gaussian(deviations @ deviations.T, _FRESH * N), noisy * self._oracle.masses[:, None]]
+        functions = [
+            self._gaussian(deviations @ deviations.T, max(_FRESH * N, _LEAST_FRESH)),
+            noisy * self._oracle.masses[:, None],
+        ]
         columns = np.hstack([active, self._oracle.best(np.hstack(functions))])
         columns = self._climbed(columns, point)
         costs = _reduced_costs(columns, point)

@@ -145,7 +145,7 @@ def solve(columns: Floats, prior: Floats, workload: Floats, tolerance: float, st
     """
     program = _reduced(columns, prior, workload, tolerance)
     count = columns.shape[1]
-    weights = np.full(count, 1.0 / count)
+    weights = _even(columns)
     if start is not None:
         weights = 0.7 * start / start.sum() + 0.3 * weights
     point = _first(program, weights)
@@ -190,7 +190,7 @@ def _reduced(columns: Floats, prior: Floats, workload: Floats, tolerance: float)
     U = basis_of_sum_zero(prior.size)
     X = U.T @ columns
     queries = workload @ U
-    values, vectors = np.linalg.eigh(X @ X.T / columns.shape[1])
+    values, vectors = np.linalg.eigh((X * _even(columns)) @ X.T)
     kept = values > _RANK * values[-1]
     outside = queries - (queries @ vectors[:, kept]) @ vectors[:, kept].T
     if not kept.any() or np.abs(outside).max() > 1e-6 * np.abs(queries).max():
@@ -204,6 +204,13 @@ def _reduced(columns: Floats, prior: Floats, workload: Floats, tolerance: float)
     K[: singular.size] += singular**2 / scale
     B = B @ axes.T
     return _Program(B.T @ X, np.diag(K), U @ B, scale)
+
+
+def _even(columns: Floats) -> Floats:
+    """Return weights of sum 1 by which all columns take about the same share of the row they are greatest in."""
+    shares = 1.0 / columns.max(axis=0)
+    result: Floats = shares / shares.sum()
+    return result
 
 
 def _target(program: _Program) -> Floats:

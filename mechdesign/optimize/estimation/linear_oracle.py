@@ -37,9 +37,9 @@ class LinearOracle:
     --------
     >>> oracle = LinearOracle(L1Cone(np.array([0.5, 0.3, 0.2]), 0.0, 2.0))
     >>> oracle.best(np.array([[0.1, 0.2], [0.2, 0.0], [0.3, 0.1]])).round(4)
-    array([[0. , 2. ],
+    array([[0. , 1.2],
            [2. , 0. ],
-           [2. , 0. ]])
+           [2. , 2. ]])
     """
 
     cone: L1Cone[float]

@@ -125,11 +125,33 @@ def test_columns_that_must_have_weight_0():
     columns = np.array([[2.0, 0.0, 1.5], [0.0, 2.0, 0.5]])
     found = solve(columns, np.array([0.5, 0.5]), np.eye(2), 1e-9)
     np.testing.assert_allclose(found.weights, [0.5, 0.5, 0], atol=1e-6)
-    # Here the rows leave no choice: the third column's weight is 0 in every mechanism.
-    columns = np.array([[2.0, 0.0, 0.0], [0.0, 2.0, 2.0], [0.0, 2.0, 1.0]])
-    prior = np.array([0.5, 0.25, 0.25])
-    found = solve(columns / (prior @ columns), prior, np.array([[1.0, 0.0, 0.0]]), 1e-7)
-    assert found.value == pytest.approx(0.25, rel=1e-5)
+
+
+def test_skewed_priors():
+    """Full disclosure of symbols of probability 1e-6 beside one of nearly 1; some columns weigh 1e-6, others 1."""
+    prior = np.array([1 - 3e-6, 1e-6, 2e-6])
+    columns = np.hstack([np.diag(1 / prior), np.ones((3, 1))])
+    found = solve(columns, prior, np.eye(3), 1e-9)
+    assert found.value == pytest.approx(1 - prior @ prior, rel=1e-6)
+
+
+@pytest.mark.parametrize("size", [4, 9, 12])
+def test_a_workload_of_low_rank(size):
+    """Pairs of symbols at a uniform prior: only the masses of pairs matter, and these are a smaller problem."""
+    rng = np.random.default_rng(size)
+    few = size // 2
+    pairs, _ = random_columns(few, 8 * few, size)
+    prior = rng.dirichlet(np.ones(few))
+    pairs /= prior @ pairs
+    total = pairs.sum(axis=1)
+    rest = total.max() * 1.05 - total
+    pairs = np.hstack([pairs, (rest / (prior @ rest))[:, None]])
+    least = solve(pairs, prior, np.eye(few), 1e-9).value
+    held = np.hstack([np.repeat(pairs, 2, axis=0), np.eye(2 * few) * np.repeat(2 / prior, 2)])
+    queries = np.kron(np.eye(few), np.ones((1, 2)))
+    found = solve(held, np.repeat(prior / 2, 2), queries, 1e-6)
+    better = solve(np.hstack([pairs, np.diag(1 / prior)]), prior, np.eye(few), 1e-9).value
+    assert better * (1 - 1e-5) <= found.value <= least * 1.01
 
 
 @pytest.mark.parametrize("exp_epsilon", [1 + 1e-6, 1.01, 1e3])
