@@ -1,10 +1,10 @@
 """True frequencies of the 16 education levels of Adult beside those estimated from private reports.
 
-Every one of the 48,842 records is reported once, with epsilon = 1, through three mechanisms: the one of least estimation
-error, certified, for every prior in the l1 ball of delta = 1e-9 (PML), the most informative one for the same priors, and
-k-ary randomized response (LDP, the stronger promise). Lines are 95 % confidence intervals for the frequencies among
-these records. Run ``python -m figures frequencies``. Reports are drawn with a seeded generator, so that the picture can
-be made again; a real release must never be seeded.
+Every one of the 48,842 records is reported once, with epsilon = 1, through three mechanisms: the one of least
+estimation error, certified, for every prior in the l1 ball of delta = 1e-9 (PML), the most informative one for the same
+priors, and k-ary randomized response (LDP, the stronger promise). Lines are 95 % confidence intervals for the
+frequencies among these records. Run ``python -m figures frequencies``. Reports are drawn with a seeded generator, so
+that the picture can be made again; a real release must never be seeded.
 """
 
 from __future__ import annotations

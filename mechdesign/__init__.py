@@ -29,7 +29,7 @@ if TYPE_CHECKING:  # what `__getattr__` finds
     from mechdesign.errors import GuaranteeError, InputError, LimitError, MechdesignError, SolverError
     from mechdesign.mechanism import Guarantee, Mechanism
     from mechdesign.numerics.epsilon import Epsilon
-    from mechdesign.optimize import Comparison, Design, Verification, compare, design, verify
+    from mechdesign.optimize import Comparison, Design, Verification, compare, design, estimation_bound, verify
     from mechdesign.pml import epsilon_min, leakage, leakage_capacity
     from mechdesign.problem import DesignProblem
     from mechdesign.problem_file import ProblemFile, read_problem, write_problem
@@ -84,6 +84,7 @@ __all__ = [
     "design",
     "epsilon_min",
     "estimate_frequencies",
+    "estimation_bound",
     "histogram",
     "leakage",
     "leakage_capacity",
@@ -116,7 +117,7 @@ _HOMES = {
     "mechdesign.errors": ("GuaranteeError", "InputError", "LimitError", "MechdesignError", "SolverError"),
     "mechdesign.mechanism": ("Guarantee", "Mechanism"),
     "mechdesign.numerics.epsilon": ("Epsilon",),
-    "mechdesign.optimize": ("Comparison", "Design", "Verification", "compare", "design", "verify"),
+    "mechdesign.optimize": ("Comparison", "Design", "Verification", "compare", "design", "estimation_bound", "verify"),
     "mechdesign.pml": ("epsilon_min", "leakage", "leakage_capacity"),
     "mechdesign.problem": ("DesignProblem",),
     "mechdesign.problem_file": ("ProblemFile", "read_problem", "write_problem"),

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from mechdesign.cli.estimation_words import undetermined
 from mechdesign.cli.output import print_rich
-from mechdesign.optimize import Comparison
+from mechdesign.optimize import Comparison, Design
 from mechdesign.optimize.comparison import ErrorsBeside
 
 _DIGITS = 3
@@ -129,10 +129,7 @@ def _print_errors(comparison: Comparison, errors: ErrorsBeside, *, err: bool) ->
             table.add_row(Text(label), f"{error:.6g}", "as many" if times == "1" else f"{times} times as many")
 
     table.add_row(Text(_this_design(comparison)), f"{comparison.design.value:.6g}", "")
-    row(
-        "best LDP mechanism" + (" (certified)" if best is not None and best.certified else ""),
-        None if best is None else best.value,
-    )
+    row(f"best LDP mechanism{_proved(best)}", None if best is None else best.value)
     name = "subset selection" if subsets is None else subsets.name
     row(f"{name} (LDP)", None if subsets is None else subsets.value)
     row("k-ary randomized response (LDP)", comparison.k_ary_randomized_response)
@@ -146,6 +143,13 @@ def _print_errors(comparison: Comparison, errors: ErrorsBeside, *, err: bool) ->
         click.echo(fewer, err=err)
     if comparison.promise is not None:
         click.echo(comparison.promise, err=err)
+
+
+def _proved(best: Design | None) -> str:
+    """Return what is proved of the best LDP mechanism that was found."""
+    if best is None:
+        return ""
+    return " (certified)" if best.certified else f" (NOT certified: the least is at least {best.bound:.6g})"
 
 
 def _fewer_respondents(comparison: Comparison, errors: ErrorsBeside) -> str:

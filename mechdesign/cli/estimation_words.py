@@ -4,31 +4,48 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
+from mechdesign.data.fields import MOST_SYMBOLS
 from mechdesign.deploy.identification import identify
 from mechdesign.numerics.arrays import Floats
 from mechdesign.optimize import Design
 from mechdesign.optimize.estimation.caps import estimation_bound
-from mechdesign.utility import EstimationError
+from mechdesign.optimize.estimation.variances import variances_of_matrix
+from mechdesign.problem import DesignProblem
 
 _MOST_BOUNDED = 300  # symbols for which the least error is bounded in less than a second
 
 
 def error_of_frequencies(design: Design) -> float | None:
     """Return n times the mean squared error of all frequencies estimated from n reports; None if it is infinite."""
-    error = EstimationError().value(design.mechanism.matrix, design.problem.uncertainty.center)
+    known = design.problem.uncertainty
+    error = float(variances_of_matrix(design.mechanism.matrix, known.prior, np.eye(known.size)).sum())
     return error if math.isfinite(error) else None
 
 
 def estimation_facts(design: Design) -> list[tuple[str, str]]:
-    """Return a fact about estimates for designs that are best at something else."""
+    """Return a fact about estimates: the bound in closed form, or the error of a design for another objective."""
     if design.problem.utility.estimation is not None:
-        return []
+        least = least_error(design.problem)
+        if least is None:
+            return []
+        return [("closed-form bound", f"{least:.10g}, for every set of priors that holds the estimate")]
     error = error_of_frequencies(design)
     if error is None:
         told = f"infinite; {undetermined(design.mechanism.matrix)} (--utility estimation-error designs for estimates)"
     else:
         told = f"{error:.6g}, n times the mean squared error of all frequencies{_beside_the_least(design, error)}"
     return [("estimation error", told)]
+
+
+def least_error(problem: DesignProblem) -> float | None:
+    """Return the bound on the estimation error that needs no design; None where it is not computed quickly."""
+    objective, known = problem.utility.estimation, problem.uncertainty
+    if objective is None or not 1 < known.size <= (MOST_SYMBOLS if objective.is_plain else _MOST_BOUNDED):
+        return None
+    workload = None if objective.is_plain else objective.queries(known.size)
+    return estimation_bound(known, problem.epsilon, workload, quick=known.size > _MOST_BOUNDED)
 
 
 def undetermined(matrix: Floats) -> str:
@@ -44,7 +61,7 @@ def undetermined(matrix: Floats) -> str:
 def _beside_the_least(design: Design, error: float) -> str:
     """Return how far an error may be above the least one; nothing where that is not bounded quickly."""
     known = design.problem.uncertainty
-    if known.size > _MOST_BOUNDED:
+    if not 1 < known.size <= _MOST_BOUNDED:
         return ""
     least = estimation_bound(known, design.problem.epsilon)
     if not 0 < least < math.inf:

@@ -13,13 +13,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from mechdesign.cli.estimation_words import error_of_frequencies, estimation_facts
+from mechdesign.cli.estimation_words import error_of_frequencies, estimation_facts, least_error
 from mechdesign.errors import printable
 from mechdesign.mechanism import Guarantee, Mechanism
 from mechdesign.optimize import Design
 from mechdesign.utility import Objective
 
 _NEARLY = 1e-3  # a tolerance above this is not called optimal
+_NO_LOSS = 1e-9  # relative
 _LEAST_WIDTH = 60  # columns of a terminal; where it says fewer, the terminal folds lines, and no text is left out
 show_values_option = click.option(
     "--show-values",
@@ -93,6 +94,8 @@ def design_record(design: Design) -> dict[str, Any]:
         "seconds": design.seconds,
         "stopped": design.stopped or None,
         "estimation_error": error_of_frequencies(design),
+        **_closed_form_bound(design),
+        **_limit_record(design),
         "closed_form": None
         if form is None
         else {"theorem": form.theorem, "value": form.value, "difference": form.difference, "optimal": form.optimal},
@@ -123,6 +126,8 @@ def design_facts(design: Design, title: str) -> list[tuple[str, str]]:
         (design.problem.utility.name, amount(design.value, unit)),
         (bound_in_words(design.problem.utility), f"{amount(design.bound, unit)}, {_gap(design)}, {_verdict(design)}"),
     ]
+    if design.most_outputs is not None:
+        facts.append(("outputs", _limit_in_words(design)))
     if form is not None:
         claim = "optimal" if form.optimal else "feasible"
         facts.append(
@@ -137,6 +142,27 @@ def _workload(design: Design) -> dict[str, Any]:
     """Return the JSON of the workload; nothing where it is the default or the objective has none."""
     table = design.problem.utility.workload_table()
     return {} if table is None else {"workload": table}
+
+
+def _closed_form_bound(design: Design) -> dict[str, Any]:
+    """Return the JSON of the bound on an estimation error that needs no design; empty for other objectives."""
+    estimated = design.problem.utility.estimation is not None
+    return {"closed_form_bound": least_error(design.problem)} if estimated else {}
+
+
+def _limit_record(design: Design) -> dict[str, Any]:
+    """Return the JSON of a limit of outputs, empty without one."""
+    if design.most_outputs is None:
+        return {}
+    return {"most_outputs": design.most_outputs, "unrestricted_value": design.unrestricted_value}
+
+
+def _limit_in_words(design: Design) -> str:
+    """Return what a limit of outputs cost."""
+    least, outputs = design.unrestricted_value, design.mechanism.numerators.shape[1]
+    loss = 0.0 if least is None else max(0.0, design.value / least - 1)
+    said = "as good as" if loss < _NO_LOSS else f"{100 * loss:.2g} % above"
+    return f"{outputs} of at most {design.most_outputs}, {said} the least found without the limit"
 
 
 def bound_in_words(objective: Objective) -> str:
@@ -156,6 +182,8 @@ def _gap(design: Design) -> str:
 
 
 def _verdict(design: Design) -> str:
+    if not design.certified and design.reached:
+        return f"for any number of outputs (without the limit: within {design.tol:g} of it)"
     if not design.certified:
         return f"NOT certified at tol {design.tol:g}"
     return "optimal (certified)" if design.tol <= _NEARLY else f"within {design.tol:g} of the optimum (certified)"

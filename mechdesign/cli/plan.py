@@ -95,9 +95,10 @@ def plan_command(
     every distribution near the estimate. It gives the same guarantee and never less utility.
 
     With --reports the command plans a collection instead: how many reports, one for each respondent, are enough for a
-    standard error or an interval of each estimated frequency, with a mechanism file or the design for a problem (given
-    as for `mechdesign design`), and with the best mechanism under local differential privacy (LDP), subset selection
-    and randomized response; or, with a number, which errors that many reports leave.
+    standard error or an interval of each estimated frequency, with a mechanism file or the design for a problem, and
+    with the best mechanism under local differential privacy (LDP), subset selection and randomized response; or, with a
+    number, which errors that many reports leave. A problem is given as for `mechdesign design`; with --counts or --data
+    its --utility is estimation-error unless another one is named.
 
     \b
       mechdesign plan problems/adult-race.toml --reports --standard-error 0.01
@@ -139,10 +140,8 @@ def _refuse(options: dict[str, object], beside: str) -> None:
 
 def _check_no_reports(options: ReportOptions, source: Source) -> None:
     """Refuse options that need ``--reports``."""
-    others = {f"--{name}": getattr(source, name) for name in ("counts", "data", "column", "radius", "utility")}
-    named = [*options.given(), *(name for name, value in others.items() if value is not None)]
-    if source.problem_file is not None:
-        named.append("PROBLEM.toml")
+    own = {f"--{name}" for name in _OWN}
+    named = [*options.given(), *(option for option in source.given() if option not in own)]
     if named:
         raise click.UsageError(f"{', '.join(named)}: only with --reports, which plans a collection of reports")
 

@@ -13,6 +13,7 @@ from rich.text import Text
 
 from mechdesign.cli import places
 from mechdesign.cli.comparison_output import finite, print_missing, times_fewer
+from mechdesign.cli.estimation_words import least_error
 from mechdesign.cli.output import print_facts, print_json, print_rich, promise
 from mechdesign.cli.progress import Progress
 from mechdesign.cli.source import Source
@@ -102,14 +103,11 @@ def _compared(options: ReportOptions, source: Source, report: Callable[[str], No
         # Whoever plans reports wants estimates; a problem file says itself what it is about.
         wanted = source.utility or (None if source.problem_file is not None else EstimationError.name)
         return replace(source, utility=wanted).problem()
-    if source.inputs():
-        raise click.UsageError("--mechanism and a problem are given; give one of them")
-    beside = [f"--{name}" for name in ("epsilon", "delta", "radius", "samples", "utility") if getattr(source, name)]
+    beside = source.given()
     if beside:
         raise click.UsageError(f"{', '.join(beside)}: a mechanism file says this itself; leave it out")
     places.check([], [options.mechanism_file], as_json=False)
-    report("proving the guarantee in exact arithmetic")
-    return places.load_mechanism(options.mechanism_file), options.mechanism_file
+    return places.load_mechanism(options.mechanism_file, report), options.mechanism_file
 
 
 def _record(found: ReportPlan) -> dict[str, Any]:
@@ -135,6 +133,7 @@ def _record(found: ReportPlan) -> dict[str, Any]:
             }
             for row in found.mechanisms
         ],
+        "closed_form_bound": least_error(found.problem),
         "promise": found.promise,
     }
 
@@ -154,6 +153,7 @@ def _print(found: ReportPlan, title: str) -> None:
             ("guarantee", promise(Guarantee(found.problem.epsilon, found.problem.uncertainty))),
             ("given", _given(found, query)),
             ("at", "the estimate; one report for each respondent"),
+            *_hope(found),
         ]
     )
     click.echo()
@@ -178,6 +178,19 @@ def _print(found: ReportPlan, title: str) -> None:
         click.echo(told)
     if found.promise is not None:
         click.echo(found.promise)
+
+
+def _hope(found: ReportPlan) -> list[tuple[str, str]]:
+    """Return what can be hoped for at most, from the bound that needs no design."""
+    least, objective = least_error(found.problem), found.problem.utility.estimation
+    if least is None or objective is None or not 0 < least < math.inf:
+        return []
+    mean = least / len(objective.queries(found.problem.uncertainty.size))
+    if found.reports is None:
+        told = f"at least {_whole(found.needed(mean))} reports"
+    else:
+        told = f"a standard error of at least {found.standard_error_of(mean):.4g}"
+    return [("bound", f"{told} (root mean square) for any mechanism with this epsilon at the estimate")]
 
 
 def _given(found: ReportPlan, query: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +41,13 @@ class Source:
     def inputs(self) -> list[str]:
         """Return the files that are read."""
         return [path for path in (self.problem_file, self.counts, self.data) if path is not None]
+
+    def given(self) -> list[str]:
+        """Return the options of a problem that are given, as they are written."""
+        names = {field.name: f"--{field.name.replace('_', '-')}" for field in fields(self)}
+        names["problem_file"] = "PROBLEM.toml"
+        del names["show_values"]  # which describes messages
+        return [option for name, option in names.items() if getattr(self, name) not in {None, False}]
 
     def problem(self) -> tuple[DesignProblem, str]:
         """Return the problem and its title."""

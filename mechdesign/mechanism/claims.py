@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from mechdesign.errors import InputError
 from mechdesign.numerics.quadratic_form import QuadraticForm
 from mechdesign.utility import Objective
 
@@ -38,6 +39,19 @@ class Optimality:
     multipliers: tuple[float, ...]
     within_simplex: bool = True
     form: QuadraticForm | None = None
+
+    def check_size(self, size: int) -> None:
+        """Refuse a claim about another number of symbols.
+
+        Raises
+        ------
+        InputError
+            If lambda or Theta do not have one entry for each symbol.
+        """
+        if len(self.multipliers) != size:
+            raise InputError(f"lambda has {len(self.multipliers)} entries; accepted: {size}, one a symbol")
+        if self.form is not None and self.form.size != size:
+            raise InputError(f"theta has {self.form.size} symbols; accepted: {size}, those of the mechanism")
 
     def aligned_with(self, labels: Sequence[str]) -> Optimality:
         """Return the claim with its utility on an alphabet with these labels (see `Utility.aligned_with`)."""

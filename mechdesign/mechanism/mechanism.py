@@ -15,7 +15,7 @@ from mechdesign.data.alphabet import Alphabet
 from mechdesign.data.checks import check_kind
 from mechdesign.data.containers import encode
 from mechdesign.data.labels import canonical_labels, default_labels
-from mechdesign.errors import GuaranteeError, InputError, shorten
+from mechdesign.errors import GuaranteeError, shorten
 from mechdesign.mechanism.claims import Optimality, Provenance
 from mechdesign.mechanism.parts import Parts
 from mechdesign.mechanism.proof import Guarantee, Integers, Proof, prove
@@ -89,14 +89,7 @@ class Mechanism:
             )
         claim = self.optimality
         if claim is not None:
-            if len(claim.multipliers) != numerators.shape[0]:
-                raise InputError(
-                    f"lambda has {len(claim.multipliers)} entries; accepted: {numerators.shape[0]}, one a symbol"
-                )
-            if claim.form is not None and claim.form.size != numerators.shape[0]:
-                raise InputError(
-                    f"theta has {claim.form.size} symbols; accepted: {numerators.shape[0]}, those of the mechanism"
-                )
+            claim.check_size(numerators.shape[0])
             object.__setattr__(self, "optimality", claim.aligned_with(self.inputs))
 
     @classmethod

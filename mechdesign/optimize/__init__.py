@@ -3,6 +3,7 @@
 from mechdesign.optimize.certificate import Certificate, certify
 from mechdesign.optimize.comparison import Comparison, compare
 from mechdesign.optimize.designer import design
+from mechdesign.optimize.estimation.caps import estimation_bound
 from mechdesign.optimize.report_plan import ReportPlan, plan_reports
 from mechdesign.optimize.result import ClosedFormCheck, Design
 from mechdesign.optimize.verification import Verification, verify
@@ -17,6 +18,7 @@ __all__ = [
     "certify",
     "compare",
     "design",
+    "estimation_bound",
     "plan_reports",
     "verify",
 ]

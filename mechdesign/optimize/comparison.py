@@ -15,9 +15,10 @@ from typing import TypeVar
 from mechdesign.errors import InputError, LimitError, shorten
 from mechdesign.mechanism import Guarantee, Mechanism
 from mechdesign.numerics.arrays import Floats, frozen
-from mechdesign.optimize.closed_form import randomized_response, subset_selection
+from mechdesign.optimize.closed_form import randomized_response
 from mechdesign.optimize.closed_form.form import fractions
 from mechdesign.optimize.designer import design
+from mechdesign.optimize.estimation import subset_selection
 from mechdesign.optimize.estimation.solver import workload_of
 from mechdesign.optimize.estimation.variances import variances_of_covariance
 from mechdesign.optimize.l1_cone import L1Cone
@@ -225,11 +226,9 @@ def best_subset_selection(problem: DesignProblem, workload: Floats) -> SubsetSel
     Raises
     ------
     LimitError
-        If there are too many symbols, or one.
+        If there are too many symbols.
     """
     known, e = problem.uncertainty, problem.epsilon.exp_down
-    if known.size < 2:
-        raise LimitError("subset selection needs two symbols or more")
     members, covariance = subset_selection.best_members(known.prior, e, workload)
     return SubsetSelection(members, frozen(variances_of_covariance(covariance, workload)))
 

@@ -6,7 +6,7 @@ import logging
 import time
 from collections.abc import Callable
 from functools import partial
-from numbers import Real
+from numbers import Integral, Real
 
 import numpy as np
 
@@ -41,6 +41,7 @@ def design(
     bits: int = 48,
     title: str = "",
     time_limit: float | None = None,
+    outputs: int | None = None,
     report: Callable[[str], None] | None = None,
 ) -> Design:
     """Return the best mechanism with the guarantee asked for, proved and certified.
@@ -66,6 +67,11 @@ def design(
         Seconds after which column generation stops, as it does on an interrupt (Ctrl-C). The best mechanism so far
         is then returned with its true gap, and is not `certified`. Proof and bound take additional time. The
         other methods take seconds, have no intermediate results and ignore the limit.
+    outputs : int, optional
+        For an `EstimationError`: the mechanism has at most so many outputs, and the least error that a search finds
+        with so few. The bound stays that for any number of outputs, so that the design is often not `certified`;
+        tol applies to `Design.unrestricted_value`, the least error found without the limit, and `Design.reached`
+        says whether that is within tol. Without a limit at most N(N+1)/2 outputs are used (up to 99 symbols).
     report : callable, optional
         Called with one line whenever a longer step begins.
 
@@ -76,7 +82,7 @@ def design(
     Raises
     ------
     InputError
-        For tol, bits or time_limit out of range.
+        For tol, bits, time_limit or outputs out of range.
     LimitError
         If no method covers the problem exactly; an uncertified number is never returned for it.
     SolverError
@@ -95,8 +101,9 @@ def design(
     wanted = _tolerance(problem, tol)
     checked_bits(bits)
     deadline = _deadline(time_limit)
+    most = _most_outputs(problem, outputs)
     tell = report or _log.info
-    solution, method, certified = _solve(problem, wanted, deadline, tell)
+    solution, method, certified = _solve(problem, wanted, deadline, tell, most)
     tell("proving the guarantee in exact arithmetic")
     guarantee = Guarantee(problem.epsilon, problem.uncertainty.exact_set)
     bare = from_own_floats(solution.matrix, guarantee, bits=bits)
@@ -126,6 +133,8 @@ def design(
         iterations=solution.iterations,
         columns=solution.columns,
         stopped=solution.stopped,
+        most_outputs=most,
+        unrestricted_value=solution.unrestricted,
         seconds=time.perf_counter() - started,
     )
 
@@ -148,13 +157,28 @@ def _deadline(time_limit: object) -> float | None:
     return time.monotonic() + float(time_limit)
 
 
+def _most_outputs(problem: DesignProblem, outputs: object) -> int | None:
+    """Return how many outputs the mechanism may have; None without a limit."""
+    if outputs is None:
+        return None
+    if isinstance(outputs, bool) or not isinstance(outputs, Integral) or outputs < 1:
+        raise InputError(f"outputs is {shorten(outputs)}; accepted: an integer, 1 or more")
+    if problem.utility.estimation is None:
+        raise InputError(
+            f"outputs = {outputs} is given for {problem.utility.name}; accepted: an estimation error, as the best "
+            f"mechanisms for utilities need no more outputs than symbols, here {problem.uncertainty.size}; leave "
+            "outputs out"
+        )
+    return int(outputs)
+
+
 def _solve(
-    problem: DesignProblem, tol: float, deadline: float | None, report: Callable[[str], None]
+    problem: DesignProblem, tol: float, deadline: float | None, report: Callable[[str], None], outputs: int | None
 ) -> tuple[Solution, str, Callable[[], Certificate | ErrorCertificate]]:
     """Return a solution by the method that covers the problem, its name, and what computes the bound that it proves."""
     known, utility = problem.uncertainty, problem.utility
     if utility.estimation is not None:
-        return solve_error(problem, tol, deadline, report)
+        return solve_error(problem, tol, deadline, report, outputs)
     if problem.epsilon.exp_down == 1:
         ones = np.ones((known.size, 1))
         # Only the constant column is allowed, so any multipliers that sum to its utility are tight.

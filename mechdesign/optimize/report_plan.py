@@ -35,6 +35,7 @@ from mechdesign.problem import DesignProblem
 from mechdesign.uncertainty import UncertaintySet
 from mechdesign.utility import EstimationError, Objective
 
+_FINEST = Fraction(10**12)
 _ROUNDING = Fraction(1, 10**9)  # of variances, which are computed in floats
 
 
@@ -255,8 +256,8 @@ def _checked_width(name: str, value: object) -> Fraction | None:
     if value is None:
         return None
     width = rational(value, name)
-    if width <= 0:
-        raise InputError(f"{name} is {shorten(value)}; accepted: a number above 0")
+    if not 1 / _FINEST <= width <= _FINEST:
+        raise InputError(f"{name} is {shorten(value)}; accepted: a number from 1e-12 to 1e12")
     return width
 
 
@@ -282,7 +283,7 @@ def _precisions(
             best = designed(DesignProblem(known, problem.epsilon, problem.utility))
         except LimitError as error:
             return Precision(name, None, str(error), local=ldp)
-        return of_matrix(name, best.mechanism, best.lower_bound, ldp=ldp)
+        return of_matrix(name + _doubt(best), best.mechanism, best.lower_bound, ldp=ldp)
 
     rows = []
     solved = designed(compared) if isinstance(compared, DesignProblem) else compared
@@ -292,7 +293,7 @@ def _precisions(
         rows.append(of_matrix("this mechanism", solved))
     else:
         is_best = solved.problem.utility.estimation is not None
-        name = f"design for {solved.problem.utility.name}"
+        name = f"design for {solved.problem.utility.name}{_doubt(solved)}"
         rows.append(of_matrix(name, solved.mechanism, solved.lower_bound if is_best else None))
     if not is_best:
         rows.append(of_design(f"design for {problem.utility.name}", problem.uncertainty))
@@ -305,3 +306,8 @@ def _precisions(
         rows.append(Precision("subset selection", None, str(error), local=True))
     rows.append(of_matrix("k-ary randomized response", k_ary_randomized_response(everything, problem), ldp=True))
     return tuple(rows)
+
+
+def _doubt(solved: Design) -> str:
+    """Return a mark for a design that may be some way from the best one."""
+    return "" if solved.certified else " (NOT certified)"

@@ -67,6 +67,10 @@ class Design:
     stopped : str
         Why the search ended early: ``"time limit"``, ``"interrupted"``, ``"solver failed"``, or ``"stalled"`` (no
         column was found that improves the value, though the bound is above it). Empty if it did not end early.
+    most_outputs : int or None
+        The limit of outputs that was asked for.
+    unrestricted_value : float or None
+        The least error found without this limit, in floats; the bound is for any number of outputs.
     """
 
     problem: DesignProblem
@@ -81,6 +85,8 @@ class Design:
     columns: int
     seconds: float
     stopped: str = ""
+    most_outputs: int | None = None
+    unrestricted_value: float | None = None
 
     def __repr__(self) -> str:
         verdict = "certified" if self.certified else "not certified"
@@ -123,6 +129,13 @@ class Design:
     def certified(self) -> bool:
         """Whether the gap is at most ``tol * max(|value|, 1e-3)``; the bound is always from exact pricing."""
         return within(self.gap, self.value, self.tol)
+
+    @property
+    def reached(self) -> bool:
+        """Whether the search reached tol: the design is certified, or what was found before outputs were limited is."""
+        if self.unrestricted_value is None:
+            return self.certified
+        return self.certified or within(self.unrestricted_value - self.bound, self.unrestricted_value, self.tol)
 
     @property
     def unit(self) -> str:

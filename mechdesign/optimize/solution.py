@@ -24,6 +24,8 @@ class Solution:
     stopped : str
         Why the method ended early: ``"time limit"``, ``"interrupted"``, ``"solver failed"``, or ``"stalled"``
         (no column was found that improves the value, though the bound is above it). Empty if it did not end early.
+    unrestricted : float or None
+        The objective of the mechanism that was found before outputs were limited; None if they were not.
     """
 
     matrix: Floats
@@ -31,3 +33,4 @@ class Solution:
     columns: int
     iterations: int
     stopped: str = ""
+    unrestricted: float | None = None

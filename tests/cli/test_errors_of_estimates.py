@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import mechdesign as md
+from mechdesign.optimize import Design
 from mechdesign.optimize.estimation.caps import estimation_bound
 from mechdesign.pml.promise import WEAKER_THAN_LDP
 
@@ -86,6 +87,15 @@ def test_errors_are_compared_in_respondents(command):
     ):
         assert part in out
     assert "estimation error of this design" not in out
+
+
+def test_a_best_ldp_mechanism_that_is_not_certified_comes_with_its_bound(command, monkeypatch):
+    whole = Design.certified.fget
+    monkeypatch.setattr(Design, "certified", property(lambda self: whole(self) and self.problem.uncertainty.radius < 2))
+    status, out, _ = command("compare", "--counts", "relationship.csv", *PROMISE, *ERRORS)
+    assert status == 0
+    assert "best LDP mechanism (NOT certified: the least is at least 15.2599)" in out
+    assert "this design (certified)" in out
 
 
 def test_errors_are_compared_as_json(command):

@@ -69,8 +69,25 @@ def compare(rng: Random) -> Case:
     return Case(["compare", *source, "--time-limit", "2", *flags(rng, "--json")], files)
 
 
+def _plan_reports(rng: Random) -> Case:
+    """Reports, wanted precisions, and problems in every form."""
+    files, source = _source(rng)
+    reports = rng.choice([["--reports"], ["--reports", "1000"], ["--reports", generators.number(rng)]])
+    wanted = {
+        "--standard-error": rng.choice(["0.01", generators.number(rng)]),
+        "--interval": rng.choice(["0.1", generators.number(rng)]),
+        "--confidence": rng.choice(["0.9", generators.number(rng)]),
+    }
+    given = rng.sample(list(wanted), rng.choice([0, 1, 1, 1, 2]))
+    arguments = ["plan", *source, *reports, *[text for name in given for text in (name, wanted[name])]]
+    arguments += ["--time-limit", "2", *flags(rng, "--json")]
+    return Case([a.replace("\x00", "") for a in arguments], files)
+
+
 def plan(rng: Random) -> Case:
-    """Three of four numbers, hostile ones among them."""
+    """Three of four numbers, hostile ones among them; or a plan of reports."""
+    if rng.random() < 0.2:
+        return _plan_reports(rng)
     asked = {
         "--samples": rng.choice(["1", "1000", "100000", generators.number(rng)]),
         "--epsilon": rng.choice(["1", "1.6", "log(2)", generators.number(rng)]),

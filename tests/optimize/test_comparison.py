@@ -180,7 +180,7 @@ def test_a_mechanism_for_information_is_compared_by_its_error():
 
 
 def test_what_limits_leave_out_is_said(monkeypatch):
-    monkeypatch.setattr("mechdesign.optimize.closed_form.subset_selection.MOST_SYMBOLS", 5)
+    monkeypatch.setattr("mechdesign.optimize.estimation.subset_selection.MOST_SYMBOLS", 5)
     found = md.compare(error_problem())
     assert found.errors.subset_selection is None
     assert found.errors.subset_selection_missing.startswith("there are 6 symbols")

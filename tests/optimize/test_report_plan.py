@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -119,8 +120,14 @@ def test_intervals_of_estimates_are_as_wide_as_planned(designed):
     assert errors.standard_error_of(errors.mechanisms[0].mean) == pytest.approx(mean, rel=0.01)
 
 
+def test_what_is_not_certified_is_marked(designed):
+    loose = replace(designed, tol=1e-15)
+    assert not loose.certified
+    assert plan_reports(loose, reports=10).mechanisms[0].name == "design for estimation-error (NOT certified)"
+
+
 def test_limits_of_one_mechanism_do_not_end_the_plan(designed, monkeypatch):
-    monkeypatch.setattr("mechdesign.optimize.closed_form.subset_selection.MOST_SYMBOLS", 3)
+    monkeypatch.setattr("mechdesign.optimize.estimation.subset_selection.MOST_SYMBOLS", 3)
 
     def refuses(*arguments, **options):
         raise md.LimitError("too many rays")
@@ -140,7 +147,7 @@ def test_limits_of_one_mechanism_do_not_end_the_plan(designed, monkeypatch):
     [
         ({}, "0 of reports, standard_error, interval are given; give one"),
         ({"reports": 5, "interval": 0.1}, "2 of reports, standard_error, interval are given"),
-        ({"standard_error": 0}, "the standard error is 0; accepted: a number above 0"),
+        ({"standard_error": 0}, "the standard error is 0; accepted: a number from 1e-12 to 1e12"),
         ({"standard_error": -0.1}, r"the standard error is -0\.1; accepted"),
         ({"standard_error": float("nan")}, "the standard error is .nan.; give a finite decimal"),
         ({"interval": "wide"}, "half the width of the interval is 'wide'"),

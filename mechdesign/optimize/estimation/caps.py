@@ -25,7 +25,8 @@ from mechdesign.numerics.exact import float_up
 from mechdesign.numerics.quadratic_form import QuadraticForm
 from mechdesign.optimize.estimation.box import greatest_entries, price_in_box
 from mechdesign.optimize.estimation.certificate import lower_bound, root_trace_alike, root_trace_down, total_up
-from mechdesign.uncertainty import L1Ball, UncertaintySet
+from mechdesign.uncertainty import UncertaintySet
+from mechdesign.uncertainty.set_or_prior import set_or_prior
 
 _POWER = 1.2  # of the ratio that each step multiplies d by
 _CLOSE = 1e-7  # relative distance of the bound from the greatest one
@@ -39,6 +40,8 @@ def estimation_bound(
     prior: UncertaintySet | Mapping[object, object] | Sequence[object],
     epsilon: object,
     workload: ArrayLike | None = None,
+    *,
+    quick: bool = False,
 ) -> float:
     """Return what n times the mean squared error of frequencies estimated from n reports is at least.
 
@@ -54,6 +57,9 @@ def estimation_bound(
         As for `DesignProblem`.
     workload : array-like of shape (q, N), optional
         Queries; by default the frequencies of all symbols.
+    quick : bool
+        Take the formula alone for all frequencies, without the search for a better one; beyond 1,500 symbols it is
+        taken anyway.
 
     Returns
     -------
@@ -75,13 +81,13 @@ def estimation_bound(
     >>> round(estimation_bound([0.1] * 10, "log(5)"), 9)
     2.025
     """
-    known = prior if isinstance(prior, UncertaintySet) else L1Ball(prior)
+    known = set_or_prior(prior)
     exp_epsilon = float_up(Epsilon.of(epsilon).exp_up)
     limits = greatest_entries(known.prior, exp_epsilon)
     if exp_epsilon == 1.0:
         return math.inf
     plain = workload is None
-    if plain and known.size > MOST_SYMBOLS_IN_FORMS:
+    if plain and (quick or known.size > MOST_SYMBOLS_IN_FORMS):
         return _equal(known.prior, limits)
     queries = np.eye(known.size) if workload is None else _queries(workload, known.size)
     d = best_caps(known.prior, limits, queries)

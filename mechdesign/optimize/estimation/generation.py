@@ -109,7 +109,7 @@ def generate(
     >>> round(found.value, 6), found.matrix.sum(axis=1).round(12)
     (2.25, array([1., 1., 1., 1.]))
     """
-    search = _Search(ball, exp_epsilon, workload, rng)
+    search = ColumnSearch(ball, exp_epsilon, workload, rng)
     held, start = search.first(), None
     point = solve(held, ball.prior, workload, _COARSE)
     values, stopped = [point.value], None
@@ -159,7 +159,7 @@ def _kept(weights: Floats, size: int) -> NDArray[np.int64]:
     return np.sort(heaviest[weights[heaviest] > _USED])
 
 
-class _Search:
+class ColumnSearch:
     """Finds columns of the cone."""
 
     def __init__(self, ball: L1Ball, exp_epsilon: float, workload: Floats, rng: np.random.Generator) -> None:
@@ -186,6 +186,11 @@ class _Search:
         positive = np.flatnonzero(costs > 1e-9 * point.value)
         columns = columns[:, positive[np.argsort(-costs[positive], kind="stable")]]
         return self._without_copies(columns)[:, : _ENTERING * N]
+
+    def to_try(self, point: Weights, wanted: int) -> Floats:
+        """Return columns of great reduced cost, found from fresh Gaussian vectors."""
+        columns = self._climbed(self._oracle.best(self._gaussian(self._best_covariance(), wanted)), point)
+        return self._without_copies(columns)[:, :wanted]
 
     def _climbed(self, columns: Floats, point: Weights) -> Floats:
         """Return the columns at which the steps from some columns end."""

@@ -143,7 +143,7 @@ class _Found:
     def _keep_best(self, values: Floats, allowed: NDArray[np.bool_]) -> _Places:
         """Keep the greatest value of each function, and return its row."""
         values = np.where(allowed, values, -np.inf)
-        best = np.argmax(values, axis=0)
+        best: _Places = np.argmax(values, axis=0)
         self.values = values[best, np.arange(values.shape[1])]
         return best
 

@@ -14,7 +14,7 @@ from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.bounds import as_bound
 from mechdesign.numerics.quadratic_form import QuadraticForm
 from mechdesign.optimize.estimation.certificate import lower_bound, root_trace_down, total_up
-from mechdesign.optimize.estimation.interior_point import solve
+from mechdesign.optimize.estimation.interior_point import full_weights, solve
 from mechdesign.optimize.master import Master
 from mechdesign.optimize.pricing.price import Price
 from mechdesign.optimize.rays import RayList
@@ -155,6 +155,6 @@ def solve_listed(
             break
         held = np.hstack([held[:, point.weights > dropped], price.best])
     used = point.weights > _DROPPED * 1e-3
-    matrix = held[:, used] * point.weights[used]
-    whole = matrix / matrix.sum(axis=1, keepdims=True)
+    # Other weights, not other rows: rows divided by their sums would put columns outside the cone.
+    whole = held[:, used] * full_weights(held[:, used], point.weights[used])
     return Solution(whole, best[1], price.columns, iteration, stopped), best[0]

@@ -19,6 +19,10 @@ from mechdesign.optimize.l1_cone import L1Cone
 from mechdesign.optimize.pricing.price import Price
 from mechdesign.uncertainty import L1Ball
 
+_TABLES = 96  # of each of kinds A and D
+_ENTRIES = 4e8  # of tables for kind C
+_NEAR = 1e-6
+
 
 @dataclass(frozen=True, eq=False)
 class SeparablePricing:
@@ -34,24 +38,17 @@ class SeparablePricing:
         Of any size.
     exp_epsilon : float
         exp(epsilon), above 1.
-    most_tables : int
-        For each of kinds A and D.
-    most_cases : int
-        For kind C.
 
     Examples
     --------
     >>> from mechdesign import L1Ball
     >>> pricing = SeparablePricing(L1Ball.from_counts([5, 3, 2]), 1.5)
     >>> round(pricing.price(QuadraticForm(np.ones(3)), np.zeros(3)).upper, 9)
-    1.5
+    1.41
     """
 
     ball: L1Ball
     exp_epsilon: float
-    most_tables: int = 48
-    most_cases: int = 20_000
-    near: float = 1e-5
 
     method = "tables over the weights of sets, kind by kind"
 
@@ -77,7 +74,7 @@ class SeparablePricing:
             kinds.append(TwoLevels(symbols, cone.P, levels_d(cone), min(cone.heaviest_cd, 1.0)))
         return kinds
 
-    def price(self, form: QuadraticForm, multipliers: Floats, wanted: int = 0) -> Price:
+    def price(self, form: QuadraticForm, multipliers: Floats, wanted: int = 0, near: float | None = None) -> Price:
         """Return an upper bound over all columns with ``<P, v> = 1``, rounded up, and columns of great values.
 
         Parameters
@@ -88,12 +85,15 @@ class SeparablePricing:
             lambda.
         wanted : int
             How many columns to return at most.
+        near : float, optional
+            Bounds of this relative distance from what columns reach are close enough, and less work is done; by
+            default as close as this pricing gets.
         """
         in_box = price_in_box(form, multipliers, self.limits)
         if not form.separable or form.common > 0:
             return in_box
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            found = self._by_kinds(form, multipliers)
+            found = self._by_kinds(form, multipliers, near)
         columns = np.array(found.columns).T if found.columns else np.empty((self.ball.size, 0))
         values = form.values(columns - 1) - multipliers @ columns
         best = columns[:, np.argsort(-values, kind="stable")[:wanted]]
@@ -101,13 +101,18 @@ class SeparablePricing:
             return Price(in_box.upper, in_box.method, in_box.columns, best)
         return Price(found.upper, self.method, found.looked_at, best)
 
-    def _by_kinds(self, form: QuadraticForm, multipliers: Floats) -> Found:
+    def _by_kinds(self, form: QuadraticForm, multipliers: Floats, near: float | None) -> Found:
         found, cone = Found(form, multipliers), self.cone
+        work = _ENTRIES if near is None else _ENTRIES / 4
         if not cone.only_d:
             OneBetween(self._symbols, cone).price(form, multipliers, found)
+
+        def room() -> float:
+            total = abs(float(multipliers.sum()) + max(found.upper, found.reached))
+            return (_NEAR if near is None else near) * total if np.isfinite(total) else 0.0
+
         for kind in self._two_levels:
-            kind.price(form, multipliers, found, self.most_tables)
+            kind.price(form, multipliers, found, _TABLES, room())
         if cone.has_cd and not cone.only_d:
-            near = self.near * abs(float(multipliers.sum()) + found.upper)
-            ThreeLevels(self._symbols, cone).price(form, multipliers, found, self.most_cases, near)
+            ThreeLevels(self._symbols, cone).price(form, multipliers, found, work, room())
         return found

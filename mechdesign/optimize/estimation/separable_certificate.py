@@ -12,12 +12,20 @@ from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.quadratic_form import QuadraticForm
 from mechdesign.optimize.estimation.caps import best_caps, multipliers_of_caps
 from mechdesign.optimize.estimation.certificate import lower_bound, root_trace_down, total_up
+from mechdesign.optimize.estimation.linear_oracle import LinearOracle
 from mechdesign.optimize.estimation.separable import SeparablePricing
-from mechdesign.optimize.estimation.separable_dual import RestrictedDual
+from mechdesign.optimize.estimation.separable_dual import DualPoint, RestrictedDual
 from mechdesign.optimize.start import start_columns
 from mechdesign.utility import ChiSquare
 
+_INWARD = 0.3  # how far points are moved to the best one so far before they are priced
 _MOST_ROUNDS = 80
+_MOST_SYMBOLS = 400
+_CENTRAL = 0.5  # the tolerance of the restricted dual, relative to the gap: points inside give better prices
+_FAR = 1.0  # room for the first point
+_MOST_QUICK = 12  # restricted duals between two prices
+_ASCENTS = 6
+_ENTERING = 3  # columns for each symbol
 _CLOSE = 3e-4
 _HELD = 12  # columns for each symbol that are held from round to round
 
@@ -83,49 +91,121 @@ def certificate_for_many(
     >>> 0 < found.lower_bound <= found.limit * (1 + 1e-6)
     True
     """
-    ball, limits = pricing.ball, pricing.limits
-    P, N = ball.prior, ball.size
-    with_common = pricing.cone.only_d
-    diagonal = best_caps(P, limits, workload)
-    diagonal = np.maximum(diagonal, 1e-3 * diagonal.max())
-    multipliers = multipliers_of_caps(diagonal, limits)
-    dual = RestrictedDual(P, workload, with_common)
-    best = _proved(pricing, QuadraticForm(diagonal), multipliers, workload, 0)
-    start = start_columns(ball, pricing.exp_epsilon, ChiSquare())
-    held = np.hstack([held_columns, start, best[4]])
-    # The scale of Theta at which the dual objective is the bound.
-    scale = best[3] / max(best[2], 1e-300)
-    x = dual.start(diagonal * scale, 0.0, multipliers * scale)
-    limit, tol, rounds = np.inf, 3e-2, 0
-    for rounds in range(1, _MOST_ROUNDS + 1):
-        point, x = dual.solve(held, x, tol)
-        limit = min(limit, point.limit)
-        found = _proved(pricing, point.form, point.multipliers, workload, 4 * N)
-        if found[0] > best[0]:
-            best = found
-        gap = (limit - best[0]) / limit
-        report(f"round {rounds}: lower bound {best[0]:.6g}, at most {limit:.6g}, {held.shape[1]} columns held")
-        if gap < close or (deadline is not None and time.monotonic() >= deadline):
-            break
-        tol = min(tol, max(0.1 * gap, 1e-6))
-        held = np.hstack([_kept(held, point.weights, start.shape[1]), found[4]])
-    return SeparableCertificate(best[1], best[5], best[0], limit, held, rounds)
+    return _Rounds(pricing, workload, report).run(held_columns, deadline, close)
 
 
-def _kept(held: Floats, weights: Floats, least: int) -> Floats:
+class _Rounds:
+    """Rounds of solving the restricted dual and of pricing."""
+
+    def __init__(self, pricing: SeparablePricing, workload: Floats, report: Callable[[str], None]) -> None:
+        self.pricing, self.workload, self.report = pricing, workload, report
+        self.prior, self.N = pricing.ball.prior, pricing.ball.size
+        self.dual = RestrictedDual(self.prior, workload, pricing.cone.only_d)
+        self.oracle = LinearOracle(pricing.cone)
+        self.rng = np.random.default_rng(0)
+
+    def run(self, held_columns: Floats, deadline: float | None, close: float) -> SeparableCertificate:
+        """Return the best certificate."""
+        diagonal = best_caps(self.prior, self.pricing.limits, self.workload)
+        best = self._proved(QuadraticForm(diagonal), multipliers_of_caps(diagonal, self.pricing.limits))
+        if not 0 < best.bound < np.inf or self.N > _MOST_SYMBOLS:
+            # Nothing is asked, nothing can be told, or a step of the restricted dual would take too long.
+            return SeparableCertificate(best.form, best.multipliers, best.bound, np.inf, best.columns, 0)
+        center = best.parameters(self.dual)
+        first = self._first(diagonal, best)
+        held = np.hstack([held_columns, self._start(), best.columns])
+        x, limit, gap, rounds = first, np.inf, 0.1, 0
+        for rounds in range(1, _MOST_ROUNDS + 1):
+            for _ in range(_MOST_QUICK):
+                point = self.dual.solve(held, x, max(_CENTRAL * gap, 1e-6), _FAR if x is first else gap)
+                if not point.converged:
+                    break
+                x, limit = point.parameters, min(limit, point.limit)
+                entering = self._quick(point, held)
+                late = deadline is not None and time.monotonic() >= deadline
+                if late or entering.shape[1] == 0:
+                    break
+                held = np.hstack([_kept(held, point.weights), entering])
+            y = (1 - _INWARD) * x + _INWARD * center
+            found = self._proved(*self.dual.parts(y), 0.1 * gap)
+            if found.bound > best.bound:
+                best, center = found, found.parameters(self.dual)
+            gap = max((limit - best.bound) / limit, 1e-6)
+            self.report(
+                f"round {rounds}: lower bound {best.bound:.6g}, at most {limit:.6g}, {held.shape[1]} columns held"
+            )
+            if gap < close or (deadline is not None and time.monotonic() >= deadline):
+                break
+            held = np.hstack([held, found.columns])
+            if not point.converged:
+                x = first
+        # The price as anybody gets it who has the form and lambda alone.
+        best = self._proved(best.form, best.multipliers)
+        return SeparableCertificate(best.form, best.multipliers, best.bound, limit, held, rounds)
+
+    def _first(self, diagonal: Floats, best: _Proved) -> Floats:
+        """Return parameters inside the domain of the dual, at its scale."""
+        scale = best.root / best.total
+        floored = np.maximum(diagonal, 1e-3 * diagonal.max()) * scale
+        return self.dual.joined(floored, 0.0, multipliers_of_caps(floored, self.pricing.limits))
+
+    def _start(self) -> Floats:
+        """Return columns whose weighted sum is (1,...,1), and others that differ at every symbol."""
+        N, P = self.N, self.prior
+        samples = self.rng.standard_normal((N, 6 * N)) * np.sqrt(P / (P + P.max()) + 1e-9)[:, None]
+        functions = np.hstack([samples * np.sqrt(np.maximum(P, 1e-12))[:, None], np.eye(N), -np.eye(N)])
+        return np.hstack(
+            [start_columns(self.pricing.ball, self.pricing.exp_epsilon, ChiSquare()), self.oracle.best(functions)]
+        )
+
+    def _quick(self, point: DualPoint, held: Floats) -> Floats:
+        """Return columns that violate their conditions, found by ascent from the columns in use.
+
+        A convex form is greatest at a ray: each step goes to the ray that is best for the gradient.
+        """
+        form, lam = point.form, point.multipliers
+        used = held[:, np.argsort(-point.weights, kind="stable")[: 4 * self.N]]
+        size = used.std(axis=1, keepdims=True)
+        v = np.hstack([used, used + size * self.rng.standard_normal(used.shape)])
+        for _ in range(_ASCENTS):
+            moved = v - 1
+            v = self.oracle.best(2 * (form.diagonal[:, None] * moved + form.common * moved.sum(axis=0)) - lam[:, None])
+        values = form.values(v - 1) - lam @ v
+        order = np.argsort(-values, kind="stable")
+        _, once = np.unique(values[order].round(10), return_index=True)
+        order = order[np.sort(once)]
+        order = order[values[order] > 3e-2 * (point.limit - point.value) + 1e-6 * abs(point.value)]
+        result: Floats = v[:, order[: _ENTERING * self.N]]
+        return result
+
+    def _proved(self, form: QuadraticForm, multipliers: Floats, near: float | None = None) -> _Proved:
+        price = self.pricing.price(form, multipliers, 6 * self.N, near)
+        root, eta = root_trace_down(form, self.prior, self.workload)
+        total = total_up(multipliers, price.upper, eta, self.pricing.limits)
+        return _Proved(lower_bound(root, total), form, multipliers, total, root, price.best)
+
+
+@dataclass(frozen=True, eq=False)
+class _Proved:
+    """A bound, and what it follows from."""
+
+    bound: float
+    form: QuadraticForm
+    multipliers: Floats
+    total: float
+    root: float
+    columns: Floats
+
+    def parameters(self, dual: RestrictedDual) -> Floats:
+        """Return the form and lambda at the scale at which the dual objective is the bound."""
+        scale = self.root / self.total
+        return scale * dual.joined(self.form.diagonal, self.form.common, self.multipliers)
+
+
+def _kept(held: Floats, weights: Floats) -> Floats:
     """Return the columns of the greatest weights."""
-    most = max(_HELD * len(held), least)
+    most = _HELD * len(held)
     if held.shape[1] <= most:
         return held
     result: Floats = held[:, np.argsort(-weights, kind="stable")[:most]]
     return result
-
-
-def _proved(
-    pricing: SeparablePricing, form: QuadraticForm, multipliers: Floats, workload: Floats, wanted: int
-) -> tuple[float, QuadraticForm, float, float, Floats, Floats]:
-    """Return the bound of a form, the form, the total, the root, columns and multipliers."""
-    price = pricing.price(form, multipliers, wanted)
-    root, eta = root_trace_down(form, pricing.ball.prior, workload)
-    total = total_up(multipliers, price.upper, eta, pricing.limits)
-    return lower_bound(root, total), form, total, root, price.best, multipliers

@@ -12,9 +12,11 @@ common with the best one.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
+from mechdesign.errors import SolverError
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.quadratic_form import QuadraticForm
 
@@ -33,19 +35,25 @@ class DualPoint:
         Theta.
     multipliers : array, shape (N,)
         lambda.
+    parameters : array
+        Both as one vector.
     weights : array, shape (k,)
         Of the held columns.
     value : float
         The objective.
     limit : float
         About the greatest objective that there is for these columns.
+    converged : bool
+        Whether the limit may be relied upon.
     """
 
     form: QuadraticForm
     multipliers: Floats
+    parameters: Floats
     weights: Floats
     value: float
     limit: float
+    converged: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,16 +74,40 @@ class RestrictedDual:
     workload: Floats
     with_common: bool
 
-    def __post_init__(self) -> None:
+    @cached_property
+    def _reduced(self) -> Floats:
+        """A matrix of full row rank with the same F'F, and its sum of columns where there is a B."""
         F = self.workload - (self.workload @ self.prior)[:, None]
         _, sizes, rows = np.linalg.svd(F, full_matrices=False)
         kept = sizes > _RANK * sizes[0]
-        F = sizes[kept, None] * rows[kept]
-        object.__setattr__(self, "_F", np.column_stack([F, F.sum(axis=1)]) if self.with_common else F)
+        reduced: Floats = sizes[kept, None] * rows[kept]
+        return np.column_stack([reduced, reduced.sum(axis=1)]) if self.with_common else reduced
 
-    def start(self, diagonal: Floats, common: float, multipliers: Floats) -> Floats:
+    def joined(self, diagonal: Floats, common: float, multipliers: Floats) -> Floats:
         """Return parameters as one vector: d, B if there is one, and lambda."""
         return np.concatenate([diagonal, [common] if self.with_common else [], multipliers])
+
+    def parts(self, parameters: Floats) -> tuple[QuadraticForm, Floats]:
+        """Return the form and lambda of parameters."""
+        N = self.prior.size
+        return QuadraticForm(parameters[:N], float(parameters[N]) if self.with_common else 0.0), parameters[-N:].copy()
+
+    def _inside(self, theta: Floats) -> tuple[float, Floats, Floats]:
+        """Return the same at a point that has to be inside the domain."""
+        curve = self._curve(theta)
+        if curve is None:
+            raise SolverError("the search for a certificate of the estimation error left the forms that prove one")
+        return curve
+
+    def _common(self, x: Floats) -> float:
+        """Return a B below 0 for which the form is inside the domain."""
+        N, common = self.prior.size, float(x[self.prior.size])
+        least = -1e-4 * abs(common)
+        if common == 0:
+            common = least = -0.1 * float(np.abs(x[:N]).max())
+        while least < 0 and self._curve(np.append(x[:N], min(common, least)), derivatives=False) is None:
+            common, least = common / 4, least / 4
+        return min(common, least)
 
     def _rows(self, columns: Floats) -> Floats:
         """Return the rows a of all conditions ``<a, parameters> <= 0``."""
@@ -90,7 +122,7 @@ class RestrictedDual:
 
     def _curve(self, theta: Floats, *, derivatives: bool = True) -> tuple[float, Floats, Floats] | None:
         """Return ``2 tr (F Theta F')^(1/2)``, its gradient and minus its Hessian; None outside of its domain."""
-        F = self._F  # type: ignore[attr-defined]
+        F = self._reduced
         values, vectors = np.linalg.eigh((F * theta) @ F.T)
         if not values[0] > 1e-13 * values[-1]:
             return None
@@ -99,13 +131,17 @@ class RestrictedDual:
             return 2 * float(root.sum()), theta, theta
         images = vectors.T @ F
         gradient = (images**2 / root[:, None]).sum(axis=0)
-        one, two = np.triu_indices(root.size)
-        h = (2.0 - (one == two)) / (root[one] * root[two] * (root[one] + root[two]))
-        products = images[one] * images[two] * np.sqrt(h)[:, None]
-        return 2 * float(root.sum()), gradient, products.T @ products
+        hessian = np.zeros((theta.size, theta.size))
+        for a in range(root.size):
+            # Each pair of eigenvectors once; those of different ones count twice.
+            h = 2.0 / (root[a] * root[a:] * (root[a] + root[a:]))
+            h[0] /= 2
+            products = images[a] * images[a:] * np.sqrt(h)[:, None]
+            hessian += products.T @ products
+        return 2 * float(root.sum()), gradient, hessian
 
-    def solve(self, columns: Floats, start: Floats, tol: float) -> tuple[DualPoint, Floats]:
-        """Return a point whose objective is within about a relative tolerance of the greatest, and its parameters.
+    def solve(self, columns: Floats, start: Floats, tol: float, room: float = 1e-2) -> DualPoint:
+        """Return a point whose objective is within about a relative tolerance of the greatest.
 
         Parameters
         ----------
@@ -115,31 +151,30 @@ class RestrictedDual:
             Parameters, whose form is inside the domain; lambda is moved along P until all conditions hold.
         tol : float
             The relative tolerance.
+        room : float
+            By how much more lambda is moved, relative to the objective: little where the start is nearly best.
         """
         N, rows = self.prior.size, self._rows(columns)
         x = start.copy()
         size = x.size - N
         if self.with_common:
-            x[N] = min(x[N], -1e-6 * float(np.abs(x[:N]).max()))
+            x[N] = self._common(x)
         held = rows[: columns.shape[1]]
         worst = float((held @ x).max())
-        curve = self._curve(x[:size])
-        assert curve is not None
+        curve = self._inside(x[:size])
         scale = abs(curve[0]) + 1e-300
-        x[size:] += (max(worst, 0.0) + 1e-2 * scale) * self.prior
+        x[size:] += (max(worst, 0.0) + room * scale) * self.prior
         slack = -rows @ x
-        weights = 0.01 * scale / slack / len(rows)
+        weights = room * scale / slack / len(rows)
+        converged = False
         for _ in range(_MOST_STEPS):
-            curve = self._curve(x[:size])
-            assert curve is not None
-            value, gradient, hessian = curve
+            value, gradient, hessian = self._inside(x[:size])
             objective = value - float(x[size:].sum())
             gap = float(weights @ slack)
             slope = np.concatenate([-gradient, np.ones(N)])
             residual = slope + rows.T @ weights
-            if gap < tol * abs(objective) and float(np.abs(residual).max()) < 1e-3 * max(
-                1.0, float(np.abs(slope).max())
-            ):
+            if gap < tol * abs(objective) and float(np.abs(residual).max()) < 1e-3 * float(np.abs(slope).max()):
+                converged = True
                 break
             system = (rows * (weights / slack)[:, None]).T @ rows
             system[:size, :size] += hessian
@@ -157,13 +192,14 @@ class RestrictedDual:
             other = center / slack - weights - weights * moved / slack
             along, across = _longest(slack, moved), _longest(weights, other)
             along = min(1.0, _TO_BOUNDARY * along)
-            while self._curve(x[:size] + along * step[:size], derivatives=False) is None and along > 1e-12:
+            while self._curve(x[:size] + along * step[:size], derivatives=False) is None:
                 along *= 0.7
+            if not along > 1e-9:
+                break
             x = x + along * step
             slack = -rows @ x
             weights = weights + min(1.0, _TO_BOUNDARY * across) * other
-        form = QuadraticForm(x[:N], float(x[N]) if self.with_common else 0.0)
-        return DualPoint(form, x[size:].copy(), weights[: columns.shape[1]], objective, objective + gap), x
+        return DualPoint(*self.parts(x), x, weights[: columns.shape[1]], objective, objective + gap, converged)
 
 
 def _longest(at: Floats, step: Floats) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -20,7 +21,10 @@ from mechdesign.optimize.estimation.certificate import (
     root_trace_down,
     total_up,
 )
+from mechdesign.optimize.estimation.few_outputs import Finder, least_outputs, with_few_outputs, without_spare_outputs
 from mechdesign.optimize.estimation.generated import solve_generated
+from mechdesign.optimize.estimation.generation import ColumnSearch
+from mechdesign.optimize.estimation.interior_point import Weights
 from mechdesign.optimize.estimation.listed import ListedForms, solve_listed
 from mechdesign.optimize.estimation.separable import SeparablePricing
 from mechdesign.optimize.pricing.listing import check_listable
@@ -80,7 +84,11 @@ def form_pricing(problem: DesignProblem, exp_epsilon: float | None = None) -> Li
 
 
 def solve_error(
-    problem: DesignProblem, tol: float, deadline: float | None, report: Callable[[str], None]
+    problem: DesignProblem,
+    tol: float,
+    deadline: float | None,
+    report: Callable[[str], None],
+    outputs: int | None = None,
 ) -> tuple[Solution, str, Callable[[], ErrorCertificate]]:
     """Return a mechanism of small estimation error, the name of the method, and what computes the certified bound.
 
@@ -94,15 +102,24 @@ def solve_error(
         When to stop, as a time of `time.monotonic`.
     report : callable
         Called with one line whenever a step begins.
+    outputs : int, optional
+        The most outputs that the mechanism may have.
 
     Raises
     ------
+    InputError
+        If no mechanism with so few outputs determines the answers of all queries.
     LimitError
         If only the constant mechanism has the guarantee, or no method covers the problem.
     SolverError
         If a solver fails.
     """
     W, prior = workload_of(problem), problem.uncertainty.prior
+    if outputs is not None and outputs < least_outputs(W):
+        raise InputError(
+            f"outputs = {outputs} cannot determine every query; fewer than {least_outputs(W)} outputs never do, so "
+            f"give {least_outputs(W)} or more"
+        )
     if problem.epsilon.exp_down == 1:
         raise LimitError(
             "epsilon = 0 allows only the constant mechanism, whose reports say nothing: its estimation error is "
@@ -118,10 +135,35 @@ def solve_error(
     else:
         solution, form = solve_listed(pricing, W, limits, tol, deadline, report)
         method = "interior points over all extreme rays"
+    solution = replace(solution, matrix=without_spare_outputs(solution.matrix, prior))
+    if outputs is not None:
+        solution = _limited(problem, solution, outputs, pricing, deadline, report)
     certified = partial(
         certify_error, problem, form, solution.multipliers, pricing if exp_epsilon == effective else None
     )
     return solution, method, certified
+
+
+def _limited(
+    problem: DesignProblem,
+    solution: Solution,
+    outputs: int,
+    pricing: ListedForms | SeparablePricing,
+    deadline: float | None,
+    report: Callable[[str], None],
+) -> Solution:
+    """Return a solution with at most so many outputs, which says what error there was with more."""
+    W, prior = workload_of(problem), problem.uncertainty.prior
+
+    def listed(point: Weights, wanted: int) -> Floats:
+        return pricing.price(QuadraticForm.of_matrix(point.M), point.multipliers, wanted).best
+
+    columns_to_try: Finder = listed
+    if isinstance(pricing, SeparablePricing):
+        columns_to_try = ColumnSearch(pricing.ball, pricing.exp_epsilon, W, np.random.default_rng(0)).to_try
+    error = problem.utility.value(solution.matrix, problem.uncertainty.center)
+    matrix = with_few_outputs(solution.matrix, outputs, prior, W, columns_to_try, deadline=deadline, report=report)
+    return replace(solution, matrix=matrix, unrestricted=error)
 
 
 def certify_error(

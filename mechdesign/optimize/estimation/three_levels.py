@@ -29,9 +29,9 @@ from mechdesign.optimize.l1_cone import L1Cone
 
 _EPS = float(np.finfo(float).eps)
 _OUT, _MID, _HIGH = 1, 2, 4
-_MOST_IN_TABLES = 1_500_000  # entries of the tables of cases that are bounded together
+_MOST_IN_TABLES = 150_000  # entries of the tables of cases that are bounded together
 _MOST_TOGETHER = 128
-_MOST_ENTRIES = 1.5e9  # of all tables
+_ENTRIES_OF_CASE = 20_000  # what a case takes beside its tables, in entries of tables
 _COLUMNS_OF_BATCH = 6
 
 Indices = NDArray[np.int64]
@@ -39,7 +39,10 @@ Indices = NDArray[np.int64]
 
 @dataclass
 class _Cases:
-    """Rectangles of the weight of S and of b, each with the places that every symbol may have."""
+    """Rectangles of the weight of S and of b, each with the places that every symbol may have.
+
+    Weights are told by their positions among all sums of weights.
+    """
 
     first: Indices
     last: Indices
@@ -74,13 +77,13 @@ class ThreeLevels:
     symbols: CountedSymbols
     cone: L1Cone[float]
 
-    def price(self, form: QuadraticForm, multipliers: Floats, found: Found, most_cases: int, near: float) -> None:
+    def price(self, form: QuadraticForm, multipliers: Floats, found: Found, work: float, near: float) -> None:
         """Raise the bound of what has been found to one for all columns of kind C, and add good columns.
 
         A common number of the form below 0 is left out. Bounds within `near` of what other kinds reach are not
-        lowered further.
+        lowered further, and about so many entries of tables are filled.
         """
-        _Search(self, form, multipliers, found).run(most_cases, near)
+        _Search(self, form, multipliers, found).run(work, near)
 
 
 class _Search:
@@ -92,15 +95,21 @@ class _Search:
         self.weights = np.array(kind.symbols.weights, dtype=np.int64)
         self.heaviest = kind.symbols.heaviest(kind.cone.t)
         self.rare = np.flatnonzero(self.weights <= self.heaviest)
+        self.rare = self.rare[np.argsort(self.weights[self.rare], kind="stable")]
+        self.reachable = _subset_sums(self.weights[self.rare], self.heaviest)
+        self.masses = np.minimum(self.reachable / kind.symbols.total, kind.cone.t)
+        self.moves = [_moves(self.reachable, int(w)) for w in self.weights[self.rare]]
         e, t, N, off = kind.cone.e, kind.cone.t, self.P.size, kind.symbols.off
         size = float((np.abs(self.d) * (e + 2) ** 2 + np.abs(self.lam) * e).sum())
         slope = float((2 * np.abs(self.d) * (e + 1) + np.abs(self.lam)).sum())
         moved = 32 * _EPS * (3 + 2 * t * e) + 2 * e * off / kind.cone.lightest_support_c
+        self.size, self.near = size, 0.0
         self.slack = (8 * N + 64) * _EPS * size + slope * min(moved, 1.0) * e
         self.curved = float(np.maximum(-self.d, 0.0).sum())
         self.base = float(self.d.sum())
 
-    def run(self, most_cases: int, near: float) -> None:
+    def run(self, work: float, near: float) -> None:
+        self.near = near
         if self.rare.size == 0:
             return
         least = max(self.cone.lightest_support_c - RAY_EDGE - self.symbols.off, float(np.finfo(float).tiny))
@@ -108,14 +117,15 @@ class _Search:
             return
         places = np.full((1, self.P.size), _OUT | _MID, dtype=np.uint8)
         places[:, self.rare] |= _HIGH
-        cases = self._bounded(self._cases([0], [self.heaviest], [least], [1.0], places, np.array([np.inf])))
+        last = np.array([self.reachable.size - 1])
+        whole = self._cases(0 * last, last, np.array([least]), np.ones(1), places, np.array([np.inf]))
+        cases = self._bounded(whole)
         looked_at = 1
         # Work is limited by entries of tables, so that the same prices always come out.
-        most_cases = min(most_cases, int(_MOST_ENTRIES / (4 * (self.heaviest + 1) * self.P.size)) + 1)
-        together = max(1, min(_MOST_TOGETHER, _MOST_IN_TABLES // (4 * (self.heaviest + 1))))
+        most_cases = int(work / (4 * self.reachable.size * self.P.size + _ENTRIES_OF_CASE)) + 1
+        together = max(1, min(_MOST_TOGETHER, _MOST_IN_TABLES // (4 * (self.reachable.size))))
         while cases.upper.size:
-            level = max(self.found.upper, self.found.reached) + near
-            cases = cases.only(cases.upper > level)
+            cases = cases.only(cases.upper > self._level)
             if not cases.upper.size or looked_at >= most_cases:
                 break
             order = np.argsort(-cases.upper, kind="stable")
@@ -126,16 +136,20 @@ class _Search:
                 for k in range(0, children.upper.size, together)
             ]
             cases = _Cases.joined([cases.only(order[together:]), *parts])
-        level = max(self.found.upper, self.found.reached) + near
         self.found.looked_at += looked_at
-        self.found.upper = max(level, float(cases.upper.max(initial=-np.inf)))
+        self.found.upper = max(self._level, float(cases.upper.max(initial=-np.inf)))
+
+    @property
+    def _level(self) -> float:
+        """Bounds at or below it need not be lower."""
+        return max(self.found.upper, self.found.reached) + self.near
 
     def _cases(
         self,
-        first: list[int] | Indices,
-        last: list[int] | Indices,
-        low: list[float] | Floats,
-        high: list[float] | Floats,
+        first: Indices,
+        last: Indices,
+        low: Floats,
+        high: Floats,
         places: NDArray[np.uint8],
         upper: Floats,
     ) -> _Cases:
@@ -145,8 +159,8 @@ class _Search:
         high = np.minimum(high, (places != _OUT) @ self.P + room)
         count = len(places)
         cases = _Cases(
-            np.asarray(first),
-            np.asarray(last),
+            first,
+            last,
             low,
             high,
             places,
@@ -161,10 +175,10 @@ class _Search:
 
     def _divided(self, cases: _Cases) -> _Cases:
         """Return the two halves of each case."""
-        e, t, total = self.cone.e, self.cone.t, self.symbols.total
+        e, t = self.cone.e, self.cone.t
         g = np.maximum(e * (cases.high - t), 1.0)
-        across = (1 + e * cases.first / total) * (cases.high - cases.low)
-        along = (g - 1) * (cases.last - cases.first) / total
+        across = (1 + e * self.masses[cases.first]) * (cases.high - cases.low)
+        along = (g - 1) * (self.masses[cases.last] - self.masses[cases.first])
         # A fraction of a symbol is worth about as much as a rectangle as wide as the symbol is heavy.
         heavy = np.where(cases.cut >= 0, self.P[cases.cut], 0.0)
         by_symbol = (heavy > np.maximum(across, along)) | ((across < 1e-7) & (cases.last == cases.first))
@@ -202,15 +216,37 @@ class _Search:
         """Return cases with their bounds, where the bounds are attained, and the symbols to divide them by."""
         if not cases.upper.size:
             return cases
-        total, t = self.symbols.total, self.cone.t
-        cases.kappa, cases.cut = self._kappas(cases)
-        ends = [np.minimum(w / total, t) for w in (cases.first, cases.last)]
+        middle = (cases.first + cases.last) // 2
+        cases.kappa, cases.cut = self._kappas(cases, middle, sure=False)
+        heights = self._heights(cases)
+        above = heights.max(axis=1) > self._level
+        cases, heights, middle = cases.only(above), heights[above], middle[above]
+        if not cases.upper.size:
+            return cases
+        best = heights.max(axis=1)
+        # Once more for the weight of the greatest bound.
+        kept, at = cases.kappa, np.argmax(heights, axis=1)
+        cases.kappa, cases.cut = self._kappas(cases, np.where(best > -np.inf, at, middle), sure=True)
+        again = self._heights(cases)
+        rows = np.arange(at.size)
+        cases.kappa = np.where(again[rows, at] < heights[rows, at], cases.kappa, kept)
+        heights = np.minimum(heights[:, : again.shape[1]], again)
+        cases.weight = np.argmax(heights, axis=1)
+        cases.upper = np.minimum(cases.upper, heights.max(axis=1))
+        for k in np.argsort(-cases.upper, kind="stable")[:_COLUMNS_OF_BATCH]:
+            if cases.upper[k] > max(self.found.upper, self.found.reached):
+                self._column(cases, int(k))
+        return cases
+
+    def _heights(self, cases: _Cases) -> Floats:
+        """Return a bound for each weight of S, with the kappa of each case, shape (K, W); -inf where no set has it."""
+        ends = [self.masses[cases.first], self.masses[cases.last]]
         masses = [cases.low, cases.high]
         corners = np.array([[a, b] for b in masses for a in ends]).transpose(2, 0, 1)  # (K, 4, 2)
         high, mid = self._points(corners[..., 0], corners[..., 1])
         tables = self._tables(cases, high, mid)
         weights = np.arange(tables.shape[2])
-        a = np.minimum(weights / total, t)
+        a = self.masses[weights]
         inside = (weights >= cases.first[:, None]) & (weights <= cases.last[:, None])
         heights = np.full(inside.shape, -np.inf)
         for side, b in enumerate(masses):
@@ -223,20 +259,14 @@ class _Search:
             joined = np.where(possible, one, 0.0) * (1 - share) + np.where(possible, two, 0.0) * share
             joined += cases.kappa[:, None] * (b[:, None] - a)
             heights = np.maximum(heights, np.where(possible, joined, -np.inf))
-        cases.weight = np.argmax(heights, axis=1)
-        best = heights.max(axis=1)
         # b is a convex function of 1/q, and so below its interpolation by at most this.
         width, e = cases.high - cases.low, self.cone.e
         sag = (1 + e * ends[1]) * width**2 * mid.max(axis=1) / 4
         spread = np.maximum(np.ptp(high, axis=1), np.ptp(mid, axis=1))
         extra = np.maximum(-cases.kappa, 0.0) * sag + self.curved * spread**2 / 2
         extra += np.abs(cases.kappa) * (2 * self.symbols.off + 64 * self.P.size * _EPS) + self.slack
-        bounds = np.where(best == -np.inf, -np.inf, as_bound(best + self.base + extra))
-        cases.upper = np.minimum(cases.upper, bounds)
-        for k in np.argsort(-cases.upper, kind="stable")[:_COLUMNS_OF_BATCH]:
-            if cases.upper[k] > max(self.found.upper, self.found.reached):
-                self._column(cases, int(k))
-        return cases
+        missing = heights == -np.inf
+        return np.where(missing, -np.inf, as_bound(heights + (self.base + extra)[:, None]))
 
     def _tables(self, cases: _Cases, high: Floats, mid: Floats) -> Floats:
         """Return the greatest sums for every weight of S at each corner, shape (K, 4, W)."""
@@ -244,23 +274,34 @@ class _Search:
         of_mid = np.where(places & _MID, self._values(mid) - cases.kappa[:, None, None] * self.P, -np.inf)
         outside = np.where(places & _OUT, np.maximum(of_mid, 0.0), of_mid)
         of_high = np.where(places & _HIGH, self._values(high), -np.inf)
-        best = np.full((*high.shape, self.heaviest + 1), -np.inf)
-        common = np.setdiff1d(np.arange(self.P.size), self.rare)
-        best[..., 0] = outside[..., common].sum(axis=-1)
-        reach = 0
-        for i in self.rare:
-            w = int(self.weights[i])
-            top = min(reach + w, self.heaviest)
-            within = best[..., : top - w + 1] + of_high[..., i, None]
-            best[..., : top + 1] += outside[..., i, None]
-            np.maximum(best[..., w : top + 1], within, out=best[..., w : top + 1])
-            reach = top
+        # No symbol has to be in S itself: cases are divided into outside, and inside S or S'.
+        gains = of_high[..., self.rare] - outside[..., self.rare]
+        size, reach = int(cases.last.max()) + 1, 0
+        best = np.full((*high.shape, size), -np.inf)
+        best[..., 0] = outside.sum(axis=-1)
+        for k, (source, target) in enumerate(self.moves):
+            count = int(min(np.searchsorted(target, size), np.searchsorted(source, reach + 1)))
+            if not count:
+                continue
+            gain = gains[..., k, None]
+            if target[count - 1] - target[0] == count - 1 == source[count - 1] - source[0]:
+                # Without gaps, slices are quicker.
+                within = best[..., source[0] : source[0] + count] + gain
+                part = best[..., target[0] : target[0] + count]
+                np.maximum(part, within, out=part)
+            else:
+                within = best[..., source[:count]] + gain
+                best[..., target[:count]] = np.maximum(best[..., target[:count]], within)
+            reach = max(reach, int(target[count - 1]))
         return best
 
-    def _kappas(self, cases: _Cases) -> tuple[Floats, Indices]:
-        """Return a multiplier for each case at which S' has about its mass, and the symbol it would take in part."""
-        total = self.symbols.total
-        a = np.minimum((cases.first + cases.last) / 2 / total, self.cone.t)
+    def _kappas(self, cases: _Cases, weights: Indices, *, sure: bool) -> tuple[Floats, Indices]:
+        """Return a multiplier for each case at which S' has about its mass, and the symbol it would take in part.
+
+        Where no S' has the mass beside an S of the weight, the multiplier is so large that the bound shows it, if that
+        is to be made sure.
+        """
+        a = self.masses[weights]
         b = (cases.low + cases.high) / 2
         high, mid = self._points(a, b)
         of_mid, of_high = self._values(mid), self._values(high)
@@ -269,31 +310,37 @@ class _Search:
         safe = np.where(likely, P, 1.0)
         may, must = (cases.places & _MID) > 0, (cases.places & _OUT) == 0
         free = np.where(may & likely & ~must, P, 0.0)
-        in_high = np.where(cases.places == _HIGH, 1.0, 0.0)
-        kappa, cut = np.zeros(a.size), np.full(a.size, -1)
+        only_high = cases.places == _HIGH
+        in_high = np.where(only_high, 1.0, 0.0)
+        kappa, cut, wanted, spare = np.zeros(a.size), np.full(a.size, -1), b, b
         for _ in range(3):
-            forced = np.where(must, P * (1 - in_high), 0.0).sum(axis=1)
+            wanted = b - a - np.where(must, P * (1 - in_high), 0.0).sum(axis=1)
+            spare = (free * (1 - in_high)).sum(axis=1) - wanted
             ratio = np.where(free > 0, of_mid / safe, -np.inf)
-            kappa, cut = _crossing(ratio, free * (1 - in_high), b - a - forced)
+            kappa, cut = _crossing(ratio, free * (1 - in_high), wanted)
             other = np.where(must, of_mid - kappa[:, None] * P, np.maximum(of_mid - kappa[:, None] * P, 0.0))
             gain = np.where((cases.places & _HIGH) > 0, of_high - other, -np.inf)
-            sure = cases.places == _HIGH
-            ratio = np.where(sure, np.inf, np.where(likely, gain / safe, -np.inf))
+            ratio = np.where(only_high, np.inf, np.where(likely, gain / safe, -np.inf))
             in_high = _shares(ratio, np.where(ratio > -np.inf, P, 0.0), a)
+        if sure:
+            lack = np.minimum(wanted, spare)
+            steep = np.clip(self.size / np.maximum(-lack, 1e-9), 0.0, 1e5 * self.size)
+            kappa = np.where(lack < 0, np.where(wanted < 0, steep, -steep), kappa)
         return kappa, cut
 
     # Columns
 
     def _column(self, cases: _Cases, k: int) -> None:
         """Add the column of the sets at which the bound of a case is attained, if they make one."""
-        a = np.array(min(cases.weight[k] / self.symbols.total, self.cone.t))
+        a, weight = self.masses[cases.weight[k]], int(self.reachable[cases.weight[k]])
         b = (cases.low[k] + cases.high[k]) / 2
         high, mid = self._points(a, np.array(b))
-        places, kappa = cases.places[k], cases.kappa[k]
+        places: NDArray[np.uint8] = cases.places[k]
+        kappa = cases.kappa[k]
         of_mid, of_high = self._values(mid), self._values(high)
         priced = np.where(places & _MID, of_mid - kappa * self.P, -1e300)
         outside = np.where(places & _OUT, np.maximum(priced, 0.0), priced)
-        sets = CheapestSets(int(cases.weight[k]))
+        sets = CheapestSets(weight)
         for i in self.rare:
             if places[i] == _HIGH:
                 sets.require(int(i), int(self.weights[i]), 0.0)
@@ -302,16 +349,31 @@ class _Search:
         if np.isinf(sets.best[-1]):
             return
         S = np.zeros(self.P.size, dtype=bool)
-        S[sets.members(int(cases.weight[k]))] = True
-        other = ~S & (priced > 0) & ((places & _MID) > 0) | (~S & ((places & _OUT) == 0))
+        S[sets.members(weight)] = True
+        may, must = (places & _MID) > 0, (places & _OUT) == 0
         for cut in {-1, int(cases.cut[k])}:
-            middle = other.copy()
+            middle: NDArray[np.bool_] = np.logical_and(~S & may, (priced > 0) | must)
             if cut >= 0 and not S[cut]:
                 middle[cut] = not middle[cut]
             mass, support = float(self.P[S].sum()), float(self.P[S | middle].sum())
             if mass <= self.cone.t and support >= self.cone.lightest_support_c:
                 v = np.where(S, self.cone.top_c(support), np.where(middle, 1.0, 0.0))
                 self.found.add(v / (self.P @ v))
+
+
+def _subset_sums(weights: Indices, most: int) -> Indices:
+    """Return all sums of subsets of weights up to a greatest one, in increasing order."""
+    possible = np.zeros(most + 1, dtype=bool)
+    possible[0] = True
+    for weight in weights:
+        possible[weight:] |= possible[: possible.size - weight].copy()
+    return np.flatnonzero(possible)
+
+
+def _moves(sums: Indices, weight: int) -> tuple[Indices, Indices]:
+    """Return the positions of sums to which a weight may be added, and those of the results."""
+    source = np.flatnonzero(np.isin(sums + weight, sums))
+    return source, np.searchsorted(sums, sums[source] + weight)
 
 
 def _crossing(ratio: Floats, mass: Floats, wanted: Floats) -> tuple[Floats, Indices]:
@@ -326,7 +388,7 @@ def _crossing(ratio: Floats, mass: Floats, wanted: Floats) -> tuple[Floats, Indi
     # If all symbols are too light, kappa is below all ratios; if nothing is wanted, above them.
     finite = np.where(np.isfinite(ratio), ratio, np.nan)
     with np.errstate(invalid="ignore"):
-        none = np.isnan(finite).all(axis=1)
+        none = np.asarray(np.isnan(finite).all(axis=1))
         low = np.where(none, 0.0, np.nanmin(np.where(none[:, None], 0.0, finite), axis=1))
         top = np.where(none, 0.0, np.nanmax(np.where(none[:, None], 0.0, finite), axis=1))
     outside = np.where(wanted > 0, low, top)

@@ -28,7 +28,11 @@ from mechdesign.optimize.l1_cone import L1Cone
 
 _EPS = float(np.finfo(float).eps)
 _FIRST_TABLES = 7
-_CLOSED = 1e-7  # relative to the sizes of the terms: tables are not added for less
+_CLOSED = 1e-10  # relative to the sizes of the terms: tables are not added for less
+_MOST_KAPPAS = 6
+_ENTRIES = 3e8  # of all tables
+_COLUMNS = 8  # of a piece between two tables
+_SPREAD = 0.02  # relative to the total: columns of values this near the greatest are kept
 
 Levels = Callable[[Floats], tuple[Floats, Floats, Floats]]
 
@@ -86,9 +90,13 @@ class TwoLevels:
     levels: Levels
     most: float
 
-    def price(self, form: QuadraticForm, multipliers: Floats, found: Found, most_tables: int) -> None:
-        """Raise the bound of what has been found to one for all columns of this kind, and add good columns."""
-        _Pricing(self, form, multipliers, found).run(most_tables)
+    def price(self, form: QuadraticForm, multipliers: Floats, found: Found, most_tables: int, near: float) -> None:
+        """Raise the bound of what has been found to one for all columns of this kind, and add good columns.
+
+        Tables are added while the bound is more than `near` above what is reached, at most so many, and fewer if they
+        are large.
+        """
+        _Pricing(self, form, multipliers, found).run(most_tables, near)
 
 
 class _Pricing:
@@ -109,23 +117,36 @@ class _Pricing:
         self.of_off = d.sum() * (self.off - 1) ** 2 - lam.sum() * self.off
         self.slope = float((2 * np.abs(d) * self.top + np.abs(lam)).sum())
         self.size = float((np.abs(d) * (self.top + 1) ** 2 + np.abs(lam) * self.top).sum())
+        self.spread = _SPREAD * abs(float(multipliers.sum()) + max(found.reached, 0.0))
         self.tables: list[_Table] = []
+        self.filled = 0
 
-    def run(self, most_tables: int) -> None:
+    def run(self, most_tables: int, near: float) -> None:
         last = self.on.size - 1
+        most_tables = min(most_tables, int(_ENTRIES / (self.on.size * self.multipliers.size)))
         for weight in sorted({round(last * k / (_FIRST_TABLES - 1)) for k in range(_FIRST_TABLES)}):
-            self._add(weight, last)
+            insort(self.tables, self._table(weight, last, self._kappa(weight)))
+            self._column_at(self.tables[-1])
+        closest: set[int] = set()
         pieces = [self._piece(k) for k in range(max(1, len(self.tables) - 1))]
-        while len(self.tables) < most_tables:
+        while self.filled < most_tables:
             k = max(range(len(pieces)), key=lambda k: pieces[k][0])
             upper, weight = pieces[k]
-            ends = {table.weight for table in self.tables[k : k + 2]}
-            level = max(self.found.reached, self.found.upper)
-            if upper <= level + _CLOSED * self.size * 1e-3 or weight in ends:
+            level = max(self.found.reached, self.found.upper) + near + _CLOSED * self.size
+            if upper <= level or weight in closest:
                 break
-            self._add(weight, self.tables[k + 1].weight)
-            pieces[k : k + 1] = [self._piece(k), self._piece(k + 1)]
+            closest.add(weight)
+            end = next((j for j in (k, k + 1) if j < len(self.tables) and self.tables[j].weight == weight), None)
+            if end is None:
+                insort(self.tables, self._closest(self._table(weight, self.tables[k + 1].weight, self._kappa(weight))))
+                pieces[k : k + 1] = [self._piece(k), self._piece(k + 1)]
+            else:
+                self.tables[end] = self._closest(self.tables[end])
+                for j in (end - 1, end):
+                    if 0 <= j < len(pieces):
+                        pieces[j] = self._piece(j)
         self.found.upper = max(self.found.upper, *(upper for upper, _ in pieces))
+        self.found.looked_at += self.filled
 
     def _piece(self, k: int) -> tuple[float, int]:
         """Return the greatest bound over the weights between two neighbouring tables, and where it is."""
@@ -143,6 +164,12 @@ class _Pricing:
         if not missing[at]:
             for table in {first.weight: first, second.weight: second}.values():
                 self._column(table.sets.members(first.weight + at))
+        for turn, near in enumerate(np.array_split(np.arange(bounds.size), _COLUMNS)):
+            # The best weight in each part of the piece, for more columns.
+            best_here = int(near[np.argmax(bounds[near])]) if near.size else at
+            if bounds[best_here] > self.found.reached - self.spread and not missing[best_here]:
+                table = first if turn < _COLUMNS // 2 else second
+                self._column(table.sets.members(first.weight + best_here))
         return float(bounds[at]), first.weight + at
 
     def _bounds(self, part: slice, inside: Floats, kappa: Floats) -> Floats:
@@ -158,34 +185,49 @@ class _Pricing:
 
     # Tables
 
-    def _add(self, weight: int, capacity: int) -> None:
-        """Add the table of one weight's sigma, for all weights up to a capacity."""
-        sigma = float(self.sigma[weight])
-        values = self.form.diagonal * sigma - self.multipliers
-        kappa = self._kappa(weight, values) if self.form.common < 0 else 0.0
-        table = self._table(weight, sigma, kappa, capacity)
-        for _ in range(3 if self.form.common < 0 else 0):
-            # The slope of the bound in kappa is z of the best set, less that at which kappa touches B z^2.
-            if np.isinf(table.sets.best[weight]):
-                break
-            z = self._z(weight, len(table.sets.members(weight)))
-            moved = (kappa + 2 * self.form.common * z) / 2
-            if abs(moved - kappa) <= 1e-3 * abs(kappa):
-                break
-            other = self._table(weight, sigma, moved, capacity)
-            if self._at(other) >= self._at(table):
-                break
-            table, kappa = other, moved
-        insort(self.tables, table)
-        if not np.isinf(table.sets.best[weight]):
-            self._column(table.sets.members(weight))
-
-    def _table(self, weight: int, sigma: float, kappa: float, capacity: int) -> _Table:
-        sets = CheapestSets(capacity)
+    def _table(self, weight: int, capacity: int, kappa: float) -> _Table:
+        """Return the table of one weight's sigma and some kappa, for all weights up to a capacity."""
+        sets, sigma = CheapestSets(capacity), float(self.sigma[weight])
         values = self.form.diagonal * sigma - self.multipliers + kappa
         for i, heavy in enumerate(self.kind.symbols.weights):
             sets.add(i, heavy, -float(values[i]))
+        self.filled += 1
         return _Table(weight, sigma, kappa, sets)
+
+    def _closest(self, table: _Table) -> _Table:
+        """Return the table of the same weight whose kappa gives the least bound there.
+
+        Each best set is a line in kappa; the bound is the greatest of the lines plus ``kappa^2 / (4 |B|)``. The least
+        is between the kappas that two sets would have by themselves, or where their lines meet.
+        """
+        common, weight = self.form.common, table.weight
+        self._column_at(table)
+        if common >= 0 or np.isinf(table.sets.best[weight]):
+            return table
+        lines: dict[bool, tuple[int, float]] = {}
+        best = table
+        kappa = table.kappa
+        for _ in range(_MOST_KAPPAS):
+            members = len(table.sets.members(weight))
+            self._column_at(table)
+            own = 2 * common * float(self._z(weight, members))
+            # More members make a line steeper, and its own kappa smaller.
+            lines[own < kappa] = (members, -float(table.sets.best[weight]) - kappa * members)
+            if abs(own - kappa) <= 1e-9 * (abs(own) + abs(kappa)):
+                break
+            moved = own
+            if len(lines) == 2 and lines[True][0] != lines[False][0]:
+                (more, high), (fewer, low) = lines[True], lines[False]
+                meet = (low - high) / (more - fewer)
+                ends = [2 * common * float(self._z(weight, count)) for count in (more, fewer)]
+                moved = min(max(meet, min(ends)), max(ends))
+            if abs(moved - kappa) <= 1e-9 * (abs(moved) + abs(kappa)):
+                break
+            kappa = moved
+            table = self._table(weight, table.sets.best.size - 1, kappa)
+            if self._at(table) < self._at(best):
+                best = table
+        return best
 
     def _at(self, table: _Table) -> float:
         """Return the bound of a table at its own weight."""
@@ -197,8 +239,11 @@ class _Pricing:
         result: Floats = N * (off - 1) + np.asarray(members) * (on - off)
         return result
 
-    def _kappa(self, weight: int, values: Floats) -> float:
+    def _kappa(self, weight: int) -> float:
         """Return the kappa of the least bound at one weight if sets may hold a symbol in part."""
+        if self.form.common >= 0:
+            return 0.0
+        values = self.form.diagonal * self.sigma[weight] - self.multipliers
         N, P, w = self.multipliers.size, self.kind.prior, weight / self.kind.symbols.total
         kappas = 2 * self.form.common * self._z(weight, np.arange(2 * N + 1) / 2)
         items = values + kappas[:, None]
@@ -208,9 +253,13 @@ class _Pricing:
         before = np.cumsum(P[likely][order], axis=1) - P[likely][order]
         share = np.clip((w - before) / P[likely][order], 0.0, 1.0)
         sums += (share * np.take_along_axis(items[:, likely], order, axis=1)).sum(axis=1)
-        part = slice(weight, weight + 1)
-        heights = [float(self._bounds(part, s[None], k[None])[0]) for s, k in zip(sums, kappas, strict=True)]
+        heights = (self.on[weight] - self.off[weight]) * sums - kappas**2 / (4 * self.form.common)
+        heights += kappas * N * (self.off[weight] - 1)
         return float(kappas[int(np.argmin(heights))])
+
+    def _column_at(self, table: _Table) -> None:
+        if not np.isinf(table.sets.best[table.weight]):
+            self._column(table.sets.members(table.weight))
 
     def _column(self, members: list[int]) -> None:
         mass = float(self.kind.prior[members].sum())

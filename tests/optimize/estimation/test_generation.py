@@ -50,7 +50,8 @@ def check(ball, e, found, workload):
     images = np.linalg.pinv(J, rcond=1e-10, hermitian=True) @ workload.T
     np.testing.assert_allclose(J @ images, workload.T, atol=1e-6)
     error = np.trace(workload @ images) - np.sum((workload @ ball.prior) ** 2)
-    assert found.value == pytest.approx(error, rel=1e-5)
+    # Where the workload has low rank, a part of a full one is added, of at most the tolerance of coarse weights.
+    assert found.value == pytest.approx(error, rel=1e-4)
 
 
 @pytest.mark.parametrize(("column", "promise", "value", "near"), REFERENCES)

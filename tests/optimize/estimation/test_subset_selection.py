@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import mechdesign as md
-from mechdesign.optimize.closed_form import randomized_response, subset_selection
+from mechdesign.optimize.closed_form import randomized_response
 from mechdesign.optimize.closed_form.estimation import least_error_of_sets
+from mechdesign.optimize.estimation import subset_selection
 from mechdesign.optimize.l1_cone import L1Cone
 
 

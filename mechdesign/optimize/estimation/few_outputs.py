@@ -1,0 +1,416 @@
+"""Fewer outputs: without any loss as far as that goes, and at a small loss beyond.
+
+The error depends on the information ``J = sum_y w_y v_y v_y'`` alone, and J has N(N+1)/2 entries. So of any mechanism
+at most so many columns are needed, with other weights, for the same J (Caratheodory); ``J P = (1,...,1)`` then holds as
+before, which says that the columns sum to (1,...,1).
+
+For fewer outputs the lightest columns are dropped, some at a time, and the others weighted anew. Then rounds follow, in
+each of which columns of positive reduced cost enter and the lightest ones are dropped again; what is better is kept.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mechdesign.errors import SolverError
+from mechdesign.numerics.arrays import Floats
+from mechdesign.optimize.estimation.interior_point import Weights, basis_of_sum_zero, full_weights, solve
+
+_EPS = float(np.finfo(float).eps)
+_MOST_MOMENTS = 5_000  # N(N+1)/2 above which elimination takes too long: 99 symbols
+_INDEPENDENT = 1e-13  # of the greatest column of moments
+_SHARE = 0.13  # of the columns that is dropped at a time
+_STARTS, _ROUNDS = 3, 150
+_IDLE = 60  # rounds without anything better after which a search ends
+_SPREAD = 0.5  # of the logarithms of weights, at the second start
+_POOL, _REFRESHED = 150, 10  # columns to try for each symbol, and the rounds after which they are looked for again
+_ENTERING = (1.0, 0.5, 0.25)  # columns for each symbol that enter in a round, in turn
+_MERGES = 50  # pairs of columns that are tried, where none can be dropped
+_NEAREST = 4  # columns that enter near a held one
+_FINE, _TOLERANCE, _COARSE = 1e-8, 1e-6, 1e-3  # of weights: in the end, of columns few enough, on the way there
+_BETTER = 1e-6
+_USED = 1e-9
+_EVIDENT = 0.1  # least factor of weights of which no better ones are looked for
+_LEFT = 1e-3  # least factor of weights that a column keeps when others are dropped
+_FLAT = 1e-12  # of the greatest curvature
+_WHOLE = 1e-9
+
+
+class Finder(Protocol):
+    """What finds columns to try."""
+
+    def __call__(self, point: Weights, wanted: int, /) -> Floats:
+        """Return columns of great ``v'Mv - <lambda, v>`` with ``<P, v> = 1``, shape (N, at most wanted)."""
+
+
+def most_needed(size: int) -> int:
+    """Return how many outputs are ever needed for the least error, ``N(N+1)/2``.
+
+    Examples
+    --------
+    >>> most_needed(16)
+    136
+    """
+    return size * (size + 1) // 2
+
+
+def without_spare_outputs(matrix: Floats, prior: Floats) -> Floats:
+    """Return a mechanism with the same information about the prior and at most ``N(N+1)/2`` outputs.
+
+    Its columns are columns of the mechanism, scaled. Light ones are the first to leave.
+
+    Parameters
+    ----------
+    matrix : array, shape (N, k)
+        A mechanism. With more than 99 symbols it stays as it is: elimination would take minutes and gigabytes.
+    prior : array, shape (N,)
+        P, positive.
+
+    Examples
+    --------
+    >>> matrix = np.array([[0.4, 0.2, 0.3, 0.1], [0.2, 0.4, 0.1, 0.3]])
+    >>> lean = without_spare_outputs(matrix, np.array([0.5, 0.5]))
+    >>> lean.shape[1] <= 3, lean.sum(axis=1).round(12)
+    (True, array([1., 1.]))
+    """
+    columns, weights = _scaled(matrix, prior)
+    if weights.size <= most_needed(prior.size) or most_needed(prior.size) > _MOST_MOMENTS:
+        return matrix
+    weights = weights * _eliminated(_moments(columns, weights) * weights, weights)
+    columns, weights = columns[:, weights > 0], weights[weights > 0]
+    result: Floats = columns * full_weights(columns, weights)
+    return result
+
+
+def _scaled(matrix: Floats, prior: Floats) -> tuple[Floats, Floats]:
+    """Return the columns of a mechanism, scaled to ``<P, v> = 1``, and their weights."""
+    weights = prior @ matrix
+    return matrix[:, weights > 0] / weights[weights > 0], weights[weights > 0]
+
+
+def _moments(columns: Floats, weights: Floats) -> Floats:
+    """Return the first and second moments of columns, in coordinates in which their covariance is 1."""
+    X = basis_of_sum_zero(len(columns)).T @ columns
+    values, vectors = np.linalg.eigh((X * weights) @ X.T)
+    kept = values > len(values) * _EPS * values.max(initial=0.0)
+    X = (vectors[:, kept] / np.sqrt(values[kept])).T @ X
+    above, beside = np.triu_indices(len(X))
+    return np.vstack([X[above] * X[beside], X, np.ones(columns.shape[1])])
+
+
+def _eliminated(moments: Floats, weights: Floats) -> Floats:
+    """Return factors u >= 0, at most as many positive as moments, with ``moments u = moments 1``.
+
+    Independent columns are chosen, and the others written in terms of them. Each of the others, the lightest first, is
+    taken out by moving to the others what it gives; where a chosen column becomes 0 on the way, the two change roles.
+    """
+    from scipy.linalg import qr, solve_triangular
+
+    R, order = qr(moments, mode="r", pivoting=True, check_finite=False)
+    diagonal = np.abs(np.diag(R))
+    rank = int((diagonal > _INDEPENDENT * diagonal[0]).sum())
+    chosen, others = order[:rank], order[rank:]
+    terms = solve_triangular(R[:rank, :rank], R[:rank, rank:], check_finite=False)
+    falling = np.argsort(-weights[others], kind="stable")  # the last one leaves first
+    others, terms = others[falling], terms[:, falling]
+    factors = np.ones(rank)
+    while others.size:
+        last, terms = terms[:, -1], terms[:, :-1]
+        step, leaving = 1.0, -1
+        lowered = np.flatnonzero(last < 0)
+        if lowered.size:
+            reached = -factors[lowered] / last[lowered]
+            at = int(np.argmin(reached))
+            if reached[at] < 1:
+                step, leaving = float(reached[at]), int(lowered[at])
+        factors = np.maximum(factors + step * last, 0.0)
+        if leaving >= 0:
+            row = terms[leaving] / last[leaving]
+            terms = terms - np.outer(last, row)
+            terms[leaving] = row
+            factors[leaving], chosen[leaving] = 1 - step, others[-1]
+        others = others[:-1]
+    result = np.zeros(weights.size)
+    result[chosen] = factors
+    return result
+
+
+def least_outputs(workload: Floats) -> int:
+    """Return the fewest outputs whose reports can determine every query.
+
+    The columns must span the queries, and their sum is (1,...,1).
+
+    Examples
+    --------
+    >>> least_outputs(np.eye(5)), least_outputs(np.array([[1.0, 1.0, 0.0, 0.0]]))
+    (5, 2)
+    """
+    return int(np.linalg.matrix_rank(np.vstack([workload, np.ones(workload.shape[1])])))
+
+
+def with_few_outputs(
+    matrix: Floats,
+    most: int,
+    prior: Floats,
+    workload: Floats,
+    finder: Finder,
+    *,
+    deadline: float | None = None,
+    report: Callable[[str], None] = lambda _line: None,
+) -> Floats:
+    """Return a mechanism of small error with at most so many outputs.
+
+    It is the best one that a search finds; nothing is proved about other mechanisms with so few outputs.
+
+    Parameters
+    ----------
+    matrix : array, shape (N, k)
+        The mechanism to start from.
+    most : int
+        How many outputs there may be.
+    prior : array, shape (N,)
+        P, positive.
+    workload : array, shape (q, N)
+        W.
+    finder : callable
+        Finds columns to try.
+    deadline : float or None
+        When to stop, as a time of `time.monotonic`; a first mechanism with so few outputs is found nevertheless.
+    report : callable
+        Called with one line for each search.
+
+    Raises
+    ------
+    SolverError
+        If the search finds no mechanism with so few outputs from which the queries can be estimated.
+
+    Examples
+    --------
+    >>> finder = lambda point, wanted: np.empty((2, 0))
+    >>> matrix = np.array([[0.4, 0.2, 0.4], [0.2, 0.4, 0.4]])
+    >>> with_few_outputs(matrix, 2, np.array([0.5, 0.5]), np.eye(2), finder).round(6)
+    array([[0.6667, 0.3333],
+           [0.3333, 0.6667]])
+    """
+    columns, weights = _scaled(matrix, prior)
+    if columns.shape[1] <= most:
+        return matrix
+    program = _Limited(prior, workload, most)
+    whole = program.weighted(columns, weights, _TOLERANCE)
+    enough = whole.value * (1 + _TOLERANCE)
+    pool = finder(whole, _POOL * prior.size)
+    found: list[Held] = []
+    for start in range(_STARTS):
+        rng = np.random.default_rng(start)
+        spread = np.exp(_SPREAD * start * rng.standard_normal(columns.shape[1]))
+        first = program.pruned(columns, replace(whole, weights=whole.weights * spread), np.inf)
+        if first is None or first[0].shape[1] > most:
+            continue
+        found.append(_searched(replace(program, enough=enough), first, pool, finder, rng, deadline))
+        report(f"at most {most} outputs, search {start + 1} of {_STARTS}: error {found[-1][1].value:.9g}")
+        if found[-1][1].value <= enough:
+            break
+    if not found:
+        raise SolverError(
+            f"the search found no mechanism with at most {most} outputs that determines every query; allow more outputs"
+        )
+    best = min(found, key=lambda pair: pair[1].value)
+    held, point = best
+    final = program.weighted(held, point.weights, _FINE).weights
+    result: Floats = held * full_weights(held, final)
+    return result
+
+
+Held = tuple[Floats, Weights]
+
+
+def _searched(
+    program: _Limited,
+    first: Held,
+    pool: Floats,
+    finder: Finder,
+    rng: np.random.Generator,
+    deadline: float | None,
+) -> Held:
+    """Return what rounds of entering and dropping columns lead to."""
+    held, point = first
+    last = 0
+    for number in range(_ROUNDS):
+        if number - last > _IDLE:
+            break
+        if number and number % _REFRESHED == 0:
+            pool = finder(point, _POOL * len(held))
+        if point.value <= program.enough or not pool.size or (deadline is not None and time.monotonic() >= deadline):
+            break
+        count = max(1, int(_ENTERING[number % len(_ENTERING)] * len(held)))
+        if number % 2 == 0:
+            entering = _near(pool, held, point.M, rng.permutation(held.shape[1])[: -(-count // _NEAREST)])
+        else:
+            entering = pool[:, np.sort(rng.permutation(pool.shape[1])[:count])]
+        tried = program.tried(held, point, entering)
+        if tried is not None:
+            held, point = tried
+            last = number
+    return held, point
+
+
+def _near(pool: Floats, held: Floats, M: Floats, around: NDArray[np.int64]) -> Floats:
+    """Return the columns of a pool that are nearest to some held ones, but not these, in the norm of M."""
+    images = M @ pool
+    near = held[:, around]
+    squares = np.einsum("ik,ik->k", pool, images)[:, None] - 2 * images.T @ near
+    squares += np.einsum("ik,ik->k", near, M @ near)
+    squares[squares < 1e-9 * np.abs(squares).max(initial=1.0)] = np.inf
+    nearest: Floats = pool[:, np.unique(np.argsort(squares, axis=0, kind="stable")[:_NEAREST])]
+    return nearest
+
+
+@dataclass(frozen=True)
+class _Limited:
+    """The least error of columns of which at most so many have weight.
+
+    Attributes
+    ----------
+    prior : array, shape (N,)
+        P.
+    workload : array, shape (q, N)
+        W.
+    most : int
+        How many columns may have weight.
+    enough : float
+        An error at which to look no further.
+    """
+
+    prior: Floats
+    workload: Floats
+    most: int
+    enough: float = 0.0
+
+    def weighted(self, columns: Floats, start: Floats, tolerance: float) -> Weights:
+        """Return the best weights of columns."""
+        return solve(columns, self.prior, self.workload, tolerance, start)
+
+    def tried(self, held: Floats, point: Weights, entering: Floats) -> Held | None:
+        """Return the columns that are left after some entered, if they have less error than without these."""
+        columns = np.hstack([held, entering])
+        wide = self._reweighted(columns, np.append(point.weights, np.zeros(entering.shape[1])))
+        if wide is None:
+            return None
+        found = self.pruned(*wide, point.value * (1 - _BETTER))
+        if found is None or found[0].shape[1] > self.most or found[1].value >= point.value * (1 - _BETTER):
+            return None
+        return found
+
+    def pruned(self, columns: Floats, point: Weights, limit: float) -> Held | None:
+        """Return columns and weights when no more are left than allowed, or when none can be dropped.
+
+        None as soon as the error is above a limit: it never falls when columns are dropped.
+        """
+        while True:
+            used = point.weights > _USED
+            columns, point = columns[:, used], replace(point, weights=point.weights[used])
+            if columns.shape[1] <= self.most:
+                return columns, point
+            lighter = self._without_the_lightest(columns, point) or self._with_two_merged(columns, point)
+            if lighter is None:
+                return columns, point
+            columns, point = lighter
+            if point.value * (1 - max(point.gap, 0.0)) > limit:
+                return None
+
+    def _without_the_lightest(self, columns: Floats, point: Weights) -> Held | None:
+        """Return what is left when the lightest columns are dropped: fewer, or another one, where others need them."""
+        weights = point.weights
+        order = np.argsort(weights, kind="stable")
+        many = max(1, min(weights.size - self.most, int(_SHARE * weights.size)))
+        for halved in range(many.bit_length()):
+            kept = np.sort(order[many >> halved :])
+            found = self._reweighted(columns[:, kept], _weights_of_rest(columns[:, kept], weights[kept]))
+            if found is not None:
+                return found
+        start = _one_dropped(columns, point)
+        return None if start is None else self._reweighted(columns[:, start > 0], start[start > 0])
+
+    def _reweighted(self, columns: Floats, start: Floats | None) -> Held | None:
+        """Return columns with their best weights; None if they are not a mechanism that determines every query."""
+        if start is None:
+            return None
+        try:
+            return columns, self.weighted(columns, start, _COARSE if start.size > self.most else _TOLERANCE)
+        except (SolverError, np.linalg.LinAlgError):
+            return None
+
+    def _with_two_merged(self, columns: Floats, point: Weights) -> Held | None:
+        """Return what is left when two columns, as near as possible, become one: their weighted mean."""
+        weights = point.weights
+        squares = np.einsum("ik,ik->k", columns, point.M @ columns)
+        losses = squares[:, None] + squares - 2 * columns.T @ (point.M @ columns)
+        losses *= weights * weights[:, None] / (weights + weights[:, None])
+        first, second = np.triu_indices(weights.size, 1)
+        for at in np.argsort(losses[first, second], kind="stable")[:_MERGES]:
+            pair = [first[at], second[at]]
+            mean = columns[:, pair] @ weights[pair] / weights[pair].sum()
+            rest = np.column_stack([np.delete(columns, pair, axis=1), mean])
+            start = np.append(np.delete(weights, pair), weights[pair].sum())
+            found = self._reweighted(rest, start)
+            if found is not None:
+                return found
+        return None
+
+
+def _weights_of_rest(columns: Floats, weights: Floats) -> Floats | None:
+    """Return positive weights, near some, that give the sum (1,...,1); None if no weights far from 0 do."""
+    from scipy.optimize import linprog
+
+    scaled = columns * weights
+    share = np.linalg.lstsq(scaled @ columns.T, 1 - scaled.sum(axis=1), rcond=None)[0]
+    factors = 1 + columns.T @ share
+    if factors.min() < _EVIDENT or np.abs(scaled @ factors - 1).max() > _WHOLE:
+        # The last unknown is the least factor t, made as great as possible, the others what the factors exceed it by.
+        rows = np.hstack([scaled, scaled.sum(axis=1, keepdims=True)])
+        costs = np.append(np.zeros(weights.size), -1.0)
+        found = linprog(costs, A_eq=rows, b_eq=np.ones(len(rows)), method="highs")
+        if found.status != 0 or found.x[-1] < _LEFT:
+            return None
+        factors = found.x[:-1] + found.x[-1]
+    result: Floats = weights * factors
+    return result
+
+
+def _one_dropped(columns: Floats, point: Weights) -> Floats | None:
+    """Return weights of the same sum of columns with one of them 0 or more; None if no other weights give the sum.
+
+    For each column there is a change of weights that takes it out at the least loss in the second order. Of the changes
+    on which no other column becomes 0 before, the one of least loss is made, and if there are none such, the one that
+    goes farthest.
+    """
+    from scipy.linalg import null_space
+
+    weights = point.weights
+    basis = null_space(columns * weights)  # changes that leave the sum of columns as it is
+    if not basis.shape[1]:
+        return None
+    U = basis_of_sum_zero(len(columns))
+    X = U.T @ columns
+    inverse = np.linalg.pinv((X * weights) @ X.T, hermitian=True)
+    curvature = (X.T @ inverse @ X) * (columns.T @ point.M @ columns) * weights * weights[:, None]
+    values, vectors = np.linalg.eigh(basis.T @ curvature @ basis)
+    half = basis @ (vectors / np.sqrt(np.maximum(values, _FLAT * max(float(values[-1]), _FLAT))))
+    spread = np.einsum("kr,kr->k", half, half)
+    movable = np.flatnonzero(spread > _FLAT * spread.max())
+    changes = -(half @ half[movable].T) / spread[movable]  # in shares of each weight; -1 for the column itself
+    with np.errstate(divide="ignore"):
+        reached = np.where(changes < 0, -1 / changes, np.inf)
+    steps = reached.min(axis=0)
+    whole = np.flatnonzero(steps > 1 - _WHOLE)
+    best = whole[int(np.argmax(spread[movable[whole]]))] if whole.size else int(np.argmax(steps))
+    factors = np.maximum(1 + steps[best] * changes[:, best], 0.0)
+    factors[int(np.argmin(reached[:, best]))] = 0.0
+    result: Floats = weights * factors
+    return result

@@ -1,0 +1,137 @@
+"""Prices of separable forms without a list of rays, held against all rays."""
+
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+import pytest
+from exact_rays import rays_of_ball
+
+import mechdesign as md
+from mechdesign.numerics.quadratic_form import QuadraticForm
+from mechdesign.optimize.estimation.counted import CountedSymbols
+from mechdesign.optimize.estimation.separable import SeparablePricing
+from mechdesign.optimize.rays import Rays
+
+RADII = (0, 0.02, 0.1, 0.3, 0.7, 1.2, 2.0)
+
+
+def instance(seed, *, most=6, radii=RADII, signs=True, common=True, rounded=True):
+    """Return a random ball, exp(epsilon), form and multipliers."""
+    rng = np.random.default_rng(seed)
+    N, radius = int(rng.integers(2, most + 1)), rng.choice(radii)
+    counts = rng.integers(0 if rng.random() < 0.3 and radius > 0 else 1, rng.choice([4, 30, 200]), N)
+    counts[0] += 1
+    if rounded and rng.random() < 0.2:
+        P = rng.dirichlet(np.full(N, 0.7)) + 1e-6
+        ball = md.L1Ball((P / P.sum()).tolist(), str(radius))
+    else:
+        ball = md.L1Ball.from_counts(counts.tolist(), radius=str(radius))
+    e = float(np.exp(rng.choice([0.05, 0.3, 1.0, 2.0, 3.0])))
+    d = rng.exponential(size=N)
+    if signs and rng.random() < 0.2:
+        d[rng.integers(N)] *= -0.5
+    lam = d * (np.minimum(e, 1 / np.maximum(ball.prior, 1e-9)) - 2) + rng.normal(size=N) * 0.2 * rng.choice([0, 1, 3])
+    B = -rng.random() if common and rng.random() < 0.5 else 0.0
+    return ball, e, QuadraticForm(d, B), lam
+
+
+def greatest(ball, e, form, lam):
+    rays = np.hstack([np.ones((ball.size, 1)), *Rays(ball, e).of_kinds("ABCD")])
+    return float((form.values(rays - 1) - lam @ rays).max())
+
+
+def size_of(form, lam):
+    return float(np.abs(form.diagonal).sum() + np.abs(lam).sum() + abs(form.common) * lam.size**2)
+
+
+@pytest.mark.parametrize("block", range(15))
+def test_no_ray_is_above_the_bound(block):
+    """300 small instances: zero masses, known priors, balls and local differential privacy."""
+    for seed in range(20 * block, 20 * block + 20):
+        ball, e, form, lam = instance(seed)
+        price = SeparablePricing(ball, e).price(form, lam, 20)
+        true = greatest(ball, e, form, lam)
+        assert price.upper >= true - 1e-13 * size_of(form, lam), seed
+        if price.best.size:
+            reached = float((form.values(price.best - 1) - lam @ price.best).max())
+            assert reached <= price.upper + 1e-12 * size_of(form, lam)
+            np.testing.assert_allclose(ball.prior @ price.best, 1, atol=1e-9)
+            assert (price.best >= 0).all()
+            assert (price.best.max(axis=0) <= e * ball.support(price.best) + 1e-8).all()
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_no_ray_is_above_the_bound_in_rationals(seed):
+    ball, e, form, lam = instance(1000 + seed, most=4)
+    exact_e = Fraction(e)
+    upper = Fraction(SeparablePricing(ball, e).price(form, lam).upper)
+    d, B, multipliers = [Fraction(x) for x in form.diagonal], Fraction(form.common), [Fraction(x) for x in lam]
+    for v in rays_of_ball(ball.center, ball.radius, exact_e):
+        value = sum(x * (y - 1) ** 2 - z * y for x, y, z in zip(d, v, multipliers, strict=True))
+        assert value + B * (sum(v) - len(v)) ** 2 <= upper
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_kinds_a_b_and_d_are_exact(seed):
+    """Of known priors and of all priors there are no rays of kind C, and with counts the tables are exact."""
+    ball, e, form, lam = instance(2000 + seed, radii=(0, 2.0), signs=False, common=False, rounded=False)
+    assert SeparablePricing(ball, e).price(form, lam).upper <= greatest(ball, e, form, lam) + 1e-9 * size_of(form, lam)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_a_common_number_costs_little_for_local_privacy(seed):
+    ball, e, form, lam = instance(3000 + seed, radii=(2.0,), signs=False)
+    price = SeparablePricing(ball, e).price(form, lam)
+    assert price.upper <= greatest(ball, e, form, lam) + 1e-3 * size_of(form, lam)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_kind_c_is_nearly_exact(seed):
+    ball, e, form, lam = instance(4000 + seed, most=5, radii=(0.02, 0.1), signs=False, common=False, rounded=False)
+    assert SeparablePricing(ball, e).price(form, lam).upper <= greatest(ball, e, form, lam) + 1e-4 * size_of(form, lam)
+
+
+def test_each_kind_is_needed():
+    """Where only one kind has the greatest value, the bound covers it: the four lists give four maxima."""
+    found = set()
+    for seed in range(400):
+        ball, e, form, lam = instance(seed, most=5, radii=(0.1, 0.3), signs=False, common=False)
+        kinds = {}
+        for kind in "ABCD":
+            rays = np.hstack([np.empty((ball.size, 0)), *Rays(ball, e).of_kinds(kind)])
+            kinds[kind] = float((form.values(rays - 1) - lam @ rays).max(initial=-np.inf))
+        order = sorted(kinds, key=kinds.__getitem__)
+        if kinds[order[-1]] > kinds[order[-2]] + 1e-3 and order[-1] not in found:
+            assert SeparablePricing(ball, e).price(form, lam).upper >= kinds[order[-1]] - 1e-12
+            found.add(order[-1])
+    assert found == set("ABCD")
+
+
+def test_forms_that_are_not_covered_have_no_bound():
+    pricing = SeparablePricing(md.L1Ball.from_counts([3, 2, 1]), 2.0)
+    assert pricing.price(QuadraticForm(np.ones(3), 1.0), np.zeros(3)).upper == np.inf
+    assert pricing.price(QuadraticForm.of_matrix(np.eye(3)), np.zeros(3)).upper == np.inf
+
+
+def test_the_price_is_the_same_every_time():
+    ball, e, form, lam = instance(7)
+    first, second = (SeparablePricing(ball, e).price(form, lam).upper for _ in range(2))
+    assert first == second
+
+
+@pytest.mark.parametrize("numbers", [[1, 2, 3], [0.1, 0.2, 0.3, 0.4], [1e-7, 0.4, 0.6 - 1e-7], ["1/3", "1/7", "11/21"]])
+def test_weights_of_sets_tell_their_masses(numbers):
+    ball = md.L1Ball.from_counts(numbers) if isinstance(numbers[0], int) else md.L1Ball(numbers)
+    symbols = CountedSymbols.of(ball)
+    for size in range(ball.size + 1):
+        for chosen in combinations(range(ball.size), size):
+            mass = sum((ball.center[i] for i in chosen), Fraction(0))
+            weight = sum(symbols.weights[i] for i in chosen)
+            assert abs(mass - Fraction(weight, symbols.total)) <= Fraction(symbols.off)
+
+
+def test_totals_that_are_too_large_are_rounded():
+    symbols = CountedSymbols.of(md.L1Ball.from_counts([10**8, 3 * 10**7 + 1, 17]))
+    assert 0 < symbols.off < 1e-5
+    assert symbols.total < 10**6
