@@ -1,6 +1,6 @@
 """Designs of least estimation error in a process of its own, so that its threads are its own: started by `errors`.
 
-``python -m benchmarks.error_job`` reads JSON with counts and a time limit for each set, and prints a row for each as JSON.
+``python -m benchmarks.error_job`` reads JSON with counts and a time limit for each set, and prints a row for each.
 The number of threads of linear algebra is that of the environment of the process.
 """
 

@@ -1,5 +1,6 @@
 """What is measured of least estimation errors is measured right: processes have their threads, and guards bite."""
 
+import doctest
 import json
 import subprocess
 import sys
@@ -19,6 +20,12 @@ def test_counts_are_those_of_adult_and_of_the_formula():
     assert [len(errors.counts_of(name)) for name in measure.Sizes().errors] == [6, 9, 16, 42, 73, 94, 300]
     assert errors.counts_of("zipf-300") == instances.zipf(300, measure.TOTAL)
     assert sum(errors.counts_of("native-country")) > 30_000
+
+
+def test_examples():
+    found = doctest.testmod(errors)
+    assert found.attempted
+    assert not found.failed
 
 
 def test_every_reach_is_about_something_that_is_measured():
