@@ -1,6 +1,6 @@
 """Designs of least estimation error in a process of its own, so that its threads are its own: started by `errors`.
 
-``python -m benchmarks.error_job`` reads JSON with counts, sets and a time limit, and prints a row for each set as JSON.
+``python -m benchmarks.error_job`` reads JSON with counts and a time limit for each set, and prints a row for each.
 The number of threads of linear algebra is that of the environment of the process.
 """
 
@@ -46,8 +46,8 @@ def main() -> None:
     """Print one row for each set."""
     given = json.load(sys.stdin)
     least_error([3, 2, 1], "known", 10.0)  # what is imported at the first use
-    for known in given["sets"]:
-        print(json.dumps(least_error(given["counts"], known, given["time_limit"])), flush=True)
+    for known, time_limit in given["time_limits"].items():
+        print(json.dumps(least_error(given["counts"], known, time_limit)), flush=True)
 
 
 if __name__ == "__main__":

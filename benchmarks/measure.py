@@ -59,7 +59,7 @@ class Sizes:
     threads : tuple of int
         Threads of linear algebra for these designs.
     error_limit : float
-        Seconds for each of them, proof and bound aside.
+        Seconds for each of them where less was not set out, proof and bound aside.
     reaches : bool
         Whether all goals of the section `reaches` are measured, or only the quick ones.
     """

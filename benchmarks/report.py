@@ -221,11 +221,12 @@ def _estimation(rows: list[Row]) -> str:
     text = (
         "n times the mean squared error of all frequencies estimated from n reports, at the reference prior: of the "
         "design, and what no mechanism with the guarantee is below. Each row of counts has a process of its own for "
-        f"each number of threads of linear algebra; time limit {Sizes.error_limit:g} s a design, proof and bound "
-        "aside. Value and bound are those of the first process. The bound without a design holds for every set that "
-        "contains the prior. The estimate is the maximum likelihood with standard errors and intervals from the counts "
-        "of 100,000 reports. Subset selection (with the best size of its sets) and randomized response keep local "
-        f"differential privacy. {WEAKER_THAN_LDP}"
+        f"each number of threads of linear algebra. The time limit of a design is {errors.SEARCHING:.0%} of the "
+        f"seconds in which a gap was to be reached (below), and else {Sizes.error_limit:g} s; proof and bound take "
+        "additional time. Value and bound are those of the first process. The bound without a design holds for every "
+        "set that contains the prior. The estimate is the maximum likelihood with standard errors and intervals from "
+        "the counts of 100,000 reports. Subset selection (with the best size of its sets) and randomized response keep "
+        f"local differential privacy. {WEAKER_THAN_LDP}"
     )
     return paragraph(text) + table(header, lines) + _errors_reached(rows)
 

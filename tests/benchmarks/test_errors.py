@@ -1,5 +1,6 @@
 """What is measured of least estimation errors is measured right: processes have their threads, and guards bite."""
 
+import doctest
 import json
 import subprocess
 import sys
@@ -21,9 +22,21 @@ def test_counts_are_those_of_adult_and_of_the_formula():
     assert sum(errors.counts_of("native-country")) > 30_000
 
 
+def test_examples():
+    found = doctest.testmod(errors)
+    assert found.attempted
+    assert not found.failed
+
+
 def test_every_reach_is_about_something_that_is_measured():
     assert {name for name, _ in errors.REACHES} <= set(measure.Sizes().errors)
     assert {known for _, known in errors.REACHES} == set(measure.KNOWN)
+
+
+def test_designs_end_in_time_for_what_was_set_out():
+    assert errors.time_limits("zipf-7", 10.0) == dict.fromkeys(measure.KNOWN, 10.0)
+    assert errors.time_limits("hours-per-week", 120.0)["1e-9"] == 45.0
+    assert errors.time_limits("workclass", 120.0) == {"known": 120.0, "1e-9": 0.75, "LDP": 120.0}
 
 
 def test_a_job_designs_and_estimates():
@@ -44,13 +57,13 @@ def test_a_process_has_the_threads_that_it_is_given(monkeypatch, threads):
         return plain([sys.executable, "-c", "import json; print(json.dumps({'known': 'LDP'}))"], **options)
 
     monkeypatch.setattr(subprocess, "run", kept)
-    assert errors.in_own_process([2, 1], threads, 1.0) == [{"known": "LDP"}]
+    assert errors.in_own_process([2, 1], threads, {"LDP": 1.0}) == [{"known": "LDP"}]
     assert {environments[0][name] for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")} == {str(threads)}
 
 
 def test_a_job_prints_a_row_for_each_set(monkeypatch, capsys, tmp_path):
     given = tmp_path / "given.json"
-    given.write_text(json.dumps({"counts": [4, 2, 1], "sets": ["known", "LDP"], "time_limit": 5.0}))
+    given.write_text(json.dumps({"counts": [4, 2, 1], "time_limits": {"known": 5.0, "LDP": 5.0}}))
     with given.open() as file:
         monkeypatch.setattr(sys, "stdin", file)
         error_job.main()

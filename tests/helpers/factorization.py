@@ -19,10 +19,15 @@ def average_variance(strategy, workload):
     return (np.trace(workload @ np.linalg.solve(information, workload.T)) - (workload**2).sum()) / N
 
 
+def best_decoding(strategy, workload):
+    """The matrix that takes shares of reports to unbiased answers with the least of these variances."""
+    D = strategy.sum(axis=1, keepdims=True)
+    return workload @ np.linalg.solve((strategy / D).T @ strategy, (strategy / D).T)
+
+
 def variance_of_decoding(strategy, workload):
     """The same from its definition: decode, and add up the variances of all answers over every record."""
-    D = strategy.sum(axis=1, keepdims=True)
-    decoding = workload @ np.linalg.solve((strategy / D).T @ strategy, (strategy / D).T)
+    decoding = best_decoding(strategy, workload)
     np.testing.assert_allclose(decoding @ strategy, workload, atol=1e-7 * np.abs(decoding).max())
     return ((decoding**2 @ strategy) - (decoding @ strategy) ** 2).sum() / strategy.shape[1]
 
@@ -38,15 +43,16 @@ def hierarchical(N, e, branching=2):
     return np.vstack(parts) / len(parts)
 
 
-def descended(workload, e, rng, steps=400):
+def descended(workload, e, rng, halvings=range(12, 15), steps=400):
     """Descend their objective from a random strategy of 4 N outputs, by projected gradients in Q and its least entries.
 
-    Their Algorithms 1 and 2: steps of one length, halved every 50 steps; of several lengths the best is kept.
+    Their Algorithms 1 and 2: steps of one length, halved every 50 steps; of several lengths, 2^-k for the numbers k
+    given, the best is kept. More symbols and sums of them need shorter steps.
     """
     N = workload.shape[1]
     least = np.full(4 * N, (1 + 1 / e) / (8 * N))
     start = _projected(rng.random((4 * N, N)), least, e)
-    found = [_descended(start, least, workload, e, step, steps) for step in 0.5 ** np.arange(12, 15)]
+    found = [_descended(start, least, workload, e, step, steps) for step in 0.5 ** np.array(halvings)]
     return min(found, key=lambda strategy: average_variance(strategy, workload))
 
 

@@ -94,3 +94,41 @@ def test_no_strategy_is_below_the_bound(N, name, sampling):
     assert found.value <= min(errors.values()) * (1 + found.tol)
     # Their descent is not stuck at a poor one: it leaves a sixth of the error at most, as their own program does.
     assert errors["descent"] < 7 / 6 * found.value
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "halvings"), [("prefix", (16, 17)), ("frequencies", (13, 14))])
+def test_many_symbols_are_estimated_better_than_by_descent(name, halvings):
+    N = 32
+    ball = md.L1Ball.from_counts([1] * N, radius=2)
+    found = md.design(md.DesignProblem(ball, 1, md.EstimationError(name)), time_limit=60)
+    W = prefix(N) if name == "prefix" else np.eye(N)
+    sampling = (W**2).sum() / N - ((W @ np.full(N, 1 / N)) ** 2).sum()
+    Q = factorization.descended(W, np.e, np.random.default_rng(0), halvings)
+    descent = factorization.average_variance(Q, W) + sampling
+    assert found.lower_bound <= found.value < descent < 1.25 * found.value
+    if name == "frequencies":
+        e = found.problem.epsilon.exp_down
+        closed = float(min(least_error_of_sets(N, e, k) for k in range(1, N)))
+        assert found.lower_bound <= closed <= found.value * (1 + 1e-9)
+        assert found.value <= 1.001 * closed
+
+
+# The authors' README, for 128 symbols and epsilon = 1: the greatest variance over all symbols that a record may be, of
+# their optimized strategy from a random start (github.com/ryan112358/workload-factorization-mechanism).
+PUBLISHED = 1910.8675697859098
+
+
+@pytest.mark.slow
+def test_what_they_published_for_128_symbols_is_above_the_bound_and_above_our_design():
+    N = 128
+    ball = md.L1Ball.from_counts([1] * N, radius=2)
+    found = md.design(md.DesignProblem(ball, 1, md.EstimationError("prefix")), time_limit=60)
+    W, matrix = prefix(N), found.mechanism.matrix
+    sampling = (W**2).sum() / N - ((W @ np.full(N, 1 / N)) ** 2).sum()
+    decoding = factorization.best_decoding(matrix.T, W)
+    of_symbols = (decoding**2 @ matrix.T - (decoding @ matrix.T) ** 2).sum(axis=0)
+    assert of_symbols.mean() + sampling == pytest.approx(found.value, rel=1e-9)
+    # An average is never above a maximum.
+    assert found.lower_bound - sampling <= PUBLISHED
+    assert of_symbols.max() < 0.9 * PUBLISHED
