@@ -102,7 +102,7 @@ def _row(
 def draw(table: list[Row]) -> Any:
     """Return a matplotlib figure: a row of two panels for each column."""
     columns = list(dict.fromkeys(row["column"] for row in table))
-    figure, axes = empty(9.6, 3.9 * len(columns) + 0.9, len(columns), 2, squeeze=False)
+    figure, axes = empty(8.6, 3.5 * len(columns) + 1.0, len(columns), 2, squeeze=False)
     for (left, right), column in zip(axes, columns, strict=True):
         rows = [row for row in table if row["column"] == column and row["error"] is not None]
         _against_epsilon(left, rows, len(adult_counts(column)))
