@@ -23,6 +23,7 @@ from mechdesign.numerics.arrays import Floats, real_array
 from mechdesign.numerics.epsilon import Epsilon
 from mechdesign.numerics.exact import float_up
 from mechdesign.numerics.quadratic_form import QuadraticForm
+from mechdesign.numerics.threads import one_thread
 from mechdesign.optimize.estimation.box import greatest_entries, price_in_box
 from mechdesign.optimize.estimation.certificate import lower_bound, root_trace_alike, root_trace_down, total_up
 from mechdesign.uncertainty import UncertaintySet
@@ -36,6 +37,7 @@ MOST_SYMBOLS_IN_FORMS = 1_500
 """The most symbols whose quadratic form is decomposed, which takes about N^3 operations several times."""
 
 
+@one_thread()
 def estimation_bound(
     prior: UncertaintySet | Mapping[object, object] | Sequence[object],
     epsilon: object,

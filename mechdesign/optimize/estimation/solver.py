@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from mechdesign.errors import InputError, LimitError
 from mechdesign.numerics.arrays import Floats, frozen, real_array
 from mechdesign.numerics.quadratic_form import QuadraticForm
+from mechdesign.numerics.threads import one_thread
 from mechdesign.optimize.effective_epsilon import MOST_IN_PROGRAMS, effective_exp_epsilon
 from mechdesign.optimize.estimation.box import greatest_entries, price_in_box
 from mechdesign.optimize.estimation.certificate import (
@@ -83,6 +84,7 @@ def form_pricing(problem: DesignProblem, exp_epsilon: float | None = None) -> Li
     return SeparablePricing(ball, e)
 
 
+@one_thread()
 def solve_error(
     problem: DesignProblem,
     tol: float,
@@ -166,6 +168,7 @@ def _limited(
     return replace(solution, matrix=matrix, unrestricted=error)
 
 
+@one_thread()
 def certify_error(
     problem: DesignProblem, form: QuadraticForm, multipliers: ArrayLike, pricing: FormPricing | None = None
 ) -> ErrorCertificate:
