@@ -13,6 +13,7 @@ from mechdesign.errors import SolverError
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.bounds import as_bound
 from mechdesign.numerics.quadratic_form import QuadraticForm
+from mechdesign.optimize.estimation.caps import best_caps, bound_of_caps, multipliers_of_caps
 from mechdesign.optimize.estimation.certificate import lower_bound, root_trace_down, total_up
 from mechdesign.optimize.estimation.interior_point import full_weights, solve
 from mechdesign.optimize.master import Master
@@ -154,6 +155,10 @@ def solve_listed(
             stopped = "stalled"
             break
         held = np.hstack([held[:, point.weights > dropped], price.best])
+    if stopped:
+        d = best_caps(prior, limits, workload)
+        if bound_of_caps(d, prior, limits, workload) > bound:
+            best = (QuadraticForm(d), multipliers_of_caps(d, limits))
     used = point.weights > _DROPPED * 1e-3
     # Other weights, not other rows: rows divided by their sums would put columns outside the cone.
     whole = held[:, used] * full_weights(held[:, used], point.weights[used])

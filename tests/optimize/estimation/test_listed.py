@@ -222,3 +222,12 @@ def test_laws(counts, epsilon, order):
     matrix, P = at[0.1].mechanism.matrix, at[0.1].problem.uncertainty.prior
     merged = np.column_stack([matrix[:, :2].sum(axis=1), matrix[:, 2:]])
     assert md.EstimationError().value(merged, P) >= at[0.1].value * (1 - 1e-9)
+
+
+def test_a_design_that_is_stopped_proves_no_less_than_the_bound_without_a_design():
+    ball = md.L1Ball.from_counts(counts("occupation"), delta=1e-9)
+    found = error_design(ball, 1, time_limit=0)
+    assert not found.certified
+    assert found.stopped == "time limit"
+    assert found.lower_bound >= md.estimation_bound(ball, 1) * (1 - 1e-9)
+    assert md.verify(found.mechanism).certificate.lower_bound >= found.lower_bound
