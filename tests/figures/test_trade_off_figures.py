@@ -90,13 +90,13 @@ def test_axes_are_logarithmic_and_vacuous_parts_are_not_drawn():
 
 
 def test_the_plot_of_a_plan_has_the_same_curves():
-    found = plan(20, samples=1_000, epsilon="log(5)", delta="1e-5")
+    found = plan(20, samples=1_000, epsilon="log(5)", delta="1e-5", bound=bound)
     drawn = trade_off(found)
     (failure,) = [curve for curve in drawn.failure if curve.label == "n = 1,000"]
-    again = failure_curve("log(5)", 1_000, 20, failure.x)
+    again = failure_curve("log(5)", 1_000, 20, failure.x, bound)
     np.testing.assert_allclose(failure.y, again.y, rtol=1e-9)
     (leakage,) = [curve for curve in drawn.leakage if curve.level == found.epsilon]
-    again = leakage_curve("log(5)", "1e-5", [round(x) for x in leakage.x], 20)
+    again = leakage_curve("log(5)", "1e-5", [round(x) for x in leakage.x], 20, bound)
     np.testing.assert_allclose(leakage.y, again.y, rtol=1e-9)
 
 
