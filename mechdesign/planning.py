@@ -72,9 +72,7 @@ def _half_radius(delta: Fraction, samples: int, categories: int, bound: Bound) -
     return arb_of(clopper_pearson_radius_exact(samples, categories, delta) / 2)
 
 
-def delta_min(
-    epsilon: object, guaranteed: object, samples: int, categories: int, *, bound: object = None
-) -> float:
+def delta_min(epsilon: object, guaranteed: object, samples: int, categories: int, *, bound: object = None) -> float:
     """Return the probability with which the leakage may exceed epsilon', rounded up (ED Corollary 3).
 
     With ``t = exp(-epsilon) - exp(-epsilon')`` it is ``(2^N - 2) max over k > n t of P[Bin(n, k/n - t) >= k]``, and
@@ -119,9 +117,7 @@ def delta_min(
         return probability_above(log_failure(n, N, lower(radius) / 2))
 
 
-def guaranteed_epsilon(
-    epsilon: object, delta: object, samples: int, categories: int, *, bound: object = None
-) -> float:
+def guaranteed_epsilon(epsilon: object, delta: object, samples: int, categories: int, *, bound: object = None) -> float:
     """Return epsilon', which the leakage exceeds with probability at most delta, rounded up (ED eq. 38).
 
     Infinite where the bound is vacuous: where ``beta exp(epsilon) >= 2``.
@@ -158,9 +154,7 @@ def guaranteed_epsilon(
         return printed_above(upper(-left.log())) if left > 0 else math.inf
 
 
-def samples_for(
-    epsilon: object, guaranteed: object, delta: object, categories: int, *, bound: object = None
-) -> int:
+def samples_for(epsilon: object, guaranteed: object, delta: object, categories: int, *, bound: object = None) -> int:
     """Return the least number of samples with which epsilon at the estimate guarantees epsilon' (ED Corollary 3).
 
     By the bound of Clopper and Pearson, one sample less is not enough.
@@ -202,9 +196,7 @@ def samples_for(
         return clopper_pearson_samples(N, probability, lower(radius) / 2)
 
 
-def design_epsilon(
-    guaranteed: object, delta: object, samples: int, categories: int, *, bound: object = None
-) -> float:
+def design_epsilon(guaranteed: object, delta: object, samples: int, categories: int, *, bound: object = None) -> float:
     """Return the largest epsilon to design for at the estimate that guarantees epsilon', rounded down (ED eq. 38).
 
     ``epsilon = -log(exp(-epsilon') + beta/2)``.

@@ -80,9 +80,7 @@ def _leakage(plan: Plan, delta: float) -> tuple[Curve, ...]:
     return tuple(leakage_curve(level, delta, sizes, plan.categories, plan.bound) for level in levels)
 
 
-def failure_curve(
-    epsilon: object, samples: int, categories: int, guaranteed: Sequence[float], bound: Bound
-) -> Curve:
+def failure_curve(epsilon: object, samples: int, categories: int, guaranteed: Sequence[float], bound: Bound) -> Curve:
     """Return delta against epsilon' for a number of samples (ED eq. 39, Figure 3a)."""
     deltas = [delta_min(epsilon, x, samples, categories, bound=bound) for x in guaranteed]
     return Curve(f"n = {samples:,}", list(guaranteed), deltas)

@@ -32,7 +32,7 @@ AWKWARD = Optimality(MutualInformation(), 0.1 + 0.2, 1.7976931348623157e308, (5e
 
 
 def mechanism(uncertainty=None, epsilon="1.5", optimality=AWKWARD, title="", outputs=(), bits=3):
-    ball = L1Ball.from_counts(COUNTS, delta="0.01") if uncertainty is None else uncertainty
+    ball = L1Ball.from_counts(COUNTS, delta="0.01", bound="weissman") if uncertainty is None else uncertainty
     origin = Provenance("0.1.0", "by hand", title)
     promise = Guarantee(Epsilon.of(epsilon), ball)
     return Mechanism(NUMERATORS << (bits - 3), bits, promise, outputs, optimality, origin)
@@ -164,7 +164,8 @@ def test_the_json_is_laid_out_as_documented(path):
     assert table["outputs"] == ["y1", "y2", "y3"]
     assert table["guarantee"]["epsilon"] == "1.5"
     assert table["guarantee"]["delta"] == 0.01
-    assert Fraction(table["guarantee"]["radius"]) == L1Ball.from_counts(COUNTS, delta="0.01").radius
+    assert table["guarantee"]["bound"] == "weissman"
+    assert Fraction(table["guarantee"]["radius"]) == L1Ball.from_counts(COUNTS, delta="0.01", bound="weissman").radius
     assert set(table["optimality"]) >= {"value", "upper_bound", "lambda", "utility"}
     assert table["provenance"] == {"version": "0.1.0", "method": "by hand", "problem": "a title"}
     assert b"\n  [5, 2, 1],\n" in path.read_bytes()  # one row a line
@@ -302,7 +303,10 @@ def in_optimality(edit):
         (rename_key("schema", "schema_name"), ["schema"]),
         (in_optimality(rename_key("lambda", "multipliers")), ["lambda"]),
         (set_key("comment", "hello"), ["'comment' is unknown", "accepted: bits, guarantee, inputs"]),
-        (set_key("guarantee", "comment", "hello"), ["'guarantee.comment' is unknown", "accepted: center, counts"]),
+        (
+            set_key("guarantee", "comment", "hello"),
+            ["'guarantee.comment' is unknown", "accepted: bound, center, counts"],
+        ),
         (set_key("optimality", "comment", "hello"), ["'optimality.comment' is unknown", "lambda"]),
         (set_key("provenance", "comment", "hello"), ["'provenance.comment' is unknown"]),
         (drop_key("inputs"), ["'inputs' is missing"]),
