@@ -28,8 +28,12 @@ _TRIES = 8  # so many steps along lines, then one bisection
 
 
 def least_excess(samples: int) -> Fraction:
-    """Return a t from which on one maximum of F is proved to be the only one: at least 2/n."""
-    return max(Fraction(2, samples), Fraction(1, 16 * math.isqrt(samples)))
+    """Return a t from which on F is evaluated near its maximum only.
+
+    From 2/n on it is proved that F rises, then falls. Near ``1 / (4 sqrt(n))``, which is more, the continued fraction
+    begins to need many terms.
+    """
+    return Fraction(2, samples) if samples <= FEW_SAMPLES else Fraction(1, 4 * math.isqrt(samples))
 
 
 def bits_for(samples: int) -> int:
@@ -61,17 +65,16 @@ def _inverse_sum(samples: int, k: int, odds: Any) -> Any:
 
 
 def _from_term(samples: int, k: int, odds: Any, last: int) -> Any:
-    """Return U_0 from the ball [1 - A_(last + 1), 1], which contains U_last."""
-    U = arb(1)
+    """Return U_0 from the interval [1 - A_(last + 1), 1], which contains U_last; each step swaps the ends."""
+    low = high = arb(1)
     if last < samples - k:
-        a = (samples - k - last) * (k + last) * odds / ((k + 2 * last) * (k + 2 * last + 1))
-        U = (1 - a).union(arb(1))
+        low = 1 - (samples - k - last) * (k + last) * odds / ((k + 2 * last) * (k + 2 * last + 1))
     for m in range(last, 0, -1):
         middle = k + 2 * m - 1
-        b = m * (samples + m) * odds / (middle * (middle + 1))
         a = (samples - k - m + 1) * (k + m - 1) * odds / ((middle - 1) * middle)
-        U = 1 - a / (1 + b / U)
-    return U
+        b = m * (samples + m) * odds / (middle * (middle + 1))
+        low, high = 1 - a / (1 + b / high), 1 - a / (1 + b / low)
+    return low.union(high)
 
 
 def log_worst_tail(samples: int, excess: Fraction) -> Any | None:

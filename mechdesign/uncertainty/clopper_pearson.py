@@ -39,9 +39,9 @@ def clopper_pearson_radius_exact(samples: int, categories: int, delta: object) -
     """Return the radius of the l1 ball that holds the true distribution with probability 1 - delta, rounded up.
 
     It is the least multiple of 1e-15 with ``(2^N - 2) max_k P[Bin(n, k/n - t) >= k] <= delta`` for t = radius/2, which
-    is proved in ball arithmetic. It is never larger than `weissman_radius_exact`. Only where t would be below 2/n or
-    ``1 / (16 sqrt(n))``, which takes more than 256 samples, two categories and a delta above 0.7, is it a little
-    larger than the least.
+    is proved in ball arithmetic. It is never larger than `weissman_radius_exact`. Only where t would be below
+    ``1 / (4 floor(sqrt(n)))`` for more than 256 samples, which takes two categories and a delta above 0.6, it is that
+    instead.
 
     Parameters
     ----------

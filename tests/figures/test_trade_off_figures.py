@@ -38,8 +38,8 @@ def test_delta_falls_with_the_guarantee_and_with_samples():
 
 
 def test_below_174_samples_every_guarantee_is_vacuous():
-    assert delta_min("log(5)", 700, 173, 20) == 1
-    assert delta_min("log(5)", 700, 174, 20) < 1
+    assert delta_min("log(5)", 700, 173, 20, bound="weissman") == 1
+    assert delta_min("log(5)", 700, 174, 20, bound="weissman") < 1
 
 
 def test_figure_3b_is_equation_38_where_that_is_finite():
@@ -69,7 +69,7 @@ def test_the_leakage_falls_to_epsilon_with_samples():
 def test_the_two_figures_solve_the_same_equation():
     for row in figure_3b.compute(quick=True):
         if row["guaranteed_epsilon"] < 20:
-            found = delta_min(row["epsilon"], row["guaranteed_epsilon"], row["samples"], 20)
+            found = delta_min(row["epsilon"], row["guaranteed_epsilon"], row["samples"], 20, bound="weissman")
             assert found == pytest.approx(1e-5, rel=1e-6)
 
 

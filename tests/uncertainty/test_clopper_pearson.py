@@ -83,7 +83,7 @@ def test_the_worst_tail_is_the_greatest_of_all(samples, excess):
 
 
 @pytest.mark.parametrize("samples", [257, 700, 2_000])
-@pytest.mark.parametrize("excess", ["0.01", "0.05", "0.2", "0.7"])
+@pytest.mark.parametrize("excess", ["0.02", "0.05", "0.2", "0.7"])
 def test_the_worst_tail_of_many_samples_is_the_greatest_of_all(samples, excess):
     t = Fraction(excess)
     with ctx.workprec(bits_for(samples)):
@@ -102,7 +102,7 @@ def test_no_place_is_claimed_where_none_is_proved():
     with ctx.workprec(bits_for(samples)):
         assert log_worst_tail(samples, least_excess(samples) - STEP) is None
         assert log_worst_tail(samples, least_excess(samples)) is not None
-    assert clopper_pearson_radius_exact(samples, 2, "0.999") == 2 * least_excess(samples) == Fraction(2, 1600)
+    assert clopper_pearson_radius_exact(samples, 2, "0.999") == 2 * least_excess(samples) == Fraction(2, 400)
 
 
 # Radii
@@ -180,11 +180,10 @@ def test_it_falls_with_samples(categories, delta):
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("samples", [1, 2, 257, 10**6, 10**9, 10**15])
 @pytest.mark.parametrize("categories", [2, 100, 10**4, 10**15])
-@pytest.mark.parametrize("delta", ["1e-300", "0.3"])
+@pytest.mark.parametrize("delta", ["1e-300", "0.3", "0.999999"])
 def test_extreme_arguments(samples, categories, delta):
-    if not (samples == 10**15 and delta == "0.3" and categories == 2):  # a minute of terms near the mean
-        radius = clopper_pearson_radius_exact(samples, categories, delta)
-        assert 0 < radius <= weissman_radius_exact(samples, categories, delta)
+    radius = clopper_pearson_radius_exact(samples, categories, delta)
+    assert 0 < radius <= weissman_radius_exact(samples, categories, delta)
     assert clopper_pearson_radius_exact(samples, categories, 0) == 2
 
 
