@@ -146,6 +146,16 @@ def test_fewer_samples_behind_delta_give_a_larger_radius(command):
     assert command("verify", "m.json")[0] == 0
 
 
+def test_the_bound_of_the_paper_makes_a_larger_ball(command):
+    _, plain, _ = command("design", "--counts", "counts.csv", *OPTIONS, "--json", "-o", "m.json")
+    _, out, _ = command("design", "--counts", "counts.csv", *OPTIONS, "--bound", "weissman", "--json", "-o", "w.json")
+    _, named, _ = command("design", "--counts", "counts.csv", *OPTIONS, "--bound", "clopper-pearson", "--json")
+    assert json.loads(plain)["radius"] == json.loads(named)["radius"] < json.loads(out)["radius"]
+    assert [command("verify", name)[0] for name in ("m.json", "w.json")] == [0, 0]
+    status, _, err = command("design", "--counts", "counts.csv", *OPTIONS, "--bound", "x")
+    assert (status, "the bound is 'x'; accepted: clopper-pearson, weissman" in err) == (2, True)
+
+
 def test_a_closed_form_is_shown_beside_the_design(command, here):
     (here / "even.csv").write_text("side,n\nheads,1\ntails,1\n", encoding="utf-8")
     _, out, _ = command("design", "--counts", "even.csv", "--epsilon", "log(3/2)", "--json")

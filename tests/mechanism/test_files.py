@@ -25,6 +25,8 @@ from mechdesign import (
     UncertaintySet,
 )
 from mechdesign.mechanism import Optimality, Provenance, files
+from mechdesign.uncertainty.clopper_pearson import clopper_pearson_radius_exact
+from mechdesign.uncertainty.concentration import weissman_radius_exact
 
 COUNTS = {"low": 50, "middle": 30, "high": 20}
 NUMERATORS = np.array([[5, 2, 1], [2, 5, 1], [2, 2, 4]])  # over 2^3; leaks at most log(4), for any prior
@@ -581,3 +583,57 @@ def test_an_archive_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch):
     assert (tmp_path / "m.npz").stat().st_size < 10**4
     with pytest.raises(InputError, match="unpacks to"):
         Mechanism.load(tmp_path / "m.npz")
+
+
+# The bound that made the radius
+
+
+def sharper_file(path, edit):
+    mechanism(L1Ball.from_counts(COUNTS, delta="0.01")).save(path)
+    table = json.loads(path.read_text(encoding="utf-8"))
+    edit(table["guarantee"])
+    path.write_text(json.dumps(table), encoding="utf-8")
+    return Mechanism.load(path)
+
+
+def test_a_file_names_the_sharper_bound_and_derives_it_again(path):
+    ball = sharper_file(path, lambda guarantee: None).guarantee.uncertainty
+    assert json.loads(path.read_text(encoding="utf-8"))["guarantee"]["bound"] == "clopper-pearson"
+    assert (ball.evidence.bound, ball.radius) == ("clopper-pearson", clopper_pearson_radius_exact(100, 3, "0.01"))
+
+
+def test_a_file_without_the_word_is_one_of_weissmans(edited):
+    ball = edited(lambda table: table["guarantee"].pop("bound")).guarantee.uncertainty
+    assert (ball.evidence.bound, ball.radius) == ("weissman", weissman_radius_exact(100, 3, "0.01"))
+
+
+@pytest.mark.parametrize(
+    ("edit", "part"),
+    [
+        (lambda guarantee: guarantee.pop("bound"), "needs with 100 samples over 3 symbols by the bound weissman"),
+        (lambda guarantee: guarantee.update(bound="weissman"), "by the bound weissman; the claimed delta is false"),
+        (
+            lambda guarantee: guarantee.update(radius=str(Fraction(guarantee["radius"]) - Fraction(1, 10**15))),
+            "by the bound clopper-pearson; the claimed delta is false",
+        ),
+    ],
+)
+def test_a_radius_below_that_of_its_bound_is_a_false_claim(path, edit, part):
+    with pytest.raises(GuaranteeError, match=part):
+        sharper_file(path, edit)
+
+
+@pytest.mark.parametrize(
+    ("edit", "part"),
+    [
+        (
+            lambda guarantee: guarantee.update(bound="hoeffding"),
+            "the bound is 'hoeffding'; accepted: clopper-pearson, w",
+        ),
+        (lambda guarantee: guarantee.update(bound=1), "guarantee.bound is 1"),
+        (lambda guarantee: (guarantee.pop("delta"), guarantee.pop("samples")), "is given without delta; remove it"),
+    ],
+)
+def test_a_bound_that_is_not_one_is_refused(path, edit, part):
+    with pytest.raises(InputError, match=part):
+        sharper_file(path, edit)
