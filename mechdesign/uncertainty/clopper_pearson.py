@@ -60,7 +60,7 @@ def clopper_pearson_radius_exact(samples: int, categories: int, delta: object) -
     Examples
     --------
     >>> clopper_pearson_radius_exact(48842, 16, "1e-9")
-    Fraction(214940475514, 6250000000000)
+    Fraction(34390475652847, 1000000000000000)
     """
     n, N, probability = checked_samples(samples), checked_categories(categories), checked_delta(delta)
     if probability == 0:

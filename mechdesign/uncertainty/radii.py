@@ -67,7 +67,7 @@ def radius_exact(samples: int, categories: int, delta: object, bound: object = N
     Examples
     --------
     >>> float(radius_exact(100, 2, "0.05")), float(radius_exact(100, 2, "0.05", "weissman"))
-    (0.205761608552173, 0.271620303148457)
+    (0.205761608552173, 0.271620303148124)
     """
     if checked_bound(bound) == WEISSMAN:
         return concentration.weissman_radius_exact(samples, categories, delta)
