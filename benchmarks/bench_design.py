@@ -43,7 +43,7 @@ def test_verification(benchmark, name):
 @pytest.mark.parametrize("size", [16, 100, 300])
 def test_exact_proof(benchmark, size):
     rng = np.random.default_rng(1)
-    ball = md.L1Ball.from_counts(rng.integers(10, 2_000, size).tolist(), delta="1e-9")
+    ball = md.L1Ball.from_counts(rng.integers(10, 2_000, size).tolist(), delta="1e-9", bound="weissman")
     matrix = rng.dirichlet(np.ones(size), size)
     mechanism = md.Mechanism.repaired(matrix, md.Guarantee(1, ball)).mechanism
     assert benchmark(md.mechanism.prove, mechanism.numerators, mechanism.bits, mechanism.guarantee).holds
@@ -52,7 +52,7 @@ def test_exact_proof(benchmark, size):
 @pytest.mark.parametrize("size", [20, 40, 60])
 def test_polyhedral_program(benchmark, size):
     counts = np.random.default_rng(2).integers(10, 2_000, size).tolist()
-    problem = md.DesignProblem(md.L1Ball.from_counts(counts, delta="1e-9"), 1, md.HammingAccuracy())
+    problem = md.DesignProblem(md.L1Ball.from_counts(counts, delta="1e-9", bound="weissman"), 1, md.HammingAccuracy())
     assert benchmark.pedantic(md.design, (problem,), rounds=3, warmup_rounds=1).certified
 
 

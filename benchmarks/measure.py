@@ -25,7 +25,11 @@ from mechdesign.optimize.pricing.by_counts import CountPricing
 
 PROBLEMS = Path(__file__).parent.parent / "problems"
 FAMILIES = {"Zipf": instances.zipf, "uniform": instances.uniform, "one dominant": instances.one_dominant}
-KNOWN: dict[str, dict[str, Any]] = {"known": {"radius": 0}, "1e-9": {"delta": "1e-9"}, "LDP": {"radius": 2}}
+KNOWN: dict[str, dict[str, Any]] = {
+    "known": {"radius": 0},
+    "1e-9": {"delta": "1e-9", "bound": "weissman"},
+    "LDP": {"radius": 2},
+}
 TOTAL = 50_000
 SAME = 1e-6  # greatest relative difference of two certified values of one problem
 TOL, COARSE = 1e-6, 1e-3
@@ -242,7 +246,7 @@ def linear_loss(sizes: Sizes) -> Iterator[Row]:
 def dense(size: int) -> md.Mechanism:
     """Return a mechanism of random rows without a zero, N = M."""
     rng = np.random.default_rng(1)
-    known = md.L1Ball.from_counts(rng.integers(10, 2_000, size).tolist(), delta="1e-9")
+    known = md.L1Ball.from_counts(rng.integers(10, 2_000, size).tolist(), delta="1e-9", bound="weissman")
     return md.Mechanism.repaired(rng.dirichlet(np.ones(size), size), md.Guarantee(1, known)).mechanism
 
 

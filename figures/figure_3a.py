@@ -30,7 +30,7 @@ def compute(quick: bool = False) -> list[Row]:  # noqa: FBT001, FBT002 - the int
     return [
         {"samples": samples, "guaranteed_epsilon": x, "delta": y}
         for samples in SAMPLES
-        for curve in [failure_curve(EPSILON, samples, CATEGORIES, grid.tolist())]
+        for curve in [failure_curve(EPSILON, samples, CATEGORIES, grid.tolist(), "weissman")]
         for x, y in zip(curve.x, curve.y, strict=True)
     ]
 

@@ -29,7 +29,7 @@ def compute(quick: bool = False) -> list[Row]:  # noqa: FBT001, FBT002 - the int
     return [
         {"epsilon": epsilon, "nats": curve.level, "samples": round(x), "guaranteed_epsilon": y}
         for epsilon in EPSILONS
-        for curve in [leakage_curve(epsilon, DELTA, sizes, CATEGORIES)]
+        for curve in [leakage_curve(epsilon, DELTA, sizes, CATEGORIES, "weissman")]
         for x, y in zip(curve.x, curve.y, strict=True)
     ]
 

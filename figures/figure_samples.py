@@ -44,7 +44,7 @@ def _column(column: str, samples: tuple[int, ...]) -> list[Row]:
         _row(column, KRR, everything, problem.utility.value(krr.matrix, known.prior)),
     ]
     for size in samples:
-        ball = md.L1Ball.from_counts(counts, delta=DELTA, samples=size)
+        ball = md.L1Ball.from_counts(counts, delta=DELTA, samples=size, bound="weissman")
         rows.append(_row(column, BALL, ball, md.design(md.DesignProblem(ball, EPSILON)), size))
     return rows
 

@@ -1,9 +1,13 @@
 """From the epsilon a mechanism is designed for at the estimate to what it guarantees at the true distribution.
 
 ED Section IV-D. A mechanism that is epsilon-PML for an estimate from n samples over N categories is epsilon'-PML for
-the true distribution with probability 1 - delta, where (eq. 38, with beta from eq. 37)
+the true distribution with probability 1 - delta, where (eq. 38)
 
-    exp(-epsilon') = exp(-epsilon) - beta/2,    beta = sqrt( (2/n) (log(2^N - 2) - log delta) ).
+    exp(-epsilon') = exp(-epsilon) - beta/2,
+
+and beta is an l1 radius that holds the true distribution with probability 1 - delta. The paper takes that of Weissman
+et al., ``beta = sqrt( (2/n) (log(2^N - 2) - log delta) )`` (eq. 37). That of Clopper and Pearson is never larger: it is
+the default here, and `bound="weissman"` is the paper's.
 
 So n, epsilon, epsilon' and delta determine each other; eq. (39) is the same relation, solved for delta. It rests on
 the bound ``h(v) >= <P, v> - (beta/2) max v``, which is that of ED Theorem 4 for k > 1. This one holds in every privacy
@@ -28,16 +32,21 @@ from typing import Any
 from mechdesign.data.checks import checked_categories, checked_delta, checked_samples
 from mechdesign.errors import InputError, shorten
 from mechdesign.numerics.epsilon import Epsilon
-from mechdesign.numerics.exact import arb_of, lower, upper, working_precision
+from mechdesign.numerics.exact import arb_of, float_up, lower, upper, working_precision
 from mechdesign.numerics.outward import printed_above
+from mechdesign.uncertainty.clopper_pearson import (
+    clopper_pearson_radius_exact,
+    clopper_pearson_samples,
+    log_failure,
+)
 from mechdesign.uncertainty.concentration import (
     least_whole,
     log_failure_ball,
     probability_above,
     radius_ball,
     samples_ball,
-    weissman_radius,
 )
+from mechdesign.uncertainty.radii import WEISSMAN, Bound, checked_bound, radius_exact
 
 __all__ = ["Plan", "delta_min", "design_epsilon", "guaranteed_epsilon", "plan", "samples_for"]
 
@@ -56,11 +65,19 @@ def _allowed_radius(epsilon: Epsilon, guaranteed: Epsilon) -> Any:
     return 2 * (_inverse_exp(epsilon) - _inverse_exp(guaranteed))
 
 
-def delta_min(epsilon: object, guaranteed: object, samples: int, categories: int) -> float:
-    """Return the probability with which the leakage may exceed epsilon', rounded up (ED Corollary 3, eq. 39).
+def _half_radius(delta: Fraction, samples: int, categories: int, bound: Bound) -> Any:
+    """Return half the radius of a positive delta, as a ball."""
+    if bound == WEISSMAN:
+        return radius_ball(samples, categories, delta, _PHI) / 2
+    return arb_of(clopper_pearson_radius_exact(samples, categories, delta) / 2)
 
-    ``(2^N - 2) exp(-2 n (exp(-epsilon) - exp(-epsilon'))^2)``, capped at 1. At 1 the bound is vacuous, as it is for
-    every epsilon' up to epsilon.
+
+def delta_min(epsilon: object, guaranteed: object, samples: int, categories: int, *, bound: object = None) -> float:
+    """Return the probability with which the leakage may exceed epsilon', rounded up (ED Corollary 3).
+
+    With ``t = exp(-epsilon) - exp(-epsilon')`` it is ``(2^N - 2) max over k > n t of P[Bin(n, k/n - t) >= k]``, and
+    with ``bound="weissman"`` ``(2^N - 2) exp(-2 n t^2)`` (eq. 39); capped at 1. At 1 the bound is vacuous, as it is
+    for every epsilon' up to epsilon.
 
     Parameters
     ----------
@@ -72,6 +89,8 @@ def delta_min(epsilon: object, guaranteed: object, samples: int, categories: int
         Number n of independent samples behind the estimate, 1 to 10^15.
     categories : int
         Number N of categories, at least 2.
+    bound : str, optional
+        ``"clopper-pearson"``, the default, or ``"weissman"``, which is the paper's.
 
     Raises
     ------
@@ -80,21 +99,25 @@ def delta_min(epsilon: object, guaranteed: object, samples: int, categories: int
 
     Examples
     --------
-    >>> delta = delta_min("log(5)", "log(8)", 5000, 20)
-    >>> f"{delta:.6e}"
-    '3.904222e-19'
+    >>> delta = delta_min("log(5)", "log(8)", 5000, 20, bound="weissman")
+    >>> f"{delta:.6e}", f"{delta_min('log(5)', 'log(8)', 5000, 20):.6e}"
+    ('3.904222e-19', '1.576737e-20')
     >>> delta_min(1, 1, 5000, 20)
     1.0
     """
     design, target = Epsilon.of(epsilon), Epsilon.of(guaranteed)
-    n, N = checked_samples(samples), checked_categories(categories)
+    n, N, chosen = checked_samples(samples), checked_categories(categories), checked_bound(bound)
     with working_precision():
         radius = _allowed_radius(design, target)
         # For epsilon' below epsilon the radius is negative; its square in eq. (39) would give a bound that is false.
-        return probability_above(log_failure_ball(n, N, radius, _PHI)) if radius > 0 else 1.0
+        if not radius > 0:
+            return 1.0
+        if chosen == WEISSMAN:
+            return probability_above(log_failure_ball(n, N, radius, _PHI))
+        return probability_above(log_failure(n, N, lower(radius) / 2))
 
 
-def guaranteed_epsilon(epsilon: object, delta: object, samples: int, categories: int) -> float:
+def guaranteed_epsilon(epsilon: object, delta: object, samples: int, categories: int, *, bound: object = None) -> float:
     """Return epsilon', which the leakage exceeds with probability at most delta, rounded up (ED eq. 38).
 
     Infinite where the bound is vacuous: where ``beta exp(epsilon) >= 2``.
@@ -105,7 +128,7 @@ def guaranteed_epsilon(epsilon: object, delta: object, samples: int, categories:
         What the mechanism is designed for at the estimate, in nats.
     delta : number or str
         Probability of failure in [0, 1); with 0 nothing is guaranteed.
-    samples, categories : int
+    samples, categories, bound
         As in `delta_min`.
 
     Raises
@@ -115,22 +138,26 @@ def guaranteed_epsilon(epsilon: object, delta: object, samples: int, categories:
 
     Examples
     --------
-    >>> round(guaranteed_epsilon("log(5)", 1e-5, 10000, 20), 6)
+    >>> round(guaranteed_epsilon("log(5)", 1e-5, 10000, 20, bound="weissman"), 6)
     1.805575
+    >>> round(guaranteed_epsilon("log(5)", 1e-5, 10000, 20), 6)
+    1.793423
     >>> guaranteed_epsilon("log(5)", 1e-5, 100, 20)
     inf
     """
     design, probability = Epsilon.of(epsilon), checked_delta(delta)
-    n, N = checked_samples(samples), checked_categories(categories)
+    n, N, chosen = checked_samples(samples), checked_categories(categories), checked_bound(bound)
     if probability == 0:
         return math.inf
     with working_precision():
-        left = _inverse_exp(design) - radius_ball(n, N, probability, _PHI) / 2
+        left = _inverse_exp(design) - _half_radius(probability, n, N, chosen)
         return printed_above(upper(-left.log())) if left > 0 else math.inf
 
 
-def samples_for(epsilon: object, guaranteed: object, delta: object, categories: int) -> int:
+def samples_for(epsilon: object, guaranteed: object, delta: object, categories: int, *, bound: object = None) -> int:
     """Return the least number of samples with which epsilon at the estimate guarantees epsilon' (ED Corollary 3).
+
+    By the bound of Clopper and Pearson, one sample less is not enough.
 
     Parameters
     ----------
@@ -140,6 +167,8 @@ def samples_for(epsilon: object, guaranteed: object, delta: object, categories: 
         Probability of failure in (0, 1).
     categories : int
         Number N of categories, at least 2.
+    bound : str, optional
+        As in `delta_min`.
 
     Raises
     ------
@@ -148,13 +177,11 @@ def samples_for(epsilon: object, guaranteed: object, delta: object, categories: 
 
     Examples
     --------
-    >>> samples_for("log(5)", "log(8)", 1e-5, 20)
-    2256
-    >>> delta_min("log(5)", "log(8)", 2256, 20) <= 1e-5 < delta_min("log(5)", "log(8)", 2255, 20)
-    True
+    >>> samples_for("log(5)", "log(8)", 1e-5, 20, bound="weissman"), samples_for("log(5)", "log(8)", 1e-5, 20)
+    (2256, 2014)
     """
     design, target = Epsilon.of(epsilon), Epsilon.of(guaranteed)
-    probability, N = checked_delta(delta), checked_categories(categories)
+    probability, N, chosen = checked_delta(delta), checked_categories(categories), checked_bound(bound)
     if probability == 0:
         raise InputError(f"delta is {shorten(delta)}: no number of samples is enough; give a delta above 0")
     with working_precision():
@@ -164,10 +191,12 @@ def samples_for(epsilon: object, guaranteed: object, delta: object, categories: 
                 f"the guaranteed epsilon is {target}, with {design} at the estimate: no number of samples is enough; "
                 "give a guaranteed epsilon above the one that is designed for"
             )
-        return least_whole(samples_ball(N, probability, radius, _PHI))
+        if chosen == WEISSMAN:
+            return least_whole(samples_ball(N, probability, radius, _PHI))
+        return clopper_pearson_samples(N, probability, lower(radius) / 2)
 
 
-def design_epsilon(guaranteed: object, delta: object, samples: int, categories: int) -> float:
+def design_epsilon(guaranteed: object, delta: object, samples: int, categories: int, *, bound: object = None) -> float:
     """Return the largest epsilon to design for at the estimate that guarantees epsilon', rounded down (ED eq. 38).
 
     ``epsilon = -log(exp(-epsilon') + beta/2)``.
@@ -178,7 +207,7 @@ def design_epsilon(guaranteed: object, delta: object, samples: int, categories: 
         epsilon', in nats.
     delta : number or str
         Probability of failure in (0, 1).
-    samples, categories : int
+    samples, categories, bound
         As in `delta_min`.
 
     Raises
@@ -188,18 +217,18 @@ def design_epsilon(guaranteed: object, delta: object, samples: int, categories: 
 
     Examples
     --------
-    >>> round(design_epsilon("log(8)", 1e-5, 10000, 20), 6)
+    >>> round(design_epsilon("log(8)", 1e-5, 10000, 20, bound="weissman"), 6)
     1.828713
     """
     target, probability = Epsilon.of(guaranteed), checked_delta(delta)
-    n, N = checked_samples(samples), checked_categories(categories)
+    n, N, chosen = checked_samples(samples), checked_categories(categories), checked_bound(bound)
     if probability > 0:
         with working_precision():
-            largest = lower(-(_inverse_exp(target) + radius_ball(n, N, probability, _PHI) / 2).log())
+            largest = lower(-(_inverse_exp(target) + _half_radius(probability, n, N, chosen)).log())
         if largest >= 0:
             return -printed_above(-largest)
     # The error names the samples that are enough, or the reason why no number of samples is.
-    least = samples_for(0, target, delta, N)
+    least = samples_for(0, target, delta, N, bound=chosen)
     raise InputError(
         f"the guaranteed epsilon is {target}, with delta {shorten(delta)} from {n} samples: not even epsilon = 0 at "
         f"the estimate is enough; give at least {least} samples, a larger delta, or a larger guaranteed epsilon"
@@ -228,7 +257,9 @@ class Plan:
     computed : str
         The name of the attribute that was computed from the other three.
     radius : float or None
-        The l1 radius that holds the true distribution with probability 1 - delta (eq. 37); None where delta is 1.
+        The l1 radius that holds the true distribution with probability 1 - delta; None where delta is 1.
+    bound : str
+        What the radius is derived by: ``"clopper-pearson"`` or ``"weissman"`` (eq. 37).
     """
 
     categories: int
@@ -238,6 +269,7 @@ class Plan:
     delta: float
     computed: str
     radius: float | None
+    bound: Bound
 
     @property
     def vacuous(self) -> bool:
@@ -252,6 +284,7 @@ def plan(
     epsilon: object = None,
     guaranteed: object = None,
     delta: object = None,
+    bound: object = None,
 ) -> Plan:
     """Return the plan that three of four numbers determine.
 
@@ -264,6 +297,8 @@ def plan(
     samples, epsilon, guaranteed, delta : optional
         Exactly three of them, as in `delta_min`, `guaranteed_epsilon`, `samples_for` and `design_epsilon`, which
         compute the fourth.
+    bound : str, optional
+        ``"clopper-pearson"``, the default, or ``"weissman"``, which is the paper's.
 
     Raises
     ------
@@ -274,18 +309,22 @@ def plan(
     --------
     >>> found = plan(20, epsilon="log(5)", guaranteed="log(8)", delta=1e-5)
     >>> found.computed, found.samples, found.vacuous
-    ('samples', 2256, False)
+    ('samples', 2014, False)
     """
     given = {"samples": samples, "epsilon": epsilon, "guaranteed_epsilon": guaranteed, "delta": delta}
     missing = [name for name, value in given.items() if value is None]
     if len(missing) != 1:
         raise InputError(f"{4 - len(missing)} of {', '.join(given)} are given; give exactly three of these four")
-    N = checked_categories(categories)
-    n = samples_for(epsilon, guaranteed, delta, N) if samples is None else checked_samples(samples)
+    N, chosen = checked_categories(categories), checked_bound(bound)
+    n = samples_for(epsilon, guaranteed, delta, N, bound=chosen) if samples is None else checked_samples(samples)
     if epsilon is None:
-        epsilon = design_epsilon(guaranteed, delta, n, N)
-    reached = guaranteed_epsilon(epsilon, delta, n, N) if guaranteed is None else float(Epsilon.of(guaranteed))
-    failure: float | Fraction = delta_min(epsilon, guaranteed, n, N) if delta is None else checked_delta(delta)
+        epsilon = design_epsilon(guaranteed, delta, n, N, bound=chosen)
+    if guaranteed is None:
+        reached = guaranteed_epsilon(epsilon, delta, n, N, bound=chosen)
+    else:
+        reached = float(Epsilon.of(guaranteed))
+    failure: float | Fraction
+    failure = delta_min(epsilon, guaranteed, n, N, bound=chosen) if delta is None else checked_delta(delta)
     return Plan(
         categories=N,
         samples=n,
@@ -293,7 +332,8 @@ def plan(
         guaranteed_epsilon=reached,
         delta=float(failure),
         computed=missing[0],
-        radius=weissman_radius(n, N, failure) if failure < 1 else None,
+        radius=float_up(radius_exact(n, N, failure, chosen)) if failure < 1 else None,
+        bound=chosen,
     )
 
 

@@ -1,22 +1,24 @@
 import math
 from fractions import Fraction
+from functools import partial
 
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import random_mechanism
 
 import mechdesign as md
-from mechdesign.planning import (
-    delta_min,
-    design_epsilon,
-    guaranteed_epsilon,
-    plan,
-    samples_for,
-)
+from mechdesign import planning
+from mechdesign.uncertainty.clopper_pearson import clopper_pearson_radius_exact
 from mechdesign.uncertainty.concentration import failure_probability
+
+# The equations of the paper are those of the bound of Weissman et al.; the sharper one has its own tests below.
+delta_min, design_epsilon, guaranteed_epsilon, plan, samples_for = (
+    partial(getattr(planning, name), bound="weissman")
+    for name in ("delta_min", "design_epsilon", "guaranteed_epsilon", "plan", "samples_for")
+)
 
 DIGITS = 80
 
@@ -262,3 +264,73 @@ def test_the_samples_that_a_refusal_names_are_the_least():
     assert design_epsilon("0.2", "1e-5", 387, 20) >= 0
     with pytest.raises(md.InputError, match="at least 387"):
         design_epsilon("0.2", "1e-5", 386, 20)
+
+
+# The bound of Clopper and Pearson
+
+few_categories = st.integers(2, 40) | st.just(5000)
+
+
+@given(epsilons, epsilons, st.integers(1, 10**9), few_categories)
+@settings(max_examples=60, deadline=None)
+def test_the_sharper_delta_is_never_above_equation_39(epsilon, guaranteed, samples, categories):
+    found = planning.delta_min(epsilon, guaranteed, samples, categories)
+    assert 0 < found <= delta_min(epsilon, guaranteed, samples, categories) <= 1
+
+
+def test_the_sharper_delta_is_the_sum_of_exact_tails():
+    samples, t = 40, Fraction(1, 2) - Fraction(1, 10)
+    tails = []
+    for k in range(math.floor(samples * t) + 1, samples + 1):
+        q = Fraction(k, samples) - t
+        tails.append(sum(math.comb(samples, j) * q**j * (1 - q) ** (samples - j) for j in range(k, samples + 1)))
+    exact = 14 * max(tails)
+    found = planning.delta_min("log(2)", "log(10)", samples, 4)
+    assert exact <= Fraction(found) <= exact * (1 + Fraction(1, 10**14))
+
+
+@given(epsilons, deltas.filter(lambda text: text != "0.9"), st.integers(1, 10**7), few_categories)
+@settings(max_examples=60, deadline=None)
+def test_the_sharper_epsilons_are_those_of_the_radius(epsilon, delta, samples, categories):
+    half = clopper_pearson_radius_exact(samples, categories, delta) / 2
+    reached = planning.guaranteed_epsilon(epsilon, delta, samples, categories)
+    assert reached <= guaranteed_epsilon(epsilon, delta, samples, categories)
+    with mpmath.workdps(DIGITS):
+        t = mpmath.mpf(half.numerator) / half.denominator
+        left = mpmath.exp(-number(epsilon)) - t
+        if left <= 0:
+            assert reached == math.inf
+            return
+        assert -mpmath.log(left) <= number(reached) <= -mpmath.log(left) * (1 + mpmath.mpf("1e-15"))
+    if reached < 700:
+        assert planning.delta_min(epsilon, reached, samples, categories) <= float(delta) * (1 + 1e-15)
+        designed = planning.design_epsilon(reached, delta, samples, categories)
+        assert designed == pytest.approx(float(md.Epsilon.of(epsilon)), rel=1e-9, abs=1e-9 * math.exp(reached))
+
+
+@pytest.mark.parametrize(("epsilon", "guaranteed"), [("log(5)", "log(8)"), (1, "1.1"), (0, "0.05"), ("0.5", 3)])
+@pytest.mark.parametrize("categories", [2, 20, 5000])
+@pytest.mark.parametrize("delta", ["1e-300", "1e-5", "0.3"])
+def test_one_sample_less_is_not_enough(epsilon, guaranteed, categories, delta):
+    least = planning.samples_for(epsilon, guaranteed, delta, categories)
+    assert least <= samples_for(epsilon, guaranteed, delta, categories)
+    assert planning.delta_min(epsilon, guaranteed, least, categories) <= float(delta) * (1 + 1e-15)
+    assert planning.delta_min(epsilon, guaranteed, least - 1, categories) > float(delta) * (1 - 1e-15)
+
+
+@pytest.mark.parametrize(("epsilon", "guaranteed"), [(0.1, 0.6), (0.1, 0.9), (0.4, 0.9), (0.4, 1.1)])
+def test_the_true_leakage_exceeds_epsilon_prime_no_more_often_than_the_sharper_delta(epsilon, guaranteed):
+    true, samples, failing = Fraction(7, 10), 30, Fraction(0)
+    for count in range(samples + 1):
+        estimate = [Fraction(count, samples), 1 - Fraction(count, samples)]
+        if md.epsilon_min(binary_mechanism(estimate, epsilon), [true, 1 - true]) > guaranteed:
+            failing += math.comb(samples, count) * true**count * (1 - true) ** (samples - count)
+    assert failing <= planning.delta_min(epsilon, guaranteed, samples, 2) < delta_min(epsilon, guaranteed, samples, 2)
+
+
+def test_a_plan_says_its_bound():
+    found = planning.plan(20, samples=10_000, epsilon="log(5)", delta="1e-5")
+    assert (found.bound, found.radius) == ("clopper-pearson", md.uncertainty.clopper_pearson_radius(10_000, 20, "1e-5"))
+    assert plan(20, samples=10_000, epsilon="log(5)", delta="1e-5").bound == "weissman"
+    with pytest.raises(md.InputError, match="the bound is 'x'; accepted: clopper-pearson, weissman"):
+        planning.plan(20, samples=10_000, epsilon="log(5)", delta="1e-5", bound="x")

@@ -25,6 +25,7 @@ from mechdesign import (
     read_problem,
     write_problem,
 )
+from mechdesign.uncertainty.concentration import weissman_radius_exact
 
 COUNTS = {"a": 5, "b": 3, "c": 2}
 KNOWN = L1Ball(["0.5", "0.3", "0.2"])
@@ -55,6 +56,7 @@ def read(tmp_path):
         L1Ball.from_counts(COUNTS, delta="1e-9"),
         L1Ball.from_counts(COUNTS, delta=0),
         L1Ball.from_counts(COUNTS, delta="1/3"),
+        L1Ball.from_counts(COUNTS, delta="1/3", bound="weissman"),
         L1Ball.from_counts(COUNTS, delta=0.01, samples=300),
         L1Ball.from_counts({"a": 5, "unseen": 0}, delta=0.01, within_simplex=False),
         L1Ball.from_samples(["b", "a", "b", "c"], delta=0.5),
@@ -160,7 +162,7 @@ def test_a_written_file_is_plain_toml(tmp_path):
         "title": "t",
         "epsilon": "log(9/8)",
         "utility": "hamming-accuracy",
-        "prior": {"delta": "1e-09", "samples": 300, "counts": COUNTS},
+        "prior": {"delta": "1e-09", "bound": "clopper-pearson", "samples": 300, "counts": COUNTS},
     }
 
 
@@ -223,6 +225,10 @@ def test_defaults(read):
             "probabilities = [0.5, 0.5]\ndelta = 0.1\nsamples = 50",
             L1Ball([0.5, 0.5], L1Ball.from_counts([25, 25], delta=0.1).radius),
         ),
+        (
+            "probabilities = [0.5, 0.5]\ndelta = 0.1\nsamples = 50\nbound = 'weissman'",
+            L1Ball([0.5, 0.5], weissman_radius_exact(50, 2, "0.1")),
+        ),
         ("probabilities = [0.5, 0.5]\nlabels = [1, 'b']", L1Ball([0.5, 0.5], labels=["1", "b"])),
         (
             "radius = 2\nwithin_simplex = false\ncounts = {a = 1, b = 0}",
@@ -255,7 +261,7 @@ FACTOR = "[[prior.factors]]\nprobabilities = [0.5, 0.5]\n"
     [
         (FACTOR, "prior.factors is .*; accepted: List should have at least 2 items"),
         (FACTOR * 3, "prior.factors is .*; accepted: List should have at most 2 items"),
-        (FACTOR + FACTOR + "size = 1\n", "the key 'prior.factors.1.size' is unknown; accepted: counts"),
+        (FACTOR + FACTOR + "size = 1\n", "the key 'prior.factors.1.size' is unknown; accepted: bound, counts"),
         (FACTOR + FACTOR + "radius = true\n", "prior.factors.1.radius is True"),
         (FACTOR + "[[prior.factors]]\n", r"\[prior.factors.1\] has no data; give one of counts, probabilities, priors"),
         (
@@ -283,7 +289,7 @@ DIGITS = "f" * 5_000  # more than int() takes as decimal text
     ("content", "parts"),
     [
         ("colour = 1\n" + HEAD + GOOD, ["'colour' is unknown", "accepted: citation, distortion, epsilon"]),
-        (HEAD + GOOD + "size = 1\n", ["'prior.size' is unknown", "accepted: counts, delta, labels"]),
+        (HEAD + GOOD + "size = 1\n", ["'prior.size' is unknown", "accepted: bound, counts, delta, labels"]),
         (HEAD + GOOD + "[gain]\nmatrix = []\nrows = 1\n", ["'gain.rows' is unknown", "accepted: matrix"]),
         (HEAD + GOOD + "[expected]\nvalues = 1\n", ["'expected.values' is unknown", "accepted: best_ldp"]),
         ("title = \n", ["not TOML", "line 1"]),
@@ -337,6 +343,13 @@ DIGITS = "f" * 5_000  # more than int() takes as decimal text
         (HEAD + GOOD + "delta = 0.1\nradius = 0.2\nsamples = 5\n", ["delta 0.1 and radius 0.2 are both given"]),
         (HEAD + "[prior]\nsamples = 300\n" + TABLE, ["samples 300 is given without delta"]),
         (HEAD + GOOD + "samples = 300\n", ["[prior] has samples"]),
+        (HEAD + GOOD + "bound = 'weissman'\n", ["[prior] has bound"]),
+        (HEAD + "[prior]\nbound = 'weissman'\n" + TABLE, ["weissman is given without delta"]),
+        (
+            HEAD + "[prior]\ndelta = 0.1\nbound = 'hoeffding'\n" + TABLE,
+            ["the bound is 'hoeffding'", "clopper-pearson, "],
+        ),
+        (HEAD + GOOD + "delta = 0\nbound = 'x'\n", ["the bound is 'x'"]),
         (HEAD + GOOD + "delta = 0.1\n", ["delta 0.1 is given for probabilities without samples"]),
         (HEAD + GOOD + "delta = 0.1\nsamples = 0\n", ["the number of samples is 0"]),
         (HEAD + GOOD + "delta = 0.1\nsamples = 1.5\n", ["prior.samples is Decimal('1.5')"]),

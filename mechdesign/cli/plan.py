@@ -12,7 +12,7 @@ import click
 from mechdesign.cli import places
 from mechdesign.cli.output import print_facts, print_json
 from mechdesign.cli.plan_reports import WANTED, ReportOptions, run_plan_reports
-from mechdesign.cli.source import Source, source_options, time_limit_option
+from mechdesign.cli.source import Source, bound_option, source_options, time_limit_option
 from mechdesign.data.files import accepted_ending, write_atomically
 from mechdesign.planning import Plan, plan
 from mechdesign.report.drawing import ENDINGS, picture
@@ -23,10 +23,14 @@ _BETTER = (
     "this is for a mechanism designed for the estimate alone (ED Corollary 3); `mechdesign design` with --epsilon set "
     "to the guaranteed epsilon, and --delta, gives the same guarantee and never less utility"
 )
+_BOUNDS = {
+    "clopper-pearson": "clopper-pearson: limits of Clopper and Pearson for every set of categories",
+    "weissman": "weissman (ED eq. 37); clopper-pearson never asks for more samples",
+}
 _MORE = "more --samples, a smaller --epsilon, or a larger"
 
 
-_OWN = ("epsilon", "samples", "delta")
+_OWN = ("epsilon", "samples", "delta", "bound")
 
 
 def _source(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -45,6 +49,7 @@ def _source(command: Callable[..., Any]) -> Callable[..., Any]:
     help="Epsilon guaranteed at the true distribution, the paper's epsilon': nats, or \"log(2)\".",
 )
 @click.option("--delta", metavar="D", help="Probability that the guarantee fails, in [0, 1).")
+@bound_option
 @click.option(
     "--plot", metavar="FILE", help="Also draw the trade-off: .png, .svg or .pdf; - is PNG on standard output."
 )
@@ -121,7 +126,7 @@ def plan_command(
     if plot is not None:
         accepted_ending(plot, ENDINGS)
     standard = places.check([plot], as_json=as_json)
-    found = plan(categories, samples=samples, epsilon=epsilon, guaranteed=guaranteed, delta=delta)
+    found = plan(categories, samples=samples, epsilon=epsilon, guaranteed=guaranteed, delta=delta, bound=source.bound)
     if plot is not None:
         write_atomically(plot, picture(draw(trade_off(found)), plot))
     if as_json:
@@ -155,6 +160,7 @@ def _record(found: Plan) -> dict[str, object]:
         "delta": found.delta,
         "computed": found.computed,
         "radius": found.radius,
+        "bound": found.bound,
         "vacuous": found.vacuous,
     }
 
@@ -184,7 +190,7 @@ def _facts(found: Plan, given: dict[str, str | None]) -> list[tuple[str, str]]:
     if found.radius is not None:
         radius = _rounded(found.radius, ROUND_CEILING)
         meaning = "l1 distance from the estimate to the true distribution, at most, except with probability delta"
-        facts.append(("radius", f"{radius}: {meaning}"))
+        facts += [("radius", f"{radius}: {meaning}"), ("bound", _BOUNDS[found.bound])]
     return [*facts, ("verdict", _verdict(found)), ("better", _BETTER)]
 
 

@@ -15,6 +15,7 @@ from mechdesign.data.inputs import readable
 from mechdesign.errors import InputError, printable
 from mechdesign.problem import DesignProblem
 from mechdesign.uncertainty import L1Ball
+from mechdesign.uncertainty.radii import BOUNDS, DEFAULT
 from mechdesign.utility import Objective, Workload, utility_by_name, utility_names
 
 _LONGEST_TITLE = 1_000
@@ -34,6 +35,7 @@ class Source:
     delta: str | None
     radius: str | None
     samples: int | None
+    bound: str | None
     utility: str | None
     workload: str | None
     show_values: bool
@@ -71,7 +73,9 @@ class Source:
                 counts = read_counts(place, header=not self.no_header, show_values=self.show_values)
                 title = str(place)
         try:
-            ball = L1Ball.from_counts(counts, delta=self.delta, radius=self.radius, samples=self.samples)
+            ball = L1Ball.from_counts(
+                counts, delta=self.delta, radius=self.radius, samples=self.samples, bound=self.bound
+            )
         except InputError as error:
             raise InputError(f"{title}: {error}") from None
         return DesignProblem(ball, self.epsilon, utility), _printable(title)
@@ -82,7 +86,7 @@ class Source:
         return utility_by_name(name, workload=None if self.workload is None else Workload.from_text(self.workload))
 
     def _from_problem_file(self, path: str) -> tuple[DesignProblem, str]:
-        others = ("column", "epsilon", "delta", "radius", "samples", "utility", "workload")
+        others = ("column", "epsilon", "delta", "radius", "samples", "bound", "utility", "workload")
         beside = [f"--{name}" for name in others if getattr(self, name) is not None]
         if self.no_header:
             beside.append("--no-header")
@@ -108,6 +112,13 @@ def _printable(title: str) -> str:
     shown = printable(title)
     return shown if len(shown) <= _LONGEST_TITLE else f"{shown[:_LONGEST_TITLE]}..."
 
+
+bound_option = click.option(
+    "--bound",
+    metavar="NAME",
+    help=f"What relates samples, radius and --delta: {' or '.join(BOUNDS)} (ED eq. 37), which is never sharper. "
+    f"[default: {DEFAULT}]",
+)
 
 _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.argument("problem_file", metavar="[PROBLEM.toml]", required=False),
@@ -139,6 +150,7 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         type=int,
         help="Number of samples behind the estimate, for --delta; the total of the counts by default.",
     ),
+    bound_option,
     show_values_option,
     click.option("--utility", metavar="NAME", help=_UTILITIES),
     click.option(

@@ -103,9 +103,9 @@ _ARB = threading.RLock()  # python-flint has one precision for the whole process
 
 
 @contextmanager
-def working_precision() -> Iterator[None]:
-    """Compute with 128 bits in Arb, one thread at a time."""
-    with _ARB, ctx.workprec(_BITS):
+def working_precision(bits: int = _BITS) -> Iterator[None]:
+    """Compute with 128 bits in Arb, or as many as are given, one thread at a time."""
+    with _ARB, ctx.workprec(bits):
         yield
 
 

@@ -13,8 +13,9 @@ from mechdesign.data.checks import MOST_SAMPLES
 from mechdesign.numerics.epsilon import Epsilon
 from mechdesign.planning import Plan, delta_min, guaranteed_epsilon
 from mechdesign.report.drawing import STYLES, Curve, draw_curve
+from mechdesign.uncertainty.radii import Bound
 
-_POINTS = 161
+_POINTS = 81
 _FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0)
 _LARGER = (1.0, 4.0, 16.0, 64.0, 256.0)  # where the plan is vacuous
 _SHARES = (0.25, 0.5, 1.0)
@@ -63,31 +64,31 @@ def _failure(plan: Plan, floor: float) -> tuple[Curve, ...]:
     factors = _LARGER if plan.vacuous else _FACTORS
     sizes = sorted({min(MOST_SAMPLES, max(1, round(plan.samples * factor))) for factor in factors})
     # The axis ends where the curve of the second smallest sample size reaches the floor; if it never does, at two nats.
-    reach = guaranteed_epsilon(plan.epsilon, floor, sizes[min(1, len(sizes) - 1)], plan.categories)
+    reach = guaranteed_epsilon(plan.epsilon, floor, sizes[min(1, len(sizes) - 1)], plan.categories, bound=plan.bound)
     here = plan.guaranteed_epsilon if not plan.vacuous else plan.epsilon
     widest = max(0.0, here - plan.epsilon) * 1.5
     width = max(widest, min(reach - plan.epsilon, max(2.0, widest)))
     start = min(plan.epsilon, _LARGEST_EPSILON - 1.0)
     grid = [float(x) for x in np.linspace(start, min(_LARGEST_EPSILON, start + width), _POINTS)]
-    return tuple(failure_curve(plan.epsilon, size, plan.categories, grid) for size in sizes)
+    return tuple(failure_curve(plan.epsilon, size, plan.categories, grid, plan.bound) for size in sizes)
 
 
 def _leakage(plan: Plan, delta: float) -> tuple[Curve, ...]:
     levels = sorted({share * plan.epsilon for share in _SHARES})
     middle = math.log10(plan.samples)
     sizes = sorted({min(MOST_SAMPLES, max(1, round(10**x))) for x in np.linspace(middle - 1.5, middle + 2, _POINTS)})
-    return tuple(leakage_curve(level, delta, sizes, plan.categories) for level in levels)
+    return tuple(leakage_curve(level, delta, sizes, plan.categories, plan.bound) for level in levels)
 
 
-def failure_curve(epsilon: object, samples: int, categories: int, guaranteed: Sequence[float]) -> Curve:
+def failure_curve(epsilon: object, samples: int, categories: int, guaranteed: Sequence[float], bound: Bound) -> Curve:
     """Return delta against epsilon' for a number of samples (ED eq. 39, Figure 3a)."""
-    deltas = [delta_min(epsilon, x, samples, categories) for x in guaranteed]
+    deltas = [delta_min(epsilon, x, samples, categories, bound=bound) for x in guaranteed]
     return Curve(f"n = {samples:,}", list(guaranteed), deltas)
 
 
-def leakage_curve(epsilon: object, delta: object, sizes: Iterable[int], categories: int) -> Curve:
+def leakage_curve(epsilon: object, delta: object, sizes: Iterable[int], categories: int, bound: Bound) -> Curve:
     """Return epsilon' against samples where it is finite, with epsilon as the level (ED eq. 38, Figure 3b)."""
-    points = [(float(size), guaranteed_epsilon(epsilon, delta, size, categories)) for size in sizes]
+    points = [(float(size), guaranteed_epsilon(epsilon, delta, size, categories, bound=bound)) for size in sizes]
     finite = [(size, value) for size, value in points if math.isfinite(value)]
     level = float(Epsilon.of(epsilon))
     return Curve(f"epsilon = {level:.4g}", [size for size, _ in finite], [value for _, value in finite], level)

@@ -2,10 +2,12 @@
 
 from mechdesign.uncertainty.balance import Kappa, kappa, phi
 from mechdesign.uncertainty.base import SupportRows, UncertaintySet
-from mechdesign.uncertainty.concentration import failure_probability, refined_radius, required_samples, weissman_radius
+from mechdesign.uncertainty.clopper_pearson import clopper_pearson_radius
+from mechdesign.uncertainty.concentration import refined_radius, weissman_radius
 from mechdesign.uncertainty.convex_hull import ConvexHull
 from mechdesign.uncertainty.l1_ball import Evidence, L1Ball
 from mechdesign.uncertainty.product_set import ProductSet
+from mechdesign.uncertainty.radii import failure_probability, required_samples
 from mechdesign.uncertainty.registry import register
 
 __all__ = [
@@ -16,6 +18,7 @@ __all__ = [
     "ProductSet",
     "SupportRows",
     "UncertaintySet",
+    "clopper_pearson_radius",
     "failure_probability",
     "kappa",
     "phi",

@@ -24,7 +24,8 @@ from mechdesign.numerics.exact import arb_of, float_up, rounded_text, upper, wor
 from mechdesign.numerics.outward import printed_above
 from mechdesign.uncertainty.balance import Kappa, kappa, phi_ball
 
-_DECIMALS = 15
+RADIUS_STEPS = 10**15
+"""Radii are multiples of 1/RADIUS_STEPS."""
 _LEAST_LOG = -750  # of a positive float
 
 
@@ -131,7 +132,7 @@ def _radius(samples: int, categories: int, delta: Fraction, mass: Fraction) -> F
         return Fraction(0)  # every sample is the only symbol of positive probability
     with working_precision():
         radius = upper(radius_ball(samples, categories, delta, phi_ball(mass)))
-    return min(Fraction(2), Fraction(math.ceil(radius * 10**_DECIMALS), 10**_DECIMALS))
+    return min(Fraction(2), Fraction(math.ceil(radius * RADIUS_STEPS), RADIUS_STEPS))
 
 
 def weissman_radius(

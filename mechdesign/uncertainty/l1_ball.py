@@ -19,8 +19,8 @@ from mechdesign.errors import InputError, shorten
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.exact import over_common_denominator, short_text
 from mechdesign.uncertainty.base import SupportRows, UncertaintySet, exact_prior, names_of_symbols
-from mechdesign.uncertainty.concentration import weissman_radius_exact
 from mechdesign.uncertainty.effort import Effort, effort_of
+from mechdesign.uncertainty.radii import DEFAULT, Bound, checked_bound, radius_exact
 
 
 @dataclass(frozen=True)
@@ -35,17 +35,22 @@ class Evidence:
         The sample size that the radius is derived from, normally the total of the counts.
     delta : Fraction or None
         The probability that the true prior lies outside; None where the radius was stated directly.
+    bound : str
+        What the radius is derived by: ``"clopper-pearson"`` or ``"weissman"`` (ED eq. 37).
     """
 
     counts: tuple[int, ...]
     samples: int
     delta: Fraction | None
+    bound: Bound = DEFAULT
 
     def radius(self) -> Fraction | None:
-        """Return the Weissman radius that the evidence supports, rounded up (ED eq. 37)."""
-        if self.delta is None:
-            return None
-        return weissman_radius_exact(self.samples, len(self.counts), self.delta)
+        """Return the radius that the evidence supports, rounded up."""
+        return self._derived
+
+    @cached_property
+    def _derived(self) -> Fraction | None:
+        return None if self.delta is None else radius_exact(self.samples, len(self.counts), self.delta, self.bound)
 
 
 @dataclass(frozen=True)
@@ -127,6 +132,8 @@ class L1Ball(UncertaintySet):
     def __repr__(self) -> str:
         delta = self.evidence.delta if self.evidence is not None else None
         told = "" if delta is None else f", delta={short_text(delta)}"
+        if self.evidence is not None and delta is not None and self.evidence.bound != DEFAULT:
+            told += f", bound={self.evidence.bound!r}"
         printed = "" if self.within_simplex else ", within_simplex=False"
         return f"L1Ball({self.size} symbols, radius={float(self.radius):.6g}{told}{printed})"
 
@@ -138,6 +145,7 @@ class L1Ball(UncertaintySet):
         delta: object = None,
         radius: object = None,
         samples: object = None,
+        bound: object = None,
         within_simplex: bool = True,
     ) -> L1Ball:
         """Return the ball around an empirical distribution.
@@ -147,19 +155,29 @@ class L1Ball(UncertaintySet):
         counts : mapping from label to count, or sequence of counts
             Whole numbers, kept in the order given.
         delta : number or str, optional
-            Probability in [0, 1) that the true prior lies outside; the radius is then ED eq. (37),
-            rounded up. 0 gives radius 2.
+            Probability in [0, 1) that the true prior lies outside; the radius is then derived from it, rounded up.
+            0 gives radius 2.
         radius : number or str, optional
             The radius itself. With neither, the prior is taken to be known (radius 0).
         samples : int, optional
             The sample size behind delta, where it is not the total of the counts.
+        bound : str, optional
+            What derives the radius from delta: ``"clopper-pearson"``, the default, or ``"weissman"`` (ED eq. 37),
+            which is never smaller.
         within_simplex : bool
             As for the class.
 
         Raises
         ------
         InputError
-            For counts that are not accepted, or both delta and radius.
+            For counts that are not accepted, or both delta and radius, or samples or a bound without delta.
+
+        Examples
+        --------
+        >>> L1Ball.from_counts([812, 150, 38], delta=1e-9)
+        L1Ball(3 symbols, radius=0.199444, delta=1e-09)
+        >>> L1Ball.from_counts([812, 150, 38], delta=1e-9, bound="weissman")
+        L1Ball(3 symbols, radius=0.212203, delta=1e-09, bound='weissman')
         """
         labels, checked = checked_counts(counts)
         if delta is not None and radius is not None:
@@ -168,8 +186,11 @@ class L1Ball(UncertaintySet):
             raise InputError(
                 f"samples {shorten(samples)} is given without delta, which it belongs to; give both or neither"
             )
+        chosen = checked_bound(bound)
+        if bound is not None and delta is None:
+            raise InputError(f"the bound {chosen} is given without delta, which it belongs to; give both or neither")
         size = sum(checked) if samples is None else checked_samples(samples)
-        evidence = Evidence(checked, size, None if delta is None else checked_delta(delta))
+        evidence = Evidence(checked, size, None if delta is None else checked_delta(delta), chosen)
         derived = evidence.radius()
         if derived is None:
             derived = checked_radius(0 if radius is None else radius)
@@ -185,6 +206,7 @@ class L1Ball(UncertaintySet):
         labels: Iterable[object] | None = None,
         delta: object = None,
         radius: object = None,
+        bound: object = None,
         within_simplex: bool = True,
     ) -> L1Ball:
         """Return the ball around the empirical distribution of raw records (ED eq. 13).
@@ -196,7 +218,7 @@ class L1Ball(UncertaintySet):
         labels : iterable, optional
             The whole alphabet. Without it the categories are those seen, ordered by decreasing count, then by label;
             note that delta does not cover an alphabet that is chosen after looking at the data.
-        delta, radius, within_simplex
+        delta, radius, bound, within_simplex
             As in `from_counts`.
 
         Examples
@@ -204,11 +226,12 @@ class L1Ball(UncertaintySet):
         >>> L1Ball.from_samples(["b", "a", "b"], delta=0.1, labels=["a", "b", "c"]).evidence.counts
         (1, 2, 0)
         """
-        return cls.from_counts(tally(records, labels), delta=delta, radius=radius, within_simplex=within_simplex)
+        counts = tally(records, labels)
+        return cls.from_counts(counts, delta=delta, radius=radius, bound=bound, within_simplex=within_simplex)
 
     def with_radius(self, radius: object) -> L1Ball:
         """Return the ball of another radius around the same estimate; a stated delta is dropped."""
-        evidence = self.evidence and replace(self.evidence, delta=None)
+        evidence = self.evidence and replace(self.evidence, delta=None, bound=DEFAULT)
         return L1Ball(self.center, radius, self.labels, evidence=evidence, within_simplex=self.within_simplex)
 
     def as_printed(self) -> L1Ball:

@@ -9,11 +9,11 @@ from pydantic import Field
 
 from mechdesign.data.checks import checked_delta, checked_radius, checked_samples
 from mechdesign.data.fields import MOST_SYMBOLS, ExactNumber, Record, Row, Text, checked_record
-from mechdesign.errors import GuaranteeError, InputError
+from mechdesign.errors import GuaranteeError, InputError, shorten
 from mechdesign.numerics.exact import short_text
-from mechdesign.uncertainty.concentration import weissman_radius_exact
 from mechdesign.uncertainty.format import Labels, SetFormat, keys_of
 from mechdesign.uncertainty.l1_ball import Evidence, L1Ball
+from mechdesign.uncertainty.radii import WEISSMAN, checked_bound, radius_exact
 
 
 class _Guarantee(Record):
@@ -22,6 +22,7 @@ class _Guarantee(Record):
     delta: ExactNumber | None = None
     radius: Text | None = None
     samples: int | None = None
+    bound: Text | None = None
     counts: Annotated[list[int], Field(max_length=MOST_SYMBOLS, fail_fast=True)] | None = None
     center: Row | None = None
 
@@ -32,6 +33,7 @@ class _Prior(Record):
     delta: ExactNumber | None = None
     radius: ExactNumber | None = None
     samples: int | None = None
+    bound: Text | None = None
     counts: Annotated[dict[str, int], Field(max_length=MOST_SYMBOLS)] | None = None
     labels: Labels | None = None
     probabilities: Row | None = None
@@ -55,6 +57,7 @@ class L1BallFormat(SetFormat):
             table["counts"] = list(known.evidence.counts)
             if known.evidence.delta is not None:
                 table |= {"samples": known.evidence.samples, "delta": short_text(known.evidence.delta)}
+                table["bound"] = known.evidence.bound
         checked_record(_Guarantee, table, "", within="guarantee")
         return table
 
@@ -73,6 +76,8 @@ class L1BallFormat(SetFormat):
             raise InputError(
                 f"{source}: delta, samples and counts belong together; give all three, or neither delta nor samples"
             )
+        if record.bound is not None and record.delta is None:
+            raise InputError(f"{source}: the bound {shorten(record.bound)} is given without delta; remove it")
         radius = checked_radius(record.radius)
         if record.counts is None:
             return L1Ball(record.center or (), radius, labels)
@@ -82,12 +87,15 @@ class L1BallFormat(SetFormat):
         if record.delta is None:
             return ball
         counts = tuple(record.counts)
-        evidence = Evidence(counts, checked_samples(record.samples), checked_delta(record.delta))
+        # Files from before there were two bounds do not name one.
+        bound = WEISSMAN if record.bound is None else checked_bound(record.bound)
+        evidence = Evidence(counts, checked_samples(record.samples), checked_delta(record.delta), bound)
         derived = evidence.radius()
         if derived is not None and radius < derived:
             raise GuaranteeError(
                 f"{source}: the radius {float(radius):.12g} is below {float(derived):.12g}, which delta {record.delta} "
-                f"needs with {record.samples} samples over {len(labels)} symbols; the claimed delta is false"
+                f"needs with {record.samples} samples over {len(labels)} symbols by the bound {bound}; "
+                "the claimed delta is false"
             )
         return L1Ball(ball.center, radius, labels, evidence=evidence)
 
@@ -104,7 +112,7 @@ class L1BallFormat(SetFormat):
         if evidence.delta is None or evidence.radius() != known.radius:
             table["radius"] = str(known.radius)
         else:
-            table["delta"] = short_text(evidence.delta)
+            table |= {"delta": short_text(evidence.delta), "bound": evidence.bound}
             if evidence.samples != sum(evidence.counts):
                 table["samples"] = evidence.samples
         return table | {"counts": dict(zip(known.labels, evidence.counts, strict=True))}
@@ -120,6 +128,7 @@ class L1BallFormat(SetFormat):
                 delta=prior.delta,
                 radius=prior.radius,
                 samples=prior.samples,
+                bound=prior.bound,
                 within_simplex=prior.within_simplex,
             )
         return L1Ball(
@@ -132,11 +141,14 @@ def _radius_beside(prior: _Prior) -> object:
     if prior.delta is None:
         if prior.samples is not None:
             raise InputError("[prior] has samples, which does not go with its other keys; leave it out")
+        if prior.bound is not None:
+            raise InputError("[prior] has bound, which does not go with its other keys; leave it out")
         return 0 if prior.radius is None else prior.radius
     if prior.radius is not None:
         raise InputError(f"delta {prior.delta} and radius {prior.radius} are both given; give one of them")
+    bound = checked_bound(prior.bound)
     if checked_delta(prior.delta) == 0:
         return 2
     if prior.samples is None:
         raise InputError(f"delta {prior.delta} is given for probabilities without samples; add samples, or give counts")
-    return weissman_radius_exact(prior.samples, len(prior.probabilities or ()), prior.delta)
+    return radius_exact(prior.samples, len(prior.probabilities or ()), prior.delta, bound)

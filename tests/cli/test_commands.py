@@ -15,12 +15,14 @@ title = "Three levels"
 epsilon = "1"
 [prior]
 delta = 0.01
+bound = "weissman"
 [prior.counts]
 low = 50
 middle = 30
 high = 20
 """
-OPTIONS = ["--epsilon", "1", "--delta", "0.01"]
+SHARPER = ["--epsilon", "1", "--delta", "0.01"]
+OPTIONS = [*SHARPER, "--bound", "weissman"]
 CONTRACT = {
     *("value", "upper_bound", "gap", "unit", "utility", "epsilon", "delta", "radius", "inputs", "outputs", "leakage"),
     *("method", "seconds", "closed_form", "certified", "schema"),
@@ -144,6 +146,16 @@ def test_fewer_samples_behind_delta_give_a_larger_radius(command):
     _, plain, _ = command("design", "--counts", "counts.csv", *OPTIONS, "--json")
     assert json.loads(out)["radius"] > json.loads(plain)["radius"]
     assert command("verify", "m.json")[0] == 0
+
+
+def test_the_bound_of_the_paper_makes_a_larger_ball(command):
+    _, plain, _ = command("design", "--counts", "counts.csv", *SHARPER, "--json", "-o", "m.json")
+    _, out, _ = command("design", "--counts", "counts.csv", *SHARPER, "--bound", "weissman", "--json", "-o", "w.json")
+    _, named, _ = command("design", "--counts", "counts.csv", *SHARPER, "--bound", "clopper-pearson", "--json")
+    assert json.loads(plain)["radius"] == json.loads(named)["radius"] < json.loads(out)["radius"]
+    assert [command("verify", name)[0] for name in ("m.json", "w.json")] == [0, 0]
+    status, _, err = command("design", "--counts", "counts.csv", *SHARPER, "--bound", "x")
+    assert (status, "the bound is 'x'; accepted: clopper-pearson, weissman" in err) == (2, True)
 
 
 def test_a_closed_form_is_shown_beside_the_design(command, here):

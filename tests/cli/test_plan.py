@@ -6,7 +6,7 @@ import pytest
 
 from mechdesign.cli.commands import commands
 from mechdesign.cli.plan import plan_command
-from mechdesign.planning import delta_min, design_epsilon, guaranteed_epsilon
+from mechdesign.planning import delta_min, design_epsilon, guaranteed_epsilon, samples_for
 
 VALUES = {"--samples": "10000", "--epsilon": "log(5)", "--guaranteed-epsilon": "2", "--delta": "1e-5"}
 NAMES = {
@@ -15,7 +15,7 @@ NAMES = {
     "--guaranteed-epsilon": "guaranteed_epsilon",
     "--delta": "delta",
 }
-KEYS = {"schema", "categories", *NAMES.values(), "computed", "radius", "vacuous", "plot"}
+KEYS = {"schema", "categories", *NAMES.values(), "computed", "radius", "bound", "vacuous", "plot"}
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def test_three_values_give_the_fourth_as_json(command, option):
     assert record["computed"] == NAMES[option]
     assert (record["categories"], record["vacuous"], record["plot"]) == (20, False, None)
     expected = {
-        "--samples": 3035,
+        "--samples": samples_for("log(5)", 2, "1e-5", 20),
         "--epsilon": design_epsilon(2, "1e-5", 10000, 20),
         "--guaranteed-epsilon": guaranteed_epsilon("log(5)", "1e-5", 10000, 20),
         "--delta": delta_min("log(5)", 2, 10000, 20),
@@ -59,6 +59,16 @@ def test_three_values_give_the_fourth_as_json(command, option):
             assert record[name] == pytest.approx(value, rel=1e-15)
     # What is printed holds when it is given back.
     assert delta_min(record["epsilon"], record["guaranteed_epsilon"], record["samples"], 20) <= 1.0001e-5
+
+
+def test_the_bound_of_the_paper_asks_for_more_samples(command):
+    arguments = [*without("--samples"), "--bound", "weissman"]
+    record = json.loads(command(*arguments, "--json")[1])
+    assert (record["samples"], record["bound"]) == (3035, "weissman")
+    assert facts(command(*arguments)[1])["bound"].startswith("weissman (ED eq. 37)")
+    sharper = json.loads(command(*without("--samples"), "--json")[1])
+    assert (sharper["bound"], sharper["samples"] < 3035) == ("clopper-pearson", True)
+    assert facts(command(*without("--samples"))[1])["bound"].startswith("clopper-pearson: limits")
 
 
 @pytest.mark.parametrize("option", VALUES)
@@ -90,7 +100,7 @@ def test_a_vacuous_delta(command):
 
 
 def test_an_infinite_epsilon(command):
-    arguments = ["--samples", 5, "--epsilon", 1.6, "--delta", 1e-5]
+    arguments = ["--samples", 5, "--epsilon", 1.6, "--delta", 1e-5, "--bound", "weissman"]
     status, out, _ = command(*arguments)
     shown = facts(out)
     assert status == 0
@@ -111,7 +121,12 @@ def test_an_infinite_epsilon(command):
         (["--epsilon", 1, "--delta", 0.1, "--samples", 0], "the number of samples is 0"),
         (["--epsilon", 1, "--delta", 0.1, "--samples", "1.5"], "'1.5' is not a valid integer"),
         (["--epsilon", 2, "--guaranteed-epsilon", 1, "--delta", 0.1], "no number of samples is enough"),
-        (["--guaranteed-epsilon", 0.2, "--samples", 100, "--delta", 1e-5], "give at least 387 samples"),
+        (["--guaranteed-epsilon", 0.2, "--samples", 100, "--delta", 1e-5], "give at least 346 samples"),
+        (
+            ["--guaranteed-epsilon", 0.2, "--samples", 100, "--delta", 1e-5, "--bound", "weissman"],
+            "give at least 387 samples",
+        ),
+        ([*without("--delta"), "--bound", "x"], "the bound is 'x'; accepted: clopper-pearson, weissman"),
         ([*without("--delta"), "--plot", "p.gif"], "the file 'p.gif' ends in '.gif'; accepted: .png, .svg, .pdf, or -"),
         ([*without("--delta"), "--plot", "no/p.png"], "there is no folder no"),
     ],

@@ -38,8 +38,8 @@ def test_delta_falls_with_the_guarantee_and_with_samples():
 
 
 def test_below_174_samples_every_guarantee_is_vacuous():
-    assert delta_min("log(5)", 700, 173, 20) == 1
-    assert delta_min("log(5)", 700, 174, 20) < 1
+    assert delta_min("log(5)", 700, 173, 20, bound="weissman") == 1
+    assert delta_min("log(5)", 700, 174, 20, bound="weissman") < 1
 
 
 def test_figure_3b_is_equation_38_where_that_is_finite():
@@ -69,7 +69,7 @@ def test_the_leakage_falls_to_epsilon_with_samples():
 def test_the_two_figures_solve_the_same_equation():
     for row in figure_3b.compute(quick=True):
         if row["guaranteed_epsilon"] < 20:
-            found = delta_min(row["epsilon"], row["guaranteed_epsilon"], row["samples"], 20)
+            found = delta_min(row["epsilon"], row["guaranteed_epsilon"], row["samples"], 20, bound="weissman")
             assert found == pytest.approx(1e-5, rel=1e-6)
 
 
@@ -89,14 +89,15 @@ def test_axes_are_logarithmic_and_vacuous_parts_are_not_drawn():
         assert drawn.get_color() == level.get_color()
 
 
-def test_the_plot_of_a_plan_has_the_same_curves():
-    found = plan(20, samples=1_000, epsilon="log(5)", delta="1e-5")
+@pytest.mark.parametrize("bound", ["clopper-pearson", "weissman"])
+def test_the_plot_of_a_plan_has_the_same_curves(bound):
+    found = plan(20, samples=1_000, epsilon="log(5)", delta="1e-5", bound=bound)
     drawn = trade_off(found)
     (failure,) = [curve for curve in drawn.failure if curve.label == "n = 1,000"]
-    again = failure_curve("log(5)", 1_000, 20, failure.x)
+    again = failure_curve("log(5)", 1_000, 20, failure.x, bound)
     np.testing.assert_allclose(failure.y, again.y, rtol=1e-9)
     (leakage,) = [curve for curve in drawn.leakage if curve.level == found.epsilon]
-    again = leakage_curve("log(5)", "1e-5", [round(x) for x in leakage.x], 20)
+    again = leakage_curve("log(5)", "1e-5", [round(x) for x in leakage.x], 20, bound)
     np.testing.assert_allclose(leakage.y, again.y, rtol=1e-9)
 
 

@@ -623,7 +623,7 @@ def nested(depth):
         (lambda t, g, f: f[1].update(inputs=["x1", "x2", "x2"]), "the label 'x2' occurs twice"),
         (
             lambda t, g, f: f[1].update(epsilon="1"),
-            "'guarantee.factors.1.epsilon' is unknown; accepted: center, counts",
+            "'guarantee.factors.1.epsilon' is unknown; accepted: bound, center, counts",
         ),
         (lambda t, g, f: f[0]["factors"][1].update(more=1), "'guarantee.factors.0.factors.1.more' is unknown"),
         (lambda t, g, f: f[0]["factors"][1].update(samples="80"), "guarantee.factors.0.factors.1.samples is '80'"),

@@ -27,6 +27,8 @@ from mechdesign import (
 )
 from mechdesign.mechanism import Optimality, Provenance, files
 from mechdesign.numerics.quadratic_form import QuadraticForm
+from mechdesign.uncertainty.clopper_pearson import clopper_pearson_radius_exact
+from mechdesign.uncertainty.concentration import weissman_radius_exact
 
 COUNTS = {"low": 50, "middle": 30, "high": 20}
 NUMERATORS = np.array([[5, 2, 1], [2, 5, 1], [2, 2, 4]])  # over 2^3; leaks at most log(4), for any prior
@@ -34,7 +36,7 @@ AWKWARD = Optimality(MutualInformation(), 0.1 + 0.2, 1.7976931348623157e308, (5e
 
 
 def mechanism(uncertainty=None, epsilon="1.5", optimality=AWKWARD, title="", outputs=(), bits=3):
-    ball = L1Ball.from_counts(COUNTS, delta="0.01") if uncertainty is None else uncertainty
+    ball = L1Ball.from_counts(COUNTS, delta="0.01", bound="weissman") if uncertainty is None else uncertainty
     origin = Provenance("0.1.0", "by hand", title)
     promise = Guarantee(Epsilon.of(epsilon), ball)
     return Mechanism(NUMERATORS << (bits - 3), bits, promise, outputs, optimality, origin)
@@ -177,7 +179,8 @@ def test_the_json_is_laid_out_as_documented(path):
     assert table["outputs"] == ["y1", "y2", "y3"]
     assert table["guarantee"]["epsilon"] == "1.5"
     assert table["guarantee"]["delta"] == 0.01
-    assert Fraction(table["guarantee"]["radius"]) == L1Ball.from_counts(COUNTS, delta="0.01").radius
+    assert table["guarantee"]["bound"] == "weissman"
+    assert Fraction(table["guarantee"]["radius"]) == L1Ball.from_counts(COUNTS, delta="0.01", bound="weissman").radius
     assert set(table["optimality"]) >= {"value", "upper_bound", "lambda", "utility"}
     assert table["provenance"] == {"version": "0.1.0", "method": "by hand", "problem": "a title"}
     assert b"\n  [5, 2, 1],\n" in path.read_bytes()  # one row a line
@@ -315,7 +318,10 @@ def in_optimality(edit):
         (rename_key("schema", "schema_name"), ["schema"]),
         (in_optimality(rename_key("lambda", "multipliers")), ["lambda"]),
         (set_key("comment", "hello"), ["'comment' is unknown", "accepted: bits, guarantee, inputs"]),
-        (set_key("guarantee", "comment", "hello"), ["'guarantee.comment' is unknown", "accepted: center, counts"]),
+        (
+            set_key("guarantee", "comment", "hello"),
+            ["'guarantee.comment' is unknown", "accepted: bound, center, counts"],
+        ),
         (set_key("optimality", "comment", "hello"), ["'optimality.comment' is unknown", "lambda"]),
         (set_key("provenance", "comment", "hello"), ["'provenance.comment' is unknown"]),
         (drop_key("inputs"), ["'inputs' is missing"]),
@@ -590,3 +596,57 @@ def test_an_archive_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch):
     assert (tmp_path / "m.npz").stat().st_size < 10**4
     with pytest.raises(InputError, match="unpacks to"):
         Mechanism.load(tmp_path / "m.npz")
+
+
+# The bound that made the radius
+
+
+def sharper_file(path, edit):
+    mechanism(L1Ball.from_counts(COUNTS, delta="0.01")).save(path)
+    table = json.loads(path.read_text(encoding="utf-8"))
+    edit(table["guarantee"])
+    path.write_text(json.dumps(table), encoding="utf-8")
+    return Mechanism.load(path)
+
+
+def test_a_file_names_the_sharper_bound_and_derives_it_again(path):
+    ball = sharper_file(path, lambda guarantee: None).guarantee.uncertainty
+    assert json.loads(path.read_text(encoding="utf-8"))["guarantee"]["bound"] == "clopper-pearson"
+    assert (ball.evidence.bound, ball.radius) == ("clopper-pearson", clopper_pearson_radius_exact(100, 3, "0.01"))
+
+
+def test_a_file_without_the_word_is_one_of_weissmans(edited):
+    ball = edited(lambda table: table["guarantee"].pop("bound")).guarantee.uncertainty
+    assert (ball.evidence.bound, ball.radius) == ("weissman", weissman_radius_exact(100, 3, "0.01"))
+
+
+@pytest.mark.parametrize(
+    ("edit", "part"),
+    [
+        (lambda guarantee: guarantee.pop("bound"), "needs with 100 samples over 3 symbols by the bound weissman"),
+        (lambda guarantee: guarantee.update(bound="weissman"), "by the bound weissman; the claimed delta is false"),
+        (
+            lambda guarantee: guarantee.update(radius=str(Fraction(guarantee["radius"]) - Fraction(1, 10**15))),
+            "by the bound clopper-pearson; the claimed delta is false",
+        ),
+    ],
+)
+def test_a_radius_below_that_of_its_bound_is_a_false_claim(path, edit, part):
+    with pytest.raises(GuaranteeError, match=part):
+        sharper_file(path, edit)
+
+
+@pytest.mark.parametrize(
+    ("edit", "part"),
+    [
+        (
+            lambda guarantee: guarantee.update(bound="hoeffding"),
+            "the bound is 'hoeffding'; accepted: clopper-pearson, w",
+        ),
+        (lambda guarantee: guarantee.update(bound=1), "guarantee.bound is 1"),
+        (lambda guarantee: (guarantee.pop("delta"), guarantee.pop("samples")), "is given without delta; remove it"),
+    ],
+)
+def test_a_bound_that_is_not_one_is_refused(path, edit, part):
+    with pytest.raises(InputError, match=part):
+        sharper_file(path, edit)

@@ -133,7 +133,7 @@ def error_problem(epsilon=1, **known):
 
 
 def test_errors_are_compared_with_numbers_computed_apart():
-    problem = error_problem(delta=1e-9)
+    problem = error_problem(delta=1e-9, bound="weissman")
     found = md.compare(problem)
     assert found.value == pytest.approx(3.20837010, rel=1e-6)
     assert found.best_ldp.value == pytest.approx(15.25993074, rel=1e-6)
@@ -172,7 +172,7 @@ def test_utilities_are_compared_without_errors():
 
 
 def test_a_mechanism_for_information_is_compared_by_its_error():
-    problem = md.DesignProblem(md.L1Ball.from_counts(RELATIONSHIP, delta=1e-9), 1)
+    problem = md.DesignProblem(md.L1Ball.from_counts(RELATIONSHIP, delta=1e-9, bound="weissman"), 1)
     found = md.compare(md.design(problem).mechanism, md.EstimationError())
     assert found.value == pytest.approx(found.errors.best_for_information_error)
     assert found.design.value == pytest.approx(3.20837010, rel=1e-6)

@@ -10,7 +10,7 @@ from mechdesign.report.trade_off import draw, trade_off
 
 
 def test_the_picture_shows_the_equations_and_the_plan():
-    found = plan(20, epsilon="log(5)", guaranteed=2, delta="1e-5")
+    found = plan(20, epsilon="log(5)", guaranteed=2, delta="1e-5", bound="weissman")
     drawn = trade_off(found)
     for curve, size in zip(drawn.failure, (759, 1518, 3035, 6070, 12140), strict=True):
         assert curve.label == f"n = {size:,}"

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import mechdesign as md
-from mechdesign.uncertainty.concentration import weissman_radius_exact
+from mechdesign.uncertainty.concentration import failure_probability, required_samples, weissman_radius_exact
 
 
 def decimal_radius(samples, categories, delta):
@@ -36,8 +36,8 @@ def test_binary_radius_is_ed_equation_45():
 def test_five_thousand_categories_do_not_overflow():
     radius = md.weissman_radius(10**6, 5000, 1e-9)
     assert radius == pytest.approx(math.sqrt(2e-6 * (5000 * math.log(2) - math.log(1e-9))), rel=1e-14)
-    assert md.uncertainty.failure_probability(10**6, 5000, radius) <= 1.000001e-9
-    assert md.uncertainty.required_samples(5000, 1e-9, Fraction(radius)) == 10**6
+    assert failure_probability(10**6, 5000, radius) <= 1.000001e-9
+    assert required_samples(5000, 1e-9, Fraction(radius)) == 10**6
 
 
 def test_delta_zero_and_few_samples_give_the_whole_simplex():
@@ -49,19 +49,19 @@ def test_delta_zero_and_few_samples_give_the_whole_simplex():
 def test_three_functions_invert_each_other(samples, categories, delta):
     radius = weissman_radius_exact(samples, categories, delta)
     if radius < 2:
-        assert md.uncertainty.failure_probability(samples, categories, radius) == pytest.approx(float(delta), rel=1e-5)
-        assert md.uncertainty.failure_probability(samples, categories, radius) <= float(delta) * (1 + 1e-15)
-        assert abs(md.uncertainty.required_samples(categories, delta, radius) - samples) <= 1e-5 * samples + 1
-        assert md.uncertainty.required_samples(categories, delta, radius) <= samples
+        assert failure_probability(samples, categories, radius) == pytest.approx(float(delta), rel=1e-5)
+        assert failure_probability(samples, categories, radius) <= float(delta) * (1 + 1e-15)
+        assert abs(required_samples(categories, delta, radius) - samples) <= 1e-5 * samples + 1
+        assert required_samples(categories, delta, radius) <= samples
 
 
 def test_failure_probability_is_a_probability():
-    assert md.uncertainty.failure_probability(5, 10, 0) == 1.0
-    assert md.uncertainty.failure_probability(5, 10, 2) == 0.0
+    assert failure_probability(5, 10, 0) == 1.0
+    assert failure_probability(5, 10, 2) == 0.0
 
 
 def test_least_number_of_samples_is_least():
-    needed = md.uncertainty.required_samples(16, "1e-9", "0.05")
+    needed = required_samples(16, "1e-9", "0.05")
     assert weissman_radius_exact(needed, 16, "1e-9") <= Fraction("0.05") < weissman_radius_exact(needed - 1, 16, "1e-9")
 
 
@@ -84,7 +84,7 @@ def test_bad_arguments_are_named(arguments, message):
 
 def test_no_number_of_samples_is_enough_for_certainty():
     with pytest.raises(md.InputError, match="no number of samples is enough"):
-        md.uncertainty.required_samples(3, 0, 0.1)
+        required_samples(3, 0, 0.1)
 
 
 def test_more_samples_than_files_can_hold_are_refused():

@@ -9,6 +9,7 @@ from strategies import balls, random_ball
 from tolerances import ALGEBRA, SOLVER
 
 import mechdesign as md
+from mechdesign.uncertainty.clopper_pearson import clopper_pearson_radius_exact
 from mechdesign.uncertainty.concentration import weissman_radius_exact
 
 columns = st.lists(st.integers(0, 1000), min_size=5, max_size=5)
@@ -106,14 +107,24 @@ def test_members_of_a_ball_as_printed_may_be_outside_the_simplex():
     np.testing.assert_allclose(printed.exact_set.member_near([1.1, -0.1]), [1.0, 0.0], atol=1e-12)
 
 
-def test_counts_give_the_weissman_radius_and_keep_their_order():
-    ball = md.L1Ball.from_counts({"b": 3, "a": 5, 7: 0}, delta="1e-3")
+@pytest.mark.parametrize("bound", ["clopper-pearson", "weissman"])
+def test_counts_give_the_radius_of_the_bound_and_keep_their_order(bound):
+    exact = {"clopper-pearson": clopper_pearson_radius_exact, "weissman": weissman_radius_exact}[bound]
+    ball = md.L1Ball.from_counts({"b": 3, "a": 5, 7: 0}, delta="1e-3", bound=bound)
     assert ball.labels == ("b", "a", "7")
     assert ball.center == (Fraction(3, 8), Fraction(5, 8), Fraction(0))
     assert ball.radius == ball.evidence.radius()
-    assert ball.radius == weissman_radius_exact(8, 3, "1e-3")
-    larger = md.L1Ball.from_counts({"b": 300, "a": 500}, delta="1e-3", samples=8)
-    assert larger.radius == weissman_radius_exact(8, 2, "1e-3")
+    assert ball.radius == exact(8, 3, "1e-3")
+    larger = md.L1Ball.from_counts({"b": 300, "a": 500}, delta="1e-3", samples=8, bound=bound)
+    assert larger.radius == exact(8, 2, "1e-3")
+    records = ["b"] * 300 + ["a"] * 500
+    assert md.L1Ball.from_samples(records, delta="1e-3", bound=bound).radius == exact(800, 2, "1e-3")
+
+
+def test_the_sharper_bound_is_the_default():
+    assert md.L1Ball.from_counts([3, 5], delta="1e-3").radius == clopper_pearson_radius_exact(8, 2, "1e-3")
+    assert md.L1Ball.from_samples(["a", "b"], delta="1e-3").radius == clopper_pearson_radius_exact(2, 2, "1e-3")
+    assert "bound='weissman'" in repr(md.L1Ball.from_counts([3, 5], delta="1e-3", bound="weissman"))
 
 
 def test_samples_are_counted_by_frequency_then_label():
@@ -154,6 +165,11 @@ def test_balls_are_values():
         (lambda: md.L1Ball.from_counts([1, 2], delta=0.1, radius=0.1), "both given; give one of them"),
         (lambda: md.L1Ball.from_counts([1, 2], samples=5), "samples 5 is given without delta"),
         (lambda: md.L1Ball.from_counts([1, 2], delta=1.5), "delta is 1.5"),
+        (
+            lambda: md.L1Ball.from_counts([1, 2], delta=0.1, bound="hoeffding"),
+            "the bound is 'hoeffding'; accepted: clo",
+        ),
+        (lambda: md.L1Ball.from_counts([1, 2], radius=0.1, bound="weissman"), "weissman is given without delta"),
     ],
 )
 def test_bad_balls_are_refused_by_value(make, message):

@@ -1,6 +1,5 @@
 """The bound of Weissman et al. with phi of the true prior, against the exact law of the empirical distribution."""
 
-import math
 from fractions import Fraction
 
 import mpmath
@@ -8,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from laws_of_counts import PRIORS, distance, outcomes
 
 import mechdesign as md
 from mechdesign.uncertainty.balance import Kappa, kappa
@@ -18,29 +18,6 @@ from mechdesign.uncertainty.concentration import (
     weissman_radius,
     weissman_radius_exact,
 )
-
-PRIORS = [["1/2", "1/2"], ["9/10", "1/10"], ["1/3", "1/3", "1/3"], ["19/20", "1/40", "1/40"], ["7/10", "1/5", "1/10"]]
-
-
-def outcomes(prior, samples):
-    """Yield every table of counts with its exact probability."""
-    P = [Fraction(p) for p in prior]
-
-    def tables(left, size):
-        if size == 1:
-            yield (left,)
-            return
-        for first in range(left + 1):
-            for rest in tables(left - first, size - 1):
-                yield first, *rest
-
-    for counts in tables(samples, len(P)):
-        ways = math.factorial(samples) // math.prod(map(math.factorial, counts))
-        yield counts, ways * math.prod(p**count for p, count in zip(P, counts, strict=True))
-
-
-def distance(counts, prior):
-    return sum(abs(Fraction(count, sum(counts)) - Fraction(p)) for count, p in zip(counts, prior, strict=True))
 
 
 @pytest.mark.parametrize("prior", PRIORS)

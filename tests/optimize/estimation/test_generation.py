@@ -37,7 +37,7 @@ REFERENCES = [
 def ball_of(column, promise):
     ball = md.read_problem(str(PROBLEMS / f"adult-{column}.toml")).problem.uncertainty
     counts = dict(zip(ball.labels, ball.evidence.counts, strict=True))
-    how = {"known": {}, "pml": {"delta": "1e-9"}, "ldp": {"radius": 2}}[promise]
+    how = {"known": {}, "pml": {"delta": "1e-9", "bound": "weissman"}, "ldp": {"radius": 2}}[promise]
     return md.L1Ball.from_counts(counts, **how)
 
 

@@ -33,7 +33,7 @@ RELATIONSHIP = {
     ("LDP", "1"): 15.25993074,
     ("LDP", "2"): 3.02548826,
 }
-SETS = {"known": {"radius": 0}, "PML": {"delta": 1e-9}, "LDP": {"radius": 2}}
+SETS = {"known": {"radius": 0}, "PML": {"delta": 1e-9, "bound": "weissman"}, "LDP": {"radius": 2}}
 
 
 def counts(name: str) -> dict[str, int]:
