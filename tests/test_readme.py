@@ -88,7 +88,7 @@ def test_records_become_reports_and_reports_frequencies(session):
     assert "48,842" in printed[2]
     counts = md.read_problem(ROOT / "problems/adult-education.toml").problem.uncertainty.evidence.counts
     reports = (room / "reports.csv").read_text().splitlines()[1:]
-    found = md.estimate_frequencies(reports, md.Mechanism.load(room / "education.json"), of="records")
+    found = md.estimate_frequencies(reports, md.Mechanism.load(room / "frequencies.json"), of="records")
     assert found.reports == sum(counts) == 48_842
     for count, frequency, error in zip(counts, found.frequencies, found.standard_errors, strict=True):
         # Secure randomness: eight standard errors are passed once in 1e15.
@@ -143,11 +143,14 @@ def test_every_closed_form_has_its_row_with_a_test_that_exists():
     rows = TEXT.split("**Closed forms**")[1].split("\n\n")[1].splitlines()[2:]
     folder = ROOT / "mechdesign" / "optimize" / "closed_form"
     assert [re.search(r"/([a-z_]+)\.py\)", row)[1] for row in rows] == [
-        "binary", "binary_low_privacy", "high_privacy", "high_privacy_ball", "uniform", "uniform_ball",
+        "binary", "binary_low_privacy", "high_privacy", "high_privacy_ball", "uniform", "uniform_ball", "estimation",
         "randomized_response",
     ]  # fmt: skip
     assert len(rows) == len([path for path in folder.glob("*.py") if path.stem not in {"__init__", "form"}])
-    tests = (ROOT / "tests" / "optimize" / "closed_form" / "test_closed_form.py").read_text()
+    folder = ROOT / "tests" / "optimize"
+    tests = "".join(
+        (folder / name).read_text() for name in ("closed_form/test_closed_form.py", "estimation/test_listed.py")
+    )
     for row in rows:
         for name in row.rsplit("|", 2)[1].split(","):
             assert name.strip() == "the same" or f"def test_{name.strip().replace(' ', '_')}(" in tests, name

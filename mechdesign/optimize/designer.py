@@ -212,8 +212,9 @@ def _closed_form(problem: DesignProblem, value: float, bound: float) -> ClosedFo
     valued = [(form.value_for(problem), form) for form in forms]
     reached, form = max(valued, key=lambda pair: (pair[1].optimal, sign * pair[0]))
     if not sign * (reached - bound) <= 1e-9 * max(1.0, abs(bound)):
+        past = "below" if sign < 0 else "above"
         raise SolverError(
-            f"the theorem {shorten(form.theorem)} reaches {reached:.12g}, beyond the certified bound {bound:.12g}; "
+            f"the theorem {shorten(form.theorem)} reaches {reached:.12g}, {past} the certified bound {bound:.12g}; "
             "this is a defect of mechdesign, please report it with the problem"
         )
     return ClosedFormCheck(form.theorem, reached, value - reached, form.optimal)

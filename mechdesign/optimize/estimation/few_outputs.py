@@ -194,7 +194,7 @@ def with_few_outputs(
     --------
     >>> finder = lambda point, wanted: np.empty((2, 0))
     >>> matrix = np.array([[0.4, 0.2, 0.4], [0.2, 0.4, 0.4]])
-    >>> with_few_outputs(matrix, 2, np.array([0.5, 0.5]), np.eye(2), finder).round(6)
+    >>> with_few_outputs(matrix, 2, np.array([0.5, 0.5]), np.eye(2), finder).round(4)
     array([[0.6667, 0.3333],
            [0.3333, 0.6667]])
     """

@@ -59,7 +59,7 @@ def levels_d(cone: L1Cone[float]) -> Levels:
     return of
 
 
-@dataclass(order=True)
+@dataclass(frozen=True, order=True)
 class _Table:
     """The least costs of sets for one weight's sigma, and one kappa."""
 
