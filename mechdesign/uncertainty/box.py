@@ -6,13 +6,24 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from mechdesign.data.checks import checked_radius
 from mechdesign.errors import InputError
 from mechdesign.numerics.exact import rounded_text
+from mechdesign.uncertainty.binomial_limits import lower_limit, upper_limit
 from mechdesign.uncertainty.l1_ball import Evidence
-from mechdesign.uncertainty.limits import Numbers, check_between, check_sum_of_lower, exact_limits, labelled_center
+from mechdesign.uncertainty.limits import (
+    Numbers,
+    check_between,
+    check_sum_of_lower,
+    evidence_level,
+    exact_limits,
+    excess_of_lower,
+    excess_of_upper,
+    labelled_center,
+    seen_of,
+)
 from mechdesign.uncertainty.pieces import Piece, PieceSet
 
 
@@ -31,8 +42,6 @@ class LowerLimits(PieceSet):
         The estimated prior P, at which utility is measured: not below the limits.
     labels : sequence of str or int, optional
         One for each symbol. By default those of the center, or else ``x1`` to ``xN``.
-    evidence : Evidence, optional
-        The data behind the limits; `from_counts` fills it in.
 
     Raises
     ------
@@ -52,7 +61,7 @@ class LowerLimits(PieceSet):
     lower: tuple[Fraction, ...]
     center: tuple[Fraction, ...]
     labels: tuple[str, ...]
-    evidence: Evidence | None = field(default=None, kw_only=True)
+    evidence: Evidence | None = field(default=None, init=False)
 
     def __init__(
         self,
@@ -60,7 +69,6 @@ class LowerLimits(PieceSet):
         *,
         center: Numbers,
         labels: Iterable[object] | None = None,
-        evidence: Evidence | None = None,
     ) -> None:
         prior, names = labelled_center(center, labels)
         least = exact_limits(lower, names, "the lower limits")
@@ -69,8 +77,19 @@ class LowerLimits(PieceSet):
         object.__setattr__(self, "lower", least)
         object.__setattr__(self, "center", prior)
         object.__setattr__(self, "labels", names)
-        object.__setattr__(self, "evidence", evidence)
+        object.__setattr__(self, "evidence", None)
         self._check()
+
+    @classmethod
+    def _derived(cls, evidence: Evidence) -> dict[str, Any]:
+        """Return the limits of Clopper and Pearson, each of which fails with probability delta / N."""
+        level = evidence_level(evidence) / len(evidence.counts)
+        return {"lower": [lower_limit(evidence.samples, k, level) for k in seen_of(evidence)]}
+
+    def excess_over(self, evidence: Evidence) -> str:
+        """Return in words which limit is above the one that counts and delta support; empty if none is."""
+        level = evidence_level(evidence) / len(evidence.counts)
+        return excess_of_lower(self.lower, evidence, level, self.labels)
 
     def __repr__(self) -> str:
         return f"LowerLimits({self.size} symbols, sum={float(sum(self.lower)):.6g})"
@@ -104,8 +123,6 @@ class Box(PieceSet):
         The estimated prior P, at which utility is measured.
     labels : sequence of str or int, optional
         One for each symbol. By default those of the center, or else ``x1`` to ``xN``.
-    evidence : Evidence, optional
-        The data behind the limits; `from_counts` fills it in.
 
     Raises
     ------
@@ -126,7 +143,7 @@ class Box(PieceSet):
     upper: tuple[Fraction, ...]
     center: tuple[Fraction, ...]
     labels: tuple[str, ...]
-    evidence: Evidence | None = field(default=None, kw_only=True)
+    evidence: Evidence | None = field(default=None, init=False)
 
     def __init__(
         self,
@@ -135,7 +152,6 @@ class Box(PieceSet):
         *,
         center: Numbers,
         labels: Iterable[object] | None = None,
-        evidence: Evidence | None = None,
     ) -> None:
         prior, names = labelled_center(center, labels)
         least, most = _limits(lower, upper, prior, names)
@@ -143,8 +159,23 @@ class Box(PieceSet):
         object.__setattr__(self, "upper", most)
         object.__setattr__(self, "center", prior)
         object.__setattr__(self, "labels", names)
-        object.__setattr__(self, "evidence", evidence)
+        object.__setattr__(self, "evidence", None)
         self._check()
+
+    @classmethod
+    def _derived(cls, evidence: Evidence) -> dict[str, Any]:
+        """Return the limits of Clopper and Pearson, each of which fails with probability delta / 2N."""
+        level, n = evidence_level(evidence) / (2 * len(evidence.counts)), evidence.samples
+        return {
+            "lower": [lower_limit(n, k, level) for k in seen_of(evidence)],
+            "upper": [upper_limit(n, k, level) for k in seen_of(evidence)],
+        }
+
+    def excess_over(self, evidence: Evidence) -> str:
+        """Return in words which limit is sharper than the one that counts and delta support; empty if none is."""
+        level = evidence_level(evidence) / (2 * len(evidence.counts))
+        below = excess_of_lower(self.lower, evidence, level, self.labels)
+        return below or excess_of_upper(self.upper, evidence, level, self.labels)
 
     def __repr__(self) -> str:
         return f"Box({self.size} symbols, sum of lower={float(sum(self.lower)):.6g}, upper={float(sum(self.upper)):.6g})"
@@ -196,7 +227,7 @@ class L1Box(PieceSet):
     radius: Fraction
     center: tuple[Fraction, ...]
     labels: tuple[str, ...]
-    evidence: Evidence | None = field(default=None, kw_only=True)
+    evidence: Evidence | None = field(default=None, init=False)
 
     def __init__(
         self,
@@ -206,7 +237,6 @@ class L1Box(PieceSet):
         *,
         center: Numbers,
         labels: Iterable[object] | None = None,
-        evidence: Evidence | None = None,
     ) -> None:
         prior, names = labelled_center(center, labels)
         least, most = _limits(lower, upper, prior, names)
@@ -215,7 +245,7 @@ class L1Box(PieceSet):
         object.__setattr__(self, "radius", checked_radius(radius))
         object.__setattr__(self, "center", prior)
         object.__setattr__(self, "labels", names)
-        object.__setattr__(self, "evidence", evidence)
+        object.__setattr__(self, "evidence", None)
         self._check()
 
     def __repr__(self) -> str:

@@ -11,6 +11,8 @@ from mechdesign.errors import InputError, shorten
 from mechdesign.numerics.arrays import entries
 from mechdesign.numerics.exact import rational, rounded_text
 from mechdesign.uncertainty.base import exact_prior, names_of_symbols
+from mechdesign.uncertainty.binomial_limits import is_limit
+from mechdesign.uncertainty.l1_ball import Evidence
 
 Numbers = Sequence[object] | Mapping[Any, object]
 
@@ -73,3 +75,55 @@ def check_between(
                 f"{of} of {shorten(label)} is {rounded_text(low)}, above its {what}, {rounded_text(high)}; "
                 f"accepted: at most the {what}"
             )
+
+
+def evidence_level(evidence: Evidence) -> Fraction:
+    """Return the delta of counts; 0, with which every limit is vacuous, where none is stated.
+
+    Examples
+    --------
+    >>> evidence_level(Evidence((3, 1), 4, Fraction(1, 10)))
+    Fraction(1, 10)
+    """
+    return Fraction(0) if evidence.delta is None else evidence.delta
+
+
+def seen_of(evidence: Evidence) -> list[Fraction]:
+    """Return how often each symbol was seen among the samples that delta is about.
+
+    Examples
+    --------
+    >>> seen_of(Evidence((3, 1), 8, None))
+    [Fraction(6, 1), Fraction(2, 1)]
+    """
+    return [Fraction(count * evidence.samples, sum(evidence.counts)) for count in evidence.counts]
+
+
+def excess_of_lower(lower: tuple[Fraction, ...], evidence: Evidence, level: Fraction, labels: tuple[str, ...]) -> str:
+    """Return in words which lower limit is not proved; empty if all are.
+
+    Examples
+    --------
+    >>> excess_of_lower((Fraction(1, 2), Fraction(0)), Evidence((3, 1), 4, None), Fraction(1, 10), ("a", "b"))
+    "the lower limit of 'a' is 0.5, above what 3 of 4 samples support"
+    """
+    for limit, seen, label in zip(lower, seen_of(evidence), labels, strict=True):
+        if not (level > 0 or limit == 0) or not is_limit(evidence.samples, seen, limit, level):
+            return (
+                f"the lower limit of {shorten(label)} is {rounded_text(limit)}, above what {float(seen):g} of "
+                f"{evidence.samples} samples support"
+            )
+    return ""
+
+
+def excess_of_upper(upper: tuple[Fraction, ...], evidence: Evidence, level: Fraction, labels: tuple[str, ...]) -> str:
+    """Return in words which upper limit is not proved; empty if all are."""
+    for limit, seen, label in zip(upper, seen_of(evidence), labels, strict=True):
+        if not (level > 0 or limit == 1) or not is_limit(
+            evidence.samples, evidence.samples - seen, 1 - limit, level
+        ):
+            return (
+                f"the upper limit of {shorten(label)} is {rounded_text(limit)}, below what {float(seen):g} of "
+                f"{evidence.samples} samples support"
+            )
+    return ""

@@ -10,19 +10,24 @@ lies in the set is decided by N differences for each piece, and h is a linear pr
 
 from __future__ import annotations
 
+import copy
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from mechdesign.data.checks import checked_delta, checked_samples
+from mechdesign.data.counts import checked_counts
 from mechdesign.errors import InputError, shorten
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.exact import check_common_denominator, over_common_denominator
 from mechdesign.uncertainty.base import SupportRows, exact_prior
 from mechdesign.uncertainty.effort import Effort, effort_of
+from mechdesign.uncertainty.l1_ball import Evidence
 from mechdesign.uncertainty.lower_probability import LowerProbability
 
 _MOST_DIGITS = 3_000  # of the common denominator of all pieces
@@ -50,7 +55,83 @@ class Piece:
 
 
 class PieceSet(LowerProbability):
-    """A set whose f is the greatest of a few pieces; its class answers for f being supermodular."""
+    """A set whose f is the greatest of a few pieces; its class answers for f being supermodular.
+
+    Attributes
+    ----------
+    parameters : mapping
+        The parameters that files hold beside the estimate, each ``"number"`` or ``"vector"``.
+    evidence : Evidence or None
+        The data behind the parameters. `from_counts` and `supported_by` fill it in.
+    """
+
+    parameters: ClassVar[Mapping[str, str]]
+    evidence: Evidence | None
+
+    @classmethod
+    def from_counts(
+        cls, counts: Mapping[Any, Any] | Sequence[object], delta: object, *, samples: object = None
+    ) -> Self:
+        """Return the set that holds the true prior with probability 1 - delta.
+
+        Parameters
+        ----------
+        counts : mapping from label to count, or sequence of counts
+            How often each symbol, of an alphabet that was fixed beforehand, was seen in independent samples.
+        delta : number or str
+            Probability in [0, 1) that the true prior lies outside.
+        samples : int, optional
+            The sample size behind delta, where it is not the total of the counts.
+
+        Raises
+        ------
+        InputError
+            For counts or a delta that are not accepted, or a class whose parameters do not follow from counts.
+        """
+        labels, checked = checked_counts(counts)
+        size = sum(checked) if samples is None else checked_samples(samples)
+        evidence = Evidence(checked, size, checked_delta(delta))
+        total = sum(checked)
+        given = cls._derived(evidence)
+        made: Any = cls
+        known: Self = made(**given, center=[Fraction(count, total) for count in checked], labels=labels)
+        return known._with(evidence)
+
+    @classmethod
+    def _derived(cls, evidence: Evidence) -> dict[str, Any]:
+        """Return the parameters that follow from counts and delta."""
+        raise InputError(f"no {cls.__name__} is derived from counts; give its parameters, or use an EventSet")
+
+    def excess_over(self, evidence: Evidence) -> str:
+        """Return in words which parameter promises more than counts and delta support; empty if none does."""
+        self._derived(evidence)
+        return ""
+
+    def supported_by(self, evidence: Evidence) -> Self:
+        """Return the set with the data behind its parameters.
+
+        Raises
+        ------
+        InputError
+            If the estimate is not that of the counts, or the parameters promise more than they support.
+        """
+        total = sum(evidence.counts)
+        if self.center != tuple(Fraction(count, total) for count in evidence.counts):
+            raise InputError("the counts given as evidence are not those of the center; use from_counts")
+        excess = self.excess_over(evidence)
+        if excess:
+            raise InputError(f"{excess}; use from_counts")
+        return self._with(evidence)
+
+    def _with(self, evidence: Evidence) -> Self:
+        known = copy.copy(self)
+        object.__setattr__(known, "evidence", evidence)
+        return known
+
+    @property
+    def delta(self) -> Fraction | None:
+        """The probability that the true prior lies outside, where the parameters were derived from it."""
+        return None if self.evidence is None else self.evidence.delta
 
     @property
     @abstractmethod

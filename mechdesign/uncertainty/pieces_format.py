@@ -105,10 +105,10 @@ class PiecesFormat(SetFormat):
         if delta is None:
             return known
         evidence = Evidence(checked, checked_samples(samples), checked_delta(delta))
-        missing = known.missing_in(evidence)
-        if missing:
+        excess = known.excess_over(evidence)
+        if excess:
             raise GuaranteeError(
-                f"{source}: {missing}, which delta {delta} needs with {samples} samples over {len(labels)} symbols; "
+                f"{source}: {excess}, while delta {delta} is claimed with {samples} samples over {len(labels)} symbols; "
                 "the claimed delta is false"
             )
         return known.supported_by(evidence)

@@ -6,13 +6,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from mechdesign.errors import InputError, shorten
 from mechdesign.numerics.arrays import entries
 from mechdesign.numerics.exact import rational, rounded_text
+from mechdesign.uncertainty.event_limits import EventLimits
 from mechdesign.uncertainty.l1_ball import Evidence
-from mechdesign.uncertainty.limits import Numbers, labelled_center
+from mechdesign.uncertainty.limits import Numbers, evidence_level, labelled_center
 from mechdesign.uncertainty.pieces import Piece, PieceSet
 
 _LARGEST_ALPHA = 10**6
@@ -35,8 +36,6 @@ class RelativeBall(PieceSet):
         The mass that may be missing: at least 0, and at least alpha - 1.
     labels : sequence of str or int, optional
         One for each symbol. By default those of the center, or else ``x1`` to ``xN``.
-    evidence : Evidence, optional
-        The data behind it.
 
     Raises
     ------
@@ -56,7 +55,7 @@ class RelativeBall(PieceSet):
     gamma: Fraction
     center: tuple[Fraction, ...]
     labels: tuple[str, ...]
-    evidence: Evidence | None = field(default=None, kw_only=True)
+    evidence: Evidence | None = field(default=None, init=False)
 
     def __init__(
         self,
@@ -64,8 +63,6 @@ class RelativeBall(PieceSet):
         alpha: object,
         gamma: object,
         labels: Iterable[object] | None = None,
-        *,
-        evidence: Evidence | None = None,
     ) -> None:
         prior, names = labelled_center(center, labels)
         factor, missing = _checked(alpha, gamma)
@@ -73,8 +70,15 @@ class RelativeBall(PieceSet):
         object.__setattr__(self, "gamma", missing)
         object.__setattr__(self, "center", prior)
         object.__setattr__(self, "labels", names)
-        object.__setattr__(self, "evidence", evidence)
+        object.__setattr__(self, "evidence", None)
         self._check()
+
+    def excess_over(self, evidence: Evidence) -> str:
+        """Return in words that the line is not below the limits of all events; empty if it is."""
+        limits = EventLimits.of(evidence.counts, evidence.samples, evidence_level(evidence))
+        if limits.allows(self.alpha, self.gamma):
+            return ""
+        return f"gamma {float(self.gamma):.12g} is below {float(limits.least_gamma(self.alpha)):.12g}"
 
     def __repr__(self) -> str:
         return f"RelativeBall({self.size} symbols, alpha={float(self.alpha):.6g}, gamma={float(self.gamma):.6g})"
@@ -113,8 +117,6 @@ class EventSet(PieceSet):
         As alpha and gamma of `RelativeBall`.
     labels : sequence of str or int, optional
         One for each symbol. By default those of the center, or else ``x1`` to ``xN``.
-    evidence : Evidence, optional
-        The data behind it; `from_counts` fills it in.
 
     Raises
     ------
@@ -134,7 +136,7 @@ class EventSet(PieceSet):
     gammas: tuple[Fraction, ...]
     center: tuple[Fraction, ...]
     labels: tuple[str, ...]
-    evidence: Evidence | None = field(default=None, kw_only=True)
+    evidence: Evidence | None = field(default=None, init=False)
 
     def __init__(
         self,
@@ -142,8 +144,6 @@ class EventSet(PieceSet):
         alphas: Sequence[object],
         gammas: Sequence[object],
         labels: Iterable[object] | None = None,
-        *,
-        evidence: Evidence | None = None,
     ) -> None:
         prior, names = labelled_center(center, labels)
         factors = entries(alphas, "the list of alphas", "a list of numbers")
@@ -155,8 +155,27 @@ class EventSet(PieceSet):
         object.__setattr__(self, "gammas", tuple(gamma for _, gamma in pairs))
         object.__setattr__(self, "center", prior)
         object.__setattr__(self, "labels", names)
-        object.__setattr__(self, "evidence", evidence)
+        object.__setattr__(self, "evidence", None)
         self._check()
+
+    @classmethod
+    def _derived(cls, evidence: Evidence) -> dict[str, Any]:
+        """Return the lines below the limits of Clopper and Pearson of all events."""
+        lines = EventLimits.of(evidence.counts, evidence.samples, evidence_level(evidence)).lines()
+        # Without any line, as at delta = 0, the set holds every prior.
+        lines = lines or [(Fraction(1), Fraction(1))]
+        return {"alphas": [alpha for alpha, _ in lines], "gammas": [gamma for _, gamma in lines]}
+
+    def excess_over(self, evidence: Evidence) -> str:
+        """Return in words which line is not below the limits of all events; empty if all are."""
+        limits = EventLimits.of(evidence.counts, evidence.samples, evidence_level(evidence))
+        for alpha, gamma in zip(self.alphas, self.gammas, strict=True):
+            if not limits.allows(alpha, gamma):
+                return (
+                    f"gamma {float(gamma):.12g} of alpha {float(alpha):.6g} is below "
+                    f"{float(limits.least_gamma(alpha)):.12g}"
+                )
+        return ""
 
     def __repr__(self) -> str:
         return f"EventSet({self.size} symbols, {len(self.alphas)} pieces)"
