@@ -28,7 +28,7 @@ from mechdesign.numerics.arrays import Floats
 from mechdesign.uncertainty.binomial_limits import event_level, is_limit, lower_limit
 
 Counts = NDArray[np.int64]
-MOST_PIECES = 32
+MOST_PIECES = 64
 _UNIT = 10**15
 _EPS = float(np.finfo(float).eps)
 _MOST_LISTED = 16  # symbols of which all sums of counts are listed
