@@ -9,8 +9,8 @@ from mechdesign.uncertainty.l1_ball import Evidence, L1Ball
 from mechdesign.uncertainty.lower_function import LowerFunction
 from mechdesign.uncertainty.lower_probability import LowerProbability
 from mechdesign.uncertainty.product_set import ProductSet
-from mechdesign.uncertainty.relative_ball import EventSet, RelativeBall
 from mechdesign.uncertainty.registry import register
+from mechdesign.uncertainty.relative_ball import EventSet, RelativeBall
 
 __all__ = [
     "Box",

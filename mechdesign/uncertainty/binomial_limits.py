@@ -30,7 +30,7 @@ def event_level(delta: Fraction, categories: int) -> Fraction:
     >>> event_level(Fraction(7, 5), 4)
     Fraction(1, 10)
     """
-    return delta / (2**categories - 2)
+    return delta / Fraction(2**categories - 2)
 
 
 def lower_limit(samples: int, seen: Fraction | int, level: Fraction) -> Fraction:

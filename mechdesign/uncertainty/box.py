@@ -178,7 +178,9 @@ class Box(PieceSet):
         return below or excess_of_upper(self.upper, evidence, level, self.labels)
 
     def __repr__(self) -> str:
-        return f"Box({self.size} symbols, sum of lower={float(sum(self.lower)):.6g}, upper={float(sum(self.upper)):.6g})"
+        return (
+            f"Box({self.size} symbols, sum of lower={float(sum(self.lower)):.6g}, upper={float(sum(self.upper)):.6g})"
+        )
 
     @cached_property
     def pieces(self) -> tuple[Piece, ...]:

@@ -56,7 +56,7 @@ def exact_limits(limits: Numbers, labels: tuple[str, ...], name: str) -> tuple[F
 
 def check_sum_of_lower(lower: tuple[Fraction, ...]) -> None:
     """Refuse lower limits that no prior can have."""
-    total = sum(lower)
+    total = sum(lower, Fraction(0))
     if total > 1:
         raise InputError(f"the lower limits sum to {rounded_text(total)}; accepted: at most 1")
 
@@ -119,9 +119,7 @@ def excess_of_lower(lower: tuple[Fraction, ...], evidence: Evidence, level: Frac
 def excess_of_upper(upper: tuple[Fraction, ...], evidence: Evidence, level: Fraction, labels: tuple[str, ...]) -> str:
     """Return in words which upper limit is not proved; empty if all are."""
     for limit, seen, label in zip(upper, seen_of(evidence), labels, strict=True):
-        if not (level > 0 or limit == 1) or not is_limit(
-            evidence.samples, evidence.samples - seen, 1 - limit, level
-        ):
+        if not (level > 0 or limit == 1) or not is_limit(evidence.samples, evidence.samples - seen, 1 - limit, level):
             return (
                 f"the upper limit of {shorten(label)} is {rounded_text(limit)}, below what {float(seen):g} of "
                 f"{evidence.samples} samples support"

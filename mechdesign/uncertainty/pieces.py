@@ -177,8 +177,7 @@ class PieceSet(LowerProbability):
             mass = -slack
             for place, i in enumerate(order):
                 mass += row[i]
-                if mass > values[place]:
-                    values[place] = mass
+                values[place] = max(values[place], mass)
         values[-1] = common
         return values, common
 

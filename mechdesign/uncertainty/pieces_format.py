@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from pydantic import Field, create_model
 
@@ -36,7 +36,7 @@ class _Labels(Record):
 class PiecesFormat(SetFormat):
     """The tables of one class; a format is a class of its own, which names the class of sets."""
 
-    of: ClassVar[type[PieceSet]]  # type: ignore[misc]
+    of: type[PieceSet]
 
     def __init__(self) -> None:
         self.guarantee_marks = self.prior_marks = (self.of.kind,)

@@ -149,7 +149,9 @@ class EventSet(PieceSet):
         factors = entries(alphas, "the list of alphas", "a list of numbers")
         missing = entries(gammas, "the list of gammas", "a list of numbers")
         if len(factors) != len(missing) or not len(factors):
-            raise InputError(f"there are {len(factors)} alphas and {len(missing)} gammas; give as many of each, 1 or more")
+            raise InputError(
+                f"there are {len(factors)} alphas and {len(missing)} gammas; give as many of each, 1 or more"
+            )
         pairs = [_checked(alpha, gamma) for alpha, gamma in zip(factors, missing, strict=True)]
         object.__setattr__(self, "alphas", tuple(alpha for alpha, _ in pairs))
         object.__setattr__(self, "gammas", tuple(gamma for _, gamma in pairs))
