@@ -10,7 +10,7 @@ of ``K = { v >= 0 : max v <= e h(v) }`` is, up to scale, of one of these kinds:
 
 docs/mathematics.md proves it. e is taken as the exact number that the float is, and signs of g are decided in integers.
 Values of g are correctly rounded, and kind P adds two positive numbers, so that every entry has a relative error of a
-few units. Decomposable pairs are left out for few symbols only; elsewhere they make the list longer, which does no harm.
+few units. Decomposable pairs are left out for few symbols only; elsewhere they make the list longer, and harmlessly so.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Lower and upper limits of Clopper and Pearson for a probability.
 
 An event that was seen k times in n independent samples has at least the probability q with ``P[Bin(n, q) >= k] = a``,
-except with probability a. The tail is ``I_q(k, n - k + 1)``, the regularized incomplete beta function, computed as a ball:
-a limit is taken only where the tail is proved not to exceed a. Limits are multiples of 1e-15, rounded outward.
+except with probability a. The tail is ``I_q(k, n - k + 1)``, the regularized incomplete beta function, computed as a
+ball: a limit is taken only where the tail is proved not to exceed a. Limits are multiples of 1e-15, rounded outward.
 
 A count k need not be whole: where the sample size is not the total of the counts, k is n times the proportion. The
 limits then lie between those of the whole numbers beside it.

@@ -114,8 +114,8 @@ class LowerFunction(LowerProbability):
         for mask, (value, mass) in enumerate(zip(values, masses, strict=True)):
             if not 0 <= value <= mass * common:
                 raise InputError(
-                    f"f of {shorten(self._named(mask))} is {rounded_text(Fraction(value, common))}; accepted: from 0 to "
-                    f"the mass of the set under the estimate, {rounded_text(mass)}"
+                    f"f of {shorten(self._named(mask))} is {rounded_text(Fraction(value, common))}; accepted: from 0 "
+                    f"to the mass of the set under the estimate, {rounded_text(mass)}"
                 )
         for i, label in enumerate(self.labels):
             if values[-1 - (1 << i)] == common:

@@ -98,7 +98,7 @@ class PieceSet(LowerProbability):
         return known._with(evidence)
 
     @classmethod
-    def _derived(cls, evidence: Evidence) -> dict[str, Any]:
+    def _derived(cls, evidence: Evidence) -> dict[str, Any]:  # noqa: ARG003 - classes that do not derive any
         """Return the parameters that follow from counts and delta."""
         raise InputError(f"no {cls.__name__} is derived from counts; give its parameters, or use an EventSet")
 

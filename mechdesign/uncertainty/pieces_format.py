@@ -108,8 +108,8 @@ class PiecesFormat(SetFormat):
         excess = known.excess_over(evidence)
         if excess:
             raise GuaranteeError(
-                f"{source}: {excess}, while delta {delta} is claimed with {samples} samples over {len(labels)} symbols; "
-                "the claimed delta is false"
+                f"{source}: {excess}, while delta {delta} is claimed with {samples} samples over {len(labels)} "
+                "symbols; the claimed delta is false"
             )
         return known.supported_by(evidence)
 

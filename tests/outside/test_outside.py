@@ -187,7 +187,8 @@ def test_an_installed_package_is_found_by_the_command_line(tmp_path):
     described.mkdir(parents=True)
     (described / "METADATA").write_text("Metadata-Version: 2.1\nName: outside\nVersion: 1.0\n")
     (described / "entry_points.txt").write_text(
-        "[mechdesign.sets]\nbounds = box_set:Box\n[mechdesign.utilities]\njensen-shannon = jensen_shannon:JensenShannon\n"
+        "[mechdesign.sets]\nbounds = box_set:Box\n"
+        "[mechdesign.utilities]\njensen-shannon = jensen_shannon:JensenShannon\n"
     )
     for name in ("box_set.py", "jensen_shannon.py"):
         copy(HERE / name, site)
