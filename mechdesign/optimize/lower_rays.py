@@ -53,7 +53,7 @@ class LowerRays:
     >>> limits = LowerLimits(["0.3", "0.2", "0.1", "0.05"], center=["0.4", "0.3", "0.2", "0.1"])
     >>> rays = LowerRays(limits, 2.0)
     >>> [rays.count(kind) for kind in rays.kinds]
-    [0, 2, 14]
+    [0, 1, 15]
     """
 
     known: LowerProbability

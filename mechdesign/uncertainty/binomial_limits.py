@@ -72,10 +72,8 @@ def is_limit(samples: int, seen: Fraction | int, q: Fraction, level: Fraction) -
 
     Examples
     --------
-    >>> is_limit(2, 2, Fraction(1, 2), Fraction(1, 4)), is_limit(2, 2, Fraction(3, 5), Fraction(1, 4))
-    (False, False)
-    >>> is_limit(2, 2, Fraction(2, 5), Fraction(1, 4))
-    True
+    >>> is_limit(2, 2, Fraction(2, 5), Fraction(1, 4)), is_limit(2, 2, Fraction(3, 5), Fraction(1, 4))
+    (True, False)
     """
     with working_precision():
         return _proved(samples, Fraction(seen), q, level)

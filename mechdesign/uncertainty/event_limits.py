@@ -62,7 +62,7 @@ def log_tails_up(samples: int, seen: Counts, q: Floats) -> tuple[Floats, Floats]
     --------
     >>> tail, error = log_tails_up(100, np.array([40]), np.array([0.25]))
     >>> round(float(tail[0]), 6), bool(error[0] < 1e-11)
-    (-7.326421, True)
+    (-7.28377, True)
     """
     n, k, rest = float(samples), seen.astype(float), samples - seen.astype(float)
     p = k / n

@@ -127,7 +127,7 @@ class EventSet(PieceSet):
     --------
     >>> events = EventSet(["0.5", "0.3", "0.2"], ["1", "0.8"], ["0.08", "0.02"])
     >>> events.exact_worst_mean([3, 0, 1])
-    (Fraction(36, 25), (Fraction(21, 50), Fraction(19, 50), Fraction(1, 5)))
+    (Fraction(73, 50), (Fraction(21, 50), Fraction(19, 50), Fraction(1, 5)))
     """
 
     kind: ClassVar[str] = "event-set"

@@ -57,7 +57,7 @@ class PairPricing:
     >>> limits = LowerLimits(["0.3", "0.2", "0.1"], center=["0.5", "0.3", "0.2"])
     >>> pricing = PairPricing(limits, 2.0, MutualInformation())
     >>> print(round(pricing.price(np.zeros(3)).upper, 9))
-    0.325996474
+    0.223143551
     """
 
     known: LowerProbability
