@@ -24,6 +24,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from mechdesign.errors import InputError
 from mechdesign.numerics.arrays import Floats
 from mechdesign.uncertainty.binomial_limits import event_level, is_limit, lower_limit
 
@@ -32,6 +33,7 @@ MOST_PIECES = 64
 _UNIT = 10**15
 _EPS = float(np.finfo(float).eps)
 _MOST_LISTED = 16  # symbols of which all sums of counts are listed
+_MOST_SAMPLES = 200_000  # of which every count is listed
 _NEAR_AN_END = 30  # counts for which Stirling's series is too rough
 _MOST_TERMS = 400
 _STEPS = (4e-14, 1e-11, 1e-8)  # by which a limit in floats is lowered until it is proved
@@ -42,12 +44,22 @@ _CHUNK = 4096
 def counts_of_events(counts: Sequence[int], samples: int) -> Counts:
     """Return how often events can have been seen: the sums of counts, or every number up to n where those are many.
 
+    Raises
+    ------
+    InputError
+        If it is every number up to more than 200,000.
+
     Examples
     --------
     >>> counts_of_events([3, 1, 1], 5)
     array([0, 1, 2, 3, 4, 5])
     """
     if len(counts) > _MOST_LISTED or sum(counts) != samples:
+        if samples > _MOST_SAMPLES:
+            raise InputError(
+                f"the limits of all events would be listed for {samples} samples; accepted: at most {_MOST_SAMPLES}, "
+                f"or counts of at most {_MOST_LISTED} symbols whose total is the samples; use an L1Ball"
+            )
         return np.arange(samples + 1)
     sums = np.zeros(1, dtype=np.int64)
     for count in counts:

@@ -14,6 +14,7 @@ from mechdesign.uncertainty.base import exact_prior, names_of_symbols
 from mechdesign.uncertainty.binomial_limits import is_limit
 from mechdesign.uncertainty.l1_ball import Evidence
 
+_MOST_SYMBOLS = 1_000
 Numbers = Sequence[object] | Mapping[Any, object]
 
 
@@ -91,12 +92,23 @@ def evidence_level(evidence: Evidence) -> Fraction:
 def seen_of(evidence: Evidence) -> list[Fraction]:
     """Return how often each symbol was seen among the samples that delta is about.
 
+    Raises
+    ------
+    InputError
+        For more than 1,000 symbols, whose limits would take minutes to prove.
+
     Examples
     --------
     >>> seen_of(Evidence((3, 1), 8, None))
     [Fraction(6, 1), Fraction(2, 1)]
     """
-    return [Fraction(count * evidence.samples, sum(evidence.counts)) for count in evidence.counts]
+    if len(evidence.counts) > _MOST_SYMBOLS:
+        raise InputError(
+            f"there are {len(evidence.counts)} symbols; accepted: at most {_MOST_SYMBOLS} where limits are derived "
+            "from counts; use an L1Ball"
+        )
+    total = sum(evidence.counts)
+    return [Fraction(count * evidence.samples, total) for count in evidence.counts]
 
 
 def excess_of_lower(lower: tuple[Fraction, ...], evidence: Evidence, level: Fraction, labels: tuple[str, ...]) -> str:

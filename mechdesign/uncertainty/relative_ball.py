@@ -17,6 +17,7 @@ from mechdesign.uncertainty.limits import Numbers, evidence_level, labelled_cent
 from mechdesign.uncertainty.pieces import Piece, PieceSet
 
 _LARGEST_ALPHA = 10**6
+_MOST_MASSES = 100_000  # of all pieces of an event set
 
 
 @dataclass(frozen=True)
@@ -151,6 +152,11 @@ class EventSet(PieceSet):
         if len(factors) != len(missing) or not len(factors):
             raise InputError(
                 f"there are {len(factors)} alphas and {len(missing)} gammas; give as many of each, 1 or more"
+            )
+        if len(factors) * len(prior) > _MOST_MASSES:
+            raise InputError(
+                f"{len(factors)} alphas for {len(prior)} symbols make {len(factors) * len(prior)} masses; "
+                f"accepted: at most {_MOST_MASSES}"
             )
         pairs = [_checked(alpha, gamma) for alpha, gamma in zip(factors, missing, strict=True)]
         object.__setattr__(self, "alphas", tuple(alpha for alpha, _ in pairs))

@@ -317,6 +317,16 @@ def test_values_that_are_refused():
         NAMED[0][0].supported_by(Box.from_counts([4, 3, 2, 1], "0.1").evidence)
 
 
+def test_what_would_take_too_long_is_refused():
+    with pytest.raises(md.InputError, match=r"1001 symbols; accepted: at most 1000 where limits are derived"):
+        Box.from_counts([1] * 1001, "0.1")
+    for counts, samples in ((COUNTS, 10**15), ([100_000] * 17, None)):
+        with pytest.raises(md.InputError, match=r"samples; accepted: at most 200000, or counts of at most 16"):
+            EventSet.from_counts(counts, "0.1", samples=samples)
+    with pytest.raises(md.InputError, match="100001 alphas for 4 symbols make 400004 masses"):
+        EventSet(P, [1] * 100_001, [1] * 100_001)
+
+
 def test_delta_zero_holds_every_prior():
     for made in (LowerLimits, Box, EventSet):
         known = made.from_counts(COUNTS, 0)
