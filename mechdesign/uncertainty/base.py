@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from mechdesign.uncertainty.convex_hull import ConvexHull
     from mechdesign.uncertainty.l1_ball import L1Ball
+    from mechdesign.uncertainty.lower_probability import LowerProbability
 
 _MOST_MEMBERS = 1_000  # of a mixture, and of steps towards one
 _NEAR = 1e-15
@@ -105,6 +106,11 @@ class UncertaintySet(ABC):
     @property
     def convex_hull(self) -> ConvexHull | None:
         """The set as the hull of the priors that it lists; None where it is not one."""
+        return None
+
+    @property
+    def lower_probability(self) -> LowerProbability | None:
+        """The set as the priors above a lower probability, whose rays are pairs of sets; None where it is not one."""
         return None
 
     @property

@@ -25,6 +25,11 @@ _BUILT_IN = {
     "l1-ball": "mechdesign.uncertainty.l1_ball_format:L1BallFormat",
     "convex-hull": "mechdesign.uncertainty.convex_hull_format:ConvexHullFormat",
     "product": "mechdesign.uncertainty.product_set_format:ProductSetFormat",
+    "box": "mechdesign.uncertainty.pieces_format:BoxFormat",
+    "lower-limits": "mechdesign.uncertainty.pieces_format:LowerLimitsFormat",
+    "l1-box": "mechdesign.uncertainty.pieces_format:L1BoxFormat",
+    "relative-ball": "mechdesign.uncertainty.pieces_format:RelativeBallFormat",
+    "event-set": "mechdesign.uncertainty.pieces_format:EventSetFormat",
 }
 _ENTRY_POINTS = "mechdesign.sets"
 _registered: dict[str, SetFormat] = {}

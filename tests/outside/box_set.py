@@ -19,7 +19,7 @@ from mechdesign.uncertainty import SupportRows, UncertaintySet, register
 class Box(UncertaintySet):
     """All priors Q with ``lower <= Q <= upper``, entry by entry."""
 
-    kind: ClassVar[str] = "box"
+    kind: ClassVar[str] = "bounds"
     parameters: ClassVar[dict[str, str]] = {"lower": "vector", "upper": "vector", "center": "vector"}
     lower: Sequence[object]
     upper: Sequence[object]

@@ -9,6 +9,7 @@ from scipy.optimize import linprog
 from tolerances import ALGEBRA, SOLVER
 
 import mechdesign as md
+from mechdesign import uncertainty
 
 with separate_registries():
     from tests.outside.box_set import Box
@@ -21,6 +22,14 @@ SETS = [
     md.ProductSet(md.L1Ball(["0.75", "0.25"], "0.1"), HULL),
     Box(["0.1", "0.2", "0.05"], ["0.6", "0.5", "0.4"], ["0.4", "0.35", "0.25"]),
     Box(["0.1", "0.2", "0"], ["0.1", "0.9", "0.7"], ["0.1", "0.2", "0.7"]),  # the reference prior is a corner
+    uncertainty.LowerLimits(["0.3", "0.2", "0.1"], center=["0.5", "0.3", "0.2"]),
+    uncertainty.Box(["0.1", "0.2", "0.05"], ["0.6", "0.5", "0.4"], center=["0.4", "0.35", "0.25"]),
+    uncertainty.Box(["0.1", "0.2", "0"], ["0.1", "0.9", "0.7"], center=["0.1", "0.2", "0.7"]),
+    uncertainty.L1Box(["0.1", "0.2", "0.05"], ["0.6", "0.5", "0.4"], "0.3", center=["0.4", "0.35", "0.25"]),
+    uncertainty.RelativeBall(["0.5", "0.3", "0.2"], "0.9", "0.05"),
+    uncertainty.EventSet(["0.5", "0.3", "0.2"], ["1", "0.8"], ["0.08", "0.02"]),
+    uncertainty.LowerFunction(lambda S: Fraction(len(S) ** 2, 9), ["1/3", "1/3", "1/3"], supermodular=True),
+    md.ProductSet(md.L1Ball(["0.75", "0.25"], "0.1"), uncertainty.LowerLimits(["0.3", "0.2"], center=["0.5", "0.5"])),
 ]
 every_set = pytest.mark.parametrize("known", SETS, ids=lambda known: f"{known.kind}-{SETS.index(known)}")
 

@@ -7,12 +7,14 @@ from mechdesign.optimize.pricing.branch_and_bound import BoxPricing
 from mechdesign.optimize.pricing.by_counts import CountPricing
 from mechdesign.optimize.pricing.knapsack import KnapsackPricing
 from mechdesign.optimize.pricing.listing import ListedPricing, check_listable
+from mechdesign.optimize.pricing.pairs_of_sets import MOST_PRICED_SYMBOLS, PairPricing
 from mechdesign.optimize.pricing.price import Pricing
 from mechdesign.uncertainty import UncertaintySet
-from mechdesign.utility import Utility
+from mechdesign.utility import FInformation, Utility
 
 _LISTED_AT_ONCE = 12  # symbols: up to so many, listing all rays is quicker than column generation
 _LISTED_OTHERWISE = 16  # symbols: likewise where tables are too large
+_LISTED_PAIRS = 10  # symbols: up to so many, listing all pairs of sets is quicker than column generation
 _LEAST_MASS = 1e-290
 
 
@@ -21,7 +23,8 @@ def pricing_for(uncertainty: UncertaintySet, exp_epsilon: float, utility: Utilit
 
     For few symbols all rays are listed. For more symbols an l1 ball is priced by subset-sum tables if its prior is a
     vector of counts of a moderate total, and otherwise by search near the fractional knapsack if a list would take
-    longer. Hulls with too many rays for a list are priced by branch and bound.
+    longer. Lower probabilities of 11 to 16 symbols are priced by all pairs of sets. Hulls with too many rays for a
+    list, and lower probabilities of more symbols, are priced by branch and bound.
 
     Parameters
     ----------
@@ -48,10 +51,7 @@ def pricing_for(uncertainty: UncertaintySet, exp_epsilon: float, utility: Utilit
     if information is None:
         return ListedPricing(check_listable(uncertainty, exp_epsilon), utility)
     if ball is None:
-        try:
-            return ListedPricing(check_listable(uncertainty, exp_epsilon), utility)
-        except LimitError:
-            return BoxPricing(uncertainty, exp_epsilon, information)
+        return _beyond_balls(uncertainty, exp_epsilon, information)
     if ball.size > _LISTED_AT_ONCE:
         tables = CountPricing(ball, exp_epsilon, information)
         if tables.affordable:
@@ -62,6 +62,17 @@ def pricing_for(uncertainty: UncertaintySet, exp_epsilon: float, utility: Utilit
         except LimitError:
             pass  # there are too many rays of kinds C and D
     return KnapsackPricing(ball, exp_epsilon, information)
+
+
+def _beyond_balls(uncertainty: UncertaintySet, exp_epsilon: float, information: FInformation) -> Pricing:
+    """Return the pricing of a set that is not an l1 ball."""
+    lower = uncertainty.lower_probability
+    if lower is not None and lower.supermodular and _LISTED_PAIRS < lower.size <= MOST_PRICED_SYMBOLS:
+        return PairPricing(lower, exp_epsilon, information)
+    try:
+        return ListedPricing(check_listable(uncertainty, exp_epsilon), information)
+    except LimitError:
+        return BoxPricing(uncertainty, exp_epsilon, information)
 
 
 def _check_masses(uncertainty: UncertaintySet) -> None:

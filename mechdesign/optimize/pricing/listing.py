@@ -12,9 +12,10 @@ from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.bounds import as_bound
 from mechdesign.numerics.tolerances import REDUCED_COST
 from mechdesign.optimize.hull_rays import HullRays
+from mechdesign.optimize.lower_rays import MOST_LISTED_PAIRS, LowerRays
 from mechdesign.optimize.pricing.price import Price
 from mechdesign.optimize.rays import MOST_LISTED_SYMBOLS, RayList, Rays
-from mechdesign.uncertainty import ConvexHull, L1Ball, UncertaintySet
+from mechdesign.uncertainty import ConvexHull, L1Ball, LowerProbability, UncertaintySet
 from mechdesign.utility import Utility
 
 _EPS = float(np.finfo(float).eps)
@@ -43,6 +44,8 @@ def check_listable(uncertainty: UncertaintySet, exp_epsilon: float) -> RayList:
         return _rays_of_ball(uncertainty.l1_ball, exp_epsilon)
     if uncertainty.convex_hull is not None:
         return _rays_of_hull(uncertainty.convex_hull, exp_epsilon)
+    if uncertainty.lower_probability is not None:
+        return _rays_of_lower_probability(uncertainty.lower_probability, exp_epsilon)
     raise LimitError(
         f"no exact method lists the extreme rays of a {type(uncertainty).__name__}; use an L1Ball that contains "
         "it, or a gain utility such as hamming-accuracy"
@@ -81,6 +84,17 @@ def _rays_of_hull(hull: ConvexHull, exp_epsilon: float) -> HullRays:
     # The list is made now, so that a list beyond memory is refused now.
     rays.count(rays.kinds)
     return rays
+
+
+def _rays_of_lower_probability(known: LowerProbability, exp_epsilon: float) -> LowerRays:
+    if not known.supermodular:
+        raise LimitError(f"the extreme rays of {known!r} are not known; give a supermodular f that is not above it")
+    if 3**known.size > MOST_LISTED_PAIRS:
+        raise LimitError(
+            f"{known.size} symbols have up to {3**known.size:.1e} extreme rays (at most {MOST_LISTED_PAIRS:.0e}); "
+            f"{_INSTEAD}"
+        )
+    return LowerRays(known, exp_epsilon)
 
 
 def reduced_costs(rays: RayList, utility: Utility, multipliers: Floats) -> Iterator[tuple[Floats, Floats]]:

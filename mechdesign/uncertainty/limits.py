@@ -1,0 +1,139 @@
+"""What sets of limits are made from: an estimate with labels, limits, and the counts behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from mechdesign.data.labelled import aligned_vector, vector
+from mechdesign.errors import InputError, shorten
+from mechdesign.numerics.arrays import entries
+from mechdesign.numerics.exact import rational, rounded_text
+from mechdesign.uncertainty.base import exact_prior, names_of_symbols
+from mechdesign.uncertainty.binomial_limits import is_limit
+from mechdesign.uncertainty.l1_ball import Evidence
+
+_MOST_SYMBOLS = 1_000
+Numbers = Sequence[object] | Mapping[Any, object]
+
+
+def labelled_center(center: Numbers, labels: Iterable[object] | None) -> tuple[tuple[Fraction, ...], tuple[str, ...]]:
+    """Return the exact estimate and the labels, which are those of the estimate unless others are given.
+
+    Examples
+    --------
+    >>> labelled_center({"a": 0.5, "b": 0.5}, None)
+    ((Fraction(1, 2), Fraction(1, 2)), ('a', 'b'))
+    """
+    values, own = vector(center, "the center")
+    prior = exact_prior(values, "the center")
+    names = names_of_symbols(labels, own, len(prior))
+    return (prior if own is None else exact_prior(center, "the center", names)), names
+
+
+def exact_limits(limits: Numbers, labels: tuple[str, ...], name: str) -> tuple[Fraction, ...]:
+    """Return limits of probabilities as exact fractions from 0 to 1, in the order of the labels.
+
+    Raises
+    ------
+    InputError
+        For another number of limits, or one outside of 0 to 1.
+
+    Examples
+    --------
+    >>> exact_limits({"b": 0.2, "a": 0.1}, ("a", "b"), "the lower limits")
+    (Fraction(1, 10), Fraction(1, 5))
+    """
+    given = entries(aligned_vector(limits, labels, name), name, "a list of probabilities")
+    exact = tuple(rational(limit, f"number {index + 1} of {name}") for index, limit in enumerate(given))
+    if len(exact) != len(labels):
+        raise InputError(f"{name} are {len(exact)} numbers for {len(labels)} symbols; give one for each symbol")
+    for limit, label in zip(exact, labels, strict=True):
+        if not 0 <= limit <= 1:
+            raise InputError(f"{name} have {rounded_text(limit)} for {shorten(label)}; accepted: 0 to 1")
+    return exact
+
+
+def check_sum_of_lower(lower: tuple[Fraction, ...]) -> None:
+    """Refuse lower limits that no prior can have."""
+    total = sum(lower, Fraction(0))
+    if total > 1:
+        raise InputError(f"the lower limits sum to {rounded_text(total)}; accepted: at most 1")
+
+
+def check_between(
+    lower: tuple[Fraction, ...],
+    upper: tuple[Fraction, ...],
+    what: str,
+    labels: tuple[str, ...],
+    of: str = "the lower limit",
+) -> None:
+    """Refuse a lower limit above an upper limit or above the estimate, and an estimate above an upper limit."""
+    for low, high, label in zip(lower, upper, labels, strict=True):
+        if low > high:
+            raise InputError(
+                f"{of} of {shorten(label)} is {rounded_text(low)}, above its {what}, {rounded_text(high)}; "
+                f"accepted: at most the {what}"
+            )
+
+
+def evidence_level(evidence: Evidence) -> Fraction:
+    """Return the delta of counts; 0, with which every limit is vacuous, where none is stated.
+
+    Examples
+    --------
+    >>> evidence_level(Evidence((3, 1), 4, Fraction(1, 10)))
+    Fraction(1, 10)
+    """
+    return Fraction(0) if evidence.delta is None else evidence.delta
+
+
+def seen_of(evidence: Evidence) -> list[Fraction]:
+    """Return how often each symbol was seen among the samples that delta is about.
+
+    Raises
+    ------
+    InputError
+        For more than 1,000 symbols, whose limits would take minutes to prove.
+
+    Examples
+    --------
+    >>> seen_of(Evidence((3, 1), 8, None))
+    [Fraction(6, 1), Fraction(2, 1)]
+    """
+    if len(evidence.counts) > _MOST_SYMBOLS:
+        raise InputError(
+            f"there are {len(evidence.counts)} symbols; accepted: at most {_MOST_SYMBOLS} where limits are derived "
+            "from counts; use an L1Ball"
+        )
+    total = sum(evidence.counts)
+    return [Fraction(count * evidence.samples, total) for count in evidence.counts]
+
+
+def excess_of_lower(lower: tuple[Fraction, ...], evidence: Evidence, level: Fraction, labels: tuple[str, ...]) -> str:
+    """Return in words which lower limit is not proved; empty if all are.
+
+    Examples
+    --------
+    >>> excess_of_lower((Fraction(1, 2), Fraction(0)), Evidence((3, 1), 4, None), Fraction(1, 10), ("a", "b"))
+    "the lower limit of 'a' is 0.5, above what 3 of 4 samples support"
+    """
+    for limit, seen, label in zip(lower, seen_of(evidence), labels, strict=True):
+        if not (level > 0 or limit == 0) or not is_limit(evidence.samples, seen, limit, level):
+            return (
+                f"the lower limit of {shorten(label)} is {rounded_text(limit)}, above what {float(seen):g} of "
+                f"{evidence.samples} samples support"
+            )
+    return ""
+
+
+def excess_of_upper(upper: tuple[Fraction, ...], evidence: Evidence, level: Fraction, labels: tuple[str, ...]) -> str:
+    """Return in words which upper limit is not proved; empty if all are."""
+    for limit, seen, label in zip(upper, seen_of(evidence), labels, strict=True):
+        if not (level > 0 or limit == 1) or not is_limit(evidence.samples, evidence.samples - seen, 1 - limit, level):
+            return (
+                f"the upper limit of {shorten(label)} is {rounded_text(limit)}, below what {float(seen):g} of "
+                f"{evidence.samples} samples support"
+            )
+    return ""

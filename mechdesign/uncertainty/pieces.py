@@ -1,0 +1,242 @@
+"""Lower probabilities that are the greatest of a few affine functions of sets: boxes, balls, limits.
+
+Every piece j has a mass a_ji >= 0 for each symbol and a slack s_j >= 0, and
+
+    f(S) = max( 0, max_j ( a_j(S) - s_j ) )    for every S but the set of all symbols, of which f is 1.
+
+``Q(S) >= a_j(S) - s_j`` holds for every S exactly when ``sum_i (a_ji - Q_i)^+ <= s_j``, so that whether a prior
+lies in the set is decided by N differences for each piece, and h is a linear program of N variables for each piece.
+"""
+
+from __future__ import annotations
+
+import copy
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from mechdesign.data.checks import checked_delta, checked_samples
+from mechdesign.data.counts import checked_counts
+from mechdesign.errors import InputError, shorten
+from mechdesign.numerics.arrays import Floats
+from mechdesign.numerics.exact import check_common_denominator, over_common_denominator
+from mechdesign.uncertainty.base import SupportRows, exact_prior
+from mechdesign.uncertainty.effort import Effort, effort_of
+from mechdesign.uncertainty.l1_ball import Evidence
+from mechdesign.uncertainty.lower_probability import LowerProbability
+
+_MOST_DIGITS = 3_000  # of the common denominator of all pieces
+
+
+@dataclass(frozen=True)
+class Piece:
+    """The condition ``sum_i (masses_i - Q_i)^+ <= slack``.
+
+    Attributes
+    ----------
+    masses : tuple of Fraction
+        One for each symbol, 0 or more.
+    slack : Fraction
+        0 or more.
+    """
+
+    masses: tuple[Fraction, ...]
+    slack: Fraction
+
+    def missed_by(self, prior: Sequence[Fraction]) -> Fraction:
+        """Return by how much a prior violates the condition; 0 or less if it does not."""
+        missing = (mass - q for mass, q in zip(self.masses, prior, strict=True) if mass > q)
+        return sum(missing, Fraction(0)) - self.slack
+
+
+class PieceSet(LowerProbability):
+    """A set whose f is the greatest of a few pieces; its class answers for f being supermodular.
+
+    Attributes
+    ----------
+    parameters : mapping
+        The parameters that files hold beside the estimate, each ``"number"`` or ``"vector"``.
+    evidence : Evidence or None
+        The data behind the parameters. `from_counts` and `supported_by` fill it in.
+    """
+
+    parameters: ClassVar[Mapping[str, str]]
+    evidence: Evidence | None
+
+    @classmethod
+    def from_counts(
+        cls, counts: Mapping[Any, Any] | Sequence[object], delta: object, *, samples: object = None
+    ) -> Self:
+        """Return the set that holds the true prior with probability 1 - delta.
+
+        Parameters
+        ----------
+        counts : mapping from label to count, or sequence of counts
+            How often each symbol, of an alphabet that was fixed beforehand, was seen in independent samples.
+        delta : number or str
+            Probability in [0, 1) that the true prior lies outside.
+        samples : int, optional
+            The sample size behind delta, where it is not the total of the counts.
+
+        Raises
+        ------
+        InputError
+            For counts or a delta that are not accepted, or a class whose parameters do not follow from counts.
+        """
+        labels, checked = checked_counts(counts)
+        size = sum(checked) if samples is None else checked_samples(samples)
+        evidence = Evidence(checked, size, checked_delta(delta))
+        total = sum(checked)
+        given = cls._derived(evidence)
+        made: Any = cls
+        known: Self = made(**given, center=[Fraction(count, total) for count in checked], labels=labels)
+        return known._with(evidence)
+
+    @classmethod
+    def _derived(cls, evidence: Evidence) -> dict[str, Any]:  # noqa: ARG003 - classes that do not derive any
+        """Return the parameters that follow from counts and delta."""
+        raise InputError(f"no {cls.__name__} is derived from counts; give its parameters, or use an EventSet")
+
+    def excess_over(self, evidence: Evidence) -> str:
+        """Return in words which parameter promises more than counts and delta support; empty if none does."""
+        self._derived(evidence)
+        return ""
+
+    def supported_by(self, evidence: Evidence) -> Self:
+        """Return the set with the data behind its parameters.
+
+        Raises
+        ------
+        InputError
+            If the estimate is not that of the counts, or the parameters promise more than they support.
+        """
+        total = sum(evidence.counts)
+        if self.center != tuple(Fraction(count, total) for count in evidence.counts):
+            raise InputError("the counts given as evidence are not those of the center; use from_counts")
+        excess = self.excess_over(evidence)
+        if excess:
+            raise InputError(f"{excess}; use from_counts")
+        return self._with(evidence)
+
+    def _with(self, evidence: Evidence) -> Self:
+        known = copy.copy(self)
+        object.__setattr__(known, "evidence", evidence)
+        return known
+
+    @property
+    def delta(self) -> Fraction | None:
+        """The probability that the true prior lies outside, where the parameters were derived from it."""
+        return None if self.evidence is None else self.evidence.delta
+
+    @property
+    @abstractmethod
+    def pieces(self) -> tuple[Piece, ...]:
+        """The pieces."""
+
+    def _check(self) -> None:
+        """Refuse a center outside of the set, and a symbol to which every prior of the set gives probability 0."""
+        for piece in self.pieces:
+            if piece.missed_by(self.center) > 0:
+                raise InputError(f"the center is outside of {shorten(self)}; give an estimate that the set holds")
+        masses, slacks, common = self._integers
+        totals = [sum(row) for row in masses]
+        for i, label in enumerate(self.labels):
+            if any(total - row[i] - slack == common for total, row, slack in zip(totals, masses, slacks, strict=True)):
+                raise InputError(
+                    f"the symbol {shorten(label)} has probability 0 under every prior of the set, where leakage is "
+                    "defined on the support only; leave it out"
+                )
+
+    @cached_property
+    def _integers(self) -> tuple[list[list[int]], list[int], int]:
+        """The masses and the slack of each piece as integers over a common denominator, and that."""
+        N, flat = self.size, [q for piece in self.pieces for q in (*piece.masses, piece.slack)]
+        check_common_denominator((q.denominator for q in flat), "the limits", _MOST_DIGITS)
+        integers, common = over_common_denominator(flat)
+        rows = [integers[start : start + N + 1] for start in range(0, len(integers), N + 1)]
+        return [row[:N] for row in rows], [row[N] for row in rows], common
+
+    @cached_property
+    def _matrix(self) -> tuple[Floats, Floats]:
+        """The masses, shape (k, N), and slacks, shape (k,), as floats."""
+        return (
+            np.array([[float(q) for q in piece.masses] for piece in self.pieces]),
+            np.array([float(piece.slack) for piece in self.pieces]),
+        )
+
+    def along(self, order: Sequence[int]) -> tuple[list[int], int]:
+        """Return f of the first k symbols of an order, k = 1 to N, as integers over a common denominator, and that."""
+        masses, slacks, common = self._integers
+        values = [0] * self.size
+        for row, slack in zip(masses, slacks, strict=True):
+            mass = -slack
+            for place, i in enumerate(order):
+                mass += row[i]
+                values[place] = max(values[place], mass)
+        values[-1] = common
+        return values, common
+
+    def of_every_set(self) -> tuple[list[int], int]:
+        """Return f of every set of symbols, by its bit mask, as integers over a common denominator, and that."""
+        masses, slacks, common = self._integers
+        greatest = [0] * (1 << self.size)
+        for row, slack in zip(masses, slacks, strict=True):
+            sums = [-slack]
+            for mass in row:
+                sums += [other + mass for other in sums]
+            greatest = list(map(max, greatest, sums))
+        greatest[-1] = common
+        return greatest, common
+
+    def _floats_along(self, orders: np.ndarray[tuple[int, int], np.dtype[np.intp]]) -> Floats:
+        masses, slacks = self._matrix
+        values = np.zeros(orders.shape)
+        for row, slack in zip(masses, slacks, strict=True):
+            np.maximum(values, np.cumsum(row[orders], axis=0) - slack, out=values)
+        values = np.minimum(values, 1.0)
+        values[-1] = 1.0
+        return values
+
+    def contains(self, prior: Sequence[object]) -> bool:
+        """Return whether a prior lies in the set, in rational arithmetic."""
+        Q = exact_prior(prior, labels=self.labels)
+        if len(Q) != self.size:
+            raise InputError(f"the prior has {len(Q)} probabilities; accepted: {self.size}")
+        return all(piece.missed_by(Q) <= 0 for piece in self.pieces)
+
+    def proof_effort(self) -> Effort:
+        """Return what one `exact_support` costs: sums of the masses of each piece, in the order of the column."""
+        return effort_of([(*piece.masses, piece.slack) for piece in self.pieces], self.size, Fraction(1))
+
+    def support_rows(self) -> SupportRows:
+        """Return the support function as linear rows, the dual of the least mean.
+
+        Auxiliary variables: h, m and, for every piece, its u_i and, where its slack is positive, L.
+        ``h <= m + sum over pieces of (<a, u> - s L)``, ``m + sum over pieces of u_i <= v_i``, ``0 <= u_i <= L``.
+        """
+        from scipy.sparse import block_array, coo_array, csr_array, eye_array
+
+        N = self.size
+        one, ones, I = coo_array(np.ones((1, 1))), coo_array(np.ones((N, 1))), eye_array(N)  # noqa: E741 - identity
+        # Columns of blocks: v, h, m, then u and L of each piece.
+        of_h: list[object] = [coo_array((1, N)), -one, one]
+        of_v: list[object] = [I, None, -ones]
+        of_u: list[list[object]] = []
+        width = 3 + 2 * len(self.pieces)
+        for place, (row, slack) in enumerate(zip(*self._matrix, strict=True)):
+            of_h += [coo_array(row[None, :]), coo_array(np.array([[-slack]]))]
+            of_v += [-I, None]
+            above: list[object] = [None] * width
+            above[3 + 2 * place] = I
+            of_u.append(above)
+            if slack > 0:
+                below: list[object] = [None] * width
+                below[3 + 2 * place], below[4 + 2 * place] = -I, ones
+                of_u.append(below)
+        rows = csr_array(block_array([of_h, of_v, *of_u], format="csr"))
+        return SupportRows(csr_array(rows[:, :N]), csr_array(rows[:, N:]))

@@ -1,0 +1,220 @@
+"""Sets that bound the probability of every event from below by a convex function of its estimated mass."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar
+
+from mechdesign.errors import InputError, shorten
+from mechdesign.numerics.arrays import entries
+from mechdesign.numerics.exact import rational, rounded_text
+from mechdesign.uncertainty.event_limits import EventLimits
+from mechdesign.uncertainty.l1_ball import Evidence
+from mechdesign.uncertainty.limits import Numbers, evidence_level, labelled_center
+from mechdesign.uncertainty.pieces import Piece, PieceSet
+
+_LARGEST_ALPHA = 10**6
+_MOST_MASSES = 100_000  # of all pieces of an event set
+
+
+@dataclass(frozen=True)
+class RelativeBall(PieceSet):
+    """All priors Q with ``sum_i (alpha P_i - Q_i)^+ <= gamma`` around an estimate P.
+
+    ``f(S) = max(0, alpha P(S) - gamma)`` for every S but the set of all symbols. alpha = 1 is the l1 ball of radius
+    ``2 gamma``; gamma = 0 contamination, ``Q >= alpha P``; gamma = alpha - 1 is ``Q <= alpha P``.
+
+    Parameters
+    ----------
+    center : sequence of numbers, pandas Series, or mapping from label to number
+        The estimated prior P.
+    alpha : number or str
+        The factor of the estimate, above 0.
+    gamma : number or str
+        The mass that may be missing: at least 0, and at least alpha - 1.
+    labels : sequence of str or int, optional
+        One for each symbol. By default those of the center, or else ``x1`` to ``xN``.
+
+    Raises
+    ------
+    InputError
+        For other values, and a symbol that has probability 0 under every prior.
+
+    Examples
+    --------
+    >>> ball = RelativeBall(["0.5", "0.3", "0.2"], "0.9", "0.05")
+    >>> ball.exact_worst_mean([3, 0, 1])
+    (Fraction(69, 50), (Fraction(2, 5), Fraction(21, 50), Fraction(9, 50)))
+    """
+
+    kind: ClassVar[str] = "relative-ball"
+    parameters: ClassVar[dict[str, str]] = {"alpha": "number", "gamma": "number"}
+    alpha: Fraction
+    gamma: Fraction
+    center: tuple[Fraction, ...]
+    labels: tuple[str, ...]
+    evidence: Evidence | None = field(default=None, init=False)
+
+    def __init__(
+        self,
+        center: Numbers,
+        alpha: object,
+        gamma: object,
+        labels: Iterable[object] | None = None,
+    ) -> None:
+        prior, names = labelled_center(center, labels)
+        factor, missing = _checked(alpha, gamma)
+        object.__setattr__(self, "alpha", factor)
+        object.__setattr__(self, "gamma", missing)
+        object.__setattr__(self, "center", prior)
+        object.__setattr__(self, "labels", names)
+        object.__setattr__(self, "evidence", None)
+        self._check()
+
+    def excess_over(self, evidence: Evidence) -> str:
+        """Return in words that the line is not below the limits of all events; empty if it is."""
+        limits = EventLimits.of(evidence.counts, evidence.samples, evidence_level(evidence))
+        if limits.allows(self.alpha, self.gamma):
+            return ""
+        return f"gamma {float(self.gamma):.12g} is below {float(limits.least_gamma(self.alpha)):.12g}"
+
+    def __repr__(self) -> str:
+        return f"RelativeBall({self.size} symbols, alpha={float(self.alpha):.6g}, gamma={float(self.gamma):.6g})"
+
+    @cached_property
+    def pieces(self) -> tuple[Piece, ...]:
+        """The only piece."""
+        return (_piece(self.center, self.alpha, self.gamma),)
+
+    def in_words(self) -> str:
+        """Return the priors of the set in words."""
+        return f"every prior {self._measure_in_words()}"
+
+    def one_in_words(self) -> str:
+        """Return one prior of the set in words."""
+        return f"a prior {self._measure_in_words()}"
+
+    def _measure_in_words(self) -> str:
+        alpha, gamma = float(self.alpha), float(self.gamma)
+        return f"that gives each event at least {alpha:.6g} times its estimate less {gamma:.6g}"
+
+
+@dataclass(frozen=True)
+class EventSet(PieceSet):
+    """All priors that give every event a mass that is at least a convex function of its estimate.
+
+    ``f(S) = max(0, max_j (alpha_j P(S) - gamma_j))`` for every S but the set of all symbols: the intersection of
+    relative balls around one estimate. `from_counts` takes as many as make the limit of every event that of Clopper and
+    Pearson, or nearly so.
+
+    Parameters
+    ----------
+    center : sequence of numbers, pandas Series, or mapping from label to number
+        The estimated prior P.
+    alphas, gammas : sequences of k numbers
+        As alpha and gamma of `RelativeBall`.
+    labels : sequence of str or int, optional
+        One for each symbol. By default those of the center, or else ``x1`` to ``xN``.
+
+    Raises
+    ------
+    InputError
+        For values that `RelativeBall` refuses, or lists that are empty or differ in length.
+
+    Examples
+    --------
+    >>> events = EventSet(["0.5", "0.3", "0.2"], ["1", "0.8"], ["0.08", "0.02"])
+    >>> events.exact_worst_mean([3, 0, 1])
+    (Fraction(73, 50), (Fraction(21, 50), Fraction(19, 50), Fraction(1, 5)))
+    """
+
+    kind: ClassVar[str] = "event-set"
+    parameters: ClassVar[dict[str, str]] = {"alphas": "vector", "gammas": "vector"}
+    alphas: tuple[Fraction, ...]
+    gammas: tuple[Fraction, ...]
+    center: tuple[Fraction, ...]
+    labels: tuple[str, ...]
+    evidence: Evidence | None = field(default=None, init=False)
+
+    def __init__(
+        self,
+        center: Numbers,
+        alphas: Sequence[object],
+        gammas: Sequence[object],
+        labels: Iterable[object] | None = None,
+    ) -> None:
+        prior, names = labelled_center(center, labels)
+        factors = entries(alphas, "the list of alphas", "a list of numbers")
+        missing = entries(gammas, "the list of gammas", "a list of numbers")
+        if len(factors) != len(missing) or not len(factors):
+            raise InputError(
+                f"there are {len(factors)} alphas and {len(missing)} gammas; give as many of each, 1 or more"
+            )
+        if len(factors) * len(prior) > _MOST_MASSES:
+            raise InputError(
+                f"{len(factors)} alphas for {len(prior)} symbols make {len(factors) * len(prior)} masses; "
+                f"accepted: at most {_MOST_MASSES}"
+            )
+        pairs = [_checked(alpha, gamma) for alpha, gamma in zip(factors, missing, strict=True)]
+        object.__setattr__(self, "alphas", tuple(alpha for alpha, _ in pairs))
+        object.__setattr__(self, "gammas", tuple(gamma for _, gamma in pairs))
+        object.__setattr__(self, "center", prior)
+        object.__setattr__(self, "labels", names)
+        object.__setattr__(self, "evidence", None)
+        self._check()
+
+    @classmethod
+    def _derived(cls, evidence: Evidence) -> dict[str, Any]:
+        """Return the lines below the limits of Clopper and Pearson of all events."""
+        lines = EventLimits.of(evidence.counts, evidence.samples, evidence_level(evidence)).lines()
+        # Without any line, as at delta = 0, the set holds every prior.
+        lines = lines or [(Fraction(1), Fraction(1))]
+        return {"alphas": [alpha for alpha, _ in lines], "gammas": [gamma for _, gamma in lines]}
+
+    def excess_over(self, evidence: Evidence) -> str:
+        """Return in words which line is not below the limits of all events; empty if all are."""
+        limits = EventLimits.of(evidence.counts, evidence.samples, evidence_level(evidence))
+        for alpha, gamma in zip(self.alphas, self.gammas, strict=True):
+            if not limits.allows(alpha, gamma):
+                return (
+                    f"gamma {float(gamma):.12g} of alpha {float(alpha):.6g} is below "
+                    f"{float(limits.least_gamma(alpha)):.12g}"
+                )
+        return ""
+
+    def __repr__(self) -> str:
+        return f"EventSet({self.size} symbols, {len(self.alphas)} pieces)"
+
+    @cached_property
+    def pieces(self) -> tuple[Piece, ...]:
+        """A piece for each alpha."""
+        pairs = zip(self.alphas, self.gammas, strict=True)
+        return tuple(_piece(self.center, alpha, gamma) for alpha, gamma in pairs)
+
+    def in_words(self) -> str:
+        """Return the priors of the set in words."""
+        return f"every prior within the lower limits of all events on {self.size} symbols"
+
+    def one_in_words(self) -> str:
+        """Return one prior of the set in words."""
+        return f"a prior within the lower limits of all events on {self.size} symbols"
+
+
+def _piece(center: tuple[Fraction, ...], alpha: Fraction, gamma: Fraction) -> Piece:
+    return Piece(tuple(alpha * p for p in center), gamma)
+
+
+def _checked(alpha: object, gamma: object) -> tuple[Fraction, Fraction]:
+    """Return alpha and gamma as fractions, after checking that the estimate itself satisfies their condition."""
+    factor, missing = rational(alpha, "alpha"), rational(gamma, "gamma")
+    if not 0 < factor <= _LARGEST_ALPHA:
+        raise InputError(f"alpha is {shorten(alpha)}; accepted: above 0, at most {_LARGEST_ALPHA}")
+    least = max(Fraction(0), factor - 1)
+    if missing < least:
+        raise InputError(
+            f"gamma is {shorten(gamma)} for alpha {shorten(alpha)}; accepted: at least {rounded_text(least)}"
+        )
+    return factor, missing

@@ -1,0 +1,284 @@
+"""The list of rays of a lower probability against vertices in rationals that follow from the sets' definitions."""
+
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+import pytest
+from flint import fmpq, fmpq_mat
+from tolerances import ALGEBRA, CERTIFIED
+
+import mechdesign as md
+from mechdesign.optimize.lower_rays import LowerRays
+from mechdesign.optimize.pricing import check_listable, price_by_listing, pricing_for
+from mechdesign.optimize.pricing.branch_and_bound import BoxPricing, price_by_boxes
+from mechdesign.optimize.pricing.pairs_of_sets import PairPricing
+from mechdesign.optimize.rays import Rays
+from mechdesign.uncertainty import Box, EventSet, L1Box, LowerFunction, LowerLimits, RelativeBall
+
+E = [Fraction(9, 8), Fraction(3, 2), Fraction(2), Fraction(5, 2), Fraction(4)]
+
+
+def solved(rows):
+    matrix = fmpq_mat([[fmpq(x.numerator, x.denominator) for x in row] for row, _ in rows])
+    if matrix.det() == 0:
+        return None
+    sides = [[fmpq(side.numerator, side.denominator)] for _, side in rows]
+    return tuple(Fraction(int(x.p), int(x.q)) for x in matrix.solve(fmpq_mat(sides)).entries())
+
+
+def subsets(size):
+    return [[i for i in range(size) if mask >> i & 1] for mask in range(1, (1 << size) - 1)]
+
+
+def row_of(S, size):
+    return [Fraction(i in S) for i in range(size)]
+
+
+def rows_of(known):
+    """The inequalities ``<row, Q> >= side`` of a set, by its definition and not by its f."""
+    N, rows = known.size, []
+    unit = [row_of([i], known.size) for i in range(known.size)]
+    if hasattr(known, "lower"):
+        rows += [(unit[i], known.lower[i]) for i in range(N)]
+    if hasattr(known, "upper"):
+        rows += [([-x for x in unit[i]], -known.upper[i]) for i in range(N)]
+    balls = []
+    if hasattr(known, "radius"):
+        balls = [(Fraction(1), known.radius / 2)]
+    if hasattr(known, "alpha"):
+        balls = [(known.alpha, known.gamma)]
+    if hasattr(known, "alphas"):
+        balls = list(zip(known.alphas, known.gammas, strict=True))
+    # A sum of positive parts is the greatest sum over any set.
+    for alpha, gamma in balls:
+        rows += [(row_of(S, N), alpha * sum(known.center[i] for i in S) - gamma) for S in subsets(N)]
+    if hasattr(known, "f"):
+        rows += [(row_of(S, N), Fraction(known.f(tuple(known.labels[i] for i in S)))) for S in subsets(N)]
+    return [*rows, *((unit[i], Fraction(0)) for i in range(N))]
+
+
+def vertices_of(known):
+    """All vertices of the set."""
+    whole, rows, found = ([Fraction(1)] * known.size, Fraction(1)), rows_of(known), set()
+    for chosen in combinations(rows, known.size - 1):
+        Q = solved([whole, *chosen])
+        if Q is not None and all(sum(a * q for a, q in zip(row, Q, strict=True)) >= side for row, side in rows):
+            found.add(Q)
+    return found
+
+
+def exact_rays(known, e):
+    """All rays, with greatest entry 1."""
+    N, priors = known.size, vertices_of(known)
+    rows = [(list(Q), 1 / e) for Q in priors]
+    rows += [(row_of([i], N), Fraction(value)) for i in range(N) for value in (0, 1)]
+    found = set()
+    for chosen in combinations(rows, N):
+        x = solved(chosen)
+        if x is None or x in found or max(x) != 1 or min(x) < 0:
+            continue
+        slack = min(sum(q * v for q, v in zip(Q, x, strict=True)) for Q in priors) - 1 / e
+        if slack == 0 or (slack > 0 and sum(x) == 1):
+            found.add(x)
+    return found
+
+
+def some_prior(rng, size, *, zeros):
+    weights = rng.integers(0 if zeros else 1, 7, size)
+    weights[0] += 1
+    return [Fraction(int(w), int(weights.sum())) for w in weights]
+
+
+def some_set(rng, size):
+    """One of the classes with small denominators, so that ties and vacuous limits are common."""
+    P = some_prior(rng, size, zeros=rng.random() < 0.3)
+    part = [Fraction(int(k), 4) for k in rng.integers(0, 5, size)]
+    lower = [p * share for p, share in zip(P, part, strict=True)]
+    upper = [p + (1 - p) * Fraction(int(k), 6) for p, k in zip(P, rng.integers(0, 5, size), strict=True)]
+    t = Fraction(int(rng.integers(0, 6)), 12)
+    alphas = [Fraction(int(k), 10) for k in rng.integers(5, 16, 2)]
+    gammas = [
+        max(Fraction(0), a - 1) + Fraction(int(k), 20) for a, k in zip(alphas, rng.integers(0, 5, 2), strict=True)
+    ]
+    choice = rng.integers(6)
+    if choice == 0:
+        return LowerLimits(lower, center=P)
+    if choice == 1:
+        return Box(lower, upper, center=P)
+    if choice == 2:
+        return L1Box(lower, upper, 2 * t, center=P)
+    if choice == 3:
+        return RelativeBall(P, alphas[0], gammas[0])
+    if choice == 4:
+        return EventSet(P, alphas, gammas)
+    return convex_game(rng, P)
+
+
+def convex_game(rng, P):
+    """A mixture of certainties that some set contains the truth, half of which is the estimate: supermodular."""
+    size = len(P)
+    parts = [int(m) for m in rng.integers(1, 1 << size, 4)]
+    weights = [Fraction(int(w), 20) for w in rng.integers(0, 5, 4)]
+    rest = 1 - sum(weights, Fraction(0))
+    labels = [str(i) for i in range(size)]
+
+    def f(S):
+        inside = {labels.index(label) for label in S}
+        held = [
+            w for w, part in zip(weights, parts, strict=True) if all(i in inside for i in range(size) if part >> i & 1)
+        ]
+        return rest * sum((P[i] for i in inside), Fraction(0)) + sum(held, Fraction(0))
+
+    center = [rest * p for p in P]
+    for weight, part in zip(weights, parts, strict=True):
+        members = [i for i in range(size) if part >> i & 1]
+        for i in members:
+            center[i] += weight / len(members)
+    return LowerFunction(f, center, supermodular=True, labels=labels)
+
+
+def instances(count, size, seed):
+    rng, made = np.random.default_rng(seed), []
+    while len(made) < count:
+        try:
+            made.append((some_set(rng, size), E[int(rng.integers(len(E)))]))
+        except md.InputError as error:
+            assert "probability 0 under every prior" in str(error)  # noqa: PT017 - such a symbol is refused
+    return made
+
+
+@pytest.mark.parametrize(("count", "size", "seed"), [(60, 2, 0), (240, 3, 1), (30, 4, 2)])
+def test_the_list_is_that_of_all_rays_in_rationals(count, size, seed):
+    kinds = set()
+    for known, e in instances(count, size, seed):
+        rays = LowerRays(known, float(e))
+        exact = np.array(sorted(exact_rays(known, e)), dtype=float).reshape(-1, size)
+        listed = [columns / columns.max(axis=0) for columns in rays.of_kinds(rays.kinds)]
+        columns = np.hstack([np.empty((size, 0)), *listed]).T
+        kinds |= {kind for kind in rays.kinds if rays.count(kind)}
+        assert len(columns) == len(exact) == rays.count(rays.kinds), (known, e)
+        for ray in exact:
+            assert np.abs(columns - ray).max(axis=1).min() <= ALGEBRA, (known, e, ray)
+    assert kinds == ({"I", "P"} if size == 2 else {"I", "E", "P"})
+
+
+def test_the_support_function_is_that_of_all_vertices():
+    rng = np.random.default_rng(4)
+    for known, _ in instances(120, 3, 3):
+        vertices = vertices_of(known)
+        assert all(known.contains(Q) for Q in vertices)
+        for column in rng.integers(0, 9, (6, 3)).tolist():
+            least = min(sum(q * v for q, v in zip(Q, column, strict=True)) for Q in vertices)
+            assert known.exact_support(column) == least
+            assert known.support(np.array([column]).T)[0] == pytest.approx(float(least), abs=ALGEBRA)
+            assert known.exact_worst_mean(column)[1] in vertices
+
+
+def test_every_f_is_supermodular():
+    for known, _ in instances(150, 4, 5):
+        values, common = known.of_every_set()
+        assert (values[0], values[-1]) == (0, common)
+        for S in range(16):
+            assert Fraction(values[S], common) == known.least_mass([i for i in range(4) if S >> i & 1])
+            for T in range(16):
+                assert values[S] + values[T] <= values[S | T] + values[S & T]
+
+
+def test_pairs_that_are_decomposable_change_no_bound(monkeypatch):
+    rng = np.random.default_rng(6)
+    for known, e in instances(20, 4, 6):
+        multipliers = rng.normal(size=4) * known.prior
+        short = price_by_listing(LowerRays(known, float(e)), md.MutualInformation(), multipliers)
+        with monkeypatch.context() as patched:
+            patched.setattr("mechdesign.optimize.lower_rays._MOST_DECOMPOSED", 0)
+            whole = price_by_listing(LowerRays(known, float(e)), md.MutualInformation(), multipliers)
+        assert whole.columns >= short.columns
+        assert whole.upper == pytest.approx(short.upper, abs=1e-12)
+
+
+def test_an_l1_ball_has_the_rays_of_its_own_list():
+    for size, radius in ((3, "0.3"), (4, "0.16"), (5, "0.5")):
+        P = some_prior(np.random.default_rng(size), size, zeros=False)
+        ball, pieces = md.L1Ball(P, radius), RelativeBall(P, 1, Fraction(radius) / 2)
+        lists = []
+        for rays in (Rays(ball, 2.5), LowerRays(pieces, 2.5)):
+            columns = np.hstack(list(rays.of_kinds(rays.kinds)))
+            lists.append({tuple(v) for v in (columns / columns.max(axis=0)).T.round(9) + 0.0})
+        # That list may hold columns that are not rays.
+        assert lists[1] <= lists[0]
+
+
+@pytest.mark.parametrize(
+    "utility", [md.MutualInformation(), md.ChiSquare(), md.SquaredHellinger(), md.TotalVariation()]
+)
+@pytest.mark.parametrize("size", [4, 9])
+def test_pricing_over_pairs_is_pricing_over_the_list(utility, size):
+    rng = np.random.default_rng(size)
+    for known, e in instances(4, size, size)[:4] if size < 5 else [(events(size), 2.5), (box(size), 3.0)]:
+        for _ in range(3):
+            multipliers = rng.normal(size=size) * known.prior
+            listed = price_by_listing(check_listable(known, float(e)), utility, multipliers)
+            priced = PairPricing(known, float(e), utility).price(multipliers)
+            assert listed.upper - 1e-13 <= priced.upper <= listed.upper + 1e-9
+            reached = utility.mu(priced.best, known.prior) - multipliers @ priced.best
+            assert reached.max() == pytest.approx(priced.upper, abs=1e-9)
+
+
+def events(size):
+    return EventSet.from_counts(range(2, 2 + size), "0.01")
+
+
+def box(size):
+    return Box.from_counts(range(2, 2 + size), "0.01")
+
+
+def test_eleven_symbols_are_designed_alike_by_pairs_by_the_list_and_by_boxes(monkeypatch):
+    for known in (events(11), LowerLimits.from_counts(range(20, 31), "0.01")):
+        problem = md.DesignProblem(known, "0.9")
+        paired = md.design(problem, tol=1e-7)
+        assert "every pair of sets" in paired.method
+        monkeypatch.setattr("mechdesign.optimize.pricing.choice._LISTED_PAIRS", 12)
+        listed = md.design(problem, tol=1e-7)
+        assert "all extreme rays" in listed.method
+        monkeypatch.undo()
+        assert paired.certified
+        assert listed.certified
+        assert paired.value == pytest.approx(listed.value, rel=2e-7)
+
+
+def test_more_symbols_than_pairs_can_be_priced_for_are_priced_by_boxes():
+    known = LowerLimits.from_counts(range(200, 217), "0.01")
+    assert isinstance(pricing_for(known, 1.1, md.MutualInformation()), BoxPricing)
+    with pytest.raises(md.LimitError, match=r"17 symbols have up to 1\.3e\+08 extreme rays"):
+        check_listable(known, 1.1)
+
+
+def test_a_search_over_boxes_is_pricing_over_the_list():
+    rng = np.random.default_rng(8)
+    for known in (events(5), box(5), LowerLimits.from_counts(range(20, 25), "0.01")):
+        multipliers = rng.normal(size=5) * 0.1 * known.prior
+        listed = price_by_listing(check_listable(known, 2.0), md.MutualInformation(), multipliers).upper
+        searched = price_by_boxes(known, 2.0, md.MutualInformation(), multipliers, target=listed + 1e-6, most_nodes=400)
+        assert listed - 1e-12 <= searched.upper <= listed + 1e-2
+        reached = md.MutualInformation().mu(searched.best, known.prior) - multipliers @ searched.best
+        assert reached.max() == pytest.approx(listed, abs=1e-7)
+
+
+def test_the_theorem_bounds_a_solver_that_knows_no_ray():
+    """Total variation as a gain: one linear program over support rows against the list."""
+    for known, _ in instances(12, 3, 11):
+        gains = md.ExpectedGain(np.eye(3))
+        designed = md.design(md.DesignProblem(known, "log(2)", gains))
+        rays = check_listable(known, 2.0)
+        columns = np.hstack([np.ones((3, 1)), *rays.of_kinds(rays.kinds)])
+        assert designed.certified
+        listed = greatest_over(columns, gains, known.prior)
+        assert designed.value == pytest.approx(listed, abs=CERTIFIED)
+
+
+def greatest_over(columns, utility, prior):
+    from scipy.optimize import linprog
+
+    solution = linprog(-utility.mu(columns, prior), A_eq=columns, b_eq=np.ones(len(columns)), bounds=(0, None))
+    return -solution.fun
