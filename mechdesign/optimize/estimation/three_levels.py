@@ -37,7 +37,7 @@ _COLUMNS_OF_BATCH = 6
 Indices = NDArray[np.int64]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class _Cases:
     """Rectangles of the weight of S and of b, each with the places that every symbol may have.
 
