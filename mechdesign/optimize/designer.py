@@ -8,6 +8,7 @@ from collections.abc import Callable
 from numbers import Real
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mechdesign.data.checks import check_kind
 from mechdesign.errors import InputError, SolverError, shorten
@@ -15,12 +16,15 @@ from mechdesign.mechanism import Guarantee, Mechanism, Optimality, Provenance
 from mechdesign.mechanism.from_floats import from_own_floats
 from mechdesign.mechanism.proof import checked_bits
 from mechdesign.numerics.tolerances import GAP
+from mechdesign.optimize.bins import merged_ball
 from mechdesign.optimize.certificate import certify, padded
 from mechdesign.optimize.closed_form import closed_forms
 from mechdesign.optimize.column_generation import ColumnGeneration
 from mechdesign.optimize.effective_epsilon import MOST_IN_PROGRAMS, effective_exp_epsilon
+from mechdesign.optimize.many_symbols import ManySymbols
 from mechdesign.optimize.polyhedral import solve_polyhedral
 from mechdesign.optimize.pricing import ListedPricing, Pricing, pricing_for
+from mechdesign.optimize.pricing.by_counts import CountPricing
 from mechdesign.optimize.ray_lp import solve_ray_lp
 from mechdesign.optimize.result import ClosedFormCheck, Design
 from mechdesign.optimize.solution import Solution
@@ -37,6 +41,7 @@ def design(
     bits: int = 48,
     title: str = "",
     time_limit: float | None = None,
+    merge: bool | None = None,
     report: Callable[[str], None] | None = None,
 ) -> Design:
     """Return the mechanism of greatest utility with the guarantee asked for, proved and certified.
@@ -91,19 +96,18 @@ def design(
     checked_bits(bits)
     deadline = _deadline(time_limit)
     tell = report or _log.info
-    solution, method, pricing = _solve(problem, float(tol), deadline, tell)
+    solution, method, pricing = _solve(problem, float(tol), deadline, merge, tell)
     tell("proving the guarantee in exact arithmetic")
-    guarantee = Guarantee(problem.epsilon, problem.uncertainty.exact_set)
-    bare = from_own_floats(solution.matrix, guarantee, bits=bits)
+    numerators = _integers(problem, solution, bits)
     tell("computing the upper bound from the dual vector")
     certificate = certify(problem, solution.multipliers, pricing)
     utility = problem.utility
-    value = utility.value(bare.matrix, problem.uncertainty.center)
+    value = utility.value(numerators / 2.0**bits, problem.uncertainty.center)
     bound = padded(problem, certificate.upper_bound)
     mechanism = Mechanism(
-        bare.numerators,
+        numerators,
         bits,
-        guarantee,
+        Guarantee(problem.epsilon, problem.uncertainty.exact_set),
         optimality=Optimality(utility, value, bound, tuple(certificate.multipliers.tolist()), _exact(problem)),
         provenance=Provenance(__version__, method, title),
     )
@@ -119,6 +123,7 @@ def design(
         iterations=solution.iterations,
         columns=solution.columns,
         stopped=solution.stopped,
+        merged=_merged(problem, solution),
         seconds=time.perf_counter() - started,
     )
 
@@ -133,7 +138,11 @@ def _deadline(time_limit: object) -> float | None:
 
 
 def _solve(
-    problem: DesignProblem, tol: float, deadline: float | None, report: Callable[[str], None]
+    problem: DesignProblem,
+    tol: float,
+    deadline: float | None,
+    merge: bool | None,
+    report: Callable[[str], None],
 ) -> tuple[Solution, str, Pricing | None]:
     """Return a solution by the method that covers the problem, its name, and the pricing it came with."""
     known, utility = problem.uncertainty, problem.utility
@@ -149,10 +158,30 @@ def _solve(
     pricing = pricing_for(known, exp_epsilon, utility)
     if isinstance(pricing, ListedPricing):
         solution, method = solve_ray_lp(pricing.rays, utility, report), "linear program over all extreme rays"
+    elif isinstance(pricing, CountPricing):
+        solution = ManySymbols(problem, pricing, merge, report).solve(tol, deadline)
+        method = f"column generation{' over merged symbols' if solution.bins else ''}, priced by {pricing.method}"
     else:
         solution = ColumnGeneration(problem, pricing, report).solve(tol, deadline)
         method = f"column generation, priced by {pricing.method}"
     return solution, method, pricing if exp_epsilon == effective else None
+
+
+def _integers(problem: DesignProblem, solution: Solution, bits: int) -> NDArray[np.int64]:
+    """Return the numerators of a mechanism near a solution, for all symbols."""
+    known, bins = problem.uncertainty.exact_set, solution.bins
+    if bins is None or known.l1_ball is None:
+        return from_own_floats(solution.matrix, Guarantee(problem.epsilon, known), bits=bits).numerators
+    merged = Guarantee(problem.epsilon, merged_ball(known.l1_ball, bins))
+    return from_own_floats(solution.matrix, merged, bits=bits).numerators[bins.positions]
+
+
+def _merged(problem: DesignProblem, solution: Solution) -> tuple[tuple[str, ...], ...]:
+    """Return the labels of the symbols that share a row, bin by bin."""
+    labels, bins = problem.uncertainty.labels, solution.bins
+    if bins is None:
+        return ()
+    return tuple(tuple(labels[symbol] for symbol in group) for group in bins.groups if len(group) > 1)
 
 
 def _closed_form(problem: DesignProblem, value: float, bound: float) -> ClosedFormCheck | None:

@@ -66,6 +66,9 @@ class Design:
     stopped : str
         Why the search ended early: ``"time limit"``, ``"interrupted"``, ``"solver failed"``, or ``"stalled"`` (no
         column was found that improves the value, though the bound is above it). Empty if it did not end early.
+    merged : tuple of tuples of str
+        The labels of symbols that share a row, a group of two or more in each: reports do not tell them apart. Empty
+        where every symbol has its own row. `mechdesign.design` says when symbols are merged.
     """
 
     problem: DesignProblem
@@ -80,6 +83,7 @@ class Design:
     columns: int
     seconds: float
     stopped: str = ""
+    merged: tuple[tuple[str, ...], ...] = ()
 
     def __repr__(self) -> str:
         verdict = "certified" if self.certified else "not certified"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mechdesign.numerics.arrays import Floats
+from mechdesign.optimize.orbits import Orbits
 
 
 @dataclass(frozen=True, eq=False)
@@ -14,7 +15,7 @@ class Solution:
     Attributes
     ----------
     matrix : array, shape (N, M)
-        The mechanism.
+        The mechanism; with bins, one row for each of them.
     multipliers : array, shape (N,)
         lambda, dual to the row sums.
     columns : int
@@ -24,6 +25,8 @@ class Solution:
     stopped : str
         Why the method ended early: ``"time limit"``, ``"interrupted"``, ``"solver failed"``, or ``"stalled"``
         (no column was found that improves the value, though the bound is above it). Empty if it did not end early.
+    bins : Orbits, optional
+        The symbols that get the same row; None where every symbol has its own.
     """
 
     matrix: Floats
@@ -31,3 +34,4 @@ class Solution:
     columns: int
     iterations: int
     stopped: str = ""
+    bins: Orbits | None = None
