@@ -61,7 +61,7 @@ class ColumnGeneration:
         self._problem, self._pricing, self._report = problem, pricing, report
         self._orbits = Orbits.of(problem) if rows is None else rows
         self._master = Master(len(self._orbits.groups))
-        self._held: Floats = np.empty((problem.uncertainty.size, 0))
+        self.columns: Floats = np.empty((problem.uncertainty.size, 0))
         self.bound, self.center = np.inf, np.zeros(problem.uncertainty.size)
         self._iterations = 0
         self._hold(pricing.start() if start is None else start)
@@ -123,7 +123,7 @@ class ColumnGeneration:
             self._iterations += 1
             value = self._master.value
             gap = self.bound - value
-            self._report(f"column generation: {self._held.shape[1]} columns, value {value:.9g}, gap {gap:.1e}")
+            self._report(f"column generation: {self.columns.shape[1]} columns, value {value:.9g}, gap {gap:.1e}")
             asked = tol * max(value, VALUE_FLOOR)
             if gap <= asked - kept_for_rounding(asked):
                 return ""
@@ -141,6 +141,10 @@ class ColumnGeneration:
                 or self._enter(self._price(multipliers, thorough=True)) > worthwhile
             ):
                 return "" if within(self.bound - value, value, tol) else "stalled"
+
+    def tighten(self) -> None:
+        """Price the multipliers of the last linear program thoroughly, for a better bound."""
+        self._enter(self._price(self._orbits.spread(self._master.multipliers), thorough=True))
 
     def _price(self, multipliers: Floats, *, thorough: bool) -> Floats:
         """Return the columns that pricing finds, and keep the bound if it is the best so far."""
@@ -161,7 +165,7 @@ class ColumnGeneration:
         return float(costs.max())
 
     def _hold(self, columns: Floats) -> None:
-        self._held = np.hstack([self._held, columns])
+        self.columns = np.hstack([self.columns, columns])
         self._master.add(self._orbits.fold(columns), self._gains(columns))
 
     def _gains(self, columns: Floats) -> Floats:
@@ -169,11 +173,11 @@ class ColumnGeneration:
 
     def solution(self, stopped: str) -> Solution:
         """Return the mechanism of the last linear program, and the multipliers of the best bound."""
-        count = self._held.shape[1]
+        count = self.columns.shape[1]
         if self._master.weights.size == 0:
-            return Solution(np.ones((len(self._held), 1)), self.center, count, self._iterations, stopped)
+            return Solution(np.ones((len(self.columns), 1)), self.center, count, self._iterations, stopped)
         used = self._master.weights > NEGLIGIBLE_WEIGHT
-        columns, weights = self._held[:, : used.size][:, used], self._master.weights[used]
+        columns, weights = self.columns[:, : used.size][:, used], self._master.weights[used]
         matrix = with_weights(columns, weights) if self._orbits.trivial else self._without_orbits(columns, weights)
         return Solution(matrix, self.center, count, self._iterations, stopped)
 

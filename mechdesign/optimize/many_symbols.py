@@ -32,6 +32,8 @@ from mechdesign.problem import DesignProblem
 _COARSE = 1e-4  # from this tolerance on few bins are enough, and the program over all symbols is given up sooner
 _PATIENCE, _LONG_PATIENCE = 4, 12  # programs in which the gap must fall by _PROGRESS, at a coarse and at a fine tolerance
 _PROGRESS = 0.02
+_CREEPING = 4  # programs whose values rise so little that the bound is tightened
+_CREEP = 0.05  # of the tolerance: so little
 _STUCK = "stuck"
 _GOAL = 0.8  # of the tolerance: the value that bins must reach, so that a part of it is left to the bound
 _TIED = 0.2  # of the tolerance: the gap at which a program of tied multipliers ends
@@ -65,6 +67,7 @@ class ManySymbols:
         self._ball = pricing.ball
         self._cone = L1Cone.of(pricing.ball, pricing.exp_epsilon)
         self._bound, self._center = np.inf, np.zeros(self._ball.size)
+        self._columns: Floats | None = None  # of the last program of tied multipliers
         self._full: ColumnGeneration | None = None
         self._merged: tuple[Orbits, ColumnGeneration] | None = None
 
@@ -108,8 +111,10 @@ class ManySymbols:
             partial(self._tie, (8, max(24, heavy), 6)),
         ]
         bins = [] if self._merge is False else [partial(self._bin, parts) for parts in _PARTS]
-        first = bins[:1] if tol >= _COARSE else []
-        yield from [*first, ties[0], *bins[len(first) : 3], ties[1], *bins[3:]]
+        if tol >= _COARSE:
+            yield from [*bins[:1], *ties, *bins[1:]]
+        else:
+            yield from [ties[0], *bins[:3], ties[1], *bins[3:]]
 
     # The program over all symbols
 
@@ -149,18 +154,21 @@ class ManySymbols:
         groups = tied_groups(alike(self._ball.weights), prior, counts)
         rows = Orbits.tied(groups, prior)
         said = self._said(f"{len(groups)} tied multipliers")
-        tied = ColumnGeneration(self._problem, self._pricing, said, rows=rows, start=np.ones((prior.size, 1)))
+        tied = ColumnGeneration(self._problem, self._pricing, said, rows=rows, start=self._columns)
+        tied.take_bound(self._bound, self._center)
         tied.begin([self._center], deadline)
-        patience = _Patience(tied, _LONG_PATIENCE)
+        patience = _Patience(tied, slow=_CREEP * self._asked(tol))
 
         def until() -> str:
+            patience()
             self._take(tied.bound, tied.center)
             # The bounds of this program do not fall below its value.
             no_better = self._bound - tied.value <= _SMALL * self._asked(tol)
-            return "goal" if self._closed(tol) or no_better else patience()
+            return "goal" if self._closed(tol) or no_better else ""
 
         tied.run(_TIED * tol, deadline, until)
         self._take(tied.bound, tied.center)
+        self._columns = tied.columns
 
     # Values
 
@@ -198,14 +206,15 @@ class ManySymbols:
 
     def _improve(self, bins: Orbits, merged: ColumnGeneration, tol: float, deadline: float | None) -> None:
         """Run the program of some bins to its goal, as long as its multipliers improve the bound."""
-        patience = _Patience(merged, _LONG_PATIENCE)
+        patience = _Patience(merged, _LONG_PATIENCE, slow=_CREEP * self._asked(tol))
         while True:
             goal = self._bound - _GOAL * tol * max(self._bound, VALUE_FLOOR)
 
             def until(goal: float = goal) -> str:
                 if merged.value >= goal:
                     return "goal"
-                return "too coarse" if merged.bound < goal else patience()
+                stuck = patience()
+                return "too coarse" if merged.bound < goal else stuck
 
             merged.run(_TIED * tol, deadline, until)
             if merged.value > self._value:
@@ -233,22 +242,32 @@ class ManySymbols:
 
 
 class _Patience:
-    """Says that a search is stuck where its gap no longer falls.
+    """Looks at a search after every linear program, and says that it is stuck where its gap no longer falls.
 
     Parameters
     ----------
     search : ColumnGeneration
-        Looked at after every linear program.
-    programs : int
-        How many linear programs may pass without progress.
+        What is looked at.
+    programs : int, optional
+        How many linear programs may pass while the gap does not fall; by default any number.
+    slow : float, optional
+        Where several values in a row rise by less than this, the bound is tightened, and a search that must close its
+        gap sees that it has.
     """
 
-    def __init__(self, search: ColumnGeneration, programs: int) -> None:
-        self._search, self._programs = search, programs
+    def __init__(self, search: ColumnGeneration, programs: float = np.inf, slow: float = 0.0) -> None:
+        self._search, self._programs, self._slow = search, programs, slow
         self._gap, self._waited = np.inf, 0
+        self._value, self._crept = -np.inf, 0
 
     def __call__(self) -> str:
-        gap = self._search.bound - self._search.value
+        value = self._search.value
+        self._crept = self._crept + 1 if value - self._value < self._slow else 0
+        self._value = value
+        if self._crept >= _CREEPING:
+            self._search.tighten()
+            self._crept = 0
+        gap = self._search.bound - value
         if gap < (1 - _PROGRESS) * self._gap:
             self._gap, self._waited = gap, 0
             return ""
