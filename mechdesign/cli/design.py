@@ -34,6 +34,11 @@ from mechdesign.optimize import Design, compare, design
     "--tol", type=float, default=GAP, show_default=True, help="Relative gap to the upper bound that counts as optimal."
 )
 @time_limit_option
+@click.option(
+    "--merge/--no-merge",
+    default=None,
+    help="Let symbols share a row of the mechanism at once, or never; without either, where the search needs it.",
+)
 @click.option("--keep-partial", is_flag=True, help="Write the mechanism even if it is not certified as optimal.")
 @click.option("--compare", "comparing", is_flag=True, help="Also show randomized response and the best LDP mechanism.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
@@ -45,6 +50,7 @@ def design_command(
     bits: int,
     tol: float,
     time_limit: float | None,
+    merge: bool | None,
     keep_partial: bool,
     comparing: bool,
     as_json: bool,
@@ -69,7 +75,7 @@ def design_command(
     standard = places.check([output], source.inputs(), as_json=as_json)
     problem, title = source.problem()
     with Progress() as report:
-        solved = design(problem, tol=tol, bits=bits, title=title, time_limit=time_limit, report=report)
+        solved = design(problem, tol=tol, bits=bits, title=title, time_limit=time_limit, merge=merge, report=report)
         comparison = compare(solved, time_limit=time_limit, report=report) if comparing else None
     written = output is not None and (solved.certified or keep_partial)
     if output is not None and written:

@@ -17,6 +17,7 @@ from mechdesign.errors import printable
 from mechdesign.mechanism import Guarantee, Mechanism
 from mechdesign.optimize import Comparison, Design
 
+_SHOWN_GROUPS, _SHOWN_ALIKE = 6, 8  # of symbols that share a row
 _LEAST_WIDTH = 60  # columns of a terminal; where it says fewer, the terminal folds lines, and no text is left out
 show_values_option = click.option(
     "--show-values",
@@ -88,6 +89,7 @@ def design_record(design: Design) -> dict[str, Any]:
         "columns": design.columns,
         "seconds": design.seconds,
         "stopped": design.stopped or None,
+        "merged": [list(group) for group in design.merged] or None,
         "closed_form": None
         if form is None
         else {"theorem": form.theorem, "value": form.value, "difference": form.difference, "optimal": form.optimal},
@@ -122,8 +124,28 @@ def design_facts(design: Design, title: str) -> list[tuple[str, str]]:
         facts.append(
             ("closed form", f"{amount(form.value, unit)} ({claim}: {form.theorem}), difference {form.difference:.1e}")
         )
+    if design.merged:
+        facts.append(("merged", _merged(design)))
     facts.append(("method", f"{design.method}, {design.columns} columns, {design.seconds:.1f} s"))
     return facts
+
+
+def _merged(design: Design) -> str:
+    """Return which symbols share a row, as far as a few lines hold them."""
+    groups, inputs = design.merged, len(design.mechanism.inputs)
+    rows = inputs - sum(len(group) - 1 for group in groups)
+    shown = [_some(group, _SHOWN_ALIKE, ", ") for group in groups]
+    told = _some(shown, _SHOWN_GROUPS, "; ", "groups ")
+    return (
+        f"{inputs} symbols share {rows} rows, and reports do not tell symbols with the same row apart (--json lists "
+        f"them all, --no-merge gives each its own row); the same: {told}"
+    )
+
+
+def _some(items: Sequence[str], most: int, mark: str, what: str = "") -> str:
+    """Return items, or the first of them and how many there are besides."""
+    left = len(items) - most
+    return mark.join(items) if left <= 0 else mark.join(items[:most]) + f" and {left} {what}more"
 
 
 def _verdict(design: Design) -> str:

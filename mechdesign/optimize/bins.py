@@ -20,6 +20,7 @@ from mechdesign.uncertainty import L1Ball
 _HEAVY = 0.7  # of a bin's mass: a symbol of more is a bin by itself
 _RUNGS = 10  # small bins of falling mass, so that sums of bins come close to any mass
 _LIGHTEST = 30  # symbols that stay single where the tolerance is small: the last digits are theirs
+_MOST_EQUAL = 8  # parts: beyond, bins of equal mass are too many
 _EQUAL = 18  # equal bins at the first level, for each of its parts
 
 
@@ -50,7 +51,10 @@ def candidates(ball: L1Ball, mass: float, parts: int, *, fine: bool) -> Iterator
         Whether the lightest symbols stay single.
     """
     P = ball.prior
-    for targets in (_dividing(P, mass, parts), np.full(_EQUAL * parts, 1 / (_EQUAL * parts))):
+    sorts = [_dividing(P, mass, parts)]
+    if parts <= _MOST_EQUAL:
+        sorts.append(np.full(_EQUAL * parts, 1 / (_EQUAL * parts)))
+    for targets in sorts:
         held = _filled(P, targets)
         if fine:
             held = _without_lightest(P, held)

@@ -24,7 +24,7 @@ from mechdesign.optimize.effective_epsilon import MOST_IN_PROGRAMS, effective_ex
 from mechdesign.optimize.many_symbols import ManySymbols
 from mechdesign.optimize.polyhedral import solve_polyhedral
 from mechdesign.optimize.pricing import ListedPricing, Pricing, pricing_for
-from mechdesign.optimize.pricing.by_counts import CountPricing
+from mechdesign.optimize.pricing.ball_pricing import BallPricing
 from mechdesign.optimize.ray_lp import solve_ray_lp
 from mechdesign.optimize.result import ClosedFormCheck, Design
 from mechdesign.optimize.solution import Solution
@@ -65,6 +65,11 @@ def design(
         Seconds after which column generation stops, as it does on an interrupt (Ctrl-C). The best mechanism so far
         is then returned with its true gap, and is not `certified`. Proof and bound take additional time. The
         other methods take seconds, have no intermediate results and ignore the limit.
+    merge : bool, optional
+        Whether symbols may share a row of the mechanism, which keeps the guarantee and may cost as much utility as the
+        tolerance allows; reports then do not tell them apart, and `Design.merged` says which. By default
+        symbols are merged only where the linear program over all of them makes no progress. True merges at
+        once, and False never. Merging is for more than 12 symbols of an l1 ball and for f-informations.
     report : callable, optional
         Called with one line whenever a longer step begins.
 
@@ -75,7 +80,7 @@ def design(
     Raises
     ------
     InputError
-        For tol, bits or time_limit out of range.
+        For tol, bits or time_limit out of range, or merge where symbols cannot be merged.
     LimitError
         If no method covers the problem exactly; an uncertified number is never returned for it.
     SolverError
@@ -94,6 +99,7 @@ def design(
     if isinstance(tol, bool) or not isinstance(tol, Real) or not 0 < tol < 1:
         raise InputError(f"tol is {shorten(tol)}; accepted: a number between 0 and 1, such as 1e-6")
     checked_bits(bits)
+    _check_merge(merge, problem)
     deadline = _deadline(time_limit)
     tell = report or _log.info
     solution, method, pricing = _solve(problem, float(tol), deadline, merge, tell)
@@ -128,6 +134,17 @@ def design(
     )
 
 
+def _check_merge(merge: object, problem: DesignProblem) -> None:
+    """Refuse what is not a choice, and to merge symbols that the problem tells apart."""
+    if merge is not None and not isinstance(merge, bool):
+        raise InputError(f"merge is {shorten(merge)}; accepted: None, True or False")
+    if merge and (problem.uncertainty.l1_ball is None or problem.utility.f_information is None):
+        raise InputError(
+            f"merge is True for {problem.uncertainty.kind} and {shorten(problem.utility.name)}; symbols can be merged "
+            "for an l1 ball and an f-information; leave merge out"
+        )
+
+
 def _deadline(time_limit: object) -> float | None:
     """Return when to stop, as a time of `time.monotonic`."""
     if time_limit is None:
@@ -158,7 +175,7 @@ def _solve(
     pricing = pricing_for(known, exp_epsilon, utility)
     if isinstance(pricing, ListedPricing):
         solution, method = solve_ray_lp(pricing.rays, utility, report), "linear program over all extreme rays"
-    elif isinstance(pricing, CountPricing):
+    elif isinstance(pricing, BallPricing):
         solution = ManySymbols(problem, pricing, merge, report).solve(tol, deadline)
         method = f"column generation{' over merged symbols' if solution.bins else ''}, priced by {pricing.method}"
     else:

@@ -24,14 +24,16 @@ from mechdesign.optimize.column_generation import ColumnGeneration, kept_for_rou
 from mechdesign.optimize.l1_cone import L1Cone
 from mechdesign.optimize.orbits import Orbits
 from mechdesign.optimize.pricing.alike import alike
-from mechdesign.optimize.pricing.by_counts import CountPricing
+from mechdesign.optimize.pricing.ball_pricing import BallPricing
+from mechdesign.optimize.pricing.choice import ball_pricing_for
 from mechdesign.optimize.solution import Solution
 from mechdesign.optimize.start import best_mass
 from mechdesign.problem import DesignProblem
 
 _COARSE = 1e-4  # from this tolerance on few bins are enough, and the program over all symbols is given up sooner
-_PATIENCE, _LONG_PATIENCE = 4, 12  # programs in which the gap must fall by _PROGRESS, at a coarse and at a fine tolerance
-_PROGRESS = 0.02
+_PATIENCE, _LONG_PATIENCE = 4, 12  # programs in which the gap must fall, at a coarse and at a fine tolerance
+_FALLEN = 0.8  # what may be left of it
+_MANY = 60  # programs over all symbols that a fine tolerance may take before one asks how fast the gap falls
 _CREEPING = 4  # programs whose values rise so little that the bound is tightened
 _CREEP = 0.05  # of the tolerance: so little
 _STUCK = "stuck"
@@ -39,7 +41,7 @@ _GOAL = 0.8  # of the tolerance: the value that bins must reach, so that a part 
 _TIED = 0.2  # of the tolerance: the gap at which a program of tied multipliers ends
 _SMALL = 0.1  # of the tolerance: bounds that cannot fall by more are left
 _WORTHWHILE = 0.1  # of the gap: by so much the multipliers of bins must improve the bound for another run
-_MOST_BINS = 0.7  # of the number of symbols
+_MOST_BINS = 0.8  # of the number of symbols
 _PARTS = (2, 4, 8, 16, 32, 64)
 _FEW_SYMBOLS = 130
 
@@ -51,7 +53,7 @@ class ManySymbols:
     ----------
     problem : DesignProblem
         An f-information and an l1 ball.
-    pricing : CountPricing
+    pricing : BallPricing
         Of the problem.
     merge : bool or None
         Whether the mechanism may treat symbols alike: True for at once, None for where the program over all symbols
@@ -61,7 +63,7 @@ class ManySymbols:
     """
 
     def __init__(
-        self, problem: DesignProblem, pricing: CountPricing, merge: bool | None, report: Callable[[str], None]
+        self, problem: DesignProblem, pricing: BallPricing, merge: bool | None, report: Callable[[str], None]
     ) -> None:
         self._problem, self._pricing, self._merge, self._report = problem, pricing, merge, report
         self._ball = pricing.ball
@@ -106,15 +108,14 @@ class ManySymbols:
     def _steps(self, tol: float) -> Iterator[Callable[[float, float | None], None]]:
         """Yield programs of tied multipliers and of bins, coarse ones first."""
         heavy = int((self._ball.prior > 1 / (4 * self._cone.c)).sum())
+        coarse, few = tol >= _COARSE, self._ball.size <= _FEW_SYMBOLS
         ties = [
-            partial(self._tie, (4, heavy, 1 if self._ball.size <= _FEW_SYMBOLS else 3)),
+            partial(self._tie, (0, max(8, heavy), 4) if coarse else (4, heavy, 1 if few else 3)),
             partial(self._tie, (8, max(24, heavy), 6)),
         ]
         bins = [] if self._merge is False else [partial(self._bin, parts) for parts in _PARTS]
-        if tol >= _COARSE:
-            yield from [*bins[:1], *ties, *bins[1:]]
-        else:
-            yield from [ties[0], *bins[:3], ties[1], *bins[3:]]
+        first = bins[:1] if coarse else []
+        yield from [*first, ties[0], *bins[len(first) : 4], ties[1], *bins[4:]]
 
     # The program over all symbols
 
@@ -127,7 +128,10 @@ class ManySymbols:
                 full.begin([] if self._bound < np.inf else self._pricing.centers(), deadline)
                 self._full = full
             self._full.take_bound(self._bound, self._center)
-            patience = _Patience(self._full, _PATIENCE if tol >= _COARSE else _LONG_PATIENCE)
+            coarse = tol >= _COARSE
+            patience = _Patience(
+                self._full, _PATIENCE if coarse else _LONG_PATIENCE, least=0 if coarse else _MANY
+            )
             stopped = self._full.run(tol, deadline, _always if patient else patience)
         except SolverError:
             if self._full is None:
@@ -196,10 +200,12 @@ class ManySymbols:
             if len(bins.groups) > _MOST_BINS * self._ball.size:
                 continue
             ball = merged_ball(self._ball, bins)
-            pricing = CountPricing(ball, self._pricing.exp_epsilon, self._pricing.utility)
+            pricing = ball_pricing_for(ball, self._pricing.exp_epsilon, self._pricing.utility)
             problem = DesignProblem(ball, self._problem.epsilon, self._problem.utility)
             merged = ColumnGeneration(problem, pricing, self._said(f"{len(bins.groups)} bins"))
-            merged.begin([bins.sums(self._center)], deadline)
+            # What no mechanism exceeds, no mechanism with equal rows exceeds.
+            merged.take_bound(self._bound, bins.sums(self._center))
+            merged.begin([merged.center], deadline)
             self._improve(bins, merged, tol, deadline)
             if self._closed(tol) or _late(deadline):
                 return
@@ -222,8 +228,11 @@ class ManySymbols:
             if self._closed(tol) or _late(deadline):
                 return
             before = self._bound
+            if merged.bound >= before:
+                return
             if self._price(bins.spread(merged.center)) >= before - _WORTHWHILE * (before - self._value):
                 return
+            merged.take_bound(self._bound, bins.sums(self._center))
 
     def _said(self, about: str) -> Callable[[str], None]:
         return lambda line: self._report(f"{about}: {line}")
@@ -249,30 +258,32 @@ class _Patience:
     search : ColumnGeneration
         What is looked at.
     programs : int, optional
-        How many linear programs may pass while the gap does not fall; by default any number.
+        How many linear programs the gap has to fall; by default it need not.
+    least : int, optional
+        How many linear programs come before one asks.
     slow : float, optional
-        Where several values in a row rise by less than this, the bound is tightened, and a search that must close its
-        gap sees that it has.
+        Where several values in a row rise by less than this, the bound is tightened: multipliers that hardly change may
+        close the gap without being known to.
     """
 
-    def __init__(self, search: ColumnGeneration, programs: float = np.inf, slow: float = 0.0) -> None:
-        self._search, self._programs, self._slow = search, programs, slow
-        self._gap, self._waited = np.inf, 0
-        self._value, self._crept = -np.inf, 0
+    def __init__(
+        self, search: ColumnGeneration, programs: int | None = None, *, least: int = 0, slow: float = 0.0
+    ) -> None:
+        self._search, self._programs, self._least, self._slow = search, programs, least, slow
+        self._gaps: list[float] = []
+        self._value, self._crept, self._patient = -np.inf, 0, _CREEPING
 
     def __call__(self) -> str:
         value = self._search.value
         self._crept = self._crept + 1 if value - self._value < self._slow else 0
         self._value = value
-        if self._crept >= _CREEPING:
+        if self._crept >= self._patient:
             self._search.tighten()
-            self._crept = 0
-        gap = self._search.bound - value
-        if gap < (1 - _PROGRESS) * self._gap:
-            self._gap, self._waited = gap, 0
+            self._crept, self._patient = 0, 2 * self._patient
+        self._gaps.append(self._search.bound - value)
+        if self._programs is None or len(self._gaps) <= max(self._programs, self._least):
             return ""
-        self._waited += 1
-        return _STUCK if self._waited >= self._programs else ""
+        return _STUCK if self._gaps[-1] > _FALLEN * self._gaps[-1 - self._programs] else ""
 
 
 def _always() -> str:

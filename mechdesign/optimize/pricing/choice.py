@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from mechdesign.errors import LimitError, shorten
+from mechdesign.optimize.pricing.ball_pricing import BallPricing
 from mechdesign.optimize.pricing.branch_and_bound import BoxPricing
 from mechdesign.optimize.pricing.by_counts import CountPricing
 from mechdesign.optimize.pricing.knapsack import KnapsackPricing
 from mechdesign.optimize.pricing.listing import ListedPricing, check_listable
 from mechdesign.optimize.pricing.price import Pricing
-from mechdesign.uncertainty import UncertaintySet
-from mechdesign.utility import Utility
+from mechdesign.uncertainty import L1Ball, UncertaintySet
+from mechdesign.utility import FInformation, Utility
 
 _LISTED_AT_ONCE = 12  # symbols: up to so many, listing all rays is quicker than column generation
 _LISTED_OTHERWISE = 16  # symbols: likewise where tables are too large
@@ -52,16 +53,21 @@ def pricing_for(uncertainty: UncertaintySet, exp_epsilon: float, utility: Utilit
             return ListedPricing(check_listable(uncertainty, exp_epsilon), utility)
         except LimitError:
             return BoxPricing(uncertainty, exp_epsilon, information)
-    if ball.size > _LISTED_AT_ONCE:
-        tables = CountPricing(ball, exp_epsilon, information)
-        if tables.affordable:
-            return tables
+    pricing = ball_pricing_for(ball, exp_epsilon, information)
+    if ball.size > _LISTED_AT_ONCE and isinstance(pricing, CountPricing):
+        return pricing
     if ball.size <= _LISTED_OTHERWISE:
         try:
             return ListedPricing(check_listable(ball, exp_epsilon), utility)
         except LimitError:
             pass  # there are too many rays of kinds C and D
     return KnapsackPricing(ball, exp_epsilon, information)
+
+
+def ball_pricing_for(ball: L1Ball, exp_epsilon: float, utility: FInformation) -> BallPricing:
+    """Return the exact pricing of an l1 ball without a list, for any number of symbols."""
+    tables = CountPricing(ball, exp_epsilon, utility)
+    return tables if tables.affordable else KnapsackPricing(ball, exp_epsilon, utility)
 
 
 def _check_masses(uncertainty: UncertaintySet) -> None:
