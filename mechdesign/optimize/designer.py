@@ -24,6 +24,7 @@ from mechdesign.optimize.effective_epsilon import MOST_IN_PROGRAMS, effective_ex
 from mechdesign.optimize.many_symbols import ManySymbols
 from mechdesign.optimize.polyhedral import solve_polyhedral
 from mechdesign.optimize.pricing import ListedPricing, Pricing, pricing_for
+from mechdesign.optimize.pricing.alike import alike
 from mechdesign.optimize.pricing.ball_pricing import BallPricing
 from mechdesign.optimize.ray_lp import solve_ray_lp
 from mechdesign.optimize.result import ClosedFormCheck, Design
@@ -102,7 +103,7 @@ def design(
     _check_merge(merge, problem)
     deadline = _deadline(time_limit)
     tell = report or _log.info
-    solution, method, pricing = _solve(problem, float(tol), deadline, merge, tell)
+    solution, method, pricing = _solve(problem, float(tol), deadline, tell, merge=merge)
     tell("proving the guarantee in exact arithmetic")
     numerators = _integers(problem, solution, bits)
     tell("computing the upper bound from the dual vector")
@@ -129,7 +130,7 @@ def design(
         iterations=solution.iterations,
         columns=solution.columns,
         stopped=solution.stopped,
-        merged=_merged(problem, solution),
+        merged=_merged(problem, solution, numerators),
         seconds=time.perf_counter() - started,
     )
 
@@ -158,8 +159,9 @@ def _solve(
     problem: DesignProblem,
     tol: float,
     deadline: float | None,
-    merge: bool | None,
     report: Callable[[str], None],
+    *,
+    merge: bool | None,
 ) -> tuple[Solution, str, Pricing | None]:
     """Return a solution by the method that covers the problem, its name, and the pricing it came with."""
     known, utility = problem.uncertainty, problem.utility
@@ -176,7 +178,7 @@ def _solve(
     if isinstance(pricing, ListedPricing):
         solution, method = solve_ray_lp(pricing.rays, utility, report), "linear program over all extreme rays"
     elif isinstance(pricing, BallPricing):
-        solution = ManySymbols(problem, pricing, merge, report).solve(tol, deadline)
+        solution = ManySymbols(problem, pricing, report, merge=merge).solve(tol, deadline)
         method = f"column generation{' over merged symbols' if solution.bins else ''}, priced by {pricing.method}"
     else:
         solution = ColumnGeneration(problem, pricing, report).solve(tol, deadline)
@@ -193,12 +195,13 @@ def _integers(problem: DesignProblem, solution: Solution, bits: int) -> NDArray[
     return from_own_floats(solution.matrix, merged, bits=bits).numerators[bins.positions]
 
 
-def _merged(problem: DesignProblem, solution: Solution) -> tuple[tuple[str, ...], ...]:
-    """Return the labels of the symbols that share a row, bin by bin."""
-    labels, bins = problem.uncertainty.labels, solution.bins
-    if bins is None:
+def _merged(problem: DesignProblem, solution: Solution, numerators: NDArray[np.int64]) -> tuple[tuple[str, ...], ...]:
+    """Return the labels of the symbols that share a row where symbols were merged; bins may come out alike."""
+    if solution.bins is None:
         return ()
-    return tuple(tuple(labels[symbol] for symbol in group) for group in bins.groups if len(group) > 1)
+    labels = problem.uncertainty.labels
+    groups = alike(tuple(row) for row in numerators.tolist())
+    return tuple(tuple(labels[symbol] for symbol in group) for group in groups if len(group) > 1)
 
 
 def _closed_form(problem: DesignProblem, value: float, bound: float) -> ClosedFormCheck | None:

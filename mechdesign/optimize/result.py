@@ -68,7 +68,7 @@ class Design:
         column was found that improves the value, though the bound is above it). Empty if it did not end early.
     merged : tuple of tuples of str
         The labels of symbols that share a row, a group of two or more in each: reports do not tell them apart. Empty
-        where every symbol has its own row. `mechdesign.design` says when symbols are merged.
+        where every symbol has a row of its own in the program. `mechdesign.design` says when symbols are merged.
     """
 
     problem: DesignProblem
