@@ -35,8 +35,8 @@ from mechdesign.problem import DesignProblem
 
 _COARSE = 1e-4  # from this tolerance on few bins are enough, and the program over all symbols is given up sooner
 _PATIENCE, _LONG_PATIENCE = 4, 12  # programs in which the gap must fall, at a coarse and at a fine tolerance
-_FALLEN = 0.8  # what may be left of it
-_MANY = 60  # programs over all symbols that a fine tolerance may take before one asks how fast the gap falls
+_FALLEN, _UNMOVED = 0.8, 0.999  # what may be left of it, and what is left of a gap that does not move at all
+_MANY = 60  # programs over all symbols that a fine tolerance may take before the gap must fall fast
 _CREEPING = 4  # programs whose values rise so little that the bound is tightened
 _CREEP = 0.05  # of the tolerance: so little
 _STUCK = "stuck"
@@ -263,7 +263,7 @@ class _Patience:
     programs : int, optional
         How many linear programs the gap has to fall; by default it need not.
     least : int, optional
-        How many linear programs come before one asks.
+        Up to so many linear programs only a gap that does not move at all is stuck.
     slow : float, optional
         Where several values in a row rise by less than this, the bound is tightened: multipliers that hardly change may
         close the gap without being known to.
@@ -284,9 +284,10 @@ class _Patience:
             self._search.tighten()
             self._crept, self._patient = 0, 2 * self._patient
         self._gaps.append(self._search.bound - value)
-        if self._programs is None or len(self._gaps) <= max(self._programs, self._least):
+        if self._programs is None or len(self._gaps) <= self._programs:
             return ""
-        return _STUCK if self._gaps[-1] > _FALLEN * self._gaps[-1 - self._programs] else ""
+        left = self._gaps[-1] / max(self._gaps[-1 - self._programs], np.finfo(float).tiny)
+        return _STUCK if left > (_FALLEN if len(self._gaps) > self._least else _UNMOVED) else ""
 
 
 def _always() -> str:
