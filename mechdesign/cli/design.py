@@ -38,6 +38,11 @@ from mechdesign.optimize import Design, compare, design
     "--tol applies to the design without the limit, and the bound holds for any number of outputs.",
 )
 @time_limit_option
+@click.option(
+    "--merge/--no-merge",
+    default=None,
+    help="Let symbols share a row of the mechanism at once, or never; without either, where the search needs it.",
+)
 @click.option("--keep-partial", is_flag=True, help="Write the mechanism even if it is not certified as optimal.")
 @click.option("--compare", "comparing", is_flag=True, help="Also show randomized response and the best LDP mechanism.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
@@ -50,6 +55,7 @@ def design_command(
     tol: float | None,
     outputs: int | None,
     time_limit: float | None,
+    merge: bool | None,
     keep_partial: bool,
     comparing: bool,
     as_json: bool,
@@ -76,7 +82,16 @@ def design_command(
     standard = places.check([output], source.inputs(), as_json=as_json)
     problem, title = source.problem()
     with Progress() as report:
-        solved = design(problem, tol=tol, bits=bits, title=title, time_limit=time_limit, outputs=outputs, report=report)
+        solved = design(
+            problem,
+            tol=tol,
+            bits=bits,
+            title=title,
+            time_limit=time_limit,
+            outputs=outputs,
+            merge=merge,
+            report=report,
+        )
         comparison = compare(solved, time_limit=time_limit, report=report) if comparing else None
     written = output is not None and (solved.reached or keep_partial)
     if output is not None and written:

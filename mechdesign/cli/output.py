@@ -19,6 +19,7 @@ from mechdesign.mechanism import Guarantee, Mechanism
 from mechdesign.optimize import Design
 from mechdesign.utility import Objective
 
+_SHOWN_GROUPS, _SHOWN_ALIKE = 6, 8  # of symbols that share a row
 _NEARLY = 1e-3  # a tolerance above this is not called optimal
 _NO_LOSS = 1e-9  # relative
 _LEAST_WIDTH = 60  # columns of a terminal; where it says fewer, the terminal folds lines, and no text is left out
@@ -96,6 +97,7 @@ def design_record(design: Design) -> dict[str, Any]:
         "estimation_error": error_of_frequencies(design),
         **_closed_form_bound(design),
         **_limit_record(design),
+        "merged": [list(group) for group in design.merged] or None,
         "closed_form": None
         if form is None
         else {"theorem": form.theorem, "value": form.value, "difference": form.difference, "optimal": form.optimal},
@@ -134,6 +136,8 @@ def design_facts(design: Design, title: str) -> list[tuple[str, str]]:
             ("closed form", f"{amount(form.value, unit)} ({claim}: {form.theorem}), difference {form.difference:.1e}")
         )
     facts += estimation_facts(design)
+    if design.merged:
+        facts.append(("merged", _merged(design)))
     facts.append(("method", f"{design.method}, {design.columns} columns, {design.seconds:.1f} s"))
     return facts
 
@@ -179,6 +183,24 @@ def _gap(design: Design) -> str:
     return f"gap {design.gap:.1e}" + (
         f" ({design.gap / design.value:.2g} of it)" if design.problem.utility.minimised else ""
     )
+
+
+def _merged(design: Design) -> str:
+    """Return which symbols share a row, as far as a few lines hold them."""
+    groups, inputs = design.merged, len(design.mechanism.inputs)
+    rows = inputs - sum(len(group) - 1 for group in groups)
+    shown = [_some(group, _SHOWN_ALIKE, ", ") for group in groups]
+    told = _some(shown, _SHOWN_GROUPS, "; ", "groups ")
+    return (
+        f"{inputs} symbols share {rows} rows, and reports do not tell symbols with the same row apart (--json lists "
+        f"them all, --no-merge gives each its own row); the same: {told}"
+    )
+
+
+def _some(items: Sequence[str], most: int, mark: str, what: str = "") -> str:
+    """Return items, or the first of them and how many there are besides."""
+    left = len(items) - most
+    return mark.join(items) if left <= 0 else mark.join(items[:most]) + f" and {left} {what}more"
 
 
 def _verdict(design: Design) -> str:

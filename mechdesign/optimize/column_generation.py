@@ -8,7 +8,7 @@ the tolerance of the value.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
@@ -28,6 +28,11 @@ _KEPT_SHARE, _KEPT = 0.5, 1e-6  # of the gap asked for, kept for rounding to int
 _WORTHWHILE = 0.1  # of the gap asked for: above this reduced cost the slower pricing is not needed yet
 
 
+def kept_for_rounding(asked: float) -> float:
+    """Return how much of the gap asked for is kept for rounding to integers."""
+    return min(_KEPT_SHARE * asked, _KEPT)
+
+
 class ColumnGeneration:
     """The solution of one problem by column generation.
 
@@ -39,16 +44,33 @@ class ColumnGeneration:
         Exact for the problem.
     report : callable
         Called with one line whenever a step begins.
+    rows : Orbits, optional
+        The groups of symbols that share a row; by default those that are interchangeable.
+    start : array, shape (N, k), optional
+        The first columns; by default those of the pricing.
     """
 
-    def __init__(self, problem: DesignProblem, pricing: Pricing, report: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        problem: DesignProblem,
+        pricing: Pricing,
+        report: Callable[[str], None],
+        *,
+        rows: Orbits | None = None,
+        start: Floats | None = None,
+    ) -> None:
         self._problem, self._pricing, self._report = problem, pricing, report
-        self._orbits = Orbits.of(problem)
+        self._orbits = Orbits.of(problem) if rows is None else rows
         self._master = Master(len(self._orbits.groups))
-        self._held: Floats = np.empty((problem.uncertainty.size, 0))
-        self._bound, self._center = np.inf, np.zeros(problem.uncertainty.size)
+        self.columns: Floats = np.empty((problem.uncertainty.size, 0))
+        self.bound, self.center = np.inf, np.zeros(problem.uncertainty.size)
         self._iterations = 0
-        self._hold(pricing.start())
+        self._hold(pricing.start() if start is None else start)
+
+    @property
+    def value(self) -> float:
+        """The value of the last linear program."""
+        return self._master.value
 
     def solve(self, tol: float, deadline: float | None) -> Solution:
         """Return a mechanism whose value is within a tolerance of the bound, or the best one at the deadline.
@@ -62,35 +84,56 @@ class ColumnGeneration:
         """
         stopped = ""
         try:
-            self._master.solve()
-            for center in self._pricing.centers():
-                if self._bound < np.inf and deadline is not None and time.monotonic() >= deadline:
-                    break
-                self._enter(self._price(center, thorough=False))
-            stopped = self._run(tol, deadline)
+            self.begin(self._pricing.centers(), deadline)
+            stopped = self.run(tol, deadline)
         except KeyboardInterrupt:
             stopped = "interrupted"
         except SolverError:
             if self._master.weights.size == 0:
                 raise
             stopped = "solver failed"
-        return self._solution(stopped)
+        return self.solution(stopped)
 
-    def _run(self, tol: float, deadline: float | None) -> str:
-        """Return why column generation ended; empty if the tolerance is reached, or no column enters."""
+    def begin(self, centers: Iterable[Floats], deadline: float | None) -> None:
+        """Solve the first linear program, and price multipliers that may give good bounds."""
+        self._master.solve()
+        for center in centers:
+            if self.bound < np.inf and deadline is not None and time.monotonic() >= deadline:
+                break
+            self._enter(self._price(center, thorough=False))
+
+    def take_bound(self, bound: float, center: Floats) -> None:
+        """Take a bound that was found otherwise, with its multipliers, if it is better."""
+        if bound < self.bound:
+            self.bound, self.center = bound, center
+
+    def run(self, tol: float, deadline: float | None, until: Callable[[], str] = lambda: "") -> str:
+        """Return why column generation ended; empty if the tolerance is reached, or no column enters.
+
+        It can be run again, with another tolerance, and continues where it stopped.
+
+        Parameters
+        ----------
+        tol, deadline
+            As for `solve`.
+        until : callable, optional
+            Called after every linear program; column generation stops where it returns a reason, which is not empty.
+        """
         while True:
             self._master.solve()
             self._iterations += 1
             value = self._master.value
-            gap = self._bound - value
-            self._report(f"column generation: {self._held.shape[1]} columns, value {value:.9g}, gap {gap:.1e}")
+            gap = self.bound - value
+            self._report(f"column generation: {self.columns.shape[1]} columns, value {value:.9g}, gap {gap:.1e}")
             asked = tol * max(value, VALUE_FLOOR)
-            if gap <= asked - min(_KEPT_SHARE * asked, _KEPT):
+            if gap <= asked - kept_for_rounding(asked):
                 return ""
+            if reason := until():
+                return reason
             if deadline is not None and time.monotonic() >= deadline:
                 return "time limit"
             multipliers = self._orbits.spread(self._master.multipliers)
-            mixed = multipliers + _PULL * (self._center - multipliers)
+            mixed = multipliers + _PULL * (self.center - multipliers)
             worthwhile = _WORTHWHILE * asked
             if not (
                 self._enter(self._pricing.guess(multipliers)) > worthwhile
@@ -98,14 +141,17 @@ class ColumnGeneration:
                 or self._enter(self._price(multipliers, thorough=False)) > worthwhile
                 or self._enter(self._price(multipliers, thorough=True)) > worthwhile
             ):
-                return "" if within(self._bound - value, value, tol) else "stalled"
+                return "" if within(self.bound - value, value, tol) else "stalled"
+
+    def tighten(self) -> None:
+        """Price the multipliers of the last linear program thoroughly, for a better bound."""
+        self._enter(self._price(self._orbits.spread(self._master.multipliers), thorough=True))
 
     def _price(self, multipliers: Floats, *, thorough: bool) -> Floats:
         """Return the columns that pricing finds, and keep the bound if it is the best so far."""
         price: Price = self._pricing.price(multipliers, thorough=thorough)
         bound = float(multipliers.sum()) + price.upper
-        if bound < self._bound:
-            self._bound, self._center = bound, multipliers
+        self.take_bound(bound, multipliers)
         return price.best
 
     def _enter(self, columns: Floats) -> float:
@@ -120,20 +166,21 @@ class ColumnGeneration:
         return float(costs.max())
 
     def _hold(self, columns: Floats) -> None:
-        self._held = np.hstack([self._held, columns])
+        self.columns = np.hstack([self.columns, columns])
         self._master.add(self._orbits.fold(columns), self._gains(columns))
 
     def _gains(self, columns: Floats) -> Floats:
         return summed(self._problem.utility).mu(columns, self._problem.uncertainty.prior)
 
-    def _solution(self, stopped: str) -> Solution:
-        count = self._held.shape[1]
+    def solution(self, stopped: str) -> Solution:
+        """Return the mechanism of the last linear program, and the multipliers of the best bound."""
+        count = self.columns.shape[1]
         if self._master.weights.size == 0:
-            return Solution(np.ones((len(self._held), 1)), self._center, count, self._iterations, stopped)
+            return Solution(np.ones((len(self.columns), 1)), self.center, count, self._iterations, stopped)
         used = self._master.weights > NEGLIGIBLE_WEIGHT
-        columns, weights = self._held[:, : used.size][:, used], self._master.weights[used]
+        columns, weights = self.columns[:, : used.size][:, used], self._master.weights[used]
         matrix = with_weights(columns, weights) if self._orbits.trivial else self._without_orbits(columns, weights)
-        return Solution(matrix, self._center, count, self._iterations, stopped)
+        return Solution(matrix, self.center, count, self._iterations, stopped)
 
     def _without_orbits(self, columns: Floats, weights: Floats) -> Floats:
         """Return a mechanism of the same value with at most N columns and rows that sum to 1 symbol by symbol."""

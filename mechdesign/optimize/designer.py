@@ -9,6 +9,7 @@ from functools import partial
 from numbers import Integral, Real
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mechdesign.data.checks import check_kind
 from mechdesign.errors import InputError, SolverError, shorten
@@ -16,14 +17,18 @@ from mechdesign.mechanism import Guarantee, Mechanism, Optimality, Provenance
 from mechdesign.mechanism.from_floats import from_own_floats
 from mechdesign.mechanism.proof import checked_bits
 from mechdesign.numerics.tolerances import GAP
+from mechdesign.optimize.bins import merged_ball
 from mechdesign.optimize.certificate import Certificate, certify, padded
 from mechdesign.optimize.closed_form import closed_forms
 from mechdesign.optimize.column_generation import ColumnGeneration
 from mechdesign.optimize.effective_epsilon import MOST_IN_PROGRAMS, effective_exp_epsilon
 from mechdesign.optimize.estimation.certificate import ErrorCertificate
 from mechdesign.optimize.estimation.solver import error_tolerance, solve_error
+from mechdesign.optimize.many_symbols import ManySymbols
 from mechdesign.optimize.polyhedral import solve_polyhedral
 from mechdesign.optimize.pricing import ListedPricing, pricing_for
+from mechdesign.optimize.pricing.alike import alike
+from mechdesign.optimize.pricing.ball_pricing import BallPricing
 from mechdesign.optimize.ray_lp import solve_ray_lp
 from mechdesign.optimize.result import ClosedFormCheck, Design
 from mechdesign.optimize.solution import Solution
@@ -42,6 +47,7 @@ def design(
     title: str = "",
     time_limit: float | None = None,
     outputs: int | None = None,
+    merge: bool | None = None,
     report: Callable[[str], None] | None = None,
 ) -> Design:
     """Return the best mechanism with the guarantee asked for, proved and certified.
@@ -72,6 +78,11 @@ def design(
         with so few. The bound stays that for any number of outputs, so that the design is often not `certified`;
         tol applies to `Design.unrestricted_value`, the least error found without the limit, and `Design.reached`
         says whether that is within tol. Without a limit at most N(N+1)/2 outputs are used (up to 99 symbols).
+    merge : bool, optional
+        Whether symbols may share a row of the mechanism, which keeps the guarantee and may cost as much utility as the
+        tolerance allows; reports then do not tell them apart, and `Design.merged` says which. By default
+        symbols are merged only where the linear program over all of them makes no progress. True merges at
+        once, and False never. Merging is for more than 12 symbols of an l1 ball and for f-informations.
     report : callable, optional
         Called with one line whenever a longer step begins.
 
@@ -82,7 +93,7 @@ def design(
     Raises
     ------
     InputError
-        For tol, bits, time_limit or outputs out of range.
+        For tol, bits, time_limit or outputs out of range, or merge where symbols cannot be merged.
     LimitError
         If no method covers the problem exactly; an uncertified number is never returned for it.
     SolverError
@@ -100,22 +111,22 @@ def design(
     check_kind(problem, DesignProblem, "the problem", "a DesignProblem(uncertainty, epsilon, utility)")
     wanted = _tolerance(problem, tol)
     checked_bits(bits)
+    _check_merge(merge, problem)
     deadline = _deadline(time_limit)
     most = _most_outputs(problem, outputs)
     tell = report or _log.info
-    solution, method, certified = _solve(problem, wanted, deadline, tell, most)
+    solution, method, certified = _solve(problem, wanted, deadline, tell, outputs=most, merge=merge)
     tell("proving the guarantee in exact arithmetic")
-    guarantee = Guarantee(problem.epsilon, problem.uncertainty.exact_set)
-    bare = from_own_floats(solution.matrix, guarantee, bits=bits)
+    numerators = _integers(problem, solution, bits)
     tell("computing the upper bound from the dual vector")
     certificate = certified()
     utility = problem.utility
-    value = utility.value(bare.matrix, problem.uncertainty.center)
+    value = utility.value(numerators / 2.0**bits, problem.uncertainty.center)
     bound = padded(problem, certificate.bound)
     mechanism = Mechanism(
-        bare.numerators,
+        numerators,
         bits,
-        guarantee,
+        Guarantee(problem.epsilon, problem.uncertainty.exact_set),
         optimality=Optimality(
             utility, value, bound, tuple(certificate.multipliers.tolist()), _exact(problem), certificate.form
         ),
@@ -135,6 +146,7 @@ def design(
         stopped=solution.stopped,
         most_outputs=most,
         unrestricted_value=solution.unrestricted,
+        merged=_merged(problem, solution, numerators),
         seconds=time.perf_counter() - started,
     )
 
@@ -146,6 +158,17 @@ def _tolerance(problem: DesignProblem, tol: object) -> float:
     if isinstance(tol, bool) or not isinstance(tol, Real) or not 0 < float(tol) < 1:
         raise InputError(f"tol is {shorten(tol)}; accepted: a number between 0 and 1, such as 1e-6")
     return float(tol)
+
+
+def _check_merge(merge: object, problem: DesignProblem) -> None:
+    """Refuse what is not a choice, and to merge symbols that the problem tells apart."""
+    if merge is not None and not isinstance(merge, bool):
+        raise InputError(f"merge is {shorten(merge)}; accepted: None, True or False")
+    if merge and (problem.uncertainty.l1_ball is None or problem.utility.f_information is None):
+        raise InputError(
+            f"merge is True for {problem.uncertainty.kind} and {shorten(problem.utility.name)}; symbols can be merged "
+            "for an l1 ball and an f-information; leave merge out"
+        )
 
 
 def _deadline(time_limit: object) -> float | None:
@@ -173,7 +196,13 @@ def _most_outputs(problem: DesignProblem, outputs: object) -> int | None:
 
 
 def _solve(
-    problem: DesignProblem, tol: float, deadline: float | None, report: Callable[[str], None], outputs: int | None
+    problem: DesignProblem,
+    tol: float,
+    deadline: float | None,
+    report: Callable[[str], None],
+    *,
+    outputs: int | None,
+    merge: bool | None,
 ) -> tuple[Solution, str, Callable[[], Certificate | ErrorCertificate]]:
     """Return a solution by the method that covers the problem, its name, and what computes the bound that it proves."""
     known, utility = problem.uncertainty, problem.utility
@@ -196,11 +225,32 @@ def _solve(
     pricing = pricing_for(known, exp_epsilon, summed(utility))
     if isinstance(pricing, ListedPricing):
         solution, method = solve_ray_lp(pricing.rays, summed(utility), report), "linear program over all extreme rays"
+    elif isinstance(pricing, BallPricing):
+        solution = ManySymbols(problem, pricing, report, merge=merge).solve(tol, deadline)
+        method = f"column generation{' over merged symbols' if solution.bins else ''}, priced by {pricing.method}"
     else:
         solution = ColumnGeneration(problem, pricing, report).solve(tol, deadline)
         method = f"column generation, priced by {pricing.method}"
     at_hand = pricing if exp_epsilon == effective else None
     return solution, method, partial(certify, problem, solution.multipliers, at_hand)
+
+
+def _integers(problem: DesignProblem, solution: Solution, bits: int) -> NDArray[np.int64]:
+    """Return the numerators of a mechanism near a solution, for all symbols."""
+    known, bins = problem.uncertainty.exact_set, solution.bins
+    if bins is None or known.l1_ball is None:
+        return from_own_floats(solution.matrix, Guarantee(problem.epsilon, known), bits=bits).numerators
+    merged = Guarantee(problem.epsilon, merged_ball(known.l1_ball, bins))
+    return from_own_floats(solution.matrix, merged, bits=bits).numerators[bins.positions]
+
+
+def _merged(problem: DesignProblem, solution: Solution, numerators: NDArray[np.int64]) -> tuple[tuple[str, ...], ...]:
+    """Return the labels of the symbols that share a row where symbols were merged; bins may come out alike."""
+    if solution.bins is None:
+        return ()
+    labels = problem.uncertainty.labels
+    groups = alike(tuple(row) for row in numerators.tolist())
+    return tuple(tuple(labels[symbol] for symbol in group) for group in groups if len(group) > 1)
 
 
 def _closed_form(problem: DesignProblem, value: float, bound: float) -> ClosedFormCheck | None:

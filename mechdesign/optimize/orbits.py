@@ -1,17 +1,22 @@
-"""Interchangeable symbols: a smaller linear program, and how its columns become columns for all symbols.
+"""Groups of symbols that share a row of a linear program, which is then smaller.
 
 Where symbols of equal probability are interchangeable, averaging a mechanism over their permutations changes
 neither privacy nor utility. A linear program then needs one row for each group of such symbols, with the
 column's mean over the group. Its columns are then turned: the entries of each group are shifted cyclically, all groups
 at once and each in as many steps as it has symbols. So on average every symbol of a group has the group's mean.
+
+Symbols of unlike probability may be tied too, with a mean weighted by their probabilities. That relaxes the program:
+its value may be greater than that of any mechanism, and its multipliers, spread over the symbols, prove a bound.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mechdesign.numerics.arrays import Floats
 from mechdesign.optimize.pricing.alike import alike
@@ -21,14 +26,17 @@ _MOST_SYMBOLS = 256
 _FEW_GROUPS = 16
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Orbits:
-    """Groups of interchangeable symbols.
+    """Groups of symbols that share a row.
 
     Attributes
     ----------
     groups : tuple of tuples of int
         Each symbol is in one group.
+    shares : array, shape (N,), or None
+        The weight of each symbol in the mean over its group. None where symbols of a group are interchangeable, and so
+        have equal weights.
 
     Examples
     --------
@@ -43,6 +51,27 @@ class Orbits:
     """
 
     groups: tuple[tuple[int, ...], ...]
+    shares: Floats | None = None
+
+    @classmethod
+    def tied(cls, groups: Iterable[Iterable[int]], prior: Floats) -> Orbits:
+        """Return groups of symbols of any probability, with means weighted by a prior, shape (N,).
+
+        Examples
+        --------
+        >>> tied = Orbits.tied([[0, 1], [2]], np.array([0.6, 0.2, 0.2]))
+        >>> tied.fold(np.array([[1.0], [2.0], [5.0]]))
+        array([[1.25],
+               [5.  ]])
+        >>> tied.spread(np.array([4.0, 1.0]))
+        array([3., 1., 1.])
+        """
+        held = tuple(tuple(group) for group in groups)
+        shares = np.empty(prior.size)
+        for group in map(list, held):
+            mass = prior[group].sum()
+            shares[group] = prior[group] / mass if mass > 0 else 1 / len(group)
+        return cls(held, shares)
 
     @classmethod
     def of(cls, problem: DesignProblem) -> Orbits:
@@ -65,13 +94,27 @@ class Orbits:
 
     def fold(self, columns: Floats) -> Floats:
         """Return the mean of each column over each group, shape (G, k)."""
-        return np.array([columns[list(group)].mean(axis=0) for group in self.groups])
+        if self.shares is None:
+            return np.array([columns[list(group)].mean(axis=0) for group in self.groups])
+        return np.array([self.shares[group] @ columns[group] for group in map(list, self.groups)])
 
     def spread(self, multipliers: Floats) -> Floats:
         """Return the multipliers of symbols, shape (N,), from those of groups."""
         result = np.empty(sum(map(len, self.groups)))
-        for group, multiplier in zip(self.groups, multipliers, strict=True):
-            result[list(group)] = multiplier / len(group)
+        for group, multiplier in zip(map(list, self.groups), multipliers, strict=True):
+            result[group] = multiplier / len(group) if self.shares is None else multiplier * self.shares[group]
+        return result
+
+    def sums(self, multipliers: Floats) -> Floats:
+        """Return the sum of the multipliers of each group, shape (G,)."""
+        return np.array([multipliers[list(group)].sum() for group in self.groups])
+
+    @property
+    def positions(self) -> NDArray[np.int64]:
+        """The index of the group of each symbol, shape (N,)."""
+        result = np.empty(sum(map(len, self.groups)), dtype=np.int64)
+        for index, group in enumerate(self.groups):
+            result[list(group)] = index
         return result
 
     def turned(self, columns: Floats) -> Floats:

@@ -71,6 +71,9 @@ class Design:
         The limit of outputs that was asked for.
     unrestricted_value : float or None
         The least error found without this limit, in floats; the bound is for any number of outputs.
+    merged : tuple of tuples of str
+        The labels of symbols that share a row, a group of two or more in each: reports do not tell them apart. Empty
+        where every symbol has a row of its own in the program. `mechdesign.design` says when symbols are merged.
     """
 
     problem: DesignProblem
@@ -87,6 +90,7 @@ class Design:
     stopped: str = ""
     most_outputs: int | None = None
     unrestricted_value: float | None = None
+    merged: tuple[tuple[str, ...], ...] = ()
 
     def __repr__(self) -> str:
         verdict = "certified" if self.certified else "not certified"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mechdesign.numerics.arrays import Floats
+from mechdesign.optimize.orbits import Orbits
 
 
 @dataclass(frozen=True, eq=False)
@@ -14,7 +15,7 @@ class Solution:
     Attributes
     ----------
     matrix : array, shape (N, M)
-        The mechanism.
+        The mechanism; with bins, one row for each of them.
     multipliers : array, shape (N,)
         lambda, dual to the row sums.
     columns : int
@@ -26,6 +27,8 @@ class Solution:
         (no column was found that improves the value, though the bound is above it). Empty if it did not end early.
     unrestricted : float or None
         The objective of the mechanism that was found before outputs were limited; None if they were not.
+    bins : Orbits, optional
+        The symbols that get the same row; None where every symbol has its own.
     """
 
     matrix: Floats
@@ -34,3 +37,4 @@ class Solution:
     iterations: int
     stopped: str = ""
     unrestricted: float | None = None
+    bins: Orbits | None = None

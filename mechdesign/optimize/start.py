@@ -59,6 +59,13 @@ class _Family:
         result: Floats = mass * f(self.top / scale) + (1 - mass) * f(off / scale)
         return result
 
+    def best(self, utility: FInformation) -> tuple[float, float]:
+        """Return the greatest mu of a scaled column, and the mass that has it."""
+        lengths = _LENGTHS * self.most
+        gains = self.gain(lengths, utility)
+        best = int(np.argmax(gains))
+        return float(gains[best]), float(lengths[best])
+
     def columns(self, shares: Floats, mass: float) -> Floats:
         """Return the columns of shares with a mass, not scaled."""
         off = self.off(np.array([mass]))[0]
@@ -71,6 +78,18 @@ def _families(ball: L1Ball, exp_epsilon: float) -> list[_Family]:
     cone = L1Cone.of(ball, exp_epsilon)
     families = [] if cone.only_d else [_Family(cone, is_d=False)]
     return [*families, _Family(cone, is_d=True)] if cone.has_cd else families
+
+
+def best_mass(ball: L1Ball, exp_epsilon: float, utility: FInformation) -> float:
+    """Return the mass of the set whose two-valued column has the greatest utility.
+
+    Examples
+    --------
+    >>> from mechdesign import MutualInformation
+    >>> best_mass(L1Ball([0.5, 0.5]), 4.0, MutualInformation())
+    0.25
+    """
+    return max(family.best(utility) for family in _families(ball, exp_epsilon))[1]
 
 
 def start_columns(ball: L1Ball, exp_epsilon: float, utility: FInformation) -> Floats:
@@ -91,8 +110,7 @@ def start_columns(ball: L1Ball, exp_epsilon: float, utility: FInformation) -> Fl
     present = np.flatnonzero(P > 0)
     columns = [np.ones((P.size, 1))]
     for family in _families(ball, exp_epsilon):
-        lengths = _LENGTHS * family.most
-        length = float(lengths[np.argmax(family.gain(lengths, utility))])
+        _, length = family.best(utility)
         light = present[P[present] <= length]
         heavy = np.setdiff1d(present, light)
         columns += [family.columns(shares, length) for shares in _shares(P, present, length)]

@@ -290,6 +290,25 @@ def test_thirty_symbols_are_certified(command, here):
     assert "subset-sum tables over the counts" in " ".join(out.split())
 
 
+def test_a_merged_design_says_which_symbols_are_alike(command, here):
+    (here / "thirty.csv").write_text(THIRTY, encoding="utf-8")
+    arguments = ["design", "--counts", "thirty.csv", "--no-header", *OPTIONS, "--tol", "0.05"]
+    status, out, _ = command(*arguments, "--merge", "-o", "m.json")
+    told = " ".join(out.split())
+    assert status == 0
+    assert "30 symbols share" in told
+    assert "reports do not tell symbols with the same row apart" in told
+    status, out, _ = command(*arguments, "--merge", "--json")
+    groups = json.loads(out)["merged"]
+    assert ", ".join(groups[0][:8]) in told
+    mechanism = json.loads((here / "m.json").read_text(encoding="utf-8"))
+    assert len(mechanism["outputs"]) <= 30 - sum(len(group) - 1 for group in groups)
+    for choice in ([], ["--no-merge"]):
+        status, out, _ = command(*arguments, *choice, "--json")
+        assert (status, json.loads(out)["merged"]) == (0, None)
+    assert "share" not in command(*arguments, "--no-merge")[1]
+
+
 def test_a_time_limit_keeps_nothing_unless_asked_to(command, here):
     (here / "thirty.csv").write_text(THIRTY, encoding="utf-8")
     arguments = ["design", "--counts", "thirty.csv", "--no-header", *OPTIONS, "-o", "m.json", "--time-limit", "0"]

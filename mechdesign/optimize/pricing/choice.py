@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from mechdesign.errors import LimitError, shorten
+from mechdesign.optimize.pricing.ball_pricing import BallPricing
 from mechdesign.optimize.pricing.branch_and_bound import BoxPricing
 from mechdesign.optimize.pricing.by_counts import CountPricing
 from mechdesign.optimize.pricing.knapsack import KnapsackPricing
 from mechdesign.optimize.pricing.listing import ListedPricing, check_listable
 from mechdesign.optimize.pricing.pairs_of_sets import MOST_PRICED_SYMBOLS, PairPricing
 from mechdesign.optimize.pricing.price import Pricing
-from mechdesign.uncertainty import UncertaintySet
+from mechdesign.uncertainty import L1Ball, UncertaintySet
 from mechdesign.utility import FInformation, Utility
 
 _LISTED_AT_ONCE = 12  # symbols: up to so many, listing all rays is quicker than column generation
@@ -62,6 +63,12 @@ def pricing_for(uncertainty: UncertaintySet, exp_epsilon: float, utility: Utilit
         except LimitError:
             pass  # there are too many rays of kinds C and D
     return KnapsackPricing(ball, exp_epsilon, information)
+
+
+def ball_pricing_for(ball: L1Ball, exp_epsilon: float, utility: FInformation) -> BallPricing:
+    """Return the exact pricing of an l1 ball without a list, for any number of symbols."""
+    tables = CountPricing(ball, exp_epsilon, utility)
+    return tables if tables.affordable else KnapsackPricing(ball, exp_epsilon, utility)
 
 
 def _beyond_balls(uncertainty: UncertaintySet, exp_epsilon: float, information: FInformation) -> Pricing:
