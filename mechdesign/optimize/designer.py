@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import time
 from collections.abc import Callable
 from functools import partial
@@ -11,7 +12,7 @@ from numbers import Integral, Real
 import numpy as np
 
 from mechdesign.data.checks import check_kind
-from mechdesign.errors import InputError, SolverError, shorten
+from mechdesign.errors import InputError, LimitError, SolverError, shorten
 from mechdesign.mechanism import Guarantee, Mechanism, Optimality, Provenance
 from mechdesign.mechanism.from_floats import from_own_floats
 from mechdesign.mechanism.proof import checked_bits
@@ -111,6 +112,11 @@ def design(
     certificate = certified()
     utility = problem.utility
     value = utility.value(bare.matrix, problem.uncertainty.center)
+    if value == math.inf:
+        raise LimitError(
+            f"epsilon = {problem.epsilon} is too small: to the precision of floats, reports of the design do not "
+            "determine the answer of every query; give a larger epsilon"
+        )
     bound = padded(problem, certificate.bound)
     mechanism = Mechanism(
         bare.numerators,
