@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -89,6 +90,23 @@ class QuadraticForm:
             return self.matrix
         whole: Floats = np.diag(self.diagonal) + self.common
         return whole
+
+    @property
+    def exponent(self) -> int:
+        """The k for which the greatest entry in size of the parameters is from 2^(k-1) to 2^k; 0 for the form 0."""
+        parameters = self.diagonal if self.matrix is None else self.matrix
+        return math.frexp(max(float(np.abs(parameters).max(initial=0.0)), abs(self.common)))[1]
+
+    def halved(self, times: int) -> QuadraticForm:
+        """Return the form times ``2^-times``.
+
+        Examples
+        --------
+        >>> QuadraticForm(np.array([4.0, 6.0])).halved(2).diagonal
+        array([1. , 1.5])
+        """
+        matrix = None if self.matrix is None else np.ldexp(self.matrix, -times)
+        return QuadraticForm(np.ldexp(self.diagonal, -times), math.ldexp(self.common, -times), matrix)
 
     def values(self, vectors: Floats) -> Floats:
         """Return ``x' Theta x`` of each column x of an (N, k) array, shape (k,)."""

@@ -6,7 +6,6 @@ needs twice the reports for the same error.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
@@ -180,11 +179,6 @@ def compare(
     problem = _problem_of(compared, utility)
     prior = problem.uncertainty.center
     solved = compared if isinstance(compared, Design) else design(problem, time_limit=time_limit, report=report)
-    if solved.value == math.inf:
-        raise LimitError(
-            f"epsilon = {problem.epsilon} is too small: to the precision of floats, reports of the design do not "
-            "determine the answer of every query; give a larger epsilon"
-        )
     value = problem.utility.value(compared.matrix, prior) if isinstance(compared, Mechanism) else solved.value
     everything = every_prior(problem)
     krr = problem.utility.value(k_ary_randomized_response(everything, problem).matrix, prior)

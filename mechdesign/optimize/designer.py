@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import time
 from collections.abc import Callable
 from functools import partial
@@ -12,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mechdesign.data.checks import check_kind
-from mechdesign.errors import InputError, SolverError, shorten
+from mechdesign.errors import InputError, LimitError, SolverError, shorten
 from mechdesign.mechanism import Guarantee, Mechanism, Optimality, Provenance
 from mechdesign.mechanism.from_floats import from_own_floats
 from mechdesign.mechanism.proof import checked_bits
@@ -122,6 +123,11 @@ def design(
     certificate = certified()
     utility = problem.utility
     value = utility.value(numerators / 2.0**bits, problem.uncertainty.center)
+    if utility.minimised and value == math.inf:
+        raise LimitError(
+            f"epsilon = {problem.epsilon} is too small: to the precision of floats, reports of the design do not "
+            "determine the answer of every query; give a larger epsilon"
+        )
     bound = padded(problem, certificate.bound)
     mechanism = Mechanism(
         numerators,

@@ -85,8 +85,8 @@ class EstimationError(Objective):
         return EstimationError(self.workload.aligned_with(labels))
 
     def queries(self, size: int) -> Floats:
-        """Return the workload W on N symbols, shape (q, N)."""
-        return self.workload.queries(size)
+        """Return the workload W on N symbols, shape (q, N), without offsets: each row has an entry 0."""
+        return without_offsets(self.workload.queries(size))
 
     def value(self, matrix: ArrayLike, prior: ArrayLike | Sequence[Fraction]) -> float:
         """Return n times the mean squared error, summed over the queries; infinite where a query is not determined."""
@@ -101,7 +101,8 @@ class EstimationError(Objective):
         """Return the value, and the condition of the matrix whose singular values it was computed from."""
         aligned, given, labels = together(matrix, prior)
         V, P = columns_and_prior(aligned, cast("ArrayLike", given))
-        W = self.workload.queries(P.size, labels)
+        # From queries of mean 0 the answers at P are not subtracted, which would leave rounding errors alone.
+        W = centered(self.workload.queries(P.size, labels), P)
         masses = P @ V
         used = masses > 0
         left, values, _ = np.linalg.svd(V[:, used] / np.sqrt(masses[used]), full_matrices=False)
@@ -110,7 +111,7 @@ class EstimationError(Objective):
         missing = np.linalg.norm(W - images @ left[:, :rank].T)
         if missing > RANK * np.linalg.norm(W):
             return np.inf, np.inf
-        error = float(((images / values[:rank]) ** 2).sum()) - float(((W @ P) ** 2).sum())
+        error = float(((images / values[:rank]) ** 2).sum())
         return error, float(values[0] / values[rank - 1])
 
     def __eq__(self, other: object) -> bool:
@@ -121,3 +122,32 @@ class EstimationError(Objective):
 
     def __repr__(self) -> str:
         return f"EstimationError({'' if self.is_plain else self.workload})"
+
+
+def without_offsets(queries: Floats) -> Floats:
+    """Return queries less the entry of each row that is least in size.
+
+    Frequencies sum to 1, so that a number added to a row adds a known number to its answer.
+
+    Examples
+    --------
+    >>> without_offsets(np.array([[2020.0, 2021.0, 2023.0], [1.0, 0.0, -1.0]]))
+    array([[ 0.,  1.,  3.],
+           [ 1.,  0., -1.]])
+    """
+    least = np.abs(queries).argmin(axis=1)
+    result: Floats = queries - queries[np.arange(len(queries)), least][:, None]
+    return result
+
+
+def centered(queries: Floats, prior: Floats) -> Floats:
+    """Return queries less their answers at a prior, F.
+
+    Examples
+    --------
+    >>> centered(np.array([[2020.0, 2021.0]]), np.array([0.5, 0.5]))
+    array([[-0.5,  0.5]])
+    """
+    moved = without_offsets(queries)
+    result: Floats = moved - (moved @ prior)[:, None]
+    return result

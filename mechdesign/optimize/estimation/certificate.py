@@ -26,6 +26,8 @@ from mechdesign.numerics.quadratic_form import QuadraticForm
 from mechdesign.optimize.pricing.price import Price
 
 _EPS = float(np.finfo(float).eps)
+_TINY = float(np.finfo(float).tiny)
+_UNDERFLOW = 2.0**-960  # more than all products lose by underflow whose factors are below 2^60, and Theta below 1
 
 
 class FormPricing(Protocol):
@@ -111,12 +113,12 @@ def root_trace_down(form: QuadraticForm, prior: Floats, workload: Floats) -> tup
         and form.diagonal[0] >= 0
     ):
         return root_trace_alike(float(form.diagonal[0]), prior), 0.0
-    projected = _eigenvalues_down(*_product(form, prior, np.eye(form.size)))
+    with np.errstate(over="ignore", invalid="ignore"):
+        projected = _eigenvalues_down(*_product(form, prior, np.eye(form.size)))
+        whole = _eigenvalues_down(*_product(form, prior, workload))
     # One eigenvalue of T Theta T' is 0, as T' takes (1,...,1) to 0; on the vectors of sum 0, T T' is at least I.
     eta = 0.0 if _is_convex(form) else max(0.0, -float(projected.min()))
-    whole, error = _product(form, prior, workload)
-    values = np.maximum(_eigenvalues_down(whole, error), 0.0)
-    root = math.fsum(np.sqrt(values).tolist())
+    root = math.fsum(np.sqrt(np.maximum(whole, 0.0)).tolist())
     return root * (1 - 8 * _EPS), eta
 
 
@@ -132,7 +134,9 @@ def lower_bound(root: float, total: float) -> float:
         return 0.0
     if total <= 0:
         return math.inf
-    return root * root / total * (1 - 4 * _EPS)
+    square = root * root
+    # What overflows proves nothing.
+    return square / total * (1 - 4 * _EPS) if square < math.inf and square / total < math.inf else 0.0
 
 
 def total_up(multipliers: Floats, reduced_cost: float, eta: float, limits: Floats) -> float:
@@ -151,7 +155,7 @@ def total_up(multipliers: Floats, reduced_cost: float, eta: float, limits: Float
     """
     extra = eta * float(np.maximum(limits - 1, 0.0).sum()) * (1 + 2 * limits.size * _EPS)
     try:
-        total = math.fsum([*multipliers.tolist(), reduced_cost, extra])
+        total = math.fsum([*multipliers.tolist(), reduced_cost, extra, _UNDERFLOW])
     except (OverflowError, ValueError):  # infinities of both signs
         return math.inf
     return float(as_bound(math.nextafter(total, math.inf)))
@@ -199,17 +203,26 @@ def _product(form: QuadraticForm, prior: Floats, workload: Floats) -> tuple[Floa
             return result
 
     error = (4 * N + 16) * _EPS * image(reach, reach) + 2 * image(reach, F_error) + image(F_error, F_error)
-    return (whole + whole.T) / 2, float(np.linalg.norm(error)) * (1 + 4 * N * _EPS)
+    underflow = N * (N + len(F)) * _TINY * max(1.0, float(reach.max(initial=0.0)) ** 2)
+    return (whole + whole.T) / 2, _norm(error) * (1 + 4 * N * _EPS) + underflow
+
+
+def _norm(matrix: Floats) -> float:
+    """Return the Frobenius norm; squares of its entries do not overflow or vanish."""
+    size = float(np.abs(matrix).max(initial=0.0))
+    return size * float(np.linalg.norm(matrix / size)) if 0 < size < math.inf else size
 
 
 def _eigenvalues_down(matrix: Floats, error: float) -> Floats:
     """Return lower bounds of the eigenvalues of all matrices within an error, in the Frobenius norm, of one."""
     n = len(matrix)
+    if not (np.isfinite(matrix).all() and error < math.inf):
+        return np.full(n, -np.inf)
     values, vectors = np.linalg.eigh(matrix)
     rebuilt = (vectors * values) @ vectors.T
     rounding = (2 * n + 8) * _EPS
     norms = np.linalg.norm(vectors) ** 2
-    residual = float(np.linalg.norm(matrix - rebuilt)) + rounding * float(np.abs(values).max(initial=0.0)) * norms
+    residual = _norm(matrix - rebuilt) + rounding * float(np.abs(values).max(initial=0.0)) * norms
     skew = float(np.linalg.norm(vectors.T @ vectors - np.eye(n))) + rounding * norms
     stretched = np.where(values > 0, values * (1 - skew), values * (1 + skew))
     result: Floats = stretched - (residual + error) * (1 + 8 * n * _EPS)

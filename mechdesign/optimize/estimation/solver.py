@@ -35,6 +35,7 @@ from mechdesign.problem import DesignProblem
 
 _LISTED = 16  # symbols: up to so many, the optimum over all rays takes seconds
 _MOST_LISTED = 2_000_000  # rays, likewise
+_LARGEST = 1e300  # entry of lambda beside a Theta near 1: each lambda proves something, but none that overflows
 _TOLERANCES = ((10, 1e-6), (16, 1e-4))
 _TOLERANCE = 0.03
 
@@ -206,11 +207,18 @@ def certify_error(
         raise InputError(f"lambda has shape {lam.shape} and theta {form.size} symbols; accepted: ({N},), finite")
     W, prior = workload_of(problem), problem.uncertainty.prior
     limits = greatest_entries(prior, effective_exp_epsilon(problem))
-    price = price_in_box(form, lam, limits)
-    root, eta = root_trace_down(form, prior, W)
-    found = lower_bound(root, total_up(lam, price.upper, eta, limits))
+    # A multiple of both proves the same; numbers near 1 neither overflow nor vanish.
+    power = form.exponent
+    near_one = form.halved(power)
+    with np.errstate(over="ignore"):
+        lam_near_one = np.clip(np.ldexp(lam, -power), -_LARGEST, _LARGEST)
+    price = price_in_box(near_one, lam_near_one, limits)
+    root, eta = root_trace_down(near_one, prior, W)
+    found = lower_bound(root, total_up(lam_near_one, price.upper, eta, limits))
     if problem.epsilon.exp_down > 1:
-        exact = (pricing or form_pricing(problem)).price(form, lam)
+        exact = (pricing or form_pricing(problem)).price(near_one, lam_near_one)
         if exact.upper < price.upper:
-            price, found = exact, lower_bound(root, total_up(lam, exact.upper, eta, limits))
-    return ErrorCertificate(form, lam, price.upper, found, price.method, price.columns)
+            price, found = exact, lower_bound(root, total_up(lam_near_one, exact.upper, eta, limits))
+    with np.errstate(over="ignore"):
+        reduced_cost = float(np.ldexp(price.upper, power))
+    return ErrorCertificate(form, lam, reduced_cost, found, price.method, price.columns)

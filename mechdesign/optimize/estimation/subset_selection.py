@@ -33,6 +33,7 @@ MOST_SYMBOLS = 500
 
 _STEP = 0.25  # of log s: the trapezoidal rule errs by |Gamma(1 + 2 pi i / step)| < 1e-15
 _NEGLIGIBLE = 41.0  # exp(-41) is below rounding
+_MOST = Fraction(10**15)  # exp(epsilon): a greater one lowers the error by less than rounding does
 
 
 def mechanism(size: int, exp_epsilon: Fraction, members: int) -> Numbers:
@@ -91,7 +92,7 @@ def covariance(prior: Floats, exp_epsilon: Fraction | float, members: int) -> Fl
     _check_members(N, members)
     if N > MOST_SYMBOLS:
         raise LimitError(f"there are {N} symbols; the error of subset selection is computed for at most {MOST_SYMBOLS}")
-    excess = float(exp_epsilon - 1)
+    excess = float(min(exp_epsilon, _MOST) - 1)
     inverse = np.linalg.inv(_joint_membership(prior, excess, members))
     ones = inverse.sum(axis=1)
     projected = inverse - np.outer(ones, ones) / ones.sum()

@@ -158,7 +158,9 @@ class _Pricing:
         missing = np.isinf(best[0])
         inside = np.where(missing, 0.0, best[0]) * (1 - share) + np.where(missing, 0.0, best[1]) * share
         kappa = first.kappa * (1 - share) + second.kappa * share
-        bounds = self._bounds(part, inside, kappa)
+        # Where kappas of both signs cancel, their rounding errors do not.
+        largest = abs(first.kappa) * (1 - share) + abs(second.kappa) * share
+        bounds = self._bounds(part, inside, kappa, largest)
         bounds[missing] = -np.inf
         at = int(np.argmax(bounds))
         if not missing[at]:
@@ -172,14 +174,14 @@ class _Pricing:
                 self._column(table.sets.members(first.weight + best_here))
         return float(bounds[at]), first.weight + at
 
-    def _bounds(self, part: slice, inside: Floats, kappa: Floats) -> Floats:
-        """Return upper bounds from the greatest sums over S."""
+    def _bounds(self, part: slice, inside: Floats, kappa: Floats, largest: Floats) -> Floats:
+        """Return upper bounds from the greatest sums over S, with the size of the kappas that went into them."""
         N, common = self.multipliers.size, self.form.common
         on, off = self.on[part], self.off[part]
         curved = np.zeros(on.size)
         if common < 0:
             curved = kappa * N * (off - 1) - kappa**2 / (4 * common)
-        sizes = self.size + N * np.abs(kappa) * self.top + np.abs(curved)
+        sizes = self.size + N * largest * (self.top + 1) + np.abs(curved)
         slack = (self.slope + N * np.abs(kappa)) * self.error[part] + (8 * N + 64) * _EPS * sizes
         return as_bound(self.of_off[part] + (on - off) * inside + curved + slack)
 
@@ -232,7 +234,8 @@ class _Pricing:
     def _at(self, table: _Table) -> float:
         """Return the bound of a table at its own weight."""
         part = slice(table.weight, table.weight + 1)
-        return float(self._bounds(part, -table.sets.best[part], np.array([table.kappa]))[0])
+        kappa = np.array([table.kappa])
+        return float(self._bounds(part, -table.sets.best[part], kappa, np.abs(kappa))[0])
 
     def _z(self, weight: int, members: int | Floats) -> Floats:
         N, on, off = self.multipliers.size, self.on[weight], self.off[weight]

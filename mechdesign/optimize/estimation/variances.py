@@ -6,6 +6,7 @@ import numpy as np
 
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.tolerances import RANK
+from mechdesign.utility.estimation_error import centered
 
 
 def variances_of_matrix(matrix: Floats, prior: Floats, workload: Floats) -> Floats:
@@ -35,11 +36,11 @@ def variances_of_matrix(matrix: Floats, prior: Floats, workload: Floats) -> Floa
     used = masses > 0
     left, values, _ = np.linalg.svd(matrix[:, used] / np.sqrt(masses[used]), full_matrices=False)
     rank = int((values > RANK * values[0]).sum())
-    images = workload @ left[:, :rank]
-    missing = np.linalg.norm(workload - images @ left[:, :rank].T, axis=1)
-    lengths = np.linalg.norm(workload, axis=1)
-    variances = ((images / values[:rank]) ** 2).sum(axis=1) - (workload @ prior) ** 2
-    result: Floats = np.where(missing > RANK * lengths, np.inf, np.maximum(variances, 0.0))
+    F = centered(workload, prior)
+    images = F @ left[:, :rank]
+    missing = np.linalg.norm(F - images @ left[:, :rank].T, axis=1)
+    lengths = np.linalg.norm(F, axis=1)
+    result: Floats = np.where(missing > RANK * lengths, np.inf, ((images / values[:rank]) ** 2).sum(axis=1))
     return result
 
 

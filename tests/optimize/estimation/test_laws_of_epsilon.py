@@ -57,3 +57,17 @@ def test_below_the_smallest_probability_pml_errors_grow_as_under_ldp():
     assert 2 - 1e-4 <= least <= greatest <= 2 + 1e-4
     P = np.array(COUNTS) / sum(COUNTS)
     assert certified(0, "0.02", 12) == pytest.approx((1 - P @ P) / np.expm1(0.02) ** 2, rel=1e-4)
+
+
+@pytest.mark.parametrize("radius", ["0", "2"])
+def test_a_design_that_tells_nothing_to_the_precision_of_floats_is_refused(radius):
+    """An infinite error fits no JSON, and nobody would collect with it."""
+    problem = md.DesignProblem(md.L1Ball.from_counts([5, 3, 2], radius=radius), "1e-20", md.EstimationError())
+    with pytest.raises(md.LimitError, match="epsilon = 1e-20 is too small"):
+        md.design(problem)
+
+
+def test_comparisons_go_up_to_the_greatest_epsilons():
+    problem = md.DesignProblem(md.L1Ball.from_counts([5, 3, 2]), 700, md.EstimationError())
+    found = md.compare(problem).errors.subset_selection
+    assert float(found.variances.sum()) == pytest.approx(0.62)

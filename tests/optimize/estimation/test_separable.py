@@ -161,3 +161,17 @@ def test_kind_c_is_bounded_by_its_first_rectangles(seed):
         ThreeLevels(CountedSymbols.of(ball), cone).price(form, lam, found, work, 0.0)
         true = float((form.values(rays - 1) - lam @ rays).max(initial=-np.inf))
         assert max(found.upper, found.reached) >= true - 1e-13 * size_of(form, lam)
+
+
+def test_kappas_that_cancel_leave_their_rounding_errors():
+    """A large common number, and a column whose sum is N exactly, between tables with kappas of both signs."""
+    counts, d = [7, 7, 6, 4, 6], np.array([0.74246004, 0.20264626, 0.21028707, 0.23319752, 0.00564004])
+    lam = -np.array([0.66437484, 0.18133377, 0.18817099, 0.20867193, 0.00504687])
+    ball = md.L1Ball.from_counts(counts, radius="2e-9")
+    e = float(np.exp(0.1))
+    for common in -np.logspace(0, 9, 19):
+        form = QuadraticForm(d, common)
+        upper = Fraction(SeparablePricing(ball, e).price(form, lam).upper)
+        for v in rays_of_ball(ball.center, ball.radius, Fraction(e)):
+            value = sum(Fraction(x) * (y - 1) ** 2 - Fraction(z) * y for x, y, z in zip(d, v, lam, strict=True))
+            assert value + Fraction(common) * (sum(v) - len(v)) ** 2 <= upper

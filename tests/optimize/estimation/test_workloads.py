@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import mechdesign as md
+from mechdesign.optimize.estimation.variances import variances_of_matrix
 
 # Local differential privacy, uniform prior, epsilon 1, computed apart by listing every ray.
 PREFIX = {8: 24.34386788, 10: 35.94511569}
@@ -158,3 +159,19 @@ def test_a_workload_for_a_utility_is_refused(tmp_path):
         md.InputError, match="'mutual-information' takes no workload; leave it out, or take estimation-er"
     ):
         md.Mechanism.load(file)
+
+
+@pytest.mark.parametrize("offset", [10**3, 10**9, 10**12, 10**15, -(10**15)])
+def test_scores_far_from_0_have_the_error_of_their_differences(offset):
+    """Years and times: a number added to all scores adds a known number to their mean."""
+    ball = md.L1Ball.from_counts([50, 30, 20])
+    near = md.design(md.DesignProblem(ball, 1.0, md.EstimationError(md.Workload.mean([0, 1, 2]))))
+    far = md.EstimationError(md.Workload.mean([offset, offset + 1, offset + 2]))
+    found = md.design(md.DesignProblem(ball, 1.0, far))
+    assert found.certified
+    assert found.value == pytest.approx(near.value, rel=1e-9)
+    assert found.lower_bound == pytest.approx(near.lower_bound, rel=1e-9)
+    assert far.value(np.full((3, 2), 0.5), ball.prior) == np.inf
+    variances = variances_of_matrix(found.mechanism.matrix, ball.prior, far.workload.queries(3))
+    np.testing.assert_allclose(variances, [found.value], rtol=1e-9)
+    assert variances_of_matrix(np.full((3, 2), 0.5), ball.prior, far.workload.queries(3)) == np.inf
