@@ -12,7 +12,7 @@ from mechdesign.pml.promise import WEAKER_THAN_LDP
 
 RACE = {"White": 41762, "Black": 4685, "Asian": 1519, "Indian": 470, "Other": 406}
 RELATIONSHIP = {"Husband": 19716, "No": 12583, "Child": 7581, "Unmarried": 5125, "Wife": 2331, "Other": 1506}
-PROMISE = ("--epsilon", "1", "--delta", "1e-9")
+PROMISE = ("--epsilon", "1", "--delta", "1e-9", "--bound", "weissman")
 ERRORS = ("--utility", "estimation-error")
 UTILITY_KEYS = {
     *("schema", "title", "value", "k_ary_randomized_response", "best_ldp", "best_ldp_upper_bound"),

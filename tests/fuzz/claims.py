@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import zipfile
 from collections.abc import Callable, Sequence
 from decimal import Decimal
@@ -81,7 +82,7 @@ def least_mean(column: Sequence[Fraction], center: Sequence[Fraction], mass: Fra
 
 
 def _radius_of_delta(known: dict[str, Any], size: int) -> list[str]:
-    """Return whether the radius is below the one that delta asks for (ED eq. 17)."""
+    """Return whether the radius is below the one that delta asks for, by the bound that the file names."""
     if "factors" in known:
         return [wrong for factor in known["factors"] for wrong in _radius_of_delta(factor, len(factor["inputs"]))]
     delta = known.get("delta")
@@ -90,6 +91,10 @@ def _radius_of_delta(known: dict[str, Any], size: int) -> list[str]:
     delta, radius = Fraction(str(delta)), Fraction(str(known["radius"]))
     if delta == 0:
         return [] if radius == 2 else [f"delta 0 with the radius {radius}"]
+    if known.get("bound") == "clopper-pearson":
+        allowed = math.log(delta) - math.log(2**size - 2)
+        worst = -math.inf if radius == 2 else _log_worst_tail(int(known["samples"]), float(radius / 2))
+        return [f"the radius {radius} is below what delta asks for"] if worst > allowed + 1e-6 else []
     with mpmath.workdps(_DIGITS):
         needed = mpmath.sqrt(2 * mpmath.log(_mpf((2**size - 2) / delta)) / known["samples"])
         return (
@@ -97,3 +102,12 @@ def _radius_of_delta(known: dict[str, Any], size: int) -> list[str]:
             if _mpf(radius) < min(needed, 2) * (1 - mpmath.mpf(10) ** -40)
             else []
         )
+
+
+def _log_worst_tail(samples: int, excess: float) -> float:
+    """Return the greatest log P[Bin(n, k/n - t) >= k] over k, or over 20,000 of them."""
+    from scipy.stats import binom
+
+    first = math.floor(samples * excess) + 1
+    counts = np.unique(np.linspace(first, samples, min(samples - first + 1, 20_000)).astype(int))
+    return float(binom.logsf(counts - 1, samples, np.maximum(counts / samples - excess, 0.0)).max())

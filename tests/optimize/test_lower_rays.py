@@ -148,7 +148,9 @@ def instances(count, size, seed):
     return made
 
 
-@pytest.mark.parametrize(("count", "size", "seed"), [(60, 2, 0), (240, 3, 1), (30, 4, 2)])
+@pytest.mark.parametrize(
+    ("count", "size", "seed"), [(60, 2, 0), (240, 3, 1), pytest.param(30, 4, 2, marks=pytest.mark.slow)]
+)
 def test_the_list_is_that_of_all_rays_in_rationals(count, size, seed):
     kinds = set()
     for known, e in instances(count, size, seed):

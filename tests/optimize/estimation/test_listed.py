@@ -96,7 +96,7 @@ def random_mechanisms(ball, epsilon, rng, count):
         matrix = columns / columns.sum(axis=1, keepdims=True)
         constant = np.tile(matrix.mean(axis=0), (N, 1))
         low, high = 0.0, 1.0
-        for _ in range(40):
+        for _ in range(12):
             share = (low + high) / 2
             V = share * matrix + (1 - share) * constant
             low, high = (share, high) if (V.max(axis=0) <= e * ball.support(V)).all() else (low, share)
