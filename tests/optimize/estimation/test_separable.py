@@ -210,6 +210,11 @@ def test_each_term_of_the_bound_of_kind_c_is_needed(why, monkeypatch):
 
 def test_sets_may_be_lighter_than_their_rounded_weights(monkeypatch):
     monkeypatch.setattr("mechdesign.optimize.estimation.counted._MOST_TOTAL", 20)
-    ball, e, form, lam = md.L1Ball.from_counts([47, 38], radius=1), 1.3498588, QuadraticForm(np.zeros(2)), [0.32, -0.545]
+    ball, e, form, lam = (
+        md.L1Ball.from_counts([47, 38], radius=1),
+        1.3498588,
+        QuadraticForm(np.zeros(2)),
+        [0.32, -0.545],
+    )
     price = SeparablePricing(ball, e).price(form, np.array(lam))
     assert price.upper >= greatest(ball, e, form, np.array(lam)) - 1e-12
