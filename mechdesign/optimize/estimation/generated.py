@@ -64,7 +64,7 @@ def solve_generated(
         report=report,
     )
     columns = found.matrix / (prior @ found.matrix)
-    proved = certificate_for_many(pricing, workload, columns, deadline, report)
+    proved = certificate_for_many(pricing, workload, columns, deadline, report, enough=(1 - tol) * found.value)
     closed = found.value - proved.lower_bound <= tol * found.value
     stopped = "" if closed else "time limit" if deadline is not None and time.monotonic() >= deadline else "stalled"
     return (

@@ -27,6 +27,8 @@ _MOST_QUICK = 12  # restricted duals between two prices
 _ASCENTS = 6
 _ENTERING = 3  # columns for each symbol
 _CLOSE = 3e-4
+_RISE = 1e-4  # relative: a bound that rises by less in some rounds has stalled
+_PATIENCE, _PATIENCE_ENOUGH = 8, 3  # such rounds, and where the bound is enough already
 _HELD = 12  # columns for each symbol that are held from round to round
 
 
@@ -65,6 +67,7 @@ def certificate_for_many(
     deadline: float | None,
     report: Callable[[str], None] = lambda _: None,
     close: float = _CLOSE,
+    enough: float = np.inf,
 ) -> SeparableCertificate:
     """Return the best separable certificate that rounds of pricing find.
 
@@ -82,6 +85,8 @@ def certificate_for_many(
         Called with one line for each round.
     close : float
         The relative distance of the bound from its limit at which to stop.
+    enough : float
+        A bound from which on the search stops as soon as it gains little.
 
     Examples
     --------
@@ -91,7 +96,7 @@ def certificate_for_many(
     >>> 0 < found.lower_bound <= found.limit * (1 + 1e-6)
     True
     """
-    return _Rounds(pricing, workload, report).run(held_columns, deadline, close)
+    return _Rounds(pricing, workload, report).run(held_columns, deadline, close, enough)
 
 
 class _Rounds:
@@ -104,7 +109,7 @@ class _Rounds:
         self.oracle = LinearOracle(pricing.cone)
         self.rng = np.random.default_rng(0)
 
-    def run(self, held_columns: Floats, deadline: float | None, close: float) -> SeparableCertificate:
+    def run(self, held_columns: Floats, deadline: float | None, close: float, enough: float) -> SeparableCertificate:
         """Return the best certificate."""
         diagonal = best_caps(self.prior, self.pricing.limits, self.workload)
         best = self._proved(QuadraticForm(diagonal), multipliers_of_caps(diagonal, self.pricing.limits))
@@ -115,6 +120,7 @@ class _Rounds:
         first = self._first(diagonal, best)
         held = np.hstack([held_columns, self._start(), best.columns])
         x, limit, gap, rounds = first, np.inf, 0.1, 0
+        level, since = best.bound, 0
         for rounds in range(1, _MOST_ROUNDS + 1):
             for _ in range(_MOST_QUICK):
                 point = self.dual.solve(held, x, max(_CENTRAL * gap, 1e-6), _FAR if x is first else gap)
@@ -136,7 +142,10 @@ class _Rounds:
             self.report(
                 f"round {rounds}: lower bound {best.bound:.6g}, at most {limit:.6g}, {held.shape[1]} columns held"
             )
-            if gap < close or (deadline is not None and time.monotonic() >= deadline):
+            if best.bound > level * (1 + _RISE):
+                level, since = best.bound, rounds
+            stalled = rounds - since >= (_PATIENCE_ENOUGH if best.bound >= enough else _PATIENCE)
+            if gap < close or stalled or (deadline is not None and time.monotonic() >= deadline):
                 break
             if point.weights.size == held.shape[1]:
                 held = _kept(held, point.weights)

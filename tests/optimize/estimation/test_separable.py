@@ -175,3 +175,46 @@ def test_kappas_that_cancel_leave_their_rounding_errors():
         for v in rays_of_ball(ball.center, ball.radius, Fraction(e)):
             value = sum(Fraction(x) * (y - 1) ** 2 - Fraction(z) * y for x, y, z in zip(d, v, lam, strict=True))
             assert value + Fraction(common) * (sum(v) - len(v)) ** 2 <= upper
+
+
+# Counts, t, exp(epsilon), d, lambda, and the greatest total of weights that are not rounded.
+KIND_C_INSTANCES = {
+    "b is convex between the ends of a rectangle": (
+        ([40, 30, 3], 0.1, 7.38905609893065, [0.318, 0, 0], [6.443579, -1.949775, -14.041416], None),
+        ([59, 9, 55, 31], 0.5, 20.085536923187668, [0, 0, 0, 0], [-0.000712, 0.919135, 0.187621, 0.442435], None),
+    ),
+    "a concave form is above the interpolation of its ends": (
+        ([51, 14, 53, 50], 0.5, 20.085536923187668, [0, 0, -12.535, -48.06], [0.2988, -0.1008, 0.2115, -0.3487], None),
+        ([34, 43, 47, 25], 0.3, 7.38905609893065, [-20.2174, 0, 0, 0], [1.3464, 0.2088, 1.349, -1.0084], None),
+    ),
+    "rounded weights move the values": (
+        ([44, 1, 15], 0.1, 7.38905609893065, [1.5978, 2.3671, 0], [0.4232, 0.3089, 0.6314], 40),
+        ([52, 3, 27, 10], 0.3, 20.085536923187668, [0.79, 0.81, 0.58, 0.7], [-0.25, -0.33, -0.28, 0.17], 20),
+    ),
+}
+
+
+@pytest.mark.parametrize("why", KIND_C_INSTANCES)
+def test_each_term_of_the_bound_of_kind_c_is_needed(why, monkeypatch):
+    for counts, t, e, d, lam, most in KIND_C_INSTANCES[why]:
+        if most is not None:
+            monkeypatch.setattr("mechdesign.optimize.estimation.counted._MOST_TOTAL", most)
+        ball, form = md.L1Ball.from_counts(counts, radius=str(2 * t)), QuadraticForm(np.array(d, dtype=float))
+        rays = np.hstack(list(Rays(ball, e).of_kinds("C")))
+        true = float((form.values(rays - 1) - np.array(lam) @ rays).max())
+        for work in (0.0, 1e5, 1e6):
+            found = Found(form, np.array(lam))
+            ThreeLevels(CountedSymbols.of(ball), L1Cone.of(ball, e)).price(form, np.array(lam), found, work, 0.0)
+            assert found.upper >= true - 1e-12
+
+
+def test_sets_may_be_lighter_than_their_rounded_weights(monkeypatch):
+    monkeypatch.setattr("mechdesign.optimize.estimation.counted._MOST_TOTAL", 20)
+    ball, e, form, lam = (
+        md.L1Ball.from_counts([47, 38], radius=1),
+        1.3498588,
+        QuadraticForm(np.zeros(2)),
+        [0.32, -0.545],
+    )
+    price = SeparablePricing(ball, e).price(form, np.array(lam))
+    assert price.upper >= greatest(ball, e, form, np.array(lam)) - 1e-12

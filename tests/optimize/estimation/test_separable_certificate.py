@@ -116,3 +116,27 @@ def test_the_restricted_dual_satisfies_its_conditions_and_weighs_a_mechanism():
     assert point.value <= point.limit <= point.value * (1 + 1e-6)
     pricing = ListedForms(Rays(ball, 2.5))
     assert pricing.price(point.form, point.multipliers).upper <= 1e-6 * point.value
+
+
+@pytest.mark.parametrize("radius", ["0.1", "2"])
+def test_the_search_ends_where_the_bound_no_longer_rises(radius):
+    """Some bounds stay below their limit for ever; a bound that is enough already gets less patience."""
+    ball = md.L1Ball.from_counts([round(20_000 / k) for k in range(1, 21)], radius=radius)
+    rounds = {}
+    for enough in (0.0, np.inf):
+        pricing = SeparablePricing(ball, float(np.exp(1.0)))
+        bounds = []
+        found = certificate_for_many(
+            pricing,
+            np.eye(20),
+            np.empty((20, 0)),
+            None,
+            lambda line, told=bounds: told.append(float(line.split()[4][:-1])),
+            enough=enough,
+        )
+        rounds[enough] = found.rounds
+        last = 3 if enough == 0 else 8
+        assert found.rounds < 40
+        assert found.lower_bound > 0
+        assert bounds[-1] <= bounds[-1 - last] * (1 + 1e-4) or found.lower_bound >= (1 - 3e-4) * found.limit
+    assert rounds[0.0] <= rounds[np.inf]
