@@ -34,7 +34,7 @@ def verify_command(file: str, guarantee_only: bool, as_json: bool) -> None:
             found = None
             if not guarantee_only:
                 claimed = "optimality"
-                report("computing the upper bound from the dual vector")
+                report("computing the bound from the dual vector")
                 found = verify(mechanism)
     except GuaranteeError as error:
         if as_json:

@@ -190,7 +190,7 @@ def _form(claim: OptimalityRecord, utility: Objective, source: str) -> Quadratic
             raise InputError(f"{source}: the key 'optimality.theta' is given for {utility.name}; leave it out")
         return None
     if table is None or (table.diagonal is None) == (table.lower_triangle is None):
-        raise InputError(f"{source}: optimality.theta lacks its numbers; give a diagonal or a lower_triangle")
+        raise InputError(f"{source}: optimality.theta needs one of two keys; give a diagonal or a lower_triangle")
     if table.diagonal is not None:
         return QuadraticForm(np.array(table.diagonal), table.common or 0.0)
     rows = table.lower_triangle or []

@@ -119,7 +119,7 @@ def design(
     solution, method, certified = _solve(problem, wanted, deadline, tell, outputs=most, merge=merge)
     tell("proving the guarantee in exact arithmetic")
     numerators = _integers(problem, solution, bits)
-    tell("computing the upper bound from the dual vector")
+    tell("computing the bound from the dual vector")
     certificate = certified()
     utility = problem.utility
     value = utility.value(numerators / 2.0**bits, problem.uncertainty.center)
