@@ -499,7 +499,7 @@ def test_progress_goes_to_stderr_and_not_to_stdout(command, monkeypatch):
     assert status == 0
     assert json.loads(out)["certified"] is True
     assert "solving a linear program" in err
-    assert "computing the upper bound" in err
+    assert "computing the bound" in err
     status, out, err = command("verify", "absent.json")
     assert (status, out) == (2, "")
 
