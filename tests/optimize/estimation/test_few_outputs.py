@@ -102,6 +102,7 @@ def limited():
     return {M: md.design(problem, outputs=M) for M in (None, 6, 8, 12, 15, 18)}
 
 
+@pytest.mark.slow
 def test_more_outputs_are_never_worse(limited):
     errors = [limited[M].value for M in (6, 8, 12, 15, 18, None)]
     assert all(more <= fewer * (1 + 1e-7) for fewer, more in itertools.pairwise(errors))
@@ -122,11 +123,13 @@ def test_limits_hold_and_the_loss_is_told(limited):
     assert limited[18].value == pytest.approx(whole.value, rel=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("M", "most"), [(12, 1.002), (9, 1.006)])
 def test_losses_at_six_symbols(limited, M, most):
     assert md.design(problem_of("relationship"), outputs=M).value <= most * limited[None].value
 
 
+@pytest.mark.slow
 def test_a_search_repeats_itself():
     found = [md.design(problem_of("race"), outputs=6).mechanism.numerators for _ in range(2)]
     np.testing.assert_array_equal(*found)
@@ -165,6 +168,7 @@ def test_the_seven_lines_of_the_fano_plane_are_found(d):
     np.testing.assert_array_equal(inside @ inside.T, (d * (d - 1) // 6) * (1 - np.eye(7)) + d * np.eye(7))
 
 
+@pytest.mark.slow
 def test_four_symbols_need_all_pairs():
     """A symmetric design of pairs of four symbols does not exist: all six are needed, and fewer lose."""
     assert md.design(uniform(4, "log(2)"), outputs=6).value == pytest.approx(9 / 4, rel=1e-9)
@@ -186,6 +190,7 @@ def test_rounding_costs_nothing(name):
         assert ERROR.value(exact, problem.uncertainty.prior) == pytest.approx(value, rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("bits", "loss"), [(16, 2e-2), (12, 0.3)])
 def test_few_bits_lose_little_and_keep_the_guarantee(bits, loss):
     found = md.design(problem_of("relationship"), outputs=12, bits=bits)

@@ -118,7 +118,7 @@ def test_the_restricted_dual_satisfies_its_conditions_and_weighs_a_mechanism():
     assert pricing.price(point.form, point.multipliers).upper <= 1e-6 * point.value
 
 
-@pytest.mark.parametrize("radius", ["0.1", "2"])
+@pytest.mark.parametrize("radius", [pytest.param("0.1", marks=pytest.mark.slow), "2"])
 def test_the_search_ends_where_the_bound_no_longer_rises(radius):
     """Some bounds stay below their limit for ever; a bound that is enough already gets less patience."""
     ball = md.L1Ball.from_counts([round(20_000 / k) for k in range(1, 21)], radius=radius)
