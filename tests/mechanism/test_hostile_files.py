@@ -376,7 +376,9 @@ try:
 except InputError as error:
     print(error)
 usage = resource.getrusage(resource.RUSAGE_SELF)
-print(usage.ru_utime + usage.ru_stime, usage.ru_maxrss)
+# Not ru_maxrss, which counts the memory of the process that started this one.
+peak = next(line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM"))
+print(usage.ru_utime + usage.ru_stime, peak)
 """
 
 

@@ -98,7 +98,13 @@ def exact_reduced_cost(form, multipliers, rays):
     return max(map(cost, rays))
 
 
-@pytest.mark.parametrize("first", range(0, PROBLEMS, IN_ONE_TEST))
+@pytest.mark.parametrize(
+    "first",
+    [
+        pytest.param(first, marks=[pytest.mark.slow] if first >= PROBLEMS // 3 else [])
+        for first in range(0, PROBLEMS, IN_ONE_TEST)
+    ],
+)
 def test_random_problems(first):
     for seed in range(first, first + IN_ONE_TEST):
         problem, e = random_problem(seed)

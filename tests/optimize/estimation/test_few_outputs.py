@@ -108,6 +108,7 @@ def test_more_outputs_are_never_worse(limited):
     assert all(more <= fewer * (1 + 1e-7) for fewer, more in itertools.pairwise(errors))
 
 
+@pytest.mark.slow
 def test_limits_hold_and_the_loss_is_told(limited):
     whole = limited[None]
     for M in (6, 8, 12, 15, 18):

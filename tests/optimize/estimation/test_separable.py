@@ -140,6 +140,7 @@ def test_totals_that_are_too_large_are_rounded():
     assert symbols.total < 10**6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("near", [None, 0.5])
 @pytest.mark.parametrize("seed", range(60))
 def test_coarse_weights_and_coarse_cases_still_bound_every_ray(seed, near, monkeypatch):
