@@ -127,7 +127,8 @@ def solve(columns: Floats, prior: Floats, workload: Floats, tolerance: float, st
         W, a row for each query. Where its rank is low, the best Y may be singular: a workload of all directions, with
         weights of the size of the squared tolerance, is added to it, which moves the value by less than the tolerance.
     tolerance : float
-        Of the value, relative.
+        Of the value, relative. Where few weights make a mechanism, steps may end before it is reached; `Weights.gap`
+        says how good the weights are.
     start : array of shape (k,), optional
         Weights to start near; they need not sum to 1.
 
@@ -149,12 +150,20 @@ def solve(columns: Floats, prior: Floats, workload: Floats, tolerance: float, st
     if start is not None:
         weights = 0.7 * start / start.sum() + 0.3 * weights
     point = _first(program, weights)
+    best, least = None, np.inf
     for steps in range(_MOST_STEPS):
         raised, gap = _gap(program, point)
         whole = np.abs(program.rows @ point.w - _target(program)).max()
-        if gap <= tolerance and whole <= max(_WHOLE, 1e-3 * tolerance):
-            return _result(program, point, columns, prior, raised, steps)
-        point = _step(program, point)
+        if whole <= max(_WHOLE, 1e-3 * tolerance) and gap < least:
+            best, least = _result(program, point, columns, prior, raised, steps), gap
+            if gap <= tolerance:
+                return best
+        try:
+            point = _step(program, point)
+        except np.linalg.LinAlgError:  # directions without information: no further step
+            break
+    if best is not None:
+        return best
     raise SolverError(
         f"the weights of {count} columns did not converge in {_MOST_STEPS} steps: gap {gap:.1e}, rows off by"
         f" {whole:.1e}; change epsilon or radius a little"

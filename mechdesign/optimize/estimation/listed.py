@@ -80,10 +80,13 @@ class ListedForms:
         rng = np.random.default_rng(0)
         share = 1.0
         total = max(1, self.rays.count(self.rays.kinds))
-        count = 5 * _FIRST * N
+        count, least = 5 * _FIRST * N, 2 * _FIRST * N
         while True:
             share = min(1.0, count / total)
             drawn = np.hstack([columns[:, rng.random(columns.shape[1]) < share] for columns, _ in self.chunks()])
+            if drawn.shape[1] < least and share < 1.0:  # there are fewer rays than were counted
+                count *= 8
+                continue
             try:
                 program = Master(N)
                 program.add(drawn, np.zeros(drawn.shape[1]))

@@ -175,3 +175,15 @@ def test_scores_far_from_0_have_the_error_of_their_differences(offset):
     variances = variances_of_matrix(found.mechanism.matrix, ball.prior, far.workload.queries(3))
     np.testing.assert_allclose(variances, [found.value], rtol=1e-9)
     assert variances_of_matrix(np.full((3, 2), 0.5), ball.prior, far.workload.queries(3)) == np.inf
+
+
+@pytest.mark.parametrize("epsilon", ["0.5", "1", "3"])
+@pytest.mark.parametrize("radius", ["2", "1.9999", "1.9"])
+def test_one_frequency_among_equal_ones_takes_binary_randomized_response(epsilon, radius):
+    """Under LDP, and for balls with the same rays; other symbols need not be told apart."""
+    error = md.EstimationError(md.utility.Workload.symbols(["x1"]))
+    found = md.design(md.DesignProblem(md.L1Ball.from_counts([1] * 9, radius=radius), epsilon, error))
+    yes = 1 / (1 + np.exp(-float(epsilon)))
+    reported = yes / 9 + (1 - yes) * 8 / 9
+    assert found.certified
+    assert found.value == pytest.approx(reported * (1 - reported) / (2 * yes - 1) ** 2, rel=1e-6)
