@@ -74,11 +74,7 @@ class LowerLimits(PieceSet):
         least = exact_limits(lower, names, "the lower limits")
         check_sum_of_lower(least)
         check_between(least, prior, "estimate", names)
-        object.__setattr__(self, "lower", least)
-        object.__setattr__(self, "center", prior)
-        object.__setattr__(self, "labels", names)
-        object.__setattr__(self, "evidence", None)
-        self._check()
+        self._hold(prior, names, lower=least)
 
     @classmethod
     def _derived(cls, evidence: Evidence) -> dict[str, Any]:
@@ -155,12 +151,7 @@ class Box(PieceSet):
     ) -> None:
         prior, names = labelled_center(center, labels)
         least, most = _limits(lower, upper, prior, names)
-        object.__setattr__(self, "lower", least)
-        object.__setattr__(self, "upper", most)
-        object.__setattr__(self, "center", prior)
-        object.__setattr__(self, "labels", names)
-        object.__setattr__(self, "evidence", None)
-        self._check()
+        self._hold(prior, names, lower=least, upper=most)
 
     @classmethod
     def _derived(cls, evidence: Evidence) -> dict[str, Any]:
@@ -242,13 +233,7 @@ class L1Box(PieceSet):
     ) -> None:
         prior, names = labelled_center(center, labels)
         least, most = _limits(lower, upper, prior, names)
-        object.__setattr__(self, "lower", least)
-        object.__setattr__(self, "upper", most)
-        object.__setattr__(self, "radius", checked_radius(radius))
-        object.__setattr__(self, "center", prior)
-        object.__setattr__(self, "labels", names)
-        object.__setattr__(self, "evidence", None)
-        self._check()
+        self._hold(prior, names, lower=least, upper=most, radius=checked_radius(radius))
 
     def __repr__(self) -> str:
         return f"L1Box({self.size} symbols, radius={float(self.radius):.6g})"

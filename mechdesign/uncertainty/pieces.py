@@ -138,6 +138,12 @@ class PieceSet(LowerProbability):
     def pieces(self) -> tuple[Piece, ...]:
         """The pieces."""
 
+    def _hold(self, center: tuple[Fraction, ...], labels: tuple[str, ...], **parameters: object) -> None:
+        """Take the estimate, its labels and the parameters, without data behind them, after checking that they fit."""
+        for name, value in {**parameters, "center": center, "labels": labels, "evidence": None}.items():
+            object.__setattr__(self, name, value)
+        self._check()
+
     def _check(self) -> None:
         """Refuse a center outside of the set, and a symbol to which every prior of the set gives probability 0."""
         for piece in self.pieces:

@@ -67,12 +67,7 @@ class RelativeBall(PieceSet):
     ) -> None:
         prior, names = labelled_center(center, labels)
         factor, missing = _checked(alpha, gamma)
-        object.__setattr__(self, "alpha", factor)
-        object.__setattr__(self, "gamma", missing)
-        object.__setattr__(self, "center", prior)
-        object.__setattr__(self, "labels", names)
-        object.__setattr__(self, "evidence", None)
-        self._check()
+        self._hold(prior, names, alpha=factor, gamma=missing)
 
     def excess_over(self, evidence: Evidence) -> str:
         """Return in words that the line is not below the limits of all events; empty if it is."""
@@ -159,12 +154,7 @@ class EventSet(PieceSet):
                 f"accepted: at most {_MOST_MASSES}"
             )
         pairs = [_checked(alpha, gamma) for alpha, gamma in zip(factors, missing, strict=True)]
-        object.__setattr__(self, "alphas", tuple(alpha for alpha, _ in pairs))
-        object.__setattr__(self, "gammas", tuple(gamma for _, gamma in pairs))
-        object.__setattr__(self, "center", prior)
-        object.__setattr__(self, "labels", names)
-        object.__setattr__(self, "evidence", None)
-        self._check()
+        self._hold(prior, names, alphas=tuple(alpha for alpha, _ in pairs), gammas=tuple(gamma for _, gamma in pairs))
 
     @classmethod
     def _derived(cls, evidence: Evidence) -> dict[str, Any]:
