@@ -14,6 +14,7 @@ from markdown_it import MarkdownIt
 
 import mechdesign as md
 from mechdesign.cli.commands import commands
+from mechdesign.optimize.comparison import k_ary_randomized_response
 
 ROOT = Path(__file__).parent.parent
 TEXT = (ROOT / "README.md").read_text()
@@ -93,6 +94,17 @@ def test_records_become_reports_and_reports_frequencies(session):
     for count, frequency, error in zip(counts, found.frequencies, found.standard_errors, strict=True):
         # Secure randomness: eight standard errors are passed once in 1e15.
         assert abs(frequency - count / 48_842) < 8 * error < 0.3
+
+
+def test_respondents_are_those_of_the_designs(session):
+    """The ratios beside the picture of frequencies, from the file of the session and designs under LDP."""
+    _, room = session
+    claim = md.Mechanism.load(room / "frequencies.json").optimality
+    ball = md.read_problem(ROOT / "problems/adult-education.toml").problem.uncertainty
+    ldp = md.DesignProblem(ball.with_radius(2), 1, md.EstimationError())
+    response = ldp.utility.value(k_ary_randomized_response(ball.with_radius(2), ldp).matrix, ball.center)
+    assert f"takes {md.design(ldp).lower_bound / claim.value:.0f} times as many respondents (certified)" in TEXT
+    assert f"with randomized response {response / claim.value:.0f} times" in TEXT
 
 
 def test_counts_are_designed_for_and_released(session):

@@ -110,6 +110,7 @@ class _Sorted:
 
     @classmethod
     def of(cls, prior: Floats, masses: Floats, functions: Floats) -> _Sorted:
+        """Sort the symbols for each function by its ratio to the mass, the greatest first."""
         ratio = functions / masses[:, None]
         order = np.argsort(-ratio, axis=0, kind="stable")
         place = np.empty_like(order)

@@ -109,6 +109,7 @@ class _Search:
         self.base = float(self.d.sum())
 
     def run(self, work: float, near: float) -> None:
+        """Split cases, the greatest bound first, until all bounds are near what columns reach, or the work is done."""
         self.near = near
         if self.rare.size == 0:
             return
