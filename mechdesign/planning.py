@@ -155,9 +155,10 @@ def guaranteed_epsilon(epsilon: object, delta: object, samples: int, categories:
 
 
 def samples_for(epsilon: object, guaranteed: object, delta: object, categories: int, *, bound: object = None) -> int:
-    """Return the least number of samples with which epsilon at the estimate guarantees epsilon' (ED Corollary 3).
+    """Return how many samples are enough for epsilon at the estimate to guarantee epsilon' (ED Corollary 3).
 
-    By the bound of Clopper and Pearson, one sample less is not enough.
+    One sample less is not enough. By the bound of Weissman et al. the number is the least one; by that of Clopper and
+    Pearson this is not proved.
 
     Parameters
     ----------

@@ -173,7 +173,8 @@ def _facts(found: Plan, given: dict[str, str | None]) -> list[tuple[str, str]]:
         shown[found.computed] = _rounded(getattr(found, found.computed), ROUND_CEILING)
     elif found.computed == "epsilon":
         shown["epsilon"] = _rounded(found.epsilon, ROUND_FLOOR)
-    least = {"epsilon": "the largest", "samples": "the least"}.get(found.computed, "the least that is proved")
+    samples = "the least" if found.bound == "weissman" else "enough; one less is not"
+    least = {"epsilon": "the largest", "samples": samples}.get(found.computed, "the least that is proved")
     told = {
         "samples": ": independent samples behind the estimate",
         "epsilon": " nats: what to design for at the estimate",

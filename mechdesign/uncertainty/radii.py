@@ -135,10 +135,10 @@ def required_samples(
     *,
     bound: object = None,
 ) -> int:
-    """Return the least number of samples for which the radius holds with this failure probability.
+    """Return a number of samples for which the radius holds with this failure probability, and does not for one less.
 
-    With the bound of Clopper and Pearson the radius holds for this number and not for one less. That it holds for all
-    larger numbers is observed, not proved.
+    For the bound of Weissman et al. it is the least such number. For that of Clopper and Pearson no smaller number was
+    seen to be enough, and no larger one not to be, but that is not proved.
 
     Parameters
     ----------

@@ -122,7 +122,7 @@ class _Pricing:
         self.filled = 0
 
     def run(self, most_tables: int, near: float) -> None:
-        """Fill tables where the bound between two is greatest, until it is near what columns reach, or most are filled."""
+        """Fill tables where the bound between two is greatest, until it is near what columns reach, or all are."""
         last = self.on.size - 1
         most_tables = min(most_tables, int(_ENTRIES / (self.on.size * self.multipliers.size)))
         for weight in sorted({round(last * k / (_FIRST_TABLES - 1)) for k in range(_FIRST_TABLES)}):
