@@ -16,11 +16,11 @@ from rich.text import Text
 from mechdesign.cli.estimation_words import error_of_frequencies, estimation_facts, least_error
 from mechdesign.errors import printable
 from mechdesign.mechanism import Guarantee, Mechanism
+from mechdesign.numerics.tolerances import GAP
 from mechdesign.optimize import Design
 from mechdesign.utility import Objective
 
 _SHOWN_GROUPS, _SHOWN_ALIKE = 6, 8  # of symbols that share a row
-_NEARLY = 1e-3  # a tolerance above this is not called optimal
 _NO_LOSS = 1e-9  # relative
 _LEAST_WIDTH = 60  # columns of a terminal; where it says fewer, the terminal folds lines, and no text is left out
 show_values_option = click.option(
@@ -208,7 +208,7 @@ def _verdict(design: Design) -> str:
         return f"for any number of outputs (without the limit: within {design.tol:g} of it)"
     if not design.certified:
         return f"NOT certified at tol {design.tol:g}"
-    return "optimal (certified)" if design.tol <= _NEARLY else f"within {design.tol:g} of the optimum (certified)"
+    return "optimal (certified)" if design.tol <= GAP else f"within {design.tol:g} of the optimum (certified)"
 
 
 def guarantee_facts(mechanism: Mechanism) -> list[tuple[str, str]]:

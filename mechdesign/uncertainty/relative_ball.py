@@ -186,11 +186,11 @@ class EventSet(PieceSet):
 
     def in_words(self) -> str:
         """Return the priors of the set in words."""
-        return f"every prior within the lower limits of all events on {self.size} symbols"
+        return f"every prior that gives each event on {self.size} symbols at least its lower limit"
 
     def one_in_words(self) -> str:
         """Return one prior of the set in words."""
-        return f"a prior within the lower limits of all events on {self.size} symbols"
+        return f"a prior that gives each event on {self.size} symbols at least its lower limit"
 
 
 def _piece(center: tuple[Fraction, ...], alpha: Fraction, gamma: Fraction) -> Piece:

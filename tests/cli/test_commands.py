@@ -297,6 +297,8 @@ def test_a_merged_design_says_which_symbols_are_alike(command, here):
     told = " ".join(out.split())
     assert status == 0
     assert "30 symbols share" in told
+    assert "within 0.05 of the optimum (certified)" in told  # a wide tolerance does not make it optimal
+    assert "optimal (certified)" not in told
     assert "reports do not tell symbols with the same row apart" in told
     status, out, _ = command(*arguments, "--merge", "--json")
     groups = json.loads(out)["merged"]
