@@ -36,6 +36,7 @@ from mechdesign.problem import DesignProblem
 _LISTED = 16  # symbols: up to so many, the optimum over all rays takes seconds
 _MOST_LISTED = 2_000_000  # rays, likewise
 _LARGEST = 1e300  # entry of lambda beside a Theta near 1: each lambda proves something, but none that overflows
+_MOST_SYMBOLS = 400  # beyond, a single round of the search takes minutes
 _TOLERANCES = ((10, 1e-6), (16, 1e-4))
 _TOLERANCE = 0.03
 
@@ -85,6 +86,16 @@ def form_pricing(problem: DesignProblem, exp_epsilon: float | None = None) -> Li
     return SeparablePricing(ball, e)
 
 
+def _check_size(problem: DesignProblem) -> None:
+    """Refuse more symbols than a search for columns covers."""
+    N = problem.uncertainty.size
+    if N > _MOST_SYMBOLS:
+        raise LimitError(
+            f"{N} symbols are too many for a design of least estimation error (at most {_MOST_SYMBOLS}); merge rare "
+            "symbols, or use mechdesign.estimation_bound, which needs no design"
+        )
+
+
 @one_thread()
 def solve_error(
     problem: DesignProblem,
@@ -117,6 +128,7 @@ def solve_error(
     SolverError
         If a solver fails.
     """
+    _check_size(problem)
     W, prior = workload_of(problem), problem.uncertainty.prior
     if outputs is not None and outputs < least_outputs(W):
         raise InputError(
@@ -201,6 +213,7 @@ def certify_error(
     >>> 0 < found.lower_bound <= 2.0
     True
     """
+    _check_size(problem)
     N = problem.uncertainty.size
     lam = frozen(real_array(multipliers, "lambda", "a number for each symbol"))
     if lam.shape != (N,) or not np.isfinite(lam).all() or form.size != N:
