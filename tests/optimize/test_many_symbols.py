@@ -221,7 +221,9 @@ def test_bins_that_cannot_do_it_are_followed_by_the_program_over_all_symbols():
     assert design.stopped == ""
 
 
-@pytest.mark.parametrize("limit", [0, 0.02, 0.1])
+@pytest.mark.parametrize(
+    "limit", [0, pytest.param(0.02, marks=pytest.mark.slow), pytest.param(0.1, marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("merge", [None, True, False])
 def test_at_the_time_limit_the_gap_is_true(limit, merge):
     problem = md.DesignProblem(md.L1Ball.from_counts(range(1, 61), delta="1e-9"), "0.4")

@@ -51,8 +51,8 @@ def test_reference_values_from_below(name, options, least, optimum):
     ("name", "options", "close"),
     [
         ("native-country", {"radius": 0}, 1e-3),
-        ("native-country", {"radius": 2}, 1e-2),
-        ("native-country", {"delta": "1e-9", "bound": "weissman"}, 1.5e-2),
+        pytest.param("native-country", {"radius": 2}, 1e-2, marks=pytest.mark.slow),
+        pytest.param("native-country", {"delta": "1e-9", "bound": "weissman"}, 1.5e-2, marks=pytest.mark.slow),
     ],
 )
 def test_many_symbols_come_close_to_what_separable_forms_can_prove(name, options, close):
