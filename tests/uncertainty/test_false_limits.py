@@ -73,3 +73,10 @@ def test_every_two_sets_that_differ_by_a_symbol_each_are_compared(sets):
 def test_a_symbol_that_a_function_leaves_no_mass_is_refused():
     with pytest.raises(md.InputError, match="'x3' has probability 0 under every prior"):
         LowerFunction(lambda S: int({"x1", "x2"} <= set(S)), ["0.5", "0.5", "0"], supermodular=True)
+
+
+@pytest.mark.parametrize("pair", [("x1", "x2"), ("x1", "x3"), ("x2", "x3")])
+def test_every_two_symbols_are_compared(pair):
+    """``f({a}) + f({b}) > f({a, b})`` for these two alone."""
+    with pytest.raises(md.InputError, match="f is not supermodular"):
+        LowerFunction(lambda S: Fraction(any(a in S for a in pair), 5), ["1/3"] * 3, supermodular=True)
