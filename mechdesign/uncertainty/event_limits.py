@@ -174,7 +174,8 @@ class EventLimits:
         """Return the least gamma for which ``alpha k/n - gamma`` is below all limits, rounded up."""
         greatest = float((float(alpha) * self.shares - self.least).max())
         room = 8 * _EPS * max(float(alpha), 1.0)
-        return max(Fraction(0), alpha - 1, Fraction(math.ceil((greatest + room) * _UNIT), _UNIT))
+        # At least 0 and alpha - 1, as the counts 0 and n occur, with the limit 0 and one below 1.
+        return Fraction(math.ceil((greatest + room) * _UNIT), _UNIT)
 
     def allows(self, alpha: Fraction, gamma: Fraction) -> bool:
         """Return whether the line ``alpha k/n - gamma`` is proved to be below the limits of all counts."""
@@ -223,10 +224,6 @@ def _lower_hull(x: Floats, y: Floats) -> NDArray[np.int64]:
             hull.pop()
         hull.append(place)
     return np.array(hull)
-
-
-def _float_down(q: Fraction) -> float:
-    return math.nextafter(float(q), 0.0)
 
 
 def _stirling_down(k: Floats) -> Floats:

@@ -120,7 +120,7 @@ def excess_of_lower(lower: tuple[Fraction, ...], evidence: Evidence, level: Frac
     "the lower limit of 'a' is 0.5, above what 3 of 4 samples support"
     """
     for limit, seen, label in zip(lower, seen_of(evidence), labels, strict=True):
-        if not (level > 0 or limit == 0) or not is_limit(evidence.samples, seen, limit, level):
+        if not is_limit(evidence.samples, seen, limit, level):
             return (
                 f"the lower limit of {shorten(label)} is {rounded_text(limit)}, above what {float(seen):g} of "
                 f"{evidence.samples} samples support"
@@ -131,7 +131,7 @@ def excess_of_lower(lower: tuple[Fraction, ...], evidence: Evidence, level: Frac
 def excess_of_upper(upper: tuple[Fraction, ...], evidence: Evidence, level: Fraction, labels: tuple[str, ...]) -> str:
     """Return in words which upper limit is not proved; empty if all are."""
     for limit, seen, label in zip(upper, seen_of(evidence), labels, strict=True):
-        if not (level > 0 or limit == 1) or not is_limit(evidence.samples, evidence.samples - seen, 1 - limit, level):
+        if not is_limit(evidence.samples, evidence.samples - seen, 1 - limit, level):
             return (
                 f"the upper limit of {shorten(label)} is {rounded_text(limit)}, below what {float(seen):g} of "
                 f"{evidence.samples} samples support"

@@ -227,6 +227,18 @@ def test_pricing_over_pairs_is_pricing_over_the_list(utility, size):
             assert reached.max() == pytest.approx(priced.upper, abs=1e-9)
 
 
+@pytest.mark.parametrize("lower", [["0.5", "0.2", "0.1"], ["0.3", "0.2", "0.1"]], ids=["a symbol", "a tie"])
+def test_pricing_over_pairs_has_the_rays_of_one_set(lower):
+    """At exp(epsilon) = 3 and 2 the best column is that of one symbol, and of two whose g is 0."""
+    known = LowerLimits(lower, center=["0.55", "0.3", "0.15"])
+    e, chosen = (3.0, [0]) if lower[0] == "0.5" else (2.0, [0, 1])
+    multipliers = np.where(np.isin(range(3), chosen), -1.0, 5.0)
+    price = PairPricing(known, e, md.MutualInformation()).price(multipliers)
+    column = np.isin(range(3), chosen) / known.prior[chosen].sum()
+    reached = md.MutualInformation().mu(column[:, None], known.prior)[0] - multipliers @ column
+    assert reached <= price.upper <= reached + 1e-9
+
+
 def events(size):
     return EventSet.from_counts(range(2, 2 + size), "0.01")
 

@@ -16,9 +16,9 @@ from scipy.special import betaincinv
 import mechdesign as md
 from mechdesign.numerics.exact import arb_of
 from mechdesign.uncertainty import failure_probability, required_samples
-from mechdesign.uncertainty.binomial_tail import bits_for, least_excess, log_tail, log_worst_tail
-from mechdesign.uncertainty.clopper_pearson import clopper_pearson_radius, clopper_pearson_radius_exact
-from mechdesign.uncertainty.concentration import weissman_radius_exact
+from mechdesign.uncertainty.binomial_tail import _around_maximum, bits_for, least_excess, log_tail, log_worst_tail
+from mechdesign.uncertainty.clopper_pearson import clopper_pearson_radius, clopper_pearson_radius_exact, log_failure
+from mechdesign.uncertainty.concentration import log_failure_ball, weissman_radius_exact
 from mechdesign.uncertainty.radii import radius_exact
 
 STEP = Fraction(1, 10**15)
@@ -103,6 +103,32 @@ def test_no_place_is_claimed_where_none_is_proved():
         assert log_worst_tail(samples, least_excess(samples) - STEP) is None
         assert log_worst_tail(samples, least_excess(samples)) is not None
     assert clopper_pearson_radius_exact(samples, 2, "0.999") == 2 * least_excess(samples) == Fraction(2, 400)
+
+
+def test_a_worst_tail_that_neither_rises_nor_falls_throughout_is_found():
+    """For t below 2/n: F falls near its end and then rises again."""
+    samples, excess = 49, Fraction(72, 4_900)
+    with ctx.workprec(bits_for(samples)):
+        assert log_worst_tail(samples, excess).overlaps(arb_of(exact_worst(samples, excess)).log())
+
+
+@pytest.mark.parametrize("guess", [0, 5, 9])
+def test_neighbours_that_balls_do_not_tell_apart_are_all_kept(guess):
+    """A top of equal values: whatever may be the greatest is in the range."""
+    values = [arb(v) for v in (1, 2, 3)] + [arb(4, 0.01)] * 5 + [arb(3), arb(2), arb(1)]
+    low, high = _around_maximum(values.__getitem__, 0, len(values) - 1, guess)
+    assert low <= 3 < 7 <= high
+
+
+def test_where_no_place_is_proved_the_bound_is_weissmans():
+    samples, half = 10**6, Fraction(1, 10**5)
+    with ctx.workprec(bits_for(samples)):
+        assert log_failure(samples, 3, half).overlaps(log_failure_ball(samples, 3, 2 * arb_of(half), 2))
+
+
+def test_a_multiple_that_balls_cannot_tell_from_the_bound_is_not_taken():
+    """One sample of two categories: 2 (1 - t) = delta exactly, at t = 0.975."""
+    assert clopper_pearson_radius_exact(1, 2, "0.05") == Fraction("1.95") + STEP
 
 
 # Radii
