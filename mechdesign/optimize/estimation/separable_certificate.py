@@ -23,6 +23,7 @@ _MOST_ROUNDS = 80
 _MOST_SYMBOLS = 400
 _CENTRAL = 0.5  # the tolerance of the restricted dual, relative to the gap: points inside give better prices
 _FAR = 1.0  # room for the first point
+_FIRST_GAP = 0.1  # relative, where the limit is not known
 _MOST_QUICK = 12  # restricted duals between two prices
 _ASCENTS = 6
 _ENTERING = 3  # columns for each symbol
@@ -119,7 +120,7 @@ class _Rounds:
         center = best.parameters(self.dual)
         first = self._first(diagonal, best)
         held = np.hstack([held_columns, self._start(), best.columns])
-        x, limit, gap, rounds = first, np.inf, 0.1, 0
+        x, limit, gap, rounds = first, np.inf, _FIRST_GAP, 0
         level, since = best.bound, 0
         for rounds in range(1, _MOST_ROUNDS + 1):
             for _ in range(_MOST_QUICK):
@@ -138,7 +139,9 @@ class _Rounds:
             found = self._proved(*self.dual.parts(y), 0.1 * gap)
             if found.bound > best.bound:
                 best, center = found, found.parameters(self.dual)
-            gap = max((limit - best.bound) / limit, 1e-6)
+            if limit < best.bound:  # the restricted dual knows its limit up to its own residuals only
+                limit = np.inf
+            gap = max((limit - best.bound) / limit, 1e-6) if limit < np.inf else _FIRST_GAP
             self.report(
                 f"round {rounds}: lower bound {best.bound:.6g}, at most {limit:.6g}, {held.shape[1]} columns held"
             )

@@ -1,6 +1,7 @@
 """Certificates of separable forms for many symbols, against optima over all rays and against each other."""
 
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -140,3 +141,18 @@ def test_the_search_ends_where_the_bound_no_longer_rises(radius):
         assert found.lower_bound > 0
         assert bounds[-1] <= bounds[-1 - last] * (1 + 1e-4) or found.lower_bound >= (1 - 3e-4) * found.limit
     assert rounds[0.0] <= rounds[np.inf]
+
+
+def test_a_limit_below_the_bound_does_not_end_the_search(monkeypatch):
+    """The restricted dual knows its limit up to its residuals; under LDP these can be great."""
+    pricing = SeparablePricing(ball_of("occupation", radius=2), float(np.exp(1.0)))
+    honest = certificate_for_many(pricing, np.eye(15), np.empty((15, 0)), None)
+    solve = RestrictedDual.solve
+
+    def too_low(self, *arguments):
+        point = solve(self, *arguments)
+        return replace(point, limit=0.8 * point.limit)
+
+    monkeypatch.setattr(RestrictedDual, "solve", too_low)
+    found = certificate_for_many(pricing, np.eye(15), np.empty((15, 0)), None)
+    assert found.lower_bound >= 0.99 * honest.lower_bound
