@@ -155,4 +155,5 @@ def test_a_limit_below_the_bound_does_not_end_the_search(monkeypatch):
 
     monkeypatch.setattr(RestrictedDual, "solve", too_low)
     found = certificate_for_many(pricing, np.eye(15), np.empty((15, 0)), None)
-    assert found.lower_bound >= 0.99 * honest.lower_bound
+    assert found.rounds > 1
+    assert found.lower_bound >= 0.9995 * honest.lower_bound
