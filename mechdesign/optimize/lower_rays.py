@@ -31,6 +31,7 @@ MOST_LISTED_PAIRS = 600_000  # 3^12
 _MOST_DECOMPOSED = 8  # symbols
 _CHUNK = 1 << 15
 _EPS = float(np.finfo(float).eps)
+_TINY = float(np.finfo(float).tiny)  # below it values of g are rounded to less than 53 bits
 _LEAST = 1e-290  # below it a quotient of two values of g is not computed
 
 
@@ -129,9 +130,12 @@ class LowerRays:
 
     @cached_property
     def _comparable(self) -> NDArray[np.generic]:
-        """f(S) times a common denominator, as integers of numpy, or of Python where those overflow."""
+        """f(S) times a common denominator, as integers of numpy, or of Python where those overflow.
+
+        f is supermodular: sums of two of its increases over S are at most another one.
+        """
         values, common = self.known.of_every_set()
-        return np.array(values, dtype=np.int64 if common < 2**61 else object)
+        return np.array(values, dtype=np.int64 if common < 2**63 else object)
 
     def count(self, kinds: str) -> int:
         """Return how many columns are listed of some kinds."""
@@ -165,8 +169,8 @@ class LowerRays:
                 columns, errors = inside + share * between, error * between
                 mass = self.prior @ columns
                 # An error of the share also changes the mass that all entries are divided by.
-                scaled = columns / mass
-                yield scaled, (unit + 2 * (self.prior @ errors) / mass) * scaled + 2 * errors / mass
+                scaled, least = columns / mass, self.prior @ (columns - errors)
+                yield scaled, (unit + 2 * (self.prior @ errors) / least) * scaled + 2 * errors / least
 
 
 def shares(below: Floats, above: Floats) -> tuple[Floats, Floats]:
@@ -179,8 +183,9 @@ def shares(below: Floats, above: Floats) -> tuple[Floats, Floats]:
     """
     difference = above - below
     known = difference > _LEAST
-    share = np.where(known, -below / np.where(known, difference, 1.0), 0.5)
-    return share, np.where(known, 8 * _EPS * share, 0.5)
+    divisor = np.where(known, difference, 1.0)
+    share = np.where(known, -below / divisor, 0.5)
+    return share, np.where(known, 8 * _EPS * share + _TINY / divisor, 0.5)
 
 
 def _subsets(mask: int) -> Masks:

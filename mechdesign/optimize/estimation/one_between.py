@@ -59,7 +59,7 @@ class OneBetween:
     def _heights(self, f: int, form: QuadraticForm, multipliers: Floats, table: CheapestSets) -> tuple[int, Floats]:
         """Return the first weight that leaves a fraction for f, and bounds of the form less its value at 0."""
         P, c, most = self.cone.P, self.cone.c, self.cone.heaviest_ab
-        first = max(0, int(np.floor(self.symbols.total * (most - P[f] - self.symbols.off - 1e-12))))
+        first = max(0, int(np.ceil(self.symbols.total * (most - P[f] - self.symbols.off - 1e-12))))
         weights = np.arange(first, table.best.size)
         lightest, heaviest = self.symbols.masses(weights, most)
         error = 32 * _EPS / P[f]

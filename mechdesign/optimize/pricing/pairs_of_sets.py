@@ -98,8 +98,6 @@ class PairPricing:
                     kept = np.argpartition(-upper, min(_KEPT_OF_EACH, upper.size) - 1)[:_KEPT_OF_EACH]
                     greatest = max(greatest, float(upper[kept].max()))
                     found.append((upper[kept], below[kept], above[kept]))
-        if not found:
-            return Price(math.inf, self.method, 0)
         costs, below, above = (np.concatenate(parts) for parts in zip(*found, strict=True))
         best = np.argsort(-costs, kind="stable")[:_KEPT]
         return Price(greatest, self.method, looked_at, self._columns(below[best], above[best]))

@@ -1,0 +1,39 @@
+"""Which bound a radius is taken from, and the formula of each."""
+
+import math
+from fractions import Fraction
+
+import pytest
+
+import mechdesign as md
+from mechdesign.uncertainty.radii import (
+    CLOPPER_PEARSON,
+    WEISSMAN,
+    checked_bound,
+    failure_probability,
+    log_failure_of,
+    required_samples,
+)
+
+PRIOR = ["0.7", "0.2", "0.1"]
+
+
+def test_a_true_prior_chooses_the_bound_that_uses_it():
+    assert checked_bound(None) == CLOPPER_PEARSON
+    assert checked_bound(None, PRIOR) == checked_bound(WEISSMAN, PRIOR) == WEISSMAN
+    assert failure_probability(100, 3, "0.3", PRIOR) == failure_probability(100, 3, "0.3", PRIOR, bound=WEISSMAN)
+    assert failure_probability(100, 3, "0.3", PRIOR) != failure_probability(100, 3, "0.3")
+    assert required_samples(3, "0.01", "0.2", PRIOR) == required_samples(3, "0.01", "0.2", PRIOR, bound=WEISSMAN)
+    with pytest.raises(md.InputError, match="uses no prior"):
+        checked_bound(CLOPPER_PEARSON, PRIOR)
+
+
+@pytest.mark.parametrize(("samples", "categories", "half"), [(10, 2, "0.25"), (300, 5, "0.1"), (48842, 16, "0.03")])
+def test_the_failure_at_a_half_radius(samples, categories, half):
+    """ED eq. (17) with a radius of 2 t: ``(2^N - 2) exp(-2 n t^2)``; both bounds are those of the whole radius."""
+    t = Fraction(half)
+    log = float(log_failure_of(samples, categories, t, WEISSMAN).mid())
+    assert log == pytest.approx(math.log(2**categories - 2) - 2 * samples * float(t) ** 2, rel=1e-12)
+    for bound in (WEISSMAN, CLOPPER_PEARSON):
+        probability = min(1.0, math.exp(float(log_failure_of(samples, categories, t, bound).mid())))
+        assert failure_probability(samples, categories, 2 * t, bound=bound) == pytest.approx(probability, rel=1e-12)
