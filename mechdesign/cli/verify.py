@@ -10,14 +10,23 @@ from mechdesign.cli.output import amount, bound_in_words, guarantee_facts, guara
 from mechdesign.cli.places import load_mechanism
 from mechdesign.cli.progress import Progress
 from mechdesign.errors import GuaranteeError, printable
+from mechdesign.mechanism import Mechanism
 from mechdesign.optimize import verify
+from mechdesign.pml import TailAfterPostProcessing, leakage_tail, tail_after_post_processing
 
 
 @click.command("verify", short_help="Prove the claims of a mechanism file again.")
 @click.argument("file", metavar="MECHANISM.json")
 @click.option("--guarantee-only", is_flag=True, help="Do not check the claim of optimality, which may take long.")
+@click.option(
+    "--tail",
+    "level",
+    metavar="E",
+    help="Also say with which probability, at the estimate, a report leaks more than E nats, a level below epsilon: as "
+    "it is, and after any post-processing.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def verify_command(file: str, guarantee_only: bool, as_json: bool) -> None:
+def verify_command(file: str, guarantee_only: bool, level: str | None, as_json: bool) -> None:
     """Prove the guarantee of a mechanism again, and check its claim of optimality.
 
     Only the integers, the guarantee and the dual vector in the file are used. Exit status 1 means that a claim is
@@ -36,6 +45,7 @@ def verify_command(file: str, guarantee_only: bool, as_json: bool) -> None:
                 claimed = "optimality"
                 report("computing the bound from the dual vector")
                 found = verify(mechanism)
+            tails = None if level is None else _tails(mechanism, level)
     except GuaranteeError as error:
         if as_json:
             print_json(
@@ -59,11 +69,14 @@ def verify_command(file: str, guarantee_only: bool, as_json: bool) -> None:
                 "optimal": found.optimal,
                 "within_simplex": claim.within_simplex,
             }
-        print_json(
-            "mechdesign/verification/1", {"holds": True, **guarantee_record(mechanism), "optimality": optimality}
-        )
+        record = {"holds": True, **guarantee_record(mechanism), "optimality": optimality}
+        if tails is not None:
+            record["tail"] = _tail_record(*tails)
+        print_json("mechdesign/verification/1", record)
         return
     facts = [("file", file), *guarantee_facts(mechanism)]
+    if tails is not None:
+        facts.append(("tail", _tail_in_words(*tails)))
     if unchecked:
         facts.append(("optimality", "claimed, not checked"))
     elif claim is None or found is None or found.certificate is None or found.value is None:
@@ -78,3 +91,22 @@ def verify_command(file: str, guarantee_only: bool, as_json: bool) -> None:
         facts.append(("gap", f"{found.gap:.1e}, {verdict}"))
     facts.append(("verdict", "the guarantee holds" if unchecked else "all claims hold"))
     print_facts(facts)
+
+
+def _tails(mechanism: Mechanism, level: str) -> tuple[float, TailAfterPostProcessing]:
+    """Return the probabilities at the estimate that a report leaks more than a level."""
+    center = mechanism.guarantee.uncertainty.center
+    found = tail_after_post_processing(mechanism.numerators, center, level)
+    return leakage_tail(mechanism.numerators, center, level), found
+
+
+def _tail_record(tail: float, found: TailAfterPostProcessing) -> dict[str, Any]:
+    after = {"value": found.value, "upper_bound": found.bound, "multipliers": [str(mu) for mu in found.multipliers]}
+    return {"level": float(found.epsilon), "probability": tail, "after_post_processing": after}
+
+
+def _tail_in_words(tail: float, found: TailAfterPostProcessing) -> str:
+    return (
+        f"more than {found.epsilon} nats leak with probability {tail:.6g} at the estimate, and with at most "
+        f"{found.bound:.6g} after any post-processing, proved"
+    )
