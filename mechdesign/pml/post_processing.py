@@ -30,7 +30,7 @@ from mechdesign.numerics.arrays import Floats, entries, frozen
 from mechdesign.numerics.epsilon import Epsilon
 from mechdesign.numerics.exact import float_up, over_common_denominator, rational
 from mechdesign.numerics.tolerances import SOLVER
-from mechdesign.pml.pointwise import check_shapes, exact_columns
+from mechdesign.pml.pointwise import check_shapes, checked_mechanism, exact_columns
 from mechdesign.pml.tail import EpsilonLike, checked_probability, covering
 from mechdesign.uncertainty.base import exact_prior
 
@@ -81,9 +81,10 @@ class _Outputs:
     @classmethod
     def of(cls, matrix: ArrayLike, prior: Sequence[object]) -> _Outputs:
         matrix, prior, _ = together(matrix, prior)
-        if np.size(matrix) > _MOST_ENTRIES:
+        probabilities = checked_mechanism(matrix).size
+        if probabilities > _MOST_ENTRIES:
             raise LimitError(
-                f"the mechanism has {np.size(matrix)} probabilities; the tail after post-processing is computed for at "
+                f"the mechanism has {probabilities} probabilities; the tail after post-processing is computed for at "
                 f"most {_MOST_ENTRIES}; merge outputs"
             )
         columns, P = exact_columns(matrix), exact_prior(prior)
