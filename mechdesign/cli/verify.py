@@ -11,8 +11,9 @@ from mechdesign.cli.places import load_mechanism
 from mechdesign.cli.progress import Progress
 from mechdesign.errors import GuaranteeError, printable
 from mechdesign.mechanism import Mechanism
-from mechdesign.optimize import verify
+from mechdesign.optimize import Verification, verify
 from mechdesign.pml import TailAfterPostProcessing, leakage_tail, tail_after_post_processing
+from mechdesign.utility import Objective
 
 
 @click.command("verify", short_help="Prove the claims of a mechanism file again.")
@@ -55,21 +56,7 @@ def verify_command(file: str, guarantee_only: bool, level: str | None, as_json: 
     claim = mechanism.optimality
     unchecked = guarantee_only and claim is not None
     if as_json:
-        optimality: dict[str, Any] | None = None
-        if claim is not None and unchecked:
-            optimality = {"utility": claim.utility.name, "checked": False}
-        elif claim is not None and found is not None and found.certificate is not None:
-            optimality = {
-                "utility": claim.utility.name,
-                "unit": claim.utility.unit,
-                "value": found.value,
-                claim.utility.bound_name: claim.bound,
-                f"recomputed_{claim.utility.bound_name}": found.certificate.bound,
-                "gap": found.gap,
-                "optimal": found.optimal,
-                "within_simplex": claim.within_simplex,
-            }
-        record = {"holds": True, **guarantee_record(mechanism), "optimality": optimality}
+        record = {"holds": True, **guarantee_record(mechanism), "optimality": _optimality_record(mechanism, found)}
         if tails is not None:
             record["tail"] = _tail_record(*tails)
         print_json("mechdesign/verification/1", record)
@@ -84,6 +71,8 @@ def verify_command(file: str, guarantee_only: bool, level: str | None, as_json: 
     else:
         unit = claim.utility.unit
         facts.append((claim.utility.name, f"{amount(found.value, unit)}, computed again from the integers"))
+        if claim.mixture is not None:
+            facts.append(("at the estimate", amount(_value_at_estimate(mechanism, claim.utility), unit)))
         scope = "" if claim.within_simplex else ", among the mechanisms of the ball as printed"
         bound = f"{amount(claim.bound, unit)}{scope}, confirmed from the dual vector ({found.certificate.method})"
         facts.append((bound_in_words(claim.utility), bound))
@@ -91,6 +80,33 @@ def verify_command(file: str, guarantee_only: bool, level: str | None, as_json: 
         facts.append(("gap", f"{found.gap:.1e}, {verdict}"))
     facts.append(("verdict", "the guarantee holds" if unchecked else "all claims hold"))
     print_facts(facts)
+
+
+def _optimality_record(mechanism: Mechanism, found: Verification | None) -> dict[str, Any] | None:
+    """Return the JSON of a claim of optimality, which was checked unless there is no verification."""
+    claim = mechanism.optimality
+    if claim is None:
+        return None
+    if found is None or found.certificate is None:
+        return {"utility": claim.utility.name, "checked": False}
+    record = {
+        "utility": claim.utility.name,
+        "unit": claim.utility.unit,
+        "value": found.value,
+        claim.utility.bound_name: claim.bound,
+        f"recomputed_{claim.utility.bound_name}": found.certificate.bound,
+        "gap": found.gap,
+        "optimal": found.optimal,
+        "within_simplex": claim.within_simplex,
+    }
+    if claim.mixture is not None:
+        record["value_at_estimate"] = _value_at_estimate(mechanism, claim.utility)
+    return record
+
+
+def _value_at_estimate(mechanism: Mechanism, utility: Objective) -> float:
+    """Return the utility of a mechanism at the reference prior, beside the least one."""
+    return utility.value(mechanism.matrix, mechanism.guarantee.uncertainty.center)
 
 
 def _tails(mechanism: Mechanism, level: str) -> tuple[float, TailAfterPostProcessing]:

@@ -56,8 +56,8 @@ class PriorMixture:
             named = f"prior {k + 1} of the claim"
             if len(prior) != len(self.priors[0]) or min(prior, default=-1) < 0 or _sum(prior, named) != 1:
                 raise InputError(
-                    f"{named} is {shorten([str(q) for q in prior])}; accepted: probabilities, one a symbol, that sum to "
-                    "1 exactly"
+                    f"{named} is {shorten([str(q) for q in prior])}; accepted: probabilities, one a symbol, that sum "
+                    "to 1 exactly"
                 )
 
     @property
@@ -73,6 +73,10 @@ class PriorMixture:
         integers[int(integers.argmax())] += 2**_PLACES - int(integers.sum())
         kept = [k for k, n in enumerate(integers.tolist()) if n > 0]
         return cls(tuple(priors[k] for k in kept), tuple(Fraction(int(integers[k]), 2**_PLACES) for k in kept))
+
+    def count_in_words(self) -> str:
+        """Return how many priors there are."""
+        return f"{len(self.priors)} prior{'' if len(self.priors) == 1 else 's'} of the set"
 
     @property
     def mean(self) -> tuple[Fraction, ...]:

@@ -68,7 +68,7 @@ def _sum(terms: Iterable[Fraction]) -> Fraction:
 
 def _float_down(x: Fraction) -> float:
     try:
-        return -float_up(-x)
+        return 0.0 - float_up(-x)
     except OverflowError:
         return -sys.float_info.max if x < 0 else sys.float_info.max
 

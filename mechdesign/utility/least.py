@@ -1,11 +1,11 @@
 """The least utility of a mechanism over a set of priors.
 
-A utility that is concave in the prior is least at an extreme prior. Those of a hull are among the priors listed. Those of
-the priors above a supermodular f are the marginal vectors ``Q_(k) = f(S_k) - f(S_(k-1))`` of all orders of the symbols.
-They are searched by branch and bound: a branch is the beginning of an order, and the priors that begin so are again those
-above a supermodular function, of the symbols that are left. Over these the means ``<Q, k_y>`` of all columns lie between
-limits that are computed greedily, and a linear function of the prior that is below the utility between these limits
-(`Utility.minorant`) has its least value at a greedy prior as well.
+A utility that is concave in the prior is least at an extreme prior. Those of a hull are among the priors listed. Those
+of the priors above a supermodular f are the marginal vectors ``Q_(k) = f(S_k) - f(S_(k-1))`` of all orders of the
+symbols. They are searched by branch and bound: a branch is the beginning of an order, and the priors that begin so are
+again those above a supermodular function, of the symbols that are left. Over these the means ``<Q, k_y>`` of all
+columns lie between limits that are computed greedily, and a linear function of the prior that is below the utility
+between these limits (`Utility.minorant`) has its least value at a greedy prior as well.
 
 A gain utility is a maximum of linear functions of the prior, one for each way to decode the reports. So its least value
 over the set is the greatest ``h(u)`` of any decoder, u_i being the mean gain for the symbol i: a linear program, whose
@@ -96,12 +96,27 @@ def least_utility(
         valued = [(utility.value(V, prior), prior) for prior in known.convex_hull.priors]
         least, prior = min(valued)
         return LeastUtility(least, least, prior)
+    if holds_one_prior(known):
+        value = utility.value(V, known.center)
+        return LeastUtility(value, value, known.center)
     point = certain_prior(known)
-    if point is not None:
-        value = utility.value(V, point)
-        if value <= 0:
-            return LeastUtility(value, value, point)
+    if point is not None and utility.f_information is not None:
+        # An f-information is 0 or more, and 0 where a symbol is certain.
+        return LeastUtility(0.0, 0.0, point)
     return _Search(utility, V, known).least(below)
+
+
+def holds_one_prior(known: UncertaintySet) -> bool:
+    """Return whether a set holds its center and nothing else.
+
+    Examples
+    --------
+    >>> from mechdesign import L1Ball
+    >>> holds_one_prior(L1Ball(["0.9", "0.1"])), holds_one_prior(L1Ball(["0.9", "0.1"], "0.1"))
+    (True, False)
+    """
+    units = ([int(x == i) for x in range(known.size)] for i in range(known.size))
+    return all(known.exact_support(unit) == p for unit, p in zip(units, known.center, strict=True))
 
 
 def certain_prior(known: UncertaintySet) -> Prior | None:
@@ -204,9 +219,7 @@ class _Search:
     def _closed(self, bound: float) -> bool:
         return bound >= self._best - _CLOSED * abs(self._best)
 
-    def _branches(
-        self, order: tuple[int, ...], fixed: Floats
-    ) -> Iterator[tuple[float, tuple[int, ...], Floats]]:
+    def _branches(self, order: tuple[int, ...], fixed: Floats) -> Iterator[tuple[float, tuple[int, ...], Floats]]:
         """Yield the beginnings of orders that are one symbol longer, with a bound; take the priors where they end."""
         f, mask = self._table, sum(1 << x for x in order)
         free = [x for x in range(self._known.size) if not mask >> x & 1]

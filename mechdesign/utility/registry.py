@@ -104,8 +104,8 @@ def utility_by_name(
         return WorstCase(summed(utility_by_name(name.removeprefix(PREFIX), matrix, workload)))
     if cls is None:
         raise InputError(
-            f"the utility {shorten(name)} is unknown; accepted: {', '.join(classes)}, and {PREFIX}... before the name of "
-            "one that is maximised"
+            f"the utility {shorten(name)} is unknown; accepted: {', '.join(classes)}, and {PREFIX}... before the "
+            "name of one that is maximised"
         )
     if workload is not None and not cls.takes_workload:
         able = ", ".join(other for other, kind in classes.items() if kind.takes_workload)

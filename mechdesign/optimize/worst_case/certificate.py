@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from mechdesign.errors import InputError
 from mechdesign.numerics.arrays import Floats, frozen, real_array
+from mechdesign.numerics.exact import float_up
 from mechdesign.optimize.certificate import Certificate, certify
 from mechdesign.optimize.effective_epsilon import effective_exp_epsilon
 from mechdesign.optimize.pricing import Price, price_by_guess
@@ -66,19 +67,21 @@ def certify_least(problem: DesignProblem, multipliers: ArrayLike, mixture: Prior
         return Certificate(lam, 0.0, 0.0, "no report informs about anything", 0, mixture)
     try:
         with np.errstate(over="ignore", invalid="ignore"):
-            price = _price(problem, worst, lam, mixture)
+            price, disclosed = _price(problem, worst, lam, mixture)
         bound = math.nextafter(math.fsum([*lam.tolist(), price.upper]), math.inf)
     except OverflowError:
-        price, bound = Price(math.inf, "multipliers beyond floats", 0), math.inf
-    return Certificate(lam, price.upper, bound, f"{price.method}, at {len(mixture.priors)} priors", price.columns, mixture)
+        price, bound, disclosed = Price(math.inf, "multipliers beyond floats", 0), math.inf, math.inf
+    method = f"{price.method}, at {mixture.count_in_words()}"
+    return Certificate(lam, price.upper, min(bound, disclosed), method, price.columns, mixture)
 
 
-def _price(problem: DesignProblem, worst: WorstCase, multipliers: Floats, mixture: PriorMixture) -> Price:
-    """Return the greatest reduced cost of the average of the utility over the mixture."""
+def _price(problem: DesignProblem, worst: WorstCase, multipliers: Floats, mixture: PriorMixture) -> tuple[Price, float]:
+    """Return the greatest reduced cost of the average of the utility over the mixture, and that of full disclosure."""
     known, exp_epsilon = problem.uncertainty, effective_exp_epsilon(problem)
     polyhedral = worst.utility.polyhedral
     if polyhedral is not None:
-        return price_by_guess(known, exp_epsilon, polyhedral, multipliers, mixture.mean)
+        price = price_by_guess(known, exp_epsilon, polyhedral, multipliers, mixture.mean)
+        return price, float_up(polyhedral.disclosure(mixture.mean))
     floats = np.array([[float(q) for q in prior] for prior in mixture.priors])
     mixed = MixedUtility(worst.utility, floats, np.array([float(w) for w in mixture.weights]))
-    return price_by_listing(check_listable(known, exp_epsilon), mixed, multipliers)
+    return price_by_listing(check_listable(known, exp_epsilon), mixed, multipliers), mixed.disclosure()

@@ -1,8 +1,8 @@
 """The greatest least gain over a set of priors: one linear program, for any set with linear rows.
 
 For a decoder of the reports the least gain is ``h(u)``, with ``u_i`` the mean gain for the symbol i; and decoding is
-post-processing, so that one output for each guess is enough: ``max h(u)``, ``u_i = sum_w g(w, i) v_w(i)``. The dual of the
-rows of h is a prior of the set, at which no mechanism has a greater gain.
+post-processing, so that one output for each guess is enough: ``max h(u)``, ``u_i = sum_w g(w, i) v_w(i)``. The dual of
+the rows of h is a prior of the set, at which no mechanism has a greater gain.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mechdesign.errors import SolverError
-from mechdesign.numerics.arrays import Floats
 from mechdesign.optimize.polyhedral import NEGLIGIBLE_ENTRY, solve_program
 from mechdesign.optimize.polytope import Polytope
 from mechdesign.optimize.solution import Solution

@@ -71,7 +71,7 @@ class LeastProgram:
 
     @property
     def value(self) -> float:
-        """tau of the last solution."""
+        """The tau of the last solution."""
         return self._master.value
 
     @property
@@ -105,7 +105,8 @@ class LeastProgram:
     @property
     def held(self) -> int:
         """How many columns are held."""
-        return self._columns.shape[1]
+        columns: int = self._columns.shape[1]
+        return columns
 
 
 def solve_information(
@@ -146,4 +147,6 @@ def solve_information(
             return Solution(matrix, program.multipliers, program.held, iteration), mixture
         if entering.shape[1]:
             program.add_columns(entering)
-    raise SolverError(f"rays or priors still enter after {_MOST_ROUNDS} linear programs; change epsilon or radius a little")
+    raise SolverError(
+        f"rays or priors still enter after {_MOST_ROUNDS} linear programs; change epsilon or radius a little"
+    )

@@ -54,9 +54,9 @@ class MixedUtility(Utility):
     def mu_up(self, columns: Floats, prior: Floats, slack: float | Floats) -> Floats:  # noqa: ARG002
         """Return an upper bound of mu over all columns within ``slack`` of each given one, shape (M,).
 
-        For each prior Q the column is divided by its mean ``q = <Q, v>``. That is known up to the mean of the slack, and
-        so is the quotient; mu is homogeneous. Where the slack is too large for this, mu is at most
-        ``sum_i v_i mu(1_i)``, because it is sublinear.
+        For each prior Q the column is divided by its mean ``q = <Q, v>``, which is known up to the mean of the slack;
+        mu is homogeneous. Where the slack is too large for this, mu is at most ``sum_i v_i mu(1_i)``, because it is
+        sublinear.
         """
         off = np.broadcast_to(np.asarray(slack, dtype=float), columns.shape)
         total = np.zeros(columns.shape[1])
@@ -74,6 +74,11 @@ class MixedUtility(Utility):
                 total += weight * as_bound(np.where(near, upper, self._disclosed(Q) @ (columns + off)))
         result: Floats = total + np.abs(total) * (len(self.weights) + 4) * _EPS
         return result
+
+    def disclosure(self) -> float:
+        """Return the utility of releasing the data unchanged, rounded up, which no mechanism exceeds."""
+        total = sum(float(w * self._disclosed(Q).sum()) for w, Q in zip(self.weights, self.priors, strict=True))
+        return total * (1 + (self.priors.size + 4) * _EPS)
 
     def _disclosed(self, Q: Floats) -> Floats:
         """Return mu of the columns of single symbols at a prior, rounded up."""

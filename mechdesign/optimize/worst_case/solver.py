@@ -17,9 +17,8 @@ from mechdesign.optimize.worst_case.certificate import certify_least
 from mechdesign.optimize.worst_case.gains import solve_gains
 from mechdesign.optimize.worst_case.information import solve_information
 from mechdesign.problem import DesignProblem
-from mechdesign.uncertainty import UncertaintySet
 from mechdesign.uncertainty.prior_mixture import PriorMixture
-from mechdesign.utility.least import certain_prior, table_of
+from mechdesign.utility.least import certain_prior, holds_one_prior, table_of
 
 Answer = tuple[Solution, str, Callable[[], Certificate]]
 
@@ -52,7 +51,8 @@ def solve_least(
     priors, plain = worst.priors(known), DesignProblem(known, problem.epsilon, worst.utility)
     certain = None if worst.utility.polyhedral is not None else certain_prior(priors)
     at_center = PriorMixture((priors.center,), (Fraction(1),))
-    if _is_one_prior(priors, known.center) or (problem.epsilon.exp_down == 1 and worst.utility.polyhedral is None):
+    only_center = priors.center == known.center and holds_one_prior(priors)
+    if only_center or (problem.epsilon.exp_down == 1 and worst.utility.polyhedral is None):
         solution, method = plainly(plain)
         return solution, method, partial(certify_least, problem, solution.multipliers, at_center)
     if certain is not None:
@@ -68,13 +68,5 @@ def solve_least(
             table_of(priors)  # which refuses sets whose extreme priors are not known, before anything is solved
         rays = check_listable(known, exp_epsilon)
         solution, mixture = solve_information(rays, worst.utility, priors, report)
-        method = f"linear program over extreme rays and {len(mixture.priors)} extreme priors"
+        method = f"linear program over extreme rays and {mixture.count_in_words()}"
     return solution, method, partial(certify_least, problem, solution.multipliers, mixture)
-
-
-def _is_one_prior(priors: UncertaintySet, center: tuple[Fraction, ...]) -> bool:
-    """Return whether a set holds one prior alone: the center."""
-    units = ([int(x == i) for x in range(priors.size)] for i in range(priors.size))
-    return priors.center == center and all(
-        priors.exact_support(unit) == p for unit, p in zip(units, center, strict=True)
-    )
