@@ -25,6 +25,8 @@ def effective_exp_epsilon(problem: DesignProblem) -> float:
     4.0
     """
     exp_up, known = problem.epsilon.exp_up, problem.uncertainty
-    units = ([int(i == j) for j in range(known.size)] for i in range(known.size))
+    # Within a ball, the support of a single symbol grows with its probability.
+    symbols = range(known.size) if known.l1_ball is None else [known.center.index(min(known.center))]
+    units = ([int(i == j) for j in range(known.size)] for i in symbols)
     least = min(known.exact_support(unit) for unit in units)
     return float_up(min(exp_up, 1 / least) if least > 0 else exp_up)

@@ -84,6 +84,20 @@ def fractions(values: Sequence[Fraction]) -> Numbers:
     return array
 
 
+def off_and_on(row: Numbers, diagonal: Numbers) -> Numbers:
+    """Return the square matrix whose rows are one row, but for the diagonal.
+
+    Examples
+    --------
+    >>> off_and_on(np.array([0.5, 0.25]), np.array([0.75, 0.5]))
+    array([[0.75, 0.25],
+           [0.5 , 0.5 ]])
+    """
+    matrix: Numbers = np.tile(row, (row.size, 1))
+    np.fill_diagonal(matrix, diagonal)
+    return matrix
+
+
 def circulant(column: Numbers) -> Numbers:
     """Return the matrix whose columns are the cyclic shifts of a column, scaled so that rows sum to 1.
 

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-import numpy as np
-
-from mechdesign.optimize.closed_form.form import ClosedForm, Numbers, exact_cone
+from mechdesign.optimize.closed_form.form import ClosedForm, Numbers, exact_cone, off_and_on
 from mechdesign.optimize.l1_cone import L1Cone
 from mechdesign.problem import DesignProblem
 
@@ -37,11 +35,14 @@ def mechanism(given: L1Cone[Fraction]) -> Numbers:
     Column j is a multiple of the ray of kind A whose S holds every symbol but j; these N multiples make rows
     sum to 1.
     """
+    return off_and_on(*_entries(given))
+
+
+def _entries(given: L1Cone[Fraction]) -> tuple[Numbers, Numbers]:
+    """Return the entries off the diagonal, which are the same in every row, and those on it."""
     P, t, e = given.P, given.t, given.e
     whole = 1 + P.size * t * e
-    matrix: Numbers = np.tile(e * (P + t) / whole, (P.size, 1))
-    np.fill_diagonal(matrix, (1 - e * (1 - P - t)) / whole)
-    return matrix
+    return e * (P + t) / whole, (1 - e * (1 - P - t)) / whole
 
 
 def solve(problem: DesignProblem) -> ClosedForm | None:
@@ -49,4 +50,6 @@ def solve(problem: DesignProblem) -> ClosedForm | None:
     given = exact_cone(problem)
     if given is None or not applies(given):
         return None
-    return ClosedForm(THEOREM, mechanism(given).astype(float), optimal(given))
+    off, on = _entries(given)
+    # N entries are converted to floats, and not N^2.
+    return ClosedForm(THEOREM, off_and_on(off.astype(float), on.astype(float)), optimal(given))

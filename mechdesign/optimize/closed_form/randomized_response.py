@@ -9,7 +9,7 @@ import numpy as np
 
 from mechdesign.numerics.exact import over_common_denominator
 from mechdesign.numerics.half_sets import half_set
-from mechdesign.optimize.closed_form.form import ClosedForm, Numbers, exact_cone
+from mechdesign.optimize.closed_form.form import ClosedForm, Numbers, exact_cone, off_and_on
 from mechdesign.optimize.l1_cone import L1Cone
 from mechdesign.problem import DesignProblem
 
@@ -19,10 +19,13 @@ THEOREM_BINARY = "binary randomized response of a subset (LDP)"
 
 def mechanism(given: L1Cone[Fraction]) -> Numbers:
     """Return k-ary randomized response: ``e / (e + N - 1)`` on the diagonal, ``1 / (e + N - 1)`` off it."""
+    return off_and_on(*_entries(given))
+
+
+def _entries(given: L1Cone[Fraction]) -> tuple[Numbers, Numbers]:
+    """Return the entries off the diagonal, which are the same in every row, and those on it."""
     N, e = given.P.size, given.e
-    matrix = np.full((N, N), 1 / (e + N - 1))
-    np.fill_diagonal(matrix, e / (e + N - 1))
-    return matrix
+    return np.full(N, 1 / (e + N - 1)), np.full(N, e / (e + N - 1))
 
 
 def binary_mechanism(given: L1Cone[Fraction], subset: Sequence[int]) -> Numbers:
@@ -48,7 +51,9 @@ def solve(problem: DesignProblem) -> ClosedForm | None:
     given = _ldp_cone(problem)
     if given is None:
         return None
-    return ClosedForm(THEOREM, mechanism(given).astype(float), optimal=given.P.size == 2)
+    off, on = _entries(given)
+    # N entries are converted to floats, and not N^2.
+    return ClosedForm(THEOREM, off_and_on(off.astype(float), on.astype(float)), optimal=given.P.size == 2)
 
 
 def solve_binary(problem: DesignProblem) -> ClosedForm | None:
