@@ -162,7 +162,7 @@ def design(
         most_outputs=most,
         unrestricted_value=solution.unrestricted,
         merged=_merged(problem, solution, numerators),
-        value_at_estimate=utility.value(matrix, problem.uncertainty.center),
+        value_at_estimate=value if utility.worst_case is None else utility.value(matrix, problem.uncertainty.center),
         seconds=time.perf_counter() - started,
     )
 
