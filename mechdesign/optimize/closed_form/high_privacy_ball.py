@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from mechdesign.optimize.closed_form.form import ClosedForm, Numbers, exact_cone, off_and_on
+from mechdesign.optimize.closed_form.form import ClosedForm, Numbers, exact_cone, except_diagonal
 from mechdesign.optimize.l1_cone import L1Cone
 from mechdesign.problem import DesignProblem
 
@@ -29,20 +29,15 @@ def optimal(given: L1Cone[Fraction]) -> bool:
     return bool(given.t == 0 or (given.P.size == 2 and given.t <= given.P.min()))
 
 
-def mechanism(given: L1Cone[Fraction]) -> Numbers:
+def mechanism(given: L1Cone[Fraction], *, in_floats: bool = False) -> Numbers:
     """Return ``p_ij = e (P_j + t) / (1 + N t e)`` and ``p_jj = (1 - e (1 - P_j - t)) / (1 + N t e)``.
 
     Column j is a multiple of the ray of kind A whose S holds every symbol but j; these N multiples make rows
     sum to 1.
     """
-    return off_and_on(*_entries(given))
-
-
-def _entries(given: L1Cone[Fraction]) -> tuple[Numbers, Numbers]:
-    """Return the entries off the diagonal, which are the same in every row, and those on it."""
     P, t, e = given.P, given.t, given.e
     whole = 1 + P.size * t * e
-    return e * (P + t) / whole, (1 - e * (1 - P - t)) / whole
+    return except_diagonal(e * (P + t) / whole, (1 - e * (1 - P - t)) / whole, in_floats=in_floats)
 
 
 def solve(problem: DesignProblem) -> ClosedForm | None:
@@ -50,6 +45,4 @@ def solve(problem: DesignProblem) -> ClosedForm | None:
     given = exact_cone(problem)
     if given is None or not applies(given):
         return None
-    off, on = _entries(given)
-    # N entries are converted to floats, and not N^2.
-    return ClosedForm(THEOREM, off_and_on(off.astype(float), on.astype(float)), optimal(given))
+    return ClosedForm(THEOREM, mechanism(given, in_floats=True), optimal(given))
