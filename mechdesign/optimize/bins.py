@@ -66,7 +66,7 @@ def binned(ball: L1Ball, mass: float, parts: int, sort: Sort, *, fine: bool) -> 
 
 
 def dividing(prior: Floats, mass: float, parts: int) -> Floats:
-    """Return masses of bins that divide a mass: symbols that are heavy by themselves, equal parts of a mass, and rungs of falling mass."""
+    """Return masses of bins that divide a mass: heavy symbols by themselves, equal parts of it, and falling rungs."""
     part = min(mass, 1 - mass) / parts
     if not part > 0:
         return prior
