@@ -246,3 +246,17 @@ def test_every_form_offered_is_private_and_none_beats_the_bound(ball, epsilon, u
     assert solved.closed_form.value == pytest.approx(
         max(value_of(form, problem) for form in forms if form.optimal or not forms[0].optimal), abs=1e-12
     )
+
+
+@pytest.mark.parametrize("theorem", [high_privacy, high_privacy_ball, randomized_response, uniform])
+def test_fractions_are_converted_before_they_are_copied(theorem):
+    """The same matrix as if all N^2 of them were converted, which takes long for thousands of symbols."""
+    counts, radius = (
+        ([3] * 7 if theorem is uniform else [5, 3, 4, 7, 1]),
+        "0.1" if theorem is high_privacy_ball else "0",
+    )
+    radius = "2" if theorem is randomized_response else radius
+    given_numbers = exact_cone(md.DesignProblem(md.L1Ball.from_counts(counts, radius=radius), "log(21/20)"))
+    converted = theorem.mechanism(given_numbers, in_floats=True)
+    assert converted.dtype == float
+    assert converted.tolist() == theorem.mechanism(given_numbers).astype(float).tolist()
