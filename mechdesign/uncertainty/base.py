@@ -25,6 +25,7 @@ from mechdesign.uncertainty.effort import Effort, effort_of
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+    from mechdesign.uncertainty.ball import Ball
     from mechdesign.uncertainty.convex_hull import ConvexHull
     from mechdesign.uncertainty.l1_ball import L1Ball
     from mechdesign.uncertainty.lower_probability import LowerProbability
@@ -101,6 +102,11 @@ class UncertaintySet(ABC):
     @property
     def l1_ball(self) -> L1Ball | None:
         """The set as an l1 ball, for methods that need its rays; None where it is not one."""
+        return None
+
+    @property
+    def ball(self) -> Ball | None:
+        """The set as an l1 ball or a relative ball, whose rays depend on masses alone; None where it is not one."""
         return None
 
     @property

@@ -17,8 +17,9 @@ from mechdesign.data.counts import checked_counts, tally
 from mechdesign.data.labelled import vector
 from mechdesign.errors import InputError, shorten
 from mechdesign.numerics.arrays import Floats
-from mechdesign.numerics.exact import over_common_denominator, short_text
-from mechdesign.uncertainty.base import SupportRows, UncertaintySet, exact_prior, names_of_symbols
+from mechdesign.numerics.exact import short_text
+from mechdesign.uncertainty.ball import Ball
+from mechdesign.uncertainty.base import SupportRows, exact_prior, names_of_symbols
 from mechdesign.uncertainty.effort import Effort, effort_of
 from mechdesign.uncertainty.radii import DEFAULT, Bound, checked_bound, radius_exact
 
@@ -54,7 +55,7 @@ class Evidence:
 
 
 @dataclass(frozen=True)
-class L1Ball(UncertaintySet):
+class L1Ball(Ball):
     """All priors within an l1 distance of an estimate.
 
     ``B = { Q in the simplex : sum_i |Q_i - P_i| <= radius }``. Radius 0 is the known prior, radius 2 the
@@ -251,6 +252,15 @@ class L1Ball(UncertaintySet):
         return self
 
     @property
+    def line(self) -> tuple[Fraction, Fraction]:
+        """1 and half the radius."""
+        return Fraction(1), self.half_radius
+
+    def around(self, center: Sequence[Fraction]) -> L1Ball:
+        """Return the ball of the same radius around another estimate."""
+        return L1Ball(center, self.radius, within_simplex=self.within_simplex)
+
+    @property
     def holds_every_prior(self) -> bool:
         """Whether the radius is 2."""
         return self.radius == 2
@@ -292,12 +302,6 @@ class L1Ball(UncertaintySet):
     def half_radius(self) -> Fraction:
         """The mass t = radius/2 that a worst prior moves."""
         return self.radius / 2
-
-    @cached_property
-    def weights(self) -> tuple[int, ...]:
-        """Integers proportional to the center: each divided by their sum is the exact probability."""
-        integers, _ = over_common_denominator(self.center)
-        return tuple(integers)
 
     def support(self, columns: ArrayLike) -> Floats:
         """Return h(v) for each column of an (N, M) matrix, shape (M,)."""

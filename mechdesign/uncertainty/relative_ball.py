@@ -11,8 +11,9 @@ from typing import Any, ClassVar
 from mechdesign.errors import InputError, shorten
 from mechdesign.numerics.arrays import entries
 from mechdesign.numerics.exact import rational, rounded_text
+from mechdesign.uncertainty.ball import Ball
 from mechdesign.uncertainty.event_limits import EventLimits
-from mechdesign.uncertainty.l1_ball import Evidence
+from mechdesign.uncertainty.l1_ball import Evidence, L1Ball
 from mechdesign.uncertainty.limits import Numbers, evidence_level, labelled_center
 from mechdesign.uncertainty.pieces import Piece, PieceSet
 
@@ -21,7 +22,7 @@ _MOST_MASSES = 100_000  # of all pieces of an event set
 
 
 @dataclass(frozen=True)
-class RelativeBall(PieceSet):
+class RelativeBall(PieceSet, Ball):
     """All priors Q with ``sum_i (alpha P_i - Q_i)^+ <= gamma`` around an estimate P.
 
     ``f(S) = max(0, alpha P(S) - gamma)`` for every S but the set of all symbols. alpha = 1 is the l1 ball of radius
@@ -78,6 +79,22 @@ class RelativeBall(PieceSet):
 
     def __repr__(self) -> str:
         return f"RelativeBall({self.size} symbols, alpha={float(self.alpha):.6g}, gamma={float(self.gamma):.6g})"
+
+    @property
+    def line(self) -> tuple[Fraction, Fraction]:
+        """The numbers alpha and gamma."""
+        return self.alpha, self.gamma
+
+    def around(self, center: Sequence[Fraction]) -> RelativeBall:
+        """Return the ball of the same alpha and gamma around another estimate."""
+        return RelativeBall(center, self.alpha, self.gamma)
+
+    @property
+    def l1_ball(self) -> L1Ball | None:
+        """The l1 ball that it is where alpha is 1."""
+        if self.alpha != 1:
+            return None
+        return L1Ball(self.center, 2 * min(self.gamma, Fraction(1)), self.labels)
 
     @cached_property
     def pieces(self) -> tuple[Piece, ...]:
@@ -177,6 +194,13 @@ class EventSet(PieceSet):
 
     def __repr__(self) -> str:
         return f"EventSet({self.size} symbols, {len(self.alphas)} pieces)"
+
+    @property
+    def ball(self) -> RelativeBall | None:
+        """The relative ball that it is where there is one piece."""
+        if len(self.alphas) > 1:
+            return None
+        return RelativeBall(self.center, self.alphas[0], self.gammas[0], self.labels)
 
     @cached_property
     def pieces(self) -> tuple[Piece, ...]:
