@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mechdesign.data.checks import check_kind
-from mechdesign.data.labelled import Labels, aligned_rows, aligned_vector, own_labels
+from mechdesign.data.labelled import Labels, aligned_rows, aligned_vector, own_labels, vector
 from mechdesign.data.labels import canonical_labels, default_labels
 from mechdesign.errors import InputError, shorten
 from mechdesign.numerics.arrays import Floats, entries, frozen, real_array
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 _MOST_MEMBERS = 1_000  # of a mixture, and of steps towards one
 _NEAR = 1e-15
+Numbers = Sequence[object] | Mapping[Any, object]
 
 
 @dataclass(frozen=True)
@@ -220,6 +221,19 @@ class UncertaintySet(ABC):
             raise InputError(f"the matrix has shape {matrix.shape}; accepted: ({self.size}, M), a row for each symbol")
         return matrix
 
+    def as_prior(self, prior: Sequence[object]) -> tuple[Fraction, ...]:
+        """Return a prior as exact fractions; a series or mapping is put in the order of the set's labels.
+
+        Raises
+        ------
+        InputError
+            If it is not a distribution on N symbols, or has other labels.
+        """
+        Q = exact_prior(prior, labels=self.labels)
+        if len(Q) != self.size:
+            raise InputError(f"the prior has {len(Q)} probabilities; accepted: {self.size}")
+        return Q
+
     def as_vector(self, column: ArrayLike) -> Floats:
         """Return one column as a float vector of length N; a series or mapping is put in the order of the set's labels.
 
@@ -247,6 +261,20 @@ def check_set(uncertainty: object) -> None:
     """Refuse what is not a set of priors, as `check_kind`."""
     wanted = "a set of priors, such as an L1Ball or a ConvexHull"
     check_kind(uncertainty, UncertaintySet, "the uncertainty", wanted)
+
+
+def labelled_center(center: Numbers, labels: Iterable[object] | None) -> tuple[tuple[Fraction, ...], tuple[str, ...]]:
+    """Return the exact estimate and the labels, which are those of the estimate unless others are given.
+
+    Examples
+    --------
+    >>> labelled_center({"a": 0.5, "b": 0.5}, None)
+    ((Fraction(1, 2), Fraction(1, 2)), ('a', 'b'))
+    """
+    values, own = vector(center, "the center")
+    prior = exact_prior(values, "the center")
+    names = names_of_symbols(labels, own, len(prior))
+    return (prior if own is None else exact_prior(center, "the center", names)), names
 
 
 def exact_prior(

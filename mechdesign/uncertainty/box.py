@@ -11,17 +11,16 @@ from typing import Any, ClassVar
 from mechdesign.data.checks import checked_radius
 from mechdesign.errors import InputError
 from mechdesign.numerics.exact import rounded_text
+from mechdesign.uncertainty.base import Numbers, labelled_center
 from mechdesign.uncertainty.binomial_limits import lower_limit, upper_limit
 from mechdesign.uncertainty.l1_ball import Evidence
 from mechdesign.uncertainty.limits import (
-    Numbers,
     check_between,
     check_sum_of_lower,
     evidence_level,
     exact_limits,
     excess_of_lower,
     excess_of_upper,
-    labelled_center,
     seen_of,
 )
 from mechdesign.uncertainty.pieces import Piece, PieceSet

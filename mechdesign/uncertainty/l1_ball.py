@@ -14,12 +14,11 @@ from numpy.typing import ArrayLike
 
 from mechdesign.data.checks import checked_delta, checked_radius, checked_samples
 from mechdesign.data.counts import checked_counts, tally
-from mechdesign.data.labelled import vector
 from mechdesign.errors import InputError, shorten
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.exact import short_text
 from mechdesign.uncertainty.ball import Ball
-from mechdesign.uncertainty.base import SupportRows, exact_prior, names_of_symbols
+from mechdesign.uncertainty.base import SupportRows, labelled_center
 from mechdesign.uncertainty.effort import Effort, effort_of
 from mechdesign.uncertainty.radii import DEFAULT, Bound, checked_bound, radius_exact
 
@@ -111,11 +110,7 @@ class L1Ball(Ball):
         evidence: Evidence | None = None,
         within_simplex: bool = True,
     ) -> None:
-        values, own = vector(center, "the center")
-        prior = exact_prior(values, "the center")
-        names = names_of_symbols(labels, own, len(prior))
-        if own is not None:
-            prior = exact_prior(center, "the center", names)
+        prior, names = labelled_center(center, labels)
         exact_radius = checked_radius(radius)
         if exact_radius == 0 and 0 in prior:
             raise InputError(
@@ -390,9 +385,7 @@ class L1Ball(Ball):
 
     def contains(self, prior: Sequence[object]) -> bool:
         """Return whether a prior lies in the ball, in rational arithmetic."""
-        Q = exact_prior(prior, labels=self.labels)
-        if len(Q) != self.size:
-            raise InputError(f"the prior has {len(Q)} probabilities; accepted: {self.size}")
+        Q = self.as_prior(prior)
         return sum(abs(q - p) for q, p in zip(Q, self.center, strict=True)) <= self.radius
 
     def member_near(self, prior: ArrayLike) -> Floats:

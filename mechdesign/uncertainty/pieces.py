@@ -25,7 +25,7 @@ from mechdesign.data.counts import checked_counts
 from mechdesign.errors import InputError, shorten
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.exact import check_common_denominator, over_common_denominator
-from mechdesign.uncertainty.base import SupportRows, exact_prior
+from mechdesign.uncertainty.base import SupportRows
 from mechdesign.uncertainty.effort import Effort, effort_of
 from mechdesign.uncertainty.l1_ball import Evidence
 from mechdesign.uncertainty.lower_probability import LowerProbability
@@ -210,9 +210,7 @@ class PieceSet(LowerProbability):
 
     def contains(self, prior: Sequence[object]) -> bool:
         """Return whether a prior lies in the set, in rational arithmetic."""
-        Q = exact_prior(prior, labels=self.labels)
-        if len(Q) != self.size:
-            raise InputError(f"the prior has {len(Q)} probabilities; accepted: {self.size}")
+        Q = self.as_prior(prior)
         return all(piece.missed_by(Q) <= 0 for piece in self.pieces)
 
     def proof_effort(self) -> Effort:

@@ -12,9 +12,10 @@ from mechdesign.errors import InputError, shorten
 from mechdesign.numerics.arrays import entries
 from mechdesign.numerics.exact import rational, rounded_text
 from mechdesign.uncertainty.ball import Ball
+from mechdesign.uncertainty.base import Numbers, labelled_center
 from mechdesign.uncertainty.event_limits import EventLimits
 from mechdesign.uncertainty.l1_ball import Evidence, L1Ball
-from mechdesign.uncertainty.limits import Numbers, evidence_level, labelled_center
+from mechdesign.uncertainty.limits import evidence_level
 from mechdesign.uncertainty.pieces import Piece, PieceSet
 
 _LARGEST_ALPHA = 10**6

@@ -25,8 +25,8 @@ def pricing_for(uncertainty: UncertaintySet, exp_epsilon: float, utility: Utilit
 
     For few symbols all rays are listed. For more symbols an l1 ball or a relative ball is priced by subset-sum tables
     if its prior is a vector of counts of a moderate total, and otherwise by search near the fractional knapsack if a
-    list would take longer. Other lower probabilities of 11 to 16 symbols are priced by all pairs of sets. Hulls with too many rays for a
-    list, and lower probabilities of more symbols, are priced by branch and bound.
+    list would take longer. Other lower probabilities of 11 to 16 symbols are priced by all pairs of sets. Hulls with
+    too many rays for a list, and lower probabilities of more symbols, are priced by branch and bound.
 
     Parameters
     ----------
