@@ -54,6 +54,21 @@ class Piece:
         return sum(missing, Fraction(0)) - self.slack
 
 
+def counted(
+    counts: Mapping[Any, Any] | Sequence[object], delta: object, samples: object = None
+) -> tuple[tuple[str, ...], Evidence]:
+    """Return the labels of counts, and the counts with delta and the sample size, by default their total.
+
+    Examples
+    --------
+    >>> counted({"a": 3, "b": 1}, 0.5)[1].samples
+    4
+    """
+    labels, checked = checked_counts(counts)
+    size = sum(checked) if samples is None else checked_samples(samples)
+    return labels, Evidence(checked, size, checked_delta(delta))
+
+
 class PieceSet(LowerProbability):
     """A set whose f is the greatest of a few pieces; its class answers for f being supermodular.
 
@@ -61,11 +76,14 @@ class PieceSet(LowerProbability):
     ----------
     parameters : mapping
         The parameters that files hold beside the estimate, each ``"number"`` or ``"vector"``.
+    chosen : tuple of str
+        Those of them that are chosen beside counts and delta, from which the others then follow.
     evidence : Evidence or None
         The data behind the parameters. `from_counts` and `supported_by` fill it in.
     """
 
     parameters: ClassVar[Mapping[str, str]]
+    chosen: ClassVar[tuple[str, ...]] = ()
     evidence: Evidence | None
 
     @classmethod
@@ -86,26 +104,27 @@ class PieceSet(LowerProbability):
         Raises
         ------
         InputError
-            For counts or a delta that are not accepted, or a class whose parameters do not follow from counts.
+            For counts or a delta that are not accepted.
         """
-        labels, checked = checked_counts(counts)
-        size = sum(checked) if samples is None else checked_samples(samples)
-        evidence = Evidence(checked, size, checked_delta(delta))
-        total = sum(checked)
-        given = cls._derived(evidence)
-        made: Any = cls
-        known: Self = made(**given, center=[Fraction(count, total) for count in checked], labels=labels)
+        labels, evidence = counted(counts, delta, samples)
+        return cls._of_evidence(labels, evidence, cls._derived(evidence))
+
+    @classmethod
+    def _of_evidence(cls, labels: tuple[str, ...], evidence: Evidence, parameters: Mapping[str, Any]) -> Self:
+        """Return the set of parameters that follow from counts and delta."""
+        total = sum(evidence.counts)
+        make: Any = cls
+        known: Self = make(**parameters, center=[Fraction(count, total) for count in evidence.counts], labels=labels)
         return known._with(evidence)
 
     @classmethod
-    def _derived(cls, evidence: Evidence) -> dict[str, Any]:  # noqa: ARG003 - classes that do not derive any
+    @abstractmethod
+    def _derived(cls, evidence: Evidence) -> dict[str, Any]:
         """Return the parameters that follow from counts and delta."""
-        raise InputError(f"no {cls.__name__} is derived from counts; give its parameters, or use an EventSet")
 
+    @abstractmethod
     def excess_over(self, evidence: Evidence) -> str:
         """Return in words which parameter promises more than counts and delta support; empty if none does."""
-        self._derived(evidence)
-        return ""
 
     def supported_by(self, evidence: Evidence) -> Self:
         """Return the set with the data behind its parameters.
