@@ -91,8 +91,9 @@ def round_columns(matrix: Floats, bits: int, guarantee: Guarantee) -> Integers |
 
 def _rounded(cleaned: Floats, bits: int, guarantee: Guarantee) -> Integers | None:
     exp_down = guarantee.epsilon.exp_down
+    proofs = _Proofs(guarantee, cleaned.shape)
     plain = np.rint(cleaned * 2.0**bits).astype(np.int64)
-    if (plain.sum(axis=1) == 2**bits).all() and not _violating(plain, guarantee).any():
+    if (plain.sum(axis=1) == 2**bits).all() and not proofs.violating(plain).any():
         return plain
     if exp_down == 1:
         return None
@@ -103,7 +104,7 @@ def _rounded(cleaned: Floats, bits: int, guarantee: Guarantee) -> Integers | Non
         integers = _rounded_safely(raised, bits)
         if integers is None:
             return None
-        violating = _violating(integers, guarantee)
+        violating = proofs.violating(integers)
         if not violating.any():
             return integers
         if (strengths * shares)[violating].max() >= 1.0:
@@ -165,11 +166,27 @@ def _rounded_safely(matrix: Floats, bits: int) -> Integers | None:
     return integers if tops.any() else None
 
 
-def _violating(integers: Integers, guarantee: Guarantee) -> NDArray[np.bool_]:
-    """Return which columns break the guarantee, in exact arithmetic, shape (M,); a column of zeros does not."""
-    exact_set, exp_down = guarantee.uncertainty.exact_set, guarantee.epsilon.exp_down
-    ratios = (exact_ratio(column, exact_set) if any(column) else Fraction(1) for column in integers.T.tolist())
-    return np.array([ratio is None or ratio > exp_down for ratio in ratios])
+class _Proofs:
+    """Says which columns break the guarantee, in exact arithmetic, for one matrix after another.
+
+    Only the columns that differ from those of the matrix before are proved.
+    """
+
+    def __init__(self, guarantee: Guarantee, shape: tuple[int, ...]) -> None:
+        self._exact_set, self._exp_down = guarantee.uncertainty.exact_set, guarantee.epsilon.exp_down
+        # A column of zeros does not break it.
+        self._last, self._breaks = np.zeros(shape, dtype=np.int64), np.zeros(shape[1], dtype=np.bool_)
+
+    def violating(self, integers: Integers) -> NDArray[np.bool_]:
+        """Return which columns break the guarantee, shape (M,)."""
+        for column in np.flatnonzero((integers != self._last).any(axis=0)).tolist():
+            self._breaks[column] = self._is_broken(integers[:, column].tolist())
+        self._last = integers
+        return self._breaks.copy()
+
+    def _is_broken(self, column: list[int]) -> bool:
+        ratio = exact_ratio(column, self._exact_set) if any(column) else Fraction(1)
+        return ratio is None or ratio > self._exp_down
 
 
 def distinct(integers: Integers) -> Integers:

@@ -8,7 +8,7 @@ symbols, are a mechanism with the same guarantee and the same utility. See docs/
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -37,8 +37,11 @@ def merged_ball(ball: Ball, bins: Orbits) -> Ball:
     return ball.around(center)
 
 
-def candidates(ball: Ball, mass: float, parts: int, *, fine: bool) -> Iterator[Orbits]:
-    """Yield bins of two sorts, fewer than symbols: those that divide a mass into parts, and bins of equal mass.
+Sort = Callable[[Floats, float, int], Floats | None]
+
+
+def binned(ball: Ball, mass: float, parts: int, sort: Sort, *, fine: bool) -> Orbits | None:
+    """Return bins of a sort; None where that sort has none, or not fewer than symbols.
 
     Parameters
     ----------
@@ -48,23 +51,23 @@ def candidates(ball: Ball, mass: float, parts: int, *, fine: bool) -> Iterator[O
         The mass of the sets of the best columns.
     parts : int
         More parts make more bins.
+    sort : callable
+        One of `SORTS`.
     fine : bool
         Whether the lightest symbols stay single.
     """
     P = ball.prior
-    sorts = [_dividing(P, mass, parts)]
-    if parts <= _MOST_EQUAL:
-        sorts.append(np.full(_EQUAL * parts, 1 / (_EQUAL * parts)))
-    for targets in sorts:
-        held = _filled(P, targets)
-        if fine:
-            held = _without_lightest(P, held)
-        if 1 < len(held) < P.size:
-            yield Orbits.tied(held, P)
+    targets = sort(P, mass, parts)
+    if targets is None:
+        return None
+    held = _filled(P, targets)
+    if fine:
+        held = _without_lightest(P, held)
+    return Orbits.tied(held, P) if 1 < len(held) < P.size else None
 
 
-def _dividing(prior: Floats, mass: float, parts: int) -> Floats:
-    """Return masses of bins: symbols that are heavy by themselves, equal parts of a mass, and rungs of falling mass."""
+def dividing(prior: Floats, mass: float, parts: int) -> Floats:
+    """Return masses of bins that divide a mass: heavy symbols by themselves, equal parts of it, and falling rungs."""
     part = min(mass, 1 - mass) / parts
     if not part > 0:
         return prior
@@ -73,6 +76,14 @@ def _dividing(prior: Floats, mass: float, parts: int) -> Floats:
     equal = max(int(left / part - 1), 0)
     rungs = max(left - equal * part, 0.0) * 0.5 ** np.append(np.arange(1, _RUNGS), _RUNGS - 1)
     return np.concatenate([heavy, np.full(equal, part), rungs])
+
+
+def equal(prior: Floats, mass: float, parts: int) -> Floats | None:  # noqa: ARG001 - for any prior and mass
+    """Return the same mass for each bin; None for more parts than are of use."""
+    return np.full(_EQUAL * parts, 1 / (_EQUAL * parts)) if parts <= _MOST_EQUAL else None
+
+
+SORTS: tuple[Sort, ...] = (dividing, equal)
 
 
 def _filled(prior: Floats, targets: Floats) -> list[list[int]]:

@@ -28,6 +28,7 @@ from mechdesign.problem import DesignProblem
 from mechdesign.utility.base import summed
 
 _EPS = float(np.finfo(float).eps)
+_MOST_ENTRIES = 4_000_000  # of columns that are held at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,8 +129,15 @@ def full_disclosure(problem: DesignProblem) -> float:
     likely = P > 0
     if any(p > 0 for p, held in zip(problem.uncertainty.center, likely.tolist(), strict=True) if not held):
         return math.inf  # a symbol whose probability floats round to 0 may add any amount to the utility
-    columns = np.eye(P.size)[:, likely] / P[likely]
-    upper = P[likely] * summed(problem.utility).mu_up(columns, P, 4 * _EPS * columns)
+    # Symbols of equal probability add equally much.
+    masses, symbols, position = np.unique(P[likely], return_index=True, return_inverse=True)
+    symbols = np.flatnonzero(likely)[symbols]
+    each = np.empty(masses.size)
+    for some in np.array_split(np.arange(masses.size), -(-masses.size * P.size // _MOST_ENTRIES)):
+        columns = np.zeros((P.size, some.size))
+        columns[symbols[some], np.arange(some.size)] = 1 / masses[some]
+        each[some] = masses[some] * summed(problem.utility).mu_up(columns, P, 4 * _EPS * columns)
+    upper = each[position]
     total = math.fsum(upper.tolist())
     return float(as_bound(math.nextafter(total + 4 * _EPS * float(np.abs(upper).sum()), math.inf)))
 

@@ -268,5 +268,5 @@ def k_ary_randomized_response(everything: L1Ball, problem: DesignProblem) -> Mec
         raise InputError(f"the radius is {everything.radius}; accepted: 2, all priors")
     given = L1Cone(fractions(everything.center), everything.half_radius, problem.epsilon.exp_down)
     return Mechanism.from_matrix(
-        randomized_response.mechanism(given).astype(float), Guarantee(problem.epsilon, everything)
+        randomized_response.mechanism(given, in_floats=True), Guarantee(problem.epsilon, everything)
     )

@@ -30,6 +30,7 @@ from mechdesign.optimize.polyhedral import solve_polyhedral
 from mechdesign.optimize.pricing import ListedPricing, pricing_for
 from mechdesign.optimize.pricing.alike import alike
 from mechdesign.optimize.pricing.ball_pricing import BallPricing
+from mechdesign.optimize.pricing.branch_and_bound import BoxPricing
 from mechdesign.optimize.ray_lp import solve_ray_lp
 from mechdesign.optimize.result import ClosedFormCheck, Design
 from mechdesign.optimize.solution import Solution
@@ -65,7 +66,8 @@ def design(
         The set of priors, epsilon and the utility.
     tol : float, optional
         `Design.certified` asks for ``gap <= tol * max(|value|, 1e-3)``. By default 1e-6; for an `EstimationError`
-        1e-6 up to 10 symbols, 1e-4 up to 16 and 0.03 beyond, where the search goes on while it improves the error.
+        1e-6 up to 10 symbols, 1e-4 up to 16 (under local differential privacy up to 24) and 0.03 beyond, where the
+        search goes on while it improves the error.
     bits : int
         Probabilities are multiples of 2^-bits, 1 to 52.
     title : str
@@ -161,7 +163,7 @@ def design(
 def _tolerance(problem: DesignProblem, tol: object) -> float:
     """Return the relative gap that counts as closed: the one that is given, or that of the objective."""
     if tol is None:
-        return GAP if problem.utility.estimation is None else error_tolerance(problem.uncertainty.size)
+        return GAP if problem.utility.estimation is None else error_tolerance(problem.uncertainty)
     if isinstance(tol, bool) or not isinstance(tol, Real) or not 0 < float(tol) < 1:
         raise InputError(f"tol is {shorten(tol)}; accepted: a number between 0 and 1, such as 1e-6")
     return float(tol)
@@ -236,6 +238,8 @@ def _solve(
         solution = ManySymbols(problem, pricing, report, merge=merge).solve(tol, deadline)
         method = f"column generation{' over merged symbols' if solution.bins else ''}, priced by {pricing.method}"
     else:
+        if isinstance(pricing, BoxPricing):
+            pricing = pricing.until(deadline)
         solution = ColumnGeneration(problem, pricing, report).solve(tol, deadline)
         method = f"column generation, priced by {pricing.method}"
     at_hand = pricing if exp_epsilon == effective else None

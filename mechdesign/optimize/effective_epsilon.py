@@ -25,6 +25,8 @@ def effective_exp_epsilon(problem: DesignProblem) -> float:
     4.0
     """
     exp_up, known = problem.epsilon.exp_up, problem.uncertainty
-    units = ([int(i == j) for j in range(known.size)] for i in range(known.size))
-    least = min(known.exact_support(unit) for unit in units)
+    symbols, ball = list(range(known.size)), known.l1_ball
+    # In an l1 ball h of the column of a single symbol rises with its probability.
+    looked_at = symbols if ball is None else [min(symbols, key=ball.weights.__getitem__)]
+    least = min(known.exact_support([int(i == j) for j in symbols]) for i in looked_at)
     return float_up(min(exp_up, 1 / least) if least > 0 else exp_up)

@@ -196,7 +196,10 @@ class UncertaintySet(ABC):
                 break
             members.append(further)
             # The last row, with its large factor, makes the weights sum to nearly 1; next they are normalised.
-            weights, _ = nnls(np.vstack([np.transpose(members), np.full(len(members), 1e3)]), np.append(Q, 1e3))
+            try:
+                weights, _ = nnls(np.vstack([np.transpose(members), np.full(len(members), 1e3)]), np.append(Q, 1e3))
+            except RuntimeError:  # it gave up; the mixture so far is a member too
+                break
             used = weights > 0
             members = [member for member, kept in zip(members, used, strict=True) if kept]
             shares = weights[used] / weights.sum()

@@ -19,6 +19,7 @@ from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mechdesign.data.checks import checked_delta, checked_samples
 from mechdesign.data.counts import checked_counts
@@ -30,6 +31,7 @@ from mechdesign.uncertainty.effort import Effort, effort_of
 from mechdesign.uncertainty.l1_ball import Evidence
 from mechdesign.uncertainty.lower_probability import LowerProbability
 
+_STEPS_INSIDE = (0.0, 1e-13, 1e-12, 1e-11, 1e-10, 1e-9)  # towards the center, which undo the errors of a solver
 _MOST_DIGITS = 3_000  # of the common denominator of all pieces
 
 
@@ -231,6 +233,21 @@ class PieceSet(LowerProbability):
         """Return whether a prior lies in the set, in rational arithmetic."""
         Q = self.as_prior(prior)
         return all(piece.missed_by(Q) <= 0 for piece in self.pieces)
+
+    def member_near(self, prior: ArrayLike) -> Floats:
+        """Return a member of the set close to a prior: itself, where a very small step towards the center is enough.
+
+        If the conditions of all pieces miss by at most d, then some member is within l1 distance 2 d.
+        """
+        Q = np.maximum(self.as_vector(prior), 0.0)
+        total = Q.sum()
+        if np.isfinite(total) and total > 0:
+            masses, slacks = self._matrix
+            for step in _STEPS_INSIDE:
+                drawn: Floats = (1 - step) * (Q / total) + step * self.prior
+                if (np.maximum(masses - drawn, 0.0).sum(axis=1) <= slacks).all():
+                    return drawn
+        return super().member_near(prior)
 
     def proof_effort(self) -> Effort:
         """Return what one `exact_support` costs: sums of the masses of each piece, in the order of the column."""

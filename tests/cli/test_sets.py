@@ -29,7 +29,9 @@ def test_a_design_for_every_kind(here, command, kind):
 
 
 def test_the_default_is_the_ball(here, command):
-    assert command("design", *GIVEN, "-o", "a.json")[0] == command("design", *GIVEN, "--set", "l1-ball", "-o", "b.json")[0]
+    assert (
+        command("design", *GIVEN, "-o", "a.json")[0] == command("design", *GIVEN, "--set", "l1-ball", "-o", "b.json")[0]
+    )
     assert (here / "a.json").read_bytes() == (here / "b.json").read_bytes()
 
 

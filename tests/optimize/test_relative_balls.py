@@ -87,7 +87,10 @@ def test_between_its_limits_a_set_has_any_mass(alpha):
 def compared(seed, instances, sizes, utilities, pricings):
     rng = np.random.default_rng(seed)
     for _ in range(instances):
-        known, e = some_ball(rng, int(rng.integers(*sizes))), float(rng.choice([1.125, 1.5, 2.0, 2.5, 4.0, 20.0, 100.0]))
+        known, e = (
+            some_ball(rng, int(rng.integers(*sizes))),
+            float(rng.choice([1.125, 1.5, 2.0, 2.5, 4.0, 20.0, 100.0])),
+        )
         multipliers = averaged(rng.normal(size=known.size) * rng.choice([0.1, 1.0, 0.0]), alike(known.center))[0]
         for utility in utilities:
             exact = price_by_listing(LowerRays(known, e), utility, multipliers).upper

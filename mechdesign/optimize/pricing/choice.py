@@ -77,6 +77,8 @@ def _beyond_balls(uncertainty: UncertaintySet, exp_epsilon: float, information: 
     lower = uncertainty.lower_probability
     if lower is not None and lower.supermodular and _LISTED_PAIRS < lower.size <= MOST_PRICED_SYMBOLS:
         return PairPricing(lower, exp_epsilon, information)
+    if lower is None and uncertainty.convex_hull is None:
+        return BoxPricing(uncertainty, exp_epsilon, information)
     try:
         return ListedPricing(check_listable(uncertainty, exp_epsilon), information)
     except LimitError:

@@ -11,6 +11,8 @@ from mechdesign.errors import LimitError
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.bounds import as_bound
 from mechdesign.numerics.tolerances import REDUCED_COST
+from mechdesign.optimize.cut_rays import MOST_SYMBOLS as MOST_CUT_SYMBOLS
+from mechdesign.optimize.cut_rays import CutRays
 from mechdesign.optimize.hull_rays import HullRays
 from mechdesign.optimize.lower_rays import MOST_LISTED_PAIRS, LowerRays
 from mechdesign.optimize.pricing.price import Price
@@ -47,9 +49,13 @@ def check_listable(uncertainty: UncertaintySet, exp_epsilon: float) -> RayList:
         return _rays_of_hull(uncertainty.convex_hull, exp_epsilon)
     if uncertainty.lower_probability is not None:
         return _rays_of_lower_probability(uncertainty.lower_probability, exp_epsilon)
+    if N <= MOST_CUT_SYMBOLS:
+        rays = CutRays(uncertainty, exp_epsilon)
+        rays.count(rays.kinds)  # the list is made now, so that one that is too long is refused now
+        return rays
     raise LimitError(
-        f"no exact method lists the extreme rays of a {type(uncertainty).__name__}; use an L1Ball that contains "
-        "it, or a gain utility such as hamming-accuracy"
+        f"no exact method lists the extreme rays of a {type(uncertainty).__name__} of more than {MOST_CUT_SYMBOLS} "
+        f"symbols, and this one has {N}; use an L1Ball that contains it, or a gain utility such as hamming-accuracy"
     )
 
 

@@ -142,6 +142,22 @@ class TwoValues:
 
 
 @dataclass(frozen=True)
+class PeakBetween:
+    """Where the bound of the reduced costs of `OneBetween` is greatest.
+
+    Attributes
+    ----------
+    weight : int
+        Of S.
+    cost : float
+        The bound; -inf where S has no weight that allows the fractional symbol.
+    """
+
+    weight: int
+    cost: float
+
+
+@dataclass(frozen=True)
 class OneBetween:
     """Columns of kind B whose fractional symbol f has a given weight, for every weight of S that allows it.
 
@@ -200,3 +216,11 @@ class OneBetween:
         on_costs = self.top * np.where(missing, 0.0, costs)
         result = as_bound(self.utility - on_costs - self.between * multiplier + slack)
         return np.where(missing, -np.inf, result)
+
+    def peak(self, cheapest: Floats, multiplier: float, multipliers: Floats) -> PeakBetween:
+        """Return the greatest of the reduced costs, likewise."""
+        costs = self.reduced_costs(cheapest, multiplier, multipliers)
+        if costs.size == 0:
+            return PeakBetween(self.first, -np.inf)
+        best = int(np.argmax(costs))
+        return PeakBetween(self.first + best, float(costs[best]))
