@@ -30,6 +30,7 @@ from mechdesign.optimize.polyhedral import solve_polyhedral
 from mechdesign.optimize.pricing import ListedPricing, pricing_for
 from mechdesign.optimize.pricing.alike import alike
 from mechdesign.optimize.pricing.ball_pricing import BallPricing
+from mechdesign.optimize.pricing.branch_and_bound import BoxPricing
 from mechdesign.optimize.ray_lp import solve_ray_lp
 from mechdesign.optimize.result import ClosedFormCheck, Design
 from mechdesign.optimize.solution import Solution
@@ -85,7 +86,8 @@ def design(
         Whether symbols may share a row of the mechanism, which keeps the guarantee and may cost as much utility as the
         tolerance allows; reports then do not tell them apart, and `Design.merged` says which. By default
         symbols are merged only where the linear program over all of them makes no progress. True merges at
-        once, and False never. Merging is for more than 12 symbols of an l1 ball and for f-informations.
+        once, and False never. Merging is for more than 12 symbols of an l1 ball or a relative ball, and for
+        f-informations.
     report : callable, optional
         Called with one line whenever a longer step begins.
 
@@ -180,10 +182,10 @@ def _check_merge(merge: object, problem: DesignProblem) -> None:
     """Refuse what is not a choice, and to merge symbols that the problem tells apart."""
     if merge is not None and not isinstance(merge, bool):
         raise InputError(f"merge is {shorten(merge)}; accepted: None, True or False")
-    if merge and (problem.uncertainty.l1_ball is None or problem.utility.f_information is None):
+    if merge and (problem.uncertainty.ball is None or problem.utility.f_information is None):
         raise InputError(
             f"merge is True for {problem.uncertainty.kind} and {shorten(problem.utility.name)}; symbols can be merged "
-            "for an l1 ball and an f-information; leave merge out"
+            "for an l1 ball or a relative ball, and an f-information; leave merge out"
         )
 
 
@@ -251,6 +253,8 @@ def _solve(
         solution = ManySymbols(problem, pricing, report, merge=merge).solve(tol, deadline)
         method = f"column generation{' over merged symbols' if solution.bins else ''}, priced by {pricing.method}"
     else:
+        if isinstance(pricing, BoxPricing):
+            pricing = pricing.until(deadline)
         solution = ColumnGeneration(problem, pricing, report).solve(tol, deadline)
         method = f"column generation, priced by {pricing.method}"
     at_hand = pricing if exp_epsilon == effective else None
@@ -260,9 +264,9 @@ def _solve(
 def _integers(problem: DesignProblem, solution: Solution, bits: int) -> NDArray[np.int64]:
     """Return the numerators of a mechanism near a solution, for all symbols."""
     known, bins = problem.uncertainty.exact_set, solution.bins
-    if bins is None or known.l1_ball is None:
+    if bins is None or known.ball is None:
         return from_own_floats(solution.matrix, Guarantee(problem.epsilon, known), bits=bits).numerators
-    merged = Guarantee(problem.epsilon, merged_ball(known.l1_ball, bins))
+    merged = Guarantee(problem.epsilon, merged_ball(known.ball, bins))
     return from_own_floats(solution.matrix, merged, bits=bits).numerators[bins.positions]
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mechdesign.data.checks import check_kind
-from mechdesign.data.labelled import Labels, aligned_rows, aligned_vector, own_labels
+from mechdesign.data.labelled import Labels, aligned_rows, aligned_vector, own_labels, vector
 from mechdesign.data.labels import canonical_labels, default_labels
 from mechdesign.errors import InputError, shorten
 from mechdesign.numerics.arrays import Floats, entries, frozen, real_array
@@ -25,12 +25,14 @@ from mechdesign.uncertainty.effort import Effort, effort_of
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+    from mechdesign.uncertainty.ball import Ball
     from mechdesign.uncertainty.convex_hull import ConvexHull
     from mechdesign.uncertainty.l1_ball import L1Ball
     from mechdesign.uncertainty.lower_probability import LowerProbability
 
 _MOST_MEMBERS = 1_000  # of a mixture, and of steps towards one
 _NEAR = 1e-15
+Numbers = Sequence[object] | Mapping[Any, object]
 
 
 @dataclass(frozen=True)
@@ -101,6 +103,11 @@ class UncertaintySet(ABC):
     @property
     def l1_ball(self) -> L1Ball | None:
         """The set as an l1 ball, for methods that need its rays; None where it is not one."""
+        return None
+
+    @property
+    def ball(self) -> Ball | None:
+        """The set as an l1 ball or a relative ball, whose rays depend on masses alone; None where it is not one."""
         return None
 
     @property
@@ -199,10 +206,13 @@ class UncertaintySet(ABC):
             further = np.array([float(q) for q in exact])
             if away @ (near - further) <= _NEAR * spread:
                 break
-            members.append(exact)
             floats.append(further)
             # The last row, with its large factor, makes the weights sum to nearly 1; next they are normalised.
-            weights, _ = nnls(np.vstack([np.transpose(floats), np.full(len(floats), 1e3)]), np.append(Q, 1e3))
+            try:
+                weights, _ = nnls(np.vstack([np.transpose(floats), np.full(len(floats), 1e3)]), np.append(Q, 1e3))
+            except RuntimeError:  # it gave up; the mixture so far is a member too
+                break
+            members.append(exact)
             used = weights > 0
             members = [member for member, kept in zip(members, used, strict=True) if kept]
             floats = [member for member, kept in zip(floats, used, strict=True) if kept]
@@ -227,6 +237,19 @@ class UncertaintySet(ABC):
         if matrix.ndim != 2 or matrix.shape[0] != self.size:
             raise InputError(f"the matrix has shape {matrix.shape}; accepted: ({self.size}, M), a row for each symbol")
         return matrix
+
+    def as_prior(self, prior: Sequence[object]) -> tuple[Fraction, ...]:
+        """Return a prior as exact fractions; a series or mapping is put in the order of the set's labels.
+
+        Raises
+        ------
+        InputError
+            If it is not a distribution on N symbols, or has other labels.
+        """
+        Q = exact_prior(prior, labels=self.labels)
+        if len(Q) != self.size:
+            raise InputError(f"the prior has {len(Q)} probabilities; accepted: {self.size}")
+        return Q
 
     def as_vector(self, column: ArrayLike) -> Floats:
         """Return one column as a float vector of length N; a series or mapping is put in the order of the set's labels.
@@ -255,6 +278,20 @@ def check_set(uncertainty: object) -> None:
     """Refuse what is not a set of priors, as `check_kind`."""
     wanted = "a set of priors, such as an L1Ball or a ConvexHull"
     check_kind(uncertainty, UncertaintySet, "the uncertainty", wanted)
+
+
+def labelled_center(center: Numbers, labels: Iterable[object] | None) -> tuple[tuple[Fraction, ...], tuple[str, ...]]:
+    """Return the exact estimate and the labels, which are those of the estimate unless others are given.
+
+    Examples
+    --------
+    >>> labelled_center({"a": 0.5, "b": 0.5}, None)
+    ((Fraction(1, 2), Fraction(1, 2)), ('a', 'b'))
+    """
+    values, own = vector(center, "the center")
+    prior = exact_prior(values, "the center")
+    names = names_of_symbols(labels, own, len(prior))
+    return (prior if own is None else exact_prior(center, "the center", names)), names
 
 
 def exact_prior(

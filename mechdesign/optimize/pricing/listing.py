@@ -17,7 +17,8 @@ from mechdesign.optimize.hull_rays import HullRays
 from mechdesign.optimize.lower_rays import MOST_LISTED_PAIRS, LowerRays
 from mechdesign.optimize.pricing.price import Price
 from mechdesign.optimize.rays import MOST_LISTED_SYMBOLS, RayList, Rays
-from mechdesign.uncertainty import ConvexHull, L1Ball, LowerProbability, UncertaintySet
+from mechdesign.uncertainty import ConvexHull, LowerProbability, UncertaintySet
+from mechdesign.uncertainty.ball import Ball
 from mechdesign.utility import Utility
 
 _EPS = float(np.finfo(float).eps)
@@ -42,8 +43,8 @@ def check_listable(uncertainty: UncertaintySet, exp_epsilon: float) -> RayList:
         raise LimitError(
             f"{N} symbols have about 2^{N} extreme rays, too many to list (at most {MOST_LISTED_SYMBOLS}); {_INSTEAD}"
         )
-    if uncertainty.l1_ball is not None:
-        return _rays_of_ball(uncertainty.l1_ball, exp_epsilon)
+    if uncertainty.ball is not None:
+        return _rays_of_ball(uncertainty.ball, exp_epsilon)
     if uncertainty.convex_hull is not None:
         return _rays_of_hull(uncertainty.convex_hull, exp_epsilon)
     if uncertainty.lower_probability is not None:
@@ -58,7 +59,7 @@ def check_listable(uncertainty: UncertaintySet, exp_epsilon: float) -> RayList:
     )
 
 
-def _rays_of_ball(ball: L1Ball, exp_epsilon: float) -> Rays:
+def _rays_of_ball(ball: Ball, exp_epsilon: float) -> Rays:
     N = ball.size
     rays = Rays(ball, exp_epsilon)
     held = rays.count(rays.held_kinds)
@@ -122,7 +123,7 @@ class ListedPricing:
 
     Examples
     --------
-    >>> from mechdesign import MutualInformation
+    >>> from mechdesign import L1Ball, MutualInformation
     >>> pricing = ListedPricing(Rays(L1Ball([0.5, 0.3, 0.2]), 1.5), MutualInformation())
     >>> print(round(pricing.price(np.zeros(3)).upper, 9))
     0.359884719

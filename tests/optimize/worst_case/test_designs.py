@@ -107,7 +107,7 @@ def test_the_optimum_is_that_of_the_program_over_all_rays_and_all_corners(known)
     assert design.certified
     assert design.value == pytest.approx(-solved.fun, abs=CERTIFIED)
     smallest = min(md.MutualInformation().value(design.mechanism.matrix, Q) for Q in corners)
-    assert design.value == pytest.approx(smallest, abs=ALGEBRA)
+    assert -ALGEBRA <= design.value - smallest <= ALGEBRA
     assert all(Q in corners or Q == known.center for Q in design.certificate.mixture.priors)
 
 
