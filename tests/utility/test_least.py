@@ -16,7 +16,7 @@ import mechdesign as md
 from mechdesign import uncertainty
 from mechdesign.utility import least
 from mechdesign.utility.decoders import greatest_least_gain
-from mechdesign.utility.least import certain_prior, holds_one_prior, least_utility
+from mechdesign.utility.least import certain_prior, holds_one_prior, least_utility, priors_below
 
 INFORMATION = md.MutualInformation()
 
@@ -84,14 +84,21 @@ def test_without_a_bound_more_corners_than_are_looked_at_are_refused(monkeypatch
         least_utility(INFORMATION, np.eye(6), known)
 
 
-def test_a_search_may_end_below_a_level():
-    known = md.L1Ball(["0.4", "0.3", "0.2", "0.1"], "0.3")
+@pytest.mark.parametrize(
+    "known",
+    [
+        md.L1Ball(["0.4", "0.3", "0.2", "0.1"], "0.3"),
+        md.ConvexHull([["0.4", "0.3", "0.2", "0.1"], ["0.1", "0.2", "0.3", "0.4"], ["0.4", "0.4", "0.1", "0.1"]]),
+    ],
+)
+def test_priors_below_a_level_are_found_if_there_are_any(known):
     matrix = np.random.default_rng(1).dirichlet(np.ones(4), 4)
-    whole = least_utility(INFORMATION, matrix, known)
-    ended = least_utility(INFORMATION, matrix, known, below=math.inf)
-    assert ended.value >= whole.value
-    assert ended.bound == -math.inf
-    assert least_utility(INFORMATION, matrix, known, below=whole.value - 1e-9) == whole
+    values = sorted(INFORMATION.value(matrix, Q) for Q in extreme_priors(known))
+    for most in (1, 3):
+        for level in (values[0] - 1e-9, values[0] + 1e-9, (values[1] + values[2]) / 2, math.inf):
+            found = priors_below(INFORMATION, matrix, known, level, most)
+            assert all(INFORMATION.value(matrix, Q) < level and Q in extreme_priors(known) for Q in found)
+            assert len(found) == len(set(found)) == min(most, sum(value < level for value in values))
 
 
 @settings(max_examples=40)
