@@ -158,7 +158,10 @@ class Utility(Objective):
         """
 
     def mean_mu(self, columns: Floats, priors: Floats, weights: Floats) -> Floats:
-        """Return mu of each column of an (N, M) matrix, averaged over priors, shape (K, N), with weights, shape (K,)."""
+        """Return mu of each column of an (N, M) matrix, averaged over priors, shape (K, N), with weights, shape (K,).
+
+        The columns are of any scale.
+        """
         total = np.zeros(columns.shape[1])
         for weight, Q in zip(weights, priors, strict=True):
             total += weight * self.mu(columns, Q)

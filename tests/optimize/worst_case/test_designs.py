@@ -108,7 +108,7 @@ def test_the_optimum_is_that_of_the_program_over_all_rays_and_all_corners(known)
     assert design.value == pytest.approx(-solved.fun, abs=CERTIFIED)
     smallest = min(md.MutualInformation().value(design.mechanism.matrix, Q) for Q in corners)
     assert math.isclose(design.value, smallest, abs_tol=ALGEBRA)
-    assert all(Q in corners or Q == known.center for Q in design.certificate.mixture.priors)
+    assert all(Q in corners or known.center == Q for Q in design.certificate.mixture.priors)
 
 
 @few
