@@ -202,6 +202,12 @@ def test_at_epsilon_0_only_a_guess_beforehand_is_left(epsilon):
     assert md.verify(accuracy.mechanism).proof.holds
 
 
+def test_at_epsilon_0_the_priors_may_be_around_another_estimate():
+    around = md.WorstCase(md.MutualInformation(), md.L1Ball(["0.3", "0.3", "0.4"], "0.1"))
+    design = md.design(md.DesignProblem(md.L1Ball(["0.5", "0.3", "0.2"], "0.2"), 0, around))
+    assert (design.value, design.certified, design.certificate.bound) == (0, True, 0)
+
+
 def test_the_ball_as_printed_has_priors_inside_the_simplex_only():
     known = md.L1Ball(["0.5", "0.3", "0.2"], "0.6", within_simplex=False)
     design = md.design(md.DesignProblem(known, 1, INFORMATION))
