@@ -156,6 +156,23 @@ class UncertaintySet(ABC):
         """Return h(v) of a column of integers in rational arithmetic."""
         return self.exact_worst_mean(column)[0]
 
+    def exact_greatest_mean(self, column: Sequence[int]) -> Fraction:
+        """Return ``H(v) = max over Q in B of <Q, v>`` of a column of integers, in rational arithmetic.
+
+        The means of v and of ``max v - v`` add up to max v at every prior, so ``H(v) = max v - h(max v - v)``.
+        """
+        greatest = max(column)
+        return greatest - self.exact_support([greatest - entry for entry in column])
+
+    def exact_least_lift(self, column: Sequence[int]) -> Fraction:
+        """Return the least lift of any symbol for any prior of the set, ``min v / H(v)``, of a column of integers.
+
+        The lift of symbol i by an output is v_i over the mean of v, and is least at the *greatest* mean. It is 0 where
+        an entry is 0: the output then rules this symbol out.
+        """
+        least = min(column)
+        return least / self.exact_greatest_mean(column) if least > 0 else Fraction(0)
+
     @abstractmethod
     def exact_worst_mean(self, column: Sequence[int]) -> tuple[Fraction, tuple[Fraction, ...]]:
         """Return h(v) of a column of integers and a prior that attains it, in rational arithmetic."""
