@@ -15,7 +15,7 @@ from mechdesign.data.alphabet import Alphabet
 from mechdesign.data.checks import check_kind
 from mechdesign.data.containers import encode
 from mechdesign.data.labels import canonical_labels, default_labels
-from mechdesign.errors import GuaranteeError, shorten
+from mechdesign.errors import GuaranteeError
 from mechdesign.mechanism.claims import Optimality, Provenance
 from mechdesign.mechanism.parts import Parts
 from mechdesign.mechanism.proof import Guarantee, Integers, Proof, prove
