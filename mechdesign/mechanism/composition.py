@@ -25,7 +25,7 @@ from mechdesign.errors import GuaranteeError, InputError, LimitError, shorten
 from mechdesign.mechanism.claims import Provenance
 from mechdesign.mechanism.from_floats import from_own_floats, row_stochastic, with_outputs
 from mechdesign.mechanism.parts import Parts
-from mechdesign.mechanism.proof import MOST_BITS, Guarantee, Integers, Proof, checked_bits, exact_ratio
+from mechdesign.mechanism.proof import MOST_BITS, Guarantee, Integers, Proof, checked_bits
 from mechdesign.mechanism.rounding import round_columns
 from mechdesign.numerics.arrays import Floats, real_array
 from mechdesign.numerics.epsilon import Epsilon
@@ -158,7 +158,7 @@ def repeated(mechanism: Parts, times: int, *, bits: int | None = None, separator
     columns: list[NDArray[Any]] = []
     for reports, likelihoods in _combinations(numerators.T.tolist(), times):
         combinations.append([mechanism.outputs[j] for j in reports])
-        ratio = exact_ratio(likelihoods, exact_set)
+        ratio = exact_set.exact_ratio(likelihoods)
         if ratio is None:
             raise GuaranteeError(
                 f"the reports {shorten(separator.join(combinations[-1]))} about one record leak without bound: under "

@@ -20,7 +20,7 @@ from mechdesign.data.labelled import Labels, order, own_labels, table
 from mechdesign.data.labels import canonical_labels
 from mechdesign.errors import GuaranteeError, InputError, shorten
 from mechdesign.mechanism.parts import Parts
-from mechdesign.mechanism.proof import Guarantee, Integers, checked_bits, exact_ratio
+from mechdesign.mechanism.proof import Guarantee, Integers, checked_bits
 from mechdesign.mechanism.rounding import by_falling_mass, distinct, round_or_give_up
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.exact import log_up, over_common_denominator
@@ -137,7 +137,7 @@ def _check_leakage(matrix: Floats, names: tuple[str, ...] | None, guarantee: Gua
         if not any(column):
             continue
         numerators, _ = over_common_denominator(map(Fraction, column))
-        ratio = exact_ratio(numerators, exact_set)
+        ratio = exact_set.exact_ratio(numerators)
         if ratio is None or ratio > allowed:
             which = f"column {j + 1} of the matrix" if names is None else f"the output {shorten(names[j])}"
             leaks = math.inf if ratio is None else log_up(ratio)

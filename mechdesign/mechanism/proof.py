@@ -3,8 +3,9 @@
 A mechanism is an integer matrix whose rows sum to 2^bits. It is epsilon-PML for every prior in a set B
 exactly when each of its columns v satisfies ``max v <= exp(epsilon) h(v)`` with
 ``h(v) = min over Q in B of <Q, v>``. Here h is a rational number, computed by `exact_support` of the set
-(`mechdesign.uncertainty.L1Ball`), and exp(epsilon) is replaced by a rational that is proven not to exceed
-it (`mechdesign.numerics.epsilon.Epsilon.exp_down`). No float and no tolerance is used. Shape, signs and row sums are
+(`mechdesign.uncertainty.L1Ball`), from which `exact_ratio` of the set has the greatest lift of an output, and
+exp(epsilon) is replaced by a rational that is proven not to exceed it
+(`mechdesign.numerics.epsilon.Epsilon.exp_down`). No float and no tolerance is used. Shape, signs and row sums are
 checked first.
 
 A two-sided guarantee (local information privacy) also says that every column satisfies ``min v >= exp(-lower) H(v)``
@@ -86,7 +87,7 @@ class Proof:
     Attributes
     ----------
     ratios : tuple of Fraction or None
-        ``max v / h(v)`` of each output; None where h(v) = 0, so that the leakage is infinite.
+        The greatest lift of each output over the set, ``max v / h(v)``; None where the leakage is infinite.
     exp_down : Fraction
         A rational that is at most exp(epsilon). The guarantee needs every ratio to be at most this.
     least_lifts : tuple of Fraction
@@ -202,12 +203,6 @@ def check_integers(numerators: Integers, bits: int) -> None:
         raise InputError(f"column {int(empty[0]) + 1} of the numerators is zero; leave out outputs that never occur")
 
 
-def exact_ratio(column: list[int], uncertainty: UncertaintySet) -> Fraction | None:
-    """Return ``max v / h(v)`` of a column of integers; None where h(v) = 0."""
-    support = uncertainty.exact_support(column)
-    return max(column) / support if support > 0 else None
-
-
 def prove(numerators: Integers, bits: int, guarantee: Guarantee) -> Proof:
     """Compute the leakage of every output over the set, in exact arithmetic.
 
@@ -244,7 +239,7 @@ def prove(numerators: Integers, bits: int, guarantee: Guarantee) -> Proof:
     if numerators.shape[0] != size:
         raise InputError(f"the numerators have {numerators.shape[0]} rows for {size} symbols; give one a symbol")
     exact_set, columns = guarantee.uncertainty.exact_set, numerators.T.tolist()
-    ratios = tuple(exact_ratio(column, exact_set) for column in columns)
+    ratios = tuple(exact_set.exact_ratio(column) for column in columns)
     if guarantee.lower is None:
         return Proof(ratios, guarantee.epsilon.exp_down)
     least_lifts = tuple(exact_set.exact_least_lift(column) for column in columns)

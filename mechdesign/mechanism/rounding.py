@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mechdesign.errors import SolverError
-from mechdesign.mechanism.proof import Guarantee, Integers, checked_bits, exact_ratio
+from mechdesign.mechanism.proof import Guarantee, Integers, checked_bits
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.exact import over_common_denominator
 from mechdesign.uncertainty import UncertaintySet
@@ -168,7 +168,7 @@ def _rounded_safely(matrix: Floats, bits: int) -> Integers | None:
 def _violating(integers: Integers, guarantee: Guarantee) -> NDArray[np.bool_]:
     """Return which columns break the guarantee, in exact arithmetic, shape (M,); a column of zeros does not."""
     exact_set, exp_down = guarantee.uncertainty.exact_set, guarantee.epsilon.exp_down
-    ratios = (exact_ratio(column, exact_set) if any(column) else Fraction(1) for column in integers.T.tolist())
+    ratios = (exact_set.exact_ratio(column) if any(column) else Fraction(1) for column in integers.T.tolist())
     return np.array([ratio is None or ratio > exp_down for ratio in ratios])
 
 

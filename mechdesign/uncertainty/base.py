@@ -156,6 +156,14 @@ class UncertaintySet(ABC):
         """Return h(v) of a column of integers in rational arithmetic."""
         return self.exact_worst_mean(column)[0]
 
+    def exact_ratio(self, column: Sequence[int]) -> Fraction | None:
+        """Return the greatest lift of a column of integers over all priors of the set: ``max v / h(v)``.
+
+        Its logarithm is the leakage of the output. None where h(v) = 0, so that the leakage is infinite.
+        """
+        support = self.exact_support(column)
+        return max(column) / support if support > 0 else None
+
     def exact_greatest_mean(self, column: Sequence[int]) -> Fraction:
         """Return ``H(v) = max over Q in B of <Q, v>`` of a column of integers, in rational arithmetic.
 

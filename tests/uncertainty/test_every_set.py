@@ -72,6 +72,22 @@ def test_the_least_lift_is_at_the_greatest_mean(known):
 
 
 @every_set
+def test_the_greatest_lift_is_at_the_worst_prior(known):
+    for column in columns(known):
+        ratio = known.exact_ratio(column)
+        priors = [known.center, *(known.exact_worst_mean(other)[1] for other in columns(known))]
+        means = [sum(q * v for q, v in zip(prior, column, strict=True)) for prior in priors]
+        assert all(max(column) <= ratio * mean for mean in means)
+        # It is attained: no smaller number bounds the lift at the worst prior of this very column.
+        assert max(column) == ratio * min(means)
+    assert known.exact_ratio([7] * known.size) == 1
+    for i in range(known.size):
+        unit = [int(i == j) for j in range(known.size)]
+        least = known.exact_support(unit)
+        assert known.exact_ratio(unit) == (1 / least if least else None)
+
+
+@every_set
 def test_linear_rows_describe_the_support_function(known):
     rows = known.support_rows()
     A, B = rows.columns.toarray(), rows.auxiliary.toarray()
