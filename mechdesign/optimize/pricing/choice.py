@@ -49,7 +49,7 @@ def pricing_for(uncertainty: UncertaintySet, exp_epsilon: float, utility: Utilit
     """
     _check_masses(uncertainty)
     information, ball = utility.f_information, uncertainty.l1_ball
-    if information is None:
+    if information is None or uncertainty.secret_promise is not None:
         return ListedPricing(check_listable(uncertainty, exp_epsilon), utility)
     if ball is None:
         return _beyond_balls(uncertainty, exp_epsilon, information)
