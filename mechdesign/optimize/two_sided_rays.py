@@ -1,14 +1,15 @@
 """The extreme rays of the column cone of a two-sided promise over a lower probability, listed.
 
-The priors are those with ``Q(S) >= f(S)`` for every set S, f supermodular, and ``F(S) = 1 - f(all but S)`` is the greatest
-mass of S. With ``b = exp(epsilon)`` and ``a = exp(-lower)`` the cone is ``{ v : max v <= b h(v), min v >= a H(v) }``, and
-every extreme ray is, up to scale, of one of these kinds:
+The priors are those with ``Q(S) >= f(S)`` for every set S, f supermodular, and ``F(S) = 1 - f(all but S)`` is the
+greatest mass of S. With ``b = exp(epsilon)`` and ``a = exp(-lower)`` the cone is
+``{ v : max v <= b h(v), min v >= a H(v) }``, and every extreme ray is, up to scale, of one of these kinds:
 
 - **C**: ``(1,...,1)``;
-- **T**: 1 on S and ``m = max( (1/b - f(S)) / (1 - f(S)), a F(S) / (1 - a + a F(S)) )`` elsewhere, S neither empty nor all;
-- **P**: ``d1 + d2 + d3 = 1`` on S, ``d2 + d3`` on the rest of T and ``d3`` elsewhere, S in T, neither empty nor all, for
-  which both conditions are equalities.
+- **T**: 1 on S and ``m = max( (1/b - f(S)) / (1 - f(S)), a F(S) / (1 - a + a F(S)) )`` elsewhere;
+- **P**: ``d1 + d2 + d3 = 1`` on S, ``d2 + d3`` on the rest of T and ``d3`` elsewhere, S within T, so that both conditions
+  are equalities.
 
+S and T are neither empty nor the set of all symbols.
 With ``x(S) = (1 - 1/b) (1 - a + a F(S)) - (1 - a) (1 - f(S))`` kind P exists exactly where ``x(S) < 0 < x(T)``; then
 
     d1 : d2 : d3  =  x(T) : -x(S) : a ( x(T) F(S) - x(S) F(T) ) / (1 - a).
@@ -26,7 +27,6 @@ from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mechdesign.numerics.arrays import Floats
 from mechdesign.optimize.lower_rays import shares, subsets_of
