@@ -79,6 +79,30 @@ class Guarantee:
         """A rational that is at least exp(-lower), which no lift may be below; 0 without a promise from below."""
         return Fraction(0) if self.lower is None else 1 / self.lower.exp_down
 
+    @property
+    def room(self) -> Fraction:
+        """How far the lifts of a constant column, which are 1, are from the nearest that is not allowed."""
+        above = self.epsilon.exp_down - 1
+        return above if self.lower is None else min(above, 1 - self.least_lift)
+
+    @property
+    def kept_by_raising(self) -> bool:
+        """Whether a column keeps the guarantee when an entry below its greatest rises."""
+        return self.lower is None and self.uncertainty.kept_by_raising
+
+    def is_kept_by(self, column: Sequence[int]) -> bool:
+        """Return whether a column of integers keeps the guarantee, in rational arithmetic.
+
+        A column of zeros does: its output never occurs.
+        """
+        if not any(column):
+            return True
+        exact_set = self.uncertainty.exact_set
+        ratio = exact_set.exact_ratio(column)
+        if ratio is None or ratio > self.epsilon.exp_down:
+            return False
+        return self.lower is None or exact_set.exact_least_lift(column) >= self.least_lift
+
 
 @dataclass(frozen=True)
 class Proof:

@@ -10,11 +10,15 @@ A solver's matrix may also be outside the cone by the solver's tolerance. Before
 therefore raised towards its greatest entry, ``v + s (max v - v)`` on a set of symbols T, which gives it slack
 ``s max v (e h(1_T) - 1)``. T is the support of v where that has slack enough, so that zeros stay zeros, and
 all symbols elsewhere. The share s of each column starts at zero and grows until the exact proof accepts it.
+
+Promises about something else than symbols are not kept by raising an entry. The columns that keep such a promise are a
+convex cone that has (1,...,1) inside, whatever the promise is. So entries are rounded to neighbours, and a column that
+then breaks the promise is mixed with a constant column, whose share grows likewise. What it costs is of the order of a
+few units of rounding over epsilon, however rare an output is.
 """
 
 from __future__ import annotations
 
-from fractions import Fraction
 from operator import mul
 
 import numpy as np
@@ -28,6 +32,7 @@ from mechdesign.uncertainty import UncertaintySet
 
 _SOLVER_NEGATIVE = 1e-6
 _ROW_SUM = 1e-3
+_FIRST_SHARE, GROWTH = 1.0, 4.0  # of a constant column that is mixed in: units of rounding, and from round to round
 _LEAST_SLACK = 0.01  # of exp(epsilon) - 1, below which a support has too little slack
 
 
@@ -90,13 +95,14 @@ def round_columns(matrix: Floats, bits: int, guarantee: Guarantee) -> Integers |
 
 
 def _rounded(cleaned: Floats, bits: int, guarantee: Guarantee) -> Integers | None:
-    exp_down = guarantee.epsilon.exp_down
     plain = np.rint(cleaned * 2.0**bits).astype(np.int64)
     if (plain.sum(axis=1) == 2**bits).all() and not _violating(plain, guarantee).any():
         return plain
-    if exp_down == 1:
+    if guarantee.room == 0:
         return None
-    shares, targets = _shares(cleaned, guarantee.uncertainty.exact_set, float(exp_down - 1))
+    if not guarantee.kept_by_raising:
+        return _mixed(cleaned, bits, guarantee)
+    shares, targets = _shares(cleaned, guarantee.uncertainty.exact_set, float(guarantee.room))
     strengths = np.zeros(cleaned.shape[1])
     while True:
         raised = cleaned + np.minimum(strengths * shares, 1.0) * (targets - cleaned)
@@ -109,6 +115,39 @@ def _rounded(cleaned: Floats, bits: int, guarantee: Guarantee) -> Integers | Non
         if (strengths * shares)[violating].max() >= 1.0:
             return None
         strengths[violating] = np.maximum(1.0, 4.0 * strengths[violating])
+
+
+def _mixed(cleaned: Floats, bits: int, guarantee: Guarantee) -> Integers | None:
+    """Return neighbours of a matrix mixed with constant columns, as little as the proof asks for.
+
+    None if only constant columns are left.
+    """
+    added = np.zeros(cleaned.shape[1])
+    while True:
+        integers = _neighbours((cleaned + added) / (1 + added.sum()), bits)
+        violating = _violating(integers, guarantee)
+        if not violating.any():
+            return integers
+        if added[violating].max() >= 1.0:
+            return None
+        added[violating] = np.maximum(_FIRST_SHARE / 2**bits, GROWTH * added[violating])
+
+
+def _neighbours(matrix: Floats, bits: int) -> Integers:
+    """Return integers of which each row sums to 2^bits, and each entry is a neighbour of the scaled one.
+
+    Entries are rounded down, and those with the greatest remainders up, so that zeros stay zeros. Errors of the sums of
+    floats, if there are any, go to the greatest entry of the row.
+    """
+    scaled = matrix * 2.0**bits
+    integers = np.floor(scaled).astype(np.int64)
+    remainders = scaled - integers
+    for i, lacking in enumerate((2**bits - integers.sum(axis=1)).tolist()):
+        raised = np.argsort(-remainders[i], kind="stable")[: max(lacking, 0)]
+        raised = raised[remainders[i, raised] > 0]
+        integers[i, raised] += 1
+        integers[i, int(np.argmax(scaled[i]))] += lacking - raised.size
+    return integers
 
 
 def _stochastic(matrix: Floats) -> Floats:
@@ -167,9 +206,7 @@ def _rounded_safely(matrix: Floats, bits: int) -> Integers | None:
 
 def _violating(integers: Integers, guarantee: Guarantee) -> NDArray[np.bool_]:
     """Return which columns break the guarantee, in exact arithmetic, shape (M,); a column of zeros does not."""
-    exact_set, exp_down = guarantee.uncertainty.exact_set, guarantee.epsilon.exp_down
-    ratios = (exact_set.exact_ratio(column) if any(column) else Fraction(1) for column in integers.T.tolist())
-    return np.array([ratio is None or ratio > exp_down for ratio in ratios])
+    return np.array([not guarantee.is_kept_by(column) for column in integers.T.tolist()])
 
 
 def distinct(integers: Integers) -> Integers:

@@ -119,6 +119,14 @@ class UncertaintySet(ABC):
         return False
 
     @property
+    def kept_by_raising(self) -> bool:
+        """Whether a column keeps its promise when an entry below its greatest rises, which `exact_ratio` then allows.
+
+        It does where the greatest lift is that of a symbol. Elsewhere columns are mixed with the constant one instead.
+        """
+        return True
+
+    @property
     def delta(self) -> Fraction | None:
         """The probability that the true prior lies outside, where it is known."""
         return None
