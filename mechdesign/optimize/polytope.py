@@ -1,7 +1,8 @@
 """The polytope of epsilon-PML mechanisms (ED Proposition 2), as sparse rows and as cvxpy constraints.
 
 ED writes a row for every pair of symbols and every output. Auxiliary variables of the support function
-describe the same set with O(N) rows for each output: ``v_i <= e h`` and ``h <= h_B(v)``.
+describe the same set with O(N) rows for each output: ``v_i <= e h`` and ``h <= h_B(v)``. A promise from below has the
+same rows for -v, whose support function is minus the greatest mean: ``v_i >= -a k`` and ``k <= h_B(-v)``.
 """
 
 from __future__ import annotations
@@ -28,9 +29,9 @@ class PolytopeRows:
 
     Attributes
     ----------
-    inequalities : sparse array, shape (R, (N + K) M)
+    inequalities : sparse array, shape (R, (N + K) M), or (R, (N + 2 K) M) with a promise from below
         The privacy constraints.
-    equalities : sparse array, shape (N, (N + K) M)
+    equalities : sparse array, shape (N, the same)
         The row sums.
     """
 
@@ -53,6 +54,8 @@ class Polytope:
         exp(epsilon).
     outputs : int
         Number M of outputs.
+    least_lift : float
+        exp(-lower); 0 without a promise from below.
 
     Examples
     --------
@@ -65,6 +68,7 @@ class Polytope:
     uncertainty: UncertaintySet
     exp_epsilon: float
     outputs: int
+    least_lift: float = 0.0
 
     def rows(self) -> PolytopeRows:
         """Return the polytope as sparse rows, O(N) for each output."""
@@ -74,14 +78,20 @@ class Polytope:
         N, K, M = self.uncertainty.size, support.auxiliary.shape[1], self.outputs
         bounded = coo_array((np.full(N, self.exp_epsilon), (np.arange(N), np.zeros(N, dtype=int))), shape=(N, K))
         each = eye_array(M)
-        inequalities: Any = block_array(
-            [
-                [kron(each, support.columns), kron(each, support.auxiliary)],
-                [-eye_array(N * M), kron(each, bounded)],
+        blocks: list[list[Any]] = [
+            [kron(each, support.columns), kron(each, support.auxiliary)],
+            [-eye_array(N * M), kron(each, bounded)],
+        ]
+        if self.least_lift > 0:
+            bounding = bounded * (self.least_lift / self.exp_epsilon)
+            blocks = [
+                *([*row, None] for row in blocks),
+                [-kron(each, support.columns), None, kron(each, support.auxiliary)],
+                [eye_array(N * M), None, kron(each, bounding)],
             ]
-        )
+        inequalities: Any = block_array(blocks)
         sums = kron(coo_array(np.ones((1, M))), eye_array(N))
-        equalities = block_array([[sums, coo_array((N, K * M))]])
+        equalities = block_array([[sums, coo_array((N, inequalities.shape[1] - N * M))]])
         return PolytopeRows(csr_array(inequalities), csr_array(equalities))
 
     def row_sums(self, matrix: cp.Variable) -> cp.Constraint:
@@ -101,16 +111,28 @@ class Polytope:
         import cvxpy as cp
 
         support = self.uncertainty.support_rows()
-        auxiliary = cp.Variable((support.auxiliary.shape[1], self.outputs))
+        shape, every = (support.auxiliary.shape[1], self.outputs), np.ones((self.uncertainty.size, 1))
+        auxiliary = cp.Variable(shape)
         bound: Any = cp.reshape(auxiliary[0, :], (1, self.outputs), order="C")
-        return [
+        constraints = [
             support.columns @ matrix + support.auxiliary @ auxiliary >= 0,
-            matrix <= np.full((self.uncertainty.size, 1), self.exp_epsilon) @ bound,
+            matrix <= (self.exp_epsilon * every) @ bound,
             matrix >= 0,
         ]
+        if self.least_lift > 0:
+            negated = cp.Variable(shape)
+            minus: Any = cp.reshape(negated[0, :], (1, self.outputs), order="C")
+            constraints += [
+                -support.columns @ matrix + support.auxiliary @ negated >= 0,
+                matrix + (self.least_lift * every) @ minus >= 0,
+            ]
+        return constraints
 
     def violation(self, matrix: Floats) -> float:
         """Return the greatest amount by which a matrix violates a constraint, 0 for a member of the polytope."""
-        privacy = matrix.max(axis=0) - self.exp_epsilon * self.uncertainty.support(matrix)
+        greatest = matrix.max(axis=0)
+        privacy = greatest - self.exp_epsilon * self.uncertainty.support(matrix)
+        means = greatest - self.uncertainty.support(greatest - matrix)
+        below = self.least_lift * means - matrix.min(axis=0)
         sums = np.abs(matrix.sum(axis=1) - 1)
-        return float(max(privacy.max(), sums.max(), -matrix.min(), 0.0))
+        return float(max(privacy.max(), below.max(), sums.max(), -matrix.min(), 0.0))

@@ -6,8 +6,8 @@ greatest mass of S. With ``b = exp(epsilon)`` and ``a = exp(-lower)`` the cone i
 
 - **C**: ``(1,...,1)``;
 - **T**: 1 on S and ``m = max( (1/b - f(S)) / (1 - f(S)), a F(S) / (1 - a + a F(S)) )`` elsewhere;
-- **P**: ``d1 + d2 + d3 = 1`` on S, ``d2 + d3`` on the rest of T and ``d3`` elsewhere, S within T, so that both conditions
-  are equalities.
+- **P**: ``d1 + d2 + d3 = 1`` on S, ``d2 + d3`` on the rest of T and ``d3`` elsewhere, S within T, so that both
+  conditions are equalities.
 
 S and T are neither empty nor the set of all symbols.
 With ``x(S) = (1 - 1/b) (1 - a + a F(S)) - (1 - a) (1 - f(S))`` kind P exists exactly where ``x(S) < 0 < x(T)``; then
