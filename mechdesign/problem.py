@@ -75,6 +75,15 @@ class DesignProblem(Generic[Set_co]):
         object.__setattr__(self, "lower", None if lower is None else Epsilon.of(lower, "lower"))
 
     @property
+    def local_epsilon(self) -> Epsilon:
+        """The greatest epsilon of local differential privacy that implies the promise: the lesser of both sides.
+
+        A mechanism that is epsilon-LDP has all lifts from exp(-epsilon) to exp(epsilon), for every prior.
+        """
+        sides = [self.epsilon] if self.lower is None else [self.epsilon, self.lower]
+        return min(sides, key=lambda side: side.exp_down)
+
+    @property
     def only_constant(self) -> bool:
         """Whether only the mechanism whose reports do not depend on the input keeps the promise: a side of it is 0."""
         return self.epsilon.exp_down == 1 or (self.lower is not None and self.lower.exp_down == 1)

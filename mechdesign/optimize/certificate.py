@@ -167,7 +167,7 @@ def padded(problem: DesignProblem, bound: float) -> float:
 
 
 def _nearly_constant(problem: DesignProblem, multipliers: Floats) -> Price:
-    """Return the greatest reduced cost where a side of the promise is 0, or so small that only constant columns keep it.
+    """Return the greatest reduced cost where a side of the promise is 0, or so small that only constants keep it.
 
     A column with ``<P, v> = 1`` has ``1 - (e - 1) / P_i <= v_i <= e``, and no entry below 0. With a promise from below
     it has ``a <= v_i <= 1 + (1 - a) / P_i``.

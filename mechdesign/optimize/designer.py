@@ -217,7 +217,7 @@ def _solve(
     known, utility = problem.uncertainty, problem.utility
     one_sided = OneSided.of(problem)
     if one_sided is not None:
-        return _solve_as_one_sided(problem, one_sided, tol, deadline, report, outputs=outputs, merge=merge)
+        return _solve_as_one_sided(one_sided, tol, deadline, report, outputs=outputs, merge=merge)
     if utility.estimation is not None:
         return solve_error(problem, tol, deadline, report, outputs)
     if problem.only_constant:
@@ -248,7 +248,6 @@ def _solve(
 
 
 def _solve_as_one_sided(
-    problem: DesignProblem,
     one_sided: OneSided,
     tol: float,
     deadline: float | None,

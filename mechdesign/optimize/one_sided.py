@@ -1,10 +1,11 @@
 """Two-sided problems that are one-sided problems in disguise, so that all methods for these serve them.
 
-*A known prior P.* With ``b = exp(epsilon)`` and ``a = exp(-lower)`` the map ``v = (1 - a) u + a <P, u> 1`` takes the cone
-``{ u >= 0 : max u <= e' <P, u> }``, ``e' = (b - a) / (1 - a)``, onto ``{ v : max v <= b <P, v>, min v >= a <P, v> }``, and
-keeps ``<P, v> = <P, u>``. So the best mechanism is ``(1 - a) U + a 1 q^T``, U being the best one for e' and the utility
-``u -> mu(v)``, and q its masses. For an f-information that is the f-information of ``r -> f(a + (1 - a) r)``. A vector
-lambda of multipliers becomes ``(1 - a) lambda``, and proves the same bound.
+*A known prior P.* With ``b = exp(epsilon)`` and ``a = exp(-lower)`` the map ``v = (1 - a) u + a <P, u> 1`` takes the
+cone ``{ u >= 0 : max u <= e' <P, u> }``, ``e' = (b - a) / (1 - a)``, onto
+``{ v : max v <= b <P, v>, min v >= a <P, v> }``, and keeps ``<P, v> = <P, u>``. So the best mechanism is
+``(1 - a) U + a 1 q^T``, U being the best one for e' and the utility ``u -> mu(v)``, and q its masses. For an
+f-information that is the f-information of ``r -> f(a + (1 - a) r)``. A vector lambda of multipliers becomes
+``(1 - a) lambda``, and proves the same bound.
 
 *Every prior.* A lift is above b for some prior, or below 1/b for another, exactly where two entries of a column have a
 ratio above b. So the lesser of epsilon and lower is the epsilon of local differential privacy.
@@ -61,17 +62,15 @@ class OneSided:
         if problem.lower is None or ball is None or problem.only_constant:
             return None
         if ball.holds_every_prior:
-            lesser = min(problem.epsilon, problem.lower, key=lambda side: side.exp_down)
-            return cls(DesignProblem(ball, lesser, problem.utility), 1.0)
+            return cls(DesignProblem(ball, problem.local_epsilon, problem.utility), 1.0)
         information = problem.utility.f_information
         if ball.radius > 0 or information is None:
             return None
         share = float_up(1 - effective_least_lift(problem))
         power = 1 + (problem.epsilon.exp_up - 1) / Fraction(share)
         epsilon = Epsilon(f"log({rounded_text(power)})", None, power)
-        return cls(
-            DesignProblem(L1Ball(ball.center, 0, ball.labels), epsilon, mixed_utility(information, share)), share
-        )
+        known = L1Ball(ball.center, 0, ball.labels)
+        return cls(DesignProblem(known, epsilon, mixed_utility(information, share)), share)
 
     def back(self, solution: Solution) -> Solution:
         """Return the mechanism and the multipliers of the two-sided problem from those of the one-sided one."""
@@ -115,4 +114,5 @@ def _mixed(information: FInformation, share: float, ratio: Floats) -> Floats:
     argument = (1 - share) + share * np.asarray(ratio, dtype=float)
     below = np.asarray(information.f(argument * (1 - _ARGUMENT)), dtype=float)
     above = np.asarray(information.f(argument * (1 + _ARGUMENT)), dtype=float)
-    return np.maximum(below, above)
+    greater: Floats = np.maximum(below, above)
+    return greater

@@ -64,15 +64,16 @@ def solve_polyhedral(
     # A power of two changes no digit; solvers want numbers of about 1.
     scale = math.ldexp(1.0, math.frexp(greatest)[1] - 1)
     report(f"solving a linear program with {known.size} x {len(linear)} entries")
-    matrix, multipliers = _solve(Polytope(known, exp_epsilon, len(linear), least_lift), linear / scale)
+    matrix, multipliers = _solve(known, exp_epsilon, linear / scale, least_lift)
     return Solution(matrix[:, matrix.max(axis=0) > _NEGLIGIBLE], multipliers * scale + common, len(linear), 1)
 
 
-def _solve(polytope: Polytope, linear: Floats) -> tuple[Floats, Floats]:
+def _solve(known: UncertaintySet, exp_epsilon: float, linear: Floats, least_lift: float = 0.0) -> tuple[Floats, Floats]:
     """Return a mechanism with a column for every guess, and the multipliers of its row sums."""
     import cvxpy as cp
 
-    matrix = cp.Variable((polytope.uncertainty.size, len(linear)))
+    polytope = Polytope(known, exp_epsilon, len(linear), least_lift)
+    matrix = cp.Variable((known.size, len(linear)))
     row_sums = polytope.row_sums(matrix)
     program = cp.Problem(cp.Maximize(cp.sum(cp.multiply(linear.T, matrix))), [row_sums, *polytope.privacy(matrix)])
     simplex = {"highs_options": {"primal_feasibility_tolerance": SOLVER, "dual_feasibility_tolerance": SOLVER}}

@@ -132,8 +132,8 @@ def solve_error(
     _check_size(problem)
     if problem.lower is not None:
         raise LimitError(
-            f"no method designs for {problem.utility.name} with lower = {problem.lower} over {problem.uncertainty.kind}; "
-            "leave lower out, use mutual-information or a gain utility, or promise it for every prior (radius 2)"
+            f"no method designs for {problem.utility.name} with lower = {problem.lower} over this set; leave lower "
+            "out, use mutual-information or a gain utility, or promise it for every prior (radius 2)"
         )
     W, prior = workload_of(problem), problem.uncertainty.prior
     if outputs is not None and outputs < least_outputs(W):

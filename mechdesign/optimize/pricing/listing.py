@@ -113,9 +113,9 @@ def check_two_sided(uncertainty: UncertaintySet, exp_epsilon: float, least_lift:
         known = RelativeBall(ball.center, 1, ball.half_radius, ball.labels)
     if known is None:
         raise LimitError(
-            f"no exact method lists the extreme rays of a {type(uncertainty).__name__} for a promise from below; use an "
-            "L1Ball or a set above a lower probability that contains it, leave lower out, or use a gain utility such as "
-            "hamming-accuracy, which needs no list"
+            f"no exact method lists the extreme rays of a {type(uncertainty).__name__} for a promise from below; use "
+            "an L1Ball or a Box that contains it, leave lower out, or use a gain utility such as hamming-accuracy, "
+            "which needs no list"
         )
     if 3**known.size > MOST_LISTED_PAIRS:
         raise LimitError(

@@ -1,8 +1,8 @@
 """Dual solutions that bound gains under a promise on both sides, one for each guess.
 
-With ``c = P g_w - lambda`` for a guess w, ``b = exp(epsilon)`` and ``a = exp(-lower)``, the greatest ``<c, v>`` over the
-cone ``{ v : max v <= b h(v), min v >= a H(v) }`` with ``<P, v> = 1`` is the least r for which some ``y, T >= 0`` and
-priors Q and R in the set have, with ``d_i = c_i - r P_i + y Q_i - a T R_i``,
+With ``c = P g_w - lambda`` for a guess w, ``b = exp(epsilon)`` and ``a = exp(-lower)``, the greatest ``<c, v>`` over
+the cone ``{ v : max v <= b h(v), min v >= a H(v) }`` with ``<P, v> = 1`` is the least r for which some ``y, T >= 0``
+and priors Q and R in the set have, with ``d_i = c_i - r P_i + y Q_i - a T R_i``,
 
     sum_i max(0, d_i) <= y / b      and      sum_i d_i <= y / b - T.
 
@@ -107,7 +107,7 @@ def _proposal(
 
 
 def _weighted_member(uncertainty: UncertaintySet, support: SupportRows, weights: Floats) -> tuple[float, Floats]:
-    """Return the weight and the member of the set that weights of its rows describe; the weight 0 for no such member."""
+    """Return the weight and the member of the set that weights of its rows describe; the weight 0 where it has none."""
     weight = float(-(support.auxiliary[:, [0]].T @ weights)[0])
     if not (math.isfinite(weight) and weight > 0):
         return 0.0, uncertainty.prior
