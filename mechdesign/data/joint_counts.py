@@ -75,8 +75,7 @@ class JointCounts:
             raise InputError(f"the secret has {one}, which the counts determine; give counts of two values at least")
         if len(symbols) < 2:
             raise InputError(
-                f"the joint counts have {len(symbols)} symbol{'' if len(symbols) == 1 else 's'}; give a column for each "
-                "of two at least"
+                f"the joint counts have {len(symbols)} symbol{'' if len(symbols) == 1 else 's'}; give two at least"
             )
         for value, row in zip(secrets, found, strict=True):
             if len(row) != len(symbols):

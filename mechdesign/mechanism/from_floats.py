@@ -37,7 +37,7 @@ def from_matrix(matrix: ArrayLike, guarantee: Guarantee, *, bits: int, outputs: 
     moved, explained = _moved(floats, integers, bits), most_moved_by_rounding(floats.shape[1], bits, guarantee)
     if moved > explained:
         raise GuaranteeError(
-            f"integers over 2^{bits} that keep epsilon = {guarantee.epsilon} move a probability by {moved:.3g}, which "
+            f"integers over 2^{bits} that keep {guarantee.sides_in_words} move a probability by {moved:.3g}, which "
             f"rounding does not explain (at most {explained:.3g}); give more bits, or use Mechanism.repaired"
         )
     return _finished(integers, bits, guarantee, names)
@@ -135,7 +135,7 @@ def _given(
 
 
 def _check_leakage(matrix: Floats, names: tuple[str, ...] | None, guarantee: Guarantee) -> None:
-    """Refuse a matrix of floats that leaks more than epsilon, each float taken as the rational that it is."""
+    """Refuse a matrix of floats that breaks the guarantee, each float taken as the rational that it is."""
     exact_set = guarantee.uncertainty.exact_set
     allowed = guarantee.epsilon.exp_down * (1 + Fraction(FLOAT_LEAKAGE))
     for j, column in enumerate(matrix.T.tolist()):
@@ -149,6 +149,17 @@ def _check_leakage(matrix: Floats, names: tuple[str, ...] | None, guarantee: Gua
             raise GuaranteeError(
                 f"the guarantee is false: {which} leaks up to {leaks:.9g} nats, above epsilon = {guarantee.epsilon}; "
                 "give a larger epsilon, or use Mechanism.repaired, which says how far it moves the matrix"
+            )
+        if guarantee.lower is None:
+            continue
+        lift = exact_set.exact_least_lift(numerators)
+        if lift * (1 + Fraction(FLOAT_LEAKAGE)) < guarantee.least_lift:
+            which = f"column {j + 1} of the matrix" if names is None else f"the output {shorten(names[j])}"
+            lowers = math.inf if lift == 0 else log_up(1 / lift)
+            raise GuaranteeError(
+                f"the guarantee is false: {which} lowers the probability of a symbol by up to {lowers:.9g} nats, "
+                f"above lower = {guarantee.lower}; give a larger lower, or use Mechanism.repaired, which says how far "
+                "it moves the matrix"
             )
 
 

@@ -75,6 +75,11 @@ class Guarantee:
         object.__setattr__(self, "lower", None if lower is None else Epsilon.of(lower, "lower"))
 
     @property
+    def sides_in_words(self) -> str:
+        """``epsilon = 1``, or ``epsilon = 1 and lower = 2``."""
+        return f"epsilon = {self.epsilon}" + ("" if self.lower is None else f" and lower = {self.lower}")
+
+    @property
     def least_lift(self) -> Fraction:
         """A rational that is at least exp(-lower), which no lift may be below; 0 without a promise from below."""
         return Fraction(0) if self.lower is None else 1 / self.lower.exp_down

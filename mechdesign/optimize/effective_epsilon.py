@@ -1,4 +1,7 @@
-"""The exp(epsilon) with which a problem is solved: the column cone is ``{ v >= 0 : max v <= exp(epsilon) h(v) }``."""
+"""The exp(epsilon) with which a problem is solved: the column cone is ``{ v >= 0 : max v <= exp(epsilon) h(v) }``.
+
+A promise from below adds ``min v >= exp(-lower) H(v)``.
+"""
 
 from __future__ import annotations
 
@@ -34,3 +37,15 @@ def effective_exp_epsilon(problem: DesignProblem) -> float:
             return float_up(exp_up)
         needed = max(needed, ratio)
     return float_up(min(exp_up, needed))
+
+
+def effective_least_lift(problem: DesignProblem) -> Fraction:
+    """Return exp(-lower), rounded down; 0 without a promise from below.
+
+    Examples
+    --------
+    >>> from mechdesign import DesignProblem, L1Ball
+    >>> effective_least_lift(DesignProblem(L1Ball(["0.75", "0.25"]), 1, lower="log(4)"))
+    Fraction(1, 4)
+    """
+    return Fraction(0) if problem.lower is None else 1 / problem.lower.exp_up

@@ -9,3 +9,9 @@ WEAKER_THAN_LDP: Final = (
     "one report may exclude symbols, and fresh reports about one record add up, without a limit."
 )
 """It stands wherever an error under PML stands beside one under LDP, in Python, on the command line and in files."""
+
+TWO_SIDED_BESIDE_LDP: Final = (
+    "The promise on both sides is weaker than local differential privacy (LDP) with the same epsilon: it is for priors "
+    "in the set. For every prior it implies LDP with the sum of epsilon and lower, and no more."
+)
+"""The same for a promise on both sides, under which no report excludes a symbol."""

@@ -256,20 +256,32 @@ class UncertaintySet(ABC):
         result: Floats = V.max(axis=0) - exp_epsilon * self.support(V)
         return result
 
-    def promise_rows(self, exp_epsilon: float) -> tuple[PromiseRows, ...]:
-        """Return the columns that keep epsilon as linear rows, in blocks that share their auxiliary variables.
+    def lack(self, columns: ArrayLike, least_lift: float) -> Floats:
+        """Return by how much each column breaks a promise from below, ``a H(v) - min v``, shape (M,)."""
+        V = self.as_matrix(columns)
+        greatest = V.max(axis=0)
+        result: Floats = least_lift * (greatest - self.support(greatest - V)) - V.min(axis=0)
+        return result
 
-        ``max v <= e h(v)`` is ``v_i <= e w_0`` with the rows of the support function.
+    def promise_rows(self, exp_epsilon: float, least_lift: float = 0.0) -> tuple[PromiseRows, ...]:
+        """Return the columns that keep a promise as linear rows, in blocks that share their auxiliary variables.
+
+        ``max v <= e h(v)`` is ``v_i <= e w_0`` with the rows of the support function. With a promise from below, a > 0,
+        ``min v >= a H(v)`` is ``v_i >= -a z_0`` with these rows for -v.
         """
-        from scipy.sparse import coo_array, csr_array, eye_array
+        from scipy.sparse import block_array, coo_array, csr_array, eye_array
 
         support = self.support_rows()
         N, K = self.size, support.auxiliary.shape[1]
-        bounded = coo_array((np.full(N, exp_epsilon), (np.arange(N), np.zeros(N, dtype=int))), shape=(N, K))
-        return (
-            PromiseRows(support.columns, support.auxiliary),
-            PromiseRows(csr_array(-eye_array(N)), csr_array(bounded)),
-        )
+        each, zeros = csr_array(eye_array(N)), np.zeros(N, dtype=int)
+        first = coo_array((np.ones(N), (np.arange(N), zeros)), shape=(N, K))
+        blocks = [(support.columns, support.auxiliary), (-each, csr_array(exp_epsilon * first))]
+        if least_lift == 0:
+            return tuple(PromiseRows(*block) for block in blocks)
+        below = [(-support.columns, support.auxiliary), (each, csr_array(least_lift * first))]
+        of_first = [(rows, csr_array(block_array([[own, coo_array(own.shape)]]))) for rows, own in blocks]
+        of_second = [(rows, csr_array(block_array([[coo_array(own.shape), own]]))) for rows, own in below]
+        return tuple(PromiseRows(*block) for block in (*of_first, *of_second))
 
     def as_matrix(self, columns: ArrayLike) -> Floats:
         """Return columns as a float matrix with N rows; a data frame is put in the order of the set's labels.

@@ -117,6 +117,19 @@ class JointLimits:
         worst: Floats = np.max(missed, axis=0)
         return worst
 
+    def lack(self, columns: Floats, least_lift: float) -> Floats:
+        """Return ``a H_{B_S}(u) - h_s`` of each column for the worst value s, u being least at s alone, shape (M,)."""
+        top = columns.max(axis=0)
+        greatest = np.array([top - known.support(top - columns) for known in self.given])
+        missed = []
+        for place, known in enumerate(self.given):
+            least = known.support(columns)
+            mixed = greatest.copy()
+            mixed[place] = least
+            missed.append(least_lift * (top - self.of_secret.support(top - mixed)) - least)
+        worst: Floats = np.max(missed, axis=0)
+        return worst
+
     # As linear rows
 
     def support_rows(self) -> SupportRows:
@@ -130,26 +143,32 @@ class JointLimits:
             rows.add(block.columns, {t + 1: block.auxiliary})
         return SupportRows(*rows.stacked())
 
-    def promise_rows(self, exp_epsilon: float) -> PromiseRows:
-        """Return the columns that keep epsilon for every joint distribution as linear rows.
+    def promise_rows(self, exp_epsilon: float, least_lift: float) -> PromiseRows:
+        """Return the columns that keep a promise for every joint distribution as linear rows.
 
         Auxiliary variables stand for ``w_t <= h_t(v)``, for ``z_t <= h_t(-v)``, so that ``-z_t >= H_t(v)``, and for
         ``W_s <= h_{B_S}(u)`` with ``u_s = -z_s`` and ``u_t = w_t``. The promise is ``e W_s >= -z_s`` for every s. A
         greater number in the place of H_s does not help: ``e h_{B_S}(u) - u_s`` is concave in u_s and not negative at
         0, so that where it is not negative it is not at any lower number either.
+
+        A promise from below, a > 0, is ``w_s >= -a V_s`` with ``V_s <= h_{B_S}(u)``, ``u_s = -w_s`` and ``u_t = z_t``.
         """
         outer, inner = self.of_secret.support_rows(), [known.support_rows() for known in self.given]
         K = len(inner)
-        rows = _Stack(self.given[0].size, [*inner, *inner, *([outer] * K)])
+        sides = 2 if least_lift > 0 else 1
+        rows = _Stack(self.given[0].size, [*inner, *inner, *([outer] * K * sides)])
         for t, block in enumerate(inner):
             rows.add(block.columns, {t: block.auxiliary})
             rows.add(-block.columns, {K + t: block.auxiliary})
         one = np.ones((1, 1))
-        for s in range(K):
-            means = {t: _first(outer.columns, t, block) for t, block in enumerate(inner) if t != s}
-            means[K + s] = -_first(outer.columns, s, inner[s])
-            rows.add(None, means | {2 * K + s: outer.auxiliary})
-            rows.add(None, {2 * K + s: exp_epsilon * _first(one, 0, outer), K + s: _first(one, 0, inner[s])})
+        # The places of w and z are 0 and K. From below they change places.
+        for side, (of_others, of_own, level) in enumerate([(0, K, exp_epsilon), (K, 0, least_lift)][:sides]):
+            for s in range(K):
+                own = (2 + side) * K + s
+                means = {of_others + t: _first(outer.columns, t, block) for t, block in enumerate(inner) if t != s}
+                means[of_own + s] = -_first(outer.columns, s, inner[s])
+                rows.add(None, means | {own: outer.auxiliary})
+                rows.add(None, {own: level * _first(one, 0, outer), of_own + s: _first(one, 0, inner[s])})
         return PromiseRows(*rows.stacked())
 
 

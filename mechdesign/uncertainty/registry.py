@@ -138,6 +138,7 @@ def set_of_guarantee(
     )
     for key in foreign:
         raise InputError(f"{source}: the guarantee has {key} beside {mark}, where it has no meaning; remove it")
+    _check_keys(table, entry.guarantee_keys, f"{source}: ", within)
     return entry.from_guarantee(table, labels, source, within)
 
 
@@ -164,7 +165,16 @@ def set_of_prior(table: Mapping[str, Any], within: str = "prior") -> Uncertainty
     )
     for key in foreign:
         raise InputError(f"[{within}] has {key}, which does not go with its other keys; leave it out")
+    _check_keys(table, entry.prior_keys, "", within)
     return entry.from_prior(table, within)
+
+
+def _check_keys(table: Mapping[str, Any], accepted: frozenset[str], told: str, within: str) -> None:
+    """Refuse a key that no class of sets has."""
+    for key in table:
+        if key not in accepted:
+            where = shorten(f"{within}.{key}")
+            raise InputError(f"{told}the key {where} is unknown; accepted: {', '.join(sorted(accepted))}")
 
 
 def _told_by(

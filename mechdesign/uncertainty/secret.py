@@ -295,11 +295,21 @@ class SecretPromise(UncertaintySet):
             return SupportRows(csr_array(self.prior[None, :]), csr_array(-np.ones((1, 1))))
         return self.limits.support_rows()
 
-    def promise_rows(self, exp_epsilon: float) -> tuple[PromiseRows, ...]:
-        """Return the promise as linear rows: those of ``<e P - A_s, v> >= 0``, or of `JointLimits.promise_rows`."""
+    def lack(self, columns: ArrayLike, least_lift: float) -> Floats:
+        """Return by how much each column breaks a promise from below, shape (M,)."""
+        V = self.as_matrix(columns)
+        if self.limits is None:
+            known: Floats = least_lift * (self.prior @ V) - (self.conditionals @ V).min(axis=0)
+            return known
+        return self.limits.lack(V, least_lift)
+
+    def promise_rows(self, exp_epsilon: float, least_lift: float = 0.0) -> tuple[PromiseRows, ...]:
+        """Return the promise as linear rows: ``<e P - A_s, v> >= 0``, or those of `JointLimits.promise_rows`."""
         from scipy.sparse import csr_array
 
         if self.limits is None:
             rows = exp_epsilon * self.prior - self.conditionals
+            if least_lift > 0:
+                rows = np.vstack([rows, self.conditionals - least_lift * self.prior])
             return (PromiseRows(csr_array(rows), csr_array((len(rows), 0))),)
-        return (self.limits.promise_rows(exp_epsilon),)
+        return (self.limits.promise_rows(exp_epsilon, least_lift),)

@@ -28,6 +28,7 @@ from mechdesign.optimize.estimation.generation import ColumnSearch
 from mechdesign.optimize.estimation.interior_point import Weights
 from mechdesign.optimize.estimation.listed import ListedForms, solve_listed
 from mechdesign.optimize.estimation.separable import SeparablePricing
+from mechdesign.optimize.one_sided import OneSided
 from mechdesign.optimize.pricing.listing import check_listable
 from mechdesign.optimize.rays import Rays
 from mechdesign.optimize.solution import Solution
@@ -129,6 +130,11 @@ def solve_error(
         If a solver fails.
     """
     _check_size(problem)
+    if problem.lower is not None:
+        raise LimitError(
+            f"no method designs for {problem.utility.name} with lower = {problem.lower} over this set; leave lower "
+            "out, use mutual-information or a gain utility, or promise it for every prior (radius 2)"
+        )
     W, prior = workload_of(problem), problem.uncertainty.prior
     if outputs is not None and outputs < least_outputs(W):
         raise InputError(
@@ -190,7 +196,8 @@ def certify_error(
     Parameters
     ----------
     problem : DesignProblem
-        Whose objective is an `EstimationError`.
+        Whose objective is an `EstimationError`. A promise from below allows fewer mechanisms, so that a bound that is
+        proved without it holds with it.
     form : QuadraticForm
         Theta; a poor one gives a weak bound, but never a false one.
     multipliers : array, shape (N,)
@@ -214,6 +221,9 @@ def certify_error(
     True
     """
     _check_size(problem)
+    one_sided = OneSided.of(problem)
+    if one_sided is not None:
+        problem = one_sided.problem  # of every prior, with the same multipliers; other promises from below are left out
     N = problem.uncertainty.size
     lam = frozen(real_array(multipliers, "lambda", "a number for each symbol"))
     if lam.shape != (N,) or not np.isfinite(lam).all() or form.size != N:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from mechdesign.errors import LimitError, shorten
 from mechdesign.optimize.pricing.ball_pricing import BallPricing
 from mechdesign.optimize.pricing.branch_and_bound import BoxPricing
 from mechdesign.optimize.pricing.by_counts import CountPricing
 from mechdesign.optimize.pricing.knapsack import KnapsackPricing
-from mechdesign.optimize.pricing.listing import ListedPricing, check_listable
+from mechdesign.optimize.pricing.listing import ListedPricing, check_listable, check_two_sided
 from mechdesign.optimize.pricing.pairs_of_sets import MOST_PRICED_SYMBOLS, PairPricing
 from mechdesign.optimize.pricing.price import Pricing
 from mechdesign.uncertainty import L1Ball, UncertaintySet
@@ -17,15 +19,19 @@ _LISTED_AT_ONCE = 12  # symbols: up to so many, listing all rays is quicker than
 _LISTED_OTHERWISE = 16  # symbols: likewise where tables are too large
 _LISTED_PAIRS = 10  # symbols: up to so many, listing all pairs of sets is quicker than column generation
 _LEAST_MASS = 1e-290
+_NOTHING = Fraction(0)
 
 
-def pricing_for(uncertainty: UncertaintySet, exp_epsilon: float, utility: Utility) -> Pricing:
+def pricing_for(
+    uncertainty: UncertaintySet, exp_epsilon: float, utility: Utility, least_lift: Fraction = _NOTHING
+) -> Pricing:
     """Return the exact pricing of a utility that is not polyhedral.
 
     For few symbols all rays are listed. For more symbols an l1 ball is priced by subset-sum tables if its prior is a
     vector of counts of a moderate total, and otherwise by search near the fractional knapsack if a list would take
     longer. Lower probabilities of 11 to 16 symbols are priced by all pairs of sets. Hulls with too many rays for a
-    list, and lower probabilities of more symbols, are priced by branch and bound.
+    list, and lower probabilities of more symbols, are priced by branch and bound. A promise from below needs a list of
+    its own, which lower probabilities and l1 balls have.
 
     Parameters
     ----------
@@ -35,6 +41,8 @@ def pricing_for(uncertainty: UncertaintySet, exp_epsilon: float, utility: Utilit
         exp(epsilon), above 1.
     utility : Utility
         Only f-informations are priced without a list.
+    least_lift : Fraction
+        exp(-lower), below 1; 0 without a promise from below.
 
     Raises
     ------
@@ -48,6 +56,8 @@ def pricing_for(uncertainty: UncertaintySet, exp_epsilon: float, utility: Utilit
     'subset-sum tables over the counts'
     """
     _check_masses(uncertainty)
+    if least_lift > 0:
+        return ListedPricing(check_two_sided(uncertainty, exp_epsilon, least_lift), utility)
     information, ball = utility.f_information, uncertainty.l1_ball
     if information is None or uncertainty.secret_promise is not None:
         return ListedPricing(check_listable(uncertainty, exp_epsilon), utility)

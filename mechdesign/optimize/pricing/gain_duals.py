@@ -26,7 +26,7 @@ import numpy as np
 from mechdesign.errors import SolverError
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.differences import Differences
-from mechdesign.numerics.exact import float_up
+from mechdesign.numerics.exact import float_down, float_up
 from mechdesign.numerics.tolerances import SOLVER
 from mechdesign.optimize.pricing.l1_ball_duals import ball_duals
 from mechdesign.optimize.pricing.price import Price
@@ -34,10 +34,15 @@ from mechdesign.uncertainty import UncertaintySet
 from mechdesign.utility import PolyhedralUtility
 
 _EPS = float(np.finfo(float).eps)
+_NOTHING = Fraction(0)
 
 
 def price_by_guess(
-    uncertainty: UncertaintySet, exp_epsilon: float, utility: PolyhedralUtility, multipliers: Floats
+    uncertainty: UncertaintySet,
+    exp_epsilon: float,
+    utility: PolyhedralUtility,
+    multipliers: Floats,
+    least_lift: Fraction = _NOTHING,
 ) -> Price:
     """Return the greatest reduced cost of any column with ``<P, v> = 1``, rounded outward.
 
@@ -51,6 +56,8 @@ def price_by_guess(
         Its guesses are priced one by one.
     multipliers : array, shape (N,)
         lambda.
+    least_lift : Fraction
+        exp(-lower); 0 without a promise from below.
 
     Raises
     ------
@@ -58,7 +65,7 @@ def price_by_guess(
         If a linear program cannot be solved.
     """
     greatest = -math.inf
-    if exp_epsilon == 1:
+    if exp_epsilon == 1 or least_lift == 1:
         # Only constant columns are left, whose reduced cost is that of (1,...,1).
         exact = utility.undisclosed(uncertainty.center) - sum(map(Fraction, multipliers.tolist()))
         return Price(_float_up(exact), "the constant column", 1)
@@ -66,6 +73,13 @@ def price_by_guess(
     rows = list(utility.differences(priced, uncertainty.size))
     # Powers of two change no digit; solvers want numbers of about 1.
     linear = np.array([row for row, _ in rows])
+    if least_lift > 0:
+        from mechdesign.optimize.pricing.two_sided_duals import two_sided_level
+
+        below = float_down(least_lift)
+        for a, power in rows:
+            greatest = max(greatest, _scaled_up(two_sided_level(uncertainty, exp_epsilon, below, a), power))
+        return Price(greatest, "a dual solution for every guess", len(rows))
     for (a, power), (y, Q) in zip(rows, _duals(uncertainty, exp_epsilon, linear), strict=True):
         greatest = max(greatest, _scaled_up(_proved_level(a, uncertainty.prior, y, Q, exp_epsilon), power))
     return Price(greatest, "a dual solution for every guess", len(rows))
@@ -151,11 +165,16 @@ def _dual(uncertainty: UncertaintySet, exp_epsilon: float, a: Floats) -> tuple[f
 
 
 def _least_level(a: Floats, P: Floats, Q: Floats, y: float, exp_epsilon: float) -> float:
-    """Return the least r with ``sum_i max(0, a_i + y Q_i - r P_i) <= y / e``, rounded up.
+    """Return the level of `level_of` for y and Q that leave room beside the symbols without mass."""
+    y, Q = affordable(a, P, Q, y, exp_epsilon)
+    return level_of(a, P, Q, y, exp_epsilon)
+
+
+def level_of(a: Floats, P: Floats, Q: Floats, y: float, exp_epsilon: float) -> float:
+    """Return the least r with ``sum_i max(0, a_i + y Q_i - r P_i) <= y / e``, rounded up; infinite if there is none.
 
     The left side falls in r, piecewise linearly, with breaks at ``(a_i + y Q_i) / P_i``.
     """
-    y, Q = _affordable(a, P, Q, y, exp_epsilon)
     left = _room(a, P, Q, y, exp_epsilon)
     if left < 0:
         return np.inf
@@ -171,7 +190,7 @@ def _least_level(a: Floats, P: Floats, Q: Floats, y: float, exp_epsilon: float) 
     return level + rounding + (a.size + 64) * _EPS * abs(level)
 
 
-def _affordable(a: Floats, P: Floats, Q: Floats, y: float, exp_epsilon: float) -> tuple[float, Floats]:
+def affordable(a: Floats, P: Floats, Q: Floats, y: float, exp_epsilon: float) -> tuple[float, Floats]:
     """Return y and Q that leave room beside the symbols without mass, whose terms do not depend on r.
 
     The y and Q of a solver may fail to do so by its tolerance. Any y, and any mixture of Q with P, proves a bound.

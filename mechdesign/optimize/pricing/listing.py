@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
@@ -16,7 +17,8 @@ from mechdesign.optimize.lower_rays import MOST_LISTED_PAIRS, LowerRays
 from mechdesign.optimize.pricing.price import Price
 from mechdesign.optimize.rays import MOST_LISTED_SYMBOLS, RayList, Rays
 from mechdesign.optimize.secret_rays import SecretRays
-from mechdesign.uncertainty import ConvexHull, L1Ball, LowerProbability, SecretPromise, UncertaintySet
+from mechdesign.optimize.two_sided_rays import TwoSidedRays
+from mechdesign.uncertainty import ConvexHull, L1Ball, LowerProbability, RelativeBall, SecretPromise, UncertaintySet
 from mechdesign.utility import Utility
 
 _EPS = float(np.finfo(float).eps)
@@ -109,6 +111,35 @@ def _rays_of_secret(known: SecretPromise, exp_epsilon: float) -> SecretRays:
             f"extreme rays (at most {_MOST_SUPPORTS:.0e}); {_INSTEAD}"
         )
     return rays
+
+
+def check_two_sided(uncertainty: UncertaintySet, exp_epsilon: float, least_lift: Fraction) -> RayList:
+    """Return the rays of a set for a promise on both sides, after counting that they can be listed.
+
+    Raises
+    ------
+    LimitError
+        If no method lists the rays of such a set, or there are too many.
+    """
+    ball, known = uncertainty.l1_ball, uncertainty.lower_probability
+    if ball is not None:
+        # The same set, above its lower probability.
+        known = RelativeBall(ball.center, 1, ball.half_radius, ball.labels)
+    if known is None:
+        raise LimitError(
+            f"no exact method lists the extreme rays of a {type(uncertainty).__name__} for a promise from below; use "
+            "an L1Ball or a Box that contains it, leave lower out, or use a gain utility such as hamming-accuracy, "
+            "which needs no list"
+        )
+    if 3**known.size > MOST_LISTED_PAIRS:
+        raise LimitError(
+            f"{known.size} symbols have up to {3.0**known.size:.1e} extreme rays for a promise from below (at most "
+            f"{MOST_LISTED_PAIRS:.0e}); merge symbols, take the prior as known, leave lower out, or use a gain utility "
+            "such as hamming-accuracy, which needs no list"
+        )
+    if not known.supermodular:
+        raise LimitError(f"the extreme rays of {known!r} are not known; give a supermodular f that is not above it")
+    return TwoSidedRays(known, exp_epsilon, least_lift)
 
 
 def reduced_costs(rays: RayList, utility: Utility, multipliers: Floats) -> Iterator[tuple[Floats, Floats]]:
