@@ -74,7 +74,7 @@ def amount(value: float, unit: str) -> str:
 
 def promise(guarantee: Guarantee) -> str:
     """Return a guarantee in words."""
-    return f"PML with epsilon = {guarantee.epsilon} for {guarantee.uncertainty.in_words()}"
+    return f"PML{guarantee.uncertainty.protected_in_words()} with epsilon = {guarantee.epsilon} for {guarantee.uncertainty.in_words()}"
 
 
 def design_record(design: Design) -> dict[str, Any]:
@@ -115,7 +115,16 @@ def guarantee_record(mechanism: Mechanism) -> dict[str, Any]:
         "outputs": list(mechanism.outputs),
         "bits": mechanism.bits,
         "leakage": mechanism.leakage,
+        **_secret(mechanism.guarantee),
     }
+
+
+def _secret(guarantee: Guarantee) -> dict[str, Any]:
+    """Return the JSON of what a promise about a secret protects and does not protect; empty for other promises."""
+    known = guarantee.uncertainty.secret_promise
+    if known is None:
+        return {}
+    return {"secret": known.secret, "useful": known.useful, "not_protected": known.not_protected_in_words()}
 
 
 def design_facts(design: Design, title: str) -> list[tuple[str, str]]:
@@ -215,6 +224,8 @@ def guarantee_facts(mechanism: Mechanism) -> list[tuple[str, str]]:
     """Return the facts of a guarantee that people read."""
     facts = [("guarantee", promise(mechanism.guarantee))]
     known = mechanism.guarantee.uncertainty
+    if known.not_protected_in_words():
+        facts.append(("not protected", known.not_protected_in_words()))
     if known.delta is not None:
         facts.append(("delta", f"{float(known.delta):g}: {known.delta_in_words()}"))
     N, M = mechanism.numerators.shape

@@ -29,6 +29,7 @@ from mechdesign.errors import GuaranteeError, InputError, shorten
 from mechdesign.mechanism import Mechanism
 from mechdesign.numerics.arrays import frozen, number_array
 from mechdesign.numerics.exact import rational
+from mechdesign.uncertainty.base import check_about_data
 
 Codes = NDArray[np.intp]
 Counts = NDArray[np.int64]
@@ -314,6 +315,7 @@ def shown_leakage(mechanism: Mechanism, lower: Floats, upper: Floats) -> tuple[F
 
 def _check_mechanism(mechanism: object) -> None:
     check_kind(mechanism, Mechanism, "the mechanism", "a Mechanism, such as Mechanism.load(path)")
+    check_about_data(mechanism.guarantee.uncertainty, "an audit")
 
 
 def _checked_reports(reports: Any, size: int, outputs: int) -> Codes:
