@@ -32,6 +32,7 @@ class Source:
     column: str | None
     no_header: bool
     epsilon: str | None
+    lower: str | None
     delta: str | None
     radius: str | None
     samples: int | None
@@ -78,7 +79,7 @@ class Source:
             )
         except InputError as error:
             raise InputError(f"{title}: {error}") from None
-        return DesignProblem(ball, self.epsilon, utility), _printable(title)
+        return DesignProblem(ball, self.epsilon, utility, self.lower), _printable(title)
 
     def _utility(self) -> Objective:
         """Return the objective that the options name."""
@@ -86,7 +87,7 @@ class Source:
         return utility_by_name(name, workload=None if self.workload is None else Workload.from_text(self.workload))
 
     def _from_problem_file(self, path: str) -> tuple[DesignProblem, str]:
-        others = ("column", "epsilon", "delta", "radius", "samples", "bound", "utility", "workload")
+        others = ("column", "epsilon", "lower", "delta", "radius", "samples", "bound", "utility", "workload")
         beside = [f"--{name}" for name in others if getattr(self, name) is not None]
         if self.no_header:
             beside.append("--no-header")
@@ -134,6 +135,12 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     ),
     click.option("--no-header", is_flag=True, help="The CSV file has no line of column names."),
     click.option("--epsilon", metavar="E", help='Privacy parameter in nats: a decimal, or "log(9/8)".'),
+    click.option(
+        "--lower",
+        metavar="L",
+        help="Promise from below too, in nats as --epsilon: no report makes any value less likely by a factor below "
+        "exp(-L), so that none is ruled out (local information privacy). Without it reports may rule values out.",
+    ),
     click.option(
         "--delta",
         metavar="D",

@@ -287,11 +287,13 @@ def _merged(problem: DesignProblem, solution: Solution, numerators: NDArray[np.i
 
 def _closed_form(problem: DesignProblem, value: float, bound: float) -> ClosedFormCheck | None:
     """Return the best closed form compared with the value; a form that is proved optimal is preferred."""
-    forms = closed_forms(problem)
+    one_sided = OneSided.of(problem)
+    same = problem if one_sided is None else one_sided.problem  # a problem with the same optimum
+    forms = closed_forms(same)
     if not forms:
         return None
     sign = -1 if problem.utility.minimised else 1
-    valued = [(form.value_for(problem), form) for form in forms]
+    valued = [(form.value_for(same), form) for form in forms]
     reached, form = max(valued, key=lambda pair: (pair[1].optimal, sign * pair[0]))
     if not sign * (reached - bound) <= 1e-9 * max(1.0, abs(bound)):
         past = "below" if sign < 0 else "above"
