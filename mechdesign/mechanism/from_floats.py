@@ -173,9 +173,9 @@ def _halfway(matrix: Floats, within: Floats, guarantee: Guarantee) -> Floats:
         return matrix + share * (within - matrix)
 
     def keeps(share: float) -> bool:
-        if guarantee.kept_by_raising:
-            V, e = mixture(share), float(guarantee.epsilon.exp_down)
-            return bool((V.max(axis=0) <= e * guarantee.uncertainty.exact_set.support(V)).all())
+        if guarantee.lower is None:
+            e = float(guarantee.epsilon.exp_down)
+            return bool((guarantee.uncertainty.exact_set.excess(mixture(share), e) <= 0).all())
         columns = (over_common_denominator(map(Fraction, column))[0] for column in mixture(share).T.tolist())
         return all(map(guarantee.is_kept_by, columns))
 

@@ -93,7 +93,7 @@ class Guarantee:
     @property
     def kept_by_raising(self) -> bool:
         """Whether a column keeps the guarantee when an entry below its greatest rises."""
-        return self.lower is None and self.uncertainty.kept_by_raising
+        return self.lower is None and self.uncertainty.secret_promise is None
 
     def is_kept_by(self, column: Sequence[int]) -> bool:
         """Return whether a column of integers keeps the guarantee, in rational arithmetic.

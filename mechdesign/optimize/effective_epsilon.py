@@ -20,8 +20,8 @@ A mechanism for a smaller epsilon is private for a larger one; what it loses sho
 def effective_exp_epsilon(problem: DesignProblem) -> float:
     """Return exp(epsilon), rounded up, or the least number for which every column is allowed, if that is less.
 
-    ``max v <= e h(v)`` holds for all v if it holds for the columns of a single symbol, because h is concave. For such
-    an e, a larger epsilon allows no further column.
+    The columns that keep a promise are a convex cone, so that it holds all columns if it holds those of single symbols.
+    For such an e, a larger epsilon allows no further column.
 
     Examples
     --------
@@ -31,8 +31,12 @@ def effective_exp_epsilon(problem: DesignProblem) -> float:
     """
     exp_up, known = problem.epsilon.exp_up, problem.uncertainty
     units = ([int(i == j) for j in range(known.size)] for i in range(known.size))
-    least = min(known.exact_support(unit) for unit in units)
-    return float_up(min(exp_up, 1 / least) if least > 0 else exp_up)
+    needed = Fraction(1)
+    for ratio in map(known.exact_ratio, units):
+        if ratio is None:
+            return float_up(exp_up)
+        needed = max(needed, ratio)
+    return float_up(min(exp_up, needed))
 
 
 def effective_least_lift(problem: DesignProblem) -> Fraction:

@@ -2,7 +2,8 @@
 
 ED writes a row for every pair of symbols and every output. Auxiliary variables of the support function
 describe the same set with O(N) rows for each output: ``v_i <= e h`` and ``h <= h_B(v)``. A promise from below has the
-same rows for -v, whose support function is minus the greatest mean: ``v_i >= -a k`` and ``k <= h_B(-v)``.
+same rows for -v, whose support function is minus the greatest mean: ``v_i >= -a k`` and ``k <= h_B(-v)``. Every set
+says its own rows (`UncertaintySet.promise_rows`).
 """
 
 from __future__ import annotations
@@ -74,22 +75,10 @@ class Polytope:
         """Return the polytope as sparse rows, O(N) for each output."""
         from scipy.sparse import block_array, coo_array, csr_array, eye_array, kron
 
-        support = self.uncertainty.support_rows()
-        N, K, M = self.uncertainty.size, support.auxiliary.shape[1], self.outputs
-        bounded = coo_array((np.full(N, self.exp_epsilon), (np.arange(N), np.zeros(N, dtype=int))), shape=(N, K))
+        blocks = self.uncertainty.promise_rows(self.exp_epsilon, self.least_lift)
+        N, M = self.uncertainty.size, self.outputs
         each = eye_array(M)
-        blocks: list[list[Any]] = [
-            [kron(each, support.columns), kron(each, support.auxiliary)],
-            [-eye_array(N * M), kron(each, bounded)],
-        ]
-        if self.least_lift > 0:
-            bounding = bounded * (self.least_lift / self.exp_epsilon)
-            blocks = [
-                *([*row, None] for row in blocks),
-                [-kron(each, support.columns), None, kron(each, support.auxiliary)],
-                [eye_array(N * M), None, kron(each, bounding)],
-            ]
-        inequalities: Any = block_array(blocks)
+        inequalities: Any = block_array([[kron(each, block.columns), kron(each, block.auxiliary)] for block in blocks])
         sums = kron(coo_array(np.ones((1, M))), eye_array(N))
         equalities = block_array([[sums, coo_array((N, inequalities.shape[1] - N * M))]])
         return PolytopeRows(csr_array(inequalities), csr_array(equalities))
@@ -110,29 +99,16 @@ class Polytope:
         """
         import cvxpy as cp
 
-        support = self.uncertainty.support_rows()
-        shape, every = (support.auxiliary.shape[1], self.outputs), np.ones((self.uncertainty.size, 1))
-        auxiliary = cp.Variable(shape)
-        bound: Any = cp.reshape(auxiliary[0, :], (1, self.outputs), order="C")
-        constraints = [
-            support.columns @ matrix + support.auxiliary @ auxiliary >= 0,
-            matrix <= (self.exp_epsilon * every) @ bound,
-            matrix >= 0,
-        ]
-        if self.least_lift > 0:
-            negated = cp.Variable(shape)
-            minus: Any = cp.reshape(negated[0, :], (1, self.outputs), order="C")
-            constraints += [
-                -support.columns @ matrix + support.auxiliary @ negated >= 0,
-                matrix + (self.least_lift * every) @ minus >= 0,
-            ]
-        return constraints
+        blocks = self.uncertainty.promise_rows(self.exp_epsilon, self.least_lift)
+        rows: list[Any] = [block.columns @ matrix for block in blocks]
+        if blocks[0].auxiliary.shape[1] > 0:
+            auxiliary = cp.Variable((blocks[0].auxiliary.shape[1], self.outputs))
+            rows = [row + block.auxiliary @ auxiliary for row, block in zip(rows, blocks, strict=True)]
+        return [*(row >= 0 for row in rows), matrix >= 0]
 
     def violation(self, matrix: Floats) -> float:
         """Return the greatest amount by which a matrix violates a constraint, 0 for a member of the polytope."""
-        greatest = matrix.max(axis=0)
-        privacy = greatest - self.exp_epsilon * self.uncertainty.support(matrix)
-        means = greatest - self.uncertainty.support(greatest - matrix)
-        below = self.least_lift * means - matrix.min(axis=0)
+        privacy = self.uncertainty.excess(matrix, self.exp_epsilon)
+        below = self.uncertainty.lack(matrix, self.least_lift)
         sums = np.abs(matrix.sum(axis=1) - 1)
         return float(max(privacy.max(), below.max(), sums.max(), -matrix.min(), 0.0))

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from mechdesign.uncertainty.convex_hull import ConvexHull
     from mechdesign.uncertainty.l1_ball import L1Ball
     from mechdesign.uncertainty.lower_probability import LowerProbability
+    from mechdesign.uncertainty.secret import SecretPromise
 
 _MOST_MEMBERS = 1_000  # of a mixture, and of steps towards one
 _NEAR = 1e-15
@@ -39,6 +40,22 @@ class SupportRows:
 
     ``h(v) = max { w[0] : columns @ v + auxiliary @ w >= 0 }``. By duality the set itself is
     ``{ columns.T @ y : auxiliary.T @ y = -e_0, y >= 0 }``.
+
+    Attributes
+    ----------
+    columns : sparse array, shape (R, N)
+        Coefficients of the column v.
+    auxiliary : sparse array, shape (R, K)
+        Coefficients of the auxiliary variables w, which are free.
+    """
+
+    columns: csr_array
+    auxiliary: csr_array
+
+
+@dataclass(frozen=True)
+class PromiseRows:
+    """Linear inequalities that a column v keeps, for some auxiliary w: ``columns @ v + auxiliary @ w >= 0``.
 
     Attributes
     ----------
@@ -119,12 +136,9 @@ class UncertaintySet(ABC):
         return False
 
     @property
-    def kept_by_raising(self) -> bool:
-        """Whether a column keeps its promise when an entry below its greatest rises, which `exact_ratio` then allows.
-
-        It does where the greatest lift is that of a symbol. Elsewhere columns are mixed with the constant one instead.
-        """
-        return True
+    def secret_promise(self) -> SecretPromise | None:
+        """The set as a promise about a secret that depends on the data; None where the promise is about the data."""
+        return None
 
     @property
     def delta(self) -> Fraction | None:
@@ -237,6 +251,42 @@ class UncertaintySet(ABC):
     @abstractmethod
     def support_rows(self) -> SupportRows:
         """Return the support function as linear rows."""
+
+    def excess(self, columns: ArrayLike, exp_epsilon: float) -> Floats:
+        """Return by how much each column of an (N, M) matrix breaks epsilon, ``max v - e h(v)``, shape (M,).
+
+        It is 0 or less where the column keeps epsilon.
+        """
+        V = self.as_matrix(columns)
+        result: Floats = V.max(axis=0) - exp_epsilon * self.support(V)
+        return result
+
+    def lack(self, columns: ArrayLike, least_lift: float) -> Floats:
+        """Return by how much each column breaks a promise from below, ``a H(v) - min v``, shape (M,)."""
+        V = self.as_matrix(columns)
+        greatest = V.max(axis=0)
+        result: Floats = least_lift * (greatest - self.support(greatest - V)) - V.min(axis=0)
+        return result
+
+    def promise_rows(self, exp_epsilon: float, least_lift: float = 0.0) -> tuple[PromiseRows, ...]:
+        """Return the columns that keep a promise as linear rows, in blocks that share their auxiliary variables.
+
+        ``max v <= e h(v)`` is ``v_i <= e w_0`` with the rows of the support function. With a promise from below, a > 0,
+        ``min v >= a H(v)`` is ``v_i >= -a z_0`` with these rows for -v.
+        """
+        from scipy.sparse import block_array, coo_array, csr_array, eye_array
+
+        support = self.support_rows()
+        N, K = self.size, support.auxiliary.shape[1]
+        each, zeros = csr_array(eye_array(N)), np.zeros(N, dtype=int)
+        first = coo_array((np.ones(N), (np.arange(N), zeros)), shape=(N, K))
+        blocks = [(support.columns, support.auxiliary), (-each, csr_array(exp_epsilon * first))]
+        if least_lift == 0:
+            return tuple(PromiseRows(*block) for block in blocks)
+        below = [(-support.columns, support.auxiliary), (each, csr_array(least_lift * first))]
+        of_first = [(rows, csr_array(block_array([[own, coo_array(own.shape)]]))) for rows, own in blocks]
+        of_second = [(rows, csr_array(block_array([[coo_array(own.shape), own]]))) for rows, own in below]
+        return tuple(PromiseRows(*block) for block in (*of_first, *of_second))
 
     def as_matrix(self, columns: ArrayLike) -> Floats:
         """Return columns as a float matrix with N rows; a data frame is put in the order of the set's labels.

@@ -59,7 +59,7 @@ def pricing_for(
     if least_lift > 0:
         return ListedPricing(check_two_sided(uncertainty, exp_epsilon, least_lift), utility)
     information, ball = utility.f_information, uncertainty.l1_ball
-    if information is None:
+    if information is None or uncertainty.secret_promise is not None:
         return ListedPricing(check_listable(uncertainty, exp_epsilon), utility)
     if ball is None:
         return _beyond_balls(uncertainty, exp_epsilon, information)

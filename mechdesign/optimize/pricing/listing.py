@@ -16,8 +16,9 @@ from mechdesign.optimize.hull_rays import HullRays
 from mechdesign.optimize.lower_rays import MOST_LISTED_PAIRS, LowerRays
 from mechdesign.optimize.pricing.price import Price
 from mechdesign.optimize.rays import MOST_LISTED_SYMBOLS, RayList, Rays
+from mechdesign.optimize.secret_rays import SecretRays
 from mechdesign.optimize.two_sided_rays import TwoSidedRays
-from mechdesign.uncertainty import ConvexHull, L1Ball, LowerProbability, RelativeBall, UncertaintySet
+from mechdesign.uncertainty import ConvexHull, L1Ball, LowerProbability, RelativeBall, SecretPromise, UncertaintySet
 from mechdesign.utility import Utility
 
 _EPS = float(np.finfo(float).eps)
@@ -26,6 +27,7 @@ _COPIES = 6  # of the held rays, made on the way to the linear program in HiGHS
 _MOST_PRICED = 100_000_000
 _MOST_ENTERING = 5_000
 _MOST_SYSTEMS = 60_000  # of equations, solved in rationals
+_MOST_SUPPORTS = 3_000_000  # sets of symbols and rows, looked at one by one
 _INSTEAD = "merge symbols, or use a gain utility such as hamming-accuracy, which needs no list"
 
 
@@ -38,6 +40,8 @@ def check_listable(uncertainty: UncertaintySet, exp_epsilon: float) -> RayList:
         If no method lists the rays of such a set, or there are too many for memory or time.
     """
     N = uncertainty.size
+    if uncertainty.secret_promise is not None:
+        return _rays_of_secret(uncertainty.secret_promise, exp_epsilon)
     if N > MOST_LISTED_SYMBOLS:
         raise LimitError(
             f"{N} symbols have about 2^{N} extreme rays, too many to list (at most {MOST_LISTED_SYMBOLS}); {_INSTEAD}"
@@ -97,6 +101,16 @@ def _rays_of_lower_probability(known: LowerProbability, exp_epsilon: float) -> L
             f"{_INSTEAD}"
         )
     return LowerRays(known, exp_epsilon)
+
+
+def _rays_of_secret(known: SecretPromise, exp_epsilon: float) -> SecretRays:
+    rays = SecretRays(known, exp_epsilon)
+    if rays.candidates > _MOST_SUPPORTS:
+        raise LimitError(
+            f"a secret of {len(known.joint.values)} values and {known.size} symbols have up to {rays.candidates:.1e} "
+            f"extreme rays (at most {_MOST_SUPPORTS:.0e}); {_INSTEAD}"
+        )
+    return rays
 
 
 def check_two_sided(uncertainty: UncertaintySet, exp_epsilon: float, least_lift: Fraction) -> RayList:
