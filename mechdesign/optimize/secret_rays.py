@@ -6,8 +6,12 @@ rows that are independent on F. Not all rows are tight, because weighted by the 
 ``(e - 1) <P, v> > 0``. So a ray has at most K entries that are not 0, and the number of rays grows like ``N^K``, not
 like ``2^N``. The kind of a ray is the number of its tight rows that determine it, as a digit.
 
-e is taken as the exact number that the float is. For each set T of rows and each F the system is solved in integers,
-and a column is kept if it is positive on F and keeps every row. Entries are correctly rounded.
+A promise from below adds the rows ``A_s - a P``. Of the two rows of a value at most one is tight, and K rows of
+different values are dependent where all are tight: weighted by the law of the secret, the tight lifts average to 1.
+So a ray still has at most K entries that are not 0.
+
+e and a are taken as the exact numbers that are given. For each set T of rows and each F the system is solved in
+integers, and a column is kept if it is positive on F and keeps every row. Entries are correctly rounded.
 """
 
 from __future__ import annotations
@@ -52,6 +56,8 @@ class SecretRays:
         Limits are not looked at: with limits the cone is smaller, and this list serves for upper bounds.
     exp_epsilon : float
         exp(epsilon), above 1.
+    least_lift : Fraction
+        exp(-lower), below 1; 0 without a promise from below.
 
     Examples
     --------
@@ -62,6 +68,7 @@ class SecretRays:
 
     known: SecretPromise
     exp_epsilon: float
+    least_lift: Fraction = Fraction(0)
 
     @property
     def prior(self) -> Floats:
@@ -84,16 +91,21 @@ class SecretRays:
         values, N = len(self.known.joint.values), self.known.size
         if values > len(_KINDS):
             return 10**18
-        return sum(math.comb(values, m) * math.comb(N, m + 1) for m in range(min(values, N)))
+        sides = 2 if self.least_lift > 0 else 1
+        return sum(sides**m * math.comb(values, m) * math.comb(N, m + 1) for m in range(min(values, N)))
 
     @cached_property
     def rows(self) -> list[list[int]]:
-        """The rows ``e P - A_s``, each times a positive number of its own, as integers."""
-        joint, e = self.known.joint, Fraction(self.exp_epsilon)
-        scaled = []
+        """The rows ``e P - A_s`` and ``A_s - a P``, each times a positive number of its own, as integers."""
+        above, below = self._against(Fraction(self.exp_epsilon)), self._against(self.least_lift)
+        return above if self.least_lift == 0 else [*above, *([-entry for entry in row] for row in below)]
+
+    def _against(self, lift: Fraction) -> list[list[int]]:
+        """Return the rows ``lift P - A_s``, each times a positive number of its own, as integers."""
+        joint, scaled = self.known.joint, []
         for row, seen in zip(joint.counts, joint.of_values, strict=True):
             integers = [
-                e.numerator * seen * of_symbol - e.denominator * joint.total * count
+                lift.numerator * seen * of_symbol - lift.denominator * joint.total * count
                 for of_symbol, count in zip(joint.of_symbols, row, strict=True)
             ]
             common = reduce(math.gcd, integers) or 1

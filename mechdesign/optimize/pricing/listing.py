@@ -27,6 +27,7 @@ _COPIES = 6  # of the held rays, made on the way to the linear program in HiGHS
 _MOST_PRICED = 100_000_000
 _MOST_ENTERING = 5_000
 _MOST_SYSTEMS = 60_000  # of equations, solved in rationals
+_NOTHING = Fraction(0)
 _MOST_SUPPORTS = 3_000_000  # sets of symbols and rows, looked at one by one
 _INSTEAD = "merge symbols, or use a gain utility such as hamming-accuracy, which needs no list"
 
@@ -103,8 +104,8 @@ def _rays_of_lower_probability(known: LowerProbability, exp_epsilon: float) -> L
     return LowerRays(known, exp_epsilon)
 
 
-def _rays_of_secret(known: SecretPromise, exp_epsilon: float) -> SecretRays:
-    rays = SecretRays(known, exp_epsilon)
+def _rays_of_secret(known: SecretPromise, exp_epsilon: float, least_lift: Fraction = _NOTHING) -> SecretRays:
+    rays = SecretRays(known, exp_epsilon, least_lift)
     if rays.candidates > _MOST_SUPPORTS:
         raise LimitError(
             f"a secret of {len(known.joint.values)} values and {known.size} symbols have up to {rays.candidates:.1e} "
@@ -121,6 +122,8 @@ def check_two_sided(uncertainty: UncertaintySet, exp_epsilon: float, least_lift:
     LimitError
         If no method lists the rays of such a set, or there are too many.
     """
+    if uncertainty.secret_promise is not None:
+        return _rays_of_secret(uncertainty.secret_promise, exp_epsilon, least_lift)
     ball, known = uncertainty.l1_ball, uncertainty.lower_probability
     if ball is not None:
         # The same set, above its lower probability.
