@@ -6,12 +6,12 @@ rows that are independent on F. Not all rows are tight, because weighted by the 
 ``(e - 1) <P, v> > 0``. So a ray has at most K entries that are not 0, and the number of rays grows like ``N^K``, not
 like ``2^N``. The kind of a ray is the number of its tight rows that determine it, as a digit.
 
-A promise from below adds the rows ``A_s - a P``. Of the two rows of a value at most one is tight, and K rows of
-different values are dependent where all are tight: weighted by the law of the secret, the tight lifts average to 1.
-So a ray still has at most K entries that are not 0.
+A promise from below adds the rows ``A_s - a P``. One row of each value can be tight at most, and where a row of every
+value is, these are dependent: weighted by the law of the secret they sum to a multiple of P that is 0 at v, so to 0.
+Rays still have at most K entries that are not 0, and there are up to ``2^|T|`` times as many.
 
-e and a are taken as the exact numbers that are given. For each set T of rows and each F the system is solved in
-integers, and a column is kept if it is positive on F and keeps every row. Entries are correctly rounded.
+e is taken as the exact number that the float is. For each set T of rows and each F the system is solved in integers,
+and a column is kept if it is positive on F and keeps every row. Entries are correctly rounded.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, reduce
-from itertools import combinations, islice
+from functools import cached_property
+from itertools import combinations, islice, product
 from operator import mul
 
 import numpy as np
@@ -96,21 +96,27 @@ class SecretRays:
 
     @cached_property
     def rows(self) -> list[list[int]]:
-        """The rows ``e P - A_s`` and ``A_s - a P``, each times a positive number of its own, as integers."""
-        above, below = self._against(Fraction(self.exp_epsilon)), self._against(self.least_lift)
-        return above if self.least_lift == 0 else [*above, *([-entry for entry in row] for row in below)]
+        """The rows ``e P - A_s``, then ``A_s - a P``, each times a positive number of its own, as integers."""
+        levels = [Fraction(self.exp_epsilon)] + [self.least_lift] * (self.least_lift > 0)
+        return [row for sign, level in zip((1, -1), levels, strict=False) for row in self._rows_at(sign, level)]
 
-    def _against(self, lift: Fraction) -> list[list[int]]:
-        """Return the rows ``lift P - A_s``, each times a positive number of its own, as integers."""
-        joint, scaled = self.known.joint, []
+    def _rows_at(self, sign: int, level: Fraction) -> Iterator[list[int]]:
+        joint = self.known.joint
         for row, seen in zip(joint.counts, joint.of_values, strict=True):
             integers = [
-                lift.numerator * seen * of_symbol - lift.denominator * joint.total * count
+                sign * (level.numerator * seen * of_symbol - level.denominator * joint.total * count)
                 for of_symbol, count in zip(joint.of_symbols, row, strict=True)
             ]
-            common = reduce(math.gcd, integers) or 1
-            scaled.append([entry // common for entry in integers])
-        return scaled
+            common = math.gcd(*integers) or 1
+            yield [entry // common for entry in integers]
+
+    def _tight(self, size: int) -> Iterator[tuple[int, ...]]:
+        """Yield the sets of rows that can be tight together: one of each value."""
+        K = len(self.known.joint.values)
+        sides = range(len(self.rows) // K)
+        for values in combinations(range(K), size):
+            for of_each in product(sides, repeat=size):
+                yield tuple(side * K + value for side, value in zip(of_each, values, strict=True))
 
     @cached_property
     def _listed(self) -> dict[str, _Listed]:
@@ -132,7 +138,7 @@ class SecretRays:
     def exact(self, tight: int) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
         """Yield the rays that a number of tight rows determines: the symbols F and coprime integers there."""
         seen = set()
-        for T in combinations(range(len(self.rows)), tight):
+        for T in self._tight(tight):
             for F in self._mixed_in_sign(T, tight + 1):
                 entries = _positive_solution([[self.rows[t][x] for x in F] for t in T])
                 if entries is None or (F, entries) in seen:

@@ -95,8 +95,21 @@ class JointLimits:
         attained = [known.exact_worst_mean(column) for known in self.given]
         integers, common = over_common_denominator(mean for mean, _ in attained)
         value, weights = self.of_secret.exact_worst_mean(integers)
-        symbols = zip(*(law for _, law in attained), strict=True)
-        return value / common, tuple(sum(map(mul, weights, symbol), Fraction(0)) for symbol in symbols)
+        return value / common, _mixture(weights, [law for _, law in attained])
+
+    def worst_at(self, column: Sequence[int], place: int) -> tuple[tuple[Fraction, ...], tuple[Fraction, ...]]:
+        """Return the law given a value and that of the data where the value's factor is greatest for a column."""
+        negated = _negated(column)
+        laws = [known.exact_worst_mean(negated if t == place else column)[1] for t, known in enumerate(self.given)]
+        means, _ = over_common_denominator(sum(map(mul, law, column), Fraction(0)) for law in laws)
+        return laws[place], _mixture(self.of_secret.exact_worst_mean(means)[1], laws)
+
+    def best_at(self, column: Sequence[int], place: int) -> tuple[tuple[Fraction, ...], tuple[Fraction, ...]]:
+        """Return the law given a value and that of the data where the value's factor is least for a column."""
+        negated = _negated(column)
+        laws = [known.exact_worst_mean(column if t == place else negated)[1] for t, known in enumerate(self.given)]
+        means, _ = over_common_denominator(sum(map(mul, law, column), Fraction(0)) for law in laws)
+        return laws[place], _mixture(self.of_secret.exact_worst_mean(_negated(means))[1], laws)
 
     # In floats
 
@@ -170,6 +183,16 @@ class JointLimits:
                 rows.add(None, means | {own: outer.auxiliary})
                 rows.add(None, {own: level * _first(one, 0, outer), of_own + s: _first(one, 0, inner[s])})
         return PromiseRows(*rows.stacked())
+
+
+def _negated(column: Sequence[int]) -> list[int]:
+    """Return ``max v - v``: its least mean is at the law where that of v is greatest."""
+    top = max(column)
+    return [top - entry for entry in column]
+
+
+def _mixture(weights: Sequence[Fraction], laws: Sequence[Sequence[Fraction]]) -> tuple[Fraction, ...]:
+    return tuple(sum(map(mul, weights, symbol), Fraction(0)) for symbol in zip(*laws, strict=True))
 
 
 class _Stack:

@@ -247,6 +247,25 @@ class SecretPromise(UncertaintySet):
     def _known_mean(self, means: Sequence[Fraction]) -> Fraction:
         return sum(map(mul, self.joint.of_values, means), Fraction(0)) / self.joint.total
 
+    def rows_at(self, column: Sequence[int], e: Fraction, least_lift: Fraction) -> list[tuple[Fraction, ...]]:
+        """Return rows g with ``<g, v> >= 0`` for all columns v that keep a promise, those least kept by one column.
+
+        They are ``e P - A_s`` for every value s, and with a promise from below ``A_s - a P``, each at the joint
+        distribution within the limits that is worst for the column.
+        """
+        values = range(len(self.joint.values))
+        if self.limits is not None:
+            pairs = [(e, self.limits.worst_at(column, s)) for s in values]
+            if least_lift > 0:
+                pairs += [(-least_lift, self.limits.best_at(column, s)) for s in values]
+        else:
+            laws = [(self.joint.conditional(s), self.center) for s in values]
+            pairs = [(e, law) for law in laws] + [(-least_lift, law) for law in laws if least_lift > 0]
+        return [
+            tuple(level * p - (q if level > 0 else -q) for q, p in zip(given, law, strict=True))
+            for level, (given, law) in pairs
+        ]
+
     # The law of the useful column
 
     def exact_worst_mean(self, column: Sequence[int]) -> tuple[Fraction, tuple[Fraction, ...]]:

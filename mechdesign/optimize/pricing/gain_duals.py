@@ -30,7 +30,8 @@ from mechdesign.numerics.exact import float_down, float_up
 from mechdesign.numerics.tolerances import SOLVER
 from mechdesign.optimize.pricing.l1_ball_duals import ball_duals
 from mechdesign.optimize.pricing.price import Price
-from mechdesign.uncertainty import UncertaintySet
+from mechdesign.optimize.pricing.secret_duals import SecretLevels
+from mechdesign.uncertainty import SecretPromise, UncertaintySet
 from mechdesign.utility import PolyhedralUtility
 
 _EPS = float(np.finfo(float).eps)
@@ -69,6 +70,8 @@ def price_by_guess(
         # Only constant columns are left, whose reduced cost is that of (1,...,1).
         exact = utility.undisclosed(uncertainty.center) - sum(map(Fraction, multipliers.tolist()))
         return Price(_float_up(exact), "the constant column", 1)
+    if uncertainty.secret_promise is not None:
+        return _price_about_secret(uncertainty.secret_promise, exp_epsilon, utility, multipliers, least_lift)
     priced = Differences(uncertainty.center, [Fraction(x) for x in multipliers.tolist()])
     rows = list(utility.differences(priced, uncertainty.size))
     # Powers of two change no digit; solvers want numbers of about 1.
@@ -83,6 +86,19 @@ def price_by_guess(
     for (a, power), (y, Q) in zip(rows, _duals(uncertainty, exp_epsilon, linear), strict=True):
         greatest = max(greatest, _scaled_up(_proved_level(a, uncertainty.prior, y, Q, exp_epsilon), power))
     return Price(greatest, "a dual solution for every guess", len(rows))
+
+
+def _price_about_secret(
+    known: SecretPromise, exp_epsilon: float, utility: PolyhedralUtility, multipliers: Floats, least_lift: Fraction
+) -> Price:
+    """Return the greatest reduced cost under a promise about a secret, from weights of rows for each guess."""
+    levels, gains = SecretLevels(known, exp_epsilon, least_lift), utility.exact_gains(known.size)
+    guesses, lam = len(utility.gains(known.size)), [Fraction(x) for x in multipliers.tolist()]
+    greatest = max(
+        levels.level([p * gains(w, i) - x for i, (p, x) in enumerate(zip(known.center, lam, strict=True))])
+        for w in range(guesses)
+    )
+    return Price(_float_up(greatest), "a dual solution for every guess", guesses)
 
 
 def _scaled_up(level: float, power: int) -> float:
