@@ -238,6 +238,45 @@ def test_the_best_ldp_mechanism_keeps_every_promise_of_its_epsilon():
         assert md.mechanism.prove(ldp.numerators, ldp.bits, md.Guarantee("0.5", known, lower="0.5")).holds
 
 
+# Promises about a secret
+
+
+JOINT = [[20, 10, 5, 5], [10, 15, 20, 15]]
+
+
+@pytest.mark.parametrize(
+    ("e", "value"), [("11/10", ".89132938"), ("5/4", ".94966304"), ("3/2", "1.11909190")], ids=["1.1", "1.25", "1.5"]
+)
+def test_reference_values_of_a_secret(e, value):
+    known = md.SecretPromise(JOINT)
+    solved = best(known, f"log({e})", f"log({e})")
+    assert solved.value == pytest.approx(float(value), abs=0.5e-8)
+    assert solved.certified
+    assert md.verify(solved.mechanism).optimal
+    gains = best(known, f"log({e})", f"log({e})", md.HammingAccuracy())
+    assert gains.certified
+    assert md.verify(gains.mechanism).optimal
+    assert gains.value <= best(known, f"log({e})", None, md.HammingAccuracy()).upper_bound
+
+
+def test_the_promise_about_a_secret_is_that_of_its_posteriors():
+    """Lifts of the secret, computed from the joint counts alone, stay within both sides."""
+    mechanism = best(md.SecretPromise(JOINT), "log(5/4)", "log(8/7)").mechanism
+    joint = np.array(JOINT) / np.sum(JOINT)
+    of_secret, of_reports = joint.sum(axis=1), joint.sum(axis=0) @ mechanism.matrix
+    lifts = (joint @ mechanism.matrix) / np.outer(of_secret, of_reports)
+    assert lifts.max() == pytest.approx(5 / 4, abs=1e-9)
+    assert lifts.min() == pytest.approx(7 / 8, abs=1e-9)
+    # Of the data itself nothing is promised: a report may rule symbols out.
+    assert (mechanism.matrix < 1e-12).any()
+
+
+@pytest.mark.parametrize(("epsilon", "lower", "side"), [(0, None, "epsilon"), (1, 0, "lower"), (0, 1, "epsilon")])
+def test_perfect_privacy_of_a_secret_is_refused_by_its_side(epsilon, lower, side):
+    with pytest.raises(md.InputError, match=f"^{side} is 0 for a promise about a secret"):
+        md.DesignProblem(md.SecretPromise(JOINT), epsilon, lower=lower)
+
+
 # Many symbols, few bits, other sets
 
 
