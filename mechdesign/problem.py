@@ -41,8 +41,8 @@ class DesignProblem(Generic[Set_co]):
     Raises
     ------
     InputError
-        If epsilon or lower is negative or not finite, the utility is defined for other symbols, or lower is given for a
-        ball as printed.
+        If epsilon or lower is negative or not finite, the utility is defined for other symbols, lower is given for a
+        ball as printed, or one of both is 0 for a promise about a secret.
 
     Examples
     --------
@@ -73,6 +73,12 @@ class DesignProblem(Generic[Set_co]):
         object.__setattr__(self, "epsilon", Epsilon.of(epsilon))
         object.__setattr__(self, "utility", wanted)
         object.__setattr__(self, "lower", None if lower is None else Epsilon.of(lower, "lower"))
+        if uncertainty.secret_promise is not None and self.only_constant:
+            side = "epsilon" if self.epsilon.exp_down == 1 else "lower"
+            raise InputError(
+                f"{side} is 0 for a promise about a secret, under which reports may still tell something, but which "
+                f"leaves no room for rounding to integers; give a small {side}, such as 1e-6"
+            )
 
     @property
     def local_epsilon(self) -> Epsilon:
@@ -85,5 +91,8 @@ class DesignProblem(Generic[Set_co]):
 
     @property
     def only_constant(self) -> bool:
-        """Whether only the mechanism whose reports do not depend on the input keeps the promise: a side of it is 0."""
+        """Whether a side of the promise is 0: only a mechanism whose reports do not depend on the input keeps it.
+
+        That holds for promises about the data, the only ones that a problem has with a side of 0.
+        """
         return self.epsilon.exp_down == 1 or (self.lower is not None and self.lower.exp_down == 1)

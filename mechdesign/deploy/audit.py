@@ -163,6 +163,7 @@ def audit(
     False
     """
     _check_mechanism(mechanism)
+    check_about_data(mechanism.guarantee.uncertainty, "an audit")
     N, M = mechanism.numerators.shape
     drawn = checked_samples(samples)
     if not N <= drawn <= _MOST_SAMPLES:
@@ -219,6 +220,7 @@ def audit_counts(mechanism: Mechanism, counts: ArrayLike, *, failure: object = 1
     (('x1', 'y1'), ('x1', 'y2'))
     """
     _check_mechanism(mechanism)
+    check_about_data(mechanism.guarantee.uncertainty, "an audit")
     shape = mechanism.numerators.shape
     seen = number_array(counts, "the table of counts", f"integers of shape {shape}")
     if seen.dtype.kind not in "iu" or seen.shape != shape:
@@ -315,7 +317,6 @@ def shown_leakage(mechanism: Mechanism, lower: Floats, upper: Floats) -> tuple[F
 
 def _check_mechanism(mechanism: object) -> None:
     check_kind(mechanism, Mechanism, "the mechanism", "a Mechanism, such as Mechanism.load(path)")
-    check_about_data(mechanism.guarantee.uncertainty, "an audit")
 
 
 def _checked_reports(reports: Any, size: int, outputs: int) -> Codes:

@@ -22,7 +22,7 @@ from mechdesign.optimize.estimation.solver import workload_of
 from mechdesign.optimize.estimation.variances import variances_of_covariance
 from mechdesign.optimize.l1_cone import L1Cone
 from mechdesign.optimize.result import Design
-from mechdesign.pml.promise import SECRET_BESIDE_LDP, TWO_SIDED_BESIDE_LDP, WEAKER_THAN_LDP
+from mechdesign.pml.promise import ONE_ATTRIBUTE_BESIDE_LDP, TWO_SIDED_BESIDE_LDP, WEAKER_THAN_LDP
 from mechdesign.problem import DesignProblem
 from mechdesign.uncertainty import L1Ball
 from mechdesign.utility import MutualInformation, Objective
@@ -210,7 +210,7 @@ def weaker_promise(problem: DesignProblem) -> str | None:
     if problem.uncertainty.holds_every_prior:
         return None
     if problem.uncertainty.secret_promise is not None:
-        return SECRET_BESIDE_LDP
+        return ONE_ATTRIBUTE_BESIDE_LDP
     return WEAKER_THAN_LDP if problem.lower is None else TWO_SIDED_BESIDE_LDP
 
 

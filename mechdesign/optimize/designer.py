@@ -188,8 +188,8 @@ def _check_room(problem: DesignProblem) -> None:
     if secret is not None and problem.only_constant:
         side = "epsilon" if problem.epsilon.exp_down == 1 else "lower"
         raise InputError(
-            f"{side} = {getattr(problem, side)} for the secret {shorten(secret.secret)} asks for equalities, which integers "
-            f"over powers of two do not keep; give a larger {side}"
+            f"{side} = {getattr(problem, side)} for the secret {shorten(secret.secret)} asks for equalities, which "
+            f"integers over powers of two do not keep; give a larger {side}"
         )
 
 
@@ -304,11 +304,13 @@ def _merged(problem: DesignProblem, solution: Solution, numerators: NDArray[np.i
 
 def _closed_form(problem: DesignProblem, value: float, bound: float) -> ClosedFormCheck | None:
     """Return the best closed form compared with the value; a form that is proved optimal is preferred."""
-    forms = closed_forms(problem)
+    one_sided = OneSided.of(problem)
+    same = problem if one_sided is None else one_sided.problem  # a problem with the same optimum
+    forms = closed_forms(same)
     if not forms:
         return None
     sign = -1 if problem.utility.minimised else 1
-    valued = [(form.value_for(problem), form) for form in forms]
+    valued = [(form.value_for(same), form) for form in forms]
     reached, form = max(valued, key=lambda pair: (pair[1].optimal, sign * pair[0]))
     if not sign * (reached - bound) <= 1e-9 * max(1.0, abs(bound)):
         past = "below" if sign < 0 else "above"

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -29,6 +30,9 @@ from mechdesign.optimize.secret_rays import SecretRays
 from mechdesign.optimize.solution import Solution
 from mechdesign.uncertainty import SecretPromise
 from mechdesign.utility import Utility
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 _SHARES = (1.0, 0.6, 0.3, 0.1)  # of epsilon, at which rays are mixed
 _HALVINGS = 50
@@ -67,7 +71,7 @@ def solve_within_limits(
         value = search.value
         search.solve()
         report(f"searching columns within the limits: {search.columns} columns, value {search.value:.9g}")
-        if not search.improve() or search.value - value <= _ENOUGH * abs(search.value) and rounds > 2:
+        if not search.improve() or (search.value - value <= _ENOUGH * abs(search.value) and rounds > 2):
             break
     search.solve()
     return Solution(search.mechanism(), above.multipliers, search.columns, rounds)
@@ -119,7 +123,7 @@ class _Search:
         return result
 
     def improve(self) -> bool:
-        """Add columns of positive reduced cost, from steps that start at the columns in use; return if there are any."""
+        """Add columns of positive reduced cost, from steps that start at columns held; return if there are any."""
         held = self._master.columns[:, : self._master.weights.size]
         costs = self._utility.mu(held, self._known.prior) - self._master.multipliers @ held
         starts = held[:, np.argsort(-costs)[: _STARTS * self._known.size]]
@@ -145,14 +149,14 @@ class _Search:
             best, reached = following, cost
         return best
 
-    def _scaled_rows(self) -> tuple[object, object]:
+    def _scaled_rows(self) -> tuple[csr_array, int]:
         """Return the rows of the promise for posteriors ``P o v``, in the form that linear programs take."""
         from scipy.sparse import block_array, csr_array, diags_array
 
         blocks = self._known.promise_rows(self._e, self._least_lift)
         scale = diags_array(1 / self._known.prior)
         rows = block_array([[block.columns @ scale, block.auxiliary] for block in blocks])
-        return csr_array(-rows), blocks[0].auxiliary.shape[1]
+        return csr_array(-rows), int(blocks[0].auxiliary.shape[1])
 
     def _greatest(self, slope: Floats) -> Floats:
         """Return the column of the cone with ``<P, v> = 1`` at which a linear function is greatest."""

@@ -8,7 +8,7 @@ from mechdesign.pml.bounds import (
     sensitivity_bound_first_region,
 )
 from mechdesign.pml.capacity import WorstCase, leakage_capacity, worst_case_leakage
-from mechdesign.pml.pointwise import epsilon_min, information_density, leakage
+from mechdesign.pml.pointwise import epsilon_min, information_density, leakage, lower_leakage
 from mechdesign.pml.regions import epsilon_max, most_zeros_in_a_column, privacy_region, privacy_regions
 from mechdesign.pml.sensitivity import leakage_sensitivity, output_sensitivity
 from mechdesign.pml.tail import epsilon_at, leakage_tail
@@ -25,6 +25,7 @@ __all__ = [
     "leakage_sensitivity",
     "leakage_tail",
     "lipschitz_bound",
+    "lower_leakage",
     "most_zeros_in_a_column",
     "output_sensitivity",
     "privacy_region",

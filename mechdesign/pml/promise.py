@@ -16,7 +16,7 @@ TWO_SIDED_BESIDE_LDP: Final = (
 )
 """The same for a promise on both sides, under which no report excludes a symbol."""
 
-SECRET_BESIDE_LDP: Final = (
+ONE_ATTRIBUTE_BESIDE_LDP: Final = (
     "The promise about a secret is weaker than local differential privacy (LDP), under which the whole record is "
     "protected: it is about the secret alone, for the joint distributions of the guarantee, and reports may tell all "
     "else about a record."

@@ -149,6 +149,11 @@ class UncertaintySet(ABC):
         """Return what `delta` is the probability of."""
         return "the true prior lies outside with at most this probability"
 
+    @property
+    def two_sided_name(self) -> str:
+        """What a guarantee for the set is called that bounds lifts on both sides."""
+        return "local information privacy"
+
     @abstractmethod
     def in_words(self) -> str:
         """Return the priors of the set in words that follow "for", such as "every mixture of 3 priors"."""

@@ -55,8 +55,8 @@ class ProductSet(UncertaintySet):
     Raises
     ------
     InputError
-        For a promise about a secret, a ball as printed (it may leave the simplex; give its `exact_set`), too many pairs, or two pairs with
-        the same label.
+        For a promise about a secret, for a ball as printed (it may leave the simplex; give its `exact_set`), too many
+        pairs, or two pairs with the same label.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""How files describe a promise about a secret: the joint counts, the names of both columns, and limits where there are.
+"""How files describe a promise about a secret: the joint counts, the names of both columns, and limits.
 
-The table of a guarantee says in words what is not protected. Limits are tables of sets of their own, the secret's first,
-each with the counts and the delta that it was derived from, which reading checks again.
+The table of a guarantee says in words what is not protected. Limits, where there are any, are tables of sets of their
+own, the secret's first, each with the counts and the delta that it was derived from, which reading checks again.
 """
 
 from __future__ import annotations

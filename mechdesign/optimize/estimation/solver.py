@@ -138,8 +138,8 @@ def solve_error(
     secret = problem.uncertainty.secret_promise
     if secret is not None and secret.limits is not None:
         raise LimitError(
-            f"no method designs for {problem.utility.name} where the joint distribution of a secret is uncertain; leave "
-            "delta out, or use mutual-information or a gain utility"
+            f"no method designs for {problem.utility.name} where the joint distribution of a secret is uncertain; "
+            "leave delta out, or use mutual-information or a gain utility"
         )
     W, prior = workload_of(problem), problem.uncertainty.prior
     if outputs is not None and outputs < least_outputs(W):
