@@ -117,7 +117,6 @@ def design(
     wanted = _tolerance(problem, tol)
     checked_bits(bits)
     _check_merge(merge, problem)
-    _check_room(problem)
     deadline = _deadline(time_limit)
     most = _most_outputs(problem, outputs)
     tell = report or _log.info
@@ -179,17 +178,6 @@ def _check_merge(merge: object, problem: DesignProblem) -> None:
         raise InputError(
             f"merge is True for {problem.uncertainty.kind} and {shorten(problem.utility.name)}; symbols can be merged "
             "for an l1 ball and an f-information; leave merge out"
-        )
-
-
-def _check_room(problem: DesignProblem) -> None:
-    """Refuse a promise about a secret that only equalities keep, which integers over powers of two do not."""
-    secret = problem.uncertainty.secret_promise
-    if secret is not None and problem.only_constant:
-        side = "epsilon" if problem.epsilon.exp_down == 1 else "lower"
-        raise InputError(
-            f"{side} = {getattr(problem, side)} for the secret {shorten(secret.secret)} asks for equalities, which "
-            f"integers over powers of two do not keep; give a larger {side}"
         )
 
 

@@ -87,11 +87,11 @@ class _Search:
 
     @property
     def columns(self) -> int:
-        return self._master.columns.shape[1]
+        return int(self._master.columns.shape[1])
 
     @property
     def value(self) -> float:
-        return self._master.value
+        return float(self._master.value)
 
     def solve(self) -> None:
         self._master.solve()

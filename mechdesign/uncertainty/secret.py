@@ -197,8 +197,8 @@ class SecretPromise(UncertaintySet):
     def not_protected_in_words(self) -> str:
         """Return what is not protected."""
         return (
-            f"everything that does not pass through {self.secret}: reports may give away {self.useful} itself, as far as "
-            f"it says nothing about {self.secret}"
+            f"everything that does not pass through {self.secret}: reports may give away {self.useful} itself, as far "
+            f"as it says nothing about {self.secret}"
         )
 
     def proof_effort(self) -> Effort:
