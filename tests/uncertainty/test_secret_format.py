@@ -97,7 +97,7 @@ def test_a_prior_has_one_kind_of_limits():
         set_of_prior(table)
     table = prior_table(OWN)
     table["secret"]["sets"][0] = {"secret": {}}
-    with pytest.raises(md.InputError, match="sets.0.* has secret"):
+    with pytest.raises(md.InputError, match=r"sets\.0.* has secret"):
         set_of_prior(table)
     table = prior_table(KNOWN)
     del table["labels"]
