@@ -34,7 +34,9 @@ def comparison_record(comparison: Comparison) -> dict[str, Any]:
     }
     if comparison.design.problem.lower is not None:
         record["local_epsilon"] = float(comparison.design.problem.local_epsilon)
-    return record if comparison.errors is None else {**record, **_errors_record(comparison, comparison.errors)}
+    if comparison.errors is None:
+        return record if comparison.promise is None else {**record, "promise": comparison.promise}
+    return {**record, **_errors_record(comparison, comparison.errors)}
 
 
 def finite(number: float | None) -> float | None:
@@ -73,6 +75,8 @@ def _print_utilities(comparison: Comparison, *, err: bool) -> None:
     row("k-ary randomized response", comparison.k_ary_randomized_response)
     print_rich(table, err=err)
     print_missing("best LDP mechanism", comparison.best_ldp_missing, err=err)
+    if comparison.promise is not None:
+        click.echo(comparison.promise, err=err)
 
 
 def _title(problem: DesignProblem) -> str:

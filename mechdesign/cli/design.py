@@ -68,8 +68,13 @@ def design_command(
       mechdesign design --counts counts.csv --epsilon 1 --delta 1e-9 -o m.json
       mechdesign design --data adult.data --no-header --column 3 \\
                         --epsilon 1 --delta 1e-9
+      mechdesign design --data adult.csv --secret sex --column occupation \\
+                        --epsilon 0.1 -o about-sex.json
       zcat records.csv.gz | mechdesign design --data - --column level \\
                         --epsilon 1 -o - | mechdesign verify -
+
+    With --secret only what reports say about that column is bounded, for the joint distribution that the data show;
+    whatever else is in the reported column is not protected, and the summary says so.
 
     The mechanism is written as integers whose guarantee is proved in exact arithmetic; the utility comes
     with an upper bound that no mechanism with the same guarantee exceeds. With --utility estimation-error the error of

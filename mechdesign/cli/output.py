@@ -76,7 +76,7 @@ def promise(guarantee: Guarantee) -> str:
     """Return a guarantee in words."""
     known = guarantee.uncertainty
     name = "PML" if guarantee.lower is None else known.two_sided_name
-    told = f"{name} with {guarantee.sides_in_words} for {known.in_words()}"
+    told = f"{name}{known.protected_in_words()} with {guarantee.sides_in_words} for {known.in_words()}"
     if guarantee.lower is None:
         return told
     return f"{told}: PML, and no report makes anything less likely by a factor below exp(-lower)"
@@ -120,8 +120,17 @@ def guarantee_record(mechanism: Mechanism) -> dict[str, Any]:
         "outputs": list(mechanism.outputs),
         "bits": mechanism.bits,
         "leakage": mechanism.leakage,
+        **_secret(mechanism.guarantee),
         **_lower_record(mechanism),
     }
+
+
+def _secret(guarantee: Guarantee) -> dict[str, Any]:
+    """Return the JSON of what a promise about a secret protects and does not protect; empty for other promises."""
+    known = guarantee.uncertainty.secret_promise
+    if known is None:
+        return {}
+    return {"secret": known.secret, "useful": known.useful, "not_protected": known.not_protected_in_words()}
 
 
 def _lower_record(mechanism: Mechanism) -> dict[str, Any]:
@@ -227,6 +236,8 @@ def guarantee_facts(mechanism: Mechanism) -> list[tuple[str, str]]:
     """Return the facts of a guarantee that people read."""
     facts = [("guarantee", promise(mechanism.guarantee))]
     known = mechanism.guarantee.uncertainty
+    if known.not_protected_in_words():
+        facts.append(("not protected", known.not_protected_in_words()))
     if known.delta is not None:
         facts.append(("delta", f"{float(known.delta):g}: {known.delta_in_words()}"))
     N, M = mechanism.numerators.shape

@@ -22,7 +22,7 @@ from mechdesign.optimize.estimation.solver import workload_of
 from mechdesign.optimize.estimation.variances import variances_of_covariance
 from mechdesign.optimize.l1_cone import L1Cone
 from mechdesign.optimize.result import Design
-from mechdesign.pml.promise import TWO_SIDED_BESIDE_LDP, WEAKER_THAN_LDP
+from mechdesign.pml.promise import ONE_ATTRIBUTE_BESIDE_LDP, TWO_SIDED_BESIDE_LDP, WEAKER_THAN_LDP
 from mechdesign.problem import DesignProblem
 from mechdesign.uncertainty import L1Ball
 from mechdesign.utility import MutualInformation, Objective
@@ -110,8 +110,9 @@ class Comparison:
 
     @property
     def promise(self) -> str | None:
-        """What the promise of the design lacks beside that of the others, where errors are compared; else None."""
-        return None if self.errors is None else weaker_promise(self.design.problem)
+        """What the promise of the design lacks beside that of the others; None where utilities of data are compared."""
+        told = self.errors is not None or self.design.problem.uncertainty.secret_promise is not None
+        return weaker_promise(self.design.problem) if told else None
 
     def respondents(self, error: float) -> float:
         """Return how many times the respondents a mechanism of another error needs for the error of the one compared.
@@ -208,6 +209,8 @@ def weaker_promise(problem: DesignProblem) -> str | None:
     """Return what a promise lacks beside one under local differential privacy; None for one that lacks nothing."""
     if problem.uncertainty.holds_every_prior:
         return None
+    if problem.uncertainty.secret_promise is not None:
+        return ONE_ATTRIBUTE_BESIDE_LDP
     return WEAKER_THAN_LDP if problem.lower is None else TWO_SIDED_BESIDE_LDP
 
 

@@ -35,6 +35,7 @@ from mechdesign.optimize.pricing.alike import alike
 from mechdesign.optimize.pricing.ball_pricing import BallPricing
 from mechdesign.optimize.ray_lp import solve_ray_lp
 from mechdesign.optimize.result import ClosedFormCheck, Design
+from mechdesign.optimize.secret_search import solve_within_limits
 from mechdesign.optimize.solution import Solution
 from mechdesign.problem import DesignProblem
 from mechdesign.utility.base import summed
@@ -235,7 +236,11 @@ def _solve(
         solution = solve_polyhedral(known, exp_epsilon, utility.polyhedral, report, float(least_lift))
         return solution, "polyhedral linear program", partial(certify, problem, solution.multipliers)
     pricing = pricing_for(known, exp_epsilon, summed(utility), least_lift)
-    if isinstance(pricing, ListedPricing):
+    secret = known.secret_promise
+    if secret is not None and secret.limits is not None and isinstance(pricing, ListedPricing):
+        solution = solve_within_limits(secret, exp_epsilon, float(least_lift), pricing, report)
+        method = "columns within the limits of a joint distribution, found by a search"
+    elif isinstance(pricing, ListedPricing):
         solution, method = solve_ray_lp(pricing.rays, summed(utility), report), "linear program over all extreme rays"
     elif isinstance(pricing, BallPricing):
         solution = ManySymbols(problem, pricing, report, merge=merge).solve(tol, deadline)

@@ -32,6 +32,7 @@ from mechdesign.optimize.estimation.solver import workload_of
 from mechdesign.optimize.estimation.variances import variances_of_matrix
 from mechdesign.optimize.result import Design
 from mechdesign.problem import DesignProblem
+from mechdesign.uncertainty.base import check_about_data
 from mechdesign.utility import EstimationError, Objective
 
 _FINEST = Fraction(10**12)
@@ -216,6 +217,7 @@ def plan_reports(
         _checked_confidence(confidence),
         (),
     )
+    check_about_data(asked.problem.uncertainty, "a plan of reports")
     if asked.problem.only_constant:
         side = "epsilon" if asked.problem.epsilon.exp_down == 1 else "lower"
         raise LimitError(

@@ -15,3 +15,10 @@ TWO_SIDED_BESIDE_LDP: Final = (
     "in the set. For every prior it implies LDP with the sum of epsilon and lower, and no more."
 )
 """The same for a promise on both sides, under which no report excludes a symbol."""
+
+ONE_ATTRIBUTE_BESIDE_LDP: Final = (
+    "The promise about a secret is weaker than local differential privacy (LDP), under which the whole record is "
+    "protected: it is about the secret alone, for the joint distributions of the guarantee, and reports may tell all "
+    "else about a record."
+)
+"""The same for a promise about a secret."""

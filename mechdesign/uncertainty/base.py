@@ -162,6 +162,14 @@ class UncertaintySet(ABC):
         """Return one prior of the set in words that follow "has", such as "a mixture of 3 priors"."""
         return f"one of these: {self.in_words()}"
 
+    def protected_in_words(self) -> str:
+        """Return what is protected, in words that follow "PML"; empty for the data themselves."""
+        return ""
+
+    def not_protected_in_words(self) -> str:
+        """Return what the promise does not protect; empty for promises about the data themselves."""
+        return ""
+
     def proof_effort(self) -> Effort:
         """Return what one `exact_support` costs; a file whose proof would take too long is refused."""
         return effort_of([self.center], self.size, Fraction(1))
@@ -329,6 +337,21 @@ def check_set(uncertainty: object) -> None:
     """Refuse what is not a set of priors, as `check_kind`."""
     wanted = "a set of priors, such as an L1Ball or a ConvexHull"
     check_kind(uncertainty, UncertaintySet, "the uncertainty", wanted)
+
+
+def check_about_data(known: UncertaintySet, what: str) -> None:
+    """Refuse a promise about a secret where something is about the data themselves.
+
+    Raises
+    ------
+    InputError
+        For such a promise.
+    """
+    if known.secret_promise is not None:
+        raise InputError(
+            f"{what} is about a promise for the data themselves, and the set is a promise about "
+            f"{known.secret_promise.secret}; give a set of priors, such as an L1Ball"
+        )
 
 
 def exact_prior(

@@ -30,6 +30,7 @@ _BUILT_IN = {
     "l1-box": "mechdesign.uncertainty.pieces_format:L1BoxFormat",
     "relative-ball": "mechdesign.uncertainty.pieces_format:RelativeBallFormat",
     "event-set": "mechdesign.uncertainty.pieces_format:EventSetFormat",
+    "secret": "mechdesign.uncertainty.secret_format:SecretFormat",
 }
 _ENTRY_POINTS = "mechdesign.sets"
 _registered: dict[str, SetFormat] = {}

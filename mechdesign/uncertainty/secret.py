@@ -185,6 +185,11 @@ class SecretPromise(UncertaintySet):
         """Return one joint distribution in words."""
         return self.in_words()
 
+    @property
+    def two_sided_name(self) -> str:
+        """What a guarantee that bounds lifts of the secret on both sides is called."""
+        return "ALIP (asymmetric local information privacy)"
+
     def protected_in_words(self) -> str:
         """Return what is protected, in words that follow "PML"."""
         return f" of {self.secret} alone"
@@ -192,8 +197,8 @@ class SecretPromise(UncertaintySet):
     def not_protected_in_words(self) -> str:
         """Return what is not protected."""
         return (
-            f"everything of {self.useful} that does not pass through {self.secret}: reports may tell as much of it as "
-            f"says nothing about {self.secret}, and of everything that depends on it"
+            f"everything that does not pass through {self.secret}: reports may give away {self.useful} itself, as far "
+            f"as it says nothing about {self.secret}"
         )
 
     def proof_effort(self) -> Effort:
