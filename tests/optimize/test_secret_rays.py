@@ -84,9 +84,7 @@ def test_errors_of_entries_are_counted():
         for columns, errors in rays.with_errors(kind):
             for (symbols, entries), column, error in zip(exact, columns.T, errors.T, strict=True):
                 mass = sum(entry * known.center[x] for entry, x in zip(entries, symbols, strict=True))
-                off += [
-                    abs(Fraction(column[x]) - entry / mass) for entry, x in zip(entries, symbols, strict=True)
-                ]
+                off += [abs(Fraction(column[x]) - entry / mass) for entry, x in zip(entries, symbols, strict=True)]
                 told += [Fraction(error[x]) for x in symbols]
                 assert np.count_nonzero(column) == len(symbols)
     assert max(off) > 0

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -33,7 +33,7 @@ from mechdesign.optimize.pricing.levels import affordable, level_of
 from mechdesign.optimize.pricing.price import Price
 from mechdesign.optimize.pricing.secret_duals import SecretLevels
 from mechdesign.optimize.pricing.two_sided_duals import two_sided_level
-from mechdesign.uncertainty import SecretPromise, UncertaintySet
+from mechdesign.uncertainty import UncertaintySet
 from mechdesign.utility import PolyhedralUtility
 
 _EPS = float(np.finfo(float).eps)
@@ -45,6 +45,7 @@ def price_by_guess(
     exp_epsilon: float,
     utility: PolyhedralUtility,
     multipliers: Floats,
+    prior: Sequence[Fraction] | None = None,
     least_lift: Fraction = _NOTHING,
 ) -> Price:
     """Return the greatest reduced cost of any column with ``<P, v> = 1``, rounded outward.
@@ -59,6 +60,8 @@ def price_by_guess(
         Its guesses are priced one by one.
     multipliers : array, shape (N,)
         lambda.
+    prior : sequence of Fraction, optional
+        Where gains are measured; by default at the reference prior P.
     least_lift : Fraction
         exp(-lower); 0 without a promise from below.
 
@@ -67,14 +70,15 @@ def price_by_guess(
     SolverError
         If a linear program cannot be solved.
     """
-    greatest = -math.inf
+    greatest, measured = -math.inf, uncertainty.center if prior is None else prior
     if exp_epsilon == 1 or least_lift == 1:
         # Only constant columns are left, whose reduced cost is that of (1,...,1).
-        exact = utility.undisclosed(uncertainty.center) - sum(map(Fraction, multipliers.tolist()))
+        exact = utility.undisclosed(measured) - sum(map(Fraction, multipliers.tolist()))
         return Price(_float_up(exact), "the constant column", 1)
     if uncertainty.secret_promise is not None:
-        return _price_about_secret(uncertainty.secret_promise, exp_epsilon, utility, multipliers, least_lift)
-    priced = Differences(uncertainty.center, [Fraction(x) for x in multipliers.tolist()])
+        levels = SecretLevels(uncertainty.secret_promise, exp_epsilon, least_lift)
+        return _price_about_secret(levels, utility, measured, multipliers)
+    priced = Differences(measured, [Fraction(x) for x in multipliers.tolist()])
     rows = list(utility.differences(priced, uncertainty.size))
     # Powers of two change no digit; solvers want numbers of about 1.
     linear = np.array([row for row, _ in rows])
@@ -89,13 +93,14 @@ def price_by_guess(
 
 
 def _price_about_secret(
-    known: SecretPromise, exp_epsilon: float, utility: PolyhedralUtility, multipliers: Floats, least_lift: Fraction
+    levels: SecretLevels, utility: PolyhedralUtility, measured: Sequence[Fraction], multipliers: Floats
 ) -> Price:
     """Return the greatest reduced cost under a promise about a secret, from weights of rows for each guess."""
-    levels, gains = SecretLevels(known, exp_epsilon, least_lift), utility.exact_gains(known.size)
-    guesses, lam = len(utility.gains(known.size)), [Fraction(x) for x in multipliers.tolist()]
+    size = len(measured)
+    gains, guesses = utility.exact_gains(size), len(utility.gains(size))
+    lam = [Fraction(x) for x in multipliers.tolist()]
     greatest = max(
-        levels.level([p * gains(w, i) - x for i, (p, x) in enumerate(zip(known.center, lam, strict=True))])
+        levels.level([p * gains(w, i) - x for i, (p, x) in enumerate(zip(measured, lam, strict=True))])
         for w in range(guesses)
     )
     return Price(_float_up(greatest), "a dual solution for every guess", guesses)
