@@ -46,6 +46,7 @@ if TYPE_CHECKING:  # what `__getattr__` finds
         TotalVariation,
         Utility,
         Workload,
+        WorstCase,
     )
 
 __all__ = [
@@ -79,6 +80,7 @@ __all__ = [
     "Utility",
     "Verification",
     "Workload",
+    "WorstCase",
     "additive_noise",
     "compare",
     "deploy",
@@ -142,6 +144,7 @@ _HOMES = {
         "TotalVariation",
         "Utility",
         "Workload",
+        "WorstCase",
     ),
 }
 

@@ -80,6 +80,10 @@ class DesignProblem(Generic[Set_co]):
                 f"leaves no room for rounding to integers; give a small {side}, such as 1e-6"
             )
 
+    def with_utility(self, utility: Objective) -> DesignProblem[Set_co]:
+        """Return the problem with the same promise and another objective."""
+        return DesignProblem(self.uncertainty, self.epsilon, utility, self.lower)
+
     @property
     def local_epsilon(self) -> Epsilon:
         """The greatest epsilon of local differential privacy that implies the promise: the lesser of both sides.

@@ -95,13 +95,14 @@ def round_columns(matrix: Floats, bits: int, guarantee: Guarantee) -> Integers |
 
 
 def _rounded(cleaned: Floats, bits: int, guarantee: Guarantee) -> Integers | None:
+    proofs = _Proofs(guarantee, cleaned.shape)
     plain = np.rint(cleaned * 2.0**bits).astype(np.int64)
-    if (plain.sum(axis=1) == 2**bits).all() and not _violating(plain, guarantee).any():
+    if (plain.sum(axis=1) == 2**bits).all() and not proofs.violating(plain).any():
         return plain
     if guarantee.room == 0:
         return None
     if not guarantee.kept_by_raising:
-        return _mixed(cleaned, bits, guarantee)
+        return _mixed(cleaned, bits, proofs)
     shares, targets = _shares(cleaned, guarantee.uncertainty.exact_set, float(guarantee.room))
     strengths = np.zeros(cleaned.shape[1])
     while True:
@@ -109,7 +110,7 @@ def _rounded(cleaned: Floats, bits: int, guarantee: Guarantee) -> Integers | Non
         integers = _rounded_safely(raised, bits)
         if integers is None:
             return None
-        violating = _violating(integers, guarantee)
+        violating = proofs.violating(integers)
         if not violating.any():
             return integers
         if (strengths * shares)[violating].max() >= 1.0:
@@ -117,7 +118,7 @@ def _rounded(cleaned: Floats, bits: int, guarantee: Guarantee) -> Integers | Non
         strengths[violating] = np.maximum(1.0, 4.0 * strengths[violating])
 
 
-def _mixed(cleaned: Floats, bits: int, guarantee: Guarantee) -> Integers | None:
+def _mixed(cleaned: Floats, bits: int, proofs: _Proofs) -> Integers | None:
     """Return neighbours of a matrix mixed with constant columns, as little as the proof asks for.
 
     None if only constant columns are left.
@@ -125,7 +126,7 @@ def _mixed(cleaned: Floats, bits: int, guarantee: Guarantee) -> Integers | None:
     added = np.zeros(cleaned.shape[1])
     while True:
         integers = _neighbours((cleaned + added) / (1 + added.sum()), bits)
-        violating = _violating(integers, guarantee)
+        violating = proofs.violating(integers)
         if not violating.any():
             return integers
         if added[violating].max() >= 1.0:
@@ -204,9 +205,23 @@ def _rounded_safely(matrix: Floats, bits: int) -> Integers | None:
     return integers if tops.any() else None
 
 
-def _violating(integers: Integers, guarantee: Guarantee) -> NDArray[np.bool_]:
-    """Return which columns break the guarantee, in exact arithmetic, shape (M,); a column of zeros does not."""
-    return np.array([not guarantee.is_kept_by(column) for column in integers.T.tolist()])
+class _Proofs:
+    """Says which columns break the guarantee, in exact arithmetic, for one matrix after another.
+
+    Only the columns that differ from those of the matrix before are proved.
+    """
+
+    def __init__(self, guarantee: Guarantee, shape: tuple[int, ...]) -> None:
+        self._guarantee = guarantee
+        # A column of zeros does not break it.
+        self._last, self._breaks = np.zeros(shape, dtype=np.int64), np.zeros(shape[1], dtype=np.bool_)
+
+    def violating(self, integers: Integers) -> NDArray[np.bool_]:
+        """Return which columns break the guarantee, shape (M,)."""
+        for column in np.flatnonzero((integers != self._last).any(axis=0)).tolist():
+            self._breaks[column] = not self._guarantee.is_kept_by(integers[:, column].tolist())
+        self._last = integers
+        return self._breaks.copy()
 
 
 def distinct(integers: Integers) -> Integers:

@@ -10,19 +10,24 @@ from numpy.typing import NDArray
 
 from mechdesign.numerics.arrays import Floats
 
+_PAD = 8  # bits that are 0, before and after those of an addition, so that no index falls beside them
+
 
 @dataclass(frozen=True)
 class _Taken:
-    """An item, the entries of the table that it lowered (None if it is in every set), and the item added before it."""
+    """Items that sets take together, where they lowered the table (None if always), and what was added before them."""
 
-    item: int
+    items: Sequence[int]
     weight: int
-    bits: NDArray[np.uint8] | None
+    bits: bytes | None
     before: _Taken | None
 
 
 class CheapestSets:
     """``best[w]``, the least total cost of a set of items with total weight w, item by item.
+
+    Items of equal weight and cost are added in parts: with 1, 2, 4, ... of them and the rest, each taken as a whole or
+    not at all, sets have any number of them. So g such items take about log2(g) additions.
 
     Parameters
     ----------
@@ -50,47 +55,118 @@ class CheapestSets:
         self.best[0] = 0.0
         self._heaviest = 0
         self._last: _Taken | None = None
+        # What an addition computes on the way; copies of the table use the same memory.
+        self._with_items: Floats = np.empty(capacity + 1)
+        self._lower = np.empty(capacity + 1 + 2 * _PAD, dtype=bool)
 
     def copy(self) -> CheapestSets:
         """Return a table with the same items, to which others can be added."""
         other = object.__new__(CheapestSets)
         other.best = self.best.copy()
         other._heaviest, other._last = self._heaviest, self._last
+        other._with_items, other._lower = self._with_items, self._lower
         return other
 
     def add(self, item: int, weight: int, cost: float) -> None:
         """Add an item that sets may contain."""
-        top = min(self._heaviest + weight, self.best.size - 1)
-        if top < weight:
-            return
-        with_item = self.best[: top - weight + 1] + cost
-        without = self.best[weight : top + 1]
-        lower = with_item < without
-        np.copyto(without, with_item, where=lower)
-        self._heaviest = top
-        self._last = _Taken(item, weight, np.packbits(lower, bitorder="little"), self._last)
+        self._add_together((item,), weight, cost)
 
-    def require(self, item: int, weight: int, cost: float) -> None:
-        """Add an item that every set contains."""
+    def add_alike(self, items: Sequence[int], weight: int, cost: float) -> None:
+        """Add items of equal weight and cost, of which sets may contain any number."""
+        held = self.best.size - 1
+        number = len(items) if weight == 0 else min(len(items), held // weight)
+        first = 0
+        for size in parts(number):
+            self._add_together(items[first : first + size], size * weight, size * cost)
+            first += size
+
+    def require(self, items: Sequence[int], weight: int, cost: float) -> None:
+        """Add items of equal weight and cost that every set contains."""
+        weight, cost = len(items) * weight, len(items) * cost
         self.best[weight:] = self.best[: max(self.best.size - weight, 0)] + cost
         self.best[:weight] = np.inf
         self._heaviest = min(self._heaviest + weight, self.best.size - 1)
-        self._last = _Taken(item, weight, None, self._last)
+        self._last = _Taken(items, weight, None, self._last)
+
+    def _add_together(self, items: Sequence[int], weight: int, cost: float) -> None:
+        """Add items of a total weight and cost that sets contain all or none of."""
+        top = min(self._heaviest + weight, self.best.size - 1)
+        if top < weight:
+            return
+        number = top - weight + 1
+        without, with_items = self.best[weight : top + 1], self._with_items[:number]
+        lower = self._lower[: number + 2 * _PAD]
+        lower[:_PAD] = lower[number + _PAD :] = False
+        np.add(self.best[:number], cost, out=with_items)
+        np.less(with_items, without, out=lower[_PAD : number + _PAD])
+        np.minimum(without, with_items, out=without)
+        self._heaviest = top
+        self._last = _Taken(items, weight, np.packbits(lower, bitorder="little").tobytes(), self._last)
 
     def members(self, weight: int) -> list[int]:
         """Return the items of a cheapest set of a weight, the last added first; some set must have the weight."""
-        chosen, taken = [], self._last
+        chosen: list[int] = []
+        taken = self._last
         while taken is not None:
-            before = weight - taken.weight
-            if taken.bits is None or (before >= 0 and _bit(taken.bits, before)):
-                chosen.append(taken.item)
+            before, bits = weight - taken.weight, taken.bits
+            if bits is None or (0 <= before < 8 * len(bits) - _PAD and bits[(before >> 3) + 1] >> (before & 7) & 1):
+                chosen.extend(taken.items)
                 weight = before
             taken = taken.before
         return chosen
 
+    def members_of_each(self, weights: Sequence[int], number: int) -> NDArray[np.bool_]:
+        """Return which items are in a cheapest set of each of k weights: `members` for many at once.
 
-def _bit(bits: NDArray[np.uint8], index: int) -> bool:
-    return index >> 3 < bits.size and bool(bits[index >> 3] >> (index & 7) & 1)
+        Parameters
+        ----------
+        weights : sequence of int, of length k
+            Some set must have each of them.
+        number : int
+            Greater than every item.
+
+        Returns
+        -------
+        array of bool, shape (number, k)
+
+        Examples
+        --------
+        >>> sets = CheapestSets(5)
+        >>> sets.add_alike([0, 1, 2], 2, -1.0)
+        >>> sets.members_of_each([0, 4], 3)
+        array([[False,  True],
+               [False,  True],
+               [False, False]])
+        """
+        chosen = np.zeros((number, len(weights)), dtype=bool)
+        left = np.array(weights, dtype=np.int64)
+        taken = self._last
+        while taken is not None:
+            here = np.ones(left.size, dtype=bool)
+            before = left - taken.weight
+            if taken.bits is not None:
+                # Indices beside the bits fall on the padding.
+                octets = np.frombuffer(taken.bits, dtype=np.uint8).take((before >> 3) + 1, mode="clip")
+                here = (octets >> (before & 7) & 1).astype(bool)
+            chosen[list(taken.items)] = here
+            left = np.where(here, before, left)
+            taken = taken.before
+        return chosen
+
+
+def parts(number: int) -> list[int]:
+    """Return 1, 2, 4, ... and a rest, which sum to a number: some of them sum to each smaller number.
+
+    Examples
+    --------
+    >>> parts(10), parts(1), parts(0)
+    ([1, 2, 4, 3], [1], [])
+    """
+    result: list[int] = []
+    while number > 0:
+        result.append(min(2 ** len(result), number))
+        number -= result[-1]
+    return result
 
 
 @dataclass(frozen=True)
@@ -113,8 +189,7 @@ class Kin:
 
     def add_to(self, sets: CheapestSets, leave_out: int = 0) -> None:
         """Add these items, which sets may contain, except the first ``leave_out`` of them."""
-        for item in self.items[leave_out:]:
-            sets.add(item, self.weight, self.cost)
+        sets.add_alike(self.items[leave_out:], self.weight, self.cost)
 
 
 def leave_one_out(
@@ -123,7 +198,7 @@ def leave_one_out(
     """Yield the index of each wanted kin, with the table of all items except the first one of that kin.
 
     The kins are halved recursively, and each half is added to the table of the other, so that n kins take O(n log n)
-    additions instead of n^2.
+    times the additions of one, instead of n^2.
 
     Parameters
     ----------

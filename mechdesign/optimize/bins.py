@@ -1,21 +1,21 @@
 """Bins of symbols that get the same row of a mechanism.
 
-For columns that are constant on bins, the cone of an l1 ball and every f-information are those of the ball of the same
-radius around the merged counts. So the rows of a design for the bins, copied to their symbols, are a mechanism with the
-same guarantee and the same utility. See docs/mathematics.md.
+For columns that are constant on bins, the cone of a ball and every f-information are those of the ball of the same line
+(alpha and gamma, or the radius) around the merged counts. So the rows of a design for the bins, copied to their
+symbols, are a mechanism with the same guarantee and the same utility. See docs/mathematics.md.
 """
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 import numpy as np
 
 from mechdesign.numerics.arrays import Floats
 from mechdesign.optimize.orbits import Orbits
-from mechdesign.uncertainty import L1Ball
+from mechdesign.uncertainty.ball import Ball
 
 _HEAVY = 0.7  # of a bin's mass: a symbol of more is a bin by itself
 _RUNGS = 10  # small bins of falling mass, so that sums of bins come close to any mass
@@ -24,46 +24,50 @@ _MOST_EQUAL = 8  # parts: beyond, bins of equal mass are too many
 _EQUAL = 18  # equal bins at the first level, for each of its parts
 
 
-def merged_ball(ball: L1Ball, bins: Orbits) -> L1Ball:
-    """Return the ball of the same radius around the merged probabilities.
+def merged_ball(ball: Ball, bins: Orbits) -> Ball:
+    """Return the ball of the same line around the merged probabilities.
 
     Examples
     --------
+    >>> from mechdesign import L1Ball
     >>> merged_ball(L1Ball(["0.5", "0.3", "0.2"], "0.1"), Orbits(((0,), (1, 2)))).center
     (Fraction(1, 2), Fraction(1, 2))
     """
     center = [sum((ball.center[symbol] for symbol in group), Fraction(0)) for group in bins.groups]
-    return L1Ball(center, ball.radius, within_simplex=ball.within_simplex)
+    return ball.around(center)
 
 
-def candidates(ball: L1Ball, mass: float, parts: int, *, fine: bool) -> Iterator[Orbits]:
-    """Yield bins of two sorts, fewer than symbols: those that divide a mass into parts, and bins of equal mass.
+Sort = Callable[[Floats, float, int], Floats | None]
+
+
+def binned(ball: Ball, mass: float, parts: int, sort: Sort, *, fine: bool) -> Orbits | None:
+    """Return bins of a sort; None where that sort has none, or not fewer than symbols.
 
     Parameters
     ----------
-    ball : L1Ball
+    ball : Ball
         The symbols and their probabilities. Symbols of probability 0 have a bin to themselves.
     mass : float
         The mass of the sets of the best columns.
     parts : int
         More parts make more bins.
+    sort : callable
+        One of `SORTS`.
     fine : bool
         Whether the lightest symbols stay single.
     """
     P = ball.prior
-    sorts = [_dividing(P, mass, parts)]
-    if parts <= _MOST_EQUAL:
-        sorts.append(np.full(_EQUAL * parts, 1 / (_EQUAL * parts)))
-    for targets in sorts:
-        held = _filled(P, targets)
-        if fine:
-            held = _without_lightest(P, held)
-        if 1 < len(held) < P.size:
-            yield Orbits.tied(held, P)
+    targets = sort(P, mass, parts)
+    if targets is None:
+        return None
+    held = _filled(P, targets)
+    if fine:
+        held = _without_lightest(P, held)
+    return Orbits.tied(held, P) if 1 < len(held) < P.size else None
 
 
-def _dividing(prior: Floats, mass: float, parts: int) -> Floats:
-    """Return masses of bins: symbols that are heavy by themselves, equal parts of a mass, and rungs of falling mass."""
+def dividing(prior: Floats, mass: float, parts: int) -> Floats:
+    """Return masses of bins that divide a mass: heavy symbols by themselves, equal parts of it, and falling rungs."""
     part = min(mass, 1 - mass) / parts
     if not part > 0:
         return prior
@@ -72,6 +76,14 @@ def _dividing(prior: Floats, mass: float, parts: int) -> Floats:
     equal = max(int(left / part - 1), 0)
     rungs = max(left - equal * part, 0.0) * 0.5 ** np.append(np.arange(1, _RUNGS), _RUNGS - 1)
     return np.concatenate([heavy, np.full(equal, part), rungs])
+
+
+def equal(prior: Floats, mass: float, parts: int) -> Floats | None:  # noqa: ARG001 - for any prior and mass
+    """Return the same mass for each bin; None for more parts than are of use."""
+    return np.full(_EQUAL * parts, 1 / (_EQUAL * parts)) if parts <= _MOST_EQUAL else None
+
+
+SORTS: tuple[Sort, ...] = (dividing, equal)
 
 
 def _filled(prior: Floats, targets: Floats) -> list[list[int]]:

@@ -26,9 +26,11 @@ from mechdesign.optimize.effective_epsilon import effective_exp_epsilon, effecti
 from mechdesign.optimize.one_sided import OneSided
 from mechdesign.optimize.pricing import Price, Pricing, price_by_guess, pricing_for
 from mechdesign.problem import DesignProblem
+from mechdesign.uncertainty.prior_mixture import PriorMixture
 from mechdesign.utility.base import summed
 
 _EPS = float(np.finfo(float).eps)
+_MOST_ENTRIES = 4_000_000  # of columns that are held at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +49,8 @@ class Certificate:
         How r was computed.
     columns : int
         How many columns or guesses were priced.
+    mixture : PriorMixture or None
+        The priors at which the bound holds on average, for the least utility over a set; None for the reference prior.
     """
 
     multipliers: Floats
@@ -54,6 +58,7 @@ class Certificate:
     upper_bound: float
     method: str
     columns: int
+    mixture: PriorMixture | None = None
 
     @property
     def bound(self) -> float:
@@ -134,8 +139,15 @@ def full_disclosure(problem: DesignProblem) -> float:
     likely = P > 0
     if any(p > 0 for p, held in zip(problem.uncertainty.center, likely.tolist(), strict=True) if not held):
         return math.inf  # a symbol whose probability floats round to 0 may add any amount to the utility
-    columns = np.eye(P.size)[:, likely] / P[likely]
-    upper = P[likely] * summed(problem.utility).mu_up(columns, P, 4 * _EPS * columns)
+    # Symbols of equal probability add equally much.
+    masses, symbols, position = np.unique(P[likely], return_index=True, return_inverse=True)
+    symbols = np.flatnonzero(likely)[symbols]
+    each = np.empty(masses.size)
+    for some in np.array_split(np.arange(masses.size), -(-masses.size * P.size // _MOST_ENTRIES)):
+        columns = np.zeros((P.size, some.size))
+        columns[symbols[some], np.arange(some.size)] = 1 / masses[some]
+        each[some] = masses[some] * summed(problem.utility).mu_up(columns, P, 4 * _EPS * columns)
+    upper = each[position]
     total = math.fsum(upper.tolist())
     return float(as_bound(math.nextafter(total + 4 * _EPS * float(np.abs(upper).sum()), math.inf)))
 
@@ -145,7 +157,7 @@ def greatest_reduced_cost(problem: DesignProblem, multipliers: Floats, pricing: 
     exp_epsilon, least_lift = effective_exp_epsilon(problem), effective_least_lift(problem)
     polyhedral = problem.utility.polyhedral
     if polyhedral is not None:
-        return price_by_guess(problem.uncertainty, exp_epsilon, polyhedral, multipliers, least_lift)
+        return price_by_guess(problem.uncertainty, exp_epsilon, polyhedral, multipliers, least_lift=least_lift)
     if problem.only_constant:
         return _nearly_constant(problem, multipliers)
     at_hand = pricing or pricing_for(problem.uncertainty, exp_epsilon, summed(problem.utility), least_lift)
@@ -157,6 +169,11 @@ def padded(problem: DesignProblem, bound: float) -> float:
     utility, known = problem.utility, problem.uncertainty
     if utility.minimised:
         return bound - BOUND_PAD * abs(bound)
+    if utility.worst_case is not None:
+        # No prior of the set is needed for this: entropies are at most log N, and the spread of gains any one's.
+        polyhedral = utility.worst_case.utility.polyhedral
+        widest = math.log(known.size) if polyhedral is None else -float(polyhedral.shortfalls(known.size).min())
+        return bound + BOUND_PAD * max(widest, abs(bound))
     if utility.polyhedral is not None:
         # The gain of every mechanism lies between the gains without and with the data. A part of the gains that both
         # have in common does not matter.

@@ -33,10 +33,12 @@ from mechdesign.optimize.polyhedral import solve_polyhedral
 from mechdesign.optimize.pricing import ListedPricing, pricing_for
 from mechdesign.optimize.pricing.alike import alike
 from mechdesign.optimize.pricing.ball_pricing import BallPricing
+from mechdesign.optimize.pricing.branch_and_bound import BoxPricing
 from mechdesign.optimize.ray_lp import solve_ray_lp
 from mechdesign.optimize.result import ClosedFormCheck, Design
 from mechdesign.optimize.secret_search import solve_within_limits
 from mechdesign.optimize.solution import Solution
+from mechdesign.optimize.worst_case.solver import solve_least
 from mechdesign.problem import DesignProblem
 from mechdesign.utility.base import summed
 from mechdesign.version import __version__
@@ -69,7 +71,8 @@ def design(
         The set of priors, epsilon and the utility.
     tol : float, optional
         `Design.certified` asks for ``gap <= tol * max(|value|, 1e-3)``. By default 1e-6; for an `EstimationError`
-        1e-6 up to 10 symbols, 1e-4 up to 16 and 0.03 beyond, where the search goes on while it improves the error.
+        1e-6 up to 10 symbols, 1e-4 up to 16 (under local differential privacy up to 24) and 0.03 beyond, where the
+        search goes on while it improves the error.
     bits : int
         Probabilities are multiples of 2^-bits, 1 to 52.
     title : str
@@ -87,7 +90,8 @@ def design(
         Whether symbols may share a row of the mechanism, which keeps the guarantee and may cost as much utility as the
         tolerance allows; reports then do not tell them apart, and `Design.merged` says which. By default
         symbols are merged only where the linear program over all of them makes no progress. True merges at
-        once, and False never. Merging is for more than 12 symbols of an l1 ball and for f-informations.
+        once, and False never. Merging is for more than 12 symbols of an l1 ball or a relative ball, and for
+        f-informations.
     report : callable, optional
         Called with one line whenever a longer step begins.
 
@@ -126,7 +130,8 @@ def design(
     tell("computing the bound from the dual vector")
     certificate = certified()
     utility = problem.utility
-    value = utility.value(numerators / 2.0**bits, problem.uncertainty.center)
+    matrix = numerators / 2.0**bits
+    value = utility.value_over(matrix, problem.uncertainty)
     if utility.minimised and value == math.inf:
         raise LimitError(
             f"epsilon = {problem.epsilon} is too small: to the precision of floats, reports of the design do not "
@@ -138,7 +143,13 @@ def design(
         bits,
         Guarantee(problem.epsilon, problem.uncertainty.exact_set, problem.lower),
         optimality=Optimality(
-            utility, value, bound, tuple(certificate.multipliers.tolist()), _exact(problem), certificate.form
+            utility,
+            value,
+            bound,
+            tuple(certificate.multipliers.tolist()),
+            _exact(problem),
+            certificate.form,
+            certificate.mixture,
         ),
         provenance=Provenance(__version__, method, title),
     )
@@ -157,6 +168,7 @@ def design(
         most_outputs=most,
         unrestricted_value=solution.unrestricted,
         merged=_merged(problem, solution, numerators),
+        value_at_estimate=utility.value(matrix, problem.uncertainty.center),
         seconds=time.perf_counter() - started,
     )
 
@@ -164,7 +176,7 @@ def design(
 def _tolerance(problem: DesignProblem, tol: object) -> float:
     """Return the relative gap that counts as closed: the one that is given, or that of the objective."""
     if tol is None:
-        return GAP if problem.utility.estimation is None else error_tolerance(problem.uncertainty.size)
+        return GAP if problem.utility.estimation is None else error_tolerance(problem.uncertainty)
     if isinstance(tol, bool) or not isinstance(tol, Real) or not 0 < float(tol) < 1:
         raise InputError(f"tol is {shorten(tol)}; accepted: a number between 0 and 1, such as 1e-6")
     return float(tol)
@@ -174,10 +186,10 @@ def _check_merge(merge: object, problem: DesignProblem) -> None:
     """Refuse what is not a choice, and to merge symbols that the problem tells apart."""
     if merge is not None and not isinstance(merge, bool):
         raise InputError(f"merge is {shorten(merge)}; accepted: None, True or False")
-    if merge and (problem.uncertainty.l1_ball is None or problem.utility.f_information is None):
+    if merge and (problem.uncertainty.ball is None or problem.utility.f_information is None):
         raise InputError(
             f"merge is True for {problem.uncertainty.kind} and {shorten(problem.utility.name)}; symbols can be merged "
-            "for an l1 ball and an f-information; leave merge out"
+            "for an l1 ball or a relative ball, and an f-information; leave merge out"
         )
 
 
@@ -221,6 +233,12 @@ def _solve(
         return _solve_as_one_sided(one_sided, tol, deadline, report, outputs=outputs, merge=merge)
     if utility.estimation is not None:
         return solve_error(problem, tol, deadline, report, outputs)
+    if utility.worst_case is not None:
+        return solve_least(
+            problem,
+            report,
+            lambda plain: _solve(plain, tol, deadline, report, outputs=None, merge=merge)[:2],
+        )
     if problem.only_constant:
         ones = np.ones((known.size, 1))
         # Only the constant column is allowed, so any multipliers that sum to its utility are tight.
@@ -246,6 +264,8 @@ def _solve(
         solution = ManySymbols(problem, pricing, report, merge=merge).solve(tol, deadline)
         method = f"column generation{' over merged symbols' if solution.bins else ''}, priced by {pricing.method}"
     else:
+        if isinstance(pricing, BoxPricing):
+            pricing = pricing.until(deadline)
         solution = ColumnGeneration(problem, pricing, report).solve(tol, deadline)
         method = f"column generation, priced by {pricing.method}"
     at_hand = pricing if exp_epsilon == effective else None
@@ -275,9 +295,9 @@ def _solve_as_one_sided(
 def _integers(problem: DesignProblem, solution: Solution, bits: int) -> NDArray[np.int64]:
     """Return the numerators of a mechanism near a solution, for all symbols."""
     known, bins = problem.uncertainty.exact_set, solution.bins
-    if bins is None or known.l1_ball is None:
+    if bins is None or known.ball is None:
         return from_own_floats(solution.matrix, Guarantee(problem.epsilon, known, problem.lower), bits=bits).numerators
-    merged = Guarantee(problem.epsilon, merged_ball(known.l1_ball, bins), problem.lower)
+    merged = Guarantee(problem.epsilon, merged_ball(known.ball, bins), problem.lower)
     return from_own_floats(solution.matrix, merged, bits=bits).numerators[bins.positions]
 
 

@@ -30,9 +30,11 @@ def effective_exp_epsilon(problem: DesignProblem) -> float:
     4.0
     """
     exp_up, known = problem.epsilon.exp_up, problem.uncertainty
-    units = ([int(i == j) for j in range(known.size)] for i in range(known.size))
+    symbols, ball = list(range(known.size)), known.l1_ball
+    # In an l1 ball h of the column of a single symbol rises with its probability.
+    looked_at = symbols if ball is None else [min(symbols, key=ball.weights.__getitem__)]
     needed = Fraction(1)
-    for ratio in map(known.exact_ratio, units):
+    for ratio in (known.exact_ratio([int(i == j) for j in symbols]) for i in looked_at):
         if ratio is None:
             return float_up(exp_up)
         needed = max(needed, ratio)

@@ -22,7 +22,7 @@ import numpy as np
 from mechdesign.errors import SolverError
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.tolerances import VALUE_FLOOR
-from mechdesign.optimize.bins import candidates, merged_ball, tied_groups
+from mechdesign.optimize.bins import SORTS, Sort, binned, merged_ball, tied_groups
 from mechdesign.optimize.column_generation import ColumnGeneration, kept_for_rounding
 from mechdesign.optimize.l1_cone import L1Cone
 from mechdesign.optimize.orbits import Orbits
@@ -55,7 +55,7 @@ class ManySymbols:
     Parameters
     ----------
     problem : DesignProblem
-        An f-information and an l1 ball.
+        An f-information and a ball.
     pricing : BallPricing
         Of the problem.
     report : callable
@@ -117,9 +117,10 @@ class ManySymbols:
             partial(self._tie, (8, max(24, heavy), 6)),
         ]
         allowed = () if self._merge is False else _PARTS if coarse else _FINE_PARTS
-        bins = [partial(self._bin, parts) for parts in allowed]
-        first = bins[:1] if coarse else []
-        yield from [*first, ties[0], *bins[len(first) : 3], ties[1], *bins[3:]]
+        # The first bins are followed by ties at a coarse tolerance: a better bound shows which bins are too coarse.
+        bins = [partial(self._bin, parts, sort) for parts in allowed for sort in SORTS]
+        first, second = (1, 2 * len(SORTS)) if coarse else (0, 3 * len(SORTS))
+        yield from [*bins[:first], ties[0], *bins[first:second], ties[1], *bins[second:]]
 
     # The program over all symbols
 
@@ -195,22 +196,20 @@ class ManySymbols:
         asked = tol * max(value, VALUE_FLOOR)
         return self._bound - value <= asked - kept_for_rounding(asked)
 
-    def _bin(self, parts: int, tol: float, deadline: float | None) -> None:
+    def _bin(self, parts: int, sort: Sort, tol: float, deadline: float | None) -> None:
         """Improve the value by programs over bins of symbols, and the bound by their multipliers."""
         mass = best_mass(self._ball, self._pricing.exp_epsilon, self._pricing.utility)
-        for bins in candidates(self._ball, mass, parts, fine=tol < _COARSE):
-            if len(bins.groups) > _MOST_BINS * self._ball.size:
-                continue
-            ball = merged_ball(self._ball, bins)
-            pricing = ball_pricing_for(ball, self._pricing.exp_epsilon, self._pricing.utility)
-            problem = DesignProblem(ball, self._problem.epsilon, self._problem.utility)
-            merged = ColumnGeneration(problem, pricing, self._said(f"{len(bins.groups)} bins"))
-            # What no mechanism exceeds, no mechanism with equal rows exceeds.
-            merged.take_bound(self._bound, bins.sums(self._center))
-            merged.begin([merged.center], deadline)
-            self._improve(bins, merged, tol, deadline)
-            if self._closed(tol) or _late(deadline):
-                return
+        bins = binned(self._ball, mass, parts, sort, fine=tol < _COARSE)
+        if bins is None or len(bins.groups) > _MOST_BINS * self._ball.size:
+            return
+        ball = merged_ball(self._ball, bins)
+        pricing = ball_pricing_for(ball, self._pricing.exp_epsilon, self._pricing.utility)
+        problem = DesignProblem(ball, self._problem.epsilon, self._problem.utility)
+        merged = ColumnGeneration(problem, pricing, self._said(f"{len(bins.groups)} bins"))
+        # What no mechanism exceeds, no mechanism with equal rows exceeds.
+        merged.take_bound(self._bound, bins.sums(self._center))
+        merged.begin([merged.center], deadline)
+        self._improve(bins, merged, tol, deadline)
 
     def _improve(self, bins: Orbits, merged: ColumnGeneration, tol: float, deadline: float | None) -> None:
         """Run the program of some bins to its goal, as long as its multipliers improve the bound."""

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mechdesign.data.checks import check_kind
-from mechdesign.data.labelled import Labels, aligned_rows, aligned_vector, own_labels
+from mechdesign.data.labelled import Labels, aligned_rows, aligned_vector, own_labels, vector
 from mechdesign.data.labels import canonical_labels, default_labels
 from mechdesign.errors import InputError, shorten
 from mechdesign.numerics.arrays import Floats, entries, frozen, real_array
@@ -25,6 +25,7 @@ from mechdesign.uncertainty.effort import Effort, effort_of
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+    from mechdesign.uncertainty.ball import Ball
     from mechdesign.uncertainty.convex_hull import ConvexHull
     from mechdesign.uncertainty.l1_ball import L1Ball
     from mechdesign.uncertainty.lower_probability import LowerProbability
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 _MOST_MEMBERS = 1_000  # of a mixture, and of steps towards one
 _NEAR = 1e-15
+Numbers = Sequence[object] | Mapping[Any, object]
 
 
 @dataclass(frozen=True)
@@ -118,6 +120,11 @@ class UncertaintySet(ABC):
     @property
     def l1_ball(self) -> L1Ball | None:
         """The set as an l1 ball, for methods that need its rays; None where it is not one."""
+        return None
+
+    @property
+    def ball(self) -> Ball | None:
+        """The set as an l1 ball or a relative ball, whose rays depend on masses alone; None where it is not one."""
         return None
 
     @property
@@ -228,14 +235,25 @@ class UncertaintySet(ABC):
         """Return a member of the set close to a prior, so that a dual solution becomes a proof.
 
         Each entry of the result, read as a real number, is within 1e-15 of that of an exact member. By default it is
-        the nearest mixture, in the least-squares sense, of members that `exact_worst_mean` returns one by one.
+        the mixture that `mixture_near` returns.
+        """
+        members, shares = self.mixture_near(prior)
+        floats = np.array([[float(q) for q in member] for member in members])
+        return np.array([math.fsum(entries) for entries in (shares[:, None] * floats).T])
+
+    def mixture_near(self, prior: ArrayLike) -> tuple[list[tuple[Fraction, ...]], Floats]:
+        """Return members of the set, and shares with which their mixture is close to a prior.
+
+        It is the nearest mixture, in the least-squares sense, of the center and members that `exact_worst_mean` returns
+        one by one.
         """
         from scipy.optimize import nnls
 
         Q, near = self.as_vector(prior), self.prior.copy()
+        members, shares = [self.center], np.ones(1)
         if not np.isfinite(Q).all() or not np.maximum(Q, 0.0).any():
-            return near
-        members, distance = [near], math.inf
+            return members, shares
+        floats, distance = [near], math.inf
         for _ in range(_MOST_MEMBERS):
             # The member with the least mean of near - Q lies furthest in the direction of Q.
             away = near - Q
@@ -244,17 +262,22 @@ class UncertaintySet(ABC):
                 break
             distance = math.hypot(*away)
             column = np.rint((away - away.min()) / spread * 2.0**52).astype(int).tolist()
-            further = np.array([float(q) for q in self.exact_worst_mean(column)[1]])
+            exact = self.exact_worst_mean(column)[1]
+            further = np.array([float(q) for q in exact])
             if away @ (near - further) <= _NEAR * spread:
                 break
-            members.append(further)
+            extended = [*floats, further]
             # The last row, with its large factor, makes the weights sum to nearly 1; next they are normalised.
-            weights, _ = nnls(np.vstack([np.transpose(members), np.full(len(members), 1e3)]), np.append(Q, 1e3))
+            try:
+                weights, _ = nnls(np.vstack([np.transpose(extended), np.full(len(extended), 1e3)]), np.append(Q, 1e3))
+            except RuntimeError:  # it gave up; the mixture so far is of members too
+                break
             used = weights > 0
-            members = [member for member, kept in zip(members, used, strict=True) if kept]
+            members = [member for member, kept in zip([*members, exact], used, strict=True) if kept]
+            floats = [member for member, kept in zip(extended, used, strict=True) if kept]
             shares = weights[used] / weights.sum()
-            near = np.array([math.fsum(entries) for entries in (shares[:, None] * np.array(members)).T])
-        return near
+            near = np.array([math.fsum(entries) for entries in (shares[:, None] * np.array(floats)).T])
+        return members, shares
 
     @abstractmethod
     def support_rows(self) -> SupportRows:
@@ -310,6 +333,19 @@ class UncertaintySet(ABC):
             raise InputError(f"the matrix has shape {matrix.shape}; accepted: ({self.size}, M), a row for each symbol")
         return matrix
 
+    def as_prior(self, prior: Sequence[object]) -> tuple[Fraction, ...]:
+        """Return a prior as exact fractions; a series or mapping is put in the order of the set's labels.
+
+        Raises
+        ------
+        InputError
+            If it is not a distribution on N symbols, or has other labels.
+        """
+        Q = exact_prior(prior, labels=self.labels)
+        if len(Q) != self.size:
+            raise InputError(f"the prior has {len(Q)} probabilities; accepted: {self.size}")
+        return Q
+
     def as_vector(self, column: ArrayLike) -> Floats:
         """Return one column as a float vector of length N; a series or mapping is put in the order of the set's labels.
 
@@ -352,6 +388,20 @@ def check_about_data(known: UncertaintySet, what: str) -> None:
             f"{what} is about a promise for the data themselves, and the set is a promise about "
             f"{known.secret_promise.secret}; give a set of priors, such as an L1Ball"
         )
+
+
+def labelled_center(center: Numbers, labels: Iterable[object] | None) -> tuple[tuple[Fraction, ...], tuple[str, ...]]:
+    """Return the exact estimate and the labels, which are those of the estimate unless others are given.
+
+    Examples
+    --------
+    >>> labelled_center({"a": 0.5, "b": 0.5}, None)
+    ((Fraction(1, 2), Fraction(1, 2)), ('a', 'b'))
+    """
+    values, own = vector(center, "the center")
+    prior = exact_prior(values, "the center")
+    names = names_of_symbols(labels, own, len(prior))
+    return (prior if own is None else exact_prior(center, "the center", names)), names
 
 
 def exact_prior(

@@ -16,7 +16,7 @@ from mechdesign.data.labels import joined_labels
 from mechdesign.errors import InputError, shorten
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.exact import over_common_denominator
-from mechdesign.uncertainty.base import SupportRows, UncertaintySet, check_about_data, exact_prior
+from mechdesign.uncertainty.base import SupportRows, UncertaintySet, check_about_data
 from mechdesign.uncertainty.effort import Effort
 
 _MOST_SYMBOLS = 10_000  # as many as a mechanism file holds
@@ -169,9 +169,7 @@ class ProductSet(UncertaintySet):
 
         The conditionals are checked for the first symbols of positive probability only.
         """
-        Q = exact_prior(prior, labels=self.labels)
-        if len(Q) != self.size:
-            raise InputError(f"the prior has {len(Q)} probabilities; accepted: {self.size}")
+        Q = self.as_prior(prior)
         rows = self._rows(Q)
         marginal = [sum(row, Fraction(0)) for row in rows]
         return self.first.contains(marginal) and all(

@@ -1,13 +1,13 @@
 """Tables of cheapest sets against the enumeration of all sets."""
 
-from itertools import chain, combinations
+from itertools import chain, combinations, product
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mechdesign.numerics.cheapest_sets import CheapestSets, Kin, leave_one_out
+from mechdesign.numerics.cheapest_sets import CheapestSets, Kin, leave_one_out, parts
 
 # Multiples of 1/8 add up without rounding, so that ties are ties.
 costs = st.integers(-16, 16).map(lambda k: k / 8)
@@ -64,7 +64,10 @@ def test_required_items_are_in_every_set_whenever_they_come(pairs, data):
     capacity = data.draw(st.integers(0, 20)) + sum(pairs[k][0] for k in required)
     table = CheapestSets(capacity)
     for k, (weight, cost) in enumerate(pairs):
-        (table.require if k in required else table.add)(k, weight, cost)
+        if k in required:
+            table.require([k], weight, cost)
+        else:
+            table.add(k, weight, cost)
     np.testing.assert_array_equal(table.best, enumerated(pairs, capacity, required))
     assert_members_are_cheapest_sets(table, pairs, required)
 
@@ -102,6 +105,68 @@ def test_kin_are_added_but_for_the_first_few(drawn, left_out):
     table = CheapestSets(20)
     kins[0].add_to(table, leave_out=left_out)
     np.testing.assert_array_equal(table.best, enumerated(pairs[left_out:], 20))
+
+
+# Items that are alike, in parts
+
+large_kin = st.lists(st.tuples(st.integers(0, 4), costs, st.integers(1, 20)), min_size=1, max_size=3)
+
+
+@given(st.integers(0, 300))
+def test_parts_sum_to_each_number_up_to_their_own_and_are_few(number):
+    sizes = parts(number)
+    sums = {0}
+    for size in sizes:
+        sums |= {size + total for total in sums}
+    assert sums == set(range(number + 1))
+    assert len(sizes) == number.bit_length()
+
+
+@given(large_kin, st.integers(0, 40))
+def test_tables_have_any_number_of_items_that_are_alike(drawn, capacity):
+    """As many of each as they are, where a capacity holds fewer than all of them too."""
+    kins, pairs = as_kins(drawn)
+    table = CheapestSets(capacity)
+    for kin in kins:
+        kin.add_to(table)
+    best = np.full(capacity + 1, np.inf)
+    for numbers in product(*(range(len(kin.items) + 1) for kin in kins)):
+        weight = sum(number * kin.weight for number, kin in zip(numbers, kins, strict=True))
+        if weight <= capacity:
+            cost = sum(number * kin.cost for number, kin in zip(numbers, kins, strict=True))
+            best[weight] = min(best[weight], cost)
+    np.testing.assert_array_equal(table.best, best)
+    assert_members_are_cheapest_sets(table, pairs)
+
+
+@given(large_kin, st.integers(0, 40), st.data())
+def test_members_for_many_weights_are_those_for_each(drawn, capacity, data):
+    kins, pairs = as_kins(drawn)
+    table = CheapestSets(capacity)
+    for kin in kins:
+        required = data.draw(st.integers(0, len(kin.items)))
+        table.require(kin.items[:required], kin.weight, kin.cost)
+        kin.add_to(table, leave_out=required)
+    weights = np.flatnonzero(np.isfinite(table.best)).tolist()
+    chosen = table.members_of_each([*weights, *weights[:1]], len(pairs) + 1)
+    assert chosen.shape == (len(pairs) + 1, len(weights) + bool(weights))
+    for members, weight in zip(chosen.T, weights, strict=False):
+        assert sorted(table.members(weight)) == np.flatnonzero(members).tolist()
+
+
+def test_a_thousand_items_that_are_alike_take_ten_additions(monkeypatch):
+    made = []
+    add = CheapestSets._add_together
+    monkeypatch.setattr(CheapestSets, "_add_together", lambda *arguments: made.append(add(*arguments)))
+    table = CheapestSets(5_000)
+    Kin(range(1_000), 5, -0.5).add_to(table)
+    assert len(made) == 10
+    assert table.best[3_000] == -300
+    assert len(table.members(3_000)) == 600
+    made.clear()
+    for _, other in leave_one_out([Kin(range(1_000), 5, -0.5)], [True], CheapestSets(5_000)):
+        assert np.isinf(other.best[5_000])
+    assert len(made) == 10
 
 
 @pytest.mark.parametrize("capacity", [0, 3])

@@ -95,6 +95,23 @@ def test_the_number_needed_is_the_least(variance, wanted, confidence):
         assert found.standard_error_of(variance) is None
 
 
+def test_one_report_at_least_is_needed():
+    """Also for an answer that is known without any."""
+    assert ReportPlan(problem(), None, Fraction(1, 100), None, 0.95, ()).needed(0.0) == 1
+
+
+def test_only_a_claim_about_an_estimation_error_makes_a_mechanism_the_best(designed):
+    """Otherwise the best design stands beside it."""
+    for_information = md.design(problem(utility=md.MutualInformation(), delta="0.01")).mechanism
+    for mechanism, others in (
+        (designed.mechanism, []),
+        (replace(designed.mechanism, optimality=None), ["design for estimation-error"]),
+        (for_information, ["design for estimation-error"]),
+    ):
+        names = [row.name for row in plan_reports(mechanism, standard_error=0.02).mechanisms]
+        assert names[: names.index("best LDP mechanism")] == ["this mechanism", *others]
+
+
 def test_exact_numbers_are_not_rounded_up():
     found = ReportPlan(problem(), None, Fraction(1, 100), None, 0.95, ())
     for variance in (2.0, 2.0 * (1 + 1e-15), 2.0 * (1 - 1e-15)):

@@ -15,7 +15,7 @@ from mechdesign.optimize.effective_epsilon import effective_exp_epsilon, effecti
 from mechdesign.optimize.one_sided import OneSided
 from mechdesign.optimize.polytope import Polytope
 from mechdesign.optimize.pricing import price_by_guess
-from mechdesign.optimize.pricing.listing import ListedPricing, check_two_sided
+from mechdesign.optimize.pricing.listing import ListedPricing, check_listable
 from mechdesign.optimize.ray_lp import solve_ray_lp
 from mechdesign.uncertainty import Box, LowerFunction, LowerLimits
 
@@ -75,7 +75,7 @@ def test_reference_values_of_the_named_instance(epsilon, lower, values):
 
 
 def listed(known, problem, utility):
-    rays = check_two_sided(known, effective_exp_epsilon(problem), effective_least_lift(problem))
+    rays = check_listable(known, effective_exp_epsilon(problem), effective_least_lift(problem))
     solution = solve_ray_lp(rays, utility, lambda step: None)
     return utility.value(solution.matrix, known.center)
 
@@ -128,9 +128,9 @@ def test_bounds_of_gains_hold_for_any_multipliers_and_are_tight_at_good_ones(kno
         certificate = md.optimize.certify(problem, moved)
         assert certificate.upper_bound >= solved.value
         if known is not HULL:
-            rays = check_two_sided(known, 2.0, Fraction(1, 3))
+            rays = check_listable(known, 2.0, Fraction(1, 3))
             exact = ListedPricing(rays, utility).price(moved).upper
-            level = price_by_guess(known, 2.0, utility, moved, Fraction(1, 3)).upper
+            level = price_by_guess(known, 2.0, utility, moved, least_lift=Fraction(1, 3)).upper
             assert level == pytest.approx(exact, abs=1e-7 * (1 + np.abs(moved).max()))
             assert level >= exact - 1e-13 * (1 + np.abs(moved).max())
 

@@ -74,7 +74,7 @@ def optimal_form(
     given = exact_cone(problem)
     if given is None or not applies(given):
         return None
-    return ClosedForm(theorem, mechanism(given).astype(float), optimal=True)
+    return ClosedForm(theorem, mechanism(given).astype(float, copy=False), optimal=True)
 
 
 def fractions(values: Sequence[Fraction]) -> Numbers:
@@ -84,8 +84,35 @@ def fractions(values: Sequence[Fraction]) -> Numbers:
     return array
 
 
-def circulant(column: Numbers) -> Numbers:
+def except_diagonal(rest: Numbers, diagonal: Numbers, *, in_floats: bool) -> Numbers:
+    """Return the matrix whose rows are all alike but for the diagonal.
+
+    Parameters
+    ----------
+    rest : array, shape (N,)
+        A row.
+    diagonal : array, shape (N,)
+        The diagonal.
+    in_floats : bool
+        Whether numbers are converted, which takes long for N^2 Fractions and so is done before.
+
+    Examples
+    --------
+    >>> except_diagonal(np.array([0.25, 0.75]), np.array([0.5, 1.0]), in_floats=True)
+    array([[0.5 , 0.75],
+           [0.25, 1.  ]])
+    """
+    if in_floats:
+        rest, diagonal = rest.astype(float), diagonal.astype(float)
+    matrix: Numbers = np.tile(rest, (rest.size, 1))
+    np.fill_diagonal(matrix, diagonal)
+    return matrix
+
+
+def circulant(column: Numbers, *, in_floats: bool = False) -> Numbers:
     """Return the matrix whose columns are the cyclic shifts of a column, scaled so that rows sum to 1.
+
+    Numbers are converted as by `except_diagonal`.
 
     Examples
     --------
@@ -93,5 +120,7 @@ def circulant(column: Numbers) -> Numbers:
     [0.6666666666666666, 0.0, 0.3333333333333333]
     """
     scaled = column / column.sum()
+    if in_floats:
+        scaled = scaled.astype(float)
     shifts: Numbers = np.stack([np.roll(scaled, k) for k in range(column.size)], axis=1)
     return shifts

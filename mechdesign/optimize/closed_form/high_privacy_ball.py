@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-import numpy as np
-
-from mechdesign.optimize.closed_form.form import ClosedForm, Numbers, exact_cone
+from mechdesign.optimize.closed_form.form import ClosedForm, Numbers, exact_cone, except_diagonal
 from mechdesign.optimize.l1_cone import L1Cone
 from mechdesign.problem import DesignProblem
 
@@ -31,7 +29,7 @@ def optimal(given: L1Cone[Fraction]) -> bool:
     return bool(given.t == 0 or (given.P.size == 2 and given.t <= given.P.min()))
 
 
-def mechanism(given: L1Cone[Fraction]) -> Numbers:
+def mechanism(given: L1Cone[Fraction], *, in_floats: bool = False) -> Numbers:
     """Return ``p_ij = e (P_j + t) / (1 + N t e)`` and ``p_jj = (1 - e (1 - P_j - t)) / (1 + N t e)``.
 
     Column j is a multiple of the ray of kind A whose S holds every symbol but j; these N multiples make rows
@@ -39,9 +37,7 @@ def mechanism(given: L1Cone[Fraction]) -> Numbers:
     """
     P, t, e = given.P, given.t, given.e
     whole = 1 + P.size * t * e
-    matrix: Numbers = np.tile(e * (P + t) / whole, (P.size, 1))
-    np.fill_diagonal(matrix, (1 - e * (1 - P - t)) / whole)
-    return matrix
+    return except_diagonal(e * (P + t) / whole, (1 - e * (1 - P - t)) / whole, in_floats=in_floats)
 
 
 def solve(problem: DesignProblem) -> ClosedForm | None:
@@ -49,4 +45,4 @@ def solve(problem: DesignProblem) -> ClosedForm | None:
     given = exact_cone(problem)
     if given is None or not applies(given):
         return None
-    return ClosedForm(THEOREM, mechanism(given).astype(float), optimal(given))
+    return ClosedForm(THEOREM, mechanism(given, in_floats=True), optimal(given))

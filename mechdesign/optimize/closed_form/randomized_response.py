@@ -9,7 +9,7 @@ import numpy as np
 
 from mechdesign.numerics.exact import over_common_denominator
 from mechdesign.numerics.half_sets import half_set
-from mechdesign.optimize.closed_form.form import ClosedForm, Numbers, exact_cone
+from mechdesign.optimize.closed_form.form import ClosedForm, Numbers, exact_cone, except_diagonal
 from mechdesign.optimize.l1_cone import L1Cone
 from mechdesign.problem import DesignProblem
 
@@ -17,12 +17,10 @@ THEOREM = "k-ary randomized response (LDP)"
 THEOREM_BINARY = "binary randomized response of a subset (LDP)"
 
 
-def mechanism(given: L1Cone[Fraction]) -> Numbers:
+def mechanism(given: L1Cone[Fraction], *, in_floats: bool = False) -> Numbers:
     """Return k-ary randomized response: ``e / (e + N - 1)`` on the diagonal, ``1 / (e + N - 1)`` off it."""
     N, e = given.P.size, given.e
-    matrix = np.full((N, N), 1 / (e + N - 1))
-    np.fill_diagonal(matrix, e / (e + N - 1))
-    return matrix
+    return except_diagonal(np.full(N, 1 / (e + N - 1)), np.full(N, e / (e + N - 1)), in_floats=in_floats)
 
 
 def binary_mechanism(given: L1Cone[Fraction], subset: Sequence[int]) -> Numbers:
@@ -48,7 +46,7 @@ def solve(problem: DesignProblem) -> ClosedForm | None:
     given = _ldp_cone(problem)
     if given is None:
         return None
-    return ClosedForm(THEOREM, mechanism(given).astype(float), optimal=given.P.size == 2)
+    return ClosedForm(THEOREM, mechanism(given, in_floats=True), optimal=given.P.size == 2)
 
 
 def solve_binary(problem: DesignProblem) -> ClosedForm | None:

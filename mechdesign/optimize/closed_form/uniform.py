@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 
@@ -19,7 +20,7 @@ def applies(given: L1Cone[Fraction]) -> bool:
     return bool(given.t == 0 and given.P.min() == given.P.max())
 
 
-def mechanism(given: L1Cone[Fraction]) -> Numbers:
+def mechanism(given: L1Cone[Fraction], *, in_floats: bool = False) -> Numbers:
     """Return the cyclic shifts of a column of k entries e and one entry ``N - k e``, with ``k = floor(N / e)``.
 
     For epsilon = log(N/k) this is the k-singular mechanism, whose mutual information is epsilon.
@@ -27,9 +28,11 @@ def mechanism(given: L1Cone[Fraction]) -> Numbers:
     N = given.P.size
     k = math.floor(N / given.e)
     column = np.array([given.e] * k + [N - k * given.e] + [0 * given.e] * (N - k - 1))[:N]
-    return circulant(column)
+    return circulant(column, in_floats=in_floats)
 
 
 def solve(problem: DesignProblem) -> ClosedForm | None:
     """Return the mechanism, optimal for every symmetric sub-convex utility; None where the theorem does not apply."""
-    return optimal_form(problem, THEOREM, applies, mechanism) if problem.utility.is_symmetric else None
+    if not problem.utility.is_symmetric:
+        return None
+    return optimal_form(problem, THEOREM, applies, partial(mechanism, in_floats=True))

@@ -1,10 +1,12 @@
 """A mechanism of small estimation error for many symbols: columns are found, weighted and found again.
 
 The first columns come from Gaussian vectors z with the covariance that the bound of `caps` is attained by: the symbols
-of greatest z form a set, whose column is taken. Then the interior point gives weights and a matrix M, and columns of
-positive reduced cost ``v'Mv - <lambda, v>`` are looked for. It is convex in v, so from any column v the column that is
-greatest in the linear function ``2Mv - lambda`` costs at least as much (concave-convex procedure). Such steps start
-at the columns in use, at these with some noise, and at fresh Gaussian ones.
+of greatest z form a set, whose column is taken. Under local differential privacy sets in which every two symbols are
+together about equally often are taken too, and are nearly as good as subset selection. Then the interior point gives
+weights and a matrix M, and columns of positive reduced cost ``v'Mv - <lambda, v>`` are looked for. It is convex in v,
+so from any column v the column that is greatest in the linear function ``2Mv - lambda`` costs at least as much
+(concave-convex procedure). Such steps start at the columns in use, at these with some noise, and at fresh Gaussian
+ones.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from mechdesign.errors import SolverError
 from mechdesign.numerics.arrays import Floats
 from mechdesign.optimize.estimation.box import greatest_entries
 from mechdesign.optimize.estimation.caps import MOST_SYMBOLS_IN_FORMS, best_caps
+from mechdesign.optimize.estimation.cyclic_sets import cyclic_sets
 from mechdesign.optimize.estimation.interior_point import Weights, full_weights, solve
 from mechdesign.optimize.estimation.linear_oracle import LinearOracle
 from mechdesign.optimize.l1_cone import L1Cone
@@ -30,6 +33,7 @@ from mechdesign.utility import ChiSquare
 
 _FIRST, _FRESH = 6, 3  # Gaussian columns for each symbol, at first and in each round
 _LEAST_FRESH = 100
+_FAMILIES, _MOST_SHIFTED = 10, 3_000  # sets that are shifted, and all their shifts
 _ENTERING = 4  # columns of greatest reduced cost for each symbol that enter in a round
 _NOISE = 0.5
 _MOST_CLIMBS = 40
@@ -192,13 +196,23 @@ class ColumnSearch:
         gaussian = self._gaussian(self._best_covariance(), max(_FIRST * N, _LEAST_FRESH))
         independent = self._gaussian(np.eye(N), N)  # so that columns span all directions, also for few queries
         found = self._oracle.best(np.hstack([gaussian, independent]))
-        columns = self._without_copies(np.hstack([windows, found]))
+        columns = self._without_copies(np.hstack([windows, found, self._even_sets()]))
         program = Master(N)
         program.add(columns, np.zeros(columns.shape[1]))
         program.solve()
         basic = program.weights > 0
         self.basic = int(basic.sum())
         return np.hstack([columns[:, basic], columns[:, ~basic]])
+
+    def _even_sets(self) -> Floats:
+        """Return columns of sets of about N/(e + 1) symbols, as in subset selection; none for other sets of priors."""
+        N, e = self._ball.size, self._exp_epsilon
+        if not self._ball.holds_every_prior:
+            return np.empty((N, 0))
+        members = max(1, round(N / (1 + e)))
+        columns = 1 + (e - 1) * cyclic_sets(N, members, max(1, min(_FAMILIES, _MOST_SHIFTED // N)), self._rng)
+        scaled: Floats = columns / (self._ball.prior @ columns)
+        return scaled
 
     def entering(self, active: Floats, weights: Floats, point: Weights) -> Floats:
         """Return columns of positive reduced cost, the best ones first, from the columns in use and their weights."""

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 
@@ -28,6 +29,28 @@ _DROPPED = 1e-6  # a ray of less weight than this leaves the program
 _MOST_HELD = 2**28  # bytes of rays that are kept rather than listed again
 
 
+class ExactForms(Protocol):
+    """A method that prices a quadratic form on all rays of a cone.
+
+    Attributes
+    ----------
+    method : str
+        Its name.
+    """
+
+    method: str
+
+    @property
+    def prior(self) -> Floats:
+        """The reference prior P, shape (N,)."""
+
+    def price(self, form: QuadraticForm, multipliers: Floats, wanted: int = 0) -> Price:
+        """Return the greatest ``(v - 1)' Theta (v - 1) - <lambda, v>``, rounded outward, and the best rays."""
+
+    def first(self) -> Floats:
+        """Return some rays that form a mechanism, and others, shape (N, k)."""
+
+
 @dataclass(frozen=True, eq=False)
 class ListedForms:
     """Prices a quadratic form on every extreme ray of a list.
@@ -41,6 +64,11 @@ class ListedForms:
     rays: RayList
 
     method = "every extreme ray"
+
+    @property
+    def prior(self) -> Floats:
+        """The reference prior P, shape (N,)."""
+        return self.rays.prior
 
     @cached_property
     def _held(self) -> list[tuple[Floats, Floats]] | None:
@@ -102,7 +130,7 @@ class ListedForms:
 
 
 def solve_listed(
-    pricing: ListedForms,
+    pricing: ExactForms,
     workload: Floats,
     limits: Floats,
     tol: float,
@@ -113,7 +141,7 @@ def solve_listed(
 
     Parameters
     ----------
-    pricing : ListedForms
+    pricing : ExactForms
         Of all rays.
     workload : array, shape (q, N)
         W.
@@ -131,7 +159,7 @@ def solve_listed(
     SolverError
         If rays keep entering, or no mechanism determines the queries.
     """
-    prior = pricing.rays.prior
+    prior = pricing.prior
     N = prior.size
     held, bound = pricing.first(), -np.inf
     # Directions that no query asks for have columns of hardly any weight, without which the program is singular.

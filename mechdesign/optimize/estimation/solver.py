@@ -22,6 +22,8 @@ from mechdesign.optimize.estimation.certificate import (
     root_trace_down,
     total_up,
 )
+from mechdesign.optimize.estimation.every_set import MOST_SYMBOLS as MOST_IN_SETS
+from mechdesign.optimize.estimation.every_set import EverySet
 from mechdesign.optimize.estimation.few_outputs import Finder, least_outputs, with_few_outputs, without_spare_outputs
 from mechdesign.optimize.estimation.generated import solve_generated
 from mechdesign.optimize.estimation.generation import ColumnSearch
@@ -33,24 +35,37 @@ from mechdesign.optimize.pricing.listing import check_listable
 from mechdesign.optimize.rays import Rays
 from mechdesign.optimize.solution import Solution
 from mechdesign.problem import DesignProblem
+from mechdesign.uncertainty import UncertaintySet
 
 _LISTED = 16  # symbols: up to so many, the optimum over all rays takes seconds
 _MOST_LISTED = 2_000_000  # rays, likewise
 _LARGEST = 1e300  # entry of lambda beside a Theta near 1: each lambda proves something, but none that overflows
 _MOST_SYMBOLS = 400  # beyond, a single round of the search takes minutes
 _TOLERANCES = ((10, 1e-6), (16, 1e-4))
-_TOLERANCE = 0.03
+_TOLERANCE_OF_SETS, _TOLERANCE = 1e-4, 0.03
 
 
-def error_tolerance(size: int) -> float:
-    """Return the relative gap that counts as closed for a number of symbols.
+def error_tolerance(known: UncertaintySet) -> float:
+    """Return the relative gap that counts as closed for a set of priors, by how many symbols it has.
 
     Examples
     --------
-    >>> error_tolerance(9), error_tolerance(16), error_tolerance(17)
-    (1e-06, 0.0001, 0.03)
+    >>> from mechdesign import L1Ball
+    >>> [error_tolerance(L1Ball.from_counts([1] * N)) for N in (9, 16, 17)]
+    [1e-06, 0.0001, 0.03]
+
+    Under local differential privacy more symbols have an optimum that is certified:
+
+    >>> [error_tolerance(L1Ball.from_counts([1] * N, radius=2)) for N in (24, 25)]
+    [0.0001, 0.03]
     """
-    return next((tol for most, tol in _TOLERANCES if size <= most), _TOLERANCE)
+    beyond = _TOLERANCE_OF_SETS if _prices_every_set(known) else _TOLERANCE
+    return next((tol for most, tol in _TOLERANCES if known.size <= most), beyond)
+
+
+def _prices_every_set(known: UncertaintySet) -> bool:
+    """Return whether every set of symbols gives a ray, and all of them are priced."""
+    return known.holds_every_prior and known.size <= MOST_IN_SETS
 
 
 def workload_of(problem: DesignProblem) -> Floats:
@@ -67,10 +82,11 @@ def workload_of(problem: DesignProblem) -> Floats:
     return objective.queries(problem.uncertainty.size)
 
 
-def form_pricing(problem: DesignProblem, exp_epsilon: float | None = None) -> ListedForms | SeparablePricing:
+def form_pricing(problem: DesignProblem, exp_epsilon: float | None = None) -> EverySet | ListedForms | SeparablePricing:
     """Return the pricing of quadratic forms that covers a problem, by default at its own exp(epsilon).
 
-    The rays of an l1 ball are listed where they are few. Other balls have bounds of separable forms, other sets a list.
+    Where any prior may be true, every set of up to 24 symbols is priced. The rays of an l1 ball are listed where they
+    are few. Other balls have bounds of separable forms, other sets a list.
 
     Raises
     ------
@@ -79,6 +95,8 @@ def form_pricing(problem: DesignProblem, exp_epsilon: float | None = None) -> Li
     """
     known, e = problem.uncertainty, exp_epsilon or effective_exp_epsilon(problem)
     ball = known.l1_ball
+    if _prices_every_set(known):
+        return EverySet(known.prior, e)
     if ball is None:
         return ListedForms(check_listable(known, e))
     rays = Rays(ball, e)
@@ -175,7 +193,7 @@ def _limited(
     problem: DesignProblem,
     solution: Solution,
     outputs: int,
-    pricing: ListedForms | SeparablePricing,
+    pricing: EverySet | ListedForms | SeparablePricing,
     deadline: float | None,
     report: Callable[[str], None],
 ) -> Solution:

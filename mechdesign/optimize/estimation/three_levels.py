@@ -344,7 +344,7 @@ class _Search:
         sets = CheapestSets(weight)
         for i in self.rare:
             if places[i] == _HIGH:
-                sets.require(int(i), int(self.weights[i]), 0.0)
+                sets.require([int(i)], int(self.weights[i]), 0.0)
             elif places[i] & _HIGH:
                 sets.add(int(i), int(self.weights[i]), float(outside[i] - of_high[i]))
         if np.isinf(sets.best[-1]):

@@ -8,19 +8,19 @@ are made. Kind C needs two sets (see `three_values`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
 from mechdesign.numerics.arrays import Floats
-from mechdesign.numerics.cheapest_sets import CheapestSets, Kin, leave_one_out
+from mechdesign.numerics.cheapest_sets import CheapestSets, Kin, leave_one_out, parts
 from mechdesign.optimize.pricing.alike import alike, averaged
 from mechdesign.optimize.pricing.ball_pricing import BallPricing
 from mechdesign.optimize.pricing.price import Price
 from mechdesign.optimize.pricing.three_value_cases import price_three_values
 from mechdesign.optimize.pricing.three_values import ThreeValues
-from mechdesign.optimize.pricing.two_valued import CountedCone, OneBetween, TwoValues
+from mechdesign.optimize.pricing.two_valued import CountedCone, OneBetween, PeakBetween, TwoValues
 
 _PEAKS = 48
 _MOST_ENTRIES = 5_000_000_000
@@ -28,6 +28,7 @@ _MOST_BYTES = 1_500_000_000
 _MOST_CASES = 400
 _FEW_CASES = 5
 _MOST_BLOCKS, _FEW_BLOCKS = 400_000, 5_000
+_ENTRIES_OF_BLOCK = 2_000  # of tables take as long as a block of kind C: where tables are large, so may be its search
 _SMALL_TABLES = 20_000_000  # entries: up to so many, the columns of every symbol's own table are worth its time
 
 
@@ -87,18 +88,28 @@ class CountPricing(BallPricing):
     @cached_property
     def entries(self) -> int:
         """How many entries of tables a pricing fills at most, apart from kind C."""
-        size = self.ball.size
-        return size * size.bit_length() * self._capacity
+        return self._additions * len(self._groups).bit_length() * self._capacity
+
+    @cached_property
+    def _additions(self) -> int:
+        """How many additions make a table: symbols of equal count are added in parts."""
+        return sum(len(parts(len(group))) for group in self._groups)
+
+    @property
+    def _few_blocks(self) -> int:
+        """The most blocks of kind C without thoroughness: about as much work as filling a table."""
+        of_table = self._additions * self._cone.total // _ENTRIES_OF_BLOCK
+        return min(max(_FEW_BLOCKS, of_table), _MOST_BLOCKS)
 
     @property
     def affordable(self) -> bool:
         """Whether tables take reasonable time and memory: they grow with the total of the counts."""
-        size, total = self.ball.size, self._cone.total
+        halvings, total = len(self._groups).bit_length(), self._cone.total
         if total > _MOST_ENTRIES:
             return False
         longest = self._capacity if self._three_values is None else total
-        # There are tables of floats, one for each halving and some for pricing, and one bit for each item and entry.
-        held = 8 * (size.bit_length() + 6) * longest + size * longest // 8
+        # Tables of floats, one for each halving and some for pricing, and one bit for each addition and entry.
+        held = 8 * (halvings + 6) * longest + self._additions * longest // 8
         return self.entries <= _MOST_ENTRIES and held <= _MOST_BYTES
 
     def _price(self, multipliers: Floats, *, thorough: bool) -> Price:
@@ -107,7 +118,7 @@ class CountPricing(BallPricing):
         sets = CheapestSets(self._cone.total if self._three_values else self._capacity)
         for kin in kins:
             kin.add_to(sets)
-        found = _Found(-np.inf, -np.inf, [])
+        found = _Found()
         for kind in self._two_values:
             self._price_two_values(kind, sets, even, found)
         self._price_between(kins, sets, even, found, thorough=thorough)
@@ -120,14 +131,15 @@ class CountPricing(BallPricing):
                 even,
                 found.upper,
                 most_cases=_MOST_CASES if thorough else _FEW_CASES,
-                most_blocks=_MOST_BLOCKS if thorough else _FEW_BLOCKS,
+                most_blocks=_MOST_BLOCKS if thorough else self._few_blocks,
             )
             found.upper = max(found.upper, covered.upper)
-            found.columns += covered.columns
-        best = np.array(found.columns).T if found.columns else np.empty((self.ball.size, 0))
+            found.columns += [column[:, None] for column in covered.columns]
+        best = np.hstack([np.empty((self.ball.size, 0)), *found.columns])
         for group in self._groups:
             # Symbols of equal count are interchangeable: those of least given lambda get the greatest values.
-            best[sorted(group, key=multipliers.__getitem__)] = -np.sort(-best[group], axis=0)
+            if len(group) > 1:
+                best[sorted(group, key=multipliers.__getitem__)] = -np.sort(-best[group], axis=0)
         return Price(found.upper + drift, self.method, looked_at, best)
 
     def guess(self, multipliers: Floats) -> Floats:  # noqa: ARG002 - tables need no guesses
@@ -137,62 +149,57 @@ class CountPricing(BallPricing):
     def _price_two_values(self, kind: TwoValues, sets: CheapestSets, multipliers: Floats, found: _Found) -> None:
         costs = kind.reduced_costs(sets.best, multipliers)
         found.upper = max(found.upper, float(costs.max()))
-        for w in _peaks(costs, _PEAKS):
-            v = np.full(self.ball.size, kind.off[w])
-            v[sets.members(w)] = kind.on[w]
-            found.add(v, float(costs[w]))
+        weights = _peaks(costs, _PEAKS)
+        chosen = sets.members_of_each(weights, self.ball.size)
+        if weights:
+            found.add(np.where(chosen, kind.on[weights], kind.off[weights]), float(costs[weights[0]]))
 
     def _price_between(
         self, kins: list[Kin], sets: CheapestSets, multipliers: Floats, found: _Found, *, thorough: bool
     ) -> None:
         """Price kind B with the table over all symbols first, and without a symbol where that matters."""
+        kinds = {k: kind for k, kind in enumerate(self._between) if kind is not None}
+        peaks = {k: kind.peak(sets.best, kins[k].cost, multipliers) for k, kind in kinds.items()}
+        peaks = {k: peak for k, peak in peaks.items() if peak.cost > -np.inf}
         relaxed = np.full(len(kins), -np.inf)
-        for k, (kin, kind) in enumerate(zip(kins, self._between, strict=True)):
-            if kind is None:
-                continue
-            costs = kind.reduced_costs(sets.best, kin.cost, multipliers)
-            w = int(np.argmax(costs)) if costs.size else 0
-            if costs.size == 0 or costs[w] == -np.inf:
-                continue
-            members = sets.members(kind.first + w)
-            free = [symbol for symbol in kin.items if symbol not in members]
+        chosen = sets.members_of_each([peak.weight for peak in peaks.values()], self.ball.size)
+        for members, (k, peak) in zip(chosen.T, peaks.items(), strict=True):
+            free = [symbol for symbol in kins[k].items if not members[symbol]]
             if free:
-                found.upper = max(found.upper, float(costs[w]))
-                found.add(self._column_between(kind, w, members, free[0]), float(costs[w]))
+                found.upper = max(found.upper, peak.cost)
+                self._add_between(found, kinds[k], peak, np.flatnonzero(members).tolist(), free[0])
             else:
-                relaxed[k] = costs[w]
+                relaxed[k] = peak.cost
         # If tables are small, each symbol's own table costs little, and its column may help a linear program.
         small = self.entries <= _SMALL_TABLES
         wanted = relaxed > -np.inf if small else (relaxed > found.reached) & thorough
         for k, table in leave_one_out(kins, wanted.tolist(), CheapestSets(self._capacity)):
-            kind = self._between[k]
-            if kind is None:
-                continue
-            costs = kind.reduced_costs(table.best, kins[k].cost, multipliers)
-            w = int(np.argmax(costs))
-            relaxed[k] = costs[w]
-            if costs[w] > -np.inf:
-                members = table.members(kind.first + w)
-                found.add(self._column_between(kind, w, members, kins[k].items[0]), float(costs[w]))
+            peak = kinds[k].peak(table.best, kins[k].cost, multipliers)
+            relaxed[k] = peak.cost
+            if peak.cost > -np.inf:
+                self._add_between(found, kinds[k], peak, table.members(peak.weight), kins[k].items[0])
         found.upper = max(found.upper, float(relaxed.max(initial=-np.inf)))
 
-    def _column_between(self, kind: OneBetween, w: int, members: list[int], fractional: int) -> Floats:
-        v = np.zeros(self.ball.size)
+    def _add_between(
+        self, found: _Found, kind: OneBetween, peak: PeakBetween, members: list[int], fractional: int
+    ) -> None:
+        v = np.zeros((self.ball.size, 1))
         v[members] = kind.top
-        v[fractional] = kind.between[w]
-        return v
+        v[fractional] = kind.between[peak.weight - kind.first]
+        found.add(v, peak.cost)
 
 
 @dataclass
 class _Found:
     """What pricing has found so far: a bound, the greatest reduced cost of a true column, columns."""
 
-    upper: float
-    reached: float
-    columns: list[Floats]
+    upper: float = -np.inf
+    reached: float = -np.inf
+    columns: list[Floats] = field(default_factory=list)
 
-    def add(self, column: Floats, cost: float) -> None:
-        self.columns.append(column)
+    def add(self, columns: Floats, cost: float) -> None:
+        """Take columns, shape (N, k), of which one has a reduced cost."""
+        self.columns.append(columns)
         self.reached = max(self.reached, cost)
 
 

@@ -9,10 +9,11 @@ from mechdesign.optimize.pricing.ball_pricing import BallPricing
 from mechdesign.optimize.pricing.branch_and_bound import BoxPricing
 from mechdesign.optimize.pricing.by_counts import CountPricing
 from mechdesign.optimize.pricing.knapsack import KnapsackPricing
-from mechdesign.optimize.pricing.listing import ListedPricing, check_listable, check_two_sided
+from mechdesign.optimize.pricing.listing import ListedPricing, check_listable
 from mechdesign.optimize.pricing.pairs_of_sets import MOST_PRICED_SYMBOLS, PairPricing
 from mechdesign.optimize.pricing.price import Pricing
-from mechdesign.uncertainty import L1Ball, UncertaintySet
+from mechdesign.uncertainty import UncertaintySet
+from mechdesign.uncertainty.ball import Ball
 from mechdesign.utility import FInformation, Utility
 
 _LISTED_AT_ONCE = 12  # symbols: up to so many, listing all rays is quicker than column generation
@@ -27,11 +28,11 @@ def pricing_for(
 ) -> Pricing:
     """Return the exact pricing of a utility that is not polyhedral.
 
-    For few symbols all rays are listed. For more symbols an l1 ball is priced by subset-sum tables if its prior is a
-    vector of counts of a moderate total, and otherwise by search near the fractional knapsack if a list would take
-    longer. Lower probabilities of 11 to 16 symbols are priced by all pairs of sets. Hulls with too many rays for a
-    list, and lower probabilities of more symbols, are priced by branch and bound. A promise from below needs a list of
-    its own, which lower probabilities and l1 balls have.
+    For few symbols all rays are listed. For more symbols an l1 ball or a relative ball is priced by subset-sum tables
+    if its prior is a vector of counts of a moderate total, and otherwise by search near the fractional knapsack if a
+    list would take longer. Other lower probabilities of 11 to 16 symbols are priced by all pairs of sets. Hulls with
+    too many rays for a list, and lower probabilities of more symbols, are priced by branch and bound. A promise from
+    below needs a list of its own, which lower probabilities and l1 balls have.
 
     Parameters
     ----------
@@ -57,8 +58,8 @@ def pricing_for(
     """
     _check_masses(uncertainty)
     if least_lift > 0:
-        return ListedPricing(check_two_sided(uncertainty, exp_epsilon, least_lift), utility)
-    information, ball = utility.f_information, uncertainty.l1_ball
+        return ListedPricing(check_listable(uncertainty, exp_epsilon, least_lift), utility)
+    information, ball = utility.f_information, uncertainty.ball
     if information is None or uncertainty.secret_promise is not None:
         return ListedPricing(check_listable(uncertainty, exp_epsilon), utility)
     if ball is None:
@@ -75,17 +76,19 @@ def pricing_for(
     return KnapsackPricing(ball, exp_epsilon, information)
 
 
-def ball_pricing_for(ball: L1Ball, exp_epsilon: float, utility: FInformation) -> BallPricing:
-    """Return the exact pricing of an l1 ball without a list, for any number of symbols."""
+def ball_pricing_for(ball: Ball, exp_epsilon: float, utility: FInformation) -> BallPricing:
+    """Return the exact pricing of a ball without a list, for any number of symbols."""
     tables = CountPricing(ball, exp_epsilon, utility)
     return tables if tables.affordable else KnapsackPricing(ball, exp_epsilon, utility)
 
 
 def _beyond_balls(uncertainty: UncertaintySet, exp_epsilon: float, information: FInformation) -> Pricing:
-    """Return the pricing of a set that is not an l1 ball."""
+    """Return the pricing of a set that is not a ball."""
     lower = uncertainty.lower_probability
     if lower is not None and lower.supermodular and _LISTED_PAIRS < lower.size <= MOST_PRICED_SYMBOLS:
         return PairPricing(lower, exp_epsilon, information)
+    if lower is None and uncertainty.convex_hull is None:
+        return BoxPricing(uncertainty, exp_epsilon, information)
     try:
         return ListedPricing(check_listable(uncertainty, exp_epsilon), information)
     except LimitError:

@@ -12,13 +12,16 @@ from mechdesign.errors import LimitError
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.bounds import as_bound
 from mechdesign.numerics.tolerances import REDUCED_COST
+from mechdesign.optimize.cut_rays import MOST_SYMBOLS as MOST_CUT_SYMBOLS
+from mechdesign.optimize.cut_rays import CutRays
 from mechdesign.optimize.hull_rays import HullRays
 from mechdesign.optimize.lower_rays import MOST_LISTED_PAIRS, LowerRays
 from mechdesign.optimize.pricing.price import Price
 from mechdesign.optimize.rays import MOST_LISTED_SYMBOLS, RayList, Rays
 from mechdesign.optimize.secret_rays import SecretRays
 from mechdesign.optimize.two_sided_rays import TwoSidedRays
-from mechdesign.uncertainty import ConvexHull, L1Ball, LowerProbability, RelativeBall, SecretPromise, UncertaintySet
+from mechdesign.uncertainty import ConvexHull, LowerProbability, RelativeBall, SecretPromise, UncertaintySet
+from mechdesign.uncertainty.ball import Ball
 from mechdesign.utility import Utility
 
 _EPS = float(np.finfo(float).eps)
@@ -32,7 +35,7 @@ _MOST_SUPPORTS = 3_000_000  # sets of symbols and rows, looked at one by one
 _INSTEAD = "merge symbols, or use a gain utility such as hamming-accuracy, which needs no list"
 
 
-def check_listable(uncertainty: UncertaintySet, exp_epsilon: float) -> RayList:
+def check_listable(uncertainty: UncertaintySet, exp_epsilon: float, least_lift: Fraction = _NOTHING) -> RayList:
     """Return the rays of a set, after counting that they can be listed.
 
     Raises
@@ -42,24 +45,30 @@ def check_listable(uncertainty: UncertaintySet, exp_epsilon: float) -> RayList:
     """
     N = uncertainty.size
     if uncertainty.secret_promise is not None:
-        return _rays_of_secret(uncertainty.secret_promise, exp_epsilon)
+        return _rays_of_secret(uncertainty.secret_promise, exp_epsilon, least_lift)
+    if least_lift > 0:
+        return _two_sided(uncertainty, exp_epsilon, least_lift)
     if N > MOST_LISTED_SYMBOLS:
         raise LimitError(
             f"{N} symbols have about 2^{N} extreme rays, too many to list (at most {MOST_LISTED_SYMBOLS}); {_INSTEAD}"
         )
-    if uncertainty.l1_ball is not None:
-        return _rays_of_ball(uncertainty.l1_ball, exp_epsilon)
+    if uncertainty.ball is not None:
+        return _rays_of_ball(uncertainty.ball, exp_epsilon)
     if uncertainty.convex_hull is not None:
         return _rays_of_hull(uncertainty.convex_hull, exp_epsilon)
     if uncertainty.lower_probability is not None:
         return _rays_of_lower_probability(uncertainty.lower_probability, exp_epsilon)
+    if N <= MOST_CUT_SYMBOLS:
+        rays = CutRays(uncertainty, exp_epsilon)
+        rays.count(rays.kinds)  # the list is made now, so that one that is too long is refused now
+        return rays
     raise LimitError(
-        f"no exact method lists the extreme rays of a {type(uncertainty).__name__}; use an L1Ball that contains "
-        "it, or a gain utility such as hamming-accuracy"
+        f"no exact method lists the extreme rays of a {type(uncertainty).__name__} of more than {MOST_CUT_SYMBOLS} "
+        f"symbols, and this one has {N}; use an L1Ball that contains it, or a gain utility such as hamming-accuracy"
     )
 
 
-def _rays_of_ball(ball: L1Ball, exp_epsilon: float) -> Rays:
+def _rays_of_ball(ball: Ball, exp_epsilon: float) -> Rays:
     N = ball.size
     rays = Rays(ball, exp_epsilon)
     held = rays.count(rays.held_kinds)
@@ -114,16 +123,7 @@ def _rays_of_secret(known: SecretPromise, exp_epsilon: float, least_lift: Fracti
     return rays
 
 
-def check_two_sided(uncertainty: UncertaintySet, exp_epsilon: float, least_lift: Fraction) -> RayList:
-    """Return the rays of a set for a promise on both sides, after counting that they can be listed.
-
-    Raises
-    ------
-    LimitError
-        If no method lists the rays of such a set, or there are too many.
-    """
-    if uncertainty.secret_promise is not None:
-        return _rays_of_secret(uncertainty.secret_promise, exp_epsilon, least_lift)
+def _two_sided(uncertainty: UncertaintySet, exp_epsilon: float, least_lift: Fraction) -> TwoSidedRays:
     ball, known = uncertainty.l1_ball, uncertainty.lower_probability
     if ball is not None:
         # The same set, above its lower probability.
@@ -164,7 +164,7 @@ class ListedPricing:
 
     Examples
     --------
-    >>> from mechdesign import MutualInformation
+    >>> from mechdesign import L1Ball, MutualInformation
     >>> pricing = ListedPricing(Rays(L1Ball([0.5, 0.3, 0.2]), 1.5), MutualInformation())
     >>> print(round(pricing.price(np.zeros(3)).upper, 9))
     0.359884719

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mechdesign.numerics.arrays import Floats
-from mechdesign.numerics.cheapest_sets import CheapestSets, Kin
+from mechdesign.numerics.cheapest_sets import CheapestSets, Kin, parts
 from mechdesign.optimize.pricing.three_values import AllowedSets, Peak, ThreeValues
 
 _BYTES_OF_CASES = 800_000_000
@@ -79,7 +79,8 @@ def price_three_values(
     most_blocks : int
         As for `ThreeValues.peak`.
     """
-    of_case = 3 * rays.cone.total * (8 + multipliers.size // 8)
+    additions = sum(len(parts(len(kin.items))) for kin in kins)
+    of_case = 3 * rays.cone.total * (8 + additions // 8)
     most_cases = max(1, min(most_cases, _BYTES_OF_CASES // of_case))
     mass = np.zeros(multipliers.size)
     for kin in kins:
@@ -175,9 +176,7 @@ def _restricted(capacity: int, kins: Sequence[Kin], least: Sequence[int], most: 
     """Return the table of sets with at least some and at most some of each kin."""
     sets = CheapestSets(capacity)
     for kin, required, allowed in zip(kins, least, most, strict=True):
-        for position, item in enumerate(kin.items[:allowed]):
-            if position < required:
-                sets.require(item, kin.weight, kin.cost)
-            else:
-                sets.add(item, kin.weight, kin.cost)
+        if required:
+            sets.require(kin.items[:required], kin.weight, kin.cost)
+        sets.add_alike(kin.items[required:allowed], kin.weight, kin.cost)
     return sets

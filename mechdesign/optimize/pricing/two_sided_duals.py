@@ -25,7 +25,7 @@ import numpy as np
 from mechdesign.errors import SolverError
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.tolerances import SOLVER
-from mechdesign.optimize.pricing.gain_duals import affordable, level_of
+from mechdesign.optimize.pricing.levels import affordable, level_of
 from mechdesign.uncertainty import UncertaintySet
 from mechdesign.uncertainty.base import SupportRows
 

@@ -14,7 +14,13 @@ import mechdesign as md
 from mechdesign.cli.main import run
 from mechdesign.mechanism import Guarantee
 from mechdesign.mechanism.from_floats import from_own_floats
-from mechdesign.optimize.estimation.few_outputs import least_outputs, most_needed, without_spare_outputs
+from mechdesign.optimize.estimation import few_outputs
+from mechdesign.optimize.estimation.few_outputs import (
+    least_outputs,
+    most_needed,
+    with_few_outputs,
+    without_spare_outputs,
+)
 from mechdesign.optimize.estimation.solver import solve_error
 
 ERROR = md.EstimationError()
@@ -82,6 +88,69 @@ def test_elimination_is_affordable_at_forty_symbols():
 def test_above_99_symbols_nothing_is_eliminated():
     matrix = random_mechanism(np.random.default_rng(2), 100, 5_100)
     assert without_spare_outputs(matrix, np.full(100, 0.01)) is matrix
+
+
+def test_mechanisms_without_spare_outputs_stay_as_they_are():
+    rng = np.random.default_rng(3)
+    prior = np.full(4, 0.25)
+    for count in (9, 10):
+        matrix = random_mechanism(rng, 4, count)
+        assert without_spare_outputs(matrix, prior) is matrix
+    assert without_spare_outputs(random_mechanism(rng, 4, 11), prior).shape[1] == 10
+
+
+def test_elimination_stops_at_a_number_of_moments(monkeypatch):
+    matrix, prior = random_mechanism(np.random.default_rng(4), 4, 20), np.full(4, 0.25)
+    monkeypatch.setattr(few_outputs, "_MOST_MOMENTS", 10)
+    assert without_spare_outputs(matrix, prior).shape[1] == 10
+    monkeypatch.setattr(few_outputs, "_MOST_MOMENTS", 9)
+    assert without_spare_outputs(matrix, prior) is matrix
+
+
+def no_columns(_point, _wanted):
+    return np.empty((3, 0))
+
+
+def response(kept):
+    """Return randomized response on three symbols, and its columns with a mean of 1."""
+    matrix = np.full((3, 3), (1 - kept) / 2)
+    np.fill_diagonal(matrix, kept)
+    return matrix, 3 * matrix
+
+
+def test_a_search_that_finds_too_many_outputs_fails():
+    """Three symbols cannot be told apart by two outputs, whatever is dropped or merged."""
+    with pytest.raises(md.SolverError, match="no mechanism with at most 2 outputs that determines every query"):
+        with_few_outputs(response(0.6)[0], 2, np.full(3, 1 / 3), np.eye(3), no_columns)
+
+
+def test_better_columns_do_not_enter_where_too_many_stay():
+    prior, weak, strong = np.full(3, 1 / 3), response(0.5)[1], response(0.8)[1]
+    for most, better in ((2, False), (3, True)):
+        program = few_outputs._Limited(prior, np.eye(3), most)
+        point = program.weighted(weak, np.full(3, 1 / 3), 1e-6)
+        tried = program.tried(weak, point, strong)
+        assert (tried is not None) == better
+        if tried is not None:
+            assert tried[0].shape[1] <= most
+            assert tried[1].value < point.value
+
+
+@pytest.mark.parametrize("best", [0, 1, 2])
+def test_the_best_of_several_searches_is_taken(monkeypatch, best):
+    prior = np.full(3, 1 / 3)
+    kept = [0.5, 0.55, 0.6]
+    kept[best] = 0.7
+    found = [response(share)[1] for share in kept]
+
+    def searched(program, *_others):
+        columns = found.pop(0)
+        return columns, program.weighted(columns, np.full(3, 1 / 3), 1e-6)
+
+    monkeypatch.setattr(few_outputs, "_searched", searched)
+    start = np.hstack([response(0.9)[0], response(0.8)[0]]) / 2
+    lean = with_few_outputs(start, 3, prior, np.eye(3), no_columns)
+    np.testing.assert_allclose(lean, response(0.7)[0], rtol=1e-6)
 
 
 @pytest.mark.parametrize("N", [6, 7])

@@ -17,6 +17,7 @@ from mechdesign.optimize.estimation.certificate import lower_bound, root_trace_d
 from mechdesign.optimize.estimation.listed import ListedForms
 from mechdesign.optimize.estimation.solver import certify_error
 from mechdesign.optimize.rays import Rays
+from mechdesign.uncertainty import Box, EventSet, L1Box, LowerLimits, RelativeBall
 
 # Computed apart from the package, by listing every ray: value and certified lower bound agree in all digits shown.
 RELATIONSHIP = {
@@ -53,6 +54,34 @@ def test_relationship_meets_values_computed_apart(name, epsilon):
     assert found.lower_bound <= expected * (1 + 1e-8)
     assert found.value == pytest.approx(expected, rel=1e-6)
     assert found.lower_bound == pytest.approx(expected, rel=1e-6)
+
+
+# Likewise at epsilon 1; the radius is Weissman's for delta = 1e-9. What is proved comes with four or more digits.
+COLUMNS = [
+    ("race", "PML", 3.71161, 1e-6),
+    ("workclass", "known", 6.01233327, 1e-8),
+    ("workclass", "PML", 6.42609648, 1e-8),
+    ("workclass", "LDP", 23.82070963, 1e-8),
+    ("occupation", "known", 7.90536109, 1e-8),
+    ("occupation", "PML", 8.53678, 1e-6),
+    ("occupation", "LDP", 47.73033696, 1e-8),
+    ("education", "known", 9.32970308, 1e-8),
+    ("education", "PML", 10.0606, 1e-5),
+    ("education", "LDP", 50.12463696, 1e-8),
+]
+SLOW = {("occupation", "known"), ("occupation", "PML"), ("education", "known"), ("education", "PML")}
+
+
+@pytest.mark.parametrize(
+    ("name", "promise", "expected", "digits"),
+    [pytest.param(*row, marks=[pytest.mark.slow] if row[:2] in SLOW else []) for row in COLUMNS],
+)
+def test_columns_of_adult_meet_values_computed_apart_from_both_sides(name, promise, expected, digits):
+    found = error_design(md.L1Ball.from_counts(counts(name), **SETS[promise]), 1)
+    assert found.certified
+    assert found.tol == (1e-6 if found.problem.uncertainty.size <= 10 else 1e-4)
+    assert expected * (1 - found.tol - digits) <= found.lower_bound <= expected * (1 + digits)
+    assert expected * (1 - digits) <= found.value <= expected * (1 + found.tol + digits)
 
 
 @pytest.mark.parametrize("N", range(2, 13))
@@ -160,6 +189,33 @@ def test_prices_bound_every_ray():
         greatest = (form.values(columns - 1) - lam @ columns).max()
         assert greatest <= price.upper <= greatest + 1e-10
         assert (form.values(price.best - 1) - lam @ price.best).max() == pytest.approx(greatest)
+
+
+CENTER = ["0.4", "0.3", "0.2", "0.1"]
+OTHER_SETS = [
+    md.ConvexHull([CENTER, ["0.3", "0.3", "0.2", "0.2"], ["0.5", "0.1", "0.2", "0.2"]]),
+    LowerLimits(["0.3", "0.2", "0.1", "0.05"], center=CENTER),
+    Box(["0.3", "0.2", "0.1", "0.05"], ["0.5", "0.4", "0.3", "0.2"], center=CENTER),
+    L1Box(["0.3", "0.2", "0.1", "0.05"], ["0.5", "0.4", "0.3", "0.2"], "0.15", center=CENTER),
+    RelativeBall(CENTER, "0.9", "0.05"),
+    EventSet(CENTER, ["1", "0.8"], ["0.08", "0.02"]),
+    md.ProductSet(md.L1Ball(["0.7", "0.3"], "0.1"), md.L1Ball(["0.6", "0.4"], "0.1")),
+]
+
+
+@pytest.mark.parametrize("known", OTHER_SETS, ids=lambda known: known.kind)
+def test_sets_of_every_kind_have_certified_designs_that_no_random_mechanism_beats(known, tmp_path):
+    problem = md.DesignProblem(known, 1, md.EstimationError())
+    found = md.design(problem)
+    assert found.certified
+    found.mechanism.save(tmp_path / "m.json")
+    assert md.verify(md.Mechanism.load(tmp_path / "m.json")).certificate.lower_bound >= found.lower_bound
+    rng = np.random.default_rng(11)
+    assert min(problem.utility.value(V, known.prior) for V in random_mechanisms(known, 1, rng, 200)) >= found.value
+    # Its center is one of its priors, and all priors have no more of them.
+    certain, local = (error_design(md.L1Ball(known.center, radius), 1) for radius in (0, 2))
+    assert certain.lower_bound <= found.value
+    assert found.lower_bound <= local.value
 
 
 def test_infinite_errors_are_told():

@@ -95,6 +95,22 @@ def test_the_best_size_is_the_best_of_all():
             assert np.trace(W @ covariance @ W.T) == pytest.approx(errors[members])
 
 
+@pytest.mark.parametrize(
+    ("weights", "exp_epsilon", "uniform", "best"),
+    [
+        ([3, 20, 4, 32, 14, 4, 14, 9], Fraction(21, 10), 3, 2),  # the frequency of a rare symbol among heavy ones
+        ([45, 45, *[1] * 14], Fraction(27, 10), 4, 6),  # that of a heavy symbol: more than one size away
+    ],
+)
+def test_the_best_size_is_found_below_and_above_that_of_a_uniform_prior(weights, exp_epsilon, uniform, best):
+    prior = np.array(weights) / sum(weights)
+    N, W = prior.size, np.eye(prior.size)[:1]
+    assert min(range(1, N), key=lambda members: least_error_of_sets(N, exp_epsilon, members)) == uniform
+    errors = [subset_selection.covariance(prior, exp_epsilon, members)[0, 0] for members in range(1, N)]
+    assert 1 + int(np.argmin(errors)) == best
+    assert subset_selection.best_members(prior, exp_epsilon, W)[0] == best
+
+
 def test_sets_of_one_are_randomized_response():
     cone = L1Cone(np.array([Fraction(1, 4)] * 4, dtype=object), Fraction(1), Fraction(3))
     assert (subset_selection.mechanism(4, Fraction(3), 1) == randomized_response.mechanism(cone)).all()

@@ -165,6 +165,61 @@ def test_tables_price_like_the_list_of_rays(case):
     assert bound <= max(price_by_listing(rays, utility, lam).upper, -math.fsum(lam)) + EXACT * size_of(lam)
 
 
+# Symbols of equal count, in parts
+
+
+def one_by_one(sets, items, weight, cost):
+    """Add items that are alike each for itself."""
+    for item in items:
+        sets.add(item, weight, cost)
+
+
+@st.composite
+def many_alike(draw, most):
+    """Balls with few counts that many symbols have, and unseen symbols; multipliers of equal counts may be equal."""
+    kinds = draw(st.integers(1, 4))
+    numbers = draw(st.lists(st.integers(1 + (kinds == 1), most // kinds), min_size=kinds, max_size=kinds))
+    radius = draw(st.sampled_from(["0", "0.01", "0.1", "0.4", "0.9", "1.7", "2"]))
+    found = draw(st.lists(st.sampled_from([0 if radius != "0" else 5, 1, 2, 3, 7, 20]), min_size=kinds, max_size=kinds))
+    found[0] = max(found[0], 1)
+    counts = [count for count, number in zip(found, numbers, strict=True) for _ in range(number)]
+    ball = md.L1Ball.from_counts(counts, radius=radius)
+    if draw(st.integers(0, 4)) == 0:
+        ball = ball.as_printed()
+    lam = draw(multipliers(kinds))[np.repeat(np.arange(kinds), numbers)] * draw(st.sampled_from([1.0, 0.1]))
+    if draw(st.booleans()):
+        lam = lam + draw(multipliers(ball.size))
+    return ball, draw(moderate_exps), draw(st.sampled_from(UTILITIES)), lam
+
+
+@settings(max_examples=200)
+@given(many_alike(24))
+def test_symbols_in_parts_are_priced_like_symbols_one_by_one(case):
+    """Two ways to one bound, which rounds less often in parts."""
+    ball, e, utility, lam = case
+    pricing = CountPricing(ball, e, utility)
+    for thorough in (True, False):
+        price = pricing.price(lam, thorough=thorough)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(CheapestSets, "add_alike", one_by_one)
+            other = pricing.price(lam, thorough=thorough)
+        np.testing.assert_allclose(price.upper, other.upper, rtol=0, atol=ALGEBRA * size_of(lam))
+
+
+@settings(max_examples=150)
+@given(many_alike(6))
+def test_symbols_in_parts_are_priced_exactly(case):
+    ball, e, utility, lam = case
+    exact, bound = exact_reduced_cost(ball, e, utility, lam), CountPricing(ball, e, utility).price(lam).upper
+    assert 0 <= Decimal(bound) - exact <= EXACT * size_of(lam)
+
+
+def test_a_thousand_equal_counts_fill_no_more_tables_than_ten_counts():
+    fine = CountPricing(md.L1Ball.from_counts([50] * 1000, radius="0.1"), 2.0, md.MutualInformation())
+    other = CountPricing(md.L1Ball.from_counts([*range(1, 10), 49_955], radius="0.1"), 2.0, md.MutualInformation())
+    assert fine.entries < other.entries
+
+
 @settings(max_examples=100)
 @given(priced(2, 9))
 def test_the_columns_found_lie_in_the_cone(case):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 
 import numpy as np
 
@@ -26,6 +27,7 @@ def price_by_boxes(
     *,
     target: float = -math.inf,
     most_nodes: int = MOST_BOXES,
+    deadline: float | None = None,
 ) -> Price:
     """Return an upper bound of the reduced cost of any column with ``<P, v> = 1``, rounded outward.
 
@@ -40,11 +42,13 @@ def price_by_boxes(
         reduced cost.
     most_nodes : int
         The most boxes. The bound holds wherever the search ends, but is greater if it ends early.
+    deadline : float, optional
+        When to end the search, as a time of `time.monotonic`.
 
     Returns
     -------
     Price
-        The same for the same arguments; with the best columns found.
+        The same for the same arguments without a deadline; with the best columns found.
 
     Examples
     --------
@@ -58,7 +62,7 @@ def price_by_boxes(
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         if not np.isfinite(np.abs(lam).sum()):
             return Price(math.inf, "multipliers beyond floats", 0)
-        return Search(BoxProgram(uncertainty, exp_epsilon), utility, lam).run(target, most_nodes)
+        return Search(BoxProgram(uncertainty, exp_epsilon), utility, lam).run(target, most_nodes, deadline)
 
 
 class BoxPricing:
@@ -70,6 +74,9 @@ class BoxPricing:
         Any set.
     exp_epsilon, utility
         As for `BallPricing`.
+    deadline : float, optional
+        When every search ends, as a time of `time.monotonic`. For multipliers that were priced before, the best bound
+        that was proved for them is returned from then on.
 
     Examples
     --------
@@ -84,10 +91,18 @@ class BoxPricing:
     True
     """
 
-    def __init__(self, uncertainty: UncertaintySet, exp_epsilon: float, utility: FInformation) -> None:
+    def __init__(
+        self, uncertainty: UncertaintySet, exp_epsilon: float, utility: FInformation, deadline: float | None = None
+    ) -> None:
         self.uncertainty = uncertainty
         self.exp_epsilon = exp_epsilon
         self.utility = utility
+        self.deadline = deadline
+        self._proved: dict[bytes, Price] = {}
+
+    def until(self, deadline: float | None) -> BoxPricing:
+        """Return the same pricing with another deadline."""
+        return BoxPricing(self.uncertainty, self.exp_epsilon, self.utility, deadline)
 
     def start(self) -> Floats:
         """Return columns of the cone, shape (N, k), with ``<P, v> = 1``; the first is (1,...,1)."""
@@ -113,5 +128,18 @@ class BoxPricing:
 
     def price(self, multipliers: Floats, *, thorough: bool = True) -> Price:
         """Return `price_by_boxes`, of few boxes unless asked to be thorough."""
-        most = MOST_BOXES if thorough else FEW_BOXES
-        return price_by_boxes(self.uncertainty, self.exp_epsilon, self.utility, multipliers, most_nodes=most)
+        key = np.asarray(multipliers, dtype=float).tobytes()
+        before = self._proved.get(key)
+        if before is not None and self.deadline is not None and time.monotonic() >= self.deadline:
+            return before
+        found = price_by_boxes(
+            self.uncertainty,
+            self.exp_epsilon,
+            self.utility,
+            multipliers,
+            most_nodes=MOST_BOXES if thorough else FEW_BOXES,
+            deadline=self.deadline,
+        )
+        if self.deadline is not None and (before is None or found.upper <= before.upper):
+            self._proved[key] = found
+        return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 import math
+import time
 
 import numpy as np
 
@@ -28,8 +29,8 @@ class Search:
         self.found = FoundColumns(program.uncertainty, program.exp_epsilon, utility, multipliers)
         self.close = CLOSE + 1e-12 * float(np.abs(multipliers).sum())
 
-    def run(self, target: float, most_nodes: int) -> Price:
-        """Return the proved bound when it is good enough or the limit of boxes is reached."""
+    def run(self, target: float, most_nodes: int, deadline: float | None = None) -> Price:
+        """Return the proved bound when it is good enough, or the limit of boxes or of time is reached."""
         climb(self.program, self.found)
         root = whole_box(self.program)
         bound, root = self._bound(root, math.inf)
@@ -37,6 +38,8 @@ class Search:
         while waiting:
             enough = max(target, self.found.greatest + self.close)
             if -waiting[0][0] <= enough or nodes >= most_nodes:
+                break
+            if deadline is not None and time.monotonic() >= deadline:
                 break
             negative, _, box = heapq.heappop(waiting)
             halves = self._halves(box)

@@ -93,8 +93,9 @@ class Found:
         columns = np.hstack([self._columns, batch.build(chosen)])
         merged = np.concatenate([self._costs, costs[chosen]])
         best = np.argsort(-merged, kind="stable")
-        _, first = np.unique(columns[:, best].round(12), axis=1, return_index=True)
-        best = best[np.sort(first)[:_MOST_COLUMNS]]
+        # The best of the columns that are alike to 12 digits; adding 0 turns -0 into 0.
+        first = {(column + 0.0).tobytes(): k for k, column in reversed([*enumerate(columns[:, best].round(12).T)])}
+        best = best[sorted(first.values())[:_MOST_COLUMNS]]
         self._columns, self._costs = columns[:, best], merged[best]
 
     def columns(self) -> Floats:

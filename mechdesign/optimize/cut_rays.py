@@ -1,0 +1,188 @@
+"""The extreme rays of the column cone of any set of priors that has finitely many corners, listed.
+
+The cone is ``K = { v >= 0 : max v <= e h(v) }``, and h(v) the least mean under a prior of the set. Scaled to
+``max v = 1``, every extreme ray is a vertex of ``X = { x in [0, 1]^N : <Q, x> >= 1/e for every prior Q of the set }``
+(docs/mathematics.md). The vertices of X are found from those of the unit cube by cutting. A vertex x that is outside of
+X has a mean below 1/e under some prior Q of the set, which `exact_worst_mean` names; the half-space ``<Q, x> >= 1/e``
+cuts it off, and the polytope that is left has the old vertices inside, and a new one on each edge that is cut (double
+description). When no vertex is outside, all are found, and the priors that cut do for the whole set. All of this is
+computed in integers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import compress
+from math import gcd
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mechdesign.errors import LimitError
+from mechdesign.numerics.arrays import Floats
+from mechdesign.numerics.exact import over_common_denominator
+from mechdesign.uncertainty import UncertaintySet
+
+MOST_SYMBOLS = 8
+_MOST_VERTICES = 6_000
+_WORDS = 3  # of 64 bits: as many walls of the cube and cuts
+_CHUNK = 1 << 15
+_EPS = float(np.finfo(float).eps)
+
+Point = tuple[int, ...]  # the entries of a vertex over its last number
+Walls = NDArray[np.uint64]
+
+
+@dataclass(frozen=True)
+class CutRays:
+    """All extreme rays of the column cone of a set of few symbols, whatever it is.
+
+    Columns come in chunks of shape (N, k), scaled so that ``<P, v> = 1`` for the reference prior P.
+
+    Attributes
+    ----------
+    known : UncertaintySet
+        At most 8 symbols.
+    exp_epsilon : float
+        exp(epsilon), above 1; the float is taken as an exact number.
+
+    Examples
+    --------
+    >>> from mechdesign import L1Ball, ProductSet
+    >>> pairs = ProductSet(L1Ball(["0.7", "0.3"], "0.1"), L1Ball(["0.5", "0.5"], "0.1"))
+    >>> CutRays(pairs, 2.0).count("V")
+    31
+    """
+
+    known: UncertaintySet
+    exp_epsilon: float
+
+    @property
+    def prior(self) -> Floats:
+        """The reference prior P."""
+        return self.known.prior
+
+    @property
+    def kinds(self) -> str:
+        """One kind: vertices."""
+        return "V"
+
+    @property
+    def held_kinds(self) -> str:
+        """Empty: a linear program holds no kind from the start."""
+        return ""
+
+    @cached_property
+    def _columns(self) -> Floats:
+        """The rays with greatest entry 1, shape (N, k), every entry correctly rounded.
+
+        Raises
+        ------
+        LimitError
+            If the set has too many corners, or infinitely many.
+        """
+        points = _Cutting(self.known, Fraction(self.exp_epsilon)).vertices()
+        columns = np.array([[x / point[-1] for x in point[:-1]] for point in points if max(point[:-1]) == point[-1]])
+        return columns.T
+
+    def count(self, kinds: str) -> int:
+        """Return how many columns are listed of some kinds."""
+        return self._columns.shape[1] if "V" in kinds else 0
+
+    def of_kinds(self, kinds: str) -> Iterator[Floats]:
+        """Yield the rays of some kinds in chunks of shape (N, k), k <= 32768."""
+        for columns, _ in self.with_errors(kinds):
+            yield columns
+
+    def with_errors(self, kinds: str) -> Iterator[tuple[Floats, Floats]]:
+        """Yield the rays of some kinds, each chunk with how far its entries may be from those of their rays."""
+        unit = 2 * (self.known.size + 8) * _EPS
+        if "V" in kinds:
+            for start in range(0, self._columns.shape[1], _CHUNK):
+                columns = self._columns[:, start : start + _CHUNK]
+                scaled = columns / (self.prior @ columns)
+                yield scaled, unit * scaled
+
+
+class _Cutting:
+    """The vertices of X so far, and the walls of each: of the cube, and cuts."""
+
+    def __init__(self, known: UncertaintySet, exp_epsilon: Fraction) -> None:
+        self.known, self.e = known, exp_epsilon
+        N = known.size
+        sets = range(1 << N)
+        self.points: list[Point] = [(*(mask >> i & 1 for i in range(N)), 1) for mask in sets]
+        walls = np.zeros((1 << N, _WORDS), dtype=np.uint64)
+        walls[:, 0] = [mask | (~mask & (1 << N) - 1) << N for mask in sets]
+        self.walls: Walls = walls
+        self.inside = [False] * (1 << N)  # known to be in X
+        self.cuts = 0
+
+    def vertices(self) -> list[Point]:
+        """Return all vertices of X."""
+        at = 0
+        while at < len(self.points):
+            prior = None if self.inside[at] else self._prior_against(self.points[at])
+            if prior is None:
+                self.inside[at] = True
+                at += 1
+            else:
+                self._cut(prior)
+                at = next((k for k, inside in enumerate(self.inside) if not inside), len(self.points))
+        return self.points
+
+    def _prior_against(self, point: Point) -> tuple[Fraction, ...] | None:
+        """Return a prior of the set under which the mean of a vertex is below 1/e; None if there is none."""
+        *column, scale = point
+        mean, prior = self.known.exact_worst_mean(column)
+        return prior if mean * self.e < scale else None
+
+    def _cut(self, prior: tuple[Fraction, ...]) -> None:
+        """Cut off the vertices whose mean under a prior is below 1/e."""
+        N = self.known.size
+        if 2 * N + self.cuts == 64 * _WORDS:
+            raise _too_many(self.known, f"more than {self.cuts} corners that matter")
+        integers, common = over_common_denominator(prior)
+        normal = [*(q * self.e.numerator for q in integers), -common * self.e.denominator]
+        slack = [sum(a * x for a, x in zip(normal, point, strict=True)) for point in self.points]
+        wall = np.zeros(_WORDS, dtype=np.uint64)
+        wall[(2 * N + self.cuts) // 64] = np.uint64(1 << (2 * N + self.cuts) % 64)
+        self.cuts += 1
+        signs = np.array([(x > 0) - (x < 0) for x in slack])
+        self.walls[signs == 0] |= wall
+        new: list[Point] = []
+        common_walls = [np.empty((0, _WORDS), dtype=np.uint64)]
+        for k, j, shared in self._edges(np.flatnonzero(signs > 0), np.flatnonzero(signs < 0)):
+            between = [slack[k] * y - slack[j] * x for x, y in zip(self.points[k], self.points[j], strict=True)]
+            divisor = gcd(*between)
+            new.append(tuple(x // divisor for x in between))
+            common_walls.append((shared | wall)[None])
+        kept = signs >= 0
+        self.points = [*compress(self.points, kept), *new]
+        self.inside = [*compress(self.inside, kept), *[False] * len(new)]
+        self.walls = np.vstack([self.walls[kept], *common_walls])
+        if len(self.points) > _MOST_VERTICES:
+            raise _too_many(self.known, f"more than {_MOST_VERTICES} extreme rays")
+
+    def _edges(self, above: NDArray[np.int64], below: NDArray[np.int64]) -> Iterator[tuple[int, int, Walls]]:
+        """Yield the edges between two sets of vertices, each with the walls that it lies in.
+
+        Two vertices are the ends of an edge if no other vertex is in all the walls that both are in.
+        """
+        least = self.known.size - 1
+        for k in above.tolist():
+            shared = self.walls[below] & self.walls[k]
+            for place in np.flatnonzero(np.bitwise_count(shared).sum(axis=1) >= least).tolist():
+                both = shared[place]
+                if ((self.walls & both) == both).all(axis=1).sum() == 2:
+                    yield k, int(below[place]), both
+
+
+def _too_many(known: UncertaintySet, what: str) -> LimitError:
+    return LimitError(
+        f"a {type(known).__name__} of {known.size} symbols has {what}, too many to list; use an L1Ball that contains "
+        "it, or a gain utility such as hamming-accuracy"
+    )
