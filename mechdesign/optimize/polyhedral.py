@@ -31,7 +31,11 @@ NEGLIGIBLE_ENTRY: Final = 1e-9
 
 
 def solve_polyhedral(
-    known: UncertaintySet, exp_epsilon: float, utility: PolyhedralUtility, report: Callable[[str], None]
+    known: UncertaintySet,
+    exp_epsilon: float,
+    utility: PolyhedralUtility,
+    report: Callable[[str], None],
+    least_lift: float = 0.0,
 ) -> Solution:
     """Return an optimal mechanism with one output for each guess that is used.
 
@@ -45,6 +49,8 @@ def solve_polyhedral(
         What is maximised, at the reference prior of the set.
     report : callable
         Called with one line whenever a step begins.
+    least_lift : float
+        exp(-lower), below 1; 0 without a promise from below.
 
     Raises
     ------
@@ -64,7 +70,7 @@ def solve_polyhedral(
     report(f"solving a linear program with {known.size} x {len(linear)} entries")
     weights = (linear / scale).T
     matrix, multipliers = solve_program(
-        Polytope(known, exp_epsilon, len(linear)), lambda matrix: (_mean(weights, matrix), [])
+        Polytope(known, exp_epsilon, len(linear), least_lift), lambda matrix: (_mean(weights, matrix), [])
     )
     return Solution(matrix[:, matrix.max(axis=0) > NEGLIGIBLE_ENTRY], multipliers * scale + common, len(linear), 1)
 
