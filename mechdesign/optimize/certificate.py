@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,7 +23,8 @@ from mechdesign.numerics.arrays import Floats, frozen, real_array
 from mechdesign.numerics.bounds import as_bound
 from mechdesign.numerics.exact import float_up
 from mechdesign.numerics.tolerances import BOUND_PAD
-from mechdesign.optimize.effective_epsilon import effective_exp_epsilon
+from mechdesign.optimize.effective_epsilon import effective_exp_epsilon, effective_least_lift
+from mechdesign.optimize.one_sided import OneSided
 from mechdesign.optimize.pricing import Price, Pricing, price_by_guess, pricing_for
 from mechdesign.problem import DesignProblem
 from mechdesign.uncertainty.prior_mixture import PriorMixture
@@ -85,7 +86,8 @@ def certify(problem: DesignProblem, multipliers: ArrayLike, pricing: Pricing | N
     multipliers : array, shape (N,)
         lambda; a poor lambda gives a weak bound, but never a false one.
     pricing : Pricing, optional
-        Exact pricing that was made for this problem; by default `pricing_for` chooses one.
+        Exact pricing that was made for this problem, or for the one-sided problem that stands for it (`OneSided`); by
+        default `pricing_for` chooses one.
 
     Raises
     ------
@@ -102,6 +104,10 @@ def certify(problem: DesignProblem, multipliers: ArrayLike, pricing: Pricing | N
     True
     """
     lam = checked_multipliers(problem, multipliers)
+    one_sided = OneSided.of(problem)
+    if one_sided is not None:
+        with np.errstate(under="ignore"):
+            return replace(certify(one_sided.problem, one_sided.multipliers(lam), pricing), multipliers=lam)
     price, bound = priced_bound(lam, lambda lam: greatest_reduced_cost(problem, lam, pricing))
     return Certificate(lam, price.upper, min(bound, full_disclosure(problem)), price.method, price.columns)
 
@@ -160,13 +166,13 @@ def full_disclosure(problem: DesignProblem) -> float:
 
 def greatest_reduced_cost(problem: DesignProblem, multipliers: Floats, pricing: Pricing | None = None) -> Price:
     """Return the greatest reduced cost of any column with ``<P, v> = 1`` by the exact method that covers it."""
-    exp_epsilon = effective_exp_epsilon(problem)
+    exp_epsilon, least_lift = effective_exp_epsilon(problem), effective_least_lift(problem)
     polyhedral = problem.utility.polyhedral
     if polyhedral is not None:
-        return price_by_guess(problem.uncertainty, exp_epsilon, polyhedral, multipliers)
-    if problem.epsilon.exp_down == 1:
+        return price_by_guess(problem.uncertainty, exp_epsilon, polyhedral, multipliers, least_lift=least_lift)
+    if problem.only_constant:
         return _nearly_constant(problem, multipliers)
-    at_hand = pricing or pricing_for(problem.uncertainty, exp_epsilon, summed(problem.utility))
+    at_hand = pricing or pricing_for(problem.uncertainty, exp_epsilon, summed(problem.utility), least_lift)
     return at_hand.price(multipliers, thorough=True)
 
 
@@ -190,13 +196,18 @@ def padded(problem: DesignProblem, bound: float) -> float:
 
 
 def _nearly_constant(problem: DesignProblem, multipliers: Floats) -> Price:
-    """Return the greatest reduced cost where epsilon is 0, or so small that its proofs allow the constant column alone.
+    """Return the greatest reduced cost where a side of the promise is 0, or so small that only constants keep it.
 
-    A column with ``<P, v> = 1`` has ``1 - (e - 1) / P_i <= v_i <= e``, and no entry below 0.
+    A column with ``<P, v> = 1`` has ``1 - (e - 1) / P_i <= v_i <= e``, and no entry below 0. With a promise from below
+    it has ``a <= v_i <= 1 + (1 - a) / P_i``.
     """
     P = problem.uncertainty.prior
+    tiny = np.finfo(float).tiny
     excess = float_up(problem.epsilon.exp_up - 1)
-    off = np.minimum(2 * excess / np.maximum(P, np.finfo(float).tiny), 1.0) if excess > 0 else np.zeros(P.size)
+    off = np.minimum(2 * excess / np.maximum(P, tiny), 1.0) if excess > 0 else np.zeros(P.size)
+    if problem.epsilon.exp_down > 1:
+        lacking = float_up(1 - effective_least_lift(problem))
+        off = 2 * lacking / np.maximum(P, tiny) if lacking > 0 else np.zeros(P.size)
     upper = float(summed(problem.utility).mu_up(np.ones((P.size, 1)), P, off[:, None])[0])
     moved = np.abs(multipliers) * off
     total = math.fsum([upper, *(-multipliers).tolist(), *moved.tolist(), 4 * _EPS * float(moved.sum())])
