@@ -30,6 +30,7 @@ from mechdesign.uncertainty.prior_mixture import PriorMixture
 from mechdesign.utility.base import summed
 
 _EPS = float(np.finfo(float).eps)
+_BEYOND_FLOATS = Price(math.inf, "multipliers beyond floats", 0)
 _MOST_ENTRIES = 4_000_000  # of columns that are held at once
 
 
@@ -112,11 +113,20 @@ def certify(problem: DesignProblem, multipliers: ArrayLike, pricing: Pricing | N
     try:
         with np.errstate(over="ignore", invalid="ignore"):
             price = greatest_reduced_cost(problem, lam, pricing)
+    except OverflowError:
+        price = _BEYOND_FLOATS
+    return priced(problem, lam, price)
+
+
+def priced(problem: DesignProblem, multipliers: Floats, price: Price) -> Certificate:
+    """Return the upper bound that follows from a dual vector and what its pricing returned."""
+    lam = frozen(multipliers)
+    try:
         # The sum of these floats, correctly rounded: lambda and r may cancel.
         bound = math.nextafter(math.fsum([*lam.tolist(), price.upper]), math.inf)
     except OverflowError:
         # Multipliers whose sum overflows prove no bound.
-        price, bound = Price(math.inf, "multipliers beyond floats", 0), math.inf
+        price, bound = _BEYOND_FLOATS, math.inf
     return Certificate(lam, price.upper, min(bound, full_disclosure(problem)), price.method, price.columns)
 
 
