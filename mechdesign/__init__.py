@@ -46,6 +46,7 @@ if TYPE_CHECKING:  # what `__getattr__` finds
         TotalVariation,
         Utility,
         Workload,
+        WorstCase,
     )
 
 __all__ = [
@@ -78,6 +79,7 @@ __all__ = [
     "Utility",
     "Verification",
     "Workload",
+    "WorstCase",
     "additive_noise",
     "compare",
     "deploy",
@@ -134,6 +136,7 @@ _HOMES = {
         "TotalVariation",
         "Utility",
         "Workload",
+        "WorstCase",
     ),
 }
 

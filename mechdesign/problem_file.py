@@ -18,6 +18,7 @@ from mechdesign.errors import InputError, printable, shorten
 from mechdesign.problem import DesignProblem
 from mechdesign.uncertainty.registry import prior_table, set_of_prior
 from mechdesign.utility import Objective, Workload, is_named, utility_by_name
+from mechdesign.utility.worst_case import PREFIX
 
 _MOST_BYTES = 64 * 2**20
 
@@ -124,7 +125,7 @@ def _utility(record: _Problem) -> Objective:
     given = [name for name, table in matrices.items() if table is not None]
     if len(given) > 1:
         raise InputError("[gain] and [distortion] are both given; give the one that the utility takes")
-    if given == ["distortion"] and record.utility != "expected-distortion":
+    if given == ["distortion"] and record.utility.removeprefix(PREFIX) != "expected-distortion":
         raise InputError(
             f"[distortion] is given for the utility {shorten(record.utility)}; it belongs to expected-distortion"
         )

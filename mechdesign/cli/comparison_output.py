@@ -22,7 +22,7 @@ _SAME = 1.01  # fewer times fewer respondents than this are not worth a sentence
 def comparison_record(comparison: Comparison) -> dict[str, Any]:
     """Return the JSON of a comparison."""
     best = comparison.best_ldp
-    record = {
+    record: dict[str, Any] = {
         "value": comparison.design.value,
         "k_ary_randomized_response": finite(comparison.k_ary_randomized_response),
         "best_ldp": None if best is None else best.value,
@@ -31,6 +31,13 @@ def comparison_record(comparison: Comparison) -> dict[str, Any]:
         "best_ldp_missing": comparison.best_ldp_missing or None,
         "unit": comparison.design.unit,
     }
+    if comparison.estimate is not None:
+        at_estimate = comparison.estimate.best_at_estimate
+        record["best_at_estimate"] = {
+            "value": comparison.estimate.least,
+            "value_at_estimate": None if at_estimate is None else at_estimate.value,
+            "missing": comparison.estimate.missing or None,
+        }
     return record if comparison.errors is None else {**record, **_errors_record(comparison, comparison.errors)}
 
 
@@ -63,12 +70,16 @@ def _print_utilities(comparison: Comparison, *, err: bool) -> None:
         table.add_row(Text(label), "not computed" if value is None else f"{value:.6g}", share)
 
     row(_this_design(comparison), design.value)
+    if comparison.estimate is not None:
+        row("best for the estimate, same guarantee", comparison.estimate.least)
     row(
         "best LDP mechanism" + (" (certified)" if best is not None and best.certified else ""),
         None if best is None else best.value,
     )
     row("k-ary randomized response", comparison.k_ary_randomized_response)
     print_rich(table, err=err)
+    if comparison.estimate is not None:
+        print_missing("best for the estimate", comparison.estimate.missing, err=err)
     print_missing("best LDP mechanism", comparison.best_ldp_missing, err=err)
 
 

@@ -72,10 +72,11 @@ def design_command(
                         --epsilon 1 -o - | mechdesign verify -
 
     The mechanism is written as integers whose guarantee is proved in exact arithmetic; the utility comes
-    with an upper bound that no mechanism with the same guarantee exceeds. With --utility estimation-error the error of
-    frequencies estimated from reports is as small as can be, with a lower bound; for other utilities the summary says
-    what the error is. An input named - is read from standard
-    input. With -o - the mechanism goes to standard output, and the summary to standard error.
+    with an upper bound that no mechanism with the same guarantee exceeds. It is measured at the estimate; with
+    --utility worst-case-mutual-information it is the least over the priors of the guarantee. With --utility
+    estimation-error the error of frequencies estimated from reports is as small as can be, with a lower bound; for
+    other utilities the summary says what the error is. An input named - is read from standard input. With -o - the
+    mechanism goes to standard output, and the summary to standard error.
     """  # noqa: D301 - click's mark for a paragraph that is not wrapped
     if output is not None:
         check_ending(output)

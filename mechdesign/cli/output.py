@@ -96,6 +96,7 @@ def design_record(design: Design) -> dict[str, Any]:
         "stopped": design.stopped or None,
         "estimation_error": error_of_frequencies(design),
         **_closed_form_bound(design),
+        **_worst_case_record(design),
         **_limit_record(design),
         "merged": [list(group) for group in design.merged] or None,
         "closed_form": None
@@ -128,6 +129,7 @@ def design_facts(design: Design, title: str) -> list[tuple[str, str]]:
         (design.problem.utility.name, amount(design.value, unit)),
         (bound_in_words(design.problem.utility), f"{amount(design.bound, unit)}, {_gap(design)}, {_verdict(design)}"),
     ]
+    facts += _worst_case_facts(design)
     if design.most_outputs is not None:
         facts.append(("outputs", _limit_in_words(design)))
     if form is not None:
@@ -152,6 +154,31 @@ def _closed_form_bound(design: Design) -> dict[str, Any]:
     """Return the JSON of the bound on an estimation error that needs no design; empty for other objectives."""
     estimated = design.problem.utility.estimation is not None
     return {"closed_form_bound": least_error(design.problem)} if estimated else {}
+
+
+def _worst_case_record(design: Design) -> dict[str, Any]:
+    """Return the JSON of what is told of a least utility alone, empty for other objectives."""
+    mixture = design.certificate.mixture
+    if mixture is None:
+        return {}
+    priors = [[str(q) for q in prior] for prior in mixture.priors]
+    weights = [str(weight) for weight in mixture.weights]
+    return {"value_at_estimate": design.value_at_estimate, "worst_case": {"priors": priors, "weights": weights}}
+
+
+def _worst_case_facts(design: Design) -> list[tuple[str, str]]:
+    """Return what people read of a least utility: the utility at the estimate, and why the least may be 0."""
+    worst, mixture = design.problem.utility.worst_case, design.certificate.mixture
+    if worst is None or mixture is None:
+        return []
+    facts = [("at the estimate", amount(design.value_at_estimate, design.unit))]
+    if worst.utility.polyhedral is None and all(1 in prior for prior in mixture.priors):
+        told = (
+            "under some prior of the set one symbol is certain, so that reports inform about nothing: the least is 0 "
+            "for every mechanism; this one is the best for the estimate"
+        )
+        facts.append(("why 0", told))
+    return facts
 
 
 def _limit_record(design: Design) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from mechdesign.uncertainty import L1Ball, UncertaintySet
 from mechdesign.uncertainty.from_counts import kinds_from_counts, set_from_counts
 from mechdesign.uncertainty.radii import BOUNDS, DEFAULT
 from mechdesign.utility import Objective, Workload, utility_by_name, utility_names
+from mechdesign.utility.worst_case import PREFIX
 
 _LONGEST_TITLE = 1_000
 _CSV_OPTIONS = "give counts with --counts FILE, and records with --data FILE --column COLUMN"
@@ -118,7 +119,10 @@ class Source:
 
 _NAMES = utility_names(with_matrix=False)
 _KINDS = kinds_from_counts()
-_UTILITIES = f"The utility to maximise, or the error to minimise: {', '.join(_NAMES)}. [default: {_NAMES[0]}]"
+_UTILITIES = (
+    f"The utility to maximise, or the error to minimise: {', '.join(_NAMES)}. {PREFIX} before mutual-information or a "
+    f"gain (such as {PREFIX}hamming-accuracy) maximises its least value over the priors. [default: {_NAMES[0]}]"
+)
 
 
 def _printable(title: str) -> str:

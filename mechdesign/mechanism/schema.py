@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import Field
 
-from mechdesign.data.fields import MOST_SYMBOLS, Matrix, Number, Record, Text, checked_record
+from mechdesign.data.fields import MOST_SYMBOLS, Matrix, Number, Record, Row, Text, checked_record
 from mechdesign.data.labels import canonical_labels
 from mechdesign.errors import InputError, shorten
 from mechdesign.mechanism.claims import Optimality, Provenance
@@ -16,6 +16,7 @@ from mechdesign.mechanism.proof import Guarantee
 from mechdesign.numerics.epsilon import Epsilon
 from mechdesign.numerics.quadratic_form import QuadraticForm
 from mechdesign.uncertainty import UncertaintySet
+from mechdesign.uncertainty.prior_mixture import PriorMixture
 from mechdesign.uncertainty.registry import guarantee_table, set_of_guarantee
 from mechdesign.utility import Objective, Workload, is_named, utility_by_name
 
@@ -54,6 +55,8 @@ class OptimalityRecord(Record):
     lower_bound: Number | None = None
     multipliers: Annotated[list[Number], Field(alias="lambda", max_length=MOST_SYMBOLS, fail_fast=True)]
     theta: FormRecord | None = None
+    priors: Matrix | None = None
+    weights: Row | None = None
     matrix: Matrix | None = None
     workload: dict[str, Any] | None = None
     within_simplex: bool = True
@@ -96,6 +99,8 @@ def to_record(mechanism: Parts) -> MechanismRecord:
             lower_bound=claim.bound if claim.utility.minimised else None,
             **{"lambda": list(claim.multipliers)},
             theta=None if claim.form is None else _form_record(claim.form),
+            priors=None if claim.mixture is None else [[str(q) for q in prior] for prior in claim.mixture.priors],
+            weights=None if claim.mixture is None else [str(weight) for weight in claim.mixture.weights],
             within_simplex=claim.within_simplex,
             matrix=claim.utility.matrix_as_text(),
             workload=claim.utility.workload_table(),
@@ -150,6 +155,7 @@ def from_record(record: MechanismRecord, source: str) -> Parts:
             tuple(claim.multipliers),
             claim.within_simplex,
             _form(claim, utility, source),
+            _mixture(claim, utility, source),
         )
     return Parts(
         np.array(record.numerators, dtype=np.int64).reshape(N, M),
@@ -200,6 +206,21 @@ def _form(claim: OptimalityRecord, utility: Objective, source: str) -> Quadratic
     for i, row in enumerate(rows):
         matrix[i, : i + 1] = row
     return QuadraticForm.of_matrix(matrix)
+
+
+def _mixture(claim: OptimalityRecord, utility: Objective, source: str) -> PriorMixture | None:
+    """Return the priors of a claim about the least utility over a set."""
+    given = [key for key in ("priors", "weights") if getattr(claim, key) is not None]
+    if utility.worst_case is None:
+        for key in given:
+            raise InputError(f"{source}: the key 'optimality.{key}' is given for {utility.name}; leave it out")
+        return None
+    if claim.priors is None or claim.weights is None:
+        raise InputError(f"{source}: optimality for {utility.name} needs priors and weights; add both")
+    try:
+        return PriorMixture.of_text(claim.priors, claim.weights)
+    except InputError as error:
+        raise InputError(f"{source}: {error}") from None
 
 
 def _guarantee(table: dict[str, Any], inputs: tuple[str, ...], source: str) -> Guarantee:

@@ -25,6 +25,7 @@ from mechdesign.numerics.tolerances import BOUND_PAD
 from mechdesign.optimize.effective_epsilon import effective_exp_epsilon
 from mechdesign.optimize.pricing import Price, Pricing, price_by_guess, pricing_for
 from mechdesign.problem import DesignProblem
+from mechdesign.uncertainty.prior_mixture import PriorMixture
 from mechdesign.utility.base import summed
 
 _EPS = float(np.finfo(float).eps)
@@ -47,6 +48,8 @@ class Certificate:
         How r was computed.
     columns : int
         How many columns or guesses were priced.
+    mixture : PriorMixture or None
+        The priors at which the bound holds on average, for the least utility over a set; None for the reference prior.
     """
 
     multipliers: Floats
@@ -54,6 +57,7 @@ class Certificate:
     upper_bound: float
     method: str
     columns: int
+    mixture: PriorMixture | None = None
 
     @property
     def bound(self) -> float:
@@ -159,6 +163,11 @@ def padded(problem: DesignProblem, bound: float) -> float:
     utility, known = problem.utility, problem.uncertainty
     if utility.minimised:
         return bound - BOUND_PAD * abs(bound)
+    if utility.worst_case is not None:
+        # No prior of the set is needed for this: entropies are at most log N, and the spread of gains any one's.
+        polyhedral = utility.worst_case.utility.polyhedral
+        widest = math.log(known.size) if polyhedral is None else -float(polyhedral.shortfalls(known.size).min())
+        return bound + BOUND_PAD * max(widest, abs(bound))
     if utility.polyhedral is not None:
         # The gain of every mechanism lies between the gains without and with the data. A part of the gains that both
         # have in common does not matter.

@@ -82,6 +82,25 @@ class ErrorsBeside:
 
 
 @dataclass(frozen=True)
+class EstimateBeside:
+    """What is compared beside a least utility over a set of priors alone: the design that trusts the estimate.
+
+    Attributes
+    ----------
+    best_at_estimate : Design or None
+        The design of greatest utility at the reference prior, with the same guarantee; None if it cannot be computed.
+    least : float or None
+        Its least utility over the priors.
+    missing : str
+        The reason why there is no such design; empty if there is one.
+    """
+
+    best_at_estimate: Design | None
+    least: float | None
+    missing: str = ""
+
+
+@dataclass(frozen=True)
 class Comparison:
     """Objective of mechanisms at the same epsilon and the same reference prior.
 
@@ -99,6 +118,8 @@ class Comparison:
         Utility, or error, of the mechanism or the design that was compared. The design is at least as good.
     errors : ErrorsBeside or None
         What else an estimation error is compared with; None for utilities.
+    estimate : EstimateBeside or None
+        What else a least utility over a set of priors is compared with; None for other objectives.
     """
 
     design: Design
@@ -107,6 +128,7 @@ class Comparison:
     best_ldp_missing: str = ""
     value: float = field(kw_only=True)
     errors: ErrorsBeside | None = field(default=None, kw_only=True)
+    estimate: EstimateBeside | None = field(default=None, kw_only=True)
 
     @property
     def promise(self) -> str | None:
@@ -144,7 +166,9 @@ def compare(
 ) -> Comparison:
     """Compare a design with k-ary randomized response and the best LDP mechanism at the same epsilon.
 
-    An estimation error is also compared with that of subset selection and of the best design for mutual information.
+    An estimation error is also compared with that of subset selection and of the best design for mutual information,
+    and a least utility over a set of priors with that of the best design for the estimate. The least is over the same
+    priors for all mechanisms.
 
     Parameters
     ----------
@@ -177,24 +201,26 @@ def compare(
         If only the constant mechanism has the guarantee and the objective is an estimation error, which is infinite.
     """
     problem = _problem_of(compared, utility)
-    prior = problem.uncertainty.center
+    known, objective = problem.uncertainty, problem.utility.over_priors_of(problem.uncertainty)
     solved = compared if isinstance(compared, Design) else design(problem, time_limit=time_limit, report=report)
-    value = problem.utility.value(compared.matrix, prior) if isinstance(compared, Mechanism) else solved.value
+    value = objective.value_over(compared.matrix, known) if isinstance(compared, Mechanism) else solved.value
     everything = every_prior(problem)
-    krr = problem.utility.value(k_ary_randomized_response(everything, problem).matrix, prior)
+    krr = objective.value_over(k_ary_randomized_response(everything, problem).matrix, known)
     best, missing = _or_limit(
         partial(
             design,
-            DesignProblem(everything, problem.epsilon, problem.utility),
+            DesignProblem(everything, problem.epsilon, objective),
             tol=solved.tol,
             time_limit=time_limit,
             report=report,
         )
     )
-    beside = None
-    if problem.utility.estimation is not None:
-        beside = _errors_beside(problem, partial(design, time_limit=time_limit, report=report))
-    return Comparison(solved, krr, best, missing, value=value, errors=beside)
+    designed = partial(design, time_limit=time_limit, report=report)
+    errors = _errors_beside(problem, designed) if problem.utility.estimation is not None else None
+    estimate = None
+    if problem.utility.worst_case is not None:
+        estimate = _estimate_beside(problem, problem.utility.worst_case.utility, designed)
+    return Comparison(solved, krr, best, missing, value=value, errors=errors, estimate=estimate)
 
 
 def every_prior(problem: DesignProblem) -> L1Ball:
@@ -237,6 +263,16 @@ def _errors_beside(problem: DesignProblem, designed: Callable[[DesignProblem], D
     if informative is not None:
         error = problem.utility.value(informative.mechanism.matrix, problem.uncertainty.center)
     return ErrorsBeside(subsets, no_subsets, informative, error, no_design)
+
+
+def _estimate_beside(
+    problem: DesignProblem, utility: Objective, designed: Callable[[DesignProblem], Design]
+) -> EstimateBeside:
+    """Return the design that trusts the estimate, and what it is worth at least."""
+    known = problem.uncertainty
+    best, missing = _or_limit(partial(designed, DesignProblem(known, problem.epsilon, utility)))
+    least = None if best is None else problem.utility.value_over(best.mechanism.matrix, known)
+    return EstimateBeside(best, least, missing)
 
 
 def _or_limit(computed: Callable[[], Result]) -> tuple[Result | None, str]:

@@ -34,6 +34,7 @@ from mechdesign.optimize.pricing.branch_and_bound import BoxPricing
 from mechdesign.optimize.ray_lp import solve_ray_lp
 from mechdesign.optimize.result import ClosedFormCheck, Design
 from mechdesign.optimize.solution import Solution
+from mechdesign.optimize.worst_case.solver import solve_least
 from mechdesign.problem import DesignProblem
 from mechdesign.utility.base import summed
 from mechdesign.version import __version__
@@ -125,7 +126,8 @@ def design(
     tell("computing the bound from the dual vector")
     certificate = certified()
     utility = problem.utility
-    value = utility.value(numerators / 2.0**bits, problem.uncertainty.center)
+    matrix = numerators / 2.0**bits
+    value = utility.value_over(matrix, problem.uncertainty)
     if utility.minimised and value == math.inf:
         raise LimitError(
             f"epsilon = {problem.epsilon} is too small: to the precision of floats, reports of the design do not "
@@ -137,7 +139,13 @@ def design(
         bits,
         Guarantee(problem.epsilon, problem.uncertainty.exact_set),
         optimality=Optimality(
-            utility, value, bound, tuple(certificate.multipliers.tolist()), _exact(problem), certificate.form
+            utility,
+            value,
+            bound,
+            tuple(certificate.multipliers.tolist()),
+            _exact(problem),
+            certificate.form,
+            certificate.mixture,
         ),
         provenance=Provenance(__version__, method, title),
     )
@@ -156,6 +164,7 @@ def design(
         most_outputs=most,
         unrestricted_value=solution.unrestricted,
         merged=_merged(problem, solution, numerators),
+        value_at_estimate=utility.value(matrix, problem.uncertainty.center),
         seconds=time.perf_counter() - started,
     )
 
@@ -217,6 +226,12 @@ def _solve(
     known, utility = problem.uncertainty, problem.utility
     if utility.estimation is not None:
         return solve_error(problem, tol, deadline, report, outputs)
+    if utility.worst_case is not None:
+        return solve_least(
+            problem,
+            report,
+            lambda plain: _solve(plain, tol, deadline, report, outputs=None, merge=merge)[:2],
+        )
     if problem.epsilon.exp_down == 1:
         ones = np.ones((known.size, 1))
         # Only the constant column is allowed, so any multipliers that sum to its utility are tight.

@@ -175,14 +175,25 @@ class UncertaintySet(ABC):
         """Return a member of the set close to a prior, so that a dual solution becomes a proof.
 
         Each entry of the result, read as a real number, is within 1e-15 of that of an exact member. By default it is
-        the nearest mixture, in the least-squares sense, of members that `exact_worst_mean` returns one by one.
+        the mixture that `mixture_near` returns.
+        """
+        members, shares = self.mixture_near(prior)
+        floats = np.array([[float(q) for q in member] for member in members])
+        return np.array([math.fsum(entries) for entries in (shares[:, None] * floats).T])
+
+    def mixture_near(self, prior: ArrayLike) -> tuple[list[tuple[Fraction, ...]], Floats]:
+        """Return members of the set, and shares with which their mixture is close to a prior.
+
+        It is the nearest mixture, in the least-squares sense, of the center and members that `exact_worst_mean` returns
+        one by one.
         """
         from scipy.optimize import nnls
 
         Q, near = self.as_vector(prior), self.prior.copy()
+        members, shares = [self.center], np.ones(1)
         if not np.isfinite(Q).all() or not np.maximum(Q, 0.0).any():
-            return near
-        members, distance = [near], math.inf
+            return members, shares
+        floats, distance = [near], math.inf
         for _ in range(_MOST_MEMBERS):
             # The member with the least mean of near - Q lies furthest in the direction of Q.
             away = near - Q
@@ -191,20 +202,22 @@ class UncertaintySet(ABC):
                 break
             distance = math.hypot(*away)
             column = np.rint((away - away.min()) / spread * 2.0**52).astype(int).tolist()
-            further = np.array([float(q) for q in self.exact_worst_mean(column)[1]])
+            exact = self.exact_worst_mean(column)[1]
+            further = np.array([float(q) for q in exact])
             if away @ (near - further) <= _NEAR * spread:
                 break
-            members.append(further)
+            extended = [*floats, further]
             # The last row, with its large factor, makes the weights sum to nearly 1; next they are normalised.
             try:
-                weights, _ = nnls(np.vstack([np.transpose(members), np.full(len(members), 1e3)]), np.append(Q, 1e3))
-            except RuntimeError:  # it gave up; the mixture so far is a member too
+                weights, _ = nnls(np.vstack([np.transpose(extended), np.full(len(extended), 1e3)]), np.append(Q, 1e3))
+            except RuntimeError:  # it gave up; the mixture so far is of members too
                 break
             used = weights > 0
-            members = [member for member, kept in zip(members, used, strict=True) if kept]
+            members = [member for member, kept in zip([*members, exact], used, strict=True) if kept]
+            floats = [member for member, kept in zip(extended, used, strict=True) if kept]
             shares = weights[used] / weights.sum()
-            near = np.array([math.fsum(entries) for entries in (shares[:, None] * np.array(members)).T])
-        return near
+            near = np.array([math.fsum(entries) for entries in (shares[:, None] * np.array(floats)).T])
+        return members, shares
 
     @abstractmethod
     def support_rows(self) -> SupportRows:

@@ -1,4 +1,4 @@
-"""Relative balls by lists, tables and the knapsack, against their lower probability and against columns found blindly."""
+"""Relative balls by lists, tables and the knapsack, against their lower probability and blind columns."""
 
 from fractions import Fraction
 
@@ -19,7 +19,7 @@ from mechdesign.uncertainty import EventSet, RelativeBall
 
 
 def some_ball(rng, size):
-    """A relative ball with small denominators: ties, symbols without mass, gamma = 0 and gamma = alpha - 1 are common."""
+    """A ball with small denominators: ties, symbols without mass, gamma = 0 and gamma = alpha - 1 are common."""
     while True:
         weights = rng.integers(0 if rng.random() < 0.3 else 1, 8, size)
         weights[0] += 1

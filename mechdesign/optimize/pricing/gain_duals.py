@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -37,7 +37,11 @@ _EPS = float(np.finfo(float).eps)
 
 
 def price_by_guess(
-    uncertainty: UncertaintySet, exp_epsilon: float, utility: PolyhedralUtility, multipliers: Floats
+    uncertainty: UncertaintySet,
+    exp_epsilon: float,
+    utility: PolyhedralUtility,
+    multipliers: Floats,
+    prior: Sequence[Fraction] | None = None,
 ) -> Price:
     """Return the greatest reduced cost of any column with ``<P, v> = 1``, rounded outward.
 
@@ -51,18 +55,20 @@ def price_by_guess(
         Its guesses are priced one by one.
     multipliers : array, shape (N,)
         lambda.
+    prior : sequence of Fraction, optional
+        Where gains are measured; by default at the reference prior P.
 
     Raises
     ------
     SolverError
         If a linear program cannot be solved.
     """
-    greatest = -math.inf
+    greatest, measured = -math.inf, uncertainty.center if prior is None else prior
     if exp_epsilon == 1:
         # Only constant columns are left, whose reduced cost is that of (1,...,1).
-        exact = utility.undisclosed(uncertainty.center) - sum(map(Fraction, multipliers.tolist()))
+        exact = utility.undisclosed(measured) - sum(map(Fraction, multipliers.tolist()))
         return Price(_float_up(exact), "the constant column", 1)
-    priced = Differences(uncertainty.center, [Fraction(x) for x in multipliers.tolist()])
+    priced = Differences(measured, [Fraction(x) for x in multipliers.tolist()])
     rows = list(utility.differences(priced, uncertainty.size))
     # Powers of two change no digit; solvers want numbers of about 1.
     linear = np.array([row for row, _ in rows])
