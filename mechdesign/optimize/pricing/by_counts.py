@@ -181,14 +181,18 @@ class CountPricing(BallPricing):
                 relaxed[k] = peak.cost
         # If tables are small, each symbol's own table costs little, and its column may help a linear program.
         small = self.entries <= _SMALL_TABLES
-        wanted = relaxed > -np.inf if small else (relaxed > found.reached) & thorough
-        for k, table in leave_one_out(kins, wanted.tolist(), CheapestSets(self._capacity)):
+        merits = relaxed.copy()
+        if not small:
+            merits[merits <= (found.reached if thorough else np.inf)] = -np.inf
+        for k, table in leave_one_out(kins, merits, CheapestSets(self._capacity)):
             if late(deadline):
                 break
             peak = kinds[k].peak(table.best, kins[k].cost, multipliers)
             relaxed[k] = peak.cost
             if peak.cost > -np.inf:
                 self._add_between(found, kinds[k], peak, table.members(peak.weight), kins[k].items[0])
+            if not small:
+                merits[merits <= found.reached] = -np.inf
         found.upper = max(found.upper, float(relaxed.max(initial=-np.inf)))
 
     def _add_between(
