@@ -108,7 +108,13 @@ def certify(problem: DesignProblem, multipliers: ArrayLike, pricing: Pricing | N
     if one_sided is not None:
         with np.errstate(under="ignore"):
             return replace(certify(one_sided.problem, one_sided.multipliers(lam), pricing), multipliers=lam)
-    price, bound = priced_bound(lam, lambda lam: greatest_reduced_cost(problem, lam, pricing))
+    return priced(problem, lam, lambda lam: greatest_reduced_cost(problem, lam, pricing))
+
+
+def priced(problem: DesignProblem, multipliers: Floats, pricing: Callable[[Floats], Price]) -> Certificate:
+    """Return the upper bound that follows from a dual vector and the price that a function returns for it."""
+    lam = frozen(multipliers)
+    price, bound = priced_bound(lam, pricing)
     return Certificate(lam, price.upper, min(bound, full_disclosure(problem)), price.method, price.columns)
 
 
@@ -120,11 +126,11 @@ def checked_multipliers(problem: DesignProblem, multipliers: ArrayLike) -> Float
     return lam
 
 
-def priced_bound(multipliers: Floats, priced: Callable[[Floats], Price]) -> tuple[Price, float]:
+def priced_bound(multipliers: Floats, pricing: Callable[[Floats], Price]) -> tuple[Price, float]:
     """Return the price of lambda and the bound ``sum(lambda) + r``, rounded up; infinite where floats overflow."""
     try:
         with np.errstate(over="ignore", invalid="ignore"):
-            price = priced(multipliers)
+            price = pricing(multipliers)
         # The sum of these floats, correctly rounded: lambda and r may cancel.
         return price, math.nextafter(math.fsum([*multipliers.tolist(), price.upper]), math.inf)
     except OverflowError:

@@ -62,8 +62,7 @@ def certify_least(problem: DesignProblem, multipliers: ArrayLike, mixture: Prior
     one_sided = OneSided.of(problem)
     if one_sided is not None:
         return certify_least(one_sided.problem, multipliers, mixture)  # of every prior, with the same multipliers
-    lam = checked_multipliers(problem, multipliers)
-    least_lift = effective_least_lift(problem)
+    lam, least_lift = checked_multipliers(problem, multipliers), effective_least_lift(problem)
     informs = worst.utility.f_information is not None
     if informs and (problem.epsilon.exp_up == 1 or least_lift == 1 or all(1 in prior for prior in mixture.priors)):
         return Certificate(lam, 0.0, 0.0, "no report informs about anything", 0, mixture)
