@@ -33,7 +33,7 @@ if TYPE_CHECKING:  # what `__getattr__` finds
     from mechdesign.pml import epsilon_min, leakage, leakage_capacity
     from mechdesign.problem import DesignProblem
     from mechdesign.problem_file import ProblemFile, read_problem, write_problem
-    from mechdesign.uncertainty import ConvexHull, L1Ball, ProductSet, UncertaintySet, weissman_radius
+    from mechdesign.uncertainty import ConvexHull, L1Ball, ProductSet, SecretPromise, UncertaintySet, weissman_radius
     from mechdesign.utility import (
         ChiSquare,
         EstimationError,
@@ -72,6 +72,7 @@ __all__ = [
     "MutualInformation",
     "ProblemFile",
     "ProductSet",
+    "SecretPromise",
     "SolverError",
     "SquaredHellinger",
     "TotalVariation",
@@ -123,7 +124,14 @@ _HOMES = {
     "mechdesign.pml": ("epsilon_min", "leakage", "leakage_capacity"),
     "mechdesign.problem": ("DesignProblem",),
     "mechdesign.problem_file": ("ProblemFile", "read_problem", "write_problem"),
-    "mechdesign.uncertainty": ("ConvexHull", "L1Ball", "ProductSet", "UncertaintySet", "weissman_radius"),
+    "mechdesign.uncertainty": (
+        "ConvexHull",
+        "L1Ball",
+        "ProductSet",
+        "SecretPromise",
+        "UncertaintySet",
+        "weissman_radius",
+    ),
     "mechdesign.utility": (
         "ChiSquare",
         "EstimationError",

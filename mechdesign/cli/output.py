@@ -74,7 +74,12 @@ def amount(value: float, unit: str) -> str:
 
 def promise(guarantee: Guarantee) -> str:
     """Return a guarantee in words."""
-    return f"PML with epsilon = {guarantee.epsilon} for {guarantee.uncertainty.in_words()}"
+    known = guarantee.uncertainty
+    name = "PML" if guarantee.lower is None else known.two_sided_name
+    told = f"{name}{known.protected_in_words()} with {guarantee.sides_in_words} for {known.in_words()}"
+    if guarantee.lower is None:
+        return told
+    return f"{told}: PML, and no report makes anything less likely by a factor below exp(-lower)"
 
 
 def design_record(design: Design) -> dict[str, Any]:
@@ -116,7 +121,23 @@ def guarantee_record(mechanism: Mechanism) -> dict[str, Any]:
         "outputs": list(mechanism.outputs),
         "bits": mechanism.bits,
         "leakage": mechanism.leakage,
+        **_secret(mechanism.guarantee),
+        **_lower_record(mechanism),
     }
+
+
+def _secret(guarantee: Guarantee) -> dict[str, Any]:
+    """Return the JSON of what a promise about a secret protects and does not protect; empty for other promises."""
+    known = guarantee.uncertainty.secret_promise
+    if known is None:
+        return {}
+    return {"secret": known.secret, "useful": known.useful, "not_protected": known.not_protected_in_words()}
+
+
+def _lower_record(mechanism: Mechanism) -> dict[str, Any]:
+    """Return the JSON of the promise from below; empty without one."""
+    lower = mechanism.guarantee.lower
+    return {} if lower is None else {"lower": float(lower), "lower_leakage": mechanism.lower_leakage}
 
 
 def design_facts(design: Design, title: str) -> list[tuple[str, str]]:
@@ -242,9 +263,13 @@ def guarantee_facts(mechanism: Mechanism) -> list[tuple[str, str]]:
     """Return the facts of a guarantee that people read."""
     facts = [("guarantee", promise(mechanism.guarantee))]
     known = mechanism.guarantee.uncertainty
+    if known.not_protected_in_words():
+        facts.append(("not protected", known.not_protected_in_words()))
     if known.delta is not None:
         facts.append(("delta", f"{float(known.delta):g}: {known.delta_in_words()}"))
     N, M = mechanism.numerators.shape
     facts.append(("leakage", f"at most {mechanism.leakage:.15g} nats, proved in exact arithmetic"))
+    if mechanism.lower_leakage is not None:
+        facts.append(("from below", f"at most {mechanism.lower_leakage:.15g} nats, proved likewise"))
     facts.append(("mechanism", f"{N} inputs, {M} output{'s' if M > 1 else ''}, probabilities over 2^{mechanism.bits}"))
     return facts

@@ -12,9 +12,10 @@ import click
 from mechdesign.cli.output import show_values_option
 from mechdesign.data.counts import count_column, read_counts
 from mechdesign.data.inputs import readable
+from mechdesign.data.joint_counts import count_pairs, read_joint_counts
 from mechdesign.errors import InputError, printable, shorten
 from mechdesign.problem import DesignProblem
-from mechdesign.uncertainty import L1Ball, UncertaintySet
+from mechdesign.uncertainty import L1Ball, SecretPromise, UncertaintySet
 from mechdesign.uncertainty.from_counts import kinds_from_counts, set_from_counts
 from mechdesign.uncertainty.radii import BOUNDS, DEFAULT
 from mechdesign.utility import Objective, Workload, utility_by_name, utility_names
@@ -32,8 +33,10 @@ class Source:
     counts: str | None
     data: str | None
     column: str | None
+    secret: str | None
     no_header: bool
     epsilon: str | None
+    lower: str | None
     delta: str | None
     radius: str | None
     samples: int | None
@@ -63,6 +66,11 @@ class Source:
         if self.epsilon is None:
             raise click.UsageError("--counts and --data need --epsilon, the privacy parameter in nats")
         utility = self._utility()
+        known, title = self._known() if self.secret is None else self._about_secret(self.secret)
+        return DesignProblem(known, self.epsilon, utility, self.lower), _printable(title)
+
+    def _known(self) -> tuple[UncertaintySet, str]:
+        """Return the ball around the frequencies of counts or of a column, and the title of the problem."""
         if self.data is not None:
             if self.column is None:
                 raise click.UsageError("--data needs --column, a name (or an index from 0 with --no-header)")
@@ -79,7 +87,7 @@ class Source:
             known = self._set(counts)
         except InputError as error:
             raise InputError(f"{title}: {error}") from None
-        return DesignProblem(known, self.epsilon, utility), _printable(title)
+        return known, title
 
     def _set(self, counts: Mapping[str, int]) -> UncertaintySet:
         """Return the set of priors around counts."""
@@ -96,6 +104,31 @@ class Source:
             if value is not None:
                 raise click.UsageError(f"{option} belongs to --set {L1Ball.kind}; leave it out")
         return set_from_counts(kind, counts, self.delta, samples=self.samples, epsilon=self.epsilon)
+
+    def _about_secret(self, secret: str) -> tuple[UncertaintySet, str]:
+        """Return the promise about a secret, and the title of the problem."""
+        beside = [option for option in self.given() if option in {"--radius", "--samples", "--bound", "--set"}]
+        if beside:
+            raise click.UsageError(
+                f"{', '.join(beside)}: not accepted beside --secret, where the joint distribution is known or, with "
+                "--delta, within limits from the counts"
+            )
+        if self.data is not None and self.column is None:
+            raise click.UsageError("--secret with --data needs --column, the column that is reported")
+        if self.counts is not None and self.column is not None:
+            raise click.UsageError("--column belongs to --data; a file of joint counts has three columns")
+        with readable(self.data or self.counts or "") as place:
+            shown = {"header": not self.no_header, "show_values": self.show_values}
+            if self.data is not None:
+                joint, column = count_pairs(place, secret, self.column or "", **shown), self.column or ""
+            else:
+                joint, column = read_joint_counts(place, secret, **shown)
+        title = f"{place}, column {column}, about {secret}"
+        names = [f"column {name}" if self.no_header else name for name in (secret, column)]
+        try:
+            return SecretPromise(joint, secret=names[0], useful=names[1], delta=self.delta), title
+        except InputError as error:
+            raise InputError(f"{title}: {error}") from None
 
     def _utility(self) -> Objective:
         """Return the objective that the options name."""
@@ -150,12 +183,25 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.option(
         "--column", metavar="COLUMN", help="The column of --data: a name, or an index from 0 with --no-header."
     ),
+    click.option(
+        "--secret",
+        metavar="COLUMN",
+        help="Protect this column alone: reports on --column may tell all that says nothing about it. With --counts, a "
+        "CSV of three columns: both attributes, of which this names one, and the count of each pair.",
+    ),
     click.option("--no-header", is_flag=True, help="The CSV file has no line of column names."),
     click.option("--epsilon", metavar="E", help='Privacy parameter in nats: a decimal, or "log(9/8)".'),
     click.option(
+        "--lower",
+        metavar="L",
+        help="Promise from below too, in nats as --epsilon: no report makes any value less likely by a factor below "
+        "exp(-L), so that none is ruled out (local information privacy). Without it reports may rule values out.",
+    ),
+    click.option(
         "--delta",
         metavar="D",
-        help="Probability in [0, 1) that the true distribution is further from the estimate than the radius.",
+        help="Probability in [0, 1) that the true distribution is further from the estimate than the radius; with "
+        "--secret, that the joint distribution lies outside of limits from the counts.",
     ),
     click.option(
         "--radius",

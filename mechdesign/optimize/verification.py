@@ -77,7 +77,7 @@ def verify(mechanism: Mechanism) -> Verification:
     check_kind(mechanism, Mechanism, "the mechanism", "a Mechanism, such as Mechanism.load(path)")
     proof = prove(mechanism.numerators, mechanism.bits, mechanism.guarantee)
     if not proof.holds:
-        raise GuaranteeError(f"the guarantee is false: the leakage is up to {proof.leakage:.9g} nats")
+        raise GuaranteeError(f"the guarantee is false: {proof.why_false(mechanism.outputs, mechanism.guarantee)}")
     claim = mechanism.optimality
     if claim is None:
         return Verification(proof, None, None)
@@ -89,7 +89,7 @@ def verify(mechanism: Mechanism) -> Verification:
         )
     if not claim.within_simplex and known.l1_ball is not None:
         known = known.l1_ball.as_printed()
-    problem = DesignProblem(known, mechanism.guarantee.epsilon, claim.utility)
+    problem = DesignProblem(known, mechanism.guarantee.epsilon, claim.utility, mechanism.guarantee.lower)
     value = claim.utility.value_over(mechanism.matrix, known)
     if not abs(value - claim.value) <= BOUND_PAD * abs(value) + _rounding(problem, mechanism.matrix, value):
         raise GuaranteeError(f"the stored value is {claim.value:.15g}, but that of the integers is {value:.15g}")

@@ -8,7 +8,7 @@ from mechdesign.pml.bounds import (
     sensitivity_bound_first_region,
 )
 from mechdesign.pml.capacity import WorstCase, leakage_capacity, worst_case_leakage
-from mechdesign.pml.pointwise import epsilon_min, information_density, leakage
+from mechdesign.pml.pointwise import epsilon_min, information_density, leakage, lower_leakage
 from mechdesign.pml.post_processing import (
     TailAfterPostProcessing,
     certify_tail,
@@ -34,6 +34,7 @@ __all__ = [
     "leakage_sensitivity",
     "leakage_tail",
     "lipschitz_bound",
+    "lower_leakage",
     "most_zeros_in_a_column",
     "output_sensitivity",
     "privacy_region",

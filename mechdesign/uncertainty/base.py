@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from mechdesign.uncertainty.convex_hull import ConvexHull
     from mechdesign.uncertainty.l1_ball import L1Ball
     from mechdesign.uncertainty.lower_probability import LowerProbability
+    from mechdesign.uncertainty.secret import SecretPromise
 
 _MOST_MEMBERS = 1_000  # of a mixture, and of steps towards one
 _NEAR = 1e-15
@@ -41,6 +42,22 @@ class SupportRows:
 
     ``h(v) = max { w[0] : columns @ v + auxiliary @ w >= 0 }``. By duality the set itself is
     ``{ columns.T @ y : auxiliary.T @ y = -e_0, y >= 0 }``.
+
+    Attributes
+    ----------
+    columns : sparse array, shape (R, N)
+        Coefficients of the column v.
+    auxiliary : sparse array, shape (R, K)
+        Coefficients of the auxiliary variables w, which are free.
+    """
+
+    columns: csr_array
+    auxiliary: csr_array
+
+
+@dataclass(frozen=True)
+class PromiseRows:
+    """Linear inequalities that a column v keeps, for some auxiliary w: ``columns @ v + auxiliary @ w >= 0``.
 
     Attributes
     ----------
@@ -126,6 +143,11 @@ class UncertaintySet(ABC):
         return False
 
     @property
+    def secret_promise(self) -> SecretPromise | None:
+        """The set as a promise about a secret that depends on the data; None where the promise is about the data."""
+        return None
+
+    @property
     def delta(self) -> Fraction | None:
         """The probability that the true prior lies outside, where it is known."""
         return None
@@ -134,6 +156,11 @@ class UncertaintySet(ABC):
         """Return what `delta` is the probability of."""
         return "the true prior lies outside with at most this probability"
 
+    @property
+    def two_sided_name(self) -> str:
+        """What a guarantee for the set is called that bounds lifts on both sides."""
+        return "local information privacy"
+
     @abstractmethod
     def in_words(self) -> str:
         """Return the priors of the set in words that follow "for", such as "every mixture of 3 priors"."""
@@ -141,6 +168,14 @@ class UncertaintySet(ABC):
     def one_in_words(self) -> str:
         """Return one prior of the set in words that follow "has", such as "a mixture of 3 priors"."""
         return f"one of these: {self.in_words()}"
+
+    def protected_in_words(self) -> str:
+        """Return what is protected, in words that follow "PML"; empty for the data themselves."""
+        return ""
+
+    def not_protected_in_words(self) -> str:
+        """Return what the promise does not protect; empty for promises about the data themselves."""
+        return ""
 
     def proof_effort(self) -> Effort:
         """Return what one `exact_support` costs; a file whose proof would take too long is refused."""
@@ -162,6 +197,31 @@ class UncertaintySet(ABC):
     def exact_support(self, column: Sequence[int]) -> Fraction:
         """Return h(v) of a column of integers in rational arithmetic."""
         return self.exact_worst_mean(column)[0]
+
+    def exact_ratio(self, column: Sequence[int]) -> Fraction | None:
+        """Return the greatest lift of a column of integers over all priors of the set: ``max v / h(v)``.
+
+        Its logarithm is the leakage of the output. None where h(v) = 0, so that the leakage is infinite.
+        """
+        support = self.exact_support(column)
+        return max(column) / support if support > 0 else None
+
+    def exact_greatest_mean(self, column: Sequence[int]) -> Fraction:
+        """Return ``H(v) = max over Q in B of <Q, v>`` of a column of integers, in rational arithmetic.
+
+        The means of v and of ``max v - v`` add up to max v at every prior, so ``H(v) = max v - h(max v - v)``.
+        """
+        greatest = max(column)
+        return greatest - self.exact_support([greatest - entry for entry in column])
+
+    def exact_least_lift(self, column: Sequence[int]) -> Fraction:
+        """Return the least lift of any symbol for any prior of the set, ``min v / H(v)``, of a column of integers.
+
+        The lift of symbol i by an output is v_i over the mean of v, and is least at the *greatest* mean. It is 0 where
+        an entry is 0: the output then rules this symbol out.
+        """
+        least = min(column)
+        return least / self.exact_greatest_mean(column) if least > 0 else Fraction(0)
 
     @abstractmethod
     def exact_worst_mean(self, column: Sequence[int]) -> tuple[Fraction, tuple[Fraction, ...]]:
@@ -223,6 +283,42 @@ class UncertaintySet(ABC):
     def support_rows(self) -> SupportRows:
         """Return the support function as linear rows."""
 
+    def excess(self, columns: ArrayLike, exp_epsilon: float) -> Floats:
+        """Return by how much each column of an (N, M) matrix breaks epsilon, ``max v - e h(v)``, shape (M,).
+
+        It is 0 or less where the column keeps epsilon.
+        """
+        V = self.as_matrix(columns)
+        result: Floats = V.max(axis=0) - exp_epsilon * self.support(V)
+        return result
+
+    def lack(self, columns: ArrayLike, least_lift: float) -> Floats:
+        """Return by how much each column breaks a promise from below, ``a H(v) - min v``, shape (M,)."""
+        V = self.as_matrix(columns)
+        greatest = V.max(axis=0)
+        result: Floats = least_lift * (greatest - self.support(greatest - V)) - V.min(axis=0)
+        return result
+
+    def promise_rows(self, exp_epsilon: float, least_lift: float = 0.0) -> tuple[PromiseRows, ...]:
+        """Return the columns that keep a promise as linear rows, in blocks that share their auxiliary variables.
+
+        ``max v <= e h(v)`` is ``v_i <= e w_0`` with the rows of the support function. With a promise from below, a > 0,
+        ``min v >= a H(v)`` is ``v_i >= -a z_0`` with these rows for -v.
+        """
+        from scipy.sparse import block_array, coo_array, csr_array, eye_array
+
+        support = self.support_rows()
+        N, K = self.size, support.auxiliary.shape[1]
+        each, zeros = csr_array(eye_array(N)), np.zeros(N, dtype=int)
+        first = coo_array((np.ones(N), (np.arange(N), zeros)), shape=(N, K))
+        blocks = [(support.columns, support.auxiliary), (-each, csr_array(exp_epsilon * first))]
+        if least_lift == 0:
+            return tuple(PromiseRows(*block) for block in blocks)
+        below = [(-support.columns, support.auxiliary), (each, csr_array(least_lift * first))]
+        of_first = [(rows, csr_array(block_array([[own, coo_array(own.shape)]]))) for rows, own in blocks]
+        of_second = [(rows, csr_array(block_array([[coo_array(own.shape), own]]))) for rows, own in below]
+        return tuple(PromiseRows(*block) for block in (*of_first, *of_second))
+
     def as_matrix(self, columns: ArrayLike) -> Floats:
         """Return columns as a float matrix with N rows; a data frame is put in the order of the set's labels.
 
@@ -277,6 +373,21 @@ def check_set(uncertainty: object) -> None:
     """Refuse what is not a set of priors, as `check_kind`."""
     wanted = "a set of priors, such as an L1Ball or a ConvexHull"
     check_kind(uncertainty, UncertaintySet, "the uncertainty", wanted)
+
+
+def check_about_data(known: UncertaintySet, what: str) -> None:
+    """Refuse a promise about a secret where something is about the data themselves.
+
+    Raises
+    ------
+    InputError
+        For such a promise.
+    """
+    if known.secret_promise is not None:
+        raise InputError(
+            f"{what} is about a promise for the data themselves, and the set is a promise about "
+            f"{known.secret_promise.secret}; give a set of priors, such as an L1Ball"
+        )
 
 
 def labelled_center(center: Numbers, labels: Iterable[object] | None) -> tuple[tuple[Fraction, ...], tuple[str, ...]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from mechdesign.errors import LimitError, shorten
 from mechdesign.optimize.pricing.ball_pricing import BallPricing
 from mechdesign.optimize.pricing.branch_and_bound import BoxPricing
@@ -18,15 +20,19 @@ _LISTED_AT_ONCE = 12  # symbols: up to so many, listing all rays is quicker than
 _LISTED_OTHERWISE = 16  # symbols: likewise where tables are too large
 _LISTED_PAIRS = 10  # symbols: up to so many, listing all pairs of sets is quicker than column generation
 _LEAST_MASS = 1e-290
+_NOTHING = Fraction(0)
 
 
-def pricing_for(uncertainty: UncertaintySet, exp_epsilon: float, utility: Utility) -> Pricing:
+def pricing_for(
+    uncertainty: UncertaintySet, exp_epsilon: float, utility: Utility, least_lift: Fraction = _NOTHING
+) -> Pricing:
     """Return the exact pricing of a utility that is not polyhedral.
 
     For few symbols all rays are listed. For more symbols an l1 ball or a relative ball is priced by subset-sum tables
     if its prior is a vector of counts of a moderate total, and otherwise by search near the fractional knapsack if a
     list would take longer. Other lower probabilities of 11 to 16 symbols are priced by all pairs of sets. Hulls with
-    too many rays for a list, and lower probabilities of more symbols, are priced by branch and bound.
+    too many rays for a list, and lower probabilities of more symbols, are priced by branch and bound. A promise from
+    below needs a list of its own, which lower probabilities and l1 balls have.
 
     Parameters
     ----------
@@ -36,6 +42,8 @@ def pricing_for(uncertainty: UncertaintySet, exp_epsilon: float, utility: Utilit
         exp(epsilon), above 1.
     utility : Utility
         Only f-informations are priced without a list.
+    least_lift : Fraction
+        exp(-lower), below 1; 0 without a promise from below.
 
     Raises
     ------
@@ -49,8 +57,10 @@ def pricing_for(uncertainty: UncertaintySet, exp_epsilon: float, utility: Utilit
     'subset-sum tables over the counts'
     """
     _check_masses(uncertainty)
+    if least_lift > 0:
+        return ListedPricing(check_listable(uncertainty, exp_epsilon, least_lift), utility)
     information, ball = utility.f_information, uncertainty.ball
-    if information is None:
+    if information is None or uncertainty.secret_promise is not None:
         return ListedPricing(check_listable(uncertainty, exp_epsilon), utility)
     if ball is None:
         return _beyond_balls(uncertainty, exp_epsilon, information)

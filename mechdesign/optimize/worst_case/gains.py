@@ -31,6 +31,7 @@ def solve_gains(
     utility: PolyhedralUtility,
     priors: UncertaintySet,
     report: Callable[[str], None],
+    least_lift: float = 0.0,
 ) -> tuple[Solution, PriorMixture]:
     """Return a mechanism of greatest least gain, lambda, and the mixture of priors that proves it.
 
@@ -46,6 +47,8 @@ def solve_gains(
         Over which the least is taken.
     report : callable
         Called with one line whenever a step begins.
+    least_lift : float
+        exp(-lower); 0 without a promise from below.
 
     Raises
     ------
@@ -68,7 +71,7 @@ def solve_gains(
         return auxiliary[0], rows
 
     report(f"solving a linear program with {known.size} x {len(gains)} entries")
-    matrix, multipliers = solve_program(Polytope(known, exp_epsilon, len(gains)), goal)
+    matrix, multipliers = solve_program(Polytope(known, exp_epsilon, len(gains), least_lift), goal)
     dual = np.asarray(rows[0].dual_value, dtype=float)
     proposal = support.columns.T @ np.maximum(dual, 0.0)
     if not np.isfinite(proposal).all() or proposal.sum() <= 0:

@@ -10,7 +10,7 @@ import numpy as np
 
 from mechdesign.errors import InputError
 from mechdesign.optimize.certificate import Certificate
-from mechdesign.optimize.effective_epsilon import MOST_IN_PROGRAMS, effective_exp_epsilon
+from mechdesign.optimize.effective_epsilon import MOST_IN_PROGRAMS, effective_exp_epsilon, effective_least_lift
 from mechdesign.optimize.pricing.listing import check_listable
 from mechdesign.optimize.solution import Solution
 from mechdesign.optimize.worst_case.certificate import certify_least
@@ -48,25 +48,25 @@ def solve_least(
     worst, known = problem.utility.worst_case, problem.uncertainty
     if worst is None:
         raise InputError(f"{problem.utility.name} is measured at one prior")
-    priors, plain = worst.priors(known), DesignProblem(known, problem.epsilon, worst.utility)
+    priors, plain = worst.priors(known), problem.with_utility(worst.utility)
     certain = None if worst.utility.polyhedral is not None else certain_prior(priors)
     at_center = PriorMixture((priors.center,), (Fraction(1),))
     only_center = priors.center == known.center and holds_one_prior(priors)
-    if only_center or (problem.epsilon.exp_down == 1 and worst.utility.polyhedral is None):
+    if only_center or (problem.only_constant and worst.utility.polyhedral is None):
         solution, method = plainly(plain)
         return solution, method, partial(certify_least, problem, solution.multipliers, at_center)
     if certain is not None:
         solution, method = plainly(plain)
         nothing = PriorMixture((certain,), (Fraction(1),))
         return solution, f"{method}, for the estimate", partial(certify_least, problem, np.zeros(known.size), nothing)
-    exp_epsilon = min(effective_exp_epsilon(problem), MOST_IN_PROGRAMS)
+    exp_epsilon, least_lift = min(effective_exp_epsilon(problem), MOST_IN_PROGRAMS), effective_least_lift(problem)
     if worst.utility.polyhedral is not None:
-        solution, mixture = solve_gains(known, exp_epsilon, worst.utility.polyhedral, priors, report)
+        solution, mixture = solve_gains(known, exp_epsilon, worst.utility.polyhedral, priors, report, float(least_lift))
         method = "linear program over mechanisms and priors"
     else:
         if priors.convex_hull is None:
             table_of(priors)  # which refuses sets whose extreme priors are not known, before anything is solved
-        rays = check_listable(known, exp_epsilon)
+        rays = check_listable(known, exp_epsilon, least_lift)
         solution, mixture = solve_information(rays, worst.utility, priors, report)
         method = f"linear program over extreme rays and {mixture.count_in_words()}"
     return solution, method, partial(certify_least, problem, solution.multipliers, mixture)
