@@ -71,7 +71,9 @@ class Certificate:
         return self.upper_bound - value
 
 
-def certify(problem: DesignProblem, multipliers: ArrayLike, pricing: Pricing | None = None) -> Certificate:
+def certify(
+    problem: DesignProblem, multipliers: ArrayLike, pricing: Pricing | None = None, *, thorough: bool = True
+) -> Certificate:
     """Return the upper bound that a dual vector proves, computed from that vector alone.
 
     Parameters
@@ -82,6 +84,8 @@ def certify(problem: DesignProblem, multipliers: ArrayLike, pricing: Pricing | N
         lambda; a poor lambda gives a weak bound, but never a false one.
     pricing : Pricing, optional
         Exact pricing that was made for this problem; by default `pricing_for` chooses one.
+    thorough : bool
+        Whether pricing takes as long as its best bound takes.
 
     Raises
     ------
@@ -102,7 +106,7 @@ def certify(problem: DesignProblem, multipliers: ArrayLike, pricing: Pricing | N
         raise InputError(f"lambda has shape {lam.shape}; accepted: ({problem.uncertainty.size},), finite")
     try:
         with np.errstate(over="ignore", invalid="ignore"):
-            price = greatest_reduced_cost(problem, lam, pricing)
+            price = greatest_reduced_cost(problem, lam, pricing, thorough=thorough)
     except OverflowError:
         price = _BEYOND_FLOATS
     return priced(problem, lam, price)
@@ -152,8 +156,10 @@ def full_disclosure(problem: DesignProblem) -> float:
     return float(as_bound(math.nextafter(total + 4 * _EPS * float(np.abs(upper).sum()), math.inf)))
 
 
-def greatest_reduced_cost(problem: DesignProblem, multipliers: Floats, pricing: Pricing | None = None) -> Price:
-    """Return the greatest reduced cost of any column with ``<P, v> = 1`` by the exact method that covers it."""
+def greatest_reduced_cost(
+    problem: DesignProblem, multipliers: Floats, pricing: Pricing | None = None, *, thorough: bool = True
+) -> Price:
+    """Return a bound of the reduced costs of columns with ``<P, v> = 1`` by the exact method that covers them."""
     exp_epsilon = effective_exp_epsilon(problem)
     polyhedral = problem.utility.polyhedral
     if polyhedral is not None:
@@ -161,7 +167,7 @@ def greatest_reduced_cost(problem: DesignProblem, multipliers: Floats, pricing: 
     if problem.epsilon.exp_down == 1:
         return _nearly_constant(problem, multipliers)
     at_hand = pricing or pricing_for(problem.uncertainty, exp_epsilon, summed(problem.utility))
-    return at_hand.price(multipliers, thorough=True)
+    return at_hand.price(multipliers, thorough=thorough)
 
 
 def padded(problem: DesignProblem, bound: float) -> float:

@@ -255,8 +255,8 @@ def _certificate(problem: DesignProblem, solution: Solution, pricing: Pricing, d
     price = solution.price
     if price is None or not price.whole:
         until = time.monotonic() + _FOR_THE_BOUND if late(deadline) or solution.stopped else None
-        # A bound of the same search, ended early, is never below the one that a verification computes.
-        price = pricing.price(solution.multipliers, thorough=True, deadline=until)
+        again = pricing.price(solution.multipliers, thorough=True, deadline=until)
+        price = again if price is None or again.whole or again.upper < price.upper else price
     return priced(problem, solution.multipliers, price)
 
 
