@@ -55,7 +55,7 @@ class ManySymbols:
     Parameters
     ----------
     problem : DesignProblem
-        An f-information and an l1 ball.
+        An f-information and a ball.
     pricing : BallPricing
         Of the problem.
     report : callable

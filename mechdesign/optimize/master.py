@@ -25,7 +25,7 @@ class Master:
     weights : array, shape (K,)
         theta of the last solution.
     multipliers : array, shape (rows,)
-        Dual to the equalities.
+        Dual to the equalities, and after these to the rows that were added.
     value : float
         Of the last solution.
     """
@@ -56,6 +56,12 @@ class Master:
         )
         self.columns = np.hstack([self.columns, columns])
 
+    def add_row(self, coefficients: Floats) -> None:
+        """Add the row ``sum_k coefficients_k theta_k >= 0``; columns that are added later have one more entry."""
+        held = np.flatnonzero(coefficients).astype(np.int32)
+        self._highs.addRow(0.0, np.inf, held.size, held, coefficients[held])
+        self.columns = np.vstack([self.columns, coefficients])
+
     def solve(self) -> None:
         """Solve the program from the last basis.
 
@@ -64,13 +70,16 @@ class Master:
         SolverError
             If HiGHS ends without an optimum.
         """
-        self._highs.run()
+        rows, held = self.columns.shape
+        if self.weights.size == 0 and held < rows:
+            # Without a basis, and with more equations than columns, the primal method takes degenerate steps for long.
+            self._run_dual()
+        else:
+            self._highs.run()
         if not self._solved():
             # The primal simplex method may fail on degenerate programs; the dual one then starts without a basis.
             self._highs.clearSolver()
-            self._highs.setOptionValue("simplex_strategy", DUAL)
-            self._highs.run()
-            self._highs.setOptionValue("simplex_strategy", PRIMAL)
+            self._run_dual()
         if not self._solved():
             status = self._highs.modelStatusToString(self._highs.getModelStatus())
             raise SolverError(
@@ -80,6 +89,11 @@ class Master:
         self.weights = np.maximum(np.array(solution.col_value), 0.0)
         self.multipliers = np.array(solution.row_dual)
         self.value = float(self._highs.getInfo().objective_function_value)
+
+    def _run_dual(self) -> None:
+        self._highs.setOptionValue("simplex_strategy", DUAL)
+        self._highs.run()
+        self._highs.setOptionValue("simplex_strategy", PRIMAL)
 
     def _solved(self) -> bool:
         return bool(self._highs.getModelStatus() == self._optimal)

@@ -1,5 +1,6 @@
 """The bound holds for any dual vector, is tight at the right one, and fails to be confirmed where it is false."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -10,6 +11,7 @@ from strategies import F_INFORMATIONS, balls, epsilons, random_ball
 from tolerances import CERTIFIED
 
 import mechdesign as md
+from mechdesign.optimize import certificate
 from mechdesign.optimize.pricing import price_by_guess, price_by_listing
 from mechdesign.optimize.pricing.listing import reduced_costs
 from mechdesign.optimize.rays import Rays
@@ -25,6 +27,19 @@ def test_any_dual_vector_bounds_the_optimum(ball, epsilon, utility, seed):
     for scale in (0.0, 0.01, 1.0):
         multipliers = solved.certificate.multipliers + scale * rng.standard_normal(ball.size)
         assert md.optimize.certify(problem, multipliers).upper_bound >= solved.value
+
+
+@pytest.mark.parametrize("most", [1, 20, 4_000_000])
+@given(balls(2, 9), st.sampled_from(F_INFORMATIONS))
+def test_full_disclosure_is_the_utility_of_every_symbol_alone(most, ball, utility):
+    """Symbols of equal probability together and in blocks of columns, against all columns one by one."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(certificate, "_MOST_ENTRIES", most)
+        disclosed = certificate.full_disclosure(md.DesignProblem(ball, 1, utility))
+    P = ball.prior
+    alone = [p * utility.mu(np.eye(P.size)[:, [i]] / p, P)[0] for i, p in enumerate(P) if p > 0]
+    assert disclosed >= math.fsum(alone)
+    assert disclosed == pytest.approx(math.fsum(alone), rel=1e-12, abs=1e-13)
 
 
 @given(balls(least=5), epsilons, st.integers(0, 2**32))

@@ -1,4 +1,4 @@
-"""What the pricings of the column cone of an l1 ball share: their arguments, first columns and first multipliers."""
+"""What the pricings of the column cone of a ball share: their arguments, first columns and first multipliers."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ import numpy as np
 from mechdesign.numerics.arrays import Floats
 from mechdesign.optimize.pricing.price import Price, beyond_floats
 from mechdesign.optimize.start import center_multipliers, start_columns
-from mechdesign.uncertainty import L1Ball
+from mechdesign.uncertainty.ball import Ball
 from mechdesign.utility import FInformation
 
 
 @dataclass(frozen=True, eq=False)
 class BallPricing(ABC):
-    """Prices columns of the cone of an l1 ball, with lambda averaged over symbols that are alike (`Pricing`).
+    """Prices columns of the cone of a ball, with lambda averaged over symbols that are alike (`Pricing`).
 
     Attributes
     ----------
-    ball : L1Ball
-        Any l1 ball, unless a class says otherwise.
+    ball : Ball
+        An l1 ball or a relative ball.
     exp_epsilon : float
         exp(epsilon), above 1.
     utility : FInformation
         Its mu is priced.
     """
 
-    ball: L1Ball
+    ball: Ball
     exp_epsilon: float
     utility: FInformation
 

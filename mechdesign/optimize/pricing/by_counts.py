@@ -28,6 +28,7 @@ _MOST_BYTES = 1_500_000_000
 _MOST_CASES = 400
 _FEW_CASES = 5
 _MOST_BLOCKS, _FEW_BLOCKS = 400_000, 5_000
+_ENTRIES_OF_BLOCK = 2_000  # of tables take as long as a block of kind C: where tables are large, so may be its search
 _SMALL_TABLES = 20_000_000  # entries: up to so many, the columns of every symbol's own table are worth its time
 
 
@@ -95,6 +96,12 @@ class CountPricing(BallPricing):
         return sum(len(parts(len(group))) for group in self._groups)
 
     @property
+    def _few_blocks(self) -> int:
+        """The most blocks of kind C without thoroughness: about as much work as filling a table."""
+        of_table = self._additions * self._cone.total // _ENTRIES_OF_BLOCK
+        return min(max(_FEW_BLOCKS, of_table), _MOST_BLOCKS)
+
+    @property
     def affordable(self) -> bool:
         """Whether tables take reasonable time and memory: they grow with the total of the counts."""
         halvings, total = len(self._groups).bit_length(), self._cone.total
@@ -125,7 +132,7 @@ class CountPricing(BallPricing):
                 even,
                 found.upper,
                 most_cases=_MOST_CASES if thorough else _FEW_CASES,
-                most_blocks=_MOST_BLOCKS if thorough else _FEW_BLOCKS,
+                most_blocks=_MOST_BLOCKS if thorough else self._few_blocks,
                 deadline=deadline,
             )
             found.upper = max(found.upper, covered.upper)
@@ -174,14 +181,18 @@ class CountPricing(BallPricing):
                 relaxed[k] = peak.cost
         # If tables are small, each symbol's own table costs little, and its column may help a linear program.
         small = self.entries <= _SMALL_TABLES
-        wanted = relaxed > -np.inf if small else (relaxed > found.reached) & thorough
-        for k, table in leave_one_out(kins, wanted.tolist(), CheapestSets(self._capacity)):
+        merits = relaxed.copy()
+        if not small:
+            merits[merits <= (found.reached if thorough else np.inf)] = -np.inf
+        for k, table in leave_one_out(kins, merits, CheapestSets(self._capacity)):
             if late(deadline):
                 break
             peak = kinds[k].peak(table.best, kins[k].cost, multipliers)
             relaxed[k] = peak.cost
             if peak.cost > -np.inf:
                 self._add_between(found, kinds[k], peak, table.members(peak.weight), kins[k].items[0])
+            if not small:
+                merits[merits <= found.reached] = -np.inf
         found.upper = max(found.upper, float(relaxed.max(initial=-np.inf)))
 
     def _add_between(

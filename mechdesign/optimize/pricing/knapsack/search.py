@@ -161,12 +161,12 @@ def _kinds(priced: PricedCone, groups: list[list[int]]) -> list[Kind]:
     """Return the kinds of rays that the cone has."""
     kinds: list[Kind] = []
     cone, unit = priced.cone, priced.unit
-    P, t, c = cone.P, cone.t, cone.c
+    P, c = cone.P, cone.c
     none, every = np.zeros(P.size, dtype=bool), np.ones(P.size, dtype=bool)
     if not cone.only_d:
         light = Choice(c * P <= 1 + unit, none, groups)
-        if t > 0:
-            # With a known prior these columns are sums of columns of kind B, or such columns.
+        if cone.u > 0:
+            # Where u is 0, as with a known prior, these columns are sums of columns of kind B, or such columns.
             kinds.append(KindA(priced, light))
         if c >= 1 - unit:
             kinds.append(KindB(priced, light))
