@@ -284,8 +284,8 @@ def _certificate(problem: DesignProblem, solution: Solution, pricing: Pricing, d
         if before is not None and before.whole:
             return before
         until = time.monotonic() + _FOR_THE_BOUND if late(deadline) or solution.stopped else None
-        # A bound of the same search, ended early, is never below the one that a verification computes.
-        return pricing.price(multipliers, thorough=True, deadline=until)
+        again = pricing.price(multipliers, thorough=True, deadline=until)
+        return again if before is None or again.whole or again.upper < before.upper else before
 
     return priced(problem, solution.multipliers, price)
 
