@@ -69,6 +69,15 @@ def solve_within_limits(
         When to stop, as a time of `time.monotonic`.
     report : callable
         Called with one line whenever a step begins.
+
+    Examples
+    --------
+    >>> from mechdesign import MutualInformation
+    >>> within = SecretPromise([[20, 10], [10, 15]], delta="0.1")
+    >>> pricing = ListedPricing(SecretRays(within, 2.0), MutualInformation())
+    >>> found = solve_within_limits(within, 2.0, 0.0, pricing, None, lambda step: None)
+    >>> bool((within.excess(found.matrix, 2.0) <= 1e-9).all())
+    True
     """
     above = solve_ray_lp(pricing.rays, pricing.utility, report)
     search = _Search(known, exp_epsilon, least_lift, pricing.utility)
