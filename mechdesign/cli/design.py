@@ -12,6 +12,7 @@ from mechdesign.cli.source import Source, source_options, time_limit_option
 from mechdesign.mechanism.files import check_ending
 from mechdesign.numerics.tolerances import GAP
 from mechdesign.optimize import Design, compare, design
+from mechdesign.optimize.secret_search import BOUNDED_OUTSIDE
 
 
 @click.command("design", short_help="Design the best mechanism for an estimate, and prove it.")
@@ -124,6 +125,7 @@ def _uncertified(solved: Design, bits: int, output: str | None, *, written: bool
         "time limit": "a larger --time-limit or --tol",
         "interrupted": "more time, or a larger --tol",
         "stalled": "a larger --tol, or more --bits",
+        BOUNDED_OUTSIDE: "a larger --tol, as the best mechanism within the limits may be as far from this bound",
         "solver failed": "a slightly different epsilon or radius, or a larger --tol",
         "": f"more --bits than {bits}, a larger --tol, or a smaller epsilon",
     }[solved.stopped]

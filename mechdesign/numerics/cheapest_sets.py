@@ -193,7 +193,7 @@ class Kin:
 
 
 def leave_one_out(
-    kins: Sequence[Kin], wanted: Sequence[bool], sets: CheapestSets
+    kins: Sequence[Kin], merits: Sequence[float] | Floats, sets: CheapestSets
 ) -> Iterator[tuple[int, CheapestSets]]:
     """Yield the index of each wanted kin, with the table of all items except the first one of that kin.
 
@@ -204,24 +204,28 @@ def leave_one_out(
     ----------
     kins : sequence of Kin
         All items that `sets` does not contain yet.
-    wanted : sequence of bool
-        The kins whose tables are yielded.
+    merits : sequence or array of float
+        How much each kin is wanted; -inf where it is not. Of two halves the one with the greatest merit comes first.
+        A merit may be lowered while tables are yielded: halves that are wanted no more are left out.
     sets : CheapestSets
         The table to which the items are added, such as an empty one.
 
     Examples
     --------
     >>> kins = [Kin([0], 2, 1.0), Kin([1, 2], 3, -1.0)]
-    >>> [(k, table.members(3)) for k, table in leave_one_out(kins, [False, True], CheapestSets(6))]
+    >>> [(k, table.members(3)) for k, table in leave_one_out(kins, [-np.inf, 1.0], CheapestSets(6))]
     [(1, [2])]
     """
-    yield from _leave_one_out(kins, list(range(len(kins))), wanted, sets)
+    yield from _leave_one_out(kins, list(range(len(kins))), merits, sets)
 
 
 def _leave_one_out(
-    kins: Sequence[Kin], among: list[int], wanted: Sequence[bool], sets: CheapestSets
+    kins: Sequence[Kin], among: list[int], merits: Sequence[float] | Floats, sets: CheapestSets
 ) -> Iterator[tuple[int, CheapestSets]]:
-    if not any(wanted[k] for k in among):
+    def merit(some: list[int]) -> float:
+        return float(max(merits[k] for k in some))
+
+    if merit(among) == -np.inf:
         return
     if len(among) == 1:
         table = sets.copy()
@@ -229,9 +233,10 @@ def _leave_one_out(
         yield among[0], table
         return
     half = len(among) // 2
-    for these, others in ((among[:half], among[half:]), (among[half:], among[:half])):
-        if any(wanted[k] for k in these):
+    halves = sorted((among[:half], among[half:]), key=merit, reverse=True)
+    for these, others in zip(halves, reversed(halves), strict=True):
+        if merit(these) > -np.inf:
             table = sets.copy()
             for k in others:
                 kins[k].add_to(table)
-            yield from _leave_one_out(kins, these, wanted, table)
+            yield from _leave_one_out(kins, these, merits, table)

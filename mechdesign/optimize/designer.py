@@ -18,10 +18,10 @@ from mechdesign.errors import InputError, LimitError, SolverError, shorten
 from mechdesign.mechanism import Guarantee, Mechanism, Optimality, Provenance
 from mechdesign.mechanism.from_floats import from_own_floats
 from mechdesign.mechanism.proof import checked_bits
-from mechdesign.numerics.arrays import frozen
+from mechdesign.numerics.arrays import Floats, frozen
 from mechdesign.numerics.tolerances import GAP
 from mechdesign.optimize.bins import merged_ball
-from mechdesign.optimize.certificate import Certificate, certify, padded
+from mechdesign.optimize.certificate import Certificate, certify, padded, priced
 from mechdesign.optimize.closed_form import closed_forms
 from mechdesign.optimize.column_generation import ColumnGeneration
 from mechdesign.optimize.effective_epsilon import MOST_IN_PROGRAMS, effective_exp_epsilon, effective_least_lift
@@ -30,10 +30,10 @@ from mechdesign.optimize.estimation.solver import error_tolerance, solve_error
 from mechdesign.optimize.many_symbols import ManySymbols
 from mechdesign.optimize.one_sided import OneSided
 from mechdesign.optimize.polyhedral import solve_polyhedral
-from mechdesign.optimize.pricing import ListedPricing, pricing_for
+from mechdesign.optimize.pricing import ListedPricing, Price, Pricing, pricing_for
 from mechdesign.optimize.pricing.alike import alike
 from mechdesign.optimize.pricing.ball_pricing import BallPricing
-from mechdesign.optimize.pricing.branch_and_bound import BoxPricing
+from mechdesign.optimize.pricing.price import late
 from mechdesign.optimize.ray_lp import solve_ray_lp
 from mechdesign.optimize.result import ClosedFormCheck, Design
 from mechdesign.optimize.secret_search import solve_within_limits
@@ -44,6 +44,8 @@ from mechdesign.utility.base import summed
 from mechdesign.version import __version__
 
 _log = logging.getLogger(__name__)
+
+_FOR_THE_BOUND = 3.0  # seconds after the time limit, in which pricing may improve the bound
 
 
 def design(
@@ -79,7 +81,8 @@ def design(
         Kept in the mechanism's provenance.
     time_limit : float, optional
         Seconds after which column generation stops, as it does on an interrupt (Ctrl-C). The best mechanism so far
-        is then returned with its true gap, and is not `certified`. Proof and bound take additional time. The
+        is then returned with its true gap, and is not `certified`. The proof takes additional time, and the bound
+        a few seconds at most. The
         other methods take seconds, have no intermediate results and ignore the limit.
     outputs : int, optional
         For an `EstimationError`: the mechanism has at most so many outputs, and the least error that a search finds
@@ -168,7 +171,7 @@ def design(
         most_outputs=most,
         unrestricted_value=solution.unrestricted,
         merged=_merged(problem, solution, numerators),
-        value_at_estimate=utility.value(matrix, problem.uncertainty.center),
+        value_at_estimate=value if utility.worst_case is None else utility.value(matrix, problem.uncertainty.center),
         seconds=time.perf_counter() - started,
     )
 
@@ -264,12 +267,27 @@ def _solve(
         solution = ManySymbols(problem, pricing, report, merge=merge).solve(tol, deadline)
         method = f"column generation{' over merged symbols' if solution.bins else ''}, priced by {pricing.method}"
     else:
-        if isinstance(pricing, BoxPricing):
-            pricing = pricing.until(deadline)
         solution = ColumnGeneration(problem, pricing, report).solve(tol, deadline)
         method = f"column generation, priced by {pricing.method}"
-    at_hand = pricing if exp_epsilon == effective else None
-    return solution, method, partial(certify, problem, solution.multipliers, at_hand)
+    certified = partial(_certificate, problem, solution, pricing, deadline)
+    return solution, method, certified if exp_epsilon == effective else partial(certify, problem, solution.multipliers)
+
+
+def _certificate(problem: DesignProblem, solution: Solution, pricing: Pricing, deadline: float | None) -> Certificate:
+    """Return the bound that the multipliers of a solution prove, which are priced again unless that is done.
+
+    Past a time limit or an interrupt, pricing ends after a few seconds with the bound that is known then.
+    """
+
+    def price(multipliers: Floats) -> Price:
+        before = solution.price
+        if before is not None and before.whole:
+            return before
+        until = time.monotonic() + _FOR_THE_BOUND if late(deadline) or solution.stopped else None
+        # A bound of the same search, ended early, is never below the one that a verification computes.
+        return pricing.price(multipliers, thorough=True, deadline=until)
+
+    return priced(problem, solution.multipliers, price)
 
 
 def _solve_as_one_sided(

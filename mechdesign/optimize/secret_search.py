@@ -34,6 +34,9 @@ from mechdesign.utility import Utility
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+BOUNDED_OUTSIDE = "the bound is for the joint distribution of the counts alone"
+"""Why the search ends: its mechanism keeps the limits, and no bound is known that does."""
+
 _SHARES = (1.0, 0.6, 0.3, 0.1)  # of epsilon, at which rays are mixed
 _HALVINGS = 50
 _MOST_ROUNDS, _MOST_STEPS = 60, 30
@@ -74,7 +77,7 @@ def solve_within_limits(
         if not search.improve() or (search.value - value <= _ENOUGH * abs(search.value) and rounds > 2):
             break
     search.solve()
-    return Solution(search.mechanism(), above.multipliers, search.columns, rounds)
+    return Solution(search.mechanism(), above.multipliers, search.columns, rounds, BOUNDED_OUTSIDE)
 
 
 class _Search:

@@ -88,15 +88,27 @@ def test_a_copy_leaves_the_table_as_it_was(pairs, one_more):
 @given(kin_lists, st.integers(0, 25), st.data())
 def test_leaving_out_one_item_of_each_wanted_kin(drawn, capacity, data):
     kins, pairs = as_kins(drawn)
-    wanted = data.draw(st.lists(st.booleans(), min_size=len(kins), max_size=len(kins)))
+    merit = st.sampled_from([-np.inf, 0.0, 1.0, 2.0])
+    merits = data.draw(st.lists(merit, min_size=len(kins), max_size=len(kins)))
     seen = []
-    for k, table in leave_one_out(kins, wanted, CheapestSets(capacity)):
+    for k, table in leave_one_out(kins, merits, CheapestSets(capacity)):
         seen.append(k)
         first = kins[k].items[0]
         others = [*pairs[:first], (capacity + 1, 0.0), *pairs[first + 1 :]]
         np.testing.assert_array_equal(table.best, enumerated(others, capacity))
         assert_members_are_cheapest_sets(table, others)
-    assert seen == [k for k, asked in enumerate(wanted) if asked]
+    assert sorted(seen) == [k for k, merit in enumerate(merits) if merit > -np.inf]
+    assert not seen or merits[seen[0]] == max(merits)
+
+
+def test_kin_that_are_wanted_no_more_are_left_out():
+    kins = [Kin([k], k + 1, 0.0) for k in range(8)]
+    merits = [0.0, 3.0, 1.0, 2.0, 5.0, 4.0, 0.0, 6.0]
+    seen = []
+    for k, _ in leave_one_out(kins, merits, CheapestSets(40)):
+        seen.append(k)
+        merits[:] = [merit if merit > 2 else -np.inf for merit in merits]
+    assert seen == [7, 4, 5, 1]
 
 
 @given(kin_lists, st.integers(0, 3))
@@ -164,7 +176,7 @@ def test_a_thousand_items_that_are_alike_take_ten_additions(monkeypatch):
     assert table.best[3_000] == -300
     assert len(table.members(3_000)) == 600
     made.clear()
-    for _, other in leave_one_out([Kin(range(1_000), 5, -0.5)], [True], CheapestSets(5_000)):
+    for _, other in leave_one_out([Kin(range(1_000), 5, -0.5)], [1.0], CheapestSets(5_000)):
         assert np.isinf(other.best[5_000])
     assert len(made) == 10
 

@@ -46,9 +46,9 @@ class OneBetween:
         gains = c * (d * (c - 2) - lam)
         kins = [Kin([i], weight, -float(gains[i])) for i, weight in enumerate(self.symbols.weights)]
         rounding = (8 * N + 64) * _EPS * float((np.abs(d) * (c + 1) ** 2 + np.abs(lam) * c).sum())
-        wanted = [bool(p > 0) for p in self.cone.P]
+        merits = [0.0 if p > 0 else -np.inf for p in self.cone.P]
         capacity = self.symbols.heaviest(self.cone.heaviest_ab)
-        for f, table in leave_one_out(kins, wanted, CheapestSets(capacity)):
+        for f, table in leave_one_out(kins, merits, CheapestSets(capacity)):
             first, heights = self._heights(f, form, multipliers, table)
             if heights.size == 0 or heights.max() == -np.inf:
                 continue

@@ -35,7 +35,7 @@ class BallPricing(ABC):
 
     method: ClassVar[str]
 
-    def price(self, multipliers: Floats, *, thorough: bool = True) -> Price:
+    def price(self, multipliers: Floats, *, thorough: bool = True, deadline: float | None = None) -> Price:
         """Return a bound of the greatest reduced cost of any column with ``<P, v> = 1``, rounded up, and good columns.
 
         lambda is first averaged over symbols of equal probability (see `averaged`).
@@ -46,14 +46,16 @@ class BallPricing(ABC):
             lambda.
         thorough : bool
             Whether the bound is the best that the method gives, which takes longer. Without it the bound holds too.
+        deadline : float, optional
+            A time of `time.monotonic` after which a thorough pricing returns the bound that it has.
         """
         if beyond_floats(multipliers, self.exp_epsilon):
             return Price(np.inf, "multipliers beyond floats", 0)
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            return self._price(multipliers, thorough=thorough)
+            return self._price(multipliers, thorough=thorough, deadline=deadline)
 
     @abstractmethod
-    def _price(self, multipliers: Floats, *, thorough: bool) -> Price:
+    def _price(self, multipliers: Floats, *, thorough: bool, deadline: float | None) -> Price:
         """Return the price; multipliers times values of columns are numbers that floats hold."""
 
     def start(self) -> Floats:

@@ -182,7 +182,13 @@ class ListedPricing:
 
     method = "every extreme ray"
 
-    def price(self, multipliers: Floats, *, thorough: bool = True) -> Price:  # noqa: ARG002 - a list is thorough
+    def price(
+        self,
+        multipliers: Floats,
+        *,
+        thorough: bool = True,  # noqa: ARG002 - a list is thorough
+        deadline: float | None = None,  # noqa: ARG002 - and short
+    ) -> Price:
         """Return the greatest reduced cost over all extreme rays, rounded outward."""
         return price_by_listing(self.rays, self.utility, multipliers)
 

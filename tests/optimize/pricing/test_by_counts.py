@@ -153,6 +153,43 @@ def test_the_bound_is_the_greatest_reduced_cost(case):
     assert CountPricing(ball, e, utility).price(lam).upper - float(exact) <= EXACT * size_of(lam)
 
 
+@settings(max_examples=150)
+@given(priced(3, 6, among=moderate_exps))
+def test_large_tables_are_left_out_where_they_cannot_raise_the_bound(case):
+    """Tables of single symbols are filled for every one where they are small, and otherwise as long as they matter."""
+    ball, e, utility, lam = case
+    every, some = [], []
+    fill = by_counts.leave_one_out
+    bounds = []
+    for small, filled in ((math.inf, every), (0, some)):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(by_counts, "_SMALL_TABLES", small)
+            patch.setattr(by_counts, "leave_one_out", lambda *a, filled=filled: counted(fill(*a), filled))
+            bounds.append(CountPricing(ball, e, utility).price(lam).upper)
+    assert bounds[0] == bounds[1]
+    assert {k for k, _ in some} <= {k for k, _ in every}
+
+
+def counted(tables, filled):
+    for found in tables:
+        filled.append(found)
+        yield found
+
+
+@pytest.mark.parametrize("radius", ["0", "0.05"])
+def test_the_first_table_of_a_symbol_makes_the_others_needless_at_proportional_multipliers(radius, monkeypatch):
+    pricing = CountPricing(md.L1Ball.from_counts(range(1, 61), radius=radius), math.e, md.MutualInformation())
+    fill, numbers = by_counts.leave_one_out, []
+    for small in (0, math.inf):
+        filled = []
+        monkeypatch.setattr(by_counts, "_SMALL_TABLES", small)
+        monkeypatch.setattr(by_counts, "leave_one_out", lambda *a, filled=filled: counted(fill(*a), filled))
+        pricing.price(pricing.ball.prior)
+        numbers.append(len(filled))
+    assert numbers[0] == 1
+    assert numbers[1] > 30
+
+
 @settings(max_examples=60)
 @given(priced(6, 9, moderate_exps))
 def test_tables_price_like_the_list_of_rays(case):

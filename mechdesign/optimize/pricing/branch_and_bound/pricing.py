@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-import time
+from dataclasses import replace
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from mechdesign.numerics.arrays import Floats
 from mechdesign.optimize.pricing.branch_and_bound.columns import FoundColumns, climb
 from mechdesign.optimize.pricing.branch_and_bound.program import BoxProgram
 from mechdesign.optimize.pricing.branch_and_bound.search import METHOD, Search
-from mechdesign.optimize.pricing.price import Price
+from mechdesign.optimize.pricing.price import Price, late
 from mechdesign.uncertainty import UncertaintySet
 from mechdesign.utility import FInformation
 
@@ -43,12 +43,12 @@ def price_by_boxes(
     most_nodes : int
         The most boxes. The bound holds wherever the search ends, but is greater if it ends early.
     deadline : float, optional
-        When to end the search, as a time of `time.monotonic`.
+        A time of `time.monotonic` at which the search ends.
 
     Returns
     -------
     Price
-        The same for the same arguments without a deadline; with the best columns found.
+        The same for the same arguments, unless a deadline came first; with the best columns found.
 
     Examples
     --------
@@ -74,9 +74,6 @@ class BoxPricing:
         Any set.
     exp_epsilon, utility
         As for `BallPricing`.
-    deadline : float, optional
-        When every search ends, as a time of `time.monotonic`. For multipliers that were priced before, the best bound
-        that was proved for them is returned from then on.
 
     Examples
     --------
@@ -91,18 +88,10 @@ class BoxPricing:
     True
     """
 
-    def __init__(
-        self, uncertainty: UncertaintySet, exp_epsilon: float, utility: FInformation, deadline: float | None = None
-    ) -> None:
+    def __init__(self, uncertainty: UncertaintySet, exp_epsilon: float, utility: FInformation) -> None:
         self.uncertainty = uncertainty
         self.exp_epsilon = exp_epsilon
         self.utility = utility
-        self.deadline = deadline
-        self._proved: dict[bytes, Price] = {}
-
-    def until(self, deadline: float | None) -> BoxPricing:
-        """Return the same pricing with another deadline."""
-        return BoxPricing(self.uncertainty, self.exp_epsilon, self.utility, deadline)
 
     def start(self) -> Floats:
         """Return columns of the cone, shape (N, k), with ``<P, v> = 1``; the first is (1,...,1)."""
@@ -126,20 +115,10 @@ class BoxPricing:
         """Its name, for people."""
         return METHOD
 
-    def price(self, multipliers: Floats, *, thorough: bool = True) -> Price:
+    def price(self, multipliers: Floats, *, thorough: bool = True, deadline: float | None = None) -> Price:
         """Return `price_by_boxes`, of few boxes unless asked to be thorough."""
-        key = np.asarray(multipliers, dtype=float).tobytes()
-        before = self._proved.get(key)
-        if before is not None and self.deadline is not None and time.monotonic() >= self.deadline:
-            return before
-        found = price_by_boxes(
-            self.uncertainty,
-            self.exp_epsilon,
-            self.utility,
-            multipliers,
-            most_nodes=MOST_BOXES if thorough else FEW_BOXES,
-            deadline=self.deadline,
+        most = MOST_BOXES if thorough else FEW_BOXES
+        price = price_by_boxes(
+            self.uncertainty, self.exp_epsilon, self.utility, multipliers, most_nodes=most, deadline=deadline
         )
-        if self.deadline is not None and (before is None or found.upper <= before.upper):
-            self._proved[key] = found
-        return found
+        return replace(price, whole=thorough and not late(deadline))
