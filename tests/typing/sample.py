@@ -20,6 +20,9 @@ assert_type(design.gap, float)
 assert_type(design.certificate.bound, float)
 assert_type(design.mechanism, md.Mechanism)
 assert_type(design.mechanism.radius, float | None)
+assert_type(design.mechanism.lower_leakage, float | None)
+assert_type(design.mechanism.guarantee.lower, md.Epsilon | None)
+assert_type(md.pml.lower_leakage(design.mechanism.matrix, ball.prior), NDArray[np.float64])
 assert_type(design.mechanism.numerators, NDArray[np.int64])
 
 # The set of a problem from a file may be of any class: ask for the ball.
