@@ -18,7 +18,7 @@ import numpy as np
 import mechdesign as md
 from figures.lib.adult import adult_counts
 from figures.lib.output import Row
-from figures.lib.style import BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION, empty, grid
+from figures.lib.style import BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION, WEAKER, empty, grid
 from mechdesign.optimize.comparison import best_subset_selection, k_ary_randomized_response
 
 COLUMNS = ("relationship",)
@@ -116,7 +116,7 @@ def draw(table: list[Row]) -> Any:
         loc="outside lower center",
         ncols=3,
         frameon=False,
-        title="PML is the weaker promise: for priors in the set; a report may exclude symbols; fresh reports add up",
+        title=WEAKER,
     )
     return figure
 

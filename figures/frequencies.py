@@ -16,7 +16,7 @@ import numpy as np
 import mechdesign as md
 from figures.lib.adult import adult_counts, adult_problem
 from figures.lib.output import Row
-from figures.lib.style import BLUE, GREEN, VERMILION, empty
+from figures.lib.style import BLUE, GREEN, VERMILION, WEAKER, empty
 from mechdesign.optimize.comparison import k_ary_randomized_response
 
 NAMES = ("least error (PML)", "most information (PML)", "randomized response (LDP, a stronger promise)")
@@ -73,7 +73,7 @@ def draw(table: list[Row]) -> Any:
     axis.set_xlim(-0.6, len(levels) - 0.4)
     axis.set_ylim(0, None)
     axis.set_ylabel("relative frequency")
-    axis.legend(frameon=False)
+    axis.legend(frameon=False, title=WEAKER)
     for side in ("top", "right"):
         axis.spines[side].set_visible(False)
     return figure

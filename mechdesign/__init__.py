@@ -33,7 +33,7 @@ if TYPE_CHECKING:  # what `__getattr__` finds
     from mechdesign.pml import epsilon_min, leakage, leakage_capacity
     from mechdesign.problem import DesignProblem
     from mechdesign.problem_file import ProblemFile, read_problem, write_problem
-    from mechdesign.uncertainty import ConvexHull, L1Ball, ProductSet, UncertaintySet, weissman_radius
+    from mechdesign.uncertainty import ConvexHull, L1Ball, ProductSet, SecretPromise, UncertaintySet, weissman_radius
     from mechdesign.utility import (
         ChiSquare,
         EstimationError,
@@ -46,6 +46,7 @@ if TYPE_CHECKING:  # what `__getattr__` finds
         TotalVariation,
         Utility,
         Workload,
+        WorstCase,
     )
 
 __all__ = [
@@ -71,6 +72,7 @@ __all__ = [
     "MutualInformation",
     "ProblemFile",
     "ProductSet",
+    "SecretPromise",
     "SolverError",
     "SquaredHellinger",
     "TotalVariation",
@@ -78,6 +80,7 @@ __all__ = [
     "Utility",
     "Verification",
     "Workload",
+    "WorstCase",
     "additive_noise",
     "compare",
     "deploy",
@@ -121,7 +124,14 @@ _HOMES = {
     "mechdesign.pml": ("epsilon_min", "leakage", "leakage_capacity"),
     "mechdesign.problem": ("DesignProblem",),
     "mechdesign.problem_file": ("ProblemFile", "read_problem", "write_problem"),
-    "mechdesign.uncertainty": ("ConvexHull", "L1Ball", "ProductSet", "UncertaintySet", "weissman_radius"),
+    "mechdesign.uncertainty": (
+        "ConvexHull",
+        "L1Ball",
+        "ProductSet",
+        "SecretPromise",
+        "UncertaintySet",
+        "weissman_radius",
+    ),
     "mechdesign.utility": (
         "ChiSquare",
         "EstimationError",
@@ -134,6 +144,7 @@ _HOMES = {
         "TotalVariation",
         "Utility",
         "Workload",
+        "WorstCase",
     ),
 }
 

@@ -18,6 +18,7 @@ from mechdesign.errors import InputError, printable, shorten
 from mechdesign.problem import DesignProblem
 from mechdesign.uncertainty.registry import prior_table, set_of_prior
 from mechdesign.utility import Objective, Workload, is_named, utility_by_name
+from mechdesign.utility.worst_case import PREFIX
 
 _MOST_BYTES = 64 * 2**20
 
@@ -59,6 +60,7 @@ class _Problem(Record):
     title: Text
     citation: Text = ""
     epsilon: ExactNumber
+    lower: ExactNumber | None = None
     utility: Text = "mutual-information"
     prior: dict[str, Any]
     gain: _Matrix | None = None
@@ -76,7 +78,7 @@ def read_problem(path: str | os.PathLike[str]) -> ProblemFile:
     ----------
     path : path
         A TOML file: ``title``, ``epsilon``, ``utility``, ``[prior]`` with ``[prior.counts]`` or
-        ``labels`` and ``probabilities`` or ``priors``, and optionally ``citation``, ``[gain]``,
+        ``labels`` and ``probabilities`` or ``priors``, and optionally ``lower``, ``citation``, ``[gain]``,
         ``[distortion]``, ``[workload]`` (see `Workload.from_table`), ``[expected]``. The matrix of
         ``expected-distortion`` may be in either of the tables ``[gain]`` and ``[distortion]``.
 
@@ -99,7 +101,7 @@ def read_problem(path: str | os.PathLike[str]) -> ProblemFile:
         raise InputError(f"{source} is nested too deeply; give a problem file") from None
     record = checked_record(_Problem, data, source)
     try:
-        problem = DesignProblem(set_of_prior(record.prior), record.epsilon, _utility(record))
+        problem = DesignProblem(set_of_prior(record.prior), record.epsilon, _utility(record), record.lower)
     except InputError as error:
         raise InputError(f"{source}: {error}") from None
     expected = {
@@ -124,7 +126,7 @@ def _utility(record: _Problem) -> Objective:
     given = [name for name, table in matrices.items() if table is not None]
     if len(given) > 1:
         raise InputError("[gain] and [distortion] are both given; give the one that the utility takes")
-    if given == ["distortion"] and record.utility != "expected-distortion":
+    if given == ["distortion"] and record.utility.removeprefix(PREFIX) != "expected-distortion":
         raise InputError(
             f"[distortion] is given for the utility {shorten(record.utility)}; it belongs to expected-distortion"
         )
@@ -151,7 +153,10 @@ def _table(file: ProblemFile) -> dict[str, Any]:
     table: dict[str, Any] = {"title": file.title}
     if file.citation:
         table["citation"] = file.citation
-    table |= {"epsilon": file.problem.epsilon.text, "utility": utility.name}
+    table["epsilon"] = file.problem.epsilon.text
+    if file.problem.lower is not None:
+        table["lower"] = file.problem.lower.text
+    table["utility"] = utility.name
     table["prior"] = prior_table(file.problem.uncertainty)
     matrix = utility.matrix_as_text()
     if matrix is not None:

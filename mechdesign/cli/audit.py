@@ -96,6 +96,8 @@ def _facts(mechanism: Mechanism, found: Audit) -> list[tuple[str, str]]:
         ("leakage shown", f"{shown} (failure probability {found.failure:g})"),
         ("probabilities", f"{found.counts.size - len(outside)} of {found.counts.size} within their limits"),
     ]
+    if mechanism.guarantee.lower is not None:
+        facts.append(("from below", "not bounded by an audit, beyond the limits of probabilities"))
     facts += [("outside", _told(cell)) for cell in outside[:_CELLS_SHOWN]]
     if len(outside) > _CELLS_SHOWN:
         facts.append(("", f"and {len(outside) - _CELLS_SHOWN} more (see --json)"))

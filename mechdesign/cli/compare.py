@@ -23,6 +23,9 @@ def compare_command(*, source: Source, time_limit: float | None, as_json: bool) 
     All three have the same epsilon, and their utility is measured at the same estimate. The input is a problem file, a
     table of counts or a column of data, as for `mechdesign design`.
 
+    With --utility worst-case-..., the utility of each is the least over the priors of the guarantee, and the best
+    mechanism for the estimate stands beside them.
+
     With --utility estimation-error, subset selection and the best mechanism for mutual information stand beside them,
     and the errors are told in respondents: how many times as many each mechanism needs for the same error.
     """

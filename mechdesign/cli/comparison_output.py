@@ -14,6 +14,7 @@ from mechdesign.cli.estimation_words import undetermined
 from mechdesign.cli.output import print_rich
 from mechdesign.optimize import Comparison, Design
 from mechdesign.optimize.comparison import ErrorsBeside
+from mechdesign.problem import DesignProblem
 
 _DIGITS = 3
 _SAME = 1.01  # fewer times fewer respondents than this are not worth a sentence
@@ -22,7 +23,7 @@ _SAME = 1.01  # fewer times fewer respondents than this are not worth a sentence
 def comparison_record(comparison: Comparison) -> dict[str, Any]:
     """Return the JSON of a comparison."""
     best = comparison.best_ldp
-    record = {
+    record: dict[str, Any] = {
         "value": comparison.design.value,
         "k_ary_randomized_response": finite(comparison.k_ary_randomized_response),
         "best_ldp": None if best is None else best.value,
@@ -31,7 +32,18 @@ def comparison_record(comparison: Comparison) -> dict[str, Any]:
         "best_ldp_missing": comparison.best_ldp_missing or None,
         "unit": comparison.design.unit,
     }
-    return record if comparison.errors is None else {**record, **_errors_record(comparison, comparison.errors)}
+    if comparison.design.problem.lower is not None:
+        record["local_epsilon"] = float(comparison.design.problem.local_epsilon)
+    if comparison.estimate is not None:
+        at_estimate = comparison.estimate.best_at_estimate
+        record["best_at_estimate"] = {
+            "value": comparison.estimate.least,
+            "value_at_estimate": None if at_estimate is None else at_estimate.value,
+            "missing": comparison.estimate.missing or None,
+        }
+    if comparison.errors is None:
+        return record if comparison.promise is None else {**record, "promise": comparison.promise}
+    return {**record, **_errors_record(comparison, comparison.errors)}
 
 
 def finite(number: float | None) -> float | None:
@@ -63,18 +75,34 @@ def _print_utilities(comparison: Comparison, *, err: bool) -> None:
         table.add_row(Text(label), "not computed" if value is None else f"{value:.6g}", share)
 
     row(_this_design(comparison), design.value)
+    if comparison.estimate is not None:
+        row("best for the estimate, same guarantee", comparison.estimate.least)
     row(
         "best LDP mechanism" + (" (certified)" if best is not None and best.certified else ""),
         None if best is None else best.value,
     )
     row("k-ary randomized response", comparison.k_ary_randomized_response)
     print_rich(table, err=err)
+    if comparison.estimate is not None:
+        print_missing("best for the estimate", comparison.estimate.missing, err=err)
     print_missing("best LDP mechanism", comparison.best_ldp_missing, err=err)
+    if comparison.promise is not None:
+        click.echo(comparison.promise, err=err)
+
+
+def _title(problem: DesignProblem) -> str:
+    """Return the promises that are compared."""
+    if problem.lower is None:
+        return f"At epsilon = {problem.epsilon}"
+    return (
+        f"At epsilon = {problem.epsilon} and lower = {problem.lower}, beside local differential privacy with "
+        f"{problem.local_epsilon}, which implies both"
+    )
 
 
 def _table(comparison: Comparison, *columns: str) -> Table:
     """Return an empty table with a column of mechanisms and others of numbers."""
-    table = Table(title=f"At epsilon = {comparison.design.problem.epsilon}", title_justify="left", highlight=False)
+    table = Table(title=_title(comparison.design.problem), title_justify="left", highlight=False)
     table.add_column("mechanism", overflow="fold")
     for column in columns:
         table.add_column(column, justify="right", overflow="fold")

@@ -12,6 +12,7 @@ from mechdesign.cli.source import Source, source_options, time_limit_option
 from mechdesign.mechanism.files import check_ending
 from mechdesign.numerics.tolerances import GAP
 from mechdesign.optimize import Design, compare, design
+from mechdesign.optimize.secret_search import BOUNDED_OUTSIDE
 
 
 @click.command("design", short_help="Design the best mechanism for an estimate, and prove it.")
@@ -68,14 +69,20 @@ def design_command(
       mechdesign design --counts counts.csv --epsilon 1 --delta 1e-9 -o m.json
       mechdesign design --data adult.data --no-header --column 3 \\
                         --epsilon 1 --delta 1e-9
+      mechdesign design --data adult.csv --secret sex --column occupation \\
+                        --epsilon 0.1 -o about-sex.json
       zcat records.csv.gz | mechdesign design --data - --column level \\
                         --epsilon 1 -o - | mechdesign verify -
 
+    With --secret only what reports say about that column is bounded, for the joint distribution that the data show;
+    whatever else is in the reported column is not protected, and the summary says so.
+
     The mechanism is written as integers whose guarantee is proved in exact arithmetic; the utility comes
-    with an upper bound that no mechanism with the same guarantee exceeds. With --utility estimation-error the error of
-    frequencies estimated from reports is as small as can be, with a lower bound; for other utilities the summary says
-    what the error is. An input named - is read from standard
-    input. With -o - the mechanism goes to standard output, and the summary to standard error.
+    with an upper bound that no mechanism with the same guarantee exceeds. It is measured at the estimate; with
+    --utility worst-case-mutual-information it is the least over the priors of the guarantee. With --utility
+    estimation-error the error of frequencies estimated from reports is as small as can be, with a lower bound; for
+    other utilities the summary says what the error is. With --lower no report rules any value out. An input named - is
+    read from standard input. With -o - the mechanism goes to standard output, and the summary to standard error.
     """  # noqa: D301 - click's mark for a paragraph that is not wrapped
     if output is not None:
         check_ending(output)
@@ -118,6 +125,7 @@ def _uncertified(solved: Design, bits: int, output: str | None, *, written: bool
         "time limit": "a larger --time-limit or --tol",
         "interrupted": "more time, or a larger --tol",
         "stalled": "a larger --tol, or more --bits",
+        BOUNDED_OUTSIDE: "a larger --tol, as the best mechanism within the limits may be as far from this bound",
         "solver failed": "a slightly different epsilon or radius, or a larger --tol",
         "": f"more --bits than {bits}, a larger --tol, or a smaller epsilon",
     }[solved.stopped]

@@ -74,7 +74,12 @@ def amount(value: float, unit: str) -> str:
 
 def promise(guarantee: Guarantee) -> str:
     """Return a guarantee in words."""
-    return f"PML with epsilon = {guarantee.epsilon} for {guarantee.uncertainty.in_words()}"
+    known = guarantee.uncertainty
+    name = "PML" if guarantee.lower is None else known.two_sided_name
+    told = f"{name}{known.protected_in_words()} with {guarantee.sides_in_words} for {known.in_words()}"
+    if guarantee.lower is None:
+        return told
+    return f"{told}: PML, and no report makes anything less likely by a factor below exp(-lower)"
 
 
 def design_record(design: Design) -> dict[str, Any]:
@@ -96,6 +101,7 @@ def design_record(design: Design) -> dict[str, Any]:
         "stopped": design.stopped or None,
         "estimation_error": error_of_frequencies(design),
         **_closed_form_bound(design),
+        **_worst_case_record(design),
         **_limit_record(design),
         "merged": [list(group) for group in design.merged] or None,
         "closed_form": None
@@ -115,7 +121,23 @@ def guarantee_record(mechanism: Mechanism) -> dict[str, Any]:
         "outputs": list(mechanism.outputs),
         "bits": mechanism.bits,
         "leakage": mechanism.leakage,
+        **_secret(mechanism.guarantee),
+        **_lower_record(mechanism),
     }
+
+
+def _secret(guarantee: Guarantee) -> dict[str, Any]:
+    """Return the JSON of what a promise about a secret protects and does not protect; empty for other promises."""
+    known = guarantee.uncertainty.secret_promise
+    if known is None:
+        return {}
+    return {"secret": known.secret, "useful": known.useful, "not_protected": known.not_protected_in_words()}
+
+
+def _lower_record(mechanism: Mechanism) -> dict[str, Any]:
+    """Return the JSON of the promise from below; empty without one."""
+    lower = mechanism.guarantee.lower
+    return {} if lower is None else {"lower": float(lower), "lower_leakage": mechanism.lower_leakage}
 
 
 def design_facts(design: Design, title: str) -> list[tuple[str, str]]:
@@ -128,6 +150,7 @@ def design_facts(design: Design, title: str) -> list[tuple[str, str]]:
         (design.problem.utility.name, amount(design.value, unit)),
         (bound_in_words(design.problem.utility), f"{amount(design.bound, unit)}, {_gap(design)}, {_verdict(design)}"),
     ]
+    facts += _worst_case_facts(design)
     if design.most_outputs is not None:
         facts.append(("outputs", _limit_in_words(design)))
     if form is not None:
@@ -152,6 +175,31 @@ def _closed_form_bound(design: Design) -> dict[str, Any]:
     """Return the JSON of the bound on an estimation error that needs no design; empty for other objectives."""
     estimated = design.problem.utility.estimation is not None
     return {"closed_form_bound": least_error(design.problem)} if estimated else {}
+
+
+def _worst_case_record(design: Design) -> dict[str, Any]:
+    """Return the JSON of what is told of a least utility alone, empty for other objectives."""
+    mixture = design.certificate.mixture
+    if mixture is None:
+        return {}
+    priors = [[str(q) for q in prior] for prior in mixture.priors]
+    weights = [str(weight) for weight in mixture.weights]
+    return {"value_at_estimate": design.value_at_estimate, "worst_case": {"priors": priors, "weights": weights}}
+
+
+def _worst_case_facts(design: Design) -> list[tuple[str, str]]:
+    """Return what people read of a least utility: the utility at the estimate, and why the least may be 0."""
+    worst, mixture = design.problem.utility.worst_case, design.certificate.mixture
+    if worst is None or mixture is None:
+        return []
+    facts = [("at the estimate", amount(design.value_at_estimate, design.unit))]
+    if worst.utility.polyhedral is None and all(1 in prior for prior in mixture.priors):
+        told = (
+            "under some prior of the set one symbol is certain, so that reports inform about nothing: the least is 0 "
+            "for every mechanism; this one is the best for the estimate"
+        )
+        facts.append(("why 0", told))
+    return facts
 
 
 def _limit_record(design: Design) -> dict[str, Any]:
@@ -215,9 +263,13 @@ def guarantee_facts(mechanism: Mechanism) -> list[tuple[str, str]]:
     """Return the facts of a guarantee that people read."""
     facts = [("guarantee", promise(mechanism.guarantee))]
     known = mechanism.guarantee.uncertainty
+    if known.not_protected_in_words():
+        facts.append(("not protected", known.not_protected_in_words()))
     if known.delta is not None:
         facts.append(("delta", f"{float(known.delta):g}: {known.delta_in_words()}"))
     N, M = mechanism.numerators.shape
     facts.append(("leakage", f"at most {mechanism.leakage:.15g} nats, proved in exact arithmetic"))
+    if mechanism.lower_leakage is not None:
+        facts.append(("from below", f"at most {mechanism.lower_leakage:.15g} nats, proved likewise"))
     facts.append(("mechanism", f"{N} inputs, {M} output{'s' if M > 1 else ''}, probabilities over 2^{mechanism.bits}"))
     return facts

@@ -114,6 +114,7 @@ def _record(found: ReportPlan) -> dict[str, Any]:
     """Return the JSON of a plan."""
     return {
         "epsilon": float(found.problem.epsilon),
+        **({} if found.problem.lower is None else {"lower": float(found.problem.lower)}),
         "radius": _radius(found),
         "reports": found.reports,
         "standard_error": None if found.standard_error is None else float(found.standard_error),
@@ -150,7 +151,7 @@ def _print(found: ReportPlan, title: str) -> None:
     print_facts(
         [
             ("plan for", title),
-            ("guarantee", promise(Guarantee(found.problem.epsilon, found.problem.uncertainty))),
+            ("guarantee", promise(Guarantee(found.problem.epsilon, found.problem.uncertainty, found.problem.lower))),
             ("given", _given(found, query)),
             ("at", "the estimate; one report for each respondent"),
             *_hope(found),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -12,11 +12,14 @@ import click
 from mechdesign.cli.output import show_values_option
 from mechdesign.data.counts import count_column, read_counts
 from mechdesign.data.inputs import readable
-from mechdesign.errors import InputError, printable
+from mechdesign.data.joint_counts import count_pairs, read_joint_counts
+from mechdesign.errors import InputError, printable, shorten
 from mechdesign.problem import DesignProblem
-from mechdesign.uncertainty import L1Ball
+from mechdesign.uncertainty import L1Ball, SecretPromise, UncertaintySet
+from mechdesign.uncertainty.from_counts import kinds_from_counts, set_from_counts
 from mechdesign.uncertainty.radii import BOUNDS, DEFAULT
 from mechdesign.utility import Objective, Workload, utility_by_name, utility_names
+from mechdesign.utility.worst_case import PREFIX
 
 _LONGEST_TITLE = 1_000
 _CSV_OPTIONS = "give counts with --counts FILE, and records with --data FILE --column COLUMN"
@@ -30,12 +33,15 @@ class Source:
     counts: str | None
     data: str | None
     column: str | None
+    secret: str | None
     no_header: bool
     epsilon: str | None
+    lower: str | None
     delta: str | None
     radius: str | None
     samples: int | None
     bound: str | None
+    kind: str | None
     utility: str | None
     workload: str | None
     show_values: bool
@@ -47,7 +53,7 @@ class Source:
     def given(self) -> list[str]:
         """Return the options of a problem that are given, as they are written."""
         names = {field.name: f"--{field.name.replace('_', '-')}" for field in fields(self)}
-        names["problem_file"] = "PROBLEM.toml"
+        names |= {"problem_file": "PROBLEM.toml", "kind": "--set"}
         del names["show_values"]  # which describes messages
         return [option for name, option in names.items() if getattr(self, name) not in {None, False}]
 
@@ -60,6 +66,11 @@ class Source:
         if self.epsilon is None:
             raise click.UsageError("--counts and --data need --epsilon, the privacy parameter in nats")
         utility = self._utility()
+        known, title = self._known() if self.secret is None else self._about_secret(self.secret)
+        return DesignProblem(known, self.epsilon, utility, self.lower), _printable(title)
+
+    def _known(self) -> tuple[UncertaintySet, str]:
+        """Return the ball around the frequencies of counts or of a column, and the title of the problem."""
         if self.data is not None:
             if self.column is None:
                 raise click.UsageError("--data needs --column, a name (or an index from 0 with --no-header)")
@@ -73,12 +84,51 @@ class Source:
                 counts = read_counts(place, header=not self.no_header, show_values=self.show_values)
                 title = str(place)
         try:
-            ball = L1Ball.from_counts(
-                counts, delta=self.delta, radius=self.radius, samples=self.samples, bound=self.bound
-            )
+            known = self._set(counts)
         except InputError as error:
             raise InputError(f"{title}: {error}") from None
-        return DesignProblem(ball, self.epsilon, utility), _printable(title)
+        return known, title
+
+    def _set(self, counts: Mapping[str, int]) -> UncertaintySet:
+        """Return the set of priors around counts."""
+        kind = L1Ball.kind if self.kind is None else self.kind
+        if kind == L1Ball.kind:
+            return L1Ball.from_counts(
+                counts, delta=self.delta, radius=self.radius, samples=self.samples, bound=self.bound
+            )
+        if kind not in _KINDS:
+            raise click.UsageError(f"--set is {shorten(kind)}; accepted: {', '.join(_KINDS)}")
+        if self.delta is None:
+            raise click.UsageError(f"--set {kind} needs --delta, the probability that the set fails")
+        for option, value in (("--radius", self.radius), ("--bound", self.bound)):
+            if value is not None:
+                raise click.UsageError(f"{option} belongs to --set {L1Ball.kind}; leave it out")
+        return set_from_counts(kind, counts, self.delta, samples=self.samples, epsilon=self.epsilon)
+
+    def _about_secret(self, secret: str) -> tuple[UncertaintySet, str]:
+        """Return the promise about a secret, and the title of the problem."""
+        beside = [option for option in self.given() if option in {"--radius", "--samples", "--bound", "--set"}]
+        if beside:
+            raise click.UsageError(
+                f"{', '.join(beside)}: not accepted beside --secret, where the joint distribution is known or, with "
+                "--delta, within limits from the counts"
+            )
+        if self.data is not None and self.column is None:
+            raise click.UsageError("--secret with --data needs --column, the column that is reported")
+        if self.counts is not None and self.column is not None:
+            raise click.UsageError("--column belongs to --data; a file of joint counts has three columns")
+        with readable(self.data or self.counts or "") as place:
+            shown = {"header": not self.no_header, "show_values": self.show_values}
+            if self.data is not None:
+                joint, column = count_pairs(place, secret, self.column or "", **shown), self.column or ""
+            else:
+                joint, column = read_joint_counts(place, secret, **shown)
+        title = f"{place}, column {column}, about {secret}"
+        names = [f"column {name}" if self.no_header else name for name in (secret, column)]
+        try:
+            return SecretPromise(joint, secret=names[0], useful=names[1], delta=self.delta), title
+        except InputError as error:
+            raise InputError(f"{title}: {error}") from None
 
     def _utility(self) -> Objective:
         """Return the objective that the options name."""
@@ -86,10 +136,7 @@ class Source:
         return utility_by_name(name, workload=None if self.workload is None else Workload.from_text(self.workload))
 
     def _from_problem_file(self, path: str) -> tuple[DesignProblem, str]:
-        others = ("column", "epsilon", "delta", "radius", "samples", "bound", "utility", "workload")
-        beside = [f"--{name}" for name in others if getattr(self, name) is not None]
-        if self.no_header:
-            beside.append("--no-header")
+        beside = [option for option in self.given() if option != "PROBLEM.toml"]
         hint = "" if Path(path).suffix.lower() == ".toml" else f"; if {path} is a CSV file, {_CSV_OPTIONS}"
         if beside:
             raise click.UsageError(f"{', '.join(beside)}: a problem file says this itself; change it there{hint}")
@@ -104,7 +151,11 @@ class Source:
 
 
 _NAMES = utility_names(with_matrix=False)
-_UTILITIES = f"The utility to maximise, or the error to minimise: {', '.join(_NAMES)}. [default: {_NAMES[0]}]"
+_KINDS = kinds_from_counts()
+_UTILITIES = (
+    f"The utility to maximise, or the error to minimise: {', '.join(_NAMES)}. {PREFIX} before mutual-information or a "
+    f"gain (such as {PREFIX}hamming-accuracy) maximises its least value over the priors. [default: {_NAMES[0]}]"
+)
 
 
 def _printable(title: str) -> str:
@@ -132,12 +183,25 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.option(
         "--column", metavar="COLUMN", help="The column of --data: a name, or an index from 0 with --no-header."
     ),
+    click.option(
+        "--secret",
+        metavar="COLUMN",
+        help="Protect this column alone: reports on --column may tell all that says nothing about it. With --counts, a "
+        "CSV of three columns: both attributes, of which this names one, and the count of each pair.",
+    ),
     click.option("--no-header", is_flag=True, help="The CSV file has no line of column names."),
     click.option("--epsilon", metavar="E", help='Privacy parameter in nats: a decimal, or "log(9/8)".'),
     click.option(
+        "--lower",
+        metavar="L",
+        help="Promise from below too, in nats as --epsilon: no report makes any value less likely by a factor below "
+        "exp(-L), so that none is ruled out (local information privacy). Without it reports may rule values out.",
+    ),
+    click.option(
         "--delta",
         metavar="D",
-        help="Probability in [0, 1) that the true distribution is further from the estimate than the radius.",
+        help="Probability in [0, 1) that the true distribution is further from the estimate than the radius; with "
+        "--secret, that the joint distribution lies outside of limits from the counts.",
     ),
     click.option(
         "--radius",
@@ -151,6 +215,15 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         help="Number of samples behind the estimate, for --delta; the total of the counts by default.",
     ),
     bound_option,
+    click.option(
+        "--set",
+        "kind",
+        metavar="KIND",
+        help=f"The set that holds the true distribution except with probability --delta: {', '.join(_KINDS)}. Limits "
+        "of each symbol (box, lower-limits) are best where one symbol has most of the mass; event-set, for up to 16 "
+        "symbols, and relative-ball, for any number, are nearly always better than the l1 ball. "
+        f"[default: {_KINDS[0]}]",
+    ),
     show_values_option,
     click.option("--utility", metavar="NAME", help=_UTILITIES),
     click.option(

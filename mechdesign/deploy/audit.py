@@ -29,6 +29,7 @@ from mechdesign.errors import GuaranteeError, InputError, shorten
 from mechdesign.mechanism import Mechanism
 from mechdesign.numerics.arrays import frozen, number_array
 from mechdesign.numerics.exact import rational
+from mechdesign.uncertainty.base import check_about_data
 
 Codes = NDArray[np.intp]
 Counts = NDArray[np.int64]
@@ -162,6 +163,7 @@ def audit(
     False
     """
     _check_mechanism(mechanism)
+    check_about_data(mechanism.guarantee.uncertainty, "an audit")
     N, M = mechanism.numerators.shape
     drawn = checked_samples(samples)
     if not N <= drawn <= _MOST_SAMPLES:
@@ -218,6 +220,7 @@ def audit_counts(mechanism: Mechanism, counts: ArrayLike, *, failure: object = 1
     (('x1', 'y1'), ('x1', 'y2'))
     """
     _check_mechanism(mechanism)
+    check_about_data(mechanism.guarantee.uncertainty, "an audit")
     shape = mechanism.numerators.shape
     seen = number_array(counts, "the table of counts", f"integers of shape {shape}")
     if seen.dtype.kind not in "iu" or seen.shape != shape:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from mechdesign.errors import InputError
 from mechdesign.numerics.quadratic_form import QuadraticForm
+from mechdesign.uncertainty.prior_mixture import PriorMixture
 from mechdesign.utility import Objective
 
 
@@ -31,6 +32,8 @@ class Optimality:
         than those with the guarantee once the radius exceeds twice the least probability.
     form : QuadraticForm or None
         Theta, beside lambda, for an estimation error (see `mechdesign.optimize.estimation.certificate`).
+    mixture : PriorMixture or None
+        Priors with weights, beside lambda, for the least utility over a set (see `mechdesign.optimize.worst_case`).
     """
 
     utility: Objective
@@ -39,6 +42,7 @@ class Optimality:
     multipliers: tuple[float, ...]
     within_simplex: bool = True
     form: QuadraticForm | None = None
+    mixture: PriorMixture | None = None
 
     def check_size(self, size: int) -> None:
         """Refuse a claim about another number of symbols.
@@ -52,6 +56,10 @@ class Optimality:
             raise InputError(f"lambda has {len(self.multipliers)} entries; accepted: {size}, one a symbol")
         if self.form is not None and self.form.size != size:
             raise InputError(f"theta has {self.form.size} symbols; accepted: {size}, those of the mechanism")
+        if self.mixture is not None and self.mixture.size != size:
+            raise InputError(
+                f"the priors of the claim have {self.mixture.size} symbols; accepted: {size}, those of the mechanism"
+            )
 
     def aligned_with(self, labels: Sequence[str]) -> Optimality:
         """Return the claim with its utility on an alphabet with these labels (see `Utility.aligned_with`)."""

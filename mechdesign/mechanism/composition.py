@@ -25,7 +25,7 @@ from mechdesign.errors import GuaranteeError, InputError, LimitError, shorten
 from mechdesign.mechanism.claims import Provenance
 from mechdesign.mechanism.from_floats import from_own_floats, row_stochastic, with_outputs
 from mechdesign.mechanism.parts import Parts
-from mechdesign.mechanism.proof import MOST_BITS, Guarantee, Integers, Proof, checked_bits, exact_ratio
+from mechdesign.mechanism.proof import MOST_BITS, Guarantee, Integers, Proof, checked_bits
 from mechdesign.mechanism.rounding import round_columns
 from mechdesign.numerics.arrays import Floats, real_array
 from mechdesign.numerics.epsilon import Epsilon
@@ -60,7 +60,8 @@ def then(
         return _merged(mechanism, post)
     matrix, names = _stochastic(post, mechanism.outputs, outputs)
     # Rounding keeps this guarantee, whose epsilon is the leakage of the integers, so it cannot raise the leakage.
-    kept = Guarantee(_logarithm(_worst(proof)), mechanism.guarantee.uncertainty.exact_set)
+    lower = None if mechanism.guarantee.lower is None else _logarithm(1 / min(proof.least_lifts))
+    kept = Guarantee(_logarithm(_worst(proof)), mechanism.guarantee.uncertainty.exact_set, lower)
     processed = from_own_floats(
         mechanism.matrix @ matrix,
         kept,
@@ -120,7 +121,7 @@ def product(
     names = joined_labels(pairs(first.outputs, second.outputs), separator)
     (A, a), (B, b) = _lowest_terms(first), _lowest_terms(second)
     chosen = _chosen_bits(bits, a + b)
-    guarantee = Guarantee(_sum_of_epsilons(first, second, proofs), known)
+    guarantee = Guarantee(_sum_of_epsilons(first, second, proofs), known, _sum_of_lowers(first, second, proofs))
     origin = _provenance("product of two mechanisms", first, second)
     if a + b <= chosen:
         return Parts(np.kron(A, B) << (chosen - a - b), chosen, guarantee, names, None, origin)
@@ -129,11 +130,23 @@ def product(
 
 
 def _sum_of_epsilons(first: Parts, second: Parts, proofs: tuple[Proof, Proof]) -> Epsilon:
-    total = first.guarantee.epsilon + second.guarantee.epsilon
-    if _worst(proofs[0]) * _worst(proofs[1]) <= total.exp_down:
+    return _sum(first.guarantee.epsilon, second.guarantee.epsilon, _worst(proofs[0]) * _worst(proofs[1]))
+
+
+def _sum_of_lowers(first: Parts, second: Parts, proofs: tuple[Proof, Proof]) -> Epsilon | None:
+    """Return the promise from below of a product; None unless both mechanisms have one."""
+    one, other = first.guarantee.lower, second.guarantee.lower
+    if one is None or other is None:
+        return None
+    return _sum(one, other, 1 / (min(proofs[0].least_lifts) * min(proofs[1].least_lifts)))
+
+
+def _sum(first: Epsilon, second: Epsilon, reached: Fraction) -> Epsilon:
+    total = first + second
+    if reached <= total.exp_down:
         return total
-    # Both mechanisms leak nearly all of their epsilons, and the rational below exp of the sum is a little too small.
-    return Epsilon.of(f"log({first.guarantee.epsilon.exp_down * second.guarantee.epsilon.exp_down})")
+    # Both mechanisms use nearly all that they promise, and the rational below exp of the sum is a little too small.
+    return Epsilon.of(f"log({first.exp_down * second.exp_down})")
 
 
 # Repeated reports about one record
@@ -153,12 +166,12 @@ def repeated(mechanism: Parts, times: int, *, bits: int | None = None, separator
     exact_set = mechanism.guarantee.uncertainty.exact_set
     chosen, total = _chosen_bits(bits, one * times), 2 ** (one * times)
     exact = one * times <= chosen
-    worst = Fraction(1)
+    worst, least = Fraction(1), Fraction(1)
     combinations: list[list[str]] = []
     columns: list[NDArray[Any]] = []
     for reports, likelihoods in _combinations(numerators.T.tolist(), times):
         combinations.append([mechanism.outputs[j] for j in reports])
-        ratio = exact_ratio(likelihoods, exact_set)
+        ratio = exact_set.exact_ratio(likelihoods)
         if ratio is None:
             raise GuaranteeError(
                 f"the reports {shorten(separator.join(combinations[-1]))} about one record leak without bound: under "
@@ -166,13 +179,16 @@ def repeated(mechanism: Parts, times: int, *, bits: int | None = None, separator
                 "a mechanism that excludes fewer symbols"
             )
         worst = max(worst, ratio)
+        if mechanism.guarantee.lower is not None:
+            least = min(least, exact_set.exact_least_lift(likelihoods))
         orders = math.factorial(times) // math.prod(map(math.factorial, Counter(reports).values()))
         if exact:
             columns.append(np.array([orders * x << (chosen - one * times) for x in likelihoods], dtype=np.int64))
         else:
             columns.append(np.array([orders * x / total for x in likelihoods]))
     names = joined_labels(combinations, separator)
-    guarantee = Guarantee(Epsilon.covering(worst), mechanism.guarantee.uncertainty)
+    lower = None if mechanism.guarantee.lower is None else Epsilon.covering(1 / least)
+    guarantee = Guarantee(Epsilon.covering(worst), mechanism.guarantee.uncertainty, lower)
     origin = _provenance(f"{times} independent reports about one record", mechanism)
     matrix = np.stack(columns, axis=1)
     if exact:
@@ -239,7 +255,7 @@ def _rounded(
     integers = round_columns(matrix, bits, guarantee)
     if integers is None:
         raise LimitError(
-            f"no integers over 2^{bits} close to the exact mechanism keep epsilon = {guarantee.epsilon}; "
+            f"no integers over 2^{bits} close to the exact mechanism keep {guarantee.sides_in_words}; "
             "give more bits, or merge outputs with `then` first"
         )
     occurring = np.flatnonzero(integers.any(axis=0))

@@ -20,8 +20,8 @@ from mechdesign.data.labelled import Labels, order, own_labels, table
 from mechdesign.data.labels import canonical_labels
 from mechdesign.errors import GuaranteeError, InputError, shorten
 from mechdesign.mechanism.parts import Parts
-from mechdesign.mechanism.proof import Guarantee, Integers, checked_bits, exact_ratio
-from mechdesign.mechanism.rounding import by_falling_mass, distinct, round_or_give_up
+from mechdesign.mechanism.proof import Guarantee, Integers, checked_bits
+from mechdesign.mechanism.rounding import GROWTH, by_falling_mass, distinct, round_or_give_up
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.exact import log_up, over_common_denominator
 from mechdesign.numerics.tolerances import FLOAT_LEAKAGE, FLOAT_MOVE, WEIGHT_SUM
@@ -34,10 +34,10 @@ def from_matrix(matrix: ArrayLike, guarantee: Guarantee, *, bits: int, outputs: 
     floats, names = _given(matrix, guarantee, bits, outputs)
     _check_leakage(floats, names, guarantee)
     integers = round_or_give_up(floats, bits, guarantee)
-    moved, explained = _moved(floats, integers, bits), most_moved_by_rounding(floats.shape[1], bits)
+    moved, explained = _moved(floats, integers, bits), most_moved_by_rounding(floats.shape[1], bits, guarantee)
     if moved > explained:
         raise GuaranteeError(
-            f"integers over 2^{bits} that keep epsilon = {guarantee.epsilon} move a probability by {moved:.3g}, which "
+            f"integers over 2^{bits} that keep {guarantee.sides_in_words} move a probability by {moved:.3g}, which "
             f"rounding does not explain (at most {explained:.3g}); give more bits, or use Mechanism.repaired"
         )
     return _finished(integers, bits, guarantee, names)
@@ -49,7 +49,7 @@ def repaired(
     """Return the parts of `Mechanism.repaired`, and the greatest change of any probability."""
     floats, names = _given(matrix, guarantee, bits, outputs)
     integers = round_or_give_up(floats, bits, guarantee)
-    if _moved(floats, integers, bits) > most_moved_by_rounding(floats.shape[1], bits):
+    if _moved(floats, integers, bits) > most_moved_by_rounding(floats.shape[1], bits, guarantee):
         integers = round_or_give_up(_halfway(floats, integers / 2.0**bits, guarantee), bits, guarantee)
     return _finished(integers, bits, guarantee, names), _moved(floats, integers, bits)
 
@@ -73,13 +73,18 @@ def from_own_floats(
     return _finished(round_or_give_up(matrix, bits, guarantee), bits, guarantee, outputs)
 
 
-def most_moved_by_rounding(outputs: int, bits: int) -> float:
+def most_moved_by_rounding(outputs: int, bits: int, guarantee: Guarantee) -> float:
     """Return how far rounding may move a probability of a matrix that keeps its guarantee up to the errors of floats.
 
     Scaling takes at most 2 M units of 2^-bits from a row, rounding down the greatest entries at most M more, and all
     that a row then lacks may be given to one entry, which was rounded up by one already.
+
+    Where columns are mixed with constant ones, each is off by a unit at most, which needs a share of ``(2 + r) / r``
+    units for the room r above or below the lift of a constant. The share grows by a factor that may overshoot.
     """
-    return (3 * outputs + 1) / 2.0**bits + FLOAT_MOVE
+    room = guarantee.room
+    each = 3.0 if guarantee.kept_by_raising or room == 0 else 1 + GROWTH * float((2 + room) / room)
+    return (each * outputs + 1) / 2.0**bits + FLOAT_MOVE
 
 
 def with_outputs(
@@ -130,14 +135,14 @@ def _given(
 
 
 def _check_leakage(matrix: Floats, names: tuple[str, ...] | None, guarantee: Guarantee) -> None:
-    """Refuse a matrix of floats that leaks more than epsilon, each float taken as the rational that it is."""
+    """Refuse a matrix of floats that breaks the guarantee, each float taken as the rational that it is."""
     exact_set = guarantee.uncertainty.exact_set
     allowed = guarantee.epsilon.exp_down * (1 + Fraction(FLOAT_LEAKAGE))
     for j, column in enumerate(matrix.T.tolist()):
         if not any(column):
             continue
         numerators, _ = over_common_denominator(map(Fraction, column))
-        ratio = exact_ratio(numerators, exact_set)
+        ratio = exact_set.exact_ratio(numerators)
         if ratio is None or ratio > allowed:
             which = f"column {j + 1} of the matrix" if names is None else f"the output {shorten(names[j])}"
             leaks = math.inf if ratio is None else log_up(ratio)
@@ -145,21 +150,34 @@ def _check_leakage(matrix: Floats, names: tuple[str, ...] | None, guarantee: Gua
                 f"the guarantee is false: {which} leaks up to {leaks:.9g} nats, above epsilon = {guarantee.epsilon}; "
                 "give a larger epsilon, or use Mechanism.repaired, which says how far it moves the matrix"
             )
+        if guarantee.lower is None:
+            continue
+        lift = exact_set.exact_least_lift(numerators)
+        if lift * (1 + Fraction(FLOAT_LEAKAGE)) < guarantee.least_lift:
+            which = f"column {j + 1} of the matrix" if names is None else f"the output {shorten(names[j])}"
+            lowers = math.inf if lift == 0 else log_up(1 / lift)
+            raise GuaranteeError(
+                f"the guarantee is false: {which} lowers the probability of a symbol by up to {lowers:.9g} nats, "
+                f"above lower = {guarantee.lower}; give a larger lower, or use Mechanism.repaired, which says how far "
+                "it moves the matrix"
+            )
 
 
 def _halfway(matrix: Floats, within: Floats, guarantee: Guarantee) -> Floats:
     """Return the mixture of a matrix with one that keeps the guarantee: the nearest to the matrix that keeps it too.
 
-    ``max v - e h(v)`` is convex in the column v, so the mixtures that keep the guarantee form an interval.
+    The columns that keep it are a convex cone, so the mixtures that keep the guarantee form an interval.
     """
-    exact_set, e = guarantee.uncertainty.exact_set, float(guarantee.epsilon.exp_down)
 
     def mixture(share: float) -> Floats:
         return matrix + share * (within - matrix)
 
     def keeps(share: float) -> bool:
-        V = mixture(share)
-        return bool((V.max(axis=0) <= e * exact_set.support(V)).all())
+        if guarantee.lower is None:
+            e = float(guarantee.epsilon.exp_down)
+            return bool((guarantee.uncertainty.exact_set.excess(mixture(share), e) <= 0).all())
+        columns = (over_common_denominator(map(Fraction, column))[0] for column in mixture(share).T.tolist())
+        return all(map(guarantee.is_kept_by, columns))
 
     too_little, enough = 0.0, 1.0
     while enough - too_little > _SHARE:

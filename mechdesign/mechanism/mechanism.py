@@ -15,7 +15,7 @@ from mechdesign.data.alphabet import Alphabet
 from mechdesign.data.checks import check_kind
 from mechdesign.data.containers import encode
 from mechdesign.data.labels import canonical_labels, default_labels
-from mechdesign.errors import GuaranteeError, shorten
+from mechdesign.errors import GuaranteeError
 from mechdesign.mechanism.claims import Optimality, Provenance
 from mechdesign.mechanism.parts import Parts
 from mechdesign.mechanism.proof import Guarantee, Integers, Proof, prove
@@ -81,12 +81,7 @@ class Mechanism:
         object.__setattr__(self, "outputs", names)
         object.__setattr__(self, "proof", proof)
         if not proof.holds:
-            others = len(proof.violated) - 1
-            which = f"output {shorten(names[proof.violated[0]])}" + (f" and {others} more" if others else "")
-            raise GuaranteeError(
-                f"the guarantee is false: {which} leak up to {proof.leakage:.9g} nats, "
-                f"above epsilon = {self.guarantee.epsilon}"
-            )
+            raise GuaranteeError(f"the guarantee is false: {proof.why_false(names, self.guarantee)}")
         claim = self.optimality
         if claim is not None:
             claim.check_size(numerators.shape[0])
@@ -184,8 +179,9 @@ class Mechanism:
 
     def __repr__(self) -> str:
         N, M = self.numerators.shape
+        lower = "" if self.guarantee.lower is None else f"lower = {self.guarantee.lower}, "
         return (
-            f"Mechanism({N} x {M} over 2^{self.bits}, epsilon = {self.guarantee.epsilon}, "
+            f"Mechanism({N} x {M} over 2^{self.bits}, epsilon = {self.guarantee.epsilon}, {lower}"
             f"leakage <= {self.leakage:.6g}, {self.guarantee.uncertainty!r})"
         )
 
@@ -208,6 +204,14 @@ class Mechanism:
     def leakage(self) -> float:
         """The greatest leakage of any output over the set of priors, in nats, proved and rounded up."""
         return self.proof.leakage
+
+    @property
+    def lower_leakage(self) -> float | None:
+        """How far a report lowers the probability of any symbol over the set, in nats, proved and rounded up.
+
+        None if the guarantee does not promise anything from below (`Guarantee.lower`).
+        """
+        return self.proof.lower_leakage
 
     @property
     def radius(self) -> float | None:

@@ -3,14 +3,20 @@
 A mechanism is an integer matrix whose rows sum to 2^bits. It is epsilon-PML for every prior in a set B
 exactly when each of its columns v satisfies ``max v <= exp(epsilon) h(v)`` with
 ``h(v) = min over Q in B of <Q, v>``. Here h is a rational number, computed by `exact_support` of the set
-(`mechdesign.uncertainty.L1Ball`), and exp(epsilon) is replaced by a rational that is proven not to exceed
-it (`mechdesign.numerics.epsilon.Epsilon.exp_down`). No float and no tolerance is used. Shape, signs and row sums are
+(`mechdesign.uncertainty.L1Ball`), from which `exact_ratio` of the set has the greatest lift of an output, and
+exp(epsilon) is replaced by a rational that is proven not to exceed it
+(`mechdesign.numerics.epsilon.Epsilon.exp_down`). No float and no tolerance is used. Shape, signs and row sums are
 checked first.
+
+A two-sided guarantee (local information privacy) also says that every column satisfies ``min v >= exp(-lower) H(v)``
+with ``H(v) = max over Q in B of <Q, v>``, the *greatest* mean: no report makes any symbol less likely by a factor below
+exp(-lower), for any prior in B. exp(-lower) is replaced by a rational that is proven not to be below it.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -29,7 +35,11 @@ MOST_BITS = 52  # numerators and their sums are then exact in float64, and so in
 
 @dataclass(frozen=True)
 class Guarantee:
-    """The guarantee of a mechanism: epsilon-PML for every prior in a set.
+    """The guarantee of a mechanism: epsilon-PML for every prior in a set, and perhaps a bound from below.
+
+    The *lift* of a symbol by an output is the probability of the symbol after the output over that before. Epsilon-PML
+    says that no lift is above exp(epsilon). With ``lower`` none is below exp(-lower) either, so that no report rules
+    anything out: (lower, epsilon)-local information privacy.
 
     Parameters
     ----------
@@ -37,26 +47,66 @@ class Guarantee:
         Privacy parameter in nats: a number, a decimal as text, or ``"log(9/8)"``.
     uncertainty : UncertaintySet
         The priors for which it holds; a ball always stands for its part inside the simplex.
+    lower : number or str, optional
+        The promise from below, written as epsilon is. Without it lifts may be as low as 0.
 
     Raises
     ------
     InputError
-        If epsilon is negative or not finite, or the uncertainty is not a set of priors.
+        If epsilon or lower is negative or not finite, or the uncertainty is not a set of priors.
 
     Examples
     --------
     >>> from mechdesign import L1Ball
     >>> Guarantee(0.5, L1Ball([0.5, 0.5])).epsilon.text
     '0.5'
+    >>> Guarantee(1, L1Ball([0.5, 0.5]), lower="log(2)").least_lift
+    Fraction(1, 2)
     """
 
     epsilon: Epsilon
     uncertainty: UncertaintySet
+    lower: Epsilon | None = None
 
-    def __init__(self, epsilon: object, uncertainty: UncertaintySet) -> None:
+    def __init__(self, epsilon: object, uncertainty: UncertaintySet, lower: object = None) -> None:
         object.__setattr__(self, "epsilon", Epsilon.of(epsilon))
         check_set(uncertainty)
         object.__setattr__(self, "uncertainty", uncertainty)
+        object.__setattr__(self, "lower", None if lower is None else Epsilon.of(lower, "lower"))
+
+    @property
+    def sides_in_words(self) -> str:
+        """``epsilon = 1``, or ``epsilon = 1 and lower = 2``."""
+        return f"epsilon = {self.epsilon}" + ("" if self.lower is None else f" and lower = {self.lower}")
+
+    @property
+    def least_lift(self) -> Fraction:
+        """A rational that is at least exp(-lower), which no lift may be below; 0 without a promise from below."""
+        return Fraction(0) if self.lower is None else 1 / self.lower.exp_down
+
+    @property
+    def room(self) -> Fraction:
+        """How far the lifts of a constant column, which are 1, are from the nearest that is not allowed."""
+        above = self.epsilon.exp_down - 1
+        return above if self.lower is None else min(above, 1 - self.least_lift)
+
+    @property
+    def kept_by_raising(self) -> bool:
+        """Whether a column keeps the guarantee when an entry below its greatest rises."""
+        return self.lower is None and self.uncertainty.secret_promise is None
+
+    def is_kept_by(self, column: Sequence[int]) -> bool:
+        """Return whether a column of integers keeps the guarantee, in rational arithmetic.
+
+        A column of zeros does: its output never occurs.
+        """
+        if not any(column):
+            return True
+        exact_set = self.uncertainty.exact_set
+        ratio = exact_set.exact_ratio(column)
+        if ratio is None or ratio > self.epsilon.exp_down:
+            return False
+        return self.lower is None or exact_set.exact_least_lift(column) >= self.least_lift
 
 
 @dataclass(frozen=True)
@@ -66,18 +116,35 @@ class Proof:
     Attributes
     ----------
     ratios : tuple of Fraction or None
-        ``max v / h(v)`` of each output; None where h(v) = 0, so that the leakage is infinite.
+        The greatest lift of each output over the set, ``max v / h(v)``; None where the leakage is infinite.
     exp_down : Fraction
-        A rational that is at most exp(epsilon). The guarantee holds if no ratio exceeds it.
+        A rational that is at most exp(epsilon). The guarantee needs every ratio to be at most this.
+    least_lifts : tuple of Fraction
+        ``min v / H(v)`` of each output; empty if the guarantee does not promise anything from below.
+    lift_floor : Fraction
+        A rational that is at least exp(-lower), and 0 without lower. The guarantee needs every least lift to be at
+        least this.
     """
 
     ratios: tuple[Fraction | None, ...]
     exp_down: Fraction
+    least_lifts: tuple[Fraction, ...] = ()
+    lift_floor: Fraction = Fraction(0)
+
+    @property
+    def violated_above(self) -> tuple[int, ...]:
+        """Indices of the outputs that leak more than epsilon."""
+        return tuple(j for j, ratio in enumerate(self.ratios) if ratio is None or ratio > self.exp_down)
+
+    @property
+    def violated_below(self) -> tuple[int, ...]:
+        """Indices of the outputs with a lift below exp(-lower)."""
+        return tuple(j for j, lift in enumerate(self.least_lifts) if lift < self.lift_floor)
 
     @property
     def violated(self) -> tuple[int, ...]:
-        """Indices of the outputs that break the guarantee."""
-        return tuple(j for j, ratio in enumerate(self.ratios) if ratio is None or ratio > self.exp_down)
+        """Indices of the outputs that break the guarantee on either side."""
+        return tuple(sorted({*self.violated_above, *self.violated_below}))
 
     @property
     def holds(self) -> bool:
@@ -93,6 +160,37 @@ class Proof:
                 return math.inf
             worst = max(worst, ratio)
         return log_up(worst)
+
+    @property
+    def lower_leakage(self) -> float | None:
+        """Minus the logarithm of the least lift of any output over the set, in nats, rounded up.
+
+        None if the guarantee does not promise anything from below.
+        """
+        if not self.least_lifts:
+            return None
+        least = min(self.least_lifts)
+        return log_up(1 / least) if least > 0 else math.inf
+
+    def why_false(self, names: Sequence[str], guarantee: Guarantee) -> str:
+        """Return in words how the outputs break the guarantee; empty if it holds."""
+        told = []
+        if self.violated_above:
+            which = _some(names, self.violated_above)
+            told.append(f"{which} leak up to {self.leakage:.9g} nats, above epsilon = {guarantee.epsilon}")
+        if self.violated_below:
+            which = _some(names, self.violated_below)
+            told.append(
+                f"{which} lower the probability of a symbol by up to {self.lower_leakage:.9g} nats, "
+                f"above lower = {guarantee.lower}"
+            )
+        return "; ".join(told)
+
+
+def _some(names: Sequence[str], which: Sequence[int]) -> str:
+    """Return the first of some outputs, and how many others there are."""
+    others = len(which) - 1
+    return f"output {shorten(names[which[0]])}" + (f" and {others} more" if others else "")
 
 
 def checked_bits(bits: int) -> int:
@@ -134,12 +232,6 @@ def check_integers(numerators: Integers, bits: int) -> None:
         raise InputError(f"column {int(empty[0]) + 1} of the numerators is zero; leave out outputs that never occur")
 
 
-def exact_ratio(column: list[int], uncertainty: UncertaintySet) -> Fraction | None:
-    """Return ``max v / h(v)`` of a column of integers; None where h(v) = 0."""
-    support = uncertainty.exact_support(column)
-    return max(column) / support if support > 0 else None
-
-
 def prove(numerators: Integers, bits: int, guarantee: Guarantee) -> Proof:
     """Compute the leakage of every output over the set, in exact arithmetic.
 
@@ -175,6 +267,9 @@ def prove(numerators: Integers, bits: int, guarantee: Guarantee) -> Proof:
     size = guarantee.uncertainty.size
     if numerators.shape[0] != size:
         raise InputError(f"the numerators have {numerators.shape[0]} rows for {size} symbols; give one a symbol")
-    exact_set = guarantee.uncertainty.exact_set
-    ratios = tuple(exact_ratio(column.tolist(), exact_set) for column in numerators.T)
-    return Proof(ratios, guarantee.epsilon.exp_down)
+    exact_set, columns = guarantee.uncertainty.exact_set, numerators.T.tolist()
+    ratios = tuple(exact_set.exact_ratio(column) for column in columns)
+    if guarantee.lower is None:
+        return Proof(ratios, guarantee.epsilon.exp_down)
+    least_lifts = tuple(exact_set.exact_least_lift(column) for column in columns)
+    return Proof(ratios, guarantee.epsilon.exp_down, least_lifts, guarantee.least_lift)

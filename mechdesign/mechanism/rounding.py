@@ -10,24 +10,29 @@ A solver's matrix may also be outside the cone by the solver's tolerance. Before
 therefore raised towards its greatest entry, ``v + s (max v - v)`` on a set of symbols T, which gives it slack
 ``s max v (e h(1_T) - 1)``. T is the support of v where that has slack enough, so that zeros stay zeros, and
 all symbols elsewhere. The share s of each column starts at zero and grows until the exact proof accepts it.
+
+Promises about something else than symbols are not kept by raising an entry. The columns that keep such a promise are a
+convex cone that has (1,...,1) inside, whatever the promise is. So entries are rounded to neighbours, and a column that
+then breaks the promise is mixed with a constant column, whose share grows likewise. What it costs is of the order of a
+few units of rounding over epsilon, however rare an output is.
 """
 
 from __future__ import annotations
 
-from fractions import Fraction
 from operator import mul
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mechdesign.errors import SolverError
-from mechdesign.mechanism.proof import Guarantee, Integers, checked_bits, exact_ratio
+from mechdesign.mechanism.proof import Guarantee, Integers, checked_bits
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.exact import over_common_denominator
 from mechdesign.uncertainty import UncertaintySet
 
 _SOLVER_NEGATIVE = 1e-6
 _ROW_SUM = 1e-3
+_FIRST_SHARE, GROWTH = 1.0, 4.0  # of a constant column that is mixed in: units of rounding, and from round to round
 _LEAST_SLACK = 0.01  # of exp(epsilon) - 1, below which a support has too little slack
 
 
@@ -90,14 +95,15 @@ def round_columns(matrix: Floats, bits: int, guarantee: Guarantee) -> Integers |
 
 
 def _rounded(cleaned: Floats, bits: int, guarantee: Guarantee) -> Integers | None:
-    exp_down = guarantee.epsilon.exp_down
     proofs = _Proofs(guarantee, cleaned.shape)
     plain = np.rint(cleaned * 2.0**bits).astype(np.int64)
     if (plain.sum(axis=1) == 2**bits).all() and not proofs.violating(plain).any():
         return plain
-    if exp_down == 1:
+    if guarantee.room == 0:
         return None
-    shares, targets = _shares(cleaned, guarantee.uncertainty.exact_set, float(exp_down - 1))
+    if not guarantee.kept_by_raising:
+        return _mixed(cleaned, bits, proofs)
+    shares, targets = _shares(cleaned, guarantee.uncertainty.exact_set, float(guarantee.room))
     strengths = np.zeros(cleaned.shape[1])
     while True:
         raised = cleaned + np.minimum(strengths * shares, 1.0) * (targets - cleaned)
@@ -110,6 +116,39 @@ def _rounded(cleaned: Floats, bits: int, guarantee: Guarantee) -> Integers | Non
         if (strengths * shares)[violating].max() >= 1.0:
             return None
         strengths[violating] = np.maximum(1.0, 4.0 * strengths[violating])
+
+
+def _mixed(cleaned: Floats, bits: int, proofs: _Proofs) -> Integers | None:
+    """Return neighbours of a matrix mixed with constant columns, as little as the proof asks for.
+
+    None if only constant columns are left.
+    """
+    added = np.zeros(cleaned.shape[1])
+    while True:
+        integers = _neighbours((cleaned + added) / (1 + added.sum()), bits)
+        violating = proofs.violating(integers)
+        if not violating.any():
+            return integers
+        if added[violating].max() >= 1.0:
+            return None
+        added[violating] = np.maximum(_FIRST_SHARE / 2**bits, GROWTH * added[violating])
+
+
+def _neighbours(matrix: Floats, bits: int) -> Integers:
+    """Return integers of which each row sums to 2^bits, and each entry is a neighbour of the scaled one.
+
+    Entries are rounded down, and those with the greatest remainders up, so that zeros stay zeros. Errors of the sums of
+    floats, if there are any, go to the greatest entry of the row.
+    """
+    scaled = matrix * 2.0**bits
+    integers = np.floor(scaled).astype(np.int64)
+    remainders = scaled - integers
+    for i, lacking in enumerate((2**bits - integers.sum(axis=1)).tolist()):
+        raised = np.argsort(-remainders[i], kind="stable")[: max(lacking, 0)]
+        raised = raised[remainders[i, raised] > 0]
+        integers[i, raised] += 1
+        integers[i, int(np.argmax(scaled[i]))] += lacking - raised.size
+    return integers
 
 
 def _stochastic(matrix: Floats) -> Floats:
@@ -173,20 +212,16 @@ class _Proofs:
     """
 
     def __init__(self, guarantee: Guarantee, shape: tuple[int, ...]) -> None:
-        self._exact_set, self._exp_down = guarantee.uncertainty.exact_set, guarantee.epsilon.exp_down
+        self._guarantee = guarantee
         # A column of zeros does not break it.
         self._last, self._breaks = np.zeros(shape, dtype=np.int64), np.zeros(shape[1], dtype=np.bool_)
 
     def violating(self, integers: Integers) -> NDArray[np.bool_]:
         """Return which columns break the guarantee, shape (M,)."""
         for column in np.flatnonzero((integers != self._last).any(axis=0)).tolist():
-            self._breaks[column] = self._is_broken(integers[:, column].tolist())
+            self._breaks[column] = not self._guarantee.is_kept_by(integers[:, column].tolist())
         self._last = integers
         return self._breaks.copy()
-
-    def _is_broken(self, column: list[int]) -> bool:
-        ratio = exact_ratio(column, self._exact_set) if any(column) else Fraction(1)
-        return ratio is None or ratio > self._exp_down
 
 
 def distinct(integers: Integers) -> Integers:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import Field
 
-from mechdesign.data.fields import MOST_SYMBOLS, Matrix, Number, Record, Text, checked_record
+from mechdesign.data.fields import MOST_SYMBOLS, Matrix, Number, Record, Row, Text, checked_record
 from mechdesign.data.labels import canonical_labels
 from mechdesign.errors import InputError, shorten
 from mechdesign.mechanism.claims import Optimality, Provenance
@@ -15,11 +15,13 @@ from mechdesign.mechanism.parts import Parts
 from mechdesign.mechanism.proof import Guarantee
 from mechdesign.numerics.epsilon import Epsilon
 from mechdesign.numerics.quadratic_form import QuadraticForm
-from mechdesign.uncertainty import UncertaintySet
+from mechdesign.uncertainty.format import keys_of
+from mechdesign.uncertainty.prior_mixture import PriorMixture
 from mechdesign.uncertainty.registry import guarantee_table, set_of_guarantee
 from mechdesign.utility import Objective, Workload, is_named, utility_by_name
 
 SCHEMA = "mechdesign/mechanism/1"
+TWO_SIDED_SCHEMA = "mechdesign/mechanism/2"  # readers of the first alone might overlook that more is promised
 _MOST_SIDES = 1_000  # of a quadratic form that is not separable: a million numbers
 _MOST_STEPS = 250_000_000  # of a proof: about ten seconds; thirty priors at a thousand symbols take half of it
 
@@ -32,6 +34,7 @@ class _Promise(Record):
     """The keys of a guarantee beside those of its set."""
 
     epsilon: Text
+    lower: Text | None = None
 
 
 Numbers = Annotated[list[Number], Field(max_length=MOST_SYMBOLS, fail_fast=True)]
@@ -54,6 +57,8 @@ class OptimalityRecord(Record):
     lower_bound: Number | None = None
     multipliers: Annotated[list[Number], Field(alias="lambda", max_length=MOST_SYMBOLS, fail_fast=True)]
     theta: FormRecord | None = None
+    priors: Matrix | None = None
+    weights: Row | None = None
     matrix: Matrix | None = None
     workload: dict[str, Any] | None = None
     within_simplex: bool = True
@@ -70,7 +75,7 @@ class ProvenanceRecord(Record):
 class MechanismRecord(Record):
     """A mechanism file."""
 
-    schema_name: Annotated[Literal["mechdesign/mechanism/1"], Field(alias="schema")]
+    schema_name: Annotated[Literal["mechdesign/mechanism/1", "mechdesign/mechanism/2"], Field(alias="schema")]
     inputs: Labels
     outputs: Labels
     bits: Annotated[int, Field(ge=1, le=52)]
@@ -85,7 +90,8 @@ def to_record(mechanism: Parts) -> MechanismRecord:
 
     A claim of optimality for a utility without a name (a user's own f) is left out, since a file could not describe it.
     """
-    _check_effort(mechanism.guarantee.uncertainty, len(mechanism.outputs), "the mechanism")
+    promised = mechanism.guarantee
+    _check_effort(promised, len(mechanism.outputs), "the mechanism")
     claim, origin = mechanism.optimality, mechanism.provenance
     optimality = None
     if claim is not None and is_named(claim.utility):
@@ -96,20 +102,23 @@ def to_record(mechanism: Parts) -> MechanismRecord:
             lower_bound=claim.bound if claim.utility.minimised else None,
             **{"lambda": list(claim.multipliers)},
             theta=None if claim.form is None else _form_record(claim.form),
+            priors=None if claim.mixture is None else [[str(q) for q in prior] for prior in claim.mixture.priors],
+            weights=None if claim.mixture is None else [str(weight) for weight in claim.mixture.weights],
             within_simplex=claim.within_simplex,
             matrix=claim.utility.matrix_as_text(),
             workload=claim.utility.workload_table(),
         )
     return MechanismRecord.model_validate(
         {
-            "schema": SCHEMA,
+            "schema": SCHEMA if promised.lower is None else TWO_SIDED_SCHEMA,
             "inputs": list(mechanism.inputs),
             "outputs": list(mechanism.outputs),
             "bits": mechanism.bits,
             "numerators": mechanism.numerators.tolist(),
             "guarantee": {
-                "epsilon": mechanism.guarantee.epsilon.text,
-                **guarantee_table(mechanism.guarantee.uncertainty),
+                "epsilon": promised.epsilon.text,
+                **({} if promised.lower is None else {"lower": promised.lower.text}),
+                **guarantee_table(promised.uncertainty),
             },
             "optimality": optimality,
             "provenance": None
@@ -136,7 +145,8 @@ def from_record(record: MechanismRecord, source: str) -> Parts:
         )
     inputs = canonical_labels(record.inputs, N)
     guarantee = _guarantee(record.guarantee, inputs, source)
-    _check_effort(guarantee.uncertainty, M, source)
+    _check_schema(record.schema_name, guarantee, source)
+    _check_effort(guarantee, M, source)
     claim, origin = record.optimality, record.provenance
     optimality = None
     if claim is not None:
@@ -150,6 +160,7 @@ def from_record(record: MechanismRecord, source: str) -> Parts:
             tuple(claim.multipliers),
             claim.within_simplex,
             _form(claim, utility, source),
+            _mixture(claim, utility, source),
         )
     return Parts(
         np.array(record.numerators, dtype=np.int64).reshape(N, M),
@@ -202,16 +213,44 @@ def _form(claim: OptimalityRecord, utility: Objective, source: str) -> Quadratic
     return QuadraticForm.of_matrix(matrix)
 
 
+def _mixture(claim: OptimalityRecord, utility: Objective, source: str) -> PriorMixture | None:
+    """Return the priors of a claim about the least utility over a set."""
+    given = [key for key in ("priors", "weights") if getattr(claim, key) is not None]
+    if utility.worst_case is None:
+        for key in given:
+            raise InputError(f"{source}: the key 'optimality.{key}' is given for {utility.name}; leave it out")
+        return None
+    if claim.priors is None or claim.weights is None:
+        raise InputError(f"{source}: optimality for {utility.name} needs priors and weights; add both")
+    try:
+        return PriorMixture.of_text(claim.priors, claim.weights)
+    except InputError as error:
+        raise InputError(f"{source}: {error}") from None
+
+
 def _guarantee(table: dict[str, Any], inputs: tuple[str, ...], source: str) -> Guarantee:
-    """Return the guarantee of a table: epsilon, and beside it the keys of the set."""
-    promised = checked_record(_Promise, {k: v for k, v in table.items() if k == "epsilon"}, source, within="guarantee")
-    known = set_of_guarantee({k: v for k, v in table.items() if k != "epsilon"}, inputs, source)
-    return Guarantee(Epsilon.of(promised.epsilon), known)
+    """Return the guarantee of a table: epsilon, perhaps lower, and beside them the keys of the set."""
+    own = keys_of(_Promise)
+    promised = checked_record(_Promise, {k: v for k, v in table.items() if k in own}, source, within="guarantee")
+    known = set_of_guarantee({k: v for k, v in table.items() if k not in own}, inputs, source)
+    return Guarantee(Epsilon.of(promised.epsilon), known, promised.lower)
 
 
-def _check_effort(known: UncertaintySet, outputs: int, source: str) -> None:
-    """Check that a proof will not take long, before it starts."""
-    steps = outputs * known.proof_effort().steps
+def _check_schema(name: str, guarantee: Guarantee, source: str) -> None:
+    """Refuse a promise from below under the first schema, whose readers may overlook it, and the second without one."""
+    if name == SCHEMA and guarantee.lower is not None:
+        raise InputError(
+            f"{source}: the guarantee has lower under the schema {SCHEMA}, which does not know it; "
+            f"write {TWO_SIDED_SCHEMA}, or leave lower out"
+        )
+    if name == TWO_SIDED_SCHEMA and guarantee.lower is None:
+        raise InputError(f"{source}: schema is {shorten(name)}, whose guarantees have lower; add it, or write {SCHEMA}")
+
+
+def _check_effort(guarantee: Guarantee, outputs: int, source: str) -> None:
+    """Check that a proof will not take long, before it starts; a promise from below needs as much again."""
+    known = guarantee.uncertainty
+    steps = outputs * known.proof_effort().steps * (1 if guarantee.lower is None else 2)
     if steps > _MOST_STEPS:
         raise InputError(
             f"{source}: {outputs} outputs over {shorten(known, 200)} would take some {steps:.1e} steps to prove; "

@@ -50,8 +50,8 @@ class Epsilon:
     power: Fraction | None
 
     @classmethod
-    def of(cls, value: object) -> Epsilon:
-        """Return epsilon from a number, a decimal as text, or ``"log(RATIONAL)"``.
+    def of(cls, value: object, name: str = "epsilon") -> Epsilon:
+        """Return epsilon from a number, a decimal as text, or ``"log(RATIONAL)"``; messages call it by a name.
 
         Raises
         ------
@@ -62,17 +62,17 @@ class Epsilon:
             return value
         match = _LOG.fullmatch(value.strip()) if isinstance(value, str) else None
         if match is not None:
-            power = rational(match.group(1), "the argument of log in epsilon")
+            power = rational(match.group(1), f"the argument of log in {name}")
             if power < 1:
-                raise InputError(f"epsilon is {shorten(value)}, which is negative; accepted: log(r) with r >= 1")
+                raise InputError(f"{name} is {shorten(value)}, which is negative; accepted: log(r) with r >= 1")
             if power > Fraction(10) ** 304:
-                raise InputError(f"epsilon is {shorten(value)}; accepted: at most {_LARGEST_EPSILON}")
+                raise InputError(f"{name} is {shorten(value)}; accepted: at most {_LARGEST_EPSILON}")
             return cls(f"log({match.group(1)})", None, power)
         if isinstance(value, str) and not value.strip()[:1].isdigit() and value.strip()[:1] not in {"+", "-", "."}:
-            raise InputError(f'epsilon is {shorten(value)}; accepted: a finite decimal such as 0.5, or "log(9/8)"')
-        exponent = rational(value, "epsilon")
+            raise InputError(f'{name} is {shorten(value)}; accepted: a finite decimal such as 0.5, or "log(9/8)"')
+        exponent = rational(value, name)
         if not 0 <= exponent <= _LARGEST_EPSILON:
-            raise InputError(f"epsilon is {shorten(value)}; accepted: a number from 0 to {_LARGEST_EPSILON}")
+            raise InputError(f"{name} is {shorten(value)}; accepted: a number from 0 to {_LARGEST_EPSILON}")
         if isinstance(value, str):
             text = value.strip()
         else:

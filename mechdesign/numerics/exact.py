@@ -164,6 +164,17 @@ def float_up(x: Fraction) -> float:
     return nearest if nearest >= x else math.nextafter(nearest, math.inf)
 
 
+def float_down(x: Fraction) -> float:
+    """Return the greatest float that is not above ``x``.
+
+    Examples
+    --------
+    >>> float_down(Fraction(1, 10)) <= Fraction(1, 10), float_down(Fraction(1, 2))
+    (True, 0.5)
+    """
+    return -float_up(-x)
+
+
 def rounded_text(x: Fraction) -> str:
     """Return a fraction to 12 digits, for messages; floats would overflow at 1e309."""
     return f"{Decimal(x.numerator) / Decimal(x.denominator):.12g}"

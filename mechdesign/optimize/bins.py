@@ -1,8 +1,8 @@
 """Bins of symbols that get the same row of a mechanism.
 
-For columns that are constant on bins, the cone of an l1 ball and every f-information are those of the ball of the same
-radius around the merged counts. So the rows of a design for the bins, copied to their symbols, are a mechanism with the
-same guarantee and the same utility. See docs/mathematics.md.
+For columns that are constant on bins, the cone of a ball and every f-information are those of the ball of the same line
+(alpha and gamma, or the radius) around the merged counts. So the rows of a design for the bins, copied to their
+symbols, are a mechanism with the same guarantee and the same utility. See docs/mathematics.md.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 from mechdesign.numerics.arrays import Floats
 from mechdesign.optimize.orbits import Orbits
-from mechdesign.uncertainty import L1Ball
+from mechdesign.uncertainty.ball import Ball
 
 _HEAVY = 0.7  # of a bin's mass: a symbol of more is a bin by itself
 _RUNGS = 10  # small bins of falling mass, so that sums of bins come close to any mass
@@ -24,27 +24,28 @@ _MOST_EQUAL = 8  # parts: beyond, bins of equal mass are too many
 _EQUAL = 18  # equal bins at the first level, for each of its parts
 
 
-def merged_ball(ball: L1Ball, bins: Orbits) -> L1Ball:
-    """Return the ball of the same radius around the merged probabilities.
+def merged_ball(ball: Ball, bins: Orbits) -> Ball:
+    """Return the ball of the same line around the merged probabilities.
 
     Examples
     --------
+    >>> from mechdesign import L1Ball
     >>> merged_ball(L1Ball(["0.5", "0.3", "0.2"], "0.1"), Orbits(((0,), (1, 2)))).center
     (Fraction(1, 2), Fraction(1, 2))
     """
     center = [sum((ball.center[symbol] for symbol in group), Fraction(0)) for group in bins.groups]
-    return L1Ball(center, ball.radius, within_simplex=ball.within_simplex)
+    return ball.around(center)
 
 
 Sort = Callable[[Floats, float, int], Floats | None]
 
 
-def binned(ball: L1Ball, mass: float, parts: int, sort: Sort, *, fine: bool) -> Orbits | None:
+def binned(ball: Ball, mass: float, parts: int, sort: Sort, *, fine: bool) -> Orbits | None:
     """Return bins of a sort; None where that sort has none, or not fewer than symbols.
 
     Parameters
     ----------
-    ball : L1Ball
+    ball : Ball
         The symbols and their probabilities. Symbols of probability 0 have a bin to themselves.
     mass : float
         The mass of the sets of the best columns.
@@ -66,7 +67,7 @@ def binned(ball: L1Ball, mass: float, parts: int, sort: Sort, *, fine: bool) -> 
 
 
 def dividing(prior: Floats, mass: float, parts: int) -> Floats:
-    """Return masses of bins that divide a mass: symbols that are heavy by themselves, equal parts of a mass, and rungs of falling mass."""
+    """Return masses of bins that divide a mass: heavy symbols by themselves, equal parts of it, and falling rungs."""
     part = min(mass, 1 - mass) / parts
     if not part > 0:
         return prior

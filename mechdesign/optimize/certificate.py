@@ -12,7 +12,7 @@ for every guess. A solver's status is not evidence.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,12 +22,15 @@ from mechdesign.numerics.arrays import Floats, frozen, real_array
 from mechdesign.numerics.bounds import as_bound
 from mechdesign.numerics.exact import float_up
 from mechdesign.numerics.tolerances import BOUND_PAD
-from mechdesign.optimize.effective_epsilon import effective_exp_epsilon
+from mechdesign.optimize.effective_epsilon import effective_exp_epsilon, effective_least_lift
+from mechdesign.optimize.one_sided import OneSided
 from mechdesign.optimize.pricing import Price, Pricing, price_by_guess, pricing_for
 from mechdesign.problem import DesignProblem
+from mechdesign.uncertainty.prior_mixture import PriorMixture
 from mechdesign.utility.base import summed
 
 _EPS = float(np.finfo(float).eps)
+_BEYOND_FLOATS = Price(math.inf, "multipliers beyond floats", 0)
 _MOST_ENTRIES = 4_000_000  # of columns that are held at once
 
 
@@ -47,6 +50,8 @@ class Certificate:
         How r was computed.
     columns : int
         How many columns or guesses were priced.
+    mixture : PriorMixture or None
+        The priors at which the bound holds on average, for the least utility over a set; None for the reference prior.
     """
 
     multipliers: Floats
@@ -54,6 +59,7 @@ class Certificate:
     upper_bound: float
     method: str
     columns: int
+    mixture: PriorMixture | None = None
 
     @property
     def bound(self) -> float:
@@ -80,7 +86,8 @@ def certify(problem: DesignProblem, multipliers: ArrayLike, pricing: Pricing | N
     multipliers : array, shape (N,)
         lambda; a poor lambda gives a weak bound, but never a false one.
     pricing : Pricing, optional
-        Exact pricing that was made for this problem; by default `pricing_for` chooses one.
+        Exact pricing that was made for this problem, or for the one-sided problem that stands for it (`OneSided`); by
+        default `pricing_for` chooses one.
 
     Raises
     ------
@@ -99,14 +106,27 @@ def certify(problem: DesignProblem, multipliers: ArrayLike, pricing: Pricing | N
     lam = frozen(real_array(multipliers, "lambda", "a number for each symbol"))
     if lam.shape != (problem.uncertainty.size,) or not np.isfinite(lam).all():
         raise InputError(f"lambda has shape {lam.shape}; accepted: ({problem.uncertainty.size},), finite")
+    one_sided = OneSided.of(problem)
+    if one_sided is not None:
+        with np.errstate(under="ignore"):
+            return replace(certify(one_sided.problem, one_sided.multipliers(lam), pricing), multipliers=lam)
     try:
         with np.errstate(over="ignore", invalid="ignore"):
             price = greatest_reduced_cost(problem, lam, pricing)
+    except OverflowError:
+        price = _BEYOND_FLOATS
+    return priced(problem, lam, price)
+
+
+def priced(problem: DesignProblem, multipliers: Floats, price: Price) -> Certificate:
+    """Return the upper bound that follows from a dual vector and what its pricing returned."""
+    lam = frozen(multipliers)
+    try:
         # The sum of these floats, correctly rounded: lambda and r may cancel.
         bound = math.nextafter(math.fsum([*lam.tolist(), price.upper]), math.inf)
     except OverflowError:
         # Multipliers whose sum overflows prove no bound.
-        price, bound = Price(math.inf, "multipliers beyond floats", 0), math.inf
+        price, bound = _BEYOND_FLOATS, math.inf
     return Certificate(lam, price.upper, min(bound, full_disclosure(problem)), price.method, price.columns)
 
 
@@ -144,13 +164,13 @@ def full_disclosure(problem: DesignProblem) -> float:
 
 def greatest_reduced_cost(problem: DesignProblem, multipliers: Floats, pricing: Pricing | None = None) -> Price:
     """Return the greatest reduced cost of any column with ``<P, v> = 1`` by the exact method that covers it."""
-    exp_epsilon = effective_exp_epsilon(problem)
+    exp_epsilon, least_lift = effective_exp_epsilon(problem), effective_least_lift(problem)
     polyhedral = problem.utility.polyhedral
     if polyhedral is not None:
-        return price_by_guess(problem.uncertainty, exp_epsilon, polyhedral, multipliers)
-    if problem.epsilon.exp_down == 1:
+        return price_by_guess(problem.uncertainty, exp_epsilon, polyhedral, multipliers, least_lift=least_lift)
+    if problem.only_constant:
         return _nearly_constant(problem, multipliers)
-    at_hand = pricing or pricing_for(problem.uncertainty, exp_epsilon, summed(problem.utility))
+    at_hand = pricing or pricing_for(problem.uncertainty, exp_epsilon, summed(problem.utility), least_lift)
     return at_hand.price(multipliers, thorough=True)
 
 
@@ -159,6 +179,11 @@ def padded(problem: DesignProblem, bound: float) -> float:
     utility, known = problem.utility, problem.uncertainty
     if utility.minimised:
         return bound - BOUND_PAD * abs(bound)
+    if utility.worst_case is not None:
+        # No prior of the set is needed for this: entropies are at most log N, and the spread of gains any one's.
+        polyhedral = utility.worst_case.utility.polyhedral
+        widest = math.log(known.size) if polyhedral is None else -float(polyhedral.shortfalls(known.size).min())
+        return bound + BOUND_PAD * max(widest, abs(bound))
     if utility.polyhedral is not None:
         # The gain of every mechanism lies between the gains without and with the data. A part of the gains that both
         # have in common does not matter.
@@ -169,13 +194,18 @@ def padded(problem: DesignProblem, bound: float) -> float:
 
 
 def _nearly_constant(problem: DesignProblem, multipliers: Floats) -> Price:
-    """Return the greatest reduced cost where epsilon is 0, or so small that its proofs allow the constant column alone.
+    """Return the greatest reduced cost where a side of the promise is 0, or so small that only constants keep it.
 
-    A column with ``<P, v> = 1`` has ``1 - (e - 1) / P_i <= v_i <= e``, and no entry below 0.
+    A column with ``<P, v> = 1`` has ``1 - (e - 1) / P_i <= v_i <= e``, and no entry below 0. With a promise from below
+    it has ``a <= v_i <= 1 + (1 - a) / P_i``.
     """
     P = problem.uncertainty.prior
+    tiny = np.finfo(float).tiny
     excess = float_up(problem.epsilon.exp_up - 1)
-    off = np.minimum(2 * excess / np.maximum(P, np.finfo(float).tiny), 1.0) if excess > 0 else np.zeros(P.size)
+    off = np.minimum(2 * excess / np.maximum(P, tiny), 1.0) if excess > 0 else np.zeros(P.size)
+    if problem.epsilon.exp_down > 1:
+        lacking = float_up(1 - effective_least_lift(problem))
+        off = 2 * lacking / np.maximum(P, tiny) if lacking > 0 else np.zeros(P.size)
     upper = float(summed(problem.utility).mu_up(np.ones((P.size, 1)), P, off[:, None])[0])
     moved = np.abs(multipliers) * off
     total = math.fsum([upper, *(-multipliers).tolist(), *moved.tolist(), 4 * _EPS * float(moved.sum())])

@@ -7,8 +7,8 @@ the tolerance of the value.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.tolerances import NEGLIGIBLE_WEIGHT, REDUCED_COST, VALUE_FLOOR
 from mechdesign.optimize.master import Master, with_weights
 from mechdesign.optimize.orbits import Orbits
-from mechdesign.optimize.pricing.price import Price, Pricing
+from mechdesign.optimize.pricing.price import Price, Pricing, late
 from mechdesign.optimize.result import within
 from mechdesign.optimize.solution import Solution
 from mechdesign.problem import DesignProblem
@@ -64,6 +64,7 @@ class ColumnGeneration:
         self._master = Master(len(self._orbits.groups))
         self.columns: Floats = np.empty((problem.uncertainty.size, 0))
         self.bound, self.center = np.inf, np.zeros(problem.uncertainty.size)
+        self.price: Price | None = None
         self._iterations = 0
         self._hold(pricing.start() if start is None else start)
 
@@ -98,14 +99,16 @@ class ColumnGeneration:
         """Solve the first linear program, and price multipliers that may give good bounds."""
         self._master.solve()
         for center in centers:
-            if self.bound < np.inf and deadline is not None and time.monotonic() >= deadline:
+            if self.bound < np.inf and late(deadline):
                 break
             self._enter(self._price(center, thorough=False))
 
-    def take_bound(self, bound: float, center: Floats) -> None:
-        """Take a bound that was found otherwise, with its multipliers, if it is better."""
+    def take_bound(self, bound: float, center: Floats, price: Price | None = None) -> None:
+        """Take a bound, with its multipliers and what their pricing returned, if it is better."""
         if bound < self.bound:
-            self.bound, self.center = bound, center
+            self.bound, self.center, self.price = bound, center, price
+        elif price is not None and price.whole and np.array_equal(center, self.center):
+            self.price = price
 
     def run(self, tol: float, deadline: float | None, until: Callable[[], str] = lambda: "") -> str:
         """Return why column generation ended; empty if the tolerance is reached, or no column enters.
@@ -130,7 +133,7 @@ class ColumnGeneration:
                 return ""
             if reason := until():
                 return reason
-            if deadline is not None and time.monotonic() >= deadline:
+            if late(deadline):
                 return "time limit"
             multipliers = self._orbits.spread(self._master.multipliers)
             mixed = multipliers + _PULL * (self.center - multipliers)
@@ -139,19 +142,22 @@ class ColumnGeneration:
                 self._enter(self._pricing.guess(multipliers)) > worthwhile
                 or self._enter(self._price(mixed, thorough=False)) > worthwhile
                 or self._enter(self._price(multipliers, thorough=False)) > worthwhile
-                or self._enter(self._price(multipliers, thorough=True)) > worthwhile
+                or self._enter(self._price(multipliers, thorough=True, deadline=deadline)) > worthwhile
             ):
-                return "" if within(self.bound - value, value, tol) else "stalled"
+                if within(self.bound - value, value, tol):
+                    return ""
+                return "time limit" if late(deadline) else "stalled"
 
-    def tighten(self) -> None:
+    def tighten(self, deadline: float | None) -> None:
         """Price the multipliers of the last linear program thoroughly, for a better bound."""
-        self._enter(self._price(self._orbits.spread(self._master.multipliers), thorough=True))
+        self._enter(self._price(self._orbits.spread(self._master.multipliers), thorough=True, deadline=deadline))
 
-    def _price(self, multipliers: Floats, *, thorough: bool) -> Floats:
+    def _price(self, multipliers: Floats, *, thorough: bool, deadline: float | None = None) -> Floats:
         """Return the columns that pricing finds, and keep the bound if it is the best so far."""
-        price: Price = self._pricing.price(multipliers, thorough=thorough)
+        price: Price = self._pricing.price(multipliers, thorough=thorough, deadline=deadline)
         bound = float(multipliers.sum()) + price.upper
-        self.take_bound(bound, multipliers)
+        # The columns are not kept with the bound.
+        self.take_bound(bound, multipliers, replace(price, best=np.empty((0, 0))))
         return price.best
 
     def _enter(self, columns: Floats) -> float:
@@ -176,11 +182,12 @@ class ColumnGeneration:
         """Return the mechanism of the last linear program, and the multipliers of the best bound."""
         count = self.columns.shape[1]
         if self._master.weights.size == 0:
-            return Solution(np.ones((len(self.columns), 1)), self.center, count, self._iterations, stopped)
+            ones = np.ones((len(self.columns), 1))
+            return Solution(ones, self.center, count, self._iterations, stopped, price=self.price)
         used = self._master.weights > NEGLIGIBLE_WEIGHT
         columns, weights = self.columns[:, : used.size][:, used], self._master.weights[used]
         matrix = with_weights(columns, weights) if self._orbits.trivial else self._without_orbits(columns, weights)
-        return Solution(matrix, self.center, count, self._iterations, stopped)
+        return Solution(matrix, self.center, count, self._iterations, stopped, price=self.price)
 
     def _without_orbits(self, columns: Floats, weights: Floats) -> Floats:
         """Return a mechanism of the same value with at most N columns and rows that sum to 1 symbol by symbol."""

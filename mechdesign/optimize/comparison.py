@@ -22,7 +22,7 @@ from mechdesign.optimize.estimation.solver import workload_of
 from mechdesign.optimize.estimation.variances import variances_of_covariance
 from mechdesign.optimize.l1_cone import L1Cone
 from mechdesign.optimize.result import Design
-from mechdesign.pml.promise import WEAKER_THAN_LDP
+from mechdesign.pml.promise import ONE_ATTRIBUTE_BESIDE_LDP, TWO_SIDED_BESIDE_LDP, WEAKER_THAN_LDP
 from mechdesign.problem import DesignProblem
 from mechdesign.uncertainty import L1Ball
 from mechdesign.utility import MutualInformation, Objective
@@ -82,6 +82,25 @@ class ErrorsBeside:
 
 
 @dataclass(frozen=True)
+class EstimateBeside:
+    """What is compared beside a least utility over a set of priors alone: the design that trusts the estimate.
+
+    Attributes
+    ----------
+    best_at_estimate : Design or None
+        The design of greatest utility at the reference prior, with the same guarantee; None if it cannot be computed.
+    least : float or None
+        Its least utility over the priors.
+    missing : str
+        The reason why there is no such design; empty if there is one.
+    """
+
+    best_at_estimate: Design | None
+    least: float | None
+    missing: str = ""
+
+
+@dataclass(frozen=True)
 class Comparison:
     """Objective of mechanisms at the same epsilon and the same reference prior.
 
@@ -99,6 +118,8 @@ class Comparison:
         Utility, or error, of the mechanism or the design that was compared. The design is at least as good.
     errors : ErrorsBeside or None
         What else an estimation error is compared with; None for utilities.
+    estimate : EstimateBeside or None
+        What else a least utility over a set of priors is compared with; None for other objectives.
     """
 
     design: Design
@@ -107,11 +128,13 @@ class Comparison:
     best_ldp_missing: str = ""
     value: float = field(kw_only=True)
     errors: ErrorsBeside | None = field(default=None, kw_only=True)
+    estimate: EstimateBeside | None = field(default=None, kw_only=True)
 
     @property
     def promise(self) -> str | None:
-        """What the promise of the design lacks beside that of the others, where errors are compared; else None."""
-        return None if self.errors is None else weaker_promise(self.design.problem)
+        """What the promise of the design lacks beside that of the others; None where utilities of data are compared."""
+        told = self.errors is not None or self.design.problem.uncertainty.secret_promise is not None
+        return weaker_promise(self.design.problem) if told else None
 
     def respondents(self, error: float) -> float:
         """Return how many times the respondents a mechanism of another error needs for the error of the one compared.
@@ -144,7 +167,10 @@ def compare(
 ) -> Comparison:
     """Compare a design with k-ary randomized response and the best LDP mechanism at the same epsilon.
 
-    An estimation error is also compared with that of subset selection and of the best design for mutual information.
+    Where the design has a promise from below, the others are for the lesser of epsilon and lower: the greatest epsilon
+    of LDP that implies the promise. An estimation error is also compared with that of subset selection and of the best
+    design for mutual information, and a least utility over a set of priors with that of the best design for the
+    estimate. The least is over the same priors for all mechanisms.
 
     Parameters
     ----------
@@ -177,24 +203,26 @@ def compare(
         If only the constant mechanism has the guarantee and the objective is an estimation error, which is infinite.
     """
     problem = _problem_of(compared, utility)
-    prior = problem.uncertainty.center
+    known, objective = problem.uncertainty, problem.utility.over_priors_of(problem.uncertainty)
     solved = compared if isinstance(compared, Design) else design(problem, time_limit=time_limit, report=report)
-    value = problem.utility.value(compared.matrix, prior) if isinstance(compared, Mechanism) else solved.value
+    value = objective.value_over(compared.matrix, known) if isinstance(compared, Mechanism) else solved.value
     everything = every_prior(problem)
-    krr = problem.utility.value(k_ary_randomized_response(everything, problem).matrix, prior)
+    krr = objective.value_over(k_ary_randomized_response(everything, problem).matrix, known)
     best, missing = _or_limit(
         partial(
             design,
-            DesignProblem(everything, problem.epsilon, problem.utility),
+            DesignProblem(everything, problem.local_epsilon, objective),
             tol=solved.tol,
             time_limit=time_limit,
             report=report,
         )
     )
-    beside = None
-    if problem.utility.estimation is not None:
-        beside = _errors_beside(problem, partial(design, time_limit=time_limit, report=report))
-    return Comparison(solved, krr, best, missing, value=value, errors=beside)
+    designed = partial(design, time_limit=time_limit, report=report)
+    errors = _errors_beside(problem, designed) if problem.utility.estimation is not None else None
+    estimate = None
+    if problem.utility.worst_case is not None:
+        estimate = _estimate_beside(problem, problem.utility.worst_case.utility, designed)
+    return Comparison(solved, krr, best, missing, value=value, errors=errors, estimate=estimate)
 
 
 def every_prior(problem: DesignProblem) -> L1Ball:
@@ -204,7 +232,11 @@ def every_prior(problem: DesignProblem) -> L1Ball:
 
 def weaker_promise(problem: DesignProblem) -> str | None:
     """Return what a promise lacks beside one under local differential privacy; None for one that lacks nothing."""
-    return None if problem.uncertainty.holds_every_prior else WEAKER_THAN_LDP
+    if problem.uncertainty.holds_every_prior:
+        return None
+    if problem.uncertainty.secret_promise is not None:
+        return ONE_ATTRIBUTE_BESIDE_LDP
+    return WEAKER_THAN_LDP if problem.lower is None else TWO_SIDED_BESIDE_LDP
 
 
 def best_subset_selection(problem: DesignProblem, workload: Floats) -> SubsetSelection:
@@ -213,7 +245,7 @@ def best_subset_selection(problem: DesignProblem, workload: Floats) -> SubsetSel
     Parameters
     ----------
     problem : DesignProblem
-        Its epsilon is above 0.
+        Both sides of its promise are above 0.
     workload : array, shape (q, N)
         The queries.
 
@@ -222,7 +254,7 @@ def best_subset_selection(problem: DesignProblem, workload: Floats) -> SubsetSel
     LimitError
         If there are too many symbols.
     """
-    known, e = problem.uncertainty, problem.epsilon.exp_down
+    known, e = problem.uncertainty, problem.local_epsilon.exp_down
     members, covariance = subset_selection.best_members(known.prior, e, workload)
     return SubsetSelection(members, frozen(variances_of_covariance(covariance, workload)))
 
@@ -231,12 +263,20 @@ def _errors_beside(problem: DesignProblem, designed: Callable[[DesignProblem], D
     """Return what an estimation error is compared with."""
     queries = workload_of(problem)
     subsets, no_subsets = _or_limit(partial(best_subset_selection, problem, queries))
-    wanted = DesignProblem(problem.uncertainty, problem.epsilon, MutualInformation())
-    informative, no_design = _or_limit(partial(designed, wanted))
+    informative, no_design = _or_limit(partial(designed, problem.with_utility(MutualInformation())))
     error = None
     if informative is not None:
         error = problem.utility.value(informative.mechanism.matrix, problem.uncertainty.center)
     return ErrorsBeside(subsets, no_subsets, informative, error, no_design)
+
+
+def _estimate_beside(
+    problem: DesignProblem, utility: Objective, designed: Callable[[DesignProblem], Design]
+) -> EstimateBeside:
+    """Return the design that trusts the estimate, and what it is worth at least."""
+    best, missing = _or_limit(partial(designed, problem.with_utility(utility)))
+    least = None if best is None else problem.utility.value_over(best.mechanism.matrix, problem.uncertainty)
+    return EstimateBeside(best, least, missing)
 
 
 def _or_limit(computed: Callable[[], Result]) -> tuple[Result | None, str]:
@@ -254,7 +294,8 @@ def _problem_of(compared: DesignProblem | Design | Mechanism, utility: Objective
         wanted = claim.utility if utility is None and claim is not None else utility
         if wanted is None:
             raise InputError("the mechanism has no claim of optimality, which would name a utility; give a utility")
-        return DesignProblem(compared.guarantee.uncertainty, compared.guarantee.epsilon, wanted)
+        promised = compared.guarantee
+        return DesignProblem(promised.uncertainty, promised.epsilon, wanted, promised.lower)
     if not isinstance(compared, DesignProblem | Design):
         raise InputError(f"what is compared is {shorten(compared)}; give a DesignProblem, a Design or a Mechanism")
     if utility is not None:
@@ -263,10 +304,9 @@ def _problem_of(compared: DesignProblem | Design | Mechanism, utility: Objective
 
 
 def k_ary_randomized_response(everything: L1Ball, problem: DesignProblem) -> Mechanism:
-    """Return k-ary randomized response as a proved mechanism."""
+    """Return k-ary randomized response as a proved mechanism, for the epsilon of LDP that implies the promise."""
     if everything.radius != 2:
         raise InputError(f"the radius is {everything.radius}; accepted: 2, all priors")
-    given = L1Cone(fractions(everything.center), everything.half_radius, problem.epsilon.exp_down)
-    return Mechanism.from_matrix(
-        randomized_response.mechanism(given, in_floats=True), Guarantee(problem.epsilon, everything)
-    )
+    epsilon = problem.local_epsilon
+    given = L1Cone(fractions(everything.center), everything.half_radius, epsilon.exp_down)
+    return Mechanism.from_matrix(randomized_response.mechanism(given, in_floats=True), Guarantee(epsilon, everything))

@@ -6,6 +6,7 @@ import logging
 import math
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from numbers import Integral, Real
 
@@ -17,27 +18,34 @@ from mechdesign.errors import InputError, LimitError, SolverError, shorten
 from mechdesign.mechanism import Guarantee, Mechanism, Optimality, Provenance
 from mechdesign.mechanism.from_floats import from_own_floats
 from mechdesign.mechanism.proof import checked_bits
+from mechdesign.numerics.arrays import frozen
 from mechdesign.numerics.tolerances import GAP
 from mechdesign.optimize.bins import merged_ball
-from mechdesign.optimize.certificate import Certificate, certify, padded
+from mechdesign.optimize.certificate import Certificate, certify, padded, priced
 from mechdesign.optimize.closed_form import closed_forms
 from mechdesign.optimize.column_generation import ColumnGeneration
-from mechdesign.optimize.effective_epsilon import MOST_IN_PROGRAMS, effective_exp_epsilon
+from mechdesign.optimize.effective_epsilon import MOST_IN_PROGRAMS, effective_exp_epsilon, effective_least_lift
 from mechdesign.optimize.estimation.certificate import ErrorCertificate
 from mechdesign.optimize.estimation.solver import error_tolerance, solve_error
 from mechdesign.optimize.many_symbols import ManySymbols
+from mechdesign.optimize.one_sided import OneSided
 from mechdesign.optimize.polyhedral import solve_polyhedral
-from mechdesign.optimize.pricing import ListedPricing, pricing_for
+from mechdesign.optimize.pricing import ListedPricing, Pricing, pricing_for
 from mechdesign.optimize.pricing.alike import alike
 from mechdesign.optimize.pricing.ball_pricing import BallPricing
+from mechdesign.optimize.pricing.price import late
 from mechdesign.optimize.ray_lp import solve_ray_lp
 from mechdesign.optimize.result import ClosedFormCheck, Design
+from mechdesign.optimize.secret_search import solve_within_limits
 from mechdesign.optimize.solution import Solution
+from mechdesign.optimize.worst_case.solver import solve_least
 from mechdesign.problem import DesignProblem
 from mechdesign.utility.base import summed
 from mechdesign.version import __version__
 
 _log = logging.getLogger(__name__)
+
+_FOR_THE_BOUND = 3.0  # seconds after the time limit, in which pricing may improve the bound
 
 
 def design(
@@ -73,7 +81,8 @@ def design(
         Kept in the mechanism's provenance.
     time_limit : float, optional
         Seconds after which column generation stops, as it does on an interrupt (Ctrl-C). The best mechanism so far
-        is then returned with its true gap, and is not `certified`. Proof and bound take additional time. The
+        is then returned with its true gap, and is not `certified`. The proof takes additional time, and the bound
+        a few seconds at most. The
         other methods take seconds, have no intermediate results and ignore the limit.
     outputs : int, optional
         For an `EstimationError`: the mechanism has at most so many outputs, and the least error that a search finds
@@ -84,7 +93,8 @@ def design(
         Whether symbols may share a row of the mechanism, which keeps the guarantee and may cost as much utility as the
         tolerance allows; reports then do not tell them apart, and `Design.merged` says which. By default
         symbols are merged only where the linear program over all of them makes no progress. True merges at
-        once, and False never. Merging is for more than 12 symbols of an l1 ball and for f-informations.
+        once, and False never. Merging is for more than 12 symbols of an l1 ball or a relative ball, and for
+        f-informations.
     report : callable, optional
         Called with one line whenever a longer step begins.
 
@@ -123,7 +133,8 @@ def design(
     tell("computing the bound from the dual vector")
     certificate = certified()
     utility = problem.utility
-    value = utility.value(numerators / 2.0**bits, problem.uncertainty.center)
+    matrix = numerators / 2.0**bits
+    value = utility.value_over(matrix, problem.uncertainty)
     if utility.minimised and value == math.inf:
         raise LimitError(
             f"epsilon = {problem.epsilon} is too small: to the precision of floats, reports of the design do not "
@@ -133,9 +144,15 @@ def design(
     mechanism = Mechanism(
         numerators,
         bits,
-        Guarantee(problem.epsilon, problem.uncertainty.exact_set),
+        Guarantee(problem.epsilon, problem.uncertainty.exact_set, problem.lower),
         optimality=Optimality(
-            utility, value, bound, tuple(certificate.multipliers.tolist()), _exact(problem), certificate.form
+            utility,
+            value,
+            bound,
+            tuple(certificate.multipliers.tolist()),
+            _exact(problem),
+            certificate.form,
+            certificate.mixture,
         ),
         provenance=Provenance(__version__, method, title),
     )
@@ -154,6 +171,7 @@ def design(
         most_outputs=most,
         unrestricted_value=solution.unrestricted,
         merged=_merged(problem, solution, numerators),
+        value_at_estimate=utility.value(matrix, problem.uncertainty.center),
         seconds=time.perf_counter() - started,
     )
 
@@ -171,10 +189,10 @@ def _check_merge(merge: object, problem: DesignProblem) -> None:
     """Refuse what is not a choice, and to merge symbols that the problem tells apart."""
     if merge is not None and not isinstance(merge, bool):
         raise InputError(f"merge is {shorten(merge)}; accepted: None, True or False")
-    if merge and (problem.uncertainty.l1_ball is None or problem.utility.f_information is None):
+    if merge and (problem.uncertainty.ball is None or problem.utility.f_information is None):
         raise InputError(
             f"merge is True for {problem.uncertainty.kind} and {shorten(problem.utility.name)}; symbols can be merged "
-            "for an l1 ball and an f-information; leave merge out"
+            "for an l1 ball or a relative ball, and an f-information; leave merge out"
         )
 
 
@@ -213,24 +231,37 @@ def _solve(
 ) -> tuple[Solution, str, Callable[[], Certificate | ErrorCertificate]]:
     """Return a solution by the method that covers the problem, its name, and what computes the bound that it proves."""
     known, utility = problem.uncertainty, problem.utility
+    one_sided = OneSided.of(problem)
+    if one_sided is not None:
+        return _solve_as_one_sided(one_sided, tol, deadline, report, outputs=outputs, merge=merge)
     if utility.estimation is not None:
         return solve_error(problem, tol, deadline, report, outputs)
-    if problem.epsilon.exp_down == 1:
+    if utility.worst_case is not None:
+        return solve_least(
+            problem,
+            report,
+            lambda plain: _solve(plain, tol, deadline, report, outputs=None, merge=merge)[:2],
+        )
+    if problem.only_constant:
         ones = np.ones((known.size, 1))
         # Only the constant column is allowed, so any multipliers that sum to its utility are tight.
         multipliers = known.prior * utility.value(ones, known.center)
         return (
             Solution(ones, multipliers, 1, 0),
-            "constant mechanism (epsilon = 0)",
+            f"constant mechanism ({'epsilon' if problem.epsilon.exp_down == 1 else 'lower'} = 0)",
             partial(certify, problem, multipliers),
         )
     effective = effective_exp_epsilon(problem)
-    exp_epsilon = min(effective, MOST_IN_PROGRAMS)
+    exp_epsilon, least_lift = min(effective, MOST_IN_PROGRAMS), effective_least_lift(problem)
     if utility.polyhedral is not None:
-        solution = solve_polyhedral(known, exp_epsilon, utility.polyhedral, report)
+        solution = solve_polyhedral(known, exp_epsilon, utility.polyhedral, report, float(least_lift))
         return solution, "polyhedral linear program", partial(certify, problem, solution.multipliers)
-    pricing = pricing_for(known, exp_epsilon, summed(utility))
-    if isinstance(pricing, ListedPricing):
+    pricing = pricing_for(known, exp_epsilon, summed(utility), least_lift)
+    secret = known.secret_promise
+    if secret is not None and secret.limits is not None and isinstance(pricing, ListedPricing):
+        solution = solve_within_limits(secret, exp_epsilon, float(least_lift), pricing, report)
+        method = "columns within the limits of a joint distribution, found by a search"
+    elif isinstance(pricing, ListedPricing):
         solution, method = solve_ray_lp(pricing.rays, summed(utility), report), "linear program over all extreme rays"
     elif isinstance(pricing, BallPricing):
         solution = ManySymbols(problem, pricing, report, merge=merge).solve(tol, deadline)
@@ -238,16 +269,49 @@ def _solve(
     else:
         solution = ColumnGeneration(problem, pricing, report).solve(tol, deadline)
         method = f"column generation, priced by {pricing.method}"
-    at_hand = pricing if exp_epsilon == effective else None
-    return solution, method, partial(certify, problem, solution.multipliers, at_hand)
+    certified = partial(_certificate, problem, solution, pricing, deadline)
+    return solution, method, certified if exp_epsilon == effective else partial(certify, problem, solution.multipliers)
+
+
+def _certificate(problem: DesignProblem, solution: Solution, pricing: Pricing, deadline: float | None) -> Certificate:
+    """Return the bound that the multipliers of a solution prove, which are priced again unless that is done.
+
+    Past a time limit or an interrupt, pricing ends after a few seconds with the bound that is known then.
+    """
+    price = solution.price
+    if price is None or not price.whole:
+        until = time.monotonic() + _FOR_THE_BOUND if late(deadline) or solution.stopped else None
+        # A bound of the same search, ended early, is never below the one that a verification computes.
+        price = pricing.price(solution.multipliers, thorough=True, deadline=until)
+    return priced(problem, solution.multipliers, price)
+
+
+def _solve_as_one_sided(
+    one_sided: OneSided,
+    tol: float,
+    deadline: float | None,
+    report: Callable[[str], None],
+    *,
+    outputs: int | None,
+    merge: bool | None,
+) -> tuple[Solution, str, Callable[[], Certificate | ErrorCertificate]]:
+    """Return what `_solve` does, from the one-sided problem that stands for a two-sided one."""
+    solution, method, certified = _solve(one_sided.problem, tol, deadline, report, outputs=outputs, merge=merge)
+
+    back = one_sided.back(solution)
+
+    def of_both_sides() -> Certificate | ErrorCertificate:
+        return replace(certified(), multipliers=frozen(back.multipliers))
+
+    return back, f"{method}, for the one-sided problem that has the same optimum", of_both_sides
 
 
 def _integers(problem: DesignProblem, solution: Solution, bits: int) -> NDArray[np.int64]:
     """Return the numerators of a mechanism near a solution, for all symbols."""
     known, bins = problem.uncertainty.exact_set, solution.bins
-    if bins is None or known.l1_ball is None:
-        return from_own_floats(solution.matrix, Guarantee(problem.epsilon, known), bits=bits).numerators
-    merged = Guarantee(problem.epsilon, merged_ball(known.l1_ball, bins))
+    if bins is None or known.ball is None:
+        return from_own_floats(solution.matrix, Guarantee(problem.epsilon, known, problem.lower), bits=bits).numerators
+    merged = Guarantee(problem.epsilon, merged_ball(known.ball, bins), problem.lower)
     return from_own_floats(solution.matrix, merged, bits=bits).numerators[bins.positions]
 
 
@@ -262,11 +326,13 @@ def _merged(problem: DesignProblem, solution: Solution, numerators: NDArray[np.i
 
 def _closed_form(problem: DesignProblem, value: float, bound: float) -> ClosedFormCheck | None:
     """Return the best closed form compared with the value; a form that is proved optimal is preferred."""
-    forms = closed_forms(problem)
+    one_sided = OneSided.of(problem)
+    same = problem if one_sided is None else one_sided.problem  # a problem with the same optimum
+    forms = closed_forms(same)
     if not forms:
         return None
     sign = -1 if problem.utility.minimised else 1
-    valued = [(form.value_for(problem), form) for form in forms]
+    valued = [(form.value_for(same), form) for form in forms]
     reached, form = max(valued, key=lambda pair: (pair[1].optimal, sign * pair[0]))
     if not sign * (reached - bound) <= 1e-9 * max(1.0, abs(bound)):
         past = "below" if sign < 0 else "above"

@@ -1,24 +1,30 @@
-"""The column cone of an l1 ball: its numbers, and the four kinds of its extreme rays.
+"""The column cone of an l1 ball or a relative ball: its numbers, and the four kinds of its extreme rays.
 
-The cone is ``K = { v >= 0 : max v <= e h(v) }``. With ``t = radius/2`` and ``c = e / (1 + t e)`` every extreme ray
-is, up to scale, of one of four kinds; S is a set of symbols and P(S) its estimated mass.
+The cone is ``K = { v >= 0 : max v <= e h(v) }`` for the priors Q with ``Q(S) >= max(0, alpha P(S) - gamma)`` for every
+set S of symbols. An l1 ball has alpha = 1 and gamma = radius/2. Between them sets have a mass from ``alpha (P(S) - t)``
+to ``alpha (P(S) + u)``, with
 
-A. ``c`` on S and ``m = (1 - c P(S)) / (1 - P(S) + t)`` elsewhere, m >= 0.
+    t = gamma / alpha,    u = (1 + gamma) / alpha - 1,    c = alpha e / (1 + gamma e);
+
+t = u for an l1 ball. Every extreme ray is, up to scale, of one of four kinds; S is a set of symbols and P(S) its
+estimated mass.
+
+A. ``c`` on S and ``m = (1 - c P(S)) / (1 - P(S) + u)`` elsewhere, m >= 0.
 B. ``c`` on S, ``x = (1 - c P(S)) / P_f`` at one symbol f outside S, 0 <= x <= c, and 0 elsewhere.
-C. ``e (b - t)`` on S, 1 on S', 0 elsewhere, with 0 < P(S) < t (or P(S) = 0), ``b = P(S) + P(S')`` and
-   ``b - t >= 1/e``.
+C. ``alpha e (b - t)`` on S, 1 on S', 0 elsewhere, with 0 < P(S) < t (or P(S) = 0), ``b = P(S) + P(S')`` and
+   ``b - t >= 1/(alpha e)``.
 D. ``e`` on S and 1 elsewhere, with P(S) <= t and t > 0.
 
-For the ball as printed in ED Proposition 2 there are only kinds A and B. The ball cut with the simplex adds C and D
+For the ball as printed in ED Proposition 2 there are only kinds A and B. A set cut with the simplex has C and D too
 where t > 0. From t = 1 on (local differential privacy) only D is left: the staircase columns of Kairouz, Oh and
-Viswanath.
+Viswanath. docs/mathematics.md has the proofs.
 
 The numbers of a cone are floats where columns are priced, and Fractions in closed forms.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Generic, TypeVar
 
@@ -27,7 +33,7 @@ from numpy.typing import NDArray
 
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.bounds import as_bound
-from mechdesign.uncertainty import L1Ball
+from mechdesign.uncertainty.ball import Ball
 from mechdesign.utility import FInformation
 
 Number = TypeVar("Number", float, Fraction)
@@ -35,18 +41,22 @@ Number = TypeVar("Number", float, Fraction)
 
 @dataclass(frozen=True, eq=False)
 class L1Cone(Generic[Number]):
-    """The column cone of an l1 ball.
+    """The column cone of an l1 ball or a relative ball.
 
     Attributes
     ----------
     P : array, shape (N,)
         The estimated prior.
     t : number
-        Half the radius of the ball.
+        ``gamma / alpha``: half the radius of an l1 ball.
     e : number
         exp(epsilon), above 1.
     within_simplex : bool
         Whether the ball is cut with the simplex.
+    alpha : number
+        1 for an l1 ball.
+    u : number
+        ``(1 + gamma) / alpha - 1``; t by default, as for an l1 ball.
 
     Examples
     --------
@@ -61,16 +71,27 @@ class L1Cone(Generic[Number]):
     t: Number
     e: Number
     within_simplex: bool = True
+    alpha: Number = field(default=1, kw_only=True)  # type: ignore[assignment]  # of either type
+    u: Number = field(default=None, kw_only=True)  # type: ignore[assignment]  # never None after construction
+
+    def __post_init__(self) -> None:
+        if self.u is None:
+            object.__setattr__(self, "u", self.t)
 
     @classmethod
-    def of(cls, ball: L1Ball, exp_epsilon: float) -> L1Cone[float]:
+    def of(cls, ball: Ball, exp_epsilon: float) -> L1Cone[float]:
         """Return the cone of a ball in floats."""
-        return L1Cone(ball.prior, float(ball.half_radius), exp_epsilon, ball.within_simplex)
+        return L1Cone(ball.prior, e=exp_epsilon, within_simplex=ball.within_simplex, **numbers_of(ball))
+
+    @property
+    def slope(self) -> Number:
+        """``alpha e``: by how much ``e f(S)`` rises with the mass of S."""
+        return self.alpha * self.e
 
     @property
     def c(self) -> Number:
-        """``e / (1 + t e)``, the greatest value of kinds A and B; exp(epsilon') of ED eq. (43)."""
-        return self.e / (1 + self.t * self.e)
+        """``alpha e / (1 + gamma e)``, the greatest value of kinds A and B; exp(epsilon') of ED eq. (43)."""
+        return self.slope / (1 + self.t * self.slope)
 
     # Which kinds there are
 
@@ -98,8 +119,8 @@ class L1Cone(Generic[Number]):
 
     @property
     def lightest_support_c(self) -> Number:
-        """``t + 1/e``, the least mass of S and S' together in kind C."""
-        return self.t + 1 / self.e
+        """``t + 1/(alpha e)``, the least mass of S and S' together in kind C."""
+        return self.t + 1 / self.slope
 
     # Values, for masses that are numbers or arrays
 
@@ -109,19 +130,36 @@ class L1Cone(Generic[Number]):
 
     def off_a(self, mass: Any, rest: Any) -> Any:
         """Return the value m of kind A off S, from the mass of S and the mass of the other symbols."""
-        return self.left_by(mass) / (rest + self.t)
+        return self.left_by(mass) / (rest + self.u)
 
     def whole_a(self, mass: Any) -> tuple[Any, Any]:
-        """Return the values of kind A on S and off it, both times ``1 - P(S) + t``."""
-        return self.c * (1 - mass + self.t), self.left_by(mass)
+        """Return the values of kind A on S and off it, both times ``1 - P(S) + u``."""
+        return self.c * (1 - mass + self.u), self.left_by(mass)
+
+    def mass_of_whole_a(self, mass: Any) -> Any:
+        """Return the mass of kind A times ``1 - P(S) + u``."""
+        return (1 - mass) + self.c * mass * self.u
 
     def between_b(self, mass: Any, own: Any) -> Any:
         """Return the value x of kind B, from the mass of S and that of the fractional symbol."""
         return self.left_by(mass) / own
 
     def top_c(self, support: Any) -> Any:
-        """Return the value ``e (b - t)`` of kind C on S, from the mass b of S and S' together."""
-        return self.e * (support - self.t)
+        """Return the value ``alpha e (b - t)`` of kind C on S, from the mass b of S and S' together."""
+        return self.slope * (support - self.t)
+
+
+def numbers_of(ball: Ball) -> dict[str, float]:
+    """Return t, u and alpha of a ball as floats, each rounded once.
+
+    Examples
+    --------
+    >>> from mechdesign.uncertainty import RelativeBall
+    >>> numbers_of(RelativeBall(["0.5", "0.5"], "1.25", "0.25"))
+    {'t': 0.2, 'u': 0.0, 'alpha': 1.25}
+    """
+    alpha, gamma = ball.line
+    return {"t": float(gamma / alpha), "u": float((1 + gamma) / alpha - 1), "alpha": float(alpha)}
 
 
 def greatest_near(utility: FInformation, value: Floats, error: Floats | float) -> Floats:

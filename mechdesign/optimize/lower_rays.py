@@ -107,7 +107,7 @@ class LowerRays:
         everything = (1 << self.known.size) - 1
         lower, upper = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
         for S in (np.flatnonzero(self.signs[1:] < 0) + 1).tolist():
-            M = _subsets(everything & ~S)[1:]
+            M = subsets_of(everything & ~S)[1:]
             T = M | S
             kept = self.signs[T] > 0
             if self.known.size <= _MOST_DECOMPOSED:
@@ -117,8 +117,8 @@ class LowerRays:
         return np.concatenate(lower), np.concatenate(upper)
 
     def _decomposable(self, S: int, outside: int) -> NDArray[np.bool_]:
-        """Return for each subset M of the symbols outside of S, in the order of `_subsets`, if it is decomposable."""
-        subsets = _subsets(outside)
+        """Return for each subset M of the symbols outside of S, in the order of `subsets_of`, if it is decomposable."""
+        subsets = subsets_of(outside)
         f = self._comparable[subsets | S]
         f = f - f[0]
         found = np.zeros(subsets.size, dtype=bool)
@@ -188,7 +188,7 @@ def shares(below: Floats, above: Floats) -> tuple[Floats, Floats]:
     return share, np.where(known, 8 * _EPS * share + _TINY / divisor, 0.5)
 
 
-def _subsets(mask: int) -> Masks:
+def subsets_of(mask: int) -> Masks:
     """Return all subsets of a set, as masks, in the order of the numbers that count them."""
     result = np.zeros(1, dtype=np.int64)
     for i in range(mask.bit_length()):

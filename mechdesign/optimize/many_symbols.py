@@ -12,7 +12,6 @@ of the total (docs/mathematics.md says what else was measured).
 from __future__ import annotations
 
 import contextlib
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
@@ -29,6 +28,7 @@ from mechdesign.optimize.orbits import Orbits
 from mechdesign.optimize.pricing.alike import alike
 from mechdesign.optimize.pricing.ball_pricing import BallPricing
 from mechdesign.optimize.pricing.choice import ball_pricing_for
+from mechdesign.optimize.pricing.price import Price, late
 from mechdesign.optimize.solution import Solution
 from mechdesign.optimize.start import best_mass
 from mechdesign.problem import DesignProblem
@@ -55,7 +55,7 @@ class ManySymbols:
     Parameters
     ----------
     problem : DesignProblem
-        An f-information and an l1 ball.
+        An f-information and a ball.
     pricing : BallPricing
         Of the problem.
     report : callable
@@ -72,6 +72,7 @@ class ManySymbols:
         self._ball = pricing.ball
         self._cone = L1Cone.of(pricing.ball, pricing.exp_epsilon)
         self._bound, self._center = np.inf, np.zeros(self._ball.size)
+        self._known: Price | None = None  # of the center
         self._columns: Floats | None = None  # of the last program of tied multipliers
         self._full: ColumnGeneration | None = None
         self._merged: tuple[Orbits, ColumnGeneration] | None = None
@@ -102,7 +103,7 @@ class ManySymbols:
         for step in self._steps(tol):
             if self._closed(tol):
                 return ""
-            if _late(deadline):
+            if late(deadline):
                 return "time limit"
             with contextlib.suppress(SolverError):
                 step(tol, deadline)
@@ -129,30 +130,34 @@ class ManySymbols:
         try:
             if self._full is None:
                 full = ColumnGeneration(self._problem, self._pricing, self._report)
-                full.take_bound(self._bound, self._center)
+                full.take_bound(self._bound, self._center, self._known)
                 full.begin([] if self._bound < np.inf else self._pricing.centers(), deadline)
                 self._full = full
-            self._full.take_bound(self._bound, self._center)
+            self._full.take_bound(self._bound, self._center, self._known)
             coarse = tol >= _COARSE
-            patience = _Patience(self._full, _PATIENCE if coarse else _LONG_PATIENCE, least=0 if coarse else _MANY)
+            programs, least = (_PATIENCE, 0) if coarse else (_LONG_PATIENCE, _MANY)
+            patience = _Patience(self._full, deadline, programs, least=least)
             stopped = self._full.run(tol, deadline, _always if patient else patience)
         except SolverError:
             if self._full is None:
                 raise
             stopped = "solver failed"
-        self._take(self._full.bound, self._full.center)
+        self._take(self._full)
         return stopped
 
     # Bounds
 
-    def _take(self, bound: float, center: Floats) -> None:
-        if bound < self._bound:
-            self._bound, self._center = bound, center
+    def _take(self, search: ColumnGeneration) -> None:
+        """Take the bound of a program over all symbols if it is better."""
+        if search.bound < self._bound:
+            self._bound, self._center, self._known = search.bound, search.center, search.price
 
     def _price(self, multipliers: Floats) -> float:
         """Return the bound of multipliers over all symbols, which is kept if it is the best so far."""
-        bound = float(multipliers.sum()) + self._pricing.price(multipliers, thorough=False).upper
-        self._take(bound, multipliers)
+        price = self._pricing.price(multipliers, thorough=False)
+        bound = float(multipliers.sum()) + price.upper
+        if bound < self._bound:
+            self._bound, self._center, self._known = bound, multipliers, price
         return bound
 
     def _tie(self, counts: tuple[int, int, int], tol: float, deadline: float | None) -> None:
@@ -162,19 +167,19 @@ class ManySymbols:
         rows = Orbits.tied(groups, prior)
         said = self._said(f"{len(groups)} tied multipliers")
         tied = ColumnGeneration(self._problem, self._pricing, said, rows=rows, start=self._columns)
-        tied.take_bound(self._bound, self._center)
+        tied.take_bound(self._bound, self._center, self._known)
         tied.begin([self._center], deadline)
-        patience = _Patience(tied, slow=_CREEP * self._asked(tol))
+        patience = _Patience(tied, deadline, slow=_CREEP * self._asked(tol))
 
         def until() -> str:
             patience()
-            self._take(tied.bound, tied.center)
+            self._take(tied)
             # The bounds of this program do not fall below its value.
             no_better = self._bound - tied.value <= _SMALL * self._asked(tol)
             return "goal" if self._closed(tol) or no_better else ""
 
         tied.run(_TIED * tol, deadline, until)
-        self._take(tied.bound, tied.center)
+        self._take(tied)
         self._columns = tied.columns
 
     # Values
@@ -213,7 +218,7 @@ class ManySymbols:
 
     def _improve(self, bins: Orbits, merged: ColumnGeneration, tol: float, deadline: float | None) -> None:
         """Run the program of some bins to its goal, as long as its multipliers improve the bound."""
-        patience = _Patience(merged, _LONG_PATIENCE, slow=_CREEP * self._asked(tol))
+        patience = _Patience(merged, deadline, _LONG_PATIENCE, slow=_CREEP * self._asked(tol))
         while True:
             asked = tol * max(self._bound, VALUE_FLOOR)
             goal = self._bound - _GOAL * (asked - kept_for_rounding(asked))
@@ -227,7 +232,7 @@ class ManySymbols:
             merged.run(_TIED * tol, deadline, until)
             if merged.value > self._value:
                 self._merged = (bins, merged)
-            if self._closed(tol) or _late(deadline):
+            if self._closed(tol) or late(deadline):
                 return
             before = self._bound
             if merged.bound >= before:
@@ -244,12 +249,12 @@ class ManySymbols:
         full, merged = self._full, self._merged
         if merged is None or (full is not None and self._within(full.value, tol)):
             if full is None:
-                return Solution(np.ones((self._ball.size, 1)), self._center, 1, 0, stopped)
-            return replace(full.solution(stopped), multipliers=self._center)
+                return Solution(np.ones((self._ball.size, 1)), self._center, 1, 0, stopped, price=self._known)
+            return replace(full.solution(stopped), multipliers=self._center, price=self._known)
         bins, search = merged
         if full is not None and full.value >= search.value:
-            return replace(full.solution(stopped), multipliers=self._center)
-        return replace(search.solution(stopped), multipliers=self._center, bins=bins)
+            return replace(full.solution(stopped), multipliers=self._center, price=self._known)
+        return replace(search.solution(stopped), multipliers=self._center, bins=bins, price=self._known)
 
 
 class _Patience:
@@ -259,6 +264,8 @@ class _Patience:
     ----------
     search : ColumnGeneration
         What is looked at.
+    deadline : float or None
+        Until when the bound may be tightened.
     programs : int, optional
         How many linear programs the gap has to fall; by default it need not.
     least : int, optional
@@ -269,9 +276,16 @@ class _Patience:
     """
 
     def __init__(
-        self, search: ColumnGeneration, programs: int | None = None, *, least: int = 0, slow: float = 0.0
+        self,
+        search: ColumnGeneration,
+        deadline: float | None,
+        programs: int | None = None,
+        *,
+        least: int = 0,
+        slow: float = 0.0,
     ) -> None:
         self._search, self._programs, self._least, self._slow = search, programs, least, slow
+        self._deadline = deadline
         self._gaps: list[float] = []
         self._value, self._crept, self._patient = -np.inf, 0, _CREEPING
 
@@ -280,7 +294,7 @@ class _Patience:
         self._crept = self._crept + 1 if value - self._value < self._slow else 0
         self._value = value
         if self._crept >= self._patient:
-            self._search.tighten()
+            self._search.tighten(self._deadline)
             self._crept, self._patient = 0, 2 * self._patient
         self._gaps.append(self._search.bound - value)
         if self._programs is None or len(self._gaps) <= self._programs:
@@ -292,7 +306,3 @@ class _Patience:
 def _always() -> str:
     """Return no reason to stop."""
     return ""
-
-
-def _late(deadline: float | None) -> bool:
-    return deadline is not None and time.monotonic() >= deadline

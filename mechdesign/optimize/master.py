@@ -25,7 +25,7 @@ class Master:
     weights : array, shape (K,)
         theta of the last solution.
     multipliers : array, shape (rows,)
-        Dual to the equalities.
+        Dual to the equalities, and after these to the rows that were added.
     value : float
         Of the last solution.
     """
@@ -55,6 +55,12 @@ class Master:
             count, gains, np.zeros(count), np.full(count, np.inf), indices.size, starts, indices, across[filled]
         )
         self.columns = np.hstack([self.columns, columns])
+
+    def add_row(self, coefficients: Floats) -> None:
+        """Add the row ``sum_k coefficients_k theta_k >= 0``; columns that are added later have one more entry."""
+        held = np.flatnonzero(coefficients).astype(np.int32)
+        self._highs.addRow(0.0, np.inf, held.size, held, coefficients[held])
+        self.columns = np.vstack([self.columns, coefficients])
 
     def solve(self) -> None:
         """Solve the program from the last basis.

@@ -82,7 +82,7 @@ class Orbits:
         """
         known = problem.uncertainty
         groups = alike(known.center)
-        symmetric = known.l1_ball is not None and problem.utility.is_symmetric
+        symmetric = known.ball is not None and problem.utility.is_symmetric
         if symmetric and (known.size <= _MOST_SYMBOLS or len(groups) <= _FEW_GROUPS):
             return cls(tuple(tuple(group) for group in groups))
         return cls(tuple((symbol,) for symbol in range(known.size)))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -21,13 +21,21 @@ from mechdesign.optimize.solution import Solution
 from mechdesign.uncertainty import UncertaintySet
 from mechdesign.utility import PolyhedralUtility
 
+if TYPE_CHECKING:
+    import cvxpy as cp
+
 _LARGE = 2_500  # entries of the matrix, beyond which the simplex method is slower
 _CLOSED = 1e-11
-_NEGLIGIBLE = 1e-9  # an entry that an interior point method leaves where the optimum is 0
+NEGLIGIBLE_ENTRY: Final = 1e-9
+"""An entry that an interior point method leaves where the optimum is 0 is below this."""
 
 
 def solve_polyhedral(
-    known: UncertaintySet, exp_epsilon: float, utility: PolyhedralUtility, report: Callable[[str], None]
+    known: UncertaintySet,
+    exp_epsilon: float,
+    utility: PolyhedralUtility,
+    report: Callable[[str], None],
+    least_lift: float = 0.0,
 ) -> Solution:
     """Return an optimal mechanism with one output for each guess that is used.
 
@@ -41,6 +49,8 @@ def solve_polyhedral(
         What is maximised, at the reference prior of the set.
     report : callable
         Called with one line whenever a step begins.
+    least_lift : float
+        exp(-lower), below 1; 0 without a promise from below.
 
     Raises
     ------
@@ -58,23 +68,48 @@ def solve_polyhedral(
     # A power of two changes no digit; solvers want numbers of about 1.
     scale = math.ldexp(1.0, math.frexp(greatest)[1] - 1)
     report(f"solving a linear program with {known.size} x {len(linear)} entries")
-    matrix, multipliers = _solve(known, exp_epsilon, linear / scale)
-    return Solution(matrix[:, matrix.max(axis=0) > _NEGLIGIBLE], multipliers * scale + common, len(linear), 1)
+    weights = (linear / scale).T
+    matrix, multipliers = solve_program(
+        Polytope(known, exp_epsilon, len(linear), least_lift), lambda matrix: (_mean(weights, matrix), [])
+    )
+    return Solution(matrix[:, matrix.max(axis=0) > NEGLIGIBLE_ENTRY], multipliers * scale + common, len(linear), 1)
 
 
-def _solve(known: UncertaintySet, exp_epsilon: float, linear: Floats) -> tuple[Floats, Floats]:
-    """Return a mechanism with a column for every guess, and the multipliers of its row sums."""
+def _mean(weights: Floats, matrix: cp.Variable) -> cp.Expression:
+    """Return the sum of the entries of a mechanism times weights."""
     import cvxpy as cp
 
-    polytope = Polytope(known, exp_epsilon, len(linear))
-    matrix = cp.Variable((known.size, len(linear)))
+    return cp.sum(cp.multiply(weights, matrix))
+
+
+def solve_program(
+    polytope: Polytope, goal: Callable[[cp.Variable], tuple[cp.Expression, list[cp.Constraint]]]
+) -> tuple[Floats, Floats]:
+    """Return a mechanism that maximises a linear objective, and the multipliers of its row sums.
+
+    Parameters
+    ----------
+    polytope : Polytope
+        The mechanisms.
+    goal : callable
+        Takes the variable of the mechanism, shape (N, M), and returns what is maximised, and constraints of its own.
+
+    Raises
+    ------
+    SolverError
+        If both methods fail.
+    """
+    import cvxpy as cp
+
+    matrix = cp.Variable((polytope.uncertainty.size, polytope.outputs))
     row_sums = polytope.row_sums(matrix)
-    program = cp.Problem(cp.Maximize(cp.sum(cp.multiply(linear.T, matrix))), [row_sums, *polytope.privacy(matrix)])
+    objective, constraints = goal(matrix)
+    program = cp.Problem(cp.Maximize(objective), [row_sums, *polytope.privacy(matrix), *constraints])
     simplex = {"highs_options": {"primal_feasibility_tolerance": SOLVER, "dual_feasibility_tolerance": SOLVER}}
     interior = {"tol_gap_abs": _CLOSED, "tol_gap_rel": _CLOSED, "tol_feas": _CLOSED}
     methods: list[tuple[str, dict[str, Any]]] = [(cp.HIGHS, simplex), (cp.CLARABEL, interior)]
     endings = []
-    for solver, options in methods if linear.size <= _LARGE else reversed(methods):
+    for solver, options in methods if matrix.size <= _LARGE else reversed(methods):
         try:
             program.solve(solver=solver, **options)
         except cp.SolverError as error:
@@ -82,7 +117,7 @@ def _solve(known: UncertaintySet, exp_epsilon: float, linear: Floats) -> tuple[F
             continue
         if program.status == cp.OPTIMAL and matrix.value is not None:
             values: Floats = np.asarray(matrix.value, dtype=float)
-            values[np.abs(values) < _NEGLIGIBLE * np.abs(values).max(axis=0)] = 0.0
+            values[np.abs(values) < NEGLIGIBLE_ENTRY * np.abs(values).max(axis=0)] = 0.0
             return values, np.asarray(row_sums.dual_value, dtype=float)
         endings.append(f"{solver} ended {program.status}")
     raise SolverError(f"{', '.join(endings)}; change epsilon or radius a little")

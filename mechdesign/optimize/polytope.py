@@ -1,7 +1,9 @@
 """The polytope of epsilon-PML mechanisms (ED Proposition 2), as sparse rows and as cvxpy constraints.
 
 ED writes a row for every pair of symbols and every output. Auxiliary variables of the support function
-describe the same set with O(N) rows for each output: ``v_i <= e h`` and ``h <= h_B(v)``.
+describe the same set with O(N) rows for each output: ``v_i <= e h`` and ``h <= h_B(v)``. A promise from below has the
+same rows for -v, whose support function is minus the greatest mean: ``v_i >= -a k`` and ``k <= h_B(-v)``. Every set
+says its own rows (`UncertaintySet.promise_rows`).
 """
 
 from __future__ import annotations
@@ -28,9 +30,9 @@ class PolytopeRows:
 
     Attributes
     ----------
-    inequalities : sparse array, shape (R, (N + K) M)
+    inequalities : sparse array, shape (R, (N + K) M), or (R, (N + 2 K) M) with a promise from below
         The privacy constraints.
-    equalities : sparse array, shape (N, (N + K) M)
+    equalities : sparse array, shape (N, the same)
         The row sums.
     """
 
@@ -53,6 +55,8 @@ class Polytope:
         exp(epsilon).
     outputs : int
         Number M of outputs.
+    least_lift : float
+        exp(-lower); 0 without a promise from below.
 
     Examples
     --------
@@ -65,23 +69,18 @@ class Polytope:
     uncertainty: UncertaintySet
     exp_epsilon: float
     outputs: int
+    least_lift: float = 0.0
 
     def rows(self) -> PolytopeRows:
         """Return the polytope as sparse rows, O(N) for each output."""
         from scipy.sparse import block_array, coo_array, csr_array, eye_array, kron
 
-        support = self.uncertainty.support_rows()
-        N, K, M = self.uncertainty.size, support.auxiliary.shape[1], self.outputs
-        bounded = coo_array((np.full(N, self.exp_epsilon), (np.arange(N), np.zeros(N, dtype=int))), shape=(N, K))
+        blocks = self.uncertainty.promise_rows(self.exp_epsilon, self.least_lift)
+        N, M = self.uncertainty.size, self.outputs
         each = eye_array(M)
-        inequalities: Any = block_array(
-            [
-                [kron(each, support.columns), kron(each, support.auxiliary)],
-                [-eye_array(N * M), kron(each, bounded)],
-            ]
-        )
+        inequalities: Any = block_array([[kron(each, block.columns), kron(each, block.auxiliary)] for block in blocks])
         sums = kron(coo_array(np.ones((1, M))), eye_array(N))
-        equalities = block_array([[sums, coo_array((N, K * M))]])
+        equalities = block_array([[sums, coo_array((N, inequalities.shape[1] - N * M))]])
         return PolytopeRows(csr_array(inequalities), csr_array(equalities))
 
     def row_sums(self, matrix: cp.Variable) -> cp.Constraint:
@@ -100,17 +99,16 @@ class Polytope:
         """
         import cvxpy as cp
 
-        support = self.uncertainty.support_rows()
-        auxiliary = cp.Variable((support.auxiliary.shape[1], self.outputs))
-        bound: Any = cp.reshape(auxiliary[0, :], (1, self.outputs), order="C")
-        return [
-            support.columns @ matrix + support.auxiliary @ auxiliary >= 0,
-            matrix <= np.full((self.uncertainty.size, 1), self.exp_epsilon) @ bound,
-            matrix >= 0,
-        ]
+        blocks = self.uncertainty.promise_rows(self.exp_epsilon, self.least_lift)
+        rows: list[Any] = [block.columns @ matrix for block in blocks]
+        if blocks[0].auxiliary.shape[1] > 0:
+            auxiliary = cp.Variable((blocks[0].auxiliary.shape[1], self.outputs))
+            rows = [row + block.auxiliary @ auxiliary for row, block in zip(rows, blocks, strict=True)]
+        return [*(row >= 0 for row in rows), matrix >= 0]
 
     def violation(self, matrix: Floats) -> float:
         """Return the greatest amount by which a matrix violates a constraint, 0 for a member of the polytope."""
-        privacy = matrix.max(axis=0) - self.exp_epsilon * self.uncertainty.support(matrix)
+        privacy = self.uncertainty.excess(matrix, self.exp_epsilon)
+        below = self.uncertainty.lack(matrix, self.least_lift)
         sums = np.abs(matrix.sum(axis=1) - 1)
-        return float(max(privacy.max(), sums.max(), -matrix.min(), 0.0))
+        return float(max(privacy.max(), below.max(), sums.max(), -matrix.min(), 0.0))

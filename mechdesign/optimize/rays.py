@@ -1,4 +1,4 @@
-"""The extreme rays of the column cone of an l1 ball, listed.
+"""The extreme rays of the column cone of an l1 ball or a relative ball, listed.
 
 The four kinds of rays are stated in `mechdesign.optimize.l1_cone`. The list holds every extreme ray. On the border of a
 kind it may hold columns that are not rays; every upper bound stays valid with them.
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.tolerances import RAY_EDGE
 from mechdesign.optimize.l1_cone import L1Cone
-from mechdesign.uncertainty import L1Ball
+from mechdesign.uncertainty.ball import Ball
 
 MOST_LISTED_SYMBOLS = 24
 _CHUNK = 1 << 15
@@ -62,19 +62,20 @@ class Rays:
 
     Attributes
     ----------
-    ball : L1Ball
+    ball : Ball
         At most 24 symbols.
     exp_epsilon : float
         exp(epsilon), above 1.
 
     Examples
     --------
+    >>> from mechdesign import L1Ball
     >>> known = Rays(L1Ball([0.5, 0.3, 0.2]), 1.5)
     >>> np.hstack(list(known.of_kinds("AB"))).shape
     (3, 6)
     """
 
-    ball: L1Ball
+    ball: Ball
     exp_epsilon: float
 
     @property
@@ -108,7 +109,7 @@ class Rays:
         """Return which sets are heavy enough for eq. (97) to be exact, so that kinds A and B are extreme."""
         if not self._cone.has_cd:
             return np.ones(mass.shape, dtype=bool)
-        return mass >= self._cone.t - RAY_EDGE
+        return mass >= self._cone.heaviest_cd - RAY_EDGE
 
     def of_kinds(self, kinds: str) -> Iterator[Floats]:
         """Yield the rays of some kinds in chunks of shape (N, k), with k up to about 32768."""
@@ -119,16 +120,16 @@ class Rays:
         """Yield the rays of some kinds, each chunk with how far its entries may be from those of their rays.
 
         Every entry has a relative rounding error of a few units. The entry x of kind B is also divided by P_f, and m of
-        kind A by at least P_i and t for any symbol i that has it, so that the rarer a symbol is, the greater the error;
-        in kind C a difference is multiplied by e. But x is between 0 and c, and the scaled m between 0 and 1, in theory
-        and as computed.
+        kind A by at least P_i and u for any symbol i that has it, so that the rarer a symbol is, the greater the error;
+        in kind C a difference is multiplied by alpha e. But x is between 0 and c, and the scaled m between 0 and 1, in
+        theory and as computed.
         """
         everything = (1 << self.ball.size) - 1
         unit = 2 * (self.ball.size + 8) * float(np.finfo(float).eps)
         if not self._cone.only_d:
             P = self.ball.prior
-            # m is divided by 1 - P(S) + t, and its column then by a mass of at least 1 / (1 + t e).
-            of_m = 4 * (1 + self._cone.t * self.exp_epsilon) / np.maximum(P, self._cone.t)
+            # m is divided by 1 - P(S) + u, and its column then by a mass of at least c / e.
+            of_m = 4 * (1 + self._cone.t * self._cone.slope) / self._cone.alpha / np.maximum(P, self._cone.u)
             of_x = 4 / np.where(P > 0, P, 1.0)
             if "A" in kinds:
                 for columns in self._two_values(
@@ -142,7 +143,7 @@ class Rays:
                 for columns in self._kind_c():
                     # Every column has an entry that was 1 before it was scaled.
                     least = np.where(columns > 0, columns, np.inf).min(axis=0)
-                    yield columns, unit * (columns + self.exp_epsilon * least * (columns > 0))
+                    yield columns, unit * (columns + self._cone.slope * least * (columns > 0))
         if "D" in kinds and self._rare_sets.size:
             sets = self._rare_sets[(self._rare_sets != 0) & (self._rare_sets != everything)]
             for columns in self._two_values(sets, self.exp_epsilon, lambda S: np.ones(S.shape)):
@@ -176,7 +177,7 @@ class Rays:
         mass = self._mass[sets]
         rest: Floats = self._cone.left_by(mass)
         kept = (rest >= -RAY_EDGE) & self._takes_from_all_of(mass)
-        if self._cone.t == 0:
+        if self._cone.u == 0:
             # For sets between these two a column of kind A is a sum of rays of kind B.
             kept &= (np.bitwise_count(sets) == self.ball.size - 1) | (np.abs(rest) <= RAY_EDGE)
         return sets[kept]
@@ -213,12 +214,12 @@ class Rays:
         for S in self._rare_sets[self._rare_sets != 0]:
             excess = self._mass[S] + self._mass - self._cone.t
             has_mass = self._mass[S] + self._mass > 0
-            others = sets[(sets & S == 0) & (excess >= 1 / self.exp_epsilon - RAY_EDGE) & has_mass]
+            others = sets[(sets & S == 0) & (excess >= 1 / self._cone.slope - RAY_EDGE) & has_mass]
             # Where b and t nearly cancel, floats may give less, even 0.
-            excess = np.maximum(excess, 1 / self.exp_epsilon)
+            excess = np.maximum(excess, 1 / self._cone.slope)
             inside = self._indicator(np.array([S]))
             for chunk in _chunks(others):
-                waiting.append(self._scaled(inside * (self.exp_epsilon * excess[chunk]) + self._indicator(chunk)))
+                waiting.append(self._scaled(inside * (self._cone.slope * excess[chunk]) + self._indicator(chunk)))
                 if sum(columns.shape[1] for columns in waiting) >= _CHUNK:
                     yield np.hstack(waiting)
                     waiting = []

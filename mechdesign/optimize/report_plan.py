@@ -32,7 +32,7 @@ from mechdesign.optimize.estimation.solver import workload_of
 from mechdesign.optimize.estimation.variances import variances_of_matrix
 from mechdesign.optimize.result import Design
 from mechdesign.problem import DesignProblem
-from mechdesign.uncertainty import UncertaintySet
+from mechdesign.uncertainty.base import check_about_data
 from mechdesign.utility import EstimationError, Objective
 
 _FINEST = Fraction(10**12)
@@ -217,10 +217,12 @@ def plan_reports(
         _checked_confidence(confidence),
         (),
     )
-    if asked.problem.epsilon.exp_down == 1:
+    check_about_data(asked.problem.uncertainty, "a plan of reports")
+    if asked.problem.only_constant:
+        side = "epsilon" if asked.problem.epsilon.exp_down == 1 else "lower"
         raise LimitError(
-            "epsilon = 0 allows only the constant mechanism, whose reports say nothing: no number of them is enough; "
-            "give an epsilon above 0"
+            f"{side} = 0 allows only the constant mechanism, whose reports say nothing: no number of them is enough; "
+            f"give {'an' if side == 'epsilon' else 'a'} {side} above 0"
         )
     rows = _precisions(compared, asked.problem, partial(design, time_limit=time_limit, report=report))
     return replace(asked, mechanisms=rows)
@@ -234,13 +236,15 @@ def _problem(compared: object) -> DesignProblem:
     utility: Objective | None
     if isinstance(compared, Mechanism):
         utility = None if compared.optimality is None else compared.optimality.utility
-        known, epsilon = compared.guarantee.uncertainty, compared.guarantee.epsilon
+        promised = compared.guarantee
+        known, epsilon, lower = promised.uncertainty, promised.epsilon, promised.lower
     elif isinstance(compared, DesignProblem | Design):
         problem = compared if isinstance(compared, DesignProblem) else compared.problem
-        known, epsilon, utility = problem.uncertainty, problem.epsilon, problem.utility
+        known, epsilon, utility, lower = problem.uncertainty, problem.epsilon, problem.utility, problem.lower
     else:
         raise InputError(f"what is planned for is {shorten(compared)}; give a DesignProblem, a Design or a Mechanism")
-    return DesignProblem(known, epsilon, (None if utility is None else utility.estimation) or EstimationError())
+    wanted = (None if utility is None else utility.estimation) or EstimationError()
+    return DesignProblem(known, epsilon, wanted, lower)
 
 
 def _checked_reports(value: object) -> int:
@@ -278,9 +282,9 @@ def _precisions(
         variances = variances_of_matrix(mechanism.matrix, problem.uncertainty.prior, W)
         return Precision(name, frozen(variances), "", bound, ldp)
 
-    def of_design(name: str, known: UncertaintySet, *, ldp: bool = local) -> Precision:
+    def of_design(name: str, wanted: DesignProblem, *, ldp: bool = local) -> Precision:
         try:
-            best = designed(DesignProblem(known, problem.epsilon, problem.utility))
+            best = designed(wanted)
         except LimitError as error:
             return Precision(name, None, str(error), local=ldp)
         return of_matrix(name + _doubt(best), best.mechanism, best.lower_bound, ldp=ldp)
@@ -296,9 +300,10 @@ def _precisions(
         name = f"design for {solved.problem.utility.name}{_doubt(solved)}"
         rows.append(of_matrix(name, solved.mechanism, solved.lower_bound if is_best else None))
     if not is_best:
-        rows.append(of_design(f"design for {problem.utility.name}", problem.uncertainty))
+        rows.append(of_design(f"design for {problem.utility.name}", problem))
     if not local:
-        rows.append(of_design("best LDP mechanism", everything, ldp=True))
+        of_everything = DesignProblem(everything, problem.local_epsilon, problem.utility)
+        rows.append(of_design("best LDP mechanism", of_everything, ldp=True))
     try:
         sets = best_subset_selection(problem, W)
         rows.append(Precision(sets.name, sets.variances, local=True))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from mechdesign.mechanism import Mechanism
 from mechdesign.numerics.tolerances import VALUE_FLOOR
@@ -49,7 +49,7 @@ class Design:
     mechanism : Mechanism
         Integers whose guarantee is proved.
     value : float
-        Objective of those integers at the reference prior, in its unit.
+        Objective of those integers, in its unit: at the reference prior, or the least over the set for a `WorstCase`.
     bound : float
         No mechanism with the guarantee has more utility, or less error; rounded outward.
     tol : float
@@ -74,6 +74,8 @@ class Design:
     merged : tuple of tuples of str
         The labels of symbols that share a row, a group of two or more in each: reports do not tell them apart. Empty
         where every symbol has a row of its own in the program. `mechdesign.design` says when symbols are merged.
+    value_at_estimate : float
+        Objective of the integers at the reference prior, which is `value` unless the objective is a `WorstCase`.
     """
 
     problem: DesignProblem
@@ -91,6 +93,7 @@ class Design:
     most_outputs: int | None = None
     unrestricted_value: float | None = None
     merged: tuple[tuple[str, ...], ...] = ()
+    value_at_estimate: float = field(kw_only=True)
 
     def __repr__(self) -> str:
         verdict = "certified" if self.certified else "not certified"

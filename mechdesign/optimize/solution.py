@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from mechdesign.numerics.arrays import Floats
 from mechdesign.optimize.orbits import Orbits
+from mechdesign.optimize.pricing.price import Price
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +30,8 @@ class Solution:
         The objective of the mechanism that was found before outputs were limited; None if they were not.
     bins : Orbits, optional
         The symbols that get the same row; None where every symbol has its own.
+    price : Price, optional
+        What the pricing of the problem returned for the multipliers, where they were priced.
     """
 
     matrix: Floats
@@ -38,3 +41,4 @@ class Solution:
     stopped: str = ""
     unrestricted: float | None = None
     bins: Orbits | None = None
+    price: Price | None = None

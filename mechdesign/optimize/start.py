@@ -1,4 +1,4 @@
-"""The start of column generation for an l1 ball: columns of a good mechanism, and multipliers of a good bound."""
+"""The start of column generation for a ball: columns of a good mechanism, and multipliers of a good bound."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from mechdesign.numerics.arrays import Floats
 from mechdesign.optimize.balanced_sets import balanced_sets
 from mechdesign.optimize.l1_cone import L1Cone
-from mechdesign.uncertainty import L1Ball
+from mechdesign.uncertainty.ball import Ball
 from mechdesign.utility import FInformation
 
 _ORDERS = 16
@@ -73,26 +73,26 @@ class _Family:
         return result
 
 
-def _families(ball: L1Ball, exp_epsilon: float) -> list[_Family]:
+def _families(ball: Ball, exp_epsilon: float) -> list[_Family]:
     """Return the families of kinds A and D, as far as the cone has them."""
     cone = L1Cone.of(ball, exp_epsilon)
     families = [] if cone.only_d else [_Family(cone, is_d=False)]
     return [*families, _Family(cone, is_d=True)] if cone.has_cd else families
 
 
-def best_mass(ball: L1Ball, exp_epsilon: float, utility: FInformation) -> float:
+def best_mass(ball: Ball, exp_epsilon: float, utility: FInformation) -> float:
     """Return the mass of the set whose two-valued column has the greatest utility.
 
     Examples
     --------
-    >>> from mechdesign import MutualInformation
+    >>> from mechdesign import L1Ball, MutualInformation
     >>> best_mass(L1Ball([0.5, 0.5]), 4.0, MutualInformation())
     0.25
     """
     return max(family.best(utility) for family in _families(ball, exp_epsilon))[1]
 
 
-def start_columns(ball: L1Ball, exp_epsilon: float, utility: FInformation) -> Floats:
+def start_columns(ball: Ball, exp_epsilon: float, utility: FInformation) -> Floats:
     """Return columns of the cone, shape (N, k), ``<P, v> = 1``; a weighted sum of some of them is (1,...,1).
 
     They are the constant column, and for each two-valued kind of rays the columns of balanced sets of the mass that has
@@ -100,7 +100,7 @@ def start_columns(ball: L1Ball, exp_epsilon: float, utility: FInformation) -> Fl
 
     Examples
     --------
-    >>> from mechdesign import MutualInformation
+    >>> from mechdesign import L1Ball, MutualInformation
     >>> columns = start_columns(L1Ball([0.5, 0.5]), 2.0, MutualInformation())
     >>> np.unique(columns.round(12), axis=1)
     array([[0., 1., 2.],
@@ -145,7 +145,7 @@ def _ranks(prior: Floats) -> list[NDArray[np.int64]]:
     return ranks
 
 
-def center_multipliers(ball: L1Ball, exp_epsilon: float, utility: FInformation) -> list[Floats]:
+def center_multipliers(ball: Ball, exp_epsilon: float, utility: FInformation) -> list[Floats]:
     """Return multipliers that may give good first bounds.
 
     Zeros give the greatest utility of any column. The other multipliers are the slopes of chords: where the values

@@ -10,11 +10,12 @@ from mechdesign.data.checks import check_kind
 from mechdesign.errors import GuaranteeError, LimitError
 from mechdesign.mechanism import Mechanism, Optimality, Proof, prove
 from mechdesign.numerics.arrays import Floats
-from mechdesign.numerics.tolerances import BOUND_PAD, GAP
+from mechdesign.numerics.tolerances import BOUND_PAD, GAP, SOLVER
 from mechdesign.optimize.certificate import Certificate, certify
 from mechdesign.optimize.estimation.certificate import ErrorCertificate
 from mechdesign.optimize.estimation.solver import certify_error
 from mechdesign.optimize.result import within
+from mechdesign.optimize.worst_case.certificate import certify_least
 from mechdesign.problem import DesignProblem
 from mechdesign.utility.base import summed
 
@@ -76,7 +77,7 @@ def verify(mechanism: Mechanism) -> Verification:
     check_kind(mechanism, Mechanism, "the mechanism", "a Mechanism, such as Mechanism.load(path)")
     proof = prove(mechanism.numerators, mechanism.bits, mechanism.guarantee)
     if not proof.holds:
-        raise GuaranteeError(f"the guarantee is false: the leakage is up to {proof.leakage:.9g} nats")
+        raise GuaranteeError(f"the guarantee is false: {proof.why_false(mechanism.outputs, mechanism.guarantee)}")
     claim = mechanism.optimality
     if claim is None:
         return Verification(proof, None, None)
@@ -88,8 +89,8 @@ def verify(mechanism: Mechanism) -> Verification:
         )
     if not claim.within_simplex and known.l1_ball is not None:
         known = known.l1_ball.as_printed()
-    problem = DesignProblem(known, mechanism.guarantee.epsilon, claim.utility)
-    value = claim.utility.value(mechanism.matrix, known.center)
+    problem = DesignProblem(known, mechanism.guarantee.epsilon, claim.utility, mechanism.guarantee.lower)
+    value = claim.utility.value_over(mechanism.matrix, known)
     if not abs(value - claim.value) <= BOUND_PAD * abs(value) + _rounding(problem, mechanism.matrix, value):
         raise GuaranteeError(f"the stored value is {claim.value:.15g}, but that of the integers is {value:.15g}")
     certificate = _certificate(problem, claim)
@@ -108,7 +109,7 @@ def _certificate(problem: DesignProblem, claim: Optimality) -> Certificate | Err
         if not claim.value >= claim.bound:
             raise GuaranteeError(f"the stored value {claim.value:.15g} is below the stored bound {claim.bound:.15g}")
         return proved
-    certificate = certify(problem, claim.multipliers)
+    certificate = _certified(problem, claim)
     if not certificate.upper_bound <= claim.bound:
         raise GuaranteeError(
             f"the stored upper bound is {claim.bound:.15g}, "
@@ -119,8 +120,18 @@ def _certificate(problem: DesignProblem, claim: Optimality) -> Certificate | Err
     return certificate
 
 
+def _certified(problem: DesignProblem, claim: Optimality) -> Certificate:
+    """Return the bound that lambda proves, together with the priors of a claim about the least utility."""
+    if claim.mixture is None:
+        return certify(problem, claim.multipliers)
+    return certify_least(problem, claim.multipliers, claim.mixture)
+
+
 def _rounding(problem: DesignProblem, matrix: Floats, value: float) -> float:
     """Return how far the values of two machines may differ: twice the rounding error, and 0 for an exact value."""
+    if problem.utility.worst_case is not None:
+        # A decoder comes from a solver, and a search may end at one of two priors that are equal to within rounding.
+        return SOLVER * max(1.0, abs(value))
     if problem.utility.is_polyhedral:
         return 0.0
     if problem.utility.estimation is not None:

@@ -16,7 +16,7 @@ from mechdesign.numerics.arrays import Floats, frozen
 from mechdesign.numerics.exact import log_up
 from mechdesign.pml.pointwise import checked_mechanism, exact_columns, log_ratios
 from mechdesign.uncertainty import UncertaintySet
-from mechdesign.uncertainty.base import check_set
+from mechdesign.uncertainty.base import check_about_data, check_set
 
 
 def columns_over(matrix: ArrayLike, uncertainty: UncertaintySet) -> list[list[int]]:
@@ -31,6 +31,7 @@ def columns_over(matrix: ArrayLike, uncertainty: UncertaintySet) -> list[list[in
 def _aligned(matrix: ArrayLike, uncertainty: UncertaintySet) -> tuple[ArrayLike, Floats]:
     """Return the rows of a mechanism in the order of the set's labels, as they were given and as floats, checked."""
     check_set(uncertainty)
+    check_about_data(uncertainty, "the leakage of a mechanism over a set")
     aligned = aligned_rows(matrix, uncertainty.labels, "the matrix")
     return aligned, uncertainty.as_matrix(checked_mechanism(aligned))
 

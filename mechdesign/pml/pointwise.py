@@ -142,6 +142,29 @@ def leakage(matrix: ArrayLike, prior: ArrayLike) -> Floats:
     return log_ratios(*_matrix_and_means(matrix, prior))
 
 
+def lower_leakage(matrix: ArrayLike, prior: ArrayLike) -> Floats:
+    """Return by how much every output lowers the probability of a symbol at most, in nats.
+
+    ``-log( min_i p(y|i) / sum_i Q_i p(y|i) )``, with the minimum over all symbols: minus the least
+    `information_density` of the output. A mechanism is (lower, epsilon)-locally information private at Q where no
+    output has more than lower, nor more `leakage` than epsilon. It is infinite where the output rules a symbol out, and
+    0 for an output that never occurs.
+
+    Arguments and errors are those of `leakage`.
+
+    Returns
+    -------
+    array, shape (M,) or (K, M)
+
+    Examples
+    --------
+    >>> lower_leakage([[0.75, 0.25], [0.25, 0.75]], [0.5, 0.5]).round(6)
+    array([0.693147, 0.693147])
+    """
+    least: Floats = np.maximum(-information_density(matrix, prior).min(axis=-2), 0.0)
+    return least
+
+
 def epsilon_min(matrix: ArrayLike, prior: ArrayLike) -> float | NDArray[np.float64]:
     """Return the least epsilon for which a mechanism is epsilon-PML at a prior, in nats (ED eq. 7).
 

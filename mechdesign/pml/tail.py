@@ -123,19 +123,42 @@ def epsilon_at(matrix: ArrayLike, prior: Sequence[object], delta: object) -> flo
     >>> epsilon_at(erasure, [0.5, 0.5], 0.25), round(epsilon_at(erasure, [0.5, 0.5], 0.2), 6)
     (0.0, 0.693147)
     """
-    allowed = rational(delta, "delta")
-    if not 0 <= allowed <= 1:
-        raise InputError(f"delta is {shorten(delta)}; accepted: a probability in [0, 1]")
+    allowed = checked_probability(delta)
     exceeding = Fraction(0)
     for ratio, mass in sorted(_ratios_and_masses(matrix, prior), reverse=True):
         exceeding += mass
         if exceeding > allowed:
-            return _covering(ratio)
+            return covering(ratio)
     return 0.0
 
 
-def _covering(ratio: Fraction) -> float:
-    """Return a float that is not below ``log(ratio)``, nor is the decimal that it prints as."""
+def checked_probability(delta: object) -> Fraction:
+    """Return a delta as an exact fraction, after checking that it is a probability.
+
+    Raises
+    ------
+    InputError
+        If it is outside [0, 1].
+
+    Examples
+    --------
+    >>> checked_probability(0.25)
+    Fraction(1, 4)
+    """
+    allowed = rational(delta, "delta")
+    if not 0 <= allowed <= 1:
+        raise InputError(f"delta is {shorten(delta)}; accepted: a probability in [0, 1]")
+    return allowed
+
+
+def covering(ratio: Fraction) -> float:
+    """Return a float that is not below ``log(ratio)``, nor is the decimal that it prints as.
+
+    Examples
+    --------
+    >>> covering(Fraction(1)), covering(Fraction(9, 8))
+    (0.0, 0.11778303565638346)
+    """
     found = log_up(ratio)
     while Epsilon.of(found).exp_down < ratio:
         found = math.nextafter(found, math.inf)

@@ -13,6 +13,7 @@ from mechdesign.uncertainty.product_set import ProductSet
 from mechdesign.uncertainty.radii import failure_probability, required_samples
 from mechdesign.uncertainty.registry import register
 from mechdesign.uncertainty.relative_ball import EventSet, RelativeBall
+from mechdesign.uncertainty.secret import SecretPromise
 
 __all__ = [
     "Box",
@@ -27,6 +28,7 @@ __all__ = [
     "LowerProbability",
     "ProductSet",
     "RelativeBall",
+    "SecretPromise",
     "SupportRows",
     "UncertaintySet",
     "clopper_pearson_radius",

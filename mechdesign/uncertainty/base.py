@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mechdesign.data.checks import check_kind
-from mechdesign.data.labelled import Labels, aligned_rows, aligned_vector, own_labels
+from mechdesign.data.labelled import Labels, aligned_rows, aligned_vector, own_labels, vector
 from mechdesign.data.labels import canonical_labels, default_labels
 from mechdesign.errors import InputError, shorten
 from mechdesign.numerics.arrays import Floats, entries, frozen, real_array
@@ -25,12 +25,15 @@ from mechdesign.uncertainty.effort import Effort, effort_of
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+    from mechdesign.uncertainty.ball import Ball
     from mechdesign.uncertainty.convex_hull import ConvexHull
     from mechdesign.uncertainty.l1_ball import L1Ball
     from mechdesign.uncertainty.lower_probability import LowerProbability
+    from mechdesign.uncertainty.secret import SecretPromise
 
 _MOST_MEMBERS = 1_000  # of a mixture, and of steps towards one
 _NEAR = 1e-15
+Numbers = Sequence[object] | Mapping[Any, object]
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,22 @@ class SupportRows:
 
     ``h(v) = max { w[0] : columns @ v + auxiliary @ w >= 0 }``. By duality the set itself is
     ``{ columns.T @ y : auxiliary.T @ y = -e_0, y >= 0 }``.
+
+    Attributes
+    ----------
+    columns : sparse array, shape (R, N)
+        Coefficients of the column v.
+    auxiliary : sparse array, shape (R, K)
+        Coefficients of the auxiliary variables w, which are free.
+    """
+
+    columns: csr_array
+    auxiliary: csr_array
+
+
+@dataclass(frozen=True)
+class PromiseRows:
+    """Linear inequalities that a column v keeps, for some auxiliary w: ``columns @ v + auxiliary @ w >= 0``.
 
     Attributes
     ----------
@@ -104,6 +123,11 @@ class UncertaintySet(ABC):
         return None
 
     @property
+    def ball(self) -> Ball | None:
+        """The set as an l1 ball or a relative ball, whose rays depend on masses alone; None where it is not one."""
+        return None
+
+    @property
     def convex_hull(self) -> ConvexHull | None:
         """The set as the hull of the priors that it lists; None where it is not one."""
         return None
@@ -119,6 +143,11 @@ class UncertaintySet(ABC):
         return False
 
     @property
+    def secret_promise(self) -> SecretPromise | None:
+        """The set as a promise about a secret that depends on the data; None where the promise is about the data."""
+        return None
+
+    @property
     def delta(self) -> Fraction | None:
         """The probability that the true prior lies outside, where it is known."""
         return None
@@ -127,6 +156,11 @@ class UncertaintySet(ABC):
         """Return what `delta` is the probability of."""
         return "the true prior lies outside with at most this probability"
 
+    @property
+    def two_sided_name(self) -> str:
+        """What a guarantee for the set is called that bounds lifts on both sides."""
+        return "local information privacy"
+
     @abstractmethod
     def in_words(self) -> str:
         """Return the priors of the set in words that follow "for", such as "every mixture of 3 priors"."""
@@ -134,6 +168,14 @@ class UncertaintySet(ABC):
     def one_in_words(self) -> str:
         """Return one prior of the set in words that follow "has", such as "a mixture of 3 priors"."""
         return f"one of these: {self.in_words()}"
+
+    def protected_in_words(self) -> str:
+        """Return what is protected, in words that follow "PML"; empty for the data themselves."""
+        return ""
+
+    def not_protected_in_words(self) -> str:
+        """Return what the promise does not protect; empty for promises about the data themselves."""
+        return ""
 
     def proof_effort(self) -> Effort:
         """Return what one `exact_support` costs; a file whose proof would take too long is refused."""
@@ -156,6 +198,31 @@ class UncertaintySet(ABC):
         """Return h(v) of a column of integers in rational arithmetic."""
         return self.exact_worst_mean(column)[0]
 
+    def exact_ratio(self, column: Sequence[int]) -> Fraction | None:
+        """Return the greatest lift of a column of integers over all priors of the set: ``max v / h(v)``.
+
+        Its logarithm is the leakage of the output. None where h(v) = 0, so that the leakage is infinite.
+        """
+        support = self.exact_support(column)
+        return max(column) / support if support > 0 else None
+
+    def exact_greatest_mean(self, column: Sequence[int]) -> Fraction:
+        """Return ``H(v) = max over Q in B of <Q, v>`` of a column of integers, in rational arithmetic.
+
+        The means of v and of ``max v - v`` add up to max v at every prior, so ``H(v) = max v - h(max v - v)``.
+        """
+        greatest = max(column)
+        return greatest - self.exact_support([greatest - entry for entry in column])
+
+    def exact_least_lift(self, column: Sequence[int]) -> Fraction:
+        """Return the least lift of any symbol for any prior of the set, ``min v / H(v)``, of a column of integers.
+
+        The lift of symbol i by an output is v_i over the mean of v, and is least at the *greatest* mean. It is 0 where
+        an entry is 0: the output then rules this symbol out.
+        """
+        least = min(column)
+        return least / self.exact_greatest_mean(column) if least > 0 else Fraction(0)
+
     @abstractmethod
     def exact_worst_mean(self, column: Sequence[int]) -> tuple[Fraction, tuple[Fraction, ...]]:
         """Return h(v) of a column of integers and a prior that attains it, in rational arithmetic."""
@@ -168,14 +235,25 @@ class UncertaintySet(ABC):
         """Return a member of the set close to a prior, so that a dual solution becomes a proof.
 
         Each entry of the result, read as a real number, is within 1e-15 of that of an exact member. By default it is
-        the nearest mixture, in the least-squares sense, of members that `exact_worst_mean` returns one by one.
+        the mixture that `mixture_near` returns.
+        """
+        members, shares = self.mixture_near(prior)
+        floats = np.array([[float(q) for q in member] for member in members])
+        return np.array([math.fsum(entries) for entries in (shares[:, None] * floats).T])
+
+    def mixture_near(self, prior: ArrayLike) -> tuple[list[tuple[Fraction, ...]], Floats]:
+        """Return members of the set, and shares with which their mixture is close to a prior.
+
+        It is the nearest mixture, in the least-squares sense, of the center and members that `exact_worst_mean` returns
+        one by one.
         """
         from scipy.optimize import nnls
 
         Q, near = self.as_vector(prior), self.prior.copy()
+        members, shares = [self.center], np.ones(1)
         if not np.isfinite(Q).all() or not np.maximum(Q, 0.0).any():
-            return near
-        members, distance = [near], math.inf
+            return members, shares
+        floats, distance = [near], math.inf
         for _ in range(_MOST_MEMBERS):
             # The member with the least mean of near - Q lies furthest in the direction of Q.
             away = near - Q
@@ -184,21 +262,62 @@ class UncertaintySet(ABC):
                 break
             distance = math.hypot(*away)
             column = np.rint((away - away.min()) / spread * 2.0**52).astype(int).tolist()
-            further = np.array([float(q) for q in self.exact_worst_mean(column)[1]])
+            exact = self.exact_worst_mean(column)[1]
+            further = np.array([float(q) for q in exact])
             if away @ (near - further) <= _NEAR * spread:
                 break
-            members.append(further)
+            extended = [*floats, further]
             # The last row, with its large factor, makes the weights sum to nearly 1; next they are normalised.
-            weights, _ = nnls(np.vstack([np.transpose(members), np.full(len(members), 1e3)]), np.append(Q, 1e3))
+            try:
+                weights, _ = nnls(np.vstack([np.transpose(extended), np.full(len(extended), 1e3)]), np.append(Q, 1e3))
+            except RuntimeError:  # it gave up; the mixture so far is of members too
+                break
             used = weights > 0
-            members = [member for member, kept in zip(members, used, strict=True) if kept]
+            members = [member for member, kept in zip([*members, exact], used, strict=True) if kept]
+            floats = [member for member, kept in zip(extended, used, strict=True) if kept]
             shares = weights[used] / weights.sum()
-            near = np.array([math.fsum(entries) for entries in (shares[:, None] * np.array(members)).T])
-        return near
+            near = np.array([math.fsum(entries) for entries in (shares[:, None] * np.array(floats)).T])
+        return members, shares
 
     @abstractmethod
     def support_rows(self) -> SupportRows:
         """Return the support function as linear rows."""
+
+    def excess(self, columns: ArrayLike, exp_epsilon: float) -> Floats:
+        """Return by how much each column of an (N, M) matrix breaks epsilon, ``max v - e h(v)``, shape (M,).
+
+        It is 0 or less where the column keeps epsilon.
+        """
+        V = self.as_matrix(columns)
+        result: Floats = V.max(axis=0) - exp_epsilon * self.support(V)
+        return result
+
+    def lack(self, columns: ArrayLike, least_lift: float) -> Floats:
+        """Return by how much each column breaks a promise from below, ``a H(v) - min v``, shape (M,)."""
+        V = self.as_matrix(columns)
+        greatest = V.max(axis=0)
+        result: Floats = least_lift * (greatest - self.support(greatest - V)) - V.min(axis=0)
+        return result
+
+    def promise_rows(self, exp_epsilon: float, least_lift: float = 0.0) -> tuple[PromiseRows, ...]:
+        """Return the columns that keep a promise as linear rows, in blocks that share their auxiliary variables.
+
+        ``max v <= e h(v)`` is ``v_i <= e w_0`` with the rows of the support function. With a promise from below, a > 0,
+        ``min v >= a H(v)`` is ``v_i >= -a z_0`` with these rows for -v.
+        """
+        from scipy.sparse import block_array, coo_array, csr_array, eye_array
+
+        support = self.support_rows()
+        N, K = self.size, support.auxiliary.shape[1]
+        each, zeros = csr_array(eye_array(N)), np.zeros(N, dtype=int)
+        first = coo_array((np.ones(N), (np.arange(N), zeros)), shape=(N, K))
+        blocks = [(support.columns, support.auxiliary), (-each, csr_array(exp_epsilon * first))]
+        if least_lift == 0:
+            return tuple(PromiseRows(*block) for block in blocks)
+        below = [(-support.columns, support.auxiliary), (each, csr_array(least_lift * first))]
+        of_first = [(rows, csr_array(block_array([[own, coo_array(own.shape)]]))) for rows, own in blocks]
+        of_second = [(rows, csr_array(block_array([[coo_array(own.shape), own]]))) for rows, own in below]
+        return tuple(PromiseRows(*block) for block in (*of_first, *of_second))
 
     def as_matrix(self, columns: ArrayLike) -> Floats:
         """Return columns as a float matrix with N rows; a data frame is put in the order of the set's labels.
@@ -213,6 +332,19 @@ class UncertaintySet(ABC):
         if matrix.ndim != 2 or matrix.shape[0] != self.size:
             raise InputError(f"the matrix has shape {matrix.shape}; accepted: ({self.size}, M), a row for each symbol")
         return matrix
+
+    def as_prior(self, prior: Sequence[object]) -> tuple[Fraction, ...]:
+        """Return a prior as exact fractions; a series or mapping is put in the order of the set's labels.
+
+        Raises
+        ------
+        InputError
+            If it is not a distribution on N symbols, or has other labels.
+        """
+        Q = exact_prior(prior, labels=self.labels)
+        if len(Q) != self.size:
+            raise InputError(f"the prior has {len(Q)} probabilities; accepted: {self.size}")
+        return Q
 
     def as_vector(self, column: ArrayLike) -> Floats:
         """Return one column as a float vector of length N; a series or mapping is put in the order of the set's labels.
@@ -241,6 +373,35 @@ def check_set(uncertainty: object) -> None:
     """Refuse what is not a set of priors, as `check_kind`."""
     wanted = "a set of priors, such as an L1Ball or a ConvexHull"
     check_kind(uncertainty, UncertaintySet, "the uncertainty", wanted)
+
+
+def check_about_data(known: UncertaintySet, what: str) -> None:
+    """Refuse a promise about a secret where something is about the data themselves.
+
+    Raises
+    ------
+    InputError
+        For such a promise.
+    """
+    if known.secret_promise is not None:
+        raise InputError(
+            f"{what} is about a promise for the data themselves, and the set is a promise about "
+            f"{known.secret_promise.secret}; give a set of priors, such as an L1Ball"
+        )
+
+
+def labelled_center(center: Numbers, labels: Iterable[object] | None) -> tuple[tuple[Fraction, ...], tuple[str, ...]]:
+    """Return the exact estimate and the labels, which are those of the estimate unless others are given.
+
+    Examples
+    --------
+    >>> labelled_center({"a": 0.5, "b": 0.5}, None)
+    ((Fraction(1, 2), Fraction(1, 2)), ('a', 'b'))
+    """
+    values, own = vector(center, "the center")
+    prior = exact_prior(values, "the center")
+    names = names_of_symbols(labels, own, len(prior))
+    return (prior if own is None else exact_prior(center, "the center", names)), names
 
 
 def exact_prior(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar
@@ -11,17 +11,16 @@ from typing import Any, ClassVar
 from mechdesign.data.checks import checked_radius
 from mechdesign.errors import InputError
 from mechdesign.numerics.exact import rounded_text
+from mechdesign.uncertainty.base import Numbers, labelled_center
 from mechdesign.uncertainty.binomial_limits import lower_limit, upper_limit
 from mechdesign.uncertainty.l1_ball import Evidence
 from mechdesign.uncertainty.limits import (
-    Numbers,
     check_between,
     check_sum_of_lower,
     evidence_level,
     exact_limits,
     excess_of_lower,
     excess_of_upper,
-    labelled_center,
     seen_of,
 )
 from mechdesign.uncertainty.pieces import Piece, PieceSet
@@ -235,6 +234,21 @@ class L1Box(PieceSet):
         least, most = _limits(lower, upper, prior, names)
         self._hold(prior, names, lower=least, upper=most, radius=checked_radius(radius))
 
+    @classmethod
+    def _derived(cls, evidence: Evidence) -> dict[str, Any]:
+        """Return the limits and the radius of Clopper and Pearson, either of which fail with probability delta / 2."""
+        half = _half(evidence)
+        return {**Box._derived(half), "radius": half.radius()}
+
+    def excess_over(self, evidence: Evidence) -> str:
+        """Return in words which limit is sharper than half of delta supports, or the radius; empty if none is."""
+        half = _half(evidence)
+        outside = Box(self.lower, self.upper, center=self.center, labels=self.labels).excess_over(half)
+        least = half.radius()
+        if outside or least is None or self.radius >= least:
+            return outside
+        return f"the radius {float(self.radius):.12g} is below {float(least):.12g}"
+
     def __repr__(self) -> str:
         return f"L1Box({self.size} symbols, radius={float(self.radius):.6g})"
 
@@ -251,6 +265,11 @@ class L1Box(PieceSet):
     def one_in_words(self) -> str:
         """Return one prior of the set in words."""
         return f"a prior within the limits of {self.size} symbols and l1 distance {float(self.radius):.6g}"
+
+
+def _half(evidence: Evidence) -> Evidence:
+    """Return the data with half of their delta."""
+    return replace(evidence, delta=evidence_level(evidence) / 2)
 
 
 def _limits(

@@ -39,6 +39,7 @@ _MOST_TERMS = 400
 _STEPS = (4e-14, 1e-11, 1e-8)  # by which a limit in floats is lowered until it is proved
 _CLOSE = 1e-11  # by which limits may differ from those of another machine
 _CHUNK = 4096
+_ALPHA_UNIT = 10**6  # slopes are multiples of its inverse
 
 
 def counts_of_events(counts: Sequence[int], samples: int) -> Counts:
@@ -191,14 +192,32 @@ class EventLimits:
                 return False
         return True
 
+    @cached_property
+    def _corners(self) -> tuple[NDArray[np.int64], Floats]:
+        """The corners of the greatest convex function below the limits, and the slopes between them."""
+        corners = _lower_hull(self.shares, self.least)
+        return corners, np.diff(self.least[corners]) / np.diff(self.shares[corners])
+
+    def slope_at(self, level: float) -> Fraction:
+        """Return about the slope of the limits where they reach a level, or the steepest; 1 where they are all 0.
+
+        Examples
+        --------
+        >>> EventLimits.of((40, 30, 20, 10), 100, Fraction(1, 1000)).slope_at(0.5)
+        Fraction(56499, 50000)
+        """
+        corners, slopes = self._corners
+        above = np.flatnonzero((self.least[corners][1:] >= level) & (slopes > 0))
+        slope = float(slopes[above[0]] if above.size else slopes[-1])
+        return Fraction(max(round(slope * _ALPHA_UNIT), 1), _ALPHA_UNIT) if slope > 0 else Fraction(1)
+
     def lines(self, most: int = MOST_PIECES) -> list[tuple[Fraction, Fraction]]:
         """Return alpha and gamma of lines below the limits, with little between them and the limits.
 
         All lines through two neighbouring corners of the limits, or as many as asked for: first the steepest, then
         each time one where the distance is greatest.
         """
-        corners = _lower_hull(self.shares, self.least)
-        slopes = np.diff(self.least[corners]) / np.diff(self.shares[corners])
+        corners, slopes = self._corners
         free = slopes > 0
         chosen: list[tuple[Fraction, Fraction]] = []
         held = np.zeros(corners.size)

@@ -14,11 +14,11 @@ from numpy.typing import ArrayLike
 
 from mechdesign.data.checks import checked_delta, checked_radius, checked_samples
 from mechdesign.data.counts import checked_counts, tally
-from mechdesign.data.labelled import vector
 from mechdesign.errors import InputError, shorten
 from mechdesign.numerics.arrays import Floats
-from mechdesign.numerics.exact import over_common_denominator, short_text
-from mechdesign.uncertainty.base import SupportRows, UncertaintySet, exact_prior, names_of_symbols
+from mechdesign.numerics.exact import short_text
+from mechdesign.uncertainty.ball import Ball
+from mechdesign.uncertainty.base import SupportRows, labelled_center
 from mechdesign.uncertainty.effort import Effort, effort_of
 from mechdesign.uncertainty.radii import DEFAULT, Bound, checked_bound, radius_exact
 
@@ -54,7 +54,7 @@ class Evidence:
 
 
 @dataclass(frozen=True)
-class L1Ball(UncertaintySet):
+class L1Ball(Ball):
     """All priors within an l1 distance of an estimate.
 
     ``B = { Q in the simplex : sum_i |Q_i - P_i| <= radius }``. Radius 0 is the known prior, radius 2 the
@@ -110,11 +110,7 @@ class L1Ball(UncertaintySet):
         evidence: Evidence | None = None,
         within_simplex: bool = True,
     ) -> None:
-        values, own = vector(center, "the center")
-        prior = exact_prior(values, "the center")
-        names = names_of_symbols(labels, own, len(prior))
-        if own is not None:
-            prior = exact_prior(center, "the center", names)
+        prior, names = labelled_center(center, labels)
         exact_radius = checked_radius(radius)
         if exact_radius == 0 and 0 in prior:
             raise InputError(
@@ -251,6 +247,15 @@ class L1Ball(UncertaintySet):
         return self
 
     @property
+    def line(self) -> tuple[Fraction, Fraction]:
+        """1 and half the radius."""
+        return Fraction(1), self.half_radius
+
+    def around(self, center: Sequence[Fraction]) -> L1Ball:
+        """Return the ball of the same radius around another estimate."""
+        return L1Ball(center, self.radius, within_simplex=self.within_simplex)
+
+    @property
     def holds_every_prior(self) -> bool:
         """Whether the radius is 2."""
         return self.radius == 2
@@ -292,12 +297,6 @@ class L1Ball(UncertaintySet):
     def half_radius(self) -> Fraction:
         """The mass t = radius/2 that a worst prior moves."""
         return self.radius / 2
-
-    @cached_property
-    def weights(self) -> tuple[int, ...]:
-        """Integers proportional to the center: each divided by their sum is the exact probability."""
-        integers, _ = over_common_denominator(self.center)
-        return tuple(integers)
 
     def support(self, columns: ArrayLike) -> Floats:
         """Return h(v) for each column of an (N, M) matrix, shape (M,)."""
@@ -386,9 +385,7 @@ class L1Ball(UncertaintySet):
 
     def contains(self, prior: Sequence[object]) -> bool:
         """Return whether a prior lies in the ball, in rational arithmetic."""
-        Q = exact_prior(prior, labels=self.labels)
-        if len(Q) != self.size:
-            raise InputError(f"the prior has {len(Q)} probabilities; accepted: {self.size}")
+        Q = self.as_prior(prior)
         return sum(abs(q - p) for q, p in zip(Q, self.center, strict=True)) <= self.radius
 
     def member_near(self, prior: ArrayLike) -> Floats:

@@ -2,34 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
-from typing import Any
 
-from mechdesign.data.labelled import aligned_vector, vector
+from mechdesign.data.labelled import aligned_vector
 from mechdesign.errors import InputError, shorten
 from mechdesign.numerics.arrays import entries
 from mechdesign.numerics.exact import rational, rounded_text
-from mechdesign.uncertainty.base import exact_prior, names_of_symbols
+from mechdesign.uncertainty.base import Numbers
 from mechdesign.uncertainty.binomial_limits import is_limit
 from mechdesign.uncertainty.l1_ball import Evidence
 
 _MOST_SYMBOLS = 1_000
-Numbers = Sequence[object] | Mapping[Any, object]
-
-
-def labelled_center(center: Numbers, labels: Iterable[object] | None) -> tuple[tuple[Fraction, ...], tuple[str, ...]]:
-    """Return the exact estimate and the labels, which are those of the estimate unless others are given.
-
-    Examples
-    --------
-    >>> labelled_center({"a": 0.5, "b": 0.5}, None)
-    ((Fraction(1, 2), Fraction(1, 2)), ('a', 'b'))
-    """
-    values, own = vector(center, "the center")
-    prior = exact_prior(values, "the center")
-    names = names_of_symbols(labels, own, len(prior))
-    return (prior if own is None else exact_prior(center, "the center", names)), names
 
 
 def exact_limits(limits: Numbers, labels: tuple[str, ...], name: str) -> tuple[Fraction, ...]:

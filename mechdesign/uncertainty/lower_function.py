@@ -13,8 +13,7 @@ import numpy as np
 
 from mechdesign.errors import InputError, LimitError, shorten
 from mechdesign.numerics.exact import check_common_denominator, over_common_denominator, rational, rounded_text
-from mechdesign.uncertainty.base import SupportRows, exact_prior
-from mechdesign.uncertainty.limits import Numbers, labelled_center
+from mechdesign.uncertainty.base import Numbers, SupportRows, labelled_center
 from mechdesign.uncertainty.lower_probability import LowerProbability
 
 _MOST_SYMBOLS = 12  # f is computed for every set of symbols
@@ -154,9 +153,7 @@ class LowerFunction(LowerProbability):
 
     def contains(self, prior: Sequence[object]) -> bool:
         """Return whether a prior lies in the set, in rational arithmetic."""
-        Q = exact_prior(prior, labels=self.labels)
-        if len(Q) != self.size:
-            raise InputError(f"the prior has {len(Q)} probabilities; accepted: {self.size}")
+        Q = self.as_prior(prior)
         values, common = self._table
         masses = [Fraction(0)]
         for q in Q:

@@ -19,17 +19,19 @@ from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mechdesign.data.checks import checked_delta, checked_samples
 from mechdesign.data.counts import checked_counts
 from mechdesign.errors import InputError, shorten
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.exact import check_common_denominator, over_common_denominator
-from mechdesign.uncertainty.base import SupportRows, exact_prior
+from mechdesign.uncertainty.base import SupportRows
 from mechdesign.uncertainty.effort import Effort, effort_of
 from mechdesign.uncertainty.l1_ball import Evidence
 from mechdesign.uncertainty.lower_probability import LowerProbability
 
+_STEPS_INSIDE = (0.0, 1e-13, 1e-12, 1e-11, 1e-10, 1e-9)  # towards the center, which undo the errors of a solver
 _MOST_DIGITS = 3_000  # of the common denominator of all pieces
 
 
@@ -54,6 +56,21 @@ class Piece:
         return sum(missing, Fraction(0)) - self.slack
 
 
+def counted(
+    counts: Mapping[Any, Any] | Sequence[object], delta: object, samples: object = None
+) -> tuple[tuple[str, ...], Evidence]:
+    """Return the labels of counts, and the counts with delta and the sample size, by default their total.
+
+    Examples
+    --------
+    >>> counted({"a": 3, "b": 1}, 0.5)[1].samples
+    4
+    """
+    labels, checked = checked_counts(counts)
+    size = sum(checked) if samples is None else checked_samples(samples)
+    return labels, Evidence(checked, size, checked_delta(delta))
+
+
 class PieceSet(LowerProbability):
     """A set whose f is the greatest of a few pieces; its class answers for f being supermodular.
 
@@ -61,11 +78,14 @@ class PieceSet(LowerProbability):
     ----------
     parameters : mapping
         The parameters that files hold beside the estimate, each ``"number"`` or ``"vector"``.
+    chosen : tuple of str
+        Those of them that are chosen beside counts and delta, from which the others then follow.
     evidence : Evidence or None
         The data behind the parameters. `from_counts` and `supported_by` fill it in.
     """
 
     parameters: ClassVar[Mapping[str, str]]
+    chosen: ClassVar[tuple[str, ...]] = ()
     evidence: Evidence | None
 
     @classmethod
@@ -86,26 +106,27 @@ class PieceSet(LowerProbability):
         Raises
         ------
         InputError
-            For counts or a delta that are not accepted, or a class whose parameters do not follow from counts.
+            For counts or a delta that are not accepted.
         """
-        labels, checked = checked_counts(counts)
-        size = sum(checked) if samples is None else checked_samples(samples)
-        evidence = Evidence(checked, size, checked_delta(delta))
-        total = sum(checked)
-        given = cls._derived(evidence)
-        made: Any = cls
-        known: Self = made(**given, center=[Fraction(count, total) for count in checked], labels=labels)
+        labels, evidence = counted(counts, delta, samples)
+        return cls._of_evidence(labels, evidence, cls._derived(evidence))
+
+    @classmethod
+    def _of_evidence(cls, labels: tuple[str, ...], evidence: Evidence, parameters: Mapping[str, Any]) -> Self:
+        """Return the set of parameters that follow from counts and delta."""
+        total = sum(evidence.counts)
+        make: Any = cls
+        known: Self = make(**parameters, center=[Fraction(count, total) for count in evidence.counts], labels=labels)
         return known._with(evidence)
 
     @classmethod
-    def _derived(cls, evidence: Evidence) -> dict[str, Any]:  # noqa: ARG003 - classes that do not derive any
+    @abstractmethod
+    def _derived(cls, evidence: Evidence) -> dict[str, Any]:
         """Return the parameters that follow from counts and delta."""
-        raise InputError(f"no {cls.__name__} is derived from counts; give its parameters, or use an EventSet")
 
+    @abstractmethod
     def excess_over(self, evidence: Evidence) -> str:
         """Return in words which parameter promises more than counts and delta support; empty if none does."""
-        self._derived(evidence)
-        return ""
 
     def supported_by(self, evidence: Evidence) -> Self:
         """Return the set with the data behind its parameters.
@@ -210,10 +231,23 @@ class PieceSet(LowerProbability):
 
     def contains(self, prior: Sequence[object]) -> bool:
         """Return whether a prior lies in the set, in rational arithmetic."""
-        Q = exact_prior(prior, labels=self.labels)
-        if len(Q) != self.size:
-            raise InputError(f"the prior has {len(Q)} probabilities; accepted: {self.size}")
+        Q = self.as_prior(prior)
         return all(piece.missed_by(Q) <= 0 for piece in self.pieces)
+
+    def member_near(self, prior: ArrayLike) -> Floats:
+        """Return a member of the set close to a prior: itself, where a very small step towards the center is enough.
+
+        If the conditions of all pieces miss by at most d, then some member is within l1 distance 2 d.
+        """
+        Q = np.maximum(self.as_vector(prior), 0.0)
+        total = Q.sum()
+        if np.isfinite(total) and total > 0:
+            masses, slacks = self._matrix
+            for step in _STEPS_INSIDE:
+                drawn: Floats = (1 - step) * (Q / total) + step * self.prior
+                if (np.maximum(masses - drawn, 0.0).sum(axis=1) <= slacks).all():
+                    return drawn
+        return super().member_near(prior)
 
     def proof_effort(self) -> Effort:
         """Return what one `exact_support` costs: sums of the masses of each piece, in the order of the column."""

@@ -60,6 +60,7 @@ class PiecesFormat(SetFormat):
     def _counted(self) -> type[Record]:
         fields: dict[str, Any] = {"counts": (_NamedCounts, ...), "delta": (ExactNumber, ...)}
         fields["samples"] = (int | None, None)
+        fields |= {name: (_SHAPES[self.of.parameters[name]] | None, None) for name in self.of.chosen}
         model: type[Record] = create_model(f"{self.of.__name__}Counts", __base__=Record, **fields)
         return model
 
@@ -116,8 +117,9 @@ class PiecesFormat(SetFormat):
     def to_prior(self, known: PieceSet) -> dict[str, Any]:
         """Return counts and delta where the parameters follow from them, or labels, parameters and estimate."""
         evidence = known.evidence
-        if evidence is not None and evidence.delta is not None and self._derived(known.labels, evidence) == known:
+        if evidence is not None and evidence.delta is not None and self._follows(known, evidence):
             table: dict[str, Any] = {"delta": short_text(evidence.delta)}
+            table |= {name: _as_text(getattr(known, name)) for name in self.of.chosen}
             if evidence.samples != sum(evidence.counts):
                 table["samples"] = evidence.samples
             return {self.of.kind: table | {"counts": dict(zip(known.labels, evidence.counts, strict=True))}}
@@ -131,7 +133,7 @@ class PiecesFormat(SetFormat):
             if "labels" in table:
                 raise InputError(f"[{within}] has labels beside counts, which name their symbols; leave the labels out")
             counted = checked_record(self._counted, own, "", within=kind).model_dump()
-            return self._from_counts(counted["counts"], counted["delta"], counted["samples"])
+            return self.of.from_counts(counted.pop("counts"), counted.pop("delta"), **counted)
         given = checked_record(self._prior, own, "", within=kind).model_dump()
         named = {key: value for key, value in table.items() if key == "labels"}
         labels = checked_record(_Labels, named, "", within=within).labels
@@ -142,11 +144,11 @@ class PiecesFormat(SetFormat):
         result: PieceSet = made(**given, center=center, labels=labels)
         return result
 
-    def _from_counts(self, counts: Mapping[str, int], delta: object, samples: int | None) -> PieceSet:
-        return self.of.from_counts(counts, delta, samples=samples)
-
-    def _derived(self, labels: tuple[str, ...], evidence: Evidence) -> PieceSet:
-        return self._from_counts(dict(zip(labels, evidence.counts, strict=True)), evidence.delta, evidence.samples)
+    def _follows(self, known: PieceSet, evidence: Evidence) -> bool:
+        """Return whether the parameters are those that follow from counts, delta and what is chosen beside them."""
+        counts = dict(zip(known.labels, evidence.counts, strict=True))
+        chosen = {name: getattr(known, name) for name in self.of.chosen}
+        return self.of.from_counts(counts, evidence.delta, samples=evidence.samples, **chosen) == known
 
 
 def _as_text(value: Any) -> Any:

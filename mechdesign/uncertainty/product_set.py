@@ -16,7 +16,7 @@ from mechdesign.data.labels import joined_labels
 from mechdesign.errors import InputError, shorten
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.exact import over_common_denominator
-from mechdesign.uncertainty.base import SupportRows, UncertaintySet, exact_prior
+from mechdesign.uncertainty.base import SupportRows, UncertaintySet, check_about_data
 from mechdesign.uncertainty.effort import Effort
 
 _MOST_SYMBOLS = 10_000  # as many as a mechanism file holds
@@ -55,8 +55,8 @@ class ProductSet(UncertaintySet):
     Raises
     ------
     InputError
-        For a ball as printed (it may leave the simplex; give its `exact_set`), too many pairs, or two pairs with
-        the same label.
+        For a promise about a secret, for a ball as printed (it may leave the simplex; give its `exact_set`), too many
+        pairs, or two pairs with the same label.
 
     Examples
     --------
@@ -79,6 +79,7 @@ class ProductSet(UncertaintySet):
     def __init__(self, first: UncertaintySet, second: UncertaintySet, separator: str = " & ") -> None:
         for name, factor in (("first", first), ("second", second)):
             check_kind(factor, UncertaintySet, f"the {name} set", "an L1Ball, a ConvexHull or a ProductSet")
+            check_about_data(factor, "a product of two attributes")
             if factor.exact_set is not factor:
                 raise InputError(
                     f"the {name} set is {shorten(factor)}, which may reach outside the simplex; give its exact_set"
@@ -168,9 +169,7 @@ class ProductSet(UncertaintySet):
 
         The conditionals are checked for the first symbols of positive probability only.
         """
-        Q = exact_prior(prior, labels=self.labels)
-        if len(Q) != self.size:
-            raise InputError(f"the prior has {len(Q)} probabilities; accepted: {self.size}")
+        Q = self.as_prior(prior)
         rows = self._rows(Q)
         marginal = [sum(row, Fraction(0)) for row in rows]
         return self.first.contains(marginal) and all(

@@ -30,6 +30,7 @@ _BUILT_IN = {
     "l1-box": "mechdesign.uncertainty.pieces_format:L1BoxFormat",
     "relative-ball": "mechdesign.uncertainty.pieces_format:RelativeBallFormat",
     "event-set": "mechdesign.uncertainty.pieces_format:EventSetFormat",
+    "secret": "mechdesign.uncertainty.secret_format:SecretFormat",
 }
 _ENTRY_POINTS = "mechdesign.sets"
 _registered: dict[str, SetFormat] = {}
@@ -138,6 +139,7 @@ def set_of_guarantee(
     )
     for key in foreign:
         raise InputError(f"{source}: the guarantee has {key} beside {mark}, where it has no meaning; remove it")
+    _check_keys(table, entry.guarantee_keys, f"{source}: ", within)
     return entry.from_guarantee(table, labels, source, within)
 
 
@@ -164,7 +166,16 @@ def set_of_prior(table: Mapping[str, Any], within: str = "prior") -> Uncertainty
     )
     for key in foreign:
         raise InputError(f"[{within}] has {key}, which does not go with its other keys; leave it out")
+    _check_keys(table, entry.prior_keys, "", within)
     return entry.from_prior(table, within)
+
+
+def _check_keys(table: Mapping[str, Any], accepted: frozenset[str], told: str, within: str) -> None:
+    """Refuse a key that no class of sets has."""
+    for key in table:
+        if key not in accepted:
+            where = shorten(f"{within}.{key}")
+            raise InputError(f"{told}the key {where} is unknown; accepted: {', '.join(sorted(accepted))}")
 
 
 def _told_by(

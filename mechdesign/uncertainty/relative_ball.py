@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -10,18 +10,21 @@ from typing import Any, ClassVar
 
 from mechdesign.errors import InputError, shorten
 from mechdesign.numerics.arrays import entries
+from mechdesign.numerics.epsilon import Epsilon
 from mechdesign.numerics.exact import rational, rounded_text
+from mechdesign.uncertainty.ball import Ball
+from mechdesign.uncertainty.base import Numbers, labelled_center
 from mechdesign.uncertainty.event_limits import EventLimits
-from mechdesign.uncertainty.l1_ball import Evidence
-from mechdesign.uncertainty.limits import Numbers, evidence_level, labelled_center
-from mechdesign.uncertainty.pieces import Piece, PieceSet
+from mechdesign.uncertainty.l1_ball import Evidence, L1Ball
+from mechdesign.uncertainty.limits import evidence_level
+from mechdesign.uncertainty.pieces import Piece, PieceSet, counted
 
 _LARGEST_ALPHA = 10**6
 _MOST_MASSES = 100_000  # of all pieces of an event set
 
 
 @dataclass(frozen=True)
-class RelativeBall(PieceSet):
+class RelativeBall(PieceSet, Ball):
     """All priors Q with ``sum_i (alpha P_i - Q_i)^+ <= gamma`` around an estimate P.
 
     ``f(S) = max(0, alpha P(S) - gamma)`` for every S but the set of all symbols. alpha = 1 is the l1 ball of radius
@@ -52,6 +55,7 @@ class RelativeBall(PieceSet):
 
     kind: ClassVar[str] = "relative-ball"
     parameters: ClassVar[dict[str, str]] = {"alpha": "number", "gamma": "number"}
+    chosen: ClassVar[tuple[str, ...]] = ("alpha",)
     alpha: Fraction
     gamma: Fraction
     center: tuple[Fraction, ...]
@@ -69,6 +73,56 @@ class RelativeBall(PieceSet):
         factor, missing = _checked(alpha, gamma)
         self._hold(prior, names, alpha=factor, gamma=missing)
 
+    @classmethod
+    def from_counts(
+        cls,
+        counts: Mapping[Any, Any] | Sequence[object],
+        delta: object,
+        *,
+        samples: object = None,
+        alpha: object = None,
+        epsilon: object = 1,
+    ) -> RelativeBall:
+        """Return the ball that holds the true prior with probability 1 - delta, for any number of symbols.
+
+        ``gamma = max over k of alpha k/n - g(k)``, where g(k) is the lower limit of Clopper and Pearson of an event
+        that was seen k times, all events at once. It holds for every alpha with the same delta, so that alpha may be
+        chosen after looking at the data: the best design wins. The design for the best alpha is nearly that for the
+        `EventSet`, except at a small epsilon with one heavy symbol, where alpha = 1, the l1 ball, may be better.
+
+        Parameters
+        ----------
+        counts, delta, samples
+            As for `EventSet.from_counts`.
+        alpha : number or str, optional
+            The factor of the estimate; by default the one that suits epsilon.
+        epsilon : number or str
+            That of the design: alpha is then the slope of g where g is exp(-epsilon).
+
+        Raises
+        ------
+        InputError
+            For values that are not accepted, or more than 200,000 samples of more than 16 symbols.
+
+        Examples
+        --------
+        >>> ball = RelativeBall.from_counts({"a": 40, "b": 30, "c": 20, "d": 10}, delta=1e-3, alpha="0.9")
+        >>> ball.alpha, round(float(ball.gamma), 9)
+        (Fraction(9, 10), 0.153127661)
+        """
+        labels, evidence = counted(counts, delta, samples)
+        return cls._of_evidence(labels, evidence, cls._derived(evidence, alpha, epsilon))
+
+    @classmethod
+    def _derived(cls, evidence: Evidence, alpha: object = None, epsilon: object = 1) -> dict[str, Any]:
+        """Return alpha, by default the one that suits epsilon, and the least gamma for it."""
+        level = 1 / float(Epsilon.of(epsilon).exp_down)
+        factor = None if alpha is None else _checked_alpha(alpha)
+        limits = EventLimits.of(evidence.counts, evidence.samples, evidence_level(evidence))
+        if factor is None:
+            factor = limits.slope_at(level)
+        return {"alpha": factor, "gamma": limits.least_gamma(factor)}
+
     def excess_over(self, evidence: Evidence) -> str:
         """Return in words that the line is not below the limits of all events; empty if it is."""
         limits = EventLimits.of(evidence.counts, evidence.samples, evidence_level(evidence))
@@ -78,6 +132,22 @@ class RelativeBall(PieceSet):
 
     def __repr__(self) -> str:
         return f"RelativeBall({self.size} symbols, alpha={float(self.alpha):.6g}, gamma={float(self.gamma):.6g})"
+
+    @property
+    def line(self) -> tuple[Fraction, Fraction]:
+        """The numbers alpha and gamma."""
+        return self.alpha, self.gamma
+
+    def around(self, center: Sequence[Fraction]) -> RelativeBall:
+        """Return the ball of the same alpha and gamma around another estimate."""
+        return RelativeBall(center, self.alpha, self.gamma)
+
+    @property
+    def l1_ball(self) -> L1Ball | None:
+        """The l1 ball that it is where alpha is 1."""
+        if self.alpha != 1:
+            return None
+        return L1Ball(self.center, 2 * min(self.gamma, Fraction(1)), self.labels)
 
     @cached_property
     def pieces(self) -> tuple[Piece, ...]:
@@ -178,6 +248,13 @@ class EventSet(PieceSet):
     def __repr__(self) -> str:
         return f"EventSet({self.size} symbols, {len(self.alphas)} pieces)"
 
+    @property
+    def ball(self) -> RelativeBall | None:
+        """The relative ball that it is where there is one piece."""
+        if len(self.alphas) > 1:
+            return None
+        return RelativeBall(self.center, self.alphas[0], self.gammas[0], self.labels)
+
     @cached_property
     def pieces(self) -> tuple[Piece, ...]:
         """A piece for each alpha."""
@@ -197,11 +274,16 @@ def _piece(center: tuple[Fraction, ...], alpha: Fraction, gamma: Fraction) -> Pi
     return Piece(tuple(alpha * p for p in center), gamma)
 
 
-def _checked(alpha: object, gamma: object) -> tuple[Fraction, Fraction]:
-    """Return alpha and gamma as fractions, after checking that the estimate itself satisfies their condition."""
-    factor, missing = rational(alpha, "alpha"), rational(gamma, "gamma")
+def _checked_alpha(alpha: object) -> Fraction:
+    factor = rational(alpha, "alpha")
     if not 0 < factor <= _LARGEST_ALPHA:
         raise InputError(f"alpha is {shorten(alpha)}; accepted: above 0, at most {_LARGEST_ALPHA}")
+    return factor
+
+
+def _checked(alpha: object, gamma: object) -> tuple[Fraction, Fraction]:
+    """Return alpha and gamma as fractions, after checking that the estimate itself satisfies their condition."""
+    factor, missing = _checked_alpha(alpha), rational(gamma, "gamma")
     least = max(Fraction(0), factor - 1)
     if missing < least:
         raise InputError(

@@ -14,9 +14,11 @@ from mechdesign.errors import InputError
 from mechdesign.numerics.arrays import Floats, real_array
 
 if TYPE_CHECKING:
+    from mechdesign.uncertainty.base import UncertaintySet
     from mechdesign.utility.estimation_error import EstimationError
     from mechdesign.utility.f_information import FInformation
     from mechdesign.utility.gain import PolyhedralUtility
+    from mechdesign.utility.worst_case import WorstCase
 
 
 class Objective(ABC):
@@ -69,6 +71,11 @@ class Objective(ABC):
         return None
 
     @property
+    def worst_case(self) -> WorstCase | None:
+        """The objective as the least utility over a set of priors; None if it is measured at one prior."""
+        return None
+
+    @property
     def is_polyhedral(self) -> bool:
         """Whether mu is a maximum of finitely many linear functions."""
         return self.polyhedral is not None
@@ -112,9 +119,25 @@ class Objective(ABC):
         A data frame, series or mapping is aligned by its labels.
         """
 
+    def value_over(self, matrix: ArrayLike, known: UncertaintySet) -> float:
+        """Return the objective of a mechanism for a set of priors: at the reference prior, unless it is another one."""
+        return self.value(matrix, known.center)
+
+    def over_priors_of(self, known: UncertaintySet) -> Objective:  # noqa: ARG002 - most are measured at one prior
+        """Return the objective with the priors that it is about taken from a set, whatever the guarantee is."""
+        return self
+
 
 class Utility(Objective):
-    """A utility ``U = sum over outputs of mu(v, P)``, with mu convex and homogeneous in the column v; maximised."""
+    """A utility ``U = sum over outputs of mu(v, P)``, with mu convex and homogeneous in the column v; maximised.
+
+    Attributes
+    ----------
+    concave_in_prior : bool
+        Whether the utility of every mechanism is concave in the prior, so that it is least at an extreme prior.
+    """
+
+    concave_in_prior: ClassVar[bool] = False
 
     @abstractmethod
     def mu(self, columns: ArrayLike, prior: ArrayLike) -> Floats:
@@ -132,6 +155,28 @@ class Utility(Objective):
         scaled so that ``<P, v> = 1``. The bound covers errors of rounding; a certificate of optimality is
         computed from it.
         """
+
+    def minorant(
+        self,
+        matrix: Floats,  # noqa: ARG002 - most know no such function
+        least: Floats,  # noqa: ARG002
+        greatest: Floats,  # noqa: ARG002
+    ) -> tuple[float, Floats] | None:
+        """Return a linear function of the prior that is nowhere above the utility of a mechanism between limits.
+
+        Parameters
+        ----------
+        matrix : array, shape (N, M)
+            The mechanism.
+        least, greatest : array, shape (M,)
+            Limits of the masses ``<Q, v>`` of its columns.
+
+        Returns
+        -------
+        tuple of float and array, shape (N,), or None
+            A constant and the coefficients of Q; None if no such function is known.
+        """
+        return None
 
     def value(self, matrix: ArrayLike, prior: ArrayLike | Sequence[Fraction]) -> float:
         """Return the utility of a mechanism, an (N, M) row-stochastic matrix, at a prior of floats or fractions.

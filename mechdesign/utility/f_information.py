@@ -14,6 +14,7 @@ from mechdesign.numerics.exact import xlogx
 from mechdesign.utility.base import Utility, columns_and_prior
 
 _EPS = float(np.finfo(float).eps)
+_NARROW = 1e-15  # limits of a mass that are so close are taken for one
 _GRID = np.concatenate([[0.0], np.geomspace(1e-9, 1e3, 400)])
 
 
@@ -194,7 +195,18 @@ class MutualInformation(NamedInformation):
 
     name = "mutual-information"
     unit = "nats"
+    concave_in_prior = True
     f = staticmethod(xlogx)
+
+    def minorant(self, matrix: Floats, least: Floats, greatest: Floats) -> tuple[float, Floats]:
+        """Return the entropy of the output, replaced by its chord for each mass, minus that of the rows."""
+        below, above = np.maximum(least, 0.0), np.maximum(greatest, 0.0)
+        entropy = np.minimum(-xlogx(below), -xlogx(above))
+        wide = above - below > _NARROW
+        width = np.where(wide, above - below, 1.0)
+        slope = np.where(wide, (xlogx(below) - xlogx(above)) / width, 0.0)
+        constant = np.where(wide, -xlogx(below) - slope * below, entropy)
+        return float(constant.sum()), matrix @ slope + xlogx(matrix).sum(axis=1)
 
     @staticmethod
     def derivative(u: Floats) -> Floats:

@@ -7,11 +7,12 @@ from importlib.metadata import entry_points
 from typing import TypeVar
 
 from mechdesign.errors import InputError, shorten
-from mechdesign.utility.base import Objective
+from mechdesign.utility.base import Objective, summed
 from mechdesign.utility.estimation_error import EstimationError
 from mechdesign.utility.f_information import ChiSquare, MutualInformation, SquaredHellinger, TotalVariation
 from mechdesign.utility.gain import ExpectedDistortion, ExpectedGain, HammingAccuracy
 from mechdesign.utility.workload import Workload
+from mechdesign.utility.worst_case import PREFIX, WorstCase
 
 # The first is the default of the command line; a new utility of the package is one line here.
 _BUILT_IN: tuple[type[Objective], ...] = (
@@ -85,6 +86,8 @@ def utility_by_name(
 ) -> Objective:
     """Return a utility from its name and, for those that need one, its matrix, or that take one, its workload.
 
+    ``worst-case-`` before the name of a utility is its least value over the set of priors, a `WorstCase`.
+
     Raises
     ------
     InputError
@@ -97,8 +100,13 @@ def utility_by_name(
     """
     classes = _classes()
     cls = classes.get(name)
+    if cls is None and name.startswith(PREFIX):
+        return WorstCase(summed(utility_by_name(name.removeprefix(PREFIX), matrix, workload)))
     if cls is None:
-        raise InputError(f"the utility {shorten(name)} is unknown; accepted: {', '.join(classes)}")
+        raise InputError(
+            f"the utility {shorten(name)} is unknown; accepted: {', '.join(classes)}, and {PREFIX}... before the "
+            "name of one that is maximised"
+        )
     if workload is not None and not cls.takes_workload:
         able = ", ".join(other for other, kind in classes.items() if kind.takes_workload)
         raise InputError(f"the utility {shorten(name)} takes no workload; leave it out, or take {able}")
@@ -114,4 +122,6 @@ def utility_by_name(
 
 def is_named(utility: Objective) -> bool:
     """Return whether files can hold the utility: whether `utility_by_name` makes it again."""
+    if utility.worst_case is not None:
+        return utility.worst_case.over is None and is_named(utility.worst_case.utility)
     return _classes().get(utility.name) is type(utility)

@@ -40,6 +40,15 @@ def test_a_design_for_information_says_its_error_beside_the_least(command, name)
     assert WEAKER_THAN_LDP not in out
 
 
+def test_the_bound_that_needs_no_design_stands_beside_that_of_the_solver(command):
+    status, out, _ = command("design", "--counts", "relationship.csv", *PROMISE, *ERRORS)
+    (line,) = [line for line in out.splitlines() if line.startswith("closed-form bound")]
+    least = estimation_bound(md.L1Ball.from_counts(RELATIONSHIP), 1)
+    assert status == 0
+    assert f"{least:.10g}, for every set of priors that holds the estimate" in line
+    assert any(line.startswith("lower bound") for line in out.splitlines())
+
+
 @pytest.mark.parametrize("name", ["design", "compare"])
 def test_a_design_that_tells_groups_apart_only_says_so(command, name):
     status, out, _ = command(name, "--counts", "race.csv", *PROMISE)

@@ -1,6 +1,7 @@
 """``mechdesign plan --reports``: what it prints, and what it refuses."""
 
 import json
+import math
 
 import pytest
 
@@ -39,6 +40,8 @@ def test_reports_are_planned_for_counts(command, expected):
     assert record["schema"] == "mechdesign/report-plan/1"
     assert (record["title"], record["standard_error"], record["reports"]) == ("counts.csv", 0.01, None)
     assert record["promise"] == WEAKER_THAN_LDP
+    assert record["closed_form_bound"] == md.estimation_bound(expected.problem.uncertainty, 1)
+    assert record["closed_form_bound"] <= expected.mechanisms[0].lower_bound
     assert [row["mechanism"] for row in record["mechanisms"]] == [row.name for row in expected.mechanisms]
     for told, row in zip(record["mechanisms"], expected.mechanisms, strict=True):
         assert told.keys() == KEYS
@@ -58,6 +61,10 @@ def test_a_plan_is_told_in_words(command, expected):
     ratio = expected.mechanisms[1].lower_bound / expected.mechanisms[0].error
     assert f"from {int(100 * ratio) / 100:.2f} times fewer respondents than with the best LDP mechanism" in out
     assert WEAKER_THAN_LDP in out
+    # The bound that needs no design, of which a third is for each of the three frequencies.
+    hoped = math.ceil(md.estimation_bound(expected.problem.uncertainty, 1) / 3 * 10_000)
+    assert hoped < expected.needed(expected.mechanisms[0].mean)
+    assert f"at least {hoped:,} reports (root mean square) for any mechanism" in " ".join(out.split())
 
 
 def test_the_other_way_round(command, expected):
@@ -73,6 +80,8 @@ def test_the_other_way_round(command, expected):
     assert first["reports_for_each"] is None
     status, out, _ = command("plan", *OPTIONS, "--reports", n, "--confidence", "0.5")
     assert status == 0
+    least = math.sqrt(md.estimation_bound(expected.problem.uncertainty, 1) / 3 / n)
+    assert f"a standard error of at least {least:.4g} (root mean square) for any mechanism" in " ".join(out.split())
     assert "largest 50 % interval" in out
     assert f"given      {n:,} reports" in out
 

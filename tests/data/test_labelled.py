@@ -22,6 +22,7 @@ OF_MATRIX_AND_PRIOR = [
     md.pml.information_density,
     lambda matrix, prior: md.pml.leakage_tail(matrix, prior, [0.1, 0.5, 1]),
     lambda matrix, prior: md.pml.epsilon_at(matrix, prior, 0.2),
+    lambda matrix, prior: md.pml.tail_after_post_processing(matrix, prior, 0.5).bound,
     lambda matrix, prior: md.MutualInformation().value(matrix, prior),
     lambda matrix, prior: md.ChiSquare().mu(matrix, prior),
     lambda matrix, prior: md.HammingAccuracy().value(matrix, prior),

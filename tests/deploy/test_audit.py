@@ -16,7 +16,6 @@ from tolerances import ALGEBRA
 
 import mechdesign as md
 from mechdesign.deploy.audit import audit, audit_counts, clopper_pearson, shown_leakage
-from mechdesign.mechanism.proof import exact_ratio
 
 LDP = md.L1Ball(["1/3", "1/3", "1/3"], radius=2, labels=["a", "b", "c"])
 NAMES = (
@@ -356,7 +355,7 @@ def test_the_bound_is_the_least_leakage_within_the_limits(mechanism):
         # The least is attained where every entry is at a limit or at the greatest lower limit.
         corners = product(*({low, high, min(high, max(lower))} for low, high in zip(lower, upper, strict=True)))
         inside = rng.integers(lower, np.array(upper) + 1, size=(200, len(lower))).tolist()
-        ratios = [exact_ratio(list(column), known) for column in [*corners, *inside] if any(column)]
+        ratios = [known.exact_ratio(list(column)) for column in [*corners, *inside] if any(column)]
         least = min((math.log(ratio) for ratio in ratios if ratio is not None), default=0.0)
         if max(lower) == 0:
             assert bound == 0

@@ -143,7 +143,7 @@ def test_no_label_gives_no_report(command, tmp_path):
 
 @pytest.mark.parametrize("command", CONSUMERS)
 @pytest.mark.parametrize(
-    "change", [{"schema": "mechdesign/mechanism/2"}, {"bits": 3}, {"numerators": [[1, 2], [1, 3]]}], ids=str
+    "change", [{"schema": "mechdesign/mechanism/3"}, {"bits": 3}, {"numerators": [[1, 2], [1, 3]]}], ids=str
 )
 def test_another_file_is_refused(command, change, tmp_path):
     path = tmp_path / "m.json"
@@ -151,7 +151,16 @@ def test_another_file_is_refused(command, change, tmp_path):
     path.write_text(json.dumps(json.loads(path.read_text(encoding="utf-8")) | change), encoding="utf-8")
     status, out, err = report(command, path, b"x1\n")
     assert (status, out) == (2, b"")
-    assert err == f"Error: {path} is not a mechanism of schema mechdesign/mechanism/1\n"
+    assert err == f"Error: {path} is not a mechanism of schema mechdesign/mechanism/1 or mechdesign/mechanism/2\n"
+
+
+@pytest.mark.parametrize("command", CONSUMERS)
+def test_a_promise_on_both_sides_changes_nothing_for_consumers(command, tmp_path):
+    known = md.L1Ball(["0.5", "0.3", "0.2"])
+    md.design(md.DesignProblem(known, 1, lower=1)).mechanism.save(tmp_path / "m.json")
+    status, out, err = report(command, tmp_path / "m.json", b"x1\nx2\nx3\n")
+    assert (status, err) == (0, "")
+    assert len(out.split()) == 3
 
 
 @pytest.mark.parametrize("command", CONSUMERS)

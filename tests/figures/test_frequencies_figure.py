@@ -1,4 +1,5 @@
 from figures import frequencies
+from figures.lib.style import WEAKER
 
 
 def test_estimates_are_near_the_truth_and_the_least_error_has_the_shortest_intervals():
@@ -16,4 +17,5 @@ def test_estimates_are_near_the_truth_and_the_least_error_has_the_shortest_inter
     assert least < informative < randomized
     figure = frequencies.draw(table)
     legend = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
+    assert figure.axes[0].get_legend().get_title().get_text() == WEAKER
     assert set(legend) == {"true frequency", *frequencies.NAMES}

@@ -139,7 +139,7 @@ def test_too_few_bits_are_refused(monkeypatch):
     ball = md.L1Ball(["0.999", "0.001"])
     matrix = np.array([[0.5, 0.5], [0.6, 0.4]])
     guarantee = md.Guarantee("0.02", ball)
-    assert md.Mechanism.repaired(matrix, md.Guarantee("1e-30", ball)).moved > most_moved_by_rounding(2, 48)
+    assert md.Mechanism.repaired(matrix, md.Guarantee("1e-30", ball)).moved > most_moved_by_rounding(2, 48, guarantee)
     monkeypatch.setattr("mechdesign.mechanism.rounding._rounded", lambda *given: None)
     with pytest.raises(md.GuaranteeError, match="rounding does not explain"):
         md.Mechanism.from_matrix(matrix, md.Guarantee(1, ball))

@@ -233,11 +233,11 @@ def test_enough_time_changes_nothing():
 def test_an_interrupt_in_the_middle_of_pricing_leaves_a_proved_mechanism(after, monkeypatch):
     price, calls = CountPricing.price, []
 
-    def interrupted(self, multipliers, *, thorough=True):
+    def interrupted(self, multipliers, *, thorough=True, deadline=None):
         calls.append(multipliers)
         if len(calls) == after + 1:
             raise KeyboardInterrupt
-        return price(self, multipliers, thorough=thorough)
+        return price(self, multipliers, thorough=thorough, deadline=deadline)
 
     monkeypatch.setattr(CountPricing, "price", interrupted)
     found = md.design(EARLY)
@@ -300,8 +300,8 @@ def test_a_false_optimum_is_seen_by_the_bound(monkeypatch):
     """A pricing that finds no columns ends the search at once, but its bound tells the truth."""
     price = CountPricing.price
 
-    def finds_no_columns(self, multipliers, *, thorough=True):
-        return replace(price(self, multipliers, thorough=thorough), best=np.empty((20, 0)))
+    def finds_no_columns(self, multipliers, *, thorough=True, deadline=None):
+        return replace(price(self, multipliers, thorough=thorough, deadline=deadline), best=np.empty((20, 0)))
 
     monkeypatch.setattr(CountPricing, "price", finds_no_columns)
     found = md.design(EARLY)

@@ -168,3 +168,21 @@ def test_all_walls_of_a_vertex_are_known():
             assert bool(int(walls[0]) >> N + i & 1) == (point[i] == 0)
     for one, other in itertools.combinations(cutting.walls[:100], 2):
         assert ((one & other) != one).any()
+
+
+@pytest.mark.parametrize("e", [1.1, 3.3])
+def test_rays_are_within_the_errors_that_are_stated(e):
+    """Of vertices in rationals, over their mean in rationals; some are off by rounding, none by more."""
+    known = PRODUCTS["3 x 2"]
+    exact = [
+        [Fraction(x) / sum(p * y for p, y in zip(known.center, point, strict=False)) for x in point[:-1]]
+        for point in cut_rays._Cutting(known, Fraction(e)).vertices()
+        if max(point[:-1]) == point[-1]
+    ]
+    ((columns, errors),) = CutRays(known, e).with_errors("V")
+    off = 0
+    for column, error, ray in zip(columns.T, errors.T, exact, strict=True):
+        for x, most, true in zip(column.tolist(), error.tolist(), ray, strict=True):
+            assert abs(Fraction(x) - true) <= Fraction(most) <= Fraction(1e-13) * true
+            off += Fraction(x) != true
+    assert off > 0

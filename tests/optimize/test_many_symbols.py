@@ -12,7 +12,7 @@ from tolerances import CERTIFIED
 
 import mechdesign as md
 from mechdesign.optimize import many_symbols
-from mechdesign.optimize.bins import candidates, merged_ball, tied_groups
+from mechdesign.optimize.bins import SORTS, binned, dividing, merged_ball, tied_groups
 from mechdesign.optimize.column_generation import ColumnGeneration
 from mechdesign.optimize.orbits import Orbits
 from mechdesign.optimize.pricing import ListedPricing, check_listable
@@ -71,7 +71,10 @@ def test_a_gain_that_tells_symbols_apart_is_not_that_of_the_merged_prior():
 
 @given(balls(3, 30), st.floats(0.05, 1), st.sampled_from([2, 4, 8]), st.booleans())
 def test_bins_hold_each_symbol_once_and_zeros_apart(ball, mass, parts, fine):
-    for bins in candidates(ball, mass, parts, fine=fine):
+    for sort in SORTS:
+        bins = binned(ball, mass, parts, sort, fine=fine)
+        if bins is None:
+            continue
         assert sorted(symbol for group in bins.groups for symbol in group) == list(range(ball.size))
         assert 1 < len(bins.groups) < ball.size
         for group in bins.groups:
@@ -82,7 +85,7 @@ def test_bins_that_divide_a_mass_come_close_to_it():
     """Sums of bins reach the mass of the best sets, which bins of equal mass need not."""
     ball = md.L1Ball.from_counts(range(1, 301))
     for parts in (2, 4):
-        bins = next(candidates(ball, 0.3678, parts, fine=False))
+        bins = binned(ball, 0.3678, parts, dividing, fine=False)
         masses = np.sort([ball.prior[list(group)].sum() for group in bins.groups])[::-1]
         left = 0.3678
         for mass in masses:

@@ -9,7 +9,7 @@ from strategies import random_mechanism
 from tolerances import ALGEBRA
 
 import mechdesign as md
-from mechdesign.pml import epsilon_min, information_density
+from mechdesign.pml import epsilon_min, information_density, lower_leakage
 
 
 def test_leakage_is_the_largest_posterior_to_prior_ratio():
@@ -111,6 +111,20 @@ def test_information_density_has_leakage_for_its_greatest_and_mutual_information
 def test_information_density_is_minus_infinity_where_a_symbol_rules_an_output_out_and_never_nan():
     found = information_density([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]], [1.0, 0.0])
     np.testing.assert_array_equal(found, [[0.0, -math.inf, 0.0], [-math.inf, math.inf, 0.0]])
+
+
+def test_lower_leakage_is_that_of_a_proof_and_infinite_where_a_symbol_is_ruled_out():
+    rng = np.random.default_rng(4)
+    for _ in range(10):
+        numerators = rng.integers(1, 9, (4, 3))
+        numerators[:, 0] += 32 - numerators.sum(axis=1)
+        known = md.L1Ball(["0.1", "0.2", "0.3", "0.4"])
+        proof = md.mechanism.prove(numerators, 5, md.Guarantee(9, known, lower=9))
+        found = lower_leakage(numerators, known.prior)
+        np.testing.assert_allclose(found, [-math.log(lift) for lift in proof.least_lifts], atol=ALGEBRA)
+        assert lower_leakage(numerators, rng.dirichlet(np.ones(4), 6)).shape == (6, 3)
+    assert lower_leakage([[1.0, 0.0, 0.0], [0.5, 0.5, 0.0]], [0.5, 0.5]).tolist() == [math.log(1.5), math.inf, 0.0]
+    assert lower_leakage(np.ones((3, 1)), [0.2, 0.3, 0.5]).tolist() == [0.0]
 
 
 @given(st.integers(2, 5), st.integers(0, 2**32), st.floats(0, 1))

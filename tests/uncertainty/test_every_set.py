@@ -53,6 +53,41 @@ def test_the_worst_prior_is_a_member_and_has_the_least_mean(known):
 
 
 @every_set
+def test_the_least_lift_is_at_the_greatest_mean(known):
+    """The greatest mean by a linear program over the priors that the rows describe, apart from that of `max v - v`."""
+    rows = known.support_rows()
+    A, B = rows.columns.toarray(), rows.auxiliary.toarray()
+    for column in columns(known):
+        # Priors are A' y with B' y = -e_0 and y >= 0, so that the greatest mean is a maximum over y.
+        most = linprog(-(A @ column), A_eq=B.T, b_eq=-np.eye(1, B.shape[1])[0], bounds=(0, None))
+        assert most.status == 0
+        assert float(known.exact_greatest_mean(column)) == pytest.approx(-most.fun, rel=SOLVER)
+        assert float(known.exact_least_lift(column)) == pytest.approx(min(column) / -most.fun, rel=SOLVER)
+        for other in columns(known):
+            member = known.exact_worst_mean(other)[1]
+            mean = sum(q * v for q, v in zip(member, column, strict=True))
+            assert all(v >= known.exact_least_lift(column) * mean for v in column)
+    assert known.exact_least_lift([7] * known.size) == 1
+    assert known.exact_least_lift([0] + [7] * (known.size - 1)) == 0
+
+
+@every_set
+def test_the_greatest_lift_is_at_the_worst_prior(known):
+    for column in columns(known):
+        ratio = known.exact_ratio(column)
+        priors = [known.center, *(known.exact_worst_mean(other)[1] for other in columns(known))]
+        means = [sum(q * v for q, v in zip(prior, column, strict=True)) for prior in priors]
+        assert all(max(column) <= ratio * mean for mean in means)
+        # It is attained: no smaller number bounds the lift at the worst prior of this very column.
+        assert max(column) == ratio * min(means)
+    assert known.exact_ratio([7] * known.size) == 1
+    for i in range(known.size):
+        unit = [int(i == j) for j in range(known.size)]
+        least = known.exact_support(unit)
+        assert known.exact_ratio(unit) == (1 / least if least else None)
+
+
+@every_set
 def test_linear_rows_describe_the_support_function(known):
     rows = known.support_rows()
     A, B = rows.columns.toarray(), rows.auxiliary.toarray()

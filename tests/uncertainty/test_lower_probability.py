@@ -156,7 +156,7 @@ def test_an_event_set_lies_in_the_ball_of_the_same_delta():
         assert value(events, 1, tol=1e-8) >= value(ball, 1, tol=1e-8) - 1e-7
 
 
-@pytest.mark.parametrize("made", [LowerLimits, Box, EventSet])
+@pytest.mark.parametrize("made", [LowerLimits, Box, L1Box, EventSet, RelativeBall])
 @pytest.mark.parametrize(("size", "samples"), [(2, 20), (3, 12)])
 def test_the_true_prior_is_missed_with_at_most_delta(made, size, samples):
     """The probability of failure, exactly, by enumerating the multinomial."""
@@ -211,7 +211,7 @@ def test_tails_in_floats_are_above_the_exact_ones():
             assert exact - error[0] <= told[0] <= exact + 1e-4 * abs(exact) + 1e-4
 
 
-@pytest.mark.parametrize("made", [LowerLimits, Box, EventSet])
+@pytest.mark.parametrize("made", [LowerLimits, Box, L1Box, EventSet, RelativeBall])
 def test_files_hold_the_counts_and_derive_the_limits_again(made, tmp_path, capsys):
     known = made.from_counts(COUNTS, "1e-3")
     mechanism = md.design(md.DesignProblem(known, 1)).mechanism
@@ -225,12 +225,14 @@ def test_files_hold_the_counts_and_derive_the_limits_again(made, tmp_path, capsy
     own = table["guarantee"][made.kind]
     if made is EventSet:
         own["gammas"][3] = "0.05"
+    elif made is RelativeBall:
+        own["gamma"] = "0.05"
     else:
         own["lower"][2] = "0.19"
     (tmp_path / "false.json").write_text(json.dumps(table))
     assert run(["verify", str(tmp_path / "false.json")]) == 1
     assert "the claimed delta is false" in capsys.readouterr().err
-    own |= {"delta": "0.01"} if made is EventSet else {"samples": 10}
+    own |= {"delta": "0.01"} if made in {EventSet, RelativeBall} else {"samples": 10}
     (tmp_path / "also.json").write_text(json.dumps(table))
     assert run(["verify", str(tmp_path / "also.json")]) == 1
     assert capsys.readouterr().err.count("\n") == 1
@@ -258,6 +260,8 @@ center = ["2/5", 0.35, 0.25]
         Box.from_counts(COUNTS, "0.01"),
         EventSet.from_counts(COUNTS, "0.01", samples=50),
         LowerLimits.from_counts(COUNTS, "0.02"),
+        L1Box.from_counts(COUNTS, "0.02", samples=30),
+        RelativeBall.from_counts(COUNTS, "0.02", samples=50, alpha="0.8"),
     ],
     ids=repr,
 )
@@ -309,8 +313,6 @@ def test_values_that_are_refused():
         EventSet(P, [1], [1, 1])
     with pytest.raises(md.InputError, match="'x3' has probability 0 under every prior"):
         LowerLimits(["0.5", "0.5", "0"], center=["0.5", "0.5", "0"])
-    with pytest.raises(md.InputError, match="no L1Box is derived from counts"):
-        L1Box.from_counts(COUNTS, "0.1")
     with pytest.raises(md.InputError, match="not those of the center"):
         NAMED[0][0].supported_by(Box.from_counts([1, 2, 3, 4], "0.1").evidence)
     with pytest.raises(md.InputError, match="above what 4 of 10 samples support; use from_counts"):

@@ -10,6 +10,7 @@ from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.bounds import as_bound
 from mechdesign.numerics.quadratic_form import QuadraticForm
 from mechdesign.optimize.pricing.price import Price
+from mechdesign.uncertainty import UncertaintySet
 
 _EPS = float(np.finfo(float).eps)
 
@@ -27,6 +28,14 @@ def greatest_entries(prior: Floats, exp_epsilon: float) -> Floats:
     with np.errstate(divide="ignore"):
         result: Floats = np.minimum(exp_epsilon, 1 / prior) * (1 + 4 * _EPS)
     return result
+
+
+def entry_limits(known: UncertaintySet, exp_epsilon: float) -> Floats:
+    """Return numbers that no entry of a column with ``<P, v> = 1`` exceeds, rounded up: those of `greatest_entries`.
+
+    A promise about a secret limits entries by ``1/P_i`` alone.
+    """
+    return greatest_entries(known.prior, exp_epsilon if known.secret_promise is None else math.inf)
 
 
 def price_in_box(form: QuadraticForm, multipliers: Floats, limits: Floats) -> Price:

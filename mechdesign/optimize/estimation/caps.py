@@ -24,7 +24,7 @@ from mechdesign.numerics.epsilon import Epsilon
 from mechdesign.numerics.exact import float_up
 from mechdesign.numerics.quadratic_form import QuadraticForm
 from mechdesign.numerics.threads import one_thread
-from mechdesign.optimize.estimation.box import greatest_entries, price_in_box
+from mechdesign.optimize.estimation.box import entry_limits, price_in_box
 from mechdesign.optimize.estimation.certificate import lower_bound, root_trace_alike, root_trace_down, total_up
 from mechdesign.uncertainty import UncertaintySet
 from mechdesign.uncertainty.set_or_prior import set_or_prior
@@ -85,8 +85,8 @@ def estimation_bound(
     """
     known = set_or_prior(prior)
     exp_epsilon = float_up(Epsilon.of(epsilon).exp_up)
-    limits = greatest_entries(known.prior, exp_epsilon)
-    if exp_epsilon == 1.0:
+    limits = entry_limits(known, exp_epsilon)
+    if exp_epsilon == 1.0 and known.secret_promise is None:
         return math.inf
     plain = workload is None
     if plain and (quick or known.size > MOST_SYMBOLS_IN_FORMS):

@@ -77,6 +77,11 @@ class ErrorCertificate:
         """The lower bound."""
         return self.lower_bound
 
+    @property
+    def mixture(self) -> None:
+        """None: errors are measured at the reference prior."""
+        return
+
     def gap(self, value: float) -> float:
         """Return how far the error of a mechanism is above the bound."""
         return value - self.lower_bound

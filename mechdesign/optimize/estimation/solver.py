@@ -14,7 +14,7 @@ from mechdesign.numerics.arrays import Floats, frozen, real_array
 from mechdesign.numerics.quadratic_form import QuadraticForm
 from mechdesign.numerics.threads import one_thread
 from mechdesign.optimize.effective_epsilon import MOST_IN_PROGRAMS, effective_exp_epsilon
-from mechdesign.optimize.estimation.box import greatest_entries, price_in_box
+from mechdesign.optimize.estimation.box import entry_limits, price_in_box
 from mechdesign.optimize.estimation.certificate import (
     ErrorCertificate,
     FormPricing,
@@ -30,6 +30,7 @@ from mechdesign.optimize.estimation.generation import ColumnSearch
 from mechdesign.optimize.estimation.interior_point import Weights
 from mechdesign.optimize.estimation.listed import ListedForms, solve_listed
 from mechdesign.optimize.estimation.separable import SeparablePricing
+from mechdesign.optimize.one_sided import OneSided
 from mechdesign.optimize.pricing.listing import check_listable
 from mechdesign.optimize.rays import Rays
 from mechdesign.optimize.solution import Solution
@@ -147,6 +148,17 @@ def solve_error(
         If a solver fails.
     """
     _check_size(problem)
+    if problem.lower is not None:
+        raise LimitError(
+            f"no method designs for {problem.utility.name} with lower = {problem.lower} over this set; leave lower "
+            "out, use mutual-information or a gain utility, or promise it for every prior (radius 2)"
+        )
+    secret = problem.uncertainty.secret_promise
+    if secret is not None and secret.limits is not None:
+        raise LimitError(
+            f"no method designs for {problem.utility.name} where the joint distribution of a secret is uncertain; "
+            "leave delta out, or use mutual-information or a gain utility"
+        )
     W, prior = workload_of(problem), problem.uncertainty.prior
     if outputs is not None and outputs < least_outputs(W):
         raise InputError(
@@ -161,7 +173,7 @@ def solve_error(
     effective = effective_exp_epsilon(problem)
     exp_epsilon = min(effective, MOST_IN_PROGRAMS)
     pricing = form_pricing(problem, exp_epsilon)
-    limits = greatest_entries(prior, exp_epsilon)
+    limits = entry_limits(problem.uncertainty, exp_epsilon)
     if isinstance(pricing, SeparablePricing):
         solution, form = solve_generated(pricing, W, tol, deadline, report)
         method = "interior points over columns found by a search"
@@ -208,7 +220,8 @@ def certify_error(
     Parameters
     ----------
     problem : DesignProblem
-        Whose objective is an `EstimationError`.
+        Whose objective is an `EstimationError`. A promise from below allows fewer mechanisms, so that a bound that is
+        proved without it holds with it.
     form : QuadraticForm
         Theta; a poor one gives a weak bound, but never a false one.
     multipliers : array, shape (N,)
@@ -232,12 +245,15 @@ def certify_error(
     True
     """
     _check_size(problem)
+    one_sided = OneSided.of(problem)
+    if one_sided is not None:
+        problem = one_sided.problem  # of every prior, with the same multipliers; other promises from below are left out
     N = problem.uncertainty.size
     lam = frozen(real_array(multipliers, "lambda", "a number for each symbol"))
     if lam.shape != (N,) or not np.isfinite(lam).all() or form.size != N:
         raise InputError(f"lambda has shape {lam.shape} and theta {form.size} symbols; accepted: ({N},), finite")
     W, prior = workload_of(problem), problem.uncertainty.prior
-    limits = greatest_entries(prior, effective_exp_epsilon(problem))
+    limits = entry_limits(problem.uncertainty, effective_exp_epsilon(problem))
     # A multiple of both proves the same; numbers near 1 neither overflow nor vanish.
     power = form.exponent
     near_one = form.halved(power)

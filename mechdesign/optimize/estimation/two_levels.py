@@ -41,7 +41,7 @@ def levels_a(cone: L1Cone[float]) -> Levels:
     """Return the values of kind A on S and off it for masses of S, with ``<P, v> = 1``, and their errors."""
 
     def of(mass: Floats) -> tuple[Floats, Floats, Floats]:
-        scale = (1 - mass) + cone.c * mass * cone.t
+        scale = cone.mass_of_whole_a(mass)
         on, off = cone.whole_a(mass)
         on, off = on / scale, np.maximum(off, 0.0) / scale
         return on, off, 16 * _EPS * (1 + on) * (1 + 1 / scale)

@@ -17,7 +17,7 @@ from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.cheapest_sets import CheapestSets, Kin, leave_one_out, parts
 from mechdesign.optimize.pricing.alike import alike, averaged
 from mechdesign.optimize.pricing.ball_pricing import BallPricing
-from mechdesign.optimize.pricing.price import Price
+from mechdesign.optimize.pricing.price import Price, late
 from mechdesign.optimize.pricing.three_value_cases import price_three_values
 from mechdesign.optimize.pricing.three_values import ThreeValues
 from mechdesign.optimize.pricing.two_valued import CountedCone, OneBetween, PeakBetween, TwoValues
@@ -112,7 +112,7 @@ class CountPricing(BallPricing):
         held = 8 * (halvings + 6) * longest + self._additions * longest // 8
         return self.entries <= _MOST_ENTRIES and held <= _MOST_BYTES
 
-    def _price(self, multipliers: Floats, *, thorough: bool) -> Price:
+    def _price(self, multipliers: Floats, *, thorough: bool, deadline: float | None) -> Price:
         even, drift = averaged(multipliers, self._groups)
         kins = [Kin(group, self.ball.weights[group[0]], float(even[group[0]])) for group in self._groups]
         sets = CheapestSets(self._cone.total if self._three_values else self._capacity)
@@ -121,7 +121,8 @@ class CountPricing(BallPricing):
         found = _Found()
         for kind in self._two_values:
             self._price_two_values(kind, sets, even, found)
-        self._price_between(kins, sets, even, found, thorough=thorough)
+        deadline = deadline if thorough else None
+        self._price_between(kins, sets, even, found, thorough=thorough, deadline=deadline)
         looked_at = self.entries
         if self._three_values is not None:
             covered = price_three_values(
@@ -132,6 +133,7 @@ class CountPricing(BallPricing):
                 found.upper,
                 most_cases=_MOST_CASES if thorough else _FEW_CASES,
                 most_blocks=_MOST_BLOCKS if thorough else self._few_blocks,
+                deadline=deadline,
             )
             found.upper = max(found.upper, covered.upper)
             found.columns += [column[:, None] for column in covered.columns]
@@ -140,7 +142,7 @@ class CountPricing(BallPricing):
             # Symbols of equal count are interchangeable: those of least given lambda get the greatest values.
             if len(group) > 1:
                 best[sorted(group, key=multipliers.__getitem__)] = -np.sort(-best[group], axis=0)
-        return Price(found.upper + drift, self.method, looked_at, best)
+        return Price(found.upper + drift, self.method, looked_at, best, thorough and not late(deadline))
 
     def guess(self, multipliers: Floats) -> Floats:  # noqa: ARG002 - tables need no guesses
         """Return no columns: exact pricing is as quick."""
@@ -155,7 +157,14 @@ class CountPricing(BallPricing):
             found.add(np.where(chosen, kind.on[weights], kind.off[weights]), float(costs[weights[0]]))
 
     def _price_between(
-        self, kins: list[Kin], sets: CheapestSets, multipliers: Floats, found: _Found, *, thorough: bool
+        self,
+        kins: list[Kin],
+        sets: CheapestSets,
+        multipliers: Floats,
+        found: _Found,
+        *,
+        thorough: bool,
+        deadline: float | None,
     ) -> None:
         """Price kind B with the table over all symbols first, and without a symbol where that matters."""
         kinds = {k: kind for k, kind in enumerate(self._between) if kind is not None}
@@ -176,6 +185,8 @@ class CountPricing(BallPricing):
         if not small:
             merits[merits <= (found.reached if thorough else np.inf)] = -np.inf
         for k, table in leave_one_out(kins, merits, CheapestSets(self._capacity)):
+            if late(deadline):
+                break
             peak = kinds[k].peak(table.best, kins[k].cost, multipliers)
             relaxed[k] = peak.cost
             if peak.cost > -np.inf:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from mechdesign.errors import LimitError, shorten
 from mechdesign.optimize.pricing.ball_pricing import BallPricing
 from mechdesign.optimize.pricing.branch_and_bound import BoxPricing
@@ -10,22 +12,27 @@ from mechdesign.optimize.pricing.knapsack import KnapsackPricing
 from mechdesign.optimize.pricing.listing import ListedPricing, check_listable
 from mechdesign.optimize.pricing.pairs_of_sets import MOST_PRICED_SYMBOLS, PairPricing
 from mechdesign.optimize.pricing.price import Pricing
-from mechdesign.uncertainty import L1Ball, UncertaintySet
+from mechdesign.uncertainty import UncertaintySet
+from mechdesign.uncertainty.ball import Ball
 from mechdesign.utility import FInformation, Utility
 
 _LISTED_AT_ONCE = 12  # symbols: up to so many, listing all rays is quicker than column generation
 _LISTED_OTHERWISE = 16  # symbols: likewise where tables are too large
 _LISTED_PAIRS = 10  # symbols: up to so many, listing all pairs of sets is quicker than column generation
 _LEAST_MASS = 1e-290
+_NOTHING = Fraction(0)
 
 
-def pricing_for(uncertainty: UncertaintySet, exp_epsilon: float, utility: Utility) -> Pricing:
+def pricing_for(
+    uncertainty: UncertaintySet, exp_epsilon: float, utility: Utility, least_lift: Fraction = _NOTHING
+) -> Pricing:
     """Return the exact pricing of a utility that is not polyhedral.
 
-    For few symbols all rays are listed. For more symbols an l1 ball is priced by subset-sum tables if its prior is a
-    vector of counts of a moderate total, and otherwise by search near the fractional knapsack if a list would take
-    longer. Lower probabilities of 11 to 16 symbols are priced by all pairs of sets. Hulls with too many rays for a
-    list, and lower probabilities of more symbols, are priced by branch and bound.
+    For few symbols all rays are listed. For more symbols an l1 ball or a relative ball is priced by subset-sum tables
+    if its prior is a vector of counts of a moderate total, and otherwise by search near the fractional knapsack if a
+    list would take longer. Other lower probabilities of 11 to 16 symbols are priced by all pairs of sets. Hulls with
+    too many rays for a list, and lower probabilities of more symbols, are priced by branch and bound. A promise from
+    below needs a list of its own, which lower probabilities and l1 balls have.
 
     Parameters
     ----------
@@ -35,6 +42,8 @@ def pricing_for(uncertainty: UncertaintySet, exp_epsilon: float, utility: Utilit
         exp(epsilon), above 1.
     utility : Utility
         Only f-informations are priced without a list.
+    least_lift : Fraction
+        exp(-lower), below 1; 0 without a promise from below.
 
     Raises
     ------
@@ -48,8 +57,10 @@ def pricing_for(uncertainty: UncertaintySet, exp_epsilon: float, utility: Utilit
     'subset-sum tables over the counts'
     """
     _check_masses(uncertainty)
-    information, ball = utility.f_information, uncertainty.l1_ball
-    if information is None:
+    if least_lift > 0:
+        return ListedPricing(check_listable(uncertainty, exp_epsilon, least_lift), utility)
+    information, ball = utility.f_information, uncertainty.ball
+    if information is None or uncertainty.secret_promise is not None:
         return ListedPricing(check_listable(uncertainty, exp_epsilon), utility)
     if ball is None:
         return _beyond_balls(uncertainty, exp_epsilon, information)
@@ -65,14 +76,14 @@ def pricing_for(uncertainty: UncertaintySet, exp_epsilon: float, utility: Utilit
     return KnapsackPricing(ball, exp_epsilon, information)
 
 
-def ball_pricing_for(ball: L1Ball, exp_epsilon: float, utility: FInformation) -> BallPricing:
-    """Return the exact pricing of an l1 ball without a list, for any number of symbols."""
+def ball_pricing_for(ball: Ball, exp_epsilon: float, utility: FInformation) -> BallPricing:
+    """Return the exact pricing of a ball without a list, for any number of symbols."""
     tables = CountPricing(ball, exp_epsilon, utility)
     return tables if tables.affordable else KnapsackPricing(ball, exp_epsilon, utility)
 
 
 def _beyond_balls(uncertainty: UncertaintySet, exp_epsilon: float, information: FInformation) -> Pricing:
-    """Return the pricing of a set that is not an l1 ball."""
+    """Return the pricing of a set that is not a ball."""
     lower = uncertainty.lower_probability
     if lower is not None and lower.supermodular and _LISTED_PAIRS < lower.size <= MOST_PRICED_SYMBOLS:
         return PairPricing(lower, exp_epsilon, information)

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -26,18 +26,27 @@ import numpy as np
 from mechdesign.errors import SolverError
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.differences import Differences
-from mechdesign.numerics.exact import float_up
+from mechdesign.numerics.exact import float_down, float_up
 from mechdesign.numerics.tolerances import SOLVER
 from mechdesign.optimize.pricing.l1_ball_duals import ball_duals
+from mechdesign.optimize.pricing.levels import affordable, level_of
 from mechdesign.optimize.pricing.price import Price
+from mechdesign.optimize.pricing.secret_duals import SecretLevels
+from mechdesign.optimize.pricing.two_sided_duals import two_sided_level
 from mechdesign.uncertainty import UncertaintySet
 from mechdesign.utility import PolyhedralUtility
 
 _EPS = float(np.finfo(float).eps)
+_NOTHING = Fraction(0)
 
 
 def price_by_guess(
-    uncertainty: UncertaintySet, exp_epsilon: float, utility: PolyhedralUtility, multipliers: Floats
+    uncertainty: UncertaintySet,
+    exp_epsilon: float,
+    utility: PolyhedralUtility,
+    multipliers: Floats,
+    prior: Sequence[Fraction] | None = None,
+    least_lift: Fraction = _NOTHING,
 ) -> Price:
     """Return the greatest reduced cost of any column with ``<P, v> = 1``, rounded outward.
 
@@ -51,24 +60,50 @@ def price_by_guess(
         Its guesses are priced one by one.
     multipliers : array, shape (N,)
         lambda.
+    prior : sequence of Fraction, optional
+        Where gains are measured; by default at the reference prior P.
+    least_lift : Fraction
+        exp(-lower); 0 without a promise from below.
 
     Raises
     ------
     SolverError
         If a linear program cannot be solved.
     """
-    greatest = -math.inf
-    if exp_epsilon == 1:
+    greatest, measured = -math.inf, uncertainty.center if prior is None else prior
+    if exp_epsilon == 1 or least_lift == 1:
         # Only constant columns are left, whose reduced cost is that of (1,...,1).
-        exact = utility.undisclosed(uncertainty.center) - sum(map(Fraction, multipliers.tolist()))
+        exact = utility.undisclosed(measured) - sum(map(Fraction, multipliers.tolist()))
         return Price(_float_up(exact), "the constant column", 1)
-    priced = Differences(uncertainty.center, [Fraction(x) for x in multipliers.tolist()])
+    if uncertainty.secret_promise is not None:
+        levels = SecretLevels(uncertainty.secret_promise, exp_epsilon, least_lift)
+        return _price_about_secret(levels, utility, measured, multipliers)
+    priced = Differences(measured, [Fraction(x) for x in multipliers.tolist()])
     rows = list(utility.differences(priced, uncertainty.size))
     # Powers of two change no digit; solvers want numbers of about 1.
     linear = np.array([row for row, _ in rows])
+    if least_lift > 0:
+        below = float_down(least_lift)
+        for a, power in rows:
+            greatest = max(greatest, _scaled_up(two_sided_level(uncertainty, exp_epsilon, below, a), power))
+        return Price(greatest, "a dual solution for every guess", len(rows))
     for (a, power), (y, Q) in zip(rows, _duals(uncertainty, exp_epsilon, linear), strict=True):
         greatest = max(greatest, _scaled_up(_proved_level(a, uncertainty.prior, y, Q, exp_epsilon), power))
     return Price(greatest, "a dual solution for every guess", len(rows))
+
+
+def _price_about_secret(
+    levels: SecretLevels, utility: PolyhedralUtility, measured: Sequence[Fraction], multipliers: Floats
+) -> Price:
+    """Return the greatest reduced cost under a promise about a secret, from weights of rows for each guess."""
+    size = len(measured)
+    gains, guesses = utility.exact_gains(size), len(utility.gains(size))
+    lam = [Fraction(x) for x in multipliers.tolist()]
+    greatest = max(
+        levels.level([p * gains(w, i) - x for i, (p, x) in enumerate(zip(measured, lam, strict=True))])
+        for w in range(guesses)
+    )
+    return Price(_float_up(greatest), "a dual solution for every guess", guesses)
 
 
 def _scaled_up(level: float, power: int) -> float:
@@ -151,49 +186,6 @@ def _dual(uncertainty: UncertaintySet, exp_epsilon: float, a: Floats) -> tuple[f
 
 
 def _least_level(a: Floats, P: Floats, Q: Floats, y: float, exp_epsilon: float) -> float:
-    """Return the least r with ``sum_i max(0, a_i + y Q_i - r P_i) <= y / e``, rounded up.
-
-    The left side falls in r, piecewise linearly, with breaks at ``(a_i + y Q_i) / P_i``.
-    """
-    y, Q = _affordable(a, P, Q, y, exp_epsilon)
-    left = _room(a, P, Q, y, exp_epsilon)
-    if left < 0:
-        return np.inf
-    free = P > 0
-    b = a + y * Q
-    rounding = _rounding(a, y)
-    breaks = b[free] / P[free]
-    order = np.argsort(-breaks)
-    # With the k highest breaks active the level is (heights_k - left) / masses_k.
-    levels = (np.cumsum(b[free][order]) - left) / np.cumsum(P[free][order])
-    following = np.append(breaks[order][1:], -np.inf)
-    level = float(levels[int(np.argmax(levels >= following))])
-    return level + rounding + (a.size + 64) * _EPS * abs(level)
-
-
-def _affordable(a: Floats, P: Floats, Q: Floats, y: float, exp_epsilon: float) -> tuple[float, Floats]:
-    """Return y and Q that leave room beside the symbols without mass, whose terms do not depend on r.
-
-    The y and Q of a solver may fail to do so by its tolerance. Any y, and any mixture of Q with P, proves a bound.
-    Weight added to y on P alone adds room, and does not change the terms of symbols without mass.
-    """
-    left = _room(a, P, Q, y, exp_epsilon)
-    if left >= 0:
-        return y, Q
-    # The missing room may be less than the distance of floats, so increasing amounts are tried.
-    for times in (2, 64, 4096):
-        added = -times * exp_epsilon * left
-        more, mixed = y + added, (y * Q + added * P) / (y + added)
-        if _room(a, P, mixed, more, exp_epsilon) >= 0:
-            break
-    return more, mixed
-
-
-def _rounding(a: Floats, y: float) -> float:
-    return 8 * (a.size + 8) * _EPS * float(np.abs(a).sum() + y)
-
-
-def _room(a: Floats, P: Floats, Q: Floats, y: float, exp_epsilon: float) -> float:
-    """Return y / e minus the terms of symbols without mass and minus rounding."""
-    massless = P <= 0
-    return y / exp_epsilon - float(np.maximum((a + y * Q)[massless], 0.0).sum()) - _rounding(a, y)
+    """Return the level of `level_of` for y and Q that leave room beside the symbols without mass."""
+    y, Q = affordable(a, P, Q, y, exp_epsilon)
+    return level_of(a, P, Q, y, exp_epsilon)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
@@ -17,7 +18,10 @@ from mechdesign.optimize.hull_rays import HullRays
 from mechdesign.optimize.lower_rays import MOST_LISTED_PAIRS, LowerRays
 from mechdesign.optimize.pricing.price import Price
 from mechdesign.optimize.rays import MOST_LISTED_SYMBOLS, RayList, Rays
-from mechdesign.uncertainty import ConvexHull, L1Ball, LowerProbability, UncertaintySet
+from mechdesign.optimize.secret_rays import SecretRays
+from mechdesign.optimize.two_sided_rays import TwoSidedRays
+from mechdesign.uncertainty import ConvexHull, LowerProbability, RelativeBall, SecretPromise, UncertaintySet
+from mechdesign.uncertainty.ball import Ball
 from mechdesign.utility import Utility
 
 _EPS = float(np.finfo(float).eps)
@@ -26,10 +30,12 @@ _COPIES = 6  # of the held rays, made on the way to the linear program in HiGHS
 _MOST_PRICED = 100_000_000
 _MOST_ENTERING = 5_000
 _MOST_SYSTEMS = 60_000  # of equations, solved in rationals
+_NOTHING = Fraction(0)
+_MOST_SUPPORTS = 3_000_000  # sets of symbols and rows, looked at one by one
 _INSTEAD = "merge symbols, or use a gain utility such as hamming-accuracy, which needs no list"
 
 
-def check_listable(uncertainty: UncertaintySet, exp_epsilon: float) -> RayList:
+def check_listable(uncertainty: UncertaintySet, exp_epsilon: float, least_lift: Fraction = _NOTHING) -> RayList:
     """Return the rays of a set, after counting that they can be listed.
 
     Raises
@@ -38,12 +44,16 @@ def check_listable(uncertainty: UncertaintySet, exp_epsilon: float) -> RayList:
         If no method lists the rays of such a set, or there are too many for memory or time.
     """
     N = uncertainty.size
+    if uncertainty.secret_promise is not None:
+        return _rays_of_secret(uncertainty.secret_promise, exp_epsilon, least_lift)
+    if least_lift > 0:
+        return _two_sided(uncertainty, exp_epsilon, least_lift)
     if N > MOST_LISTED_SYMBOLS:
         raise LimitError(
             f"{N} symbols have about 2^{N} extreme rays, too many to list (at most {MOST_LISTED_SYMBOLS}); {_INSTEAD}"
         )
-    if uncertainty.l1_ball is not None:
-        return _rays_of_ball(uncertainty.l1_ball, exp_epsilon)
+    if uncertainty.ball is not None:
+        return _rays_of_ball(uncertainty.ball, exp_epsilon)
     if uncertainty.convex_hull is not None:
         return _rays_of_hull(uncertainty.convex_hull, exp_epsilon)
     if uncertainty.lower_probability is not None:
@@ -58,7 +68,7 @@ def check_listable(uncertainty: UncertaintySet, exp_epsilon: float) -> RayList:
     )
 
 
-def _rays_of_ball(ball: L1Ball, exp_epsilon: float) -> Rays:
+def _rays_of_ball(ball: Ball, exp_epsilon: float) -> Rays:
     N = ball.size
     rays = Rays(ball, exp_epsilon)
     held = rays.count(rays.held_kinds)
@@ -103,6 +113,38 @@ def _rays_of_lower_probability(known: LowerProbability, exp_epsilon: float) -> L
     return LowerRays(known, exp_epsilon)
 
 
+def _rays_of_secret(known: SecretPromise, exp_epsilon: float, least_lift: Fraction = _NOTHING) -> SecretRays:
+    rays = SecretRays(known, exp_epsilon, least_lift)
+    if rays.candidates > _MOST_SUPPORTS:
+        raise LimitError(
+            f"a secret of {len(known.joint.values)} values and {known.size} symbols have up to {rays.candidates:.1e} "
+            f"extreme rays (at most {_MOST_SUPPORTS:.0e}); {_INSTEAD}"
+        )
+    return rays
+
+
+def _two_sided(uncertainty: UncertaintySet, exp_epsilon: float, least_lift: Fraction) -> TwoSidedRays:
+    ball, known = uncertainty.l1_ball, uncertainty.lower_probability
+    if ball is not None:
+        # The same set, above its lower probability.
+        known = RelativeBall(ball.center, 1, ball.half_radius, ball.labels)
+    if known is None:
+        raise LimitError(
+            f"no exact method lists the extreme rays of a {type(uncertainty).__name__} for a promise from below; use "
+            "an L1Ball or a Box that contains it, leave lower out, or use a gain utility such as hamming-accuracy, "
+            "which needs no list"
+        )
+    if 3**known.size > MOST_LISTED_PAIRS:
+        raise LimitError(
+            f"{known.size} symbols have up to {3.0**known.size:.1e} extreme rays for a promise from below (at most "
+            f"{MOST_LISTED_PAIRS:.0e}); merge symbols, take the prior as known, leave lower out, or use a gain utility "
+            "such as hamming-accuracy, which needs no list"
+        )
+    if not known.supermodular:
+        raise LimitError(f"the extreme rays of {known!r} are not known; give a supermodular f that is not above it")
+    return TwoSidedRays(known, exp_epsilon, least_lift)
+
+
 def reduced_costs(rays: RayList, utility: Utility, multipliers: Floats) -> Iterator[tuple[Floats, Floats]]:
     """Yield all columns (N, k) with their reduced costs ``mu(v) - <lambda, v>``, shape (k,)."""
     for columns in rays.of_kinds(rays.kinds):
@@ -122,7 +164,7 @@ class ListedPricing:
 
     Examples
     --------
-    >>> from mechdesign import MutualInformation
+    >>> from mechdesign import L1Ball, MutualInformation
     >>> pricing = ListedPricing(Rays(L1Ball([0.5, 0.3, 0.2]), 1.5), MutualInformation())
     >>> print(round(pricing.price(np.zeros(3)).upper, 9))
     0.359884719
@@ -135,7 +177,13 @@ class ListedPricing:
 
     method = "every extreme ray"
 
-    def price(self, multipliers: Floats, *, thorough: bool = True) -> Price:  # noqa: ARG002 - a list is thorough
+    def price(
+        self,
+        multipliers: Floats,
+        *,
+        thorough: bool = True,  # noqa: ARG002 - a list is thorough
+        deadline: float | None = None,  # noqa: ARG002 - and short
+    ) -> Price:
         """Return the greatest reduced cost over all extreme rays, rounded outward."""
         return price_by_listing(self.rays, self.utility, multipliers)
 

@@ -85,7 +85,13 @@ class PairPricing:
         size = 4 * (f[0] + f[1]) + 2 * f[2] / (2 * self.exp_epsilon - 1)
         return 8 * (2 * self.known.size + 64) * _EPS * float(size)
 
-    def price(self, multipliers: Floats, *, thorough: bool = True) -> Price:  # noqa: ARG002 - all pairs are priced
+    def price(
+        self,
+        multipliers: Floats,
+        *,
+        thorough: bool = True,  # noqa: ARG002 - all pairs are priced
+        deadline: float | None = None,  # noqa: ARG002 - which takes seconds
+    ) -> Price:
         """Return the greatest reduced cost over all extreme rays, rounded outward, and columns of great one."""
         lam = np.asarray(multipliers, dtype=float)
         looked_at, greatest, found = 0, -math.inf, []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -23,6 +24,17 @@ def beyond_floats(multipliers: Floats, exp_epsilon: float) -> bool:
         return not np.isfinite(8 * np.abs(multipliers).sum() * exp_epsilon)
 
 
+def late(deadline: float | None) -> bool:
+    """Return whether it is a time of `time.monotonic` or later; a deadline that is None never comes.
+
+    Examples
+    --------
+    >>> late(None), late(time.monotonic())
+    (False, True)
+    """
+    return deadline is not None and time.monotonic() >= deadline
+
+
 @dataclass(frozen=True, eq=False)
 class Price:
     """A bound of reduced costs ``mu(v) - <lambda, v>`` of columns with ``<P, v> = 1``, rounded up.
@@ -41,12 +53,15 @@ class Price:
     best : array, shape (N, k)
         Columns of great reduced cost with ``<P, v> = 1``, for the next linear program; the bound does not rest on
         them. The array may be empty.
+    whole : bool
+        Whether the bound is the best that the method gives for lambda.
     """
 
     upper: float
     method: str
     columns: int
     best: Floats = field(default_factory=lambda: np.empty((0, 0)))
+    whole: bool = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "upper", float(as_bound(self.upper)))
@@ -65,11 +80,11 @@ class Pricing(Protocol):
     def method(self) -> str:
         """Its name, for people."""
 
-    def price(self, multipliers: Floats, *, thorough: bool = True) -> Price:
+    def price(self, multipliers: Floats, *, thorough: bool = True, deadline: float | None = None) -> Price:
         """Return a bound of the greatest reduced cost, which always holds, and columns of great reduced cost.
 
-        With `thorough` the bound is the best that this method gives; without, it may be weaker.
-        The same multipliers always give the same bound.
+        With `thorough` the bound is the best that this method gives, unless a deadline comes first, a time of
+        `time.monotonic`; without, it may be weaker. Without a deadline the same multipliers always give the same bound.
         """
 
     def start(self) -> Floats:

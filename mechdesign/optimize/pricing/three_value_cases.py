@@ -10,12 +10,13 @@ from __future__ import annotations
 import heapq
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.cheapest_sets import CheapestSets, Kin, parts
+from mechdesign.optimize.pricing.price import late
 from mechdesign.optimize.pricing.three_values import AllowedSets, Peak, ThreeValues
 
 _BYTES_OF_CASES = 800_000_000
@@ -59,6 +60,7 @@ def price_three_values(
     *,
     most_cases: int,
     most_blocks: int,
+    deadline: float | None = None,
 ) -> CoveredCases:
     """Return a bound of the reduced costs of kind C, exact unless the cases are too many.
 
@@ -78,6 +80,8 @@ def price_three_values(
         After so many the greatest bound of an open case is returned; fewer where their tables are large.
     most_blocks : int
         As for `ThreeValues.peak`.
+    deadline : float, optional
+        A time of `time.monotonic` after which the greatest bound of an open case is returned.
     """
     additions = sum(len(parts(len(kin.items))) for kin in kins)
     of_case = 3 * rays.cone.total * (8 + additions // 8)
@@ -89,9 +93,10 @@ def price_three_values(
     counted = itertools.count()
     open_cases: list[tuple[float, int, _Case]] = []
 
-    def consider(least: tuple[int, ...], most: tuple[int, ...], allowed: AllowedSets) -> None:
+    def consider(least: tuple[int, ...], most: tuple[int, ...], allowed: AllowedSets, bound: float = np.inf) -> None:
         peak = rays.peak(allowed, multipliers, floor, most_blocks=most_blocks)
         if peak is not None:
+            peak = replace(peak, upper=min(peak.upper, bound))
             heapq.heappush(open_cases, (-peak.upper, next(counted), _Case(least, most, allowed, peak)))
 
     consider((0,) * len(kins), tuple(len(kin.items) for kin in kins), AllowedSets(sets, sets, sets))
@@ -99,17 +104,19 @@ def price_three_values(
     while open_cases:
         case = open_cases[0][2]
         split = _conflict(rays, kins, case, mass, columns) if case.peak.inner >= 0 else None
-        if split is None or not case.peak.attained or looked_at >= most_cases:
+        if split is None or not case.peak.attained or looked_at >= most_cases or late(deadline):
             return CoveredCases(case.peak.upper, columns, looked_at)
         heapq.heappop(open_cases)
         k, at_least = split
         fewer = _replaced(case.most, k, at_least - 1)
-        consider(case.least, fewer, AllowedSets(_inner(rays, kins, case.least, fewer), case.sets.outer, case.sets.rest))
+        with_fewer = AllowedSets(_inner(rays, kins, case.least, fewer), case.sets.outer, case.sets.rest)
+        consider(case.least, fewer, with_fewer, case.peak.upper)
         more = _replaced(case.least, k, at_least)
         consider(
             more,
             case.most,
             AllowedSets(_inner(rays, kins, more, case.most), _outer(rays, kins, more), _rest(rays, kins, more)),
+            case.peak.upper,
         )
         looked_at += 2
     return CoveredCases(floor, columns, looked_at)

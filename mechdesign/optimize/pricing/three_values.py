@@ -1,7 +1,7 @@
 """Kind C of the extreme rays, priced through masses.
 
 With T the support of the column and S the part of it that has the greatest value, a = P(S) and b = P(T), the
-column is ``1_T + (g - 1) 1_S``, ``g = e (b - t)``. For every pair (a, b) the cost of its symbols is at least the
+column is ``1_T + (g - 1) 1_S``, ``g = alpha e (b - t)``. For every pair (a, b) the cost of its symbols is at least the
 least lambda(T) plus g - 1 times the least lambda(S), and at least the least lambda(T without S) plus g times
 the least lambda(S). The greater of these bounds holds. Where its sets do not fit together, the columns are divided into
 cases (see `three_value_cases`).
@@ -176,14 +176,14 @@ class ThreeValues:
     def _bounds(self, blocks: _Blocks, costs: _Costs, multipliers: Floats) -> Floats:
         """Return upper bounds of the reduced costs over blocks of weights, shape (k,)."""
         a, b, width = blocks.a, blocks.b, blocks.width
-        total, t, e = self.cone.total, self.cone.t, self.cone.e
+        total, t, slope = self.cone.total, self.cone.t, self.cone.slope
         a_low, a_high = a * width / total, np.minimum((a + 1) * width - 1, costs.inner.size - 1) / total
         first = self.lightest_outer
         b_low, b_high = (first + b * width) / total, (first + np.minimum((b + 1) * width, costs.outer.size) - 1) / total
         g_low, g_high = np.maximum(self.cone.top_c(b_low), 1.0), np.maximum(self.cone.top_c(b_high), 1.0)
         q_low, q_high = b_low + (g_low - 1) * a_low, b_high + (g_high - 1) * a_high
         # The relative error of g is greater where b and t nearly cancel.
-        relative = 8 * EPS * (2 + (b_low + t) / np.maximum(b_low - t, 1 / e))
+        relative = 8 * EPS * (2 + (b_low + t) / np.maximum(b_low - t, 1 / slope))
         f_on = greatest_between(self.utility, g_low / q_high * (1 - 2 * relative), g_high / q_low * (1 + 2 * relative))
         f_in = greatest_between(self.utility, (1 - relative) / q_high, (1 + relative) / q_low)
         f_out = float(np.asarray(self.utility.f(np.zeros(1)), dtype=float)[0])

@@ -14,8 +14,8 @@ import numpy as np
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.bounds import as_bound
 from mechdesign.numerics.tolerances import RAY_EDGE
-from mechdesign.optimize.l1_cone import L1Cone, greatest_near
-from mechdesign.uncertainty import L1Ball
+from mechdesign.optimize.l1_cone import L1Cone, greatest_near, numbers_of
+from mechdesign.uncertainty.ball import Ball
 from mechdesign.utility import FInformation
 
 EPS = float(np.finfo(float).eps)
@@ -23,7 +23,7 @@ EPS = float(np.finfo(float).eps)
 
 @dataclass(frozen=True, eq=False)
 class CountedCone(L1Cone[float]):
-    """The column cone of an l1 ball around a prior of integer weights.
+    """The column cone of a ball around a prior of integer weights.
 
     Attributes
     ----------
@@ -40,10 +40,12 @@ class CountedCone(L1Cone[float]):
     total: int = field(kw_only=True)
 
     @classmethod
-    def of_counts(cls, ball: L1Ball, exp_epsilon: float) -> CountedCone:
+    def of_counts(cls, ball: Ball, exp_epsilon: float) -> CountedCone:
         """Return the cone of a ball whose weights are counts."""
-        t = float(ball.half_radius)
-        return CountedCone(ball.prior, t, exp_epsilon, ball.within_simplex, total=sum(ball.weights))
+        total = sum(ball.weights)
+        return CountedCone(
+            ball.prior, e=exp_epsilon, within_simplex=ball.within_simplex, total=total, **numbers_of(ball)
+        )
 
     def weight_up_to(self, mass: float) -> int:
         """Return the greatest weight of a set of at most a mass; within rounding errors, the greater weight."""
@@ -85,16 +87,16 @@ class TwoValues:
 
     @classmethod
     def of_kind_a(cls, cone: CountedCone, utility: FInformation, *, massless: bool) -> TwoValues:
-        """Return ``c`` on S and ``m = (1 - c P(S)) / (1 - P(S) + t)`` off it, while ``m >= 0``.
+        """Return ``c`` on S and ``m = (1 - c P(S)) / (1 - P(S) + u)`` off it, while ``m >= 0``.
 
-        S has all mass only where symbols without mass are left off it, which a known prior does not have.
+        S has all mass only where symbols without mass are left off it, which no set with u = 0 has.
         """
         weights = np.arange(min(cone.weight_up_to(cone.heaviest_ab), cone.total - (not massless)) + 1)
         on_mass, off_mass = weights / cone.total, (cone.total - weights) / cone.total
         off = np.clip(cone.off_a(on_mass, off_mass), 0.0, min(cone.c, 1.0))
         on = np.full(off.shape, cone.c)
         # m is between 0 and 1, however great its error.
-        error = np.minimum(8 * EPS * (1 + 1 / (off_mass + cone.t)), 1.0)
+        error = np.minimum(8 * EPS * (1 + 1 / (off_mass + cone.u)), 1.0)
         return cls._scaled(on, off, error, on_mass, off_mass, utility)
 
     @classmethod

@@ -56,6 +56,34 @@ def test_relationship_meets_values_computed_apart(name, epsilon):
     assert found.lower_bound == pytest.approx(expected, rel=1e-6)
 
 
+# Likewise at epsilon 1; the radius is Weissman's for delta = 1e-9. What is proved comes with four or more digits.
+COLUMNS = [
+    ("race", "PML", 3.71161, 1e-6),
+    ("workclass", "known", 6.01233327, 1e-8),
+    ("workclass", "PML", 6.42609648, 1e-8),
+    ("workclass", "LDP", 23.82070963, 1e-8),
+    ("occupation", "known", 7.90536109, 1e-8),
+    ("occupation", "PML", 8.53678, 1e-6),
+    ("occupation", "LDP", 47.73033696, 1e-8),
+    ("education", "known", 9.32970308, 1e-8),
+    ("education", "PML", 10.0606, 1e-5),
+    ("education", "LDP", 50.12463696, 1e-8),
+]
+SLOW = {("occupation", "known"), ("occupation", "PML"), ("education", "known"), ("education", "PML")}
+
+
+@pytest.mark.parametrize(
+    ("name", "promise", "expected", "digits"),
+    [pytest.param(*row, marks=[pytest.mark.slow] if row[:2] in SLOW else []) for row in COLUMNS],
+)
+def test_columns_of_adult_meet_values_computed_apart_from_both_sides(name, promise, expected, digits):
+    found = error_design(md.L1Ball.from_counts(counts(name), **SETS[promise]), 1)
+    assert found.certified
+    assert found.tol == (1e-6 if found.problem.uncertainty.size <= 10 else 1e-4)
+    assert expected * (1 - found.tol - digits) <= found.lower_bound <= expected * (1 + digits)
+    assert expected * (1 - digits) <= found.value <= expected * (1 + found.tol + digits)
+
+
 @pytest.mark.parametrize("N", range(2, 13))
 @pytest.mark.parametrize("epsilon", ["0.1", "0.5", "1", "2", "4"])
 def test_ldp_at_a_uniform_prior_is_subset_selection(N, epsilon):

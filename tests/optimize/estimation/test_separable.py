@@ -95,6 +95,21 @@ def test_kind_c_is_nearly_exact(seed):
     assert SeparablePricing(ball, e).price(form, lam).upper <= greatest(ball, e, form, lam) + 1e-4 * size_of(form, lam)
 
 
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [("one_between.OneBetween", {"radius": 0}), ("three_levels.ThreeLevels", {"radius": "0.3"})],
+)
+def test_a_kind_that_is_overlooked_is_caught(monkeypatch, kind, options):
+    """The bound of a pricing without one kind is too high, and `verify` refuses it."""
+    monkeypatch.setattr("mechdesign.optimize.estimation.solver._LISTED", 3)
+    monkeypatch.setattr(f"mechdesign.optimize.estimation.{kind}.price", lambda *_arguments: None)
+    ball = md.L1Ball.from_counts([500, 300, 120, 60, 20], **options)
+    broken = md.design(md.DesignProblem(ball, 1, md.EstimationError())).mechanism
+    monkeypatch.undo()
+    with pytest.raises(md.GuaranteeError, match="stored lower bound"):
+        md.verify(broken)
+
+
 def test_each_kind_is_needed():
     """Where only one kind has the greatest value, the bound covers it: the four lists give four maxima."""
     found = set()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from mechdesign.numerics.arrays import Floats
 from mechdesign.optimize.pricing.branch_and_bound.columns import FoundColumns, climb
 from mechdesign.optimize.pricing.branch_and_bound.program import BoxProgram
 from mechdesign.optimize.pricing.branch_and_bound.search import METHOD, Search
-from mechdesign.optimize.pricing.price import Price
+from mechdesign.optimize.pricing.price import Price, late
 from mechdesign.uncertainty import UncertaintySet
 from mechdesign.utility import FInformation
 
@@ -26,6 +27,7 @@ def price_by_boxes(
     *,
     target: float = -math.inf,
     most_nodes: int = MOST_BOXES,
+    deadline: float | None = None,
 ) -> Price:
     """Return an upper bound of the reduced cost of any column with ``<P, v> = 1``, rounded outward.
 
@@ -40,11 +42,13 @@ def price_by_boxes(
         reduced cost.
     most_nodes : int
         The most boxes. The bound holds wherever the search ends, but is greater if it ends early.
+    deadline : float, optional
+        A time of `time.monotonic` at which the search ends.
 
     Returns
     -------
     Price
-        The same for the same arguments; with the best columns found.
+        The same for the same arguments, unless a deadline came first; with the best columns found.
 
     Examples
     --------
@@ -58,7 +62,7 @@ def price_by_boxes(
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         if not np.isfinite(np.abs(lam).sum()):
             return Price(math.inf, "multipliers beyond floats", 0)
-        return Search(BoxProgram(uncertainty, exp_epsilon), utility, lam).run(target, most_nodes)
+        return Search(BoxProgram(uncertainty, exp_epsilon), utility, lam).run(target, most_nodes, deadline)
 
 
 class BoxPricing:
@@ -111,7 +115,10 @@ class BoxPricing:
         """Its name, for people."""
         return METHOD
 
-    def price(self, multipliers: Floats, *, thorough: bool = True) -> Price:
+    def price(self, multipliers: Floats, *, thorough: bool = True, deadline: float | None = None) -> Price:
         """Return `price_by_boxes`, of few boxes unless asked to be thorough."""
         most = MOST_BOXES if thorough else FEW_BOXES
-        return price_by_boxes(self.uncertainty, self.exp_epsilon, self.utility, multipliers, most_nodes=most)
+        price = price_by_boxes(
+            self.uncertainty, self.exp_epsilon, self.utility, multipliers, most_nodes=most, deadline=deadline
+        )
+        return replace(price, whole=thorough and not late(deadline))

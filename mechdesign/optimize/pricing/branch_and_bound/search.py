@@ -10,7 +10,7 @@ import numpy as np
 from mechdesign.numerics.arrays import Floats
 from mechdesign.optimize.pricing.branch_and_bound.columns import CLOSE, FoundColumns, climb
 from mechdesign.optimize.pricing.branch_and_bound.program import EPS, OUTSIDE, Box, BoxProgram, Linear, whole_box
-from mechdesign.optimize.pricing.price import Price
+from mechdesign.optimize.pricing.price import Price, late
 from mechdesign.utility import FInformation
 
 METHOD = "branch and bound over boxes"
@@ -28,15 +28,15 @@ class Search:
         self.found = FoundColumns(program.uncertainty, program.exp_epsilon, utility, multipliers)
         self.close = CLOSE + 1e-12 * float(np.abs(multipliers).sum())
 
-    def run(self, target: float, most_nodes: int) -> Price:
-        """Return the proved bound when it is good enough or the limit of boxes is reached."""
+    def run(self, target: float, most_nodes: int, deadline: float | None = None) -> Price:
+        """Return the proved bound when it is good enough or the limit of boxes or of time is reached."""
         climb(self.program, self.found)
         root = whole_box(self.program)
         bound, root = self._bound(root, math.inf)
         waiting, nodes, closed = [(-bound, 0, root)], 1, -math.inf
         while waiting:
             enough = max(target, self.found.greatest + self.close)
-            if -waiting[0][0] <= enough or nodes >= most_nodes:
+            if -waiting[0][0] <= enough or nodes >= most_nodes or late(deadline):
                 break
             negative, _, box = heapq.heappop(waiting)
             halves = self._halves(box)

@@ -11,11 +11,11 @@ from mechdesign.optimize.pricing.knapsack.kind import Choice, PricedCone
 
 
 class KindA(Curve):
-    """``c (1 - w + t)`` on S and ``1 - c w`` elsewhere, of mass ``1 - w + c w t``."""
+    """``c (1 - w + u)`` on S and ``1 - c w`` elsewhere, of mass ``1 - w + c w u``."""
 
     def __init__(self, priced: PricedCone, choice: Choice) -> None:
-        t, e = priced.cone.t, priced.cone.e
-        factor = (e - 1) / (1 + t * e)  # c (1 + t) - 1
+        t, e, slope = priced.cone.t, priced.cone.e, priced.cone.slope
+        factor = (e - 1) / (1 + t * slope)  # c (1 + u) - 1
         super().__init__(priced, choice, 0.0, min(priced.cone.heaviest_ab, 1.0), factor)
 
     def like(self, choice: Choice) -> KindA:
@@ -24,8 +24,7 @@ class KindA(Curve):
 
     def terms(self, w: Floats) -> Terms:
         """Return the terms for masses, rounded up."""
-        c, t = self.cone.c, self.cone.t
-        scale = 1 - w + c * w * t
+        c, scale = self.cone.c, self.cone.mass_of_whole_a(w)
         whole_on, whole_off = self._values(w)
         on, off = whole_on / scale, whole_off / scale
         error = self.priced.unit * (1 + c + on) / scale

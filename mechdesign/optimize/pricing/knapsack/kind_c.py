@@ -19,7 +19,7 @@ _MOST_PREFIXES = 64
 
 
 class KindC(Kind):
-    """``g = e (b - t)`` on S, 1 on the rest of T, 0 elsewhere, with ``P(S) = a <= t`` and ``P(T) = b``.
+    """``g = alpha e (b - t)`` on S, 1 on the rest of T, 0 elsewhere, with ``P(S) = a <= t`` and ``P(T) = b``.
 
     The mass of these columns is ``b + (g - 1) a``. Along a and along b alike all terms are convex functions times
     masses.
@@ -34,12 +34,12 @@ class KindC(Kind):
 
     def __init__(self, priced: PricedCone, choice: Choice, rare: Masks, raised: Masks) -> None:
         super().__init__(priced, choice)
-        P, e = self.cone.P, self.cone.e
+        P, slope = self.cone.P, self.cone.slope
         self.rare, self.raised = rare, raised
         self.lightest = self.cone.lightest_support_c
         self.inner = Envelope.of(P, priced.multipliers, rare, raised)
         self.outer = Envelope.of(P, priced.multipliers, choice.allowed, choice.forced)
-        self.rounding = 8 * priced.unit * (1 + e) * (1 + priced.size) + (1 + e) * priced.slip
+        self.rounding = 8 * priced.unit * (1 + slope) * (1 + priced.size) + (1 + slope) * priced.slip
 
     def prefixes(self) -> Iterator[Batch]:
         """Yield the columns of the first few symbols in the orders of both relaxations."""
@@ -138,7 +138,7 @@ class KindC(Kind):
         times = float(self._g(np.array([low]))[0]) - 1
         losses = self._losses(multipliers - outer_slope * P, times * (multipliers - inner_slope * P))
         sizes = self.priced.size + abs(outer_slope) + abs(inner_slope)
-        limit = float(heights[peak]) + pad * sizes * self.cone.e
+        limit = float(heights[peak]) + pad * sizes * self.cone.slope
         middle = float(cells.outer.left[peak] + cells.outer.right[peak]) / 2
         return Window(low - pad, high + pad, middle, limit, losses)
 
@@ -161,7 +161,7 @@ class KindC(Kind):
         """Return the mass of columns, and it times f of their three values, rounded up."""
         g = self._g(b)
         mass = b + (g - 1) * a
-        unit = self.priced.unit * (1 + self.cone.e / mass)
+        unit = self.priced.unit * (1 + self.cone.slope / mass)
         on = mass * self.priced.f(g / mass, unit * (1 + g / mass))
         inside = mass * self.priced.f(1 / mass, unit / mass)
         return mass, on, inside, mass * float(self.priced.f(0.0)[0])

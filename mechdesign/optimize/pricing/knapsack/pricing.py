@@ -12,7 +12,7 @@ from mechdesign.optimize.pricing.alike import alike, averaged
 from mechdesign.optimize.pricing.ball_pricing import BallPricing
 from mechdesign.optimize.pricing.knapsack.kind import PricedCone
 from mechdesign.optimize.pricing.knapsack.search import Search
-from mechdesign.optimize.pricing.price import Price
+from mechdesign.optimize.pricing.price import Price, late
 
 
 class KnapsackPricing(BallPricing):
@@ -28,12 +28,13 @@ class KnapsackPricing(BallPricing):
 
     method = "sets near the fractional knapsack, met in the middle"
 
-    def _price(self, multipliers: Floats, *, thorough: bool) -> Price:
+    def _price(self, multipliers: Floats, *, thorough: bool, deadline: float | None) -> Price:
         even, drift = averaged(multipliers, self._groups)
         search = self._search(even)
         # A thorough search enumerates more sets before it returns the bound of those that are left.
-        upper = search.run(thorough=thorough)
-        return Price(upper + drift, self.method, search.looked_at, search.found.columns())
+        upper = search.run(thorough=thorough, deadline=deadline)
+        whole = thorough and not late(deadline)
+        return Price(upper + drift, self.method, search.looked_at, search.found.columns(), whole)
 
     def guess(self, multipliers: Floats) -> Floats:
         """Return the best columns among a few sets that are near the fractional knapsack."""

@@ -15,6 +15,7 @@ from mechdesign.optimize.pricing.knapsack.kind_b import KindB
 from mechdesign.optimize.pricing.knapsack.kind_b_at import KindBAt
 from mechdesign.optimize.pricing.knapsack.kind_c import KindC
 from mechdesign.optimize.pricing.knapsack.kind_d import KindD
+from mechdesign.optimize.pricing.price import late
 
 _LEVELS = 6  # below the bound of the relaxation, each four times as far from it as the one before
 _STEP = 4.0
@@ -70,15 +71,24 @@ class Search:
             self._keep(kind.prefixes())
         for kind in self.kinds:
             self._keep(kind.neighbours(kind.relaxation(self.found.greatest, _GUESSED).peak))
-        for part in self._divided(_GUESSED):
+        for part in self._divided(_GUESSED, None):
             if part.upper > self.found.greatest:
                 self._keep(part.kind.columns_above(self.found.greatest, _GUESSED))
 
-    def run(self, *, thorough: bool) -> float:
-        """Return a bound of the greatest reduced cost."""
+    def run(self, *, thorough: bool, deadline: float | None = None) -> float:
+        """Return a bound of the greatest reduced cost.
+
+        Parameters
+        ----------
+        thorough : bool
+            Whether many sets are enumerated before the bound of those that are left is returned.
+        deadline : float, optional
+            A time of `time.monotonic` after which a thorough search returns the bound that it has.
+        """
         effort = _THOROUGH if thorough else _QUICK
+        deadline = deadline if thorough else None
         self.guess()
-        top = proved = max(part.upper for part in self._divided(effort))
+        top = proved = max(part.upper for part in self._divided(effort, deadline))
         floor = self.found.greatest
         if not np.isfinite(top):
             return np.inf
@@ -87,7 +97,7 @@ class Search:
         for step in range(_LEVELS, -1, -1):
             level = max(top - (top - floor) / _STEP**step, self.found.greatest)
             # The columns of all kinds are wanted, even where the sets of one kind are too many to enumerate.
-            complete = [self._keep(kind.columns_above(level, effort)) for kind in self.kinds]
+            complete = [self._keep(kind.columns_above(level, effort), deadline) for kind in self.kinds]
             if not all(complete):
                 break
             proved = level
@@ -95,21 +105,23 @@ class Search:
                 break
         return max(proved, self.found.upper)
 
-    def _keep(self, batches: Iterable[Batch]) -> bool:
-        """Keep the best columns; return whether no batch left columns out."""
+    def _keep(self, batches: Iterable[Batch], deadline: float | None = None) -> bool:
+        """Keep the best columns; return whether no batch left columns out, and none came too late."""
         complete = True
         for batch in batches:
+            if late(deadline):
+                return False
             self.looked_at += batch.looked_at
             self.found.add(batch)
             complete = complete and batch.complete
         return complete
 
-    def _divided(self, effort: Effort) -> list[_Part]:
+    def _divided(self, effort: Effort, deadline: float | None) -> list[_Part]:
         """Divide the kinds of the greatest bounds while that lowers these bounds; return all parts."""
         waiting = [_Part(kind, kind.relaxation(self.found.greatest, effort)) for kind in self.kinds]
         whole: list[_Part] = []
         for _ in range(effort.splits):
-            if not waiting:
+            if not waiting or late(deadline):
                 break
             part = waiting.pop(max(range(len(waiting)), key=lambda k: waiting[k].upper))
             gap = part.upper - self.found.greatest
@@ -147,12 +159,12 @@ def _kinds(priced: PricedCone, groups: list[list[int]]) -> list[Kind]:
     """Return the kinds of rays that the cone has."""
     kinds: list[Kind] = []
     cone, unit = priced.cone, priced.unit
-    P, t, c = cone.P, cone.t, cone.c
+    P, c = cone.P, cone.c
     none, every = np.zeros(P.size, dtype=bool), np.ones(P.size, dtype=bool)
     if not cone.only_d:
         light = Choice(c * P <= 1 + unit, none, groups)
-        if t > 0:
-            # With a known prior these columns are sums of columns of kind B, or such columns.
+        if cone.u > 0:
+            # Where u is 0, as with a known prior, these columns are sums of columns of kind B, or such columns.
             kinds.append(KindA(priced, light))
         if c >= 1 - unit:
             kinds.append(KindB(priced, light))

@@ -1,0 +1,118 @@
+"""Two-sided problems that are one-sided problems in disguise, so that all methods for these serve them.
+
+*A known prior P.* With ``b = exp(epsilon)`` and ``a = exp(-lower)`` the map ``v = (1 - a) u + a <P, u> 1`` takes the
+cone ``{ u >= 0 : max u <= e' <P, u> }``, ``e' = (b - a) / (1 - a)``, onto
+``{ v : max v <= b <P, v>, min v >= a <P, v> }``, and keeps ``<P, v> = <P, u>``. So the best mechanism is
+``(1 - a) U + a 1 q^T``, U being the best one for e' and the utility ``u -> mu(v)``, and q its masses. For an
+f-information that is the f-information of ``r -> f(a + (1 - a) r)``. A vector lambda of multipliers becomes
+``(1 - a) lambda``, and proves the same bound.
+
+*Every prior.* A lift is above b for some prior, or below 1/b for another, exactly where two entries of a column have a
+ratio above b. So the lesser of epsilon and lower is the epsilon of local differential privacy.
+
+docs/mathematics.md proves both.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import partial
+
+import numpy as np
+
+from mechdesign.numerics.arrays import Floats
+from mechdesign.numerics.epsilon import Epsilon
+from mechdesign.numerics.exact import float_up, rounded_text
+from mechdesign.optimize.effective_epsilon import effective_least_lift
+from mechdesign.optimize.solution import Solution
+from mechdesign.problem import DesignProblem
+from mechdesign.uncertainty import L1Ball
+from mechdesign.utility import FInformation
+
+_ARGUMENT = 4 * float(np.finfo(float).eps)  # more than the relative rounding error of a + (1 - a) r
+
+
+@dataclass(frozen=True, eq=False)
+class OneSided:
+    """A one-sided problem with the bound of a two-sided one, and the way back.
+
+    Attributes
+    ----------
+    problem : DesignProblem
+        Without a promise from below.
+    share : float
+        ``1 - a``, rounded up; a wider cone is solved, and its bound holds for the narrower one.
+
+    Examples
+    --------
+    >>> from mechdesign import L1Ball
+    >>> found = OneSided.of(DesignProblem(L1Ball(["0.5", "0.5"]), "log(3/2)", lower="log(2)"))
+    >>> found.share, found.problem.epsilon.exp_down
+    (0.5, Fraction(2, 1))
+    """
+
+    problem: DesignProblem
+    share: float
+
+    @classmethod
+    def of(cls, problem: DesignProblem) -> OneSided | None:
+        """Return the one-sided problem; None where there is none, or nothing is promised from below."""
+        ball = problem.uncertainty.l1_ball
+        if problem.lower is None or ball is None or problem.only_constant:
+            return None
+        if ball.holds_every_prior:
+            return cls(DesignProblem(ball, problem.local_epsilon, problem.utility), 1.0)
+        information = problem.utility.f_information
+        if ball.radius > 0 or information is None:
+            return None
+        share = float_up(1 - effective_least_lift(problem))
+        power = 1 + (problem.epsilon.exp_up - 1) / Fraction(share)
+        epsilon = Epsilon(f"log({rounded_text(power)})", None, power)
+        known = L1Ball(ball.center, 0, ball.labels)
+        return cls(DesignProblem(known, epsilon, mixed_utility(information, share)), share)
+
+    def back(self, solution: Solution) -> Solution:
+        """Return the mechanism and the multipliers of the two-sided problem from those of the one-sided one."""
+        matrix, bins = solution.matrix, solution.bins
+        whole = matrix if bins is None else matrix[bins.positions]
+        masses = self.problem.uncertainty.prior @ whole
+        mixed = self.share * matrix + (1 - self.share) * masses
+        return replace(solution, matrix=mixed, multipliers=solution.multipliers / self.share)
+
+    def multipliers(self, multipliers: Floats) -> Floats:
+        """Return the multipliers of the one-sided problem from those of the two-sided one."""
+        return multipliers * self.share
+
+
+def mixed_utility(information: FInformation, share: float) -> FInformation:
+    """Return the f-information of ``r -> f(1 - share + share r)``.
+
+    f is computed on both sides of the rounded argument, and the greater value is taken. So no value is below the true
+    one by more than the rounding error of f itself, although f(1) = 0 is passed closely where the share is small.
+
+    Examples
+    --------
+    >>> from mechdesign import MutualInformation
+    >>> P, U = [0.5, 0.5], np.eye(2)
+    >>> round(mixed_utility(MutualInformation(), 0.5).value(U, P), 6)
+    0.130812
+    >>> round(MutualInformation().value(0.5 * U + 0.25, P), 6)
+    0.130812
+    """
+    return _MixedInformation(partial(_mixed, information, share), None, information.name, information.unit)
+
+
+class _MixedInformation(FInformation):
+    """An f-information whose f is convex because that of another one is, which has been checked."""
+
+    def __post_init__(self) -> None:
+        """Check nothing: f(1) may be a rounding error."""
+
+
+def _mixed(information: FInformation, share: float, ratio: Floats) -> Floats:
+    argument = (1 - share) + share * np.asarray(ratio, dtype=float)
+    below = np.asarray(information.f(argument * (1 - _ARGUMENT)), dtype=float)
+    above = np.asarray(information.f(argument * (1 + _ARGUMENT)), dtype=float)
+    greater: Floats = np.maximum(below, above)
+    return greater

@@ -1,0 +1,57 @@
+"""The level that a dual solution of a gain proves: what Lemma 5 of docs/mathematics.md says, rounded up."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mechdesign.numerics.arrays import Floats
+
+_EPS = float(np.finfo(float).eps)
+
+
+def level_of(a: Floats, P: Floats, Q: Floats, y: float, exp_epsilon: float) -> float:
+    """Return the least r with ``sum_i max(0, a_i + y Q_i - r P_i) <= y / e``, rounded up; infinite if there is none.
+
+    The left side falls in r, piecewise linearly, with breaks at ``(a_i + y Q_i) / P_i``.
+    """
+    left = _room(a, P, Q, y, exp_epsilon)
+    if left < 0:
+        return np.inf
+    free = P > 0
+    b = a + y * Q
+    rounding = _rounding(a, y)
+    breaks = b[free] / P[free]
+    order = np.argsort(-breaks)
+    # With the k highest breaks active the level is (heights_k - left) / masses_k.
+    levels = (np.cumsum(b[free][order]) - left) / np.cumsum(P[free][order])
+    following = np.append(breaks[order][1:], -np.inf)
+    level = float(levels[int(np.argmax(levels >= following))])
+    return level + rounding + (a.size + 64) * _EPS * abs(level)
+
+
+def affordable(a: Floats, P: Floats, Q: Floats, y: float, exp_epsilon: float) -> tuple[float, Floats]:
+    """Return y and Q that leave room beside the symbols without mass, whose terms do not depend on r.
+
+    The y and Q of a solver may fail to do so by its tolerance. Any y, and any mixture of Q with P, proves a bound.
+    Weight added to y on P alone adds room, and does not change the terms of symbols without mass.
+    """
+    left = _room(a, P, Q, y, exp_epsilon)
+    if left >= 0:
+        return y, Q
+    # The missing room may be less than the distance of floats, so increasing amounts are tried.
+    for times in (2, 64, 4096):
+        added = -times * exp_epsilon * left
+        more, mixed = y + added, (y * Q + added * P) / (y + added)
+        if _room(a, P, mixed, more, exp_epsilon) >= 0:
+            break
+    return more, mixed
+
+
+def _rounding(a: Floats, y: float) -> float:
+    return 8 * (a.size + 8) * _EPS * float(np.abs(a).sum() + y)
+
+
+def _room(a: Floats, P: Floats, Q: Floats, y: float, exp_epsilon: float) -> float:
+    """Return y / e minus the terms of symbols without mass and minus rounding."""
+    massless = P <= 0
+    return y / exp_epsilon - float(np.maximum((a + y * Q)[massless], 0.0).sum()) - _rounding(a, y)

@@ -1,0 +1,106 @@
+"""Exact pricing of polyhedral utilities under a promise about a secret: weights of valid rows for each guess.
+
+Every joint distribution within the limits gives a row ``g = e P - A_s`` for each value s of the secret, and the columns
+that keep the promise have ``<g, v> >= 0`` for all of them. With ``a = P g_w - lambda`` for a guess w and any weights
+``y_k >= 0`` of rows,
+
+    <a, v>  <=  r <P, v>,    r = max over i of ( a_i + sum_k y_k g_ki ) / P_i,
+
+for every v of the cone. A linear program over the rows found so far proposes the weights; the row that its best column
+breaks most is added until none is broken. r is then computed from the weights in rationals: poor weights make the bound
+weaker, but never false. A promise from below adds the rows ``A_s - a P``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from operator import mul
+
+import numpy as np
+
+from mechdesign.errors import SolverError
+from mechdesign.numerics.arrays import Floats
+from mechdesign.numerics.exact import over_common_denominator
+from mechdesign.numerics.tolerances import SOLVER
+from mechdesign.uncertainty import SecretPromise
+
+_MOST_ROUNDS = 500
+_BROKEN = 1e-11  # of <P, v>: a row that is broken by less is not added
+
+Row = tuple[Fraction, ...]
+
+
+class SecretLevels:
+    """The greatest ``<a, v>`` with ``<P, v> = 1`` for one guess after the other; rows that were found are kept.
+
+    Parameters
+    ----------
+    known : SecretPromise
+        With limits or without.
+    exp_epsilon : float
+        exp(epsilon).
+    least_lift : Fraction
+        exp(-lower); 0 without a promise from below.
+
+    Examples
+    --------
+    >>> levels = SecretLevels(SecretPromise([[3, 1], [1, 3]]), 1.25, Fraction(0))
+    >>> levels.level([Fraction(1), Fraction(0)])
+    Fraction(3, 2)
+    """
+
+    def __init__(self, known: SecretPromise, exp_epsilon: float, least_lift: Fraction) -> None:
+        self._known, self._e, self._least_lift = known, Fraction(exp_epsilon), least_lift
+        self._rows: list[Row] = []
+        self._floats: Floats = np.empty((0, known.size))
+        self._add(known.rows_at([1] * known.size, self._e, least_lift))
+
+    def level(self, a: Sequence[Fraction]) -> Fraction:
+        """Return a level that ``<a, v>`` does not exceed for any column of the cone with ``<P, v> = 1``."""
+        P = self._known.center
+        objective = np.array([float(x / p) for x, p in zip(a, P, strict=True)])
+        for _ in range(_MOST_ROUNDS):
+            weights, posterior = self._solved(objective)
+            column, _ = over_common_denominator(
+                Fraction(w) / p for w, p in zip(np.maximum(posterior, 0.0).tolist(), P, strict=True)
+            )
+            mass = sum(map(mul, P, column))
+            broken = [
+                row
+                for row in self._known.rows_at(column, self._e, self._least_lift)
+                if sum(map(mul, row, column)) < -_BROKEN * mass
+            ]
+            if not self._add(broken):
+                break
+        used = [(Fraction(y), self._rows[k]) for k, y in enumerate(weights.tolist()) if y > 0]
+        return max(
+            (x + sum((y * row[i] for y, row in used), Fraction(0))) / p
+            for i, (x, p) in enumerate(zip(a, P, strict=True))
+        )
+
+    def _add(self, rows: Sequence[Row]) -> bool:
+        """Hold rows, and return whether there is a new one."""
+        held = set(self._rows)
+        new = [row for row in dict.fromkeys(rows) if row not in held]
+        scaled = [[float(x / p) for x, p in zip(row, self._known.center, strict=True)] for row in new]
+        self._rows += new
+        self._floats = np.vstack([self._floats, *([np.array(scaled)] if scaled else [])])
+        return bool(new)
+
+    def _solved(self, objective: Floats) -> tuple[Floats, Floats]:
+        """Return the weights of the rows, and the best column, as what each symbol has of its mass."""
+        from scipy.optimize import linprog
+
+        found = linprog(
+            -objective,
+            A_ub=-self._floats,
+            b_ub=np.zeros(len(self._floats)),
+            A_eq=np.ones((1, objective.size)),
+            b_eq=[1.0],
+            method="highs",
+            options={"primal_feasibility_tolerance": SOLVER, "dual_feasibility_tolerance": SOLVER},
+        )
+        if found.x is None:
+            raise SolverError(f"HiGHS could not price a guess ({found.message.strip()}); change epsilon a little")
+        return np.maximum(-found.ineqlin.marginals, 0.0), found.x

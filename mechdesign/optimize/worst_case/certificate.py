@@ -1,0 +1,92 @@
+"""The bound that lambda and a mixture of priors prove on the least utility over a set."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mechdesign.errors import InputError
+from mechdesign.numerics.arrays import Floats, frozen, real_array
+from mechdesign.numerics.exact import float_up
+from mechdesign.optimize.certificate import Certificate, certify
+from mechdesign.optimize.effective_epsilon import effective_exp_epsilon, effective_least_lift
+from mechdesign.optimize.one_sided import OneSided
+from mechdesign.optimize.pricing import Price, price_by_guess
+from mechdesign.optimize.pricing.listing import check_listable, price_by_listing
+from mechdesign.optimize.worst_case.mixed_utility import MixedUtility
+from mechdesign.problem import DesignProblem
+from mechdesign.uncertainty.prior_mixture import PriorMixture
+from mechdesign.utility import WorstCase
+
+
+def certify_least(problem: DesignProblem, multipliers: ArrayLike, mixture: PriorMixture) -> Certificate:
+    """Return the upper bound of the least utility that lambda and a mixture of priors prove.
+
+    Parameters
+    ----------
+    problem : DesignProblem
+        Its objective is a `WorstCase`.
+    multipliers : array, shape (N,)
+        lambda.
+    mixture : PriorMixture
+        Members of the set over which the least is taken, with weights. If it is the reference prior alone, the bound is
+        that of the utility there.
+
+    Raises
+    ------
+    InputError
+        If the objective is another one, or lambda does not have N finite entries.
+    GuaranteeError
+        If a prior is outside the set.
+    LimitError
+        If the rays of the cone cannot be listed, which utilities other than gains need.
+
+    Examples
+    --------
+    >>> import mechdesign as md
+    >>> problem = md.DesignProblem(md.L1Ball([0.5, 0.5], "0.2"), "log(2)", md.WorstCase(md.MutualInformation()))
+    >>> mixture = PriorMixture((problem.uncertainty.center,), (1,))
+    >>> certify_least(problem, [0.0, 0.0], mixture).bound < 0.7
+    True
+    """
+    worst = problem.utility.worst_case
+    if worst is None:
+        raise InputError(f"{problem.utility.name} is measured at one prior; certify takes it")
+    priors = worst.priors(problem.uncertainty)
+    mixture.check_members(priors)
+    if len(mixture.priors) == 1 and mixture.priors[0] == problem.uncertainty.center:
+        return replace(certify(problem.with_utility(worst.utility), multipliers), mixture=mixture)
+    one_sided = OneSided.of(problem)
+    if one_sided is not None:
+        return certify_least(one_sided.problem, multipliers, mixture)  # of every prior, with the same multipliers
+    lam = frozen(real_array(multipliers, "lambda", "a number for each symbol"))
+    if lam.shape != (problem.uncertainty.size,) or not np.isfinite(lam).all():
+        raise InputError(f"lambda has shape {lam.shape}; accepted: ({problem.uncertainty.size},), finite")
+    least_lift = effective_least_lift(problem)
+    informs = worst.utility.f_information is not None
+    if informs and (problem.epsilon.exp_up == 1 or least_lift == 1 or all(1 in prior for prior in mixture.priors)):
+        return Certificate(lam, 0.0, 0.0, "no report informs about anything", 0, mixture)
+    try:
+        with np.errstate(over="ignore", invalid="ignore"):
+            price, disclosed = _price(problem, worst, lam, mixture)
+        bound = math.nextafter(math.fsum([*lam.tolist(), price.upper]), math.inf)
+    except OverflowError:
+        price, bound, disclosed = Price(math.inf, "multipliers beyond floats", 0), math.inf, math.inf
+    method = f"{price.method}, at {mixture.count_in_words()}"
+    return Certificate(lam, price.upper, min(bound, disclosed), method, price.columns, mixture)
+
+
+def _price(problem: DesignProblem, worst: WorstCase, multipliers: Floats, mixture: PriorMixture) -> tuple[Price, float]:
+    """Return the greatest reduced cost of the average of the utility over the mixture, and that of full disclosure."""
+    known, exp_epsilon = problem.uncertainty, effective_exp_epsilon(problem)
+    least_lift = effective_least_lift(problem)
+    polyhedral = worst.utility.polyhedral
+    if polyhedral is not None:
+        price = price_by_guess(known, exp_epsilon, polyhedral, multipliers, mixture.mean, least_lift)
+        return price, float_up(polyhedral.disclosure(mixture.mean))
+    floats = np.array([[float(q) for q in prior] for prior in mixture.priors])
+    mixed = MixedUtility(worst.utility, floats, np.array([float(w) for w in mixture.weights]))
+    return price_by_listing(check_listable(known, exp_epsilon, least_lift), mixed, multipliers), mixed.disclosure()

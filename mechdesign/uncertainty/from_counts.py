@@ -1,0 +1,64 @@
+"""The sets that follow from counts and a probability of failure, by the names of their kinds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from mechdesign.errors import InputError, shorten
+from mechdesign.uncertainty.base import UncertaintySet
+from mechdesign.uncertainty.box import Box, L1Box, LowerLimits
+from mechdesign.uncertainty.l1_ball import L1Ball
+from mechdesign.uncertainty.relative_ball import EventSet, RelativeBall
+
+_SAME_FOR_ALL = (Box, LowerLimits, L1Box, EventSet)
+
+
+def kinds_from_counts() -> tuple[str, ...]:
+    """Return the names that `set_from_counts` takes, the default first.
+
+    Examples
+    --------
+    >>> kinds_from_counts()
+    ('l1-ball', 'box', 'lower-limits', 'l1-box', 'event-set', 'relative-ball')
+    """
+    return (L1Ball.kind, *(made.kind for made in _SAME_FOR_ALL), RelativeBall.kind)
+
+
+def set_from_counts(
+    kind: str,
+    counts: Mapping[Any, Any] | Sequence[object],
+    delta: object,
+    *,
+    samples: object = None,
+    epsilon: object = 1,
+) -> UncertaintySet:
+    """Return the set of a kind that holds the true prior with probability 1 - delta.
+
+    Parameters
+    ----------
+    kind : str
+        One of `kinds_from_counts`.
+    counts, delta, samples
+        As for `L1Ball.from_counts`.
+    epsilon : number or str
+        That of the design, which a relative ball is made for.
+
+    Raises
+    ------
+    InputError
+        For another kind, and for counts or a delta that are not accepted.
+
+    Examples
+    --------
+    >>> set_from_counts("box", [40, 30, 20, 10], "1e-3")
+    Box(4 symbols, sum of lower=0.486625, upper=1.61577)
+    """
+    if kind == L1Ball.kind:
+        return L1Ball.from_counts(counts, delta=delta, samples=samples)
+    if kind == RelativeBall.kind:
+        return RelativeBall.from_counts(counts, delta, samples=samples, epsilon=epsilon)
+    for made in _SAME_FOR_ALL:
+        if kind == made.kind:
+            return made.from_counts(counts, delta, samples=samples)
+    raise InputError(f"the set is {shorten(kind)}; accepted: {', '.join(kinds_from_counts())}")

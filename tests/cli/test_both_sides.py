@@ -1,0 +1,113 @@
+"""The option --lower: what commands print of a promise on both sides, and how they refuse it."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture
+def here(here):
+    Path("counts.csv").write_text("label,count\na,40\nb,30\nc,20\nd,10\n")
+    Path("problem.toml").write_text(
+        'title = "both sides"\nepsilon = "1"\nlower = "0.5"\n[prior]\nlabels = ["a", "b"]\nprobabilities = [0.6, 0.4]\n'
+    )
+    return here
+
+
+def design(command, *options):
+    return command("design", "--counts", "counts.csv", "--epsilon", "1", *options)
+
+
+def test_a_design_says_its_promise_in_words(command):
+    status, out, err = design(command, "--lower", "0.5", "-o", "m.json")
+    assert (status, err) == (0, "")
+    told = " ".join(out.split())
+    assert "guarantee local information privacy with epsilon = 1 and lower = 0.5 for the prior itself" in told
+    assert "PML, and no report makes anything less likely by a factor below exp(-lower)" in told
+    assert "from below at most 0.49" in told
+    assert "optimal (certified)" in told
+    status, out, err = command("verify", "m.json")
+    assert (status, err) == (0, "")
+    assert "lower = 0.5" in " ".join(out.split())
+    assert "all claims hold" in out
+
+
+def test_json_has_two_more_keys_and_only_then(command):
+    both = json.loads(design(command, "--lower", "0.5", "--json", "-o", "m.json")[1])
+    assert both["lower"] == 0.5
+    assert 0.4999 < both["lower_leakage"] <= 0.5
+    verified = json.loads(command("verify", "m.json", "--json")[1])
+    assert (verified["lower"], verified["holds"]) == (0.5, True)
+    assert set(both) - set(json.loads(design(command, "--json")[1])) == {"lower", "lower_leakage"}
+    assert design(command, "--json")[1].count("lower") == 0
+
+
+def test_a_problem_file_carries_it(command):
+    status, out, _ = command("design", "problem.toml", "--json")
+    assert (status, json.loads(out)["lower"]) == (0, 0.5)
+    status, out, err = command("design", "problem.toml", "--lower", "1")
+    assert (status, out) == (2, "")
+    assert "--lower: a problem file says this itself; change it there" in err
+
+
+def test_a_false_promise_has_status_1(command):
+    design(command, "--lower", "0.5", "-o", "m.json")
+    table = json.loads(Path("m.json").read_text())
+    table["guarantee"]["lower"] = "0.4"
+    Path("m.json").write_text(json.dumps(table))
+    status, out, err = command("verify", "m.json")
+    assert (status, out) == (1, "")
+    assert "lower the probability of a symbol by up to 0.5 nats, above lower = 0.4" in err
+
+
+def test_comparisons_say_which_ldp_they_are_with(command):
+    status, out, _ = command("compare", "problem.toml")
+    assert status == 0
+    told = " ".join(out.split())
+    assert "At epsilon = 1 and lower = 0.5, beside local differential privacy with 0.5, which implies both" in told
+    record = json.loads(command("compare", "problem.toml", "--json")[1])
+    assert record["comparison"]["local_epsilon"] == 0.5 if "comparison" in record else record["local_epsilon"] == 0.5
+
+
+def test_other_commands_neither_drop_nor_invent_it(command):
+    design(command, "--lower", "0.5", "-o", "m.json")
+    status, out, _ = command("audit", "m.json", "--samples", "2000")
+    assert status == 0
+    assert "from below not bounded by an audit" in " ".join(out.split())
+    status, out, _ = command("plan", "--mechanism", "m.json", "--reports", "1000")
+    assert status == 0
+    told = " ".join(out.split())
+    assert "epsilon = 1 and lower = 0.5" in told
+    assert "no method designs for estimation-error with lower = 0.5" in told
+    assert "The promise on both sides is weaker than local differential privacy" in told
+    assert json.loads(command("plan", "--mechanism", "m.json", "--reports", "1000", "--json")[1])["lower"] == 0.5
+    Path("records.csv").write_text("level\n" + "a\nb\nc\nd\n" * 10)
+    status, _, err = command("privatize", "records.csv", "--column", "level", "--mechanism", "m.json", "-o", "out.csv")
+    assert (status, err) == (0, "")
+    assert command("estimate", "out.csv", "--column", "level", "--mechanism", "m.json")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "status", "told"),
+    [
+        (["--lower", "x"], 2, "lower is 'x'; accepted: a finite decimal such as 0.5"),
+        (["--lower", "-1"], 2, "lower is '-1'; accepted: a number from 0 to 700"),
+        (["--lower", "inf"], 2, "lower is 'inf'"),
+        (["--lower", "log(1/2)"], 2, "lower is 'log(1/2)', which is negative"),
+        (["--lower", "1", "--utility", "estimation-error"], 3, "no method designs for estimation-error with lower = 1"),
+    ],
+)
+def test_refusals_are_one_line(command, options, status, told):
+    found = design(command, *options)
+    assert found[:2] == (status, "")
+    assert told in found[2]
+    assert found[2].count("\n") == 1
+
+
+def test_a_plan_of_samples_has_no_promise_from_below(command):
+    status, _, err = command(
+        *("plan", "--categories", "3", "--samples", "100", "--epsilon", "1", "--delta", "0.1", "--lower", "2")
+    )
+    assert status == 2
+    assert "--lower: only with --reports" in err

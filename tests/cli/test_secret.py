@@ -1,0 +1,141 @@
+"""The option --secret: designs about one column from records and from joint counts, and everything after."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+PAIRS = {("m", "a"): 20, ("m", "b"): 10, ("m", "c"): 5, ("f", "a"): 10, ("f", "b"): 15, ("f", "c"): 20}
+
+
+@pytest.fixture
+def here(here):
+    Path("counts.csv").write_text("sex,job,count\n" + "".join(f"{s},{x},{n}\n" for (s, x), n in PAIRS.items()))
+    records = [f"{s},{x}\n" for (s, x), n in PAIRS.items() for _ in range(n)]
+    Path("records.csv").write_text("sex,job\n" + "".join(records))
+    Path("bare.csv").write_text("".join(records))
+    return here
+
+
+def design(command, *options):
+    return command(
+        "design", "--data", "records.csv", "--secret", "sex", "--column", "job", "--epsilon", "0.1", *options
+    )
+
+
+def test_a_design_says_what_it_does_not_protect(command):
+    status, out, err = design(command, "-o", "m.json")
+    assert (status, err) == (0, "")
+    told = " ".join(out.split())
+    assert "PML of sex alone with epsilon = 0.1 for the joint distribution of sex and job that the counts show" in told
+    assert "not protected everything that does not pass through sex: reports may give away job itself" in told
+    assert "optimal (certified)" in told
+    assert "not_protected" in json.loads(Path("m.json").read_text())["guarantee"]["secret"]
+    status, out, err = command("verify", "m.json")
+    assert (status, err) == (0, "")
+    assert "not protected" in out
+    assert "all claims hold" in out
+
+
+def test_json_says_it_too_and_only_for_secrets(command):
+    about = json.loads(design(command, "--json")[1])
+    assert [about[key] for key in ("secret", "useful")] == ["sex", "job"]
+    assert "does not pass through sex" in about["not_protected"]
+    plain = command("design", "--data", "records.csv", "--column", "job", "--epsilon", "0.1", "--json")[1]
+    assert set(about) - set(json.loads(plain)) == {"secret", "useful", "not_protected"}
+
+
+def test_records_counts_and_indices_give_the_same_design(command):
+    value = json.loads(design(command, "--json")[1])["value"]
+    same = [
+        ("--counts", "counts.csv", "--secret", "sex"),
+        ("--data", "bare.csv", "--no-header", "--secret", "0", "--column", "1"),
+    ]
+    for options in same:
+        status, out, _ = command("design", *options, "--epsilon", "0.1", "--json")
+        assert status == 0
+        assert json.loads(out)["value"] == pytest.approx(value, rel=1e-12)
+
+
+def test_limits_from_the_counts_have_an_honest_gap(command):
+    status, out, err = design(command, "--delta", "0.1", "-o", "m.json", "--keep-partial")
+    assert status == 3
+    assert "every joint distribution of sex and job within the limits" in " ".join(out.split())
+    assert "the bound is for the joint distribution of the counts alone" in err
+    assert command("verify", "m.json")[0] == 0
+    status, out, err = design(command, "--delta", "0.1", "--utility", "hamming-accuracy")
+    assert (status, err) == (0, "")
+    assert "optimal (certified)" in " ".join(out.split())
+
+
+def test_a_promise_on_both_sides_has_its_name(command):
+    status, _, _ = design(command, "--lower", "0.1", "--json", "-o", "m.json")
+    assert status == 0
+    told = " ".join(command("verify", "m.json")[1].split())
+    assert "ALIP (asymmetric local information privacy) of sex alone with epsilon = 0.1 and lower = 0.1" in told
+
+
+def test_reports_are_made_from_the_useful_column_and_estimated(command):
+    design(command, "-o", "m.json")
+    status, out, _ = command(
+        "privatize", "records.csv", "--column", "job", "--mechanism", "m.json", "-o", "reports.csv"
+    )
+    assert status == 0
+    assert "PML of sex alone" in " ".join(out.split())
+    status, out, _ = command("estimate", "reports.csv", "--column", "job", "--mechanism", "m.json")
+    assert status == 0
+    assert "PML of sex alone" in " ".join(out.split())
+
+
+def test_compare_says_that_the_others_protect_more(command):
+    options = ("compare", "--counts", "counts.csv", "--secret", "sex", "--epsilon", "0.1")
+    status, out, _ = command(*options)
+    assert status == 0
+    assert "reports may tell all else about a record" in " ".join(out.split())
+    assert "the secret alone" in json.loads(command(*options, "--json")[1])["promise"]
+
+
+def test_a_problem_file_says_it_itself(command):
+    Path("p.toml").write_text(
+        'title = "s"\nepsilon = "0.1"\n[prior]\nlabels = ["a", "b"]\n[prior.secret]\nname = "sex"\nuseful = "job"\n'
+        'values = ["m", "f"]\ncounts = [[3, 1], [1, 3]]\n'
+    )
+    assert command("design", "p.toml")[0] == 0
+    status, _, err = command("design", "p.toml", "--secret", "sex")
+    assert status == 2
+    assert "--secret: a problem file says this itself" in err
+
+
+@pytest.mark.parametrize(
+    ("options", "part"),
+    [
+        (("--data", "records.csv", "--secret", "sex"), "--secret with --data needs --column"),
+        (("--data", "records.csv", "--secret", "sex", "--column", "sex"), "are both 'sex'"),
+        (("--data", "records.csv", "--secret", "age", "--column", "job"), "the column 'age' is missing"),
+        (("--counts", "counts.csv", "--secret", "age"), "is not one of the first two columns"),
+        (("--counts", "counts.csv", "--secret", "sex", "--column", "job"), "a file of joint counts has three columns"),
+        (("--counts", "counts.csv", "--secret", "sex", "--radius", "0.1"), "--radius: not accepted beside --secret"),
+        (("--counts", "counts.csv", "--secret", "sex", "--bound", "weissman"), "--bound: not accepted beside --secret"),
+        (("--counts", "counts.csv", "--secret", "sex", "--samples", "9"), "--samples: not accepted beside --secret"),
+        (("--counts", "counts.csv", "--secret", "sex", "--delta", "2"), "delta is '2'"),
+    ],
+)
+def test_bad_options_are_refused_in_one_line(command, options, part):
+    status, out, err = command("design", *options, "--epsilon", "0.1")
+    assert (status, out) == (2, "")
+    assert part in err
+    assert len(err.strip().splitlines()) == 1
+
+
+def test_epsilon_zero_and_other_promises_are_refused_by_name(command):
+    counts = ("--counts", "counts.csv", "--secret", "sex")
+    status, _, err = command("design", *counts, "--epsilon", "0")
+    assert status == 2
+    assert "epsilon is 0 for a promise about a secret" in err
+    status, _, err = command("plan", "--reports", "100", *counts, "--epsilon", "0.1")
+    assert status == 2
+    assert "a plan of reports is about a promise for the data themselves" in err
+    command("design", *counts, "--epsilon", "0.1", "-o", "m.json")
+    status, _, err = command("audit", "m.json")
+    assert status == 2
+    assert "an audit is about a promise for the data themselves" in err
