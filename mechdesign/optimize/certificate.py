@@ -12,6 +12,7 @@ for every guess. A solver's status is not evidence.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -30,7 +31,6 @@ from mechdesign.uncertainty.prior_mixture import PriorMixture
 from mechdesign.utility.base import summed
 
 _EPS = float(np.finfo(float).eps)
-_BEYOND_FLOATS = Price(math.inf, "multipliers beyond floats", 0)
 _MOST_ENTRIES = 4_000_000  # of columns that are held at once
 
 
@@ -103,31 +103,39 @@ def certify(problem: DesignProblem, multipliers: ArrayLike, pricing: Pricing | N
     >>> certify(problem, [0.0, 0.0]).upper_bound >= 0.6931471805599453
     True
     """
-    lam = frozen(real_array(multipliers, "lambda", "a number for each symbol"))
-    if lam.shape != (problem.uncertainty.size,) or not np.isfinite(lam).all():
-        raise InputError(f"lambda has shape {lam.shape}; accepted: ({problem.uncertainty.size},), finite")
+    lam = checked_multipliers(problem, multipliers)
     one_sided = OneSided.of(problem)
     if one_sided is not None:
         with np.errstate(under="ignore"):
             return replace(certify(one_sided.problem, one_sided.multipliers(lam), pricing), multipliers=lam)
+    return priced(problem, lam, lambda lam: greatest_reduced_cost(problem, lam, pricing))
+
+
+def priced(problem: DesignProblem, multipliers: Floats, pricing: Callable[[Floats], Price]) -> Certificate:
+    """Return the upper bound that follows from a dual vector and the price that a function returns for it."""
+    lam = frozen(multipliers)
+    price, bound = priced_bound(lam, pricing)
+    return Certificate(lam, price.upper, min(bound, full_disclosure(problem)), price.method, price.columns)
+
+
+def checked_multipliers(problem: DesignProblem, multipliers: ArrayLike) -> Floats:
+    """Return lambda as floats, after checking that it has N finite entries."""
+    lam = frozen(real_array(multipliers, "lambda", "a number for each symbol"))
+    if lam.shape != (problem.uncertainty.size,) or not np.isfinite(lam).all():
+        raise InputError(f"lambda has shape {lam.shape}; accepted: ({problem.uncertainty.size},), finite")
+    return lam
+
+
+def priced_bound(multipliers: Floats, pricing: Callable[[Floats], Price]) -> tuple[Price, float]:
+    """Return the price of lambda and the bound ``sum(lambda) + r``, rounded up; infinite where floats overflow."""
     try:
         with np.errstate(over="ignore", invalid="ignore"):
-            price = greatest_reduced_cost(problem, lam, pricing)
-    except OverflowError:
-        price = _BEYOND_FLOATS
-    return priced(problem, lam, price)
-
-
-def priced(problem: DesignProblem, multipliers: Floats, price: Price) -> Certificate:
-    """Return the upper bound that follows from a dual vector and what its pricing returned."""
-    lam = frozen(multipliers)
-    try:
+            price = pricing(multipliers)
         # The sum of these floats, correctly rounded: lambda and r may cancel.
-        bound = math.nextafter(math.fsum([*lam.tolist(), price.upper]), math.inf)
+        return price, math.nextafter(math.fsum([*multipliers.tolist(), price.upper]), math.inf)
     except OverflowError:
         # Multipliers whose sum overflows prove no bound.
-        price, bound = _BEYOND_FLOATS, math.inf
-    return Certificate(lam, price.upper, min(bound, full_disclosure(problem)), price.method, price.columns)
+        return Price(math.inf, "multipliers beyond floats", 0), math.inf
 
 
 def full_disclosure(problem: DesignProblem) -> float:

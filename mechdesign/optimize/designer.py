@@ -18,7 +18,7 @@ from mechdesign.errors import InputError, LimitError, SolverError, shorten
 from mechdesign.mechanism import Guarantee, Mechanism, Optimality, Provenance
 from mechdesign.mechanism.from_floats import from_own_floats
 from mechdesign.mechanism.proof import checked_bits
-from mechdesign.numerics.arrays import frozen
+from mechdesign.numerics.arrays import Floats, frozen
 from mechdesign.numerics.tolerances import GAP
 from mechdesign.optimize.bins import merged_ball
 from mechdesign.optimize.certificate import Certificate, certify, padded, priced
@@ -30,7 +30,7 @@ from mechdesign.optimize.estimation.solver import error_tolerance, solve_error
 from mechdesign.optimize.many_symbols import ManySymbols
 from mechdesign.optimize.one_sided import OneSided
 from mechdesign.optimize.polyhedral import solve_polyhedral
-from mechdesign.optimize.pricing import ListedPricing, Pricing, pricing_for
+from mechdesign.optimize.pricing import ListedPricing, Price, Pricing, pricing_for
 from mechdesign.optimize.pricing.alike import alike
 from mechdesign.optimize.pricing.ball_pricing import BallPricing
 from mechdesign.optimize.pricing.price import late
@@ -171,7 +171,7 @@ def design(
         most_outputs=most,
         unrestricted_value=solution.unrestricted,
         merged=_merged(problem, solution, numerators),
-        value_at_estimate=utility.value(matrix, problem.uncertainty.center),
+        value_at_estimate=value if utility.worst_case is None else utility.value(matrix, problem.uncertainty.center),
         seconds=time.perf_counter() - started,
     )
 
@@ -278,11 +278,15 @@ def _certificate(problem: DesignProblem, solution: Solution, pricing: Pricing, d
 
     Past a time limit or an interrupt, pricing ends after a few seconds with the bound that is known then.
     """
-    price = solution.price
-    if price is None or not price.whole:
+
+    def price(multipliers: Floats) -> Price:
+        before = solution.price
+        if before is not None and before.whole:
+            return before
         until = time.monotonic() + _FOR_THE_BOUND if late(deadline) or solution.stopped else None
         # A bound of the same search, ended early, is never below the one that a verification computes.
-        price = pricing.price(solution.multipliers, thorough=True, deadline=until)
+        return pricing.price(multipliers, thorough=True, deadline=until)
+
     return priced(problem, solution.multipliers, price)
 
 

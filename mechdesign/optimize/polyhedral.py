@@ -68,18 +68,16 @@ def solve_polyhedral(
     # A power of two changes no digit; solvers want numbers of about 1.
     scale = math.ldexp(1.0, math.frexp(greatest)[1] - 1)
     report(f"solving a linear program with {known.size} x {len(linear)} entries")
-    weights = (linear / scale).T
-    matrix, multipliers = solve_program(
-        Polytope(known, exp_epsilon, len(linear), least_lift), lambda matrix: (_mean(weights, matrix), [])
-    )
+    matrix, multipliers = _solve(known, exp_epsilon, linear / scale, least_lift)
     return Solution(matrix[:, matrix.max(axis=0) > NEGLIGIBLE_ENTRY], multipliers * scale + common, len(linear), 1)
 
 
-def _mean(weights: Floats, matrix: cp.Variable) -> cp.Expression:
-    """Return the sum of the entries of a mechanism times weights."""
+def _solve(known: UncertaintySet, exp_epsilon: float, linear: Floats, least_lift: float = 0.0) -> tuple[Floats, Floats]:
+    """Return a mechanism with a column for every guess, and the multipliers of its row sums."""
     import cvxpy as cp
 
-    return cp.sum(cp.multiply(weights, matrix))
+    polytope = Polytope(known, exp_epsilon, len(linear), least_lift)
+    return solve_program(polytope, lambda matrix: (cp.sum(cp.multiply(linear.T, matrix)), []))
 
 
 def solve_program(

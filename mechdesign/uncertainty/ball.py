@@ -11,6 +11,8 @@ from typing import Self
 from mechdesign.numerics.exact import over_common_denominator
 from mechdesign.uncertainty.base import UncertaintySet
 
+_LEAST_ALPHA = Fraction(1, 10**9)
+
 
 class Ball(UncertaintySet):
     """All priors Q with ``Q(S) >= max(0, alpha P(S) - gamma)`` for every set S of symbols, around an estimate P.
@@ -20,9 +22,9 @@ class Ball(UncertaintySet):
     """
 
     @property
-    def ball(self) -> Ball:
-        """The set itself."""
-        return self
+    def ball(self) -> Ball | None:
+        """The set itself; None where alpha is so small that floats do not hold the numbers of its cone."""
+        return self if self.line[0] >= _LEAST_ALPHA else None
 
     @property
     @abstractmethod

@@ -19,7 +19,7 @@ from mechdesign.uncertainty.l1_ball import Evidence, L1Ball
 from mechdesign.uncertainty.limits import evidence_level
 from mechdesign.uncertainty.pieces import Piece, PieceSet, counted
 
-_LARGEST_ALPHA = 10**6
+_LARGEST = 10**6  # alpha and gamma; from gamma = alpha on every prior is in the set
 _MOST_MASSES = 100_000  # of all pieces of an event set
 
 
@@ -249,11 +249,11 @@ class EventSet(PieceSet):
         return f"EventSet({self.size} symbols, {len(self.alphas)} pieces)"
 
     @property
-    def ball(self) -> RelativeBall | None:
+    def ball(self) -> Ball | None:
         """The relative ball that it is where there is one piece."""
         if len(self.alphas) > 1:
             return None
-        return RelativeBall(self.center, self.alphas[0], self.gammas[0], self.labels)
+        return RelativeBall(self.center, self.alphas[0], self.gammas[0], self.labels).ball
 
     @cached_property
     def pieces(self) -> tuple[Piece, ...]:
@@ -276,8 +276,8 @@ def _piece(center: tuple[Fraction, ...], alpha: Fraction, gamma: Fraction) -> Pi
 
 def _checked_alpha(alpha: object) -> Fraction:
     factor = rational(alpha, "alpha")
-    if not 0 < factor <= _LARGEST_ALPHA:
-        raise InputError(f"alpha is {shorten(alpha)}; accepted: above 0, at most {_LARGEST_ALPHA}")
+    if not 0 < factor <= _LARGEST:
+        raise InputError(f"alpha is {shorten(alpha)}; accepted: above 0, at most {_LARGEST}")
     return factor
 
 
@@ -285,6 +285,8 @@ def _checked(alpha: object, gamma: object) -> tuple[Fraction, Fraction]:
     """Return alpha and gamma as fractions, after checking that the estimate itself satisfies their condition."""
     factor, missing = _checked_alpha(alpha), rational(gamma, "gamma")
     least = max(Fraction(0), factor - 1)
+    if missing > _LARGEST:
+        raise InputError(f"gamma is {shorten(gamma)}; accepted: at most {_LARGEST}")
     if missing < least:
         raise InputError(
             f"gamma is {shorten(gamma)} for alpha {shorten(alpha)}; accepted: at least {rounded_text(least)}"

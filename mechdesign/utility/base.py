@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from mechdesign.data.labelled import together
@@ -155,6 +156,16 @@ class Utility(Objective):
         scaled so that ``<P, v> = 1``. The bound covers errors of rounding; a certificate of optimality is
         computed from it.
         """
+
+    def mean_mu(self, columns: Floats, priors: Floats, weights: Floats) -> Floats:
+        """Return mu of each column of an (N, M) matrix, averaged over priors, shape (K, N), with weights, shape (K,).
+
+        The columns are of any scale.
+        """
+        total = np.zeros(columns.shape[1])
+        for weight, Q in zip(weights, priors, strict=True):
+            total += weight * self.mu(columns, Q)
+        return total
 
     def minorant(
         self,

@@ -45,8 +45,8 @@ def greatest_least_gain(
     Examples
     --------
     >>> from mechdesign import HammingAccuracy, L1Ball
-    >>> greatest_least_gain(HammingAccuracy(), np.array([[0.75, 0.25], [0.25, 0.75]]), L1Ball([0.5, 0.5], "0.2"))
-    (0.75, (Fraction(1, 2), Fraction(1, 2)))
+    >>> greatest_least_gain(HammingAccuracy(), np.array([[1.0, 0.0], [0.5, 0.5]]), L1Ball([0.5, 0.5], "0.2"))
+    (0.7, (Fraction(2, 5), Fraction(3, 5)))
     """
     shares = _decoder(utility.gains(known.size), matrix, known)
     exact = utility.exact_gains(known.size)

@@ -198,6 +198,11 @@ class MutualInformation(NamedInformation):
     concave_in_prior = True
     f = staticmethod(xlogx)
 
+    def mean_mu(self, columns: Floats, priors: Floats, weights: Floats) -> Floats:
+        """Return mu of each column, averaged over priors: logarithms of the entries are taken once."""
+        result: Floats = (weights @ priors) @ xlogx(columns) - weights @ xlogx(priors @ columns)
+        return result
+
     def minorant(self, matrix: Floats, least: Floats, greatest: Floats) -> tuple[float, Floats]:
         """Return the entropy of the output, replaced by its chord for each mass, minus that of the rows."""
         below, above = np.maximum(least, 0.0), np.maximum(greatest, 0.0)

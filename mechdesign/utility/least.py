@@ -58,9 +58,7 @@ class LeastUtility:
     prior: Prior
 
 
-def least_utility(
-    utility: Utility, matrix: ArrayLike, known: UncertaintySet, *, below: float = -math.inf
-) -> LeastUtility:
+def least_utility(utility: Utility, matrix: ArrayLike, known: UncertaintySet) -> LeastUtility:
     """Return the least utility of a mechanism over all priors of a set.
 
     Parameters
@@ -72,9 +70,6 @@ def least_utility(
     known : UncertaintySet
         For gain utilities any set; otherwise an l1 ball, a set above a supermodular lower probability of at most 16
         symbols, or a hull of priors.
-    below : float
-        The search may end where it finds a prior with less utility, which need not be the least; the bound is then
-        minus infinity.
 
     Raises
     ------
@@ -85,16 +80,15 @@ def least_utility(
     --------
     >>> from mechdesign import L1Ball, MutualInformation
     >>> found = least_utility(MutualInformation(), [[0.75, 0.25], [0.25, 0.75]], L1Ball([0.5, 0.5], "0.2"))
-    >>> found.prior, round(found.value, 6)
-    ((Fraction(3, 5), Fraction(2, 5)), 0.125313)
+    >>> sorted(found.prior), round(found.bound, 6)
+    ([Fraction(2, 5), Fraction(3, 5)], 0.125804)
     """
     V = known.as_matrix(matrix)
     if utility.polyhedral is not None:
         found, prior = greatest_least_gain(utility.polyhedral, V, known)
         return LeastUtility(found, utility.value(V, prior), prior)
     if known.convex_hull is not None:
-        valued = [(utility.value(V, prior), prior) for prior in known.convex_hull.priors]
-        least, prior = min(valued)
+        least, prior = min((utility.value(V, prior), prior) for prior in known.convex_hull.priors)
         return LeastUtility(least, least, prior)
     if holds_one_prior(known):
         value = utility.value(V, known.center)
@@ -103,7 +97,37 @@ def least_utility(
     if point is not None and utility.f_information is not None:
         # An f-information is 0 or more, and 0 where a symbol is certain.
         return LeastUtility(0.0, 0.0, point)
-    return _Search(utility, V, known).least(below)
+    return _Search(utility, V, known).least()
+
+
+def priors_below(utility: Utility, matrix: Floats, known: UncertaintySet, level: float, most: int) -> list[Prior]:
+    """Return extreme priors where a utility that is concave in the prior is below a level; empty if there is none.
+
+    Parameters
+    ----------
+    utility, matrix, known
+        As for `least_utility`.
+    level : float
+        Of the utility.
+    most : int
+        The search ends when it has found so many, which need not be those of least utility.
+
+    Raises
+    ------
+    LimitError
+        As `least_utility`.
+
+    Examples
+    --------
+    >>> from mechdesign import L1Ball, MutualInformation
+    >>> matrix = np.array([[0.75, 0.25], [0.25, 0.75]])
+    >>> priors_below(MutualInformation(), matrix, L1Ball([0.5, 0.5], "0.2"), 0.126, 5)
+    [(Fraction(3, 5), Fraction(2, 5)), (Fraction(2, 5), Fraction(3, 5))]
+    """
+    if known.convex_hull is not None:
+        priors = known.convex_hull.priors
+        return [prior for prior in priors if utility.value(matrix, prior) < level][:most]
+    return _Search(utility, matrix, known).below(level, most)
 
 
 def holds_one_prior(known: UncertaintySet) -> bool:
@@ -183,41 +207,54 @@ class _Search:
         self._values = np.take_along_axis(np.hstack([matrix, matrix]), self._orders, axis=0)
         self._best, self._best_order = math.inf, tuple(range(known.size))
         self._seen: set[tuple[int, bytes]] = set()
+        self._level = -math.inf
+        self._below: dict[Prior, None] = {}
 
-    def least(self, below: float) -> LeastUtility:
+    def least(self) -> LeastUtility:
         """Return the least utility, or a lower bound of it where branches are left when their number is exhausted."""
-        bound = self._searched(below)
-        if bound == -math.inf and not self._best < below:
-            raise LimitError(
-                f"the extreme priors of {self._known!r} are too many to look at them all for {self._utility.name}; "
-                "merge symbols, or measure utility at the estimate"
-            )
-        column = [0] * self._known.size
-        for place, x in enumerate(self._best_order):
-            column[x] = self._known.size - place
-        prior = self._known.exact_worst_mean(column)[1]
+        bound = self._searched(1)
+        prior = self._exact(self._best_order)
         value = self._utility.value(self._matrix, prior)
         return LeastUtility(min(bound, value), value, prior)
 
-    def _searched(self, below: float) -> float:
+    def below(self, level: float, most: int) -> list[Prior]:
+        """Return priors where the utility is below a level, in the order in which they are found."""
+        self._level = level
+        self._searched(most)
+        return list(self._below)[:most]
+
+    def _searched(self, most: int) -> float:
         """Return a lower bound of the utility at all priors that were not looked at; infinity if none is left."""
         start: tuple[float, int, tuple[int, ...], Floats] = (-math.inf, 0, (), np.zeros(self._known.size))
-        ticks, waiting = count(1), [start]
+        ticks, waiting, bound = count(1), [start], math.inf
         for _ in range(_MOST_BRANCHES):
             if not waiting:
                 return math.inf
             bound, _, order, fixed = heapq.heappop(waiting)
-            if self._closed(bound):
+            if self._closed(bound) or len(self._below) >= most:
                 return bound
-            if self._best < below:
-                return -math.inf
             for lower, following, prior in self._branches(order, fixed):
                 if not self._closed(lower):
                     heapq.heappush(waiting, (lower, next(ticks), following, prior))
+        if waiting and waiting[0][0] == -math.inf:
+            raise LimitError(
+                f"the extreme priors of {self._known!r} are too many to look at them all for {self._utility.name}; "
+                "merge symbols, or measure utility at the estimate"
+            )
         return waiting[0][0] if waiting else math.inf
 
     def _closed(self, bound: float) -> bool:
+        """Return whether a branch with a bound has no prior of interest."""
+        if self._level > -math.inf:
+            return bound >= self._level
         return bound >= self._best - _CLOSED * abs(self._best)
+
+    def _exact(self, order: tuple[int, ...]) -> Prior:
+        """Return the prior of an order in rationals."""
+        column = [0] * self._known.size
+        for place, x in enumerate(order):
+            column[x] = self._known.size - place
+        return self._known.exact_worst_mean(column)[1]
 
     def _branches(self, order: tuple[int, ...], fixed: Floats) -> Iterator[tuple[float, tuple[int, ...], Floats]]:
         """Yield the beginnings of orders that are one symbol longer, with a bound; take the priors where they end."""
@@ -255,6 +292,8 @@ class _Search:
         value = self._utility.value(self._matrix, np.maximum(prior, 0.0))
         if value < self._best:
             self._best, self._best_order = value, order
+        if value < self._level:
+            self._below[self._exact(order)] = None
 
     def _bound(self, order: tuple[int, ...], fixed: Floats) -> float:
         """Return a lower bound of the utility at the priors that begin in this order."""

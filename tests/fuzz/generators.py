@@ -273,7 +273,15 @@ def problem_table(rng: Random) -> dict[str, Any]:
             {"priors": rows} if kind == "priors" else {"probabilities": rows[0], "radius": rng.choice(["0", "0.3"])}
         )
     utility = rng.choice(
-        ["mutual-information", "chi-square", "total-variation", "squared-hellinger", "hamming-accuracy"]
+        [
+            "mutual-information",
+            "chi-square",
+            "total-variation",
+            "squared-hellinger",
+            "hamming-accuracy",
+            "worst-case-mutual-information",
+            "worst-case-hamming-accuracy",
+        ]
     )
     table = {"title": "a title", "epsilon": rng.choice(["1", "log(2)", "0.1", "3"]), "utility": utility, "prior": prior}
     if rng.random() < 0.2:

@@ -5,8 +5,6 @@ from hypothesis import strategies as st
 from strategies import balls, epsilons, random_ball, random_mechanism
 
 import mechdesign as md
-from mechdesign.mechanism import rounding
-from mechdesign.mechanism.proof import exact_ratio
 from mechdesign.mechanism.rounding import by_falling_mass, round_to_integers
 from mechdesign.optimize.rays import Rays
 
@@ -116,11 +114,13 @@ def test_columns_that_a_round_leaves_as_they_are_are_not_proved_again(monkeypatc
     """The first rounding of this design breaks the guarantee in some columns, and the second in fewer."""
     proved = []
 
-    def counted(column, exact_set):
-        proved.append(tuple(column))
-        return exact_ratio(column, exact_set)
+    kept = md.Guarantee.is_kept_by
 
-    monkeypatch.setattr(rounding, "exact_ratio", counted)
+    def counted(guarantee, column):
+        proved.append(tuple(column))
+        return kept(guarantee, column)
+
+    monkeypatch.setattr(md.Guarantee, "is_kept_by", counted)
     solved = md.design(md.DesignProblem(md.L1Ball.from_counts(EDUCATION, delta="1e-9"), 1))
     assert len(proved) > solved.mechanism.numerators.shape[1]
     assert len(set(proved)) == len(proved)

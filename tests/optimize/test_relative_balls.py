@@ -190,3 +190,22 @@ def test_an_event_set_of_one_piece_is_priced_as_a_ball():
     solved = md.design(md.DesignProblem(one, 1))
     assert solved.certified
     assert solved.value == md.design(md.DesignProblem(RelativeBall(center, "0.9", "0.03"), 1)).value
+
+
+@pytest.mark.parametrize("alpha", [Fraction(1, 10**400), Fraction(1, 10**10), Fraction(1, 10**9), Fraction(10**6)])
+def test_alpha_at_the_ends_of_what_is_accepted(alpha):
+    known = RelativeBall(["0.5", "0.3", "0.2"], alpha, max(Fraction(0), alpha - 1))
+    assert (known.ball is None) == (alpha < Fraction(1, 10**9))
+    solved = md.design(md.DesignProblem(known, 1))
+    assert solved.certified
+    assert md.verify(solved.mechanism).optimal
+
+
+def test_gamma_beyond_floats_is_refused():
+    with pytest.raises(md.InputError, match="gamma is .*; accepted: at most 1000000"):
+        RelativeBall(["0.5", "0.5"], 1, 10**400)
+
+
+def test_the_lines_of_an_event_set_have_no_alpha_of_zero():
+    counts = [1, 1, 40_000]
+    assert min(EventSet.from_counts(counts, "1e-30").alphas) > 0

@@ -407,3 +407,36 @@ def test_baselines_keep_the_promise_that_they_are_compared_under():
     assert md.compare(solved.mechanism).design.problem.lower.text == "0.5"
     other = md.compare(best(NAMED["known"], "0.5", 1))
     assert other.best_ldp.problem.epsilon.text == "0.5"
+
+
+# The least utility over a set
+
+
+@pytest.mark.parametrize("utility", [md.MutualInformation(), md.HammingAccuracy()])
+@pytest.mark.parametrize("known", [NAMED["known"], NAMED["l1"], NAMED["lower"], md.L1Ball(P, 2)])
+def test_the_least_utility_over_a_set_keeps_the_promise_from_below(known, utility):
+    least = md.WorstCase(utility)
+    two, one = best(known, "log(2)", "log(3/2)", least), best(known, "log(2)", None, least)
+    assert two.certified
+    assert two.value <= one.upper_bound
+    assert two.mechanism.guarantee.lower.text == "log(3/2)"
+    verified = md.verify(two.mechanism)
+    assert verified.value == two.value
+    assert verified.optimal
+    # No mechanism is worth less at the estimate than at its worst prior, nor more at the worst than the best plain one.
+    plain = best(known, "log(2)", "log(3/2)", utility)
+    assert two.value <= plain.upper_bound
+    assert least.value_over(plain.mechanism.matrix, known) <= two.upper_bound
+
+
+def test_the_least_utility_is_that_of_the_list_of_both_sides():
+    """The bound holds for the mechanisms of other methods, and none of them passes it."""
+    known, least = NAMED["l1"], md.WorstCase(md.MutualInformation())
+    solved = best(known, 1, 1, least)
+    rng = np.random.default_rng(0)
+    rays = np.hstack(list(check_listable(known, float(np.e), effective_least_lift(solved.problem)).of_kinds("CTP")))
+    from scipy.optimize import linprog
+
+    for _ in range(20):
+        found = linprog(rng.normal(size=rays.shape[1]), A_eq=rays, b_eq=np.ones(4), bounds=(0, None))
+        assert least.value_over(rays * found.x, known) <= solved.upper_bound + 1e-9

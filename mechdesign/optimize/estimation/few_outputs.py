@@ -6,6 +6,7 @@ before, which says that the columns sum to (1,...,1).
 
 For fewer outputs the lightest columns are dropped, some at a time, and the others weighted anew. Then rounds follow, in
 each of which columns of positive reduced cost enter and the lightest ones are dropped again; what is better is kept.
+Such searches end at different mechanisms, and further ones start from the columns of the best and of another one.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _EPS = float(np.finfo(float).eps)
 _MOST_MOMENTS = 5_000  # N(N+1)/2 above which elimination takes too long: 99 symbols
 _INDEPENDENT = 1e-13  # of the greatest column of moments
 _SHARE = 0.13  # of the columns that is dropped at a time
-_STARTS, _ROUNDS = 3, 150
+_STARTS, _JOINED, _ROUNDS = 3, 6, 150
 _IDLE = 60  # rounds without anything better after which a search ends
 _SPREAD = 0.5  # of the logarithms of weights, at the second start
 _POOL, _REFRESHED = 150, 10  # columns to try for each symbol, and the rounds after which they are looked for again
@@ -213,9 +214,18 @@ def with_few_outputs(
         if first is None or first[0].shape[1] > most:
             continue
         found.append(_searched(replace(program, enough=enough), first, pool, finder, rng, deadline))
-        report(f"at most {most} outputs, search {start + 1} of {_STARTS}: error {found[-1][1].value:.9g}")
+        report(f"at most {most} outputs, search {start + 1}: error {found[-1][1].value:.9g}")
         if found[-1][1].value <= enough:
             break
+    for number in range(_JOINED if len(found) > 1 else 0):
+        found.sort(key=lambda pair: pair[1].value)
+        late = deadline is not None and time.monotonic() >= deadline
+        joined = None if late else program.joined(found[0], found[1 + number % (len(found) - 1)])
+        if found[0][1].value <= enough or joined is None:
+            continue
+        rng = np.random.default_rng(_STARTS + number)
+        found.append(_searched(replace(program, enough=enough), joined, pool, finder, rng, deadline))
+        report(f"at most {most} outputs, from two mechanisms: error {found[-1][1].value:.9g}")
     if not found:
         raise SolverError(
             f"the search found no mechanism with at most {most} outputs that determines every query; allow more outputs"
@@ -306,6 +316,14 @@ class _Limited:
         if found is None or found[0].shape[1] > self.most or found[1].value >= point.value * (1 - _BETTER):
             return None
         return found
+
+    def joined(self, one: Held, other: Held) -> Held | None:
+        """Return the best of the columns of two mechanisms; None if one has those of the other, or too many stay."""
+        columns, weights = np.hstack([one[0], other[0]]), np.append(one[1].weights, other[1].weights)
+        once = np.unique(columns.round(9), axis=1, return_index=True)[1]
+        wide = None if once.size == one[0].shape[1] else self._reweighted(columns[:, once], weights[once] / 2)
+        found = None if wide is None else self.pruned(*wide, np.inf)
+        return None if found is None or found[0].shape[1] > self.most else found
 
     def pruned(self, columns: Floats, point: Weights, limit: float) -> Held | None:
         """Return columns and weights when no more are left than allowed, or when none can be dropped.

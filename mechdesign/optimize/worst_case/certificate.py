@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from mechdesign.errors import InputError
-from mechdesign.numerics.arrays import Floats, frozen, real_array
+from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.exact import float_up
-from mechdesign.optimize.certificate import Certificate, certify
+from mechdesign.optimize.certificate import Certificate, certify, checked_multipliers, priced_bound
 from mechdesign.optimize.effective_epsilon import effective_exp_epsilon, effective_least_lift
 from mechdesign.optimize.one_sided import OneSided
 from mechdesign.optimize.pricing import Price, price_by_guess
@@ -62,31 +62,28 @@ def certify_least(problem: DesignProblem, multipliers: ArrayLike, mixture: Prior
     one_sided = OneSided.of(problem)
     if one_sided is not None:
         return certify_least(one_sided.problem, multipliers, mixture)  # of every prior, with the same multipliers
-    lam = frozen(real_array(multipliers, "lambda", "a number for each symbol"))
-    if lam.shape != (problem.uncertainty.size,) or not np.isfinite(lam).all():
-        raise InputError(f"lambda has shape {lam.shape}; accepted: ({problem.uncertainty.size},), finite")
-    least_lift = effective_least_lift(problem)
+    lam, least_lift = checked_multipliers(problem, multipliers), effective_least_lift(problem)
     informs = worst.utility.f_information is not None
     if informs and (problem.epsilon.exp_up == 1 or least_lift == 1 or all(1 in prior for prior in mixture.priors)):
         return Certificate(lam, 0.0, 0.0, "no report informs about anything", 0, mixture)
-    try:
-        with np.errstate(over="ignore", invalid="ignore"):
-            price, disclosed = _price(problem, worst, lam, mixture)
-        bound = math.nextafter(math.fsum([*lam.tolist(), price.upper]), math.inf)
-    except OverflowError:
-        price, bound, disclosed = Price(math.inf, "multipliers beyond floats", 0), math.inf, math.inf
+    priced, disclosed = _pricing(problem, worst, mixture)
+    price, bound = priced_bound(lam, priced)
     method = f"{price.method}, at {mixture.count_in_words()}"
     return Certificate(lam, price.upper, min(bound, disclosed), method, price.columns, mixture)
 
 
-def _price(problem: DesignProblem, worst: WorstCase, multipliers: Floats, mixture: PriorMixture) -> tuple[Price, float]:
-    """Return the greatest reduced cost of the average of the utility over the mixture, and that of full disclosure."""
+def _pricing(
+    problem: DesignProblem, worst: WorstCase, mixture: PriorMixture
+) -> tuple[Callable[[Floats], Price], float]:
+    """Return what prices lambda for the average of the utility over the mixture, and that of full disclosure."""
     known, exp_epsilon = problem.uncertainty, effective_exp_epsilon(problem)
     least_lift = effective_least_lift(problem)
     polyhedral = worst.utility.polyhedral
     if polyhedral is not None:
-        price = price_by_guess(known, exp_epsilon, polyhedral, multipliers, mixture.mean, least_lift)
-        return price, float_up(polyhedral.disclosure(mixture.mean))
+        mean = mixture.mean
+        disclosed = float_up(polyhedral.disclosure(mean))
+        return (lambda lam: price_by_guess(known, exp_epsilon, polyhedral, lam, mean, least_lift)), disclosed
     floats = np.array([[float(q) for q in prior] for prior in mixture.priors])
     mixed = MixedUtility(worst.utility, floats, np.array([float(w) for w in mixture.weights]))
-    return price_by_listing(check_listable(known, exp_epsilon, least_lift), mixed, multipliers), mixed.disclosure()
+    rays = check_listable(known, exp_epsilon, least_lift)
+    return (lambda lam: price_by_listing(rays, mixed, lam)), mixed.disclosure()

@@ -22,9 +22,10 @@ from mechdesign.optimize.worst_case.mixed_utility import MixedUtility
 from mechdesign.uncertainty import UncertaintySet
 from mechdesign.uncertainty.prior_mixture import PriorMixture
 from mechdesign.utility import Utility
-from mechdesign.utility.least import Prior, least_utility
+from mechdesign.utility.least import Prior, priors_below
 
 _MOST_ROUNDS = 1_000
+_MOST_PRIORS = 8  # that enter in one round
 _VIOLATED = 1e-10  # by which the utility at a prior is below tau, for the prior to enter
 
 
@@ -138,11 +139,12 @@ def solve_information(
         report(f"least utility {program.value:.9g}: {program.held} columns, {len(program.priors)} priors")
         entering = program.entering()
         matrix = program.mechanism()
-        wanted = program.value - _VIOLATED
-        least = least_utility(utility, matrix / matrix.sum(axis=1, keepdims=True), priors, below=wanted)
-        if least.value < wanted and least.prior not in program.priors:
-            program.add_prior(least.prior)
-        elif entering.shape[1] == 0:
+        matrix /= matrix.sum(axis=1, keepdims=True)
+        below = priors_below(utility, matrix, priors, program.value - _VIOLATED, _MOST_PRIORS)
+        worse = [prior for prior in below if prior not in program.priors]
+        for prior in worse:
+            program.add_prior(prior)
+        if not worse and entering.shape[1] == 0:
             mixture = PriorMixture.of_floats(program.priors, program.weights)
             return Solution(matrix, program.multipliers, program.held, iteration), mixture
         if entering.shape[1]:

@@ -39,11 +39,7 @@ class MixedUtility(Utility):
 
     def mu(self, columns: ArrayLike, prior: ArrayLike) -> Floats:  # noqa: ARG002 - it has its own priors
         """Return the average of mu of each column, shape (M,)."""
-        V = real_array(columns, "the matrix")
-        total = np.zeros(V.shape[1])
-        for weight, Q in zip(self.weights, self.priors, strict=True):
-            total += weight * self.utility.mu(V, Q)
-        return total
+        return self.utility.mean_mu(real_array(columns, "the matrix"), self.priors, self.weights)
 
     def gradient(self, column: ArrayLike, prior: ArrayLike) -> Floats:  # noqa: ARG002
         """Return the average of the gradients at one column, shape (N,)."""
