@@ -27,8 +27,8 @@ from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.tolerances import REDUCED_COST, SOLVER
 from mechdesign.optimize.master import Master
 from mechdesign.optimize.pricing.listing import ListedPricing
-from mechdesign.optimize.rays import indicator
 from mechdesign.optimize.ray_lp import solve_ray_lp
+from mechdesign.optimize.rays import indicator
 from mechdesign.optimize.secret_rays import SecretRays
 from mechdesign.optimize.solution import Solution
 from mechdesign.uncertainty import SecretPromise
@@ -44,7 +44,8 @@ _SHARES = (1.0, 0.6, 0.3, 0.1)  # of epsilon, at which rays are mixed
 _HALVINGS = 50
 _MOST_ROUNDS, _MOST_STEPS = 60, 30
 _ENOUGH = 1e-7  # of the value: rounds that gain less end the search
-_STARTS = 3  # for each symbol
+_STARTS = 3  # for each symbol,
+_FEWEST_STARTS = 60  # or so many where symbols are few
 _FLOOR = 1e-9  # of entries, where gradients may be infinite at 0
 _EVERY_SET_UP_TO = 6  # symbols
 _MOST_RAYS = 4_000  # of one epsilon, mixed
@@ -165,7 +166,7 @@ class _Search:
         """Add columns of positive reduced cost, from steps that start at columns held; return if there are any."""
         held = self._master.columns[:, : self._master.weights.size]
         costs = self._utility.mu(held, self._known.prior) - self._master.multipliers @ held
-        starts = held[:, np.argsort(-costs)[: _STARTS * self._known.size]]
+        starts = held[:, np.argsort(-costs)[: max(_STARTS * self._known.size, _FEWEST_STARTS)]]
         found = [self._climbed(column) for column in starts.T]
         better = [column for column in found if self._reduced(column) > REDUCED_COST]
         if better:

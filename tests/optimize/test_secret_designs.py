@@ -296,3 +296,8 @@ def test_few_symbols_within_limits_have_the_best_mechanism(counts, limits, epsil
     solved = md.design(problem)
     assert solved.value == pytest.approx(-best.fun, rel=1e-6)
     assert solved.bound >= -best.fun
+
+
+def test_the_search_goes_on_from_every_column_held_where_there_are_few():
+    known = md.SecretPromise([[2, 3, 5, 5], [1, 1, 21, 5]], delta="0.9")
+    assert md.design(md.DesignProblem(known, "log(1.5)")).value >= 0.209726
