@@ -70,7 +70,7 @@ class Sizes:
 
     listed: tuple[int, ...] = (8, 10, 12, 14, 16, 18)
     growth: tuple[int, ...] = (16, 32, 64, 100, 200)
-    large: tuple[int, ...] = (300, 1000)
+    large: tuple[int, ...] = (300, 1000, 4000)
     totals: tuple[int, ...] = (10**4, 10**5, 10**6, 10**7, 10**8)
     literal: tuple[int, ...] = (10, 20, 30, 40)
     alone: tuple[int, ...] = (60, 100, 200)
