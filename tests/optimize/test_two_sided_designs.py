@@ -436,7 +436,7 @@ def test_baselines_keep_the_promise_that_they_are_compared_under():
 @pytest.mark.parametrize("utility", QUICK_AND_SLOW)
 @pytest.mark.parametrize("known", [NAMED["known"], NAMED["l1"], NAMED["lower"], md.L1Ball(P, 2)])
 def test_the_least_utility_over_a_set_keeps_the_promise_from_below(known, utility):
-    least = md.WorstCase(utility)
+    least = md.WorstCaseUtility(utility)
     two, one = best(known, "log(2)", "log(3/2)", least), best(known, "log(2)", None, least)
     assert two.certified
     assert two.value <= one.upper_bound
@@ -452,7 +452,7 @@ def test_the_least_utility_over_a_set_keeps_the_promise_from_below(known, utilit
 
 def test_the_least_utility_is_that_of_the_list_of_both_sides():
     """The bound holds for the mechanisms of other methods, and none of them passes it."""
-    known, least = NAMED["l1"], md.WorstCase(md.MutualInformation())
+    known, least = NAMED["l1"], md.WorstCaseUtility(md.MutualInformation())
     solved = best(known, 1, 1, least)
     rng = np.random.default_rng(0)
     rays = np.hstack(list(check_listable(known, float(np.e), effective_least_lift(solved.problem)).of_kinds("CTP")))
