@@ -259,7 +259,7 @@ def _solve(
     pricing = pricing_for(known, exp_epsilon, summed(utility), least_lift)
     secret = known.secret_promise
     if secret is not None and secret.limits is not None and isinstance(pricing, ListedPricing):
-        solution = solve_within_limits(secret, exp_epsilon, float(least_lift), pricing, report)
+        solution = solve_within_limits(secret, exp_epsilon, float(least_lift), pricing, deadline, report)
         method = "columns within the limits of a joint distribution, found by a search"
     elif isinstance(pricing, ListedPricing):
         solution, method = solve_ray_lp(pricing.rays, summed(utility), report), "linear program over all extreme rays"

@@ -218,7 +218,7 @@ class EventLimits:
         each time one where the distance is greatest.
         """
         corners, slopes = self._corners
-        free = slopes * _UNIT >= 1  # so that alpha is not rounded to 0
+        free = slopes > 0
         chosen: list[tuple[Fraction, Fraction]] = []
         held = np.zeros(corners.size)
         while free.any() and len(chosen) < most:

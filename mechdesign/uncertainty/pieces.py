@@ -26,9 +26,10 @@ from mechdesign.data.counts import checked_counts
 from mechdesign.errors import InputError, shorten
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.exact import check_common_denominator, over_common_denominator
+from mechdesign.uncertainty.ball import Ball
 from mechdesign.uncertainty.base import SupportRows
 from mechdesign.uncertainty.effort import Effort, effort_of
-from mechdesign.uncertainty.l1_ball import Evidence
+from mechdesign.uncertainty.l1_ball import Evidence, L1Ball
 from mechdesign.uncertainty.lower_probability import LowerProbability
 
 _STEPS_INSIDE = (0.0, 1e-13, 1e-12, 1e-11, 1e-10, 1e-9)  # towards the center, which undo the errors of a solver
@@ -153,6 +154,22 @@ class PieceSet(LowerProbability):
     def delta(self) -> Fraction | None:
         """The probability that the true prior lies outside, where the parameters were derived from it."""
         return None if self.evidence is None else self.evidence.delta
+
+    @cached_property
+    def holds_every_prior(self) -> bool:
+        """Whether no piece asks anything of a prior."""
+        masses, slacks, _ = self._integers
+        return all(sum(row) - min(row) <= slack for row, slack in zip(masses, slacks, strict=True))
+
+    @property
+    def l1_ball(self) -> L1Ball | None:
+        """The ball of radius 2 where the set holds every prior."""
+        return L1Ball(self.center, 2, self.labels) if self.holds_every_prior else None
+
+    @property
+    def ball(self) -> Ball | None:
+        """The l1 ball that it is, if it is one."""
+        return self.l1_ball
 
     @property
     @abstractmethod

@@ -24,7 +24,7 @@ _MOST_MASSES = 100_000  # of all pieces of an event set
 
 
 @dataclass(frozen=True)
-class RelativeBall(PieceSet, Ball):
+class RelativeBall(Ball, PieceSet):
     """All priors Q with ``sum_i (alpha P_i - Q_i)^+ <= gamma`` around an estimate P.
 
     ``f(S) = max(0, alpha P(S) - gamma)`` for every S but the set of all symbols. alpha = 1 is the l1 ball of radius
@@ -144,9 +144,9 @@ class RelativeBall(PieceSet, Ball):
 
     @property
     def l1_ball(self) -> L1Ball | None:
-        """The l1 ball that it is where alpha is 1."""
+        """The l1 ball that it is where alpha is 1, or every prior is in it."""
         if self.alpha != 1:
-            return None
+            return super().l1_ball
         return L1Ball(self.center, 2 * min(self.gamma, Fraction(1)), self.labels)
 
     @cached_property
@@ -173,7 +173,8 @@ class EventSet(PieceSet):
 
     ``f(S) = max(0, max_j (alpha_j P(S) - gamma_j))`` for every S but the set of all symbols: the intersection of
     relative balls around one estimate. `from_counts` takes as many as make the limit of every event that of Clopper and
-    Pearson, or nearly so.
+    Pearson, or nearly so. Beyond 16 symbols designs for several pieces are rarely certified: use
+    `RelativeBall.from_counts`, whose one piece is close to all of them.
 
     Parameters
     ----------
@@ -250,9 +251,9 @@ class EventSet(PieceSet):
 
     @property
     def ball(self) -> Ball | None:
-        """The relative ball that it is where there is one piece."""
+        """The relative ball that it is where there is one piece, and the l1 ball where every prior is in it."""
         if len(self.alphas) > 1:
-            return None
+            return super().ball
         return RelativeBall(self.center, self.alphas[0], self.gammas[0], self.labels).ball
 
     @cached_property

@@ -204,8 +204,4 @@ def test_alpha_at_the_ends_of_what_is_accepted(alpha):
 def test_gamma_beyond_floats_is_refused():
     with pytest.raises(md.InputError, match=r"gamma is .*; accepted: at most 1000000"):
         RelativeBall(["0.5", "0.5"], 1, 10**400)
-
-
-def test_the_lines_of_an_event_set_have_no_alpha_of_zero():
-    counts = [1, 1, 40_000]
-    assert min(EventSet.from_counts(counts, "1e-30").alphas) > 0
+    assert RelativeBall(["0.5", "0.5"], 1, 10**6).holds_every_prior

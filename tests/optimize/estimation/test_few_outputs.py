@@ -180,7 +180,14 @@ def test_searches_start_from_joined_mechanisms(monkeypatch, joined, expected):
         return columns, program.weighted(columns, np.full(3, 1 / 3), 1e-6)
 
     best = response(0.7)[1]
-    monkeypatch.setattr(few_outputs._Limited, "joined", lambda self, *_pair: (best, self.weighted(best, prior, 1e-6)))
+
+    def best_of_both(program, one, other):
+        # The best so far is joined with another one.
+        np.testing.assert_array_equal(one[0], response(0.55)[1])
+        assert one[1].value < other[1].value
+        return best, program.weighted(best, prior, 1e-6)
+
+    monkeypatch.setattr(few_outputs._Limited, "joined", best_of_both)
     monkeypatch.setattr(few_outputs, "_searched", searched)
     monkeypatch.setattr(few_outputs, "_JOINED", joined)
     start = np.hstack([response(0.9)[0], response(0.8)[0]]) / 2
