@@ -33,6 +33,7 @@ from mechdesign.optimize.polyhedral import solve_polyhedral
 from mechdesign.optimize.pricing import ListedPricing, Price, Pricing, pricing_for
 from mechdesign.optimize.pricing.alike import alike
 from mechdesign.optimize.pricing.ball_pricing import BallPricing
+from mechdesign.optimize.pricing.branch_and_bound import BoxPricing
 from mechdesign.optimize.pricing.price import late
 from mechdesign.optimize.ray_lp import solve_ray_lp
 from mechdesign.optimize.result import ClosedFormCheck, Design
@@ -285,7 +286,10 @@ def _certificate(problem: DesignProblem, solution: Solution, pricing: Pricing, d
             return before
         until = time.monotonic() + _FOR_THE_BOUND if late(deadline) or solution.stopped else None
         # A bound of the same search, ended early, is never below the one that a verification computes.
-        return pricing.price(multipliers, thorough=True, deadline=until)
+        found = pricing.price(multipliers, thorough=True, deadline=until)
+        # Few boxes are the beginning of the same search, and may have been more than there was time for now.
+        known = before is not None and before.upper < found.upper and isinstance(pricing, BoxPricing)
+        return before if before is not None and known else found
 
     return priced(problem, solution.multipliers, price)
 
