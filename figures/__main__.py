@@ -25,6 +25,7 @@ from figures import (
     figure_hp_1a,
     figure_hp_1b,
     figure_samples,
+    figure_secret,
     frequencies,
 )
 from figures.lib.output import FOLDER, write
@@ -48,6 +49,7 @@ FIGURES: dict[str, ModuleType] = {
     "figure_hp_1b": figure_hp_1b,
     "figure_samples": figure_samples,
     "figure_estimation": figure_estimation,
+    "figure_secret": figure_secret,
 }
 
 

@@ -22,6 +22,7 @@ OBJECTS = [
     md.ExpectedGain([[1, "1/3"], [0, 2]]),
     PROBLEM,
     md.Guarantee(1, BALL),
+    md.SecretPromise([[3, 1], [1, 2]], delta="0.1"),
 ]
 every_way = pytest.mark.parametrize(
     "again", [copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))], ids=["copy", "deepcopy", "pickle"]

@@ -17,6 +17,7 @@ from mechdesign.errors import InputError, printable, shorten
 from mechdesign.problem import DesignProblem
 from mechdesign.uncertainty import L1Ball, SecretPromise, UncertaintySet
 from mechdesign.uncertainty.from_counts import kinds_from_counts, set_from_counts
+from mechdesign.uncertainty.joint_limits import LIMITS
 from mechdesign.uncertainty.radii import BOUNDS, DEFAULT
 from mechdesign.utility import Objective, Workload, utility_by_name, utility_names
 from mechdesign.utility.worst_case import PREFIX
@@ -107,12 +108,14 @@ class Source:
 
     def _about_secret(self, secret: str) -> tuple[UncertaintySet, str]:
         """Return the promise about a secret, and the title of the problem."""
-        beside = [option for option in self.given() if option in {"--radius", "--samples", "--bound", "--set"}]
+        beside = [option for option in self.given() if option in {"--radius", "--samples", "--bound"}]
         if beside:
             raise click.UsageError(
                 f"{', '.join(beside)}: not accepted beside --secret, where the joint distribution is known or, with "
                 "--delta, within limits from the counts"
             )
+        if self.kind is not None and self.delta is None:
+            raise click.UsageError("--set beside --secret needs --delta, from which and the counts limits follow")
         if self.data is not None and self.column is None:
             raise click.UsageError("--secret with --data needs --column, the column that is reported")
         if self.counts is not None and self.column is not None:
@@ -126,7 +129,8 @@ class Source:
         title = f"{place}, column {column}, about {secret}"
         names = [f"column {name}" if self.no_header else name for name in (secret, column)]
         try:
-            return SecretPromise(joint, secret=names[0], useful=names[1], delta=self.delta), title
+            limits = LIMITS[0] if self.kind is None else self.kind
+            return SecretPromise(joint, secret=names[0], useful=names[1], delta=self.delta, limits=limits), title
         except InputError as error:
             raise InputError(f"{title}: {error}") from None
 

@@ -76,7 +76,9 @@ class Certificate:
         return self.upper_bound - value
 
 
-def certify(problem: DesignProblem, multipliers: ArrayLike, pricing: Pricing | None = None) -> Certificate:
+def certify(
+    problem: DesignProblem, multipliers: ArrayLike, pricing: Pricing | None = None, *, thorough: bool = True
+) -> Certificate:
     """Return the upper bound that a dual vector proves, computed from that vector alone.
 
     Parameters
@@ -88,6 +90,8 @@ def certify(problem: DesignProblem, multipliers: ArrayLike, pricing: Pricing | N
     pricing : Pricing, optional
         Exact pricing that was made for this problem, or for the one-sided problem that stands for it (`OneSided`); by
         default `pricing_for` chooses one.
+    thorough : bool
+        Whether pricing takes as long as its best bound takes.
 
     Raises
     ------
@@ -107,8 +111,10 @@ def certify(problem: DesignProblem, multipliers: ArrayLike, pricing: Pricing | N
     one_sided = OneSided.of(problem)
     if one_sided is not None:
         with np.errstate(under="ignore"):
-            return replace(certify(one_sided.problem, one_sided.multipliers(lam), pricing), multipliers=lam)
-    return priced(problem, lam, lambda lam: greatest_reduced_cost(problem, lam, pricing))
+            return replace(
+                certify(one_sided.problem, one_sided.multipliers(lam), pricing, thorough=thorough), multipliers=lam
+            )
+    return priced(problem, lam, lambda lam: greatest_reduced_cost(problem, lam, pricing, thorough=thorough))
 
 
 def priced(problem: DesignProblem, multipliers: Floats, pricing: Callable[[Floats], Price]) -> Certificate:
@@ -170,8 +176,10 @@ def full_disclosure(problem: DesignProblem) -> float:
     return float(as_bound(math.nextafter(total + 4 * _EPS * float(np.abs(upper).sum()), math.inf)))
 
 
-def greatest_reduced_cost(problem: DesignProblem, multipliers: Floats, pricing: Pricing | None = None) -> Price:
-    """Return the greatest reduced cost of any column with ``<P, v> = 1`` by the exact method that covers it."""
+def greatest_reduced_cost(
+    problem: DesignProblem, multipliers: Floats, pricing: Pricing | None = None, *, thorough: bool = True
+) -> Price:
+    """Return a bound of the reduced costs of columns with ``<P, v> = 1`` by the exact method that covers them."""
     exp_epsilon, least_lift = effective_exp_epsilon(problem), effective_least_lift(problem)
     polyhedral = problem.utility.polyhedral
     if polyhedral is not None:
@@ -179,7 +187,7 @@ def greatest_reduced_cost(problem: DesignProblem, multipliers: Floats, pricing: 
     if problem.only_constant:
         return _nearly_constant(problem, multipliers)
     at_hand = pricing or pricing_for(problem.uncertainty, exp_epsilon, summed(problem.utility), least_lift)
-    return at_hand.price(multipliers, thorough=True)
+    return at_hand.price(multipliers, thorough=thorough)
 
 
 def padded(problem: DesignProblem, bound: float) -> float:

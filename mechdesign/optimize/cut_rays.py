@@ -7,6 +7,9 @@ X has a mean below 1/e under some prior Q of the set, which `exact_worst_mean` n
 cuts it off, and the polytope that is left has the old vertices inside, and a new one on each edge that is cut (double
 description). When no vertex is outside, all are found, and the priors that cut do for the whole set. All of this is
 computed in integers.
+
+A promise from below, ``min v >= a H(v)``, adds the half-spaces ``x_i >= a <Q, x>``, Q the prior of the greatest mean.
+Scaled extreme rays are vertices still: where a greatest entry is 1, equalities of the cone are those of X.
 """
 
 from __future__ import annotations
@@ -48,6 +51,8 @@ class CutRays:
         At most 8 symbols.
     exp_epsilon : float
         exp(epsilon), above 1; the float is taken as an exact number.
+    least_lift : Fraction
+        exp(-lower), below 1; 0 without a promise from below.
 
     Examples
     --------
@@ -59,6 +64,7 @@ class CutRays:
 
     known: UncertaintySet
     exp_epsilon: float
+    least_lift: Fraction = Fraction(0)
 
     @property
     def prior(self) -> Floats:
@@ -84,7 +90,7 @@ class CutRays:
         LimitError
             If the set has too many corners, or infinitely many.
         """
-        points = _Cutting(self.known, Fraction(self.exp_epsilon)).vertices()
+        points = _Cutting(self.known, Fraction(self.exp_epsilon), self.least_lift).vertices()
         columns = np.array([[x / point[-1] for x in point[:-1]] for point in points if max(point[:-1]) == point[-1]])
         return columns.T
 
@@ -110,8 +116,8 @@ class CutRays:
 class _Cutting:
     """The vertices of X so far, and the walls of each: of the cube, and cuts."""
 
-    def __init__(self, known: UncertaintySet, exp_epsilon: Fraction) -> None:
-        self.known, self.e = known, exp_epsilon
+    def __init__(self, known: UncertaintySet, exp_epsilon: Fraction, least_lift: Fraction = Fraction(0)) -> None:
+        self.known, self.e, self.a = known, exp_epsilon, least_lift
         N = known.size
         sets = range(1 << N)
         self.points: list[Point] = [(*(mask >> i & 1 for i in range(N)), 1) for mask in sets]
@@ -125,28 +131,38 @@ class _Cutting:
         """Return all vertices of X."""
         at = 0
         while at < len(self.points):
-            prior = None if self.inside[at] else self._prior_against(self.points[at])
-            if prior is None:
+            normal = None if self.inside[at] else self._normal_against(self.points[at])
+            if normal is None:
                 self.inside[at] = True
                 at += 1
             else:
-                self._cut(prior)
+                self._cut(normal)
                 at = next((k for k, inside in enumerate(self.inside) if not inside), len(self.points))
         return self.points
 
-    def _prior_against(self, point: Point) -> tuple[Fraction, ...] | None:
-        """Return a prior of the set under which the mean of a vertex is below 1/e; None if there is none."""
+    def _normal_against(self, point: Point) -> list[int] | None:
+        """Return a half-space that X is in and a vertex is not, by its coefficients; None if the vertex is in X."""
         *column, scale = point
         mean, prior = self.known.exact_worst_mean(column)
-        return prior if mean * self.e < scale else None
+        if mean * self.e < scale:
+            integers, common = over_common_denominator(prior)
+            return [*(q * self.e.numerator for q in integers), -common * self.e.denominator]
+        least, greatest = min(column), max(column)
+        if self.a == 0 or least >= self.a * greatest:
+            return None
+        mean, prior = self.known.exact_worst_mean([greatest - x for x in column])
+        if least >= self.a * (greatest - mean):
+            return None
+        integers, common = over_common_denominator(prior)
+        normal = [*(-q * self.a.numerator for q in integers), 0]
+        normal[column.index(least)] += common * self.a.denominator
+        return normal
 
-    def _cut(self, prior: tuple[Fraction, ...]) -> None:
-        """Cut off the vertices whose mean under a prior is below 1/e."""
+    def _cut(self, normal: list[int]) -> None:
+        """Cut off the vertices outside of a half-space."""
         N = self.known.size
         if 2 * N + self.cuts == 64 * _WORDS:
             raise _too_many(self.known, f"more than {self.cuts} corners that matter")
-        integers, common = over_common_denominator(prior)
-        normal = [*(q * self.e.numerator for q in integers), -common * self.e.denominator]
         slack = [sum(a * x for a, x in zip(normal, point, strict=True)) for point in self.points]
         wall = np.zeros(_WORDS, dtype=np.uint64)
         wall[(2 * N + self.cuts) // 64] = np.uint64(1 << (2 * N + self.cuts) % 64)

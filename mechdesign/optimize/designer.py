@@ -33,7 +33,6 @@ from mechdesign.optimize.polyhedral import solve_polyhedral
 from mechdesign.optimize.pricing import ListedPricing, Price, Pricing, pricing_for
 from mechdesign.optimize.pricing.alike import alike
 from mechdesign.optimize.pricing.ball_pricing import BallPricing
-from mechdesign.optimize.pricing.branch_and_bound import BoxPricing
 from mechdesign.optimize.pricing.price import late
 from mechdesign.optimize.ray_lp import solve_ray_lp
 from mechdesign.optimize.result import ClosedFormCheck, Design
@@ -260,7 +259,7 @@ def _solve(
     pricing = pricing_for(known, exp_epsilon, summed(utility), least_lift)
     secret = known.secret_promise
     if secret is not None and secret.limits is not None and isinstance(pricing, ListedPricing):
-        solution = solve_within_limits(secret, exp_epsilon, float(least_lift), pricing, report)
+        solution = solve_within_limits(secret, exp_epsilon, float(least_lift), pricing, deadline, report)
         method = "columns within the limits of a joint distribution, found by a search"
     elif isinstance(pricing, ListedPricing):
         solution, method = solve_ray_lp(pricing.rays, summed(utility), report), "linear program over all extreme rays"
@@ -285,11 +284,8 @@ def _certificate(problem: DesignProblem, solution: Solution, pricing: Pricing, d
         if before is not None and before.whole:
             return before
         until = time.monotonic() + _FOR_THE_BOUND if late(deadline) or solution.stopped else None
-        # A bound of the same search, ended early, is never below the one that a verification computes.
-        found = pricing.price(multipliers, thorough=True, deadline=until)
-        # Few boxes are the beginning of the same search, and may have been more than there was time for now.
-        known = before is not None and before.upper < found.upper and isinstance(pricing, BoxPricing)
-        return before if before is not None and known else found
+        again = pricing.price(multipliers, thorough=True, deadline=until)
+        return again if before is None or again.whole or again.upper < before.upper else before
 
     return priced(problem, solution.multipliers, price)
 

@@ -23,7 +23,7 @@ from mechdesign.optimize.pricing.alike import alike
 from mechdesign.problem import DesignProblem
 
 _MOST_SYMBOLS = 256
-_FEW_GROUPS = 16
+_FEW_GROUPS, _MOST_TURNED = 16, 1_500  # up to so many groups, and so many symbols
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,13 +77,14 @@ class Orbits:
     def of(cls, problem: DesignProblem) -> Orbits:
         """Return the groups of symbols of equal probability, or single symbols if the problem distinguishes them.
 
-        Single symbols are also returned where turning the columns of many groups would take longer than the program
-        for single symbols.
+        Single symbols are also returned where turning the columns of many groups, or of thousands of symbols, would
+        take longer than the program for single symbols.
         """
         known = problem.uncertainty
         groups = alike(known.center)
         symmetric = known.ball is not None and problem.utility.is_symmetric
-        if symmetric and (known.size <= _MOST_SYMBOLS or len(groups) <= _FEW_GROUPS):
+        turnable = known.size <= _MOST_SYMBOLS or (known.size <= _MOST_TURNED and len(groups) <= _FEW_GROUPS)
+        if symmetric and turnable:
             return cls(tuple(tuple(group) for group in groups))
         return cls(tuple((symbol,) for symbol in range(known.size)))
 

@@ -33,6 +33,8 @@ from mechdesign.uncertainty.secret import SecretPromise
 
 _KINDS = "0123456789abcdefghijklmnopqrstuvwxyz"
 _CHUNK = 1 << 14
+_MOST_ROWS = 6  # of a minor that is computed in floats
+_MINOR_ERROR = 1e-10  # where rows sum to 1: the backward error of elimination moves minors of 6 rows by less than 1e-11
 _EPS = float(np.finfo(float).eps)
 
 
@@ -139,7 +141,7 @@ class SecretRays:
         """Yield the rays that a number of tight rows determines: the symbols F and coprime integers there."""
         seen = set()
         for T in self._tight(tight):
-            for F in self._mixed_in_sign(T, tight + 1):
+            for F in self._perhaps_positive(T, tight + 1):
                 entries = _positive_solution([[self.rows[t][x] for x in F] for t in T])
                 if entries is None or (F, entries) in seen:
                     continue
@@ -147,17 +149,29 @@ class SecretRays:
                     seen.add((F, entries))
                     yield F, entries
 
-    def _mixed_in_sign(self, T: Sequence[int], size: int) -> Iterator[tuple[int, ...]]:
-        """Yield the sets of symbols on which every row of T has both signs; others have no positive solution."""
-        signs = np.array([[(entry > 0) - (entry < 0) for entry in self.rows[t]] for t in T], dtype=np.int8)
+    def _perhaps_positive(self, T: Sequence[int], size: int) -> Iterator[tuple[int, ...]]:
+        """Yield the sets of symbols on which the rows of T may have a positive solution.
+
+        Left out are sets on which a row has one sign alone, and sets whose minors, which by Cramer's rule are the
+        entries of the solution, have both signs by more than their rounding errors.
+        """
+        scaled = self._floats[list(T)]
         sets = combinations(range(self.known.size), size)
         while chunk := list(islice(sets, _CHUNK)):
             if not T:
                 yield from chunk
                 continue
-            on = signs[:, np.array(chunk)]
-            kept = ((on > 0).any(axis=2) & (on < 0).any(axis=2)).all(axis=0)
-            yield from (chunk[place] for place in np.flatnonzero(kept).tolist())
+            on = scaled[:, np.array(chunk)].transpose(1, 0, 2)
+            signs: NDArray[np.bool_] = np.logical_and((on > 0).any(axis=2), (on < 0).any(axis=2))
+            places = np.flatnonzero(np.all(signs, axis=1))
+            if 1 < len(T) <= _MOST_ROWS:
+                places = places[_not_of_both_signs(on[places])]
+            yield from (chunk[place] for place in places.tolist())
+
+    @cached_property
+    def _floats(self) -> Floats:
+        """The rows as floats, each over its greatest entry."""
+        return np.array([[entry / (max(map(abs, row)) or 1) for entry in row] for row in self.rows])
 
     def count(self, kinds: str) -> int:
         """Return how many columns are listed of some kinds."""
@@ -179,6 +193,14 @@ class SecretRays:
                 columns = np.zeros((self.known.size, len(symbols)))
                 np.put_along_axis(columns, symbols.T, values.T, axis=0)
                 yield columns, unit * columns
+
+
+def _not_of_both_signs(systems: Floats) -> NDArray[np.bool_]:
+    """Return for which systems, shape (n, m, m + 1), the solution is not proved to have entries of both signs."""
+    scaled = systems / np.abs(systems).sum(axis=2, keepdims=True)
+    minors = np.stack([(-1) ** c * np.linalg.det(np.delete(scaled, c, axis=2)) for c in range(scaled.shape[2])], axis=1)
+    mixed = (minors > _MINOR_ERROR).any(axis=1) & (minors < -_MINOR_ERROR).any(axis=1)
+    return np.asarray(~mixed)
 
 
 def _positive_solution(rows: Sequence[Sequence[int]]) -> tuple[int, ...] | None:

@@ -15,6 +15,7 @@ joint distribution of the counts, which is one of those within the limits; betwe
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -47,7 +48,12 @@ _MOST_RAYS = 4_000  # of one epsilon, mixed
 
 
 def solve_within_limits(
-    known: SecretPromise, exp_epsilon: float, least_lift: float, pricing: ListedPricing, report: Callable[[str], None]
+    known: SecretPromise,
+    exp_epsilon: float,
+    least_lift: float,
+    pricing: ListedPricing,
+    deadline: float | None,
+    report: Callable[[str], None],
 ) -> Solution:
     """Return a mechanism within the limits, with the multipliers of the joint distribution of the counts.
 
@@ -59,8 +65,19 @@ def solve_within_limits(
         exp(epsilon) and exp(-lower); the latter is 0 without a promise from below.
     pricing : ListedPricing
         Over the rays for the joint distribution of the counts, which price an upper bound.
+    deadline : float or None
+        When to stop, as a time of `time.monotonic`.
     report : callable
         Called with one line whenever a step begins.
+
+    Examples
+    --------
+    >>> from mechdesign import MutualInformation
+    >>> within = SecretPromise([[20, 10], [10, 15]], delta="0.1")
+    >>> pricing = ListedPricing(SecretRays(within, 2.0), MutualInformation())
+    >>> found = solve_within_limits(within, 2.0, 0.0, pricing, None, lambda step: None)
+    >>> bool((within.excess(found.matrix, 2.0) <= 1e-9).all())
+    True
     """
     above = solve_ray_lp(pricing.rays, pricing.utility, report)
     search = _Search(known, exp_epsilon, least_lift, pricing.utility)
@@ -74,6 +91,8 @@ def solve_within_limits(
         value = search.value
         search.solve()
         report(f"searching columns within the limits: {search.columns} columns, value {search.value:.9g}")
+        if deadline is not None and time.monotonic() >= deadline:
+            break
         if not search.improve() or (search.value - value <= _ENOUGH * abs(search.value) and rounds > 2):
             break
     search.solve()

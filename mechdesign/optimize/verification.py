@@ -122,9 +122,14 @@ def _certificate(problem: DesignProblem, claim: Optimality) -> Certificate | Err
 
 def _certified(problem: DesignProblem, claim: Optimality) -> Certificate:
     """Return the bound that lambda proves, together with the priors of a claim about the least utility."""
-    if claim.mixture is None:
-        return certify(problem, claim.multipliers)
-    return certify_least(problem, claim.multipliers, claim.mixture)
+    if claim.mixture is not None:
+        return certify_least(problem, claim.multipliers, claim.mixture)
+    certificate = certify(problem, claim.multipliers)
+    if certificate.upper_bound <= claim.bound:
+        return certificate
+    # A design that was stopped holds the bound of a quick pricing, which may be better by chance.
+    quick = certify(problem, claim.multipliers, thorough=False)
+    return min(certificate, quick, key=lambda proved: proved.upper_bound)
 
 
 def _rounding(problem: DesignProblem, matrix: Floats, value: float) -> float:

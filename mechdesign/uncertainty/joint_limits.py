@@ -39,6 +39,12 @@ class JointLimits:
         The laws of the secret, on K values.
     given : tuple of UncertaintySet
         The laws of the data given each value, all on the same N symbols.
+
+    Examples
+    --------
+    >>> limits = JointLimits.of_counts(JointCounts.of([[20, 10], [10, 15]]), Fraction(3, 100), "box")
+    >>> limits.delta, [limit.delta for limit in limits.given]
+    (Fraction(3, 100), [Fraction(1, 100), Fraction(1, 100)])
     """
 
     of_secret: UncertaintySet

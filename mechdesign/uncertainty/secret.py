@@ -125,6 +125,7 @@ class SecretPromise(UncertaintySet):
 
         Examples
         --------
+        >>> from mechdesign import L1Ball
         >>> known = SecretPromise([[2, 1], [1, 2]])
         >>> balls = [L1Ball([p, 1 - p], "0.1") for p in (Fraction(1, 2), Fraction(2, 3), Fraction(1, 3))]
         >>> known.within(balls).exact_ratio([1, 0]) > known.exact_ratio([1, 0])

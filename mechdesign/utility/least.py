@@ -226,22 +226,24 @@ class _Search:
     def _searched(self, most: int) -> float:
         """Return a lower bound of the utility at all priors that were not looked at; infinity if none is left."""
         start: tuple[float, int, tuple[int, ...], Floats] = (-math.inf, 0, (), np.zeros(self._known.size))
-        ticks, waiting, bound = count(1), [start], math.inf
+        ticks, waiting, left = count(1), [start], math.inf
         for _ in range(_MOST_BRANCHES):
             if not waiting:
-                return math.inf
+                return left
             bound, _, order, fixed = heapq.heappop(waiting)
             if self._closed(bound) or len(self._below) >= most:
-                return bound
+                return min(left, bound)
             for lower, following, prior in self._branches(order, fixed):
-                if not self._closed(lower):
+                if self._closed(lower):
+                    left = min(left, lower)
+                else:
                     heapq.heappush(waiting, (lower, next(ticks), following, prior))
         if waiting and waiting[0][0] == -math.inf:
             raise LimitError(
                 f"the extreme priors of {self._known!r} are too many to look at them all for {self._utility.name}; "
                 "merge symbols, or measure utility at the estimate"
             )
-        return waiting[0][0] if waiting else math.inf
+        return min(left, waiting[0][0]) if waiting else left
 
     def _closed(self, bound: float) -> bool:
         """Return whether a branch with a bound has no prior of interest."""

@@ -63,9 +63,13 @@ def test_limits_from_the_counts_have_an_honest_gap(command):
     assert "every joint distribution of sex and job within the limits" in " ".join(out.split())
     assert "the bound is for the joint distribution of the counts alone" in err
     assert command("verify", "m.json")[0] == 0
-    status, out, err = design(command, "--delta", "0.1", "--utility", "hamming-accuracy")
-    assert (status, err) == (0, "")
-    assert "optimal (certified)" in " ".join(out.split())
+    values = []
+    for limits in ((), ("--set", "box"), ("--set", "l1-ball")):
+        status, out, err = design(command, "--delta", "0.1", "--utility", "hamming-accuracy", "--json", *limits)
+        assert (status, err) == (0, "")
+        assert json.loads(out)["certified"]
+        values.append(json.loads(out)["value"])
+    assert values[0] == values[1] != values[2]
 
 
 def test_a_promise_on_both_sides_has_its_name(command):
@@ -118,6 +122,11 @@ def test_a_problem_file_says_it_itself(command):
         (("--counts", "counts.csv", "--secret", "sex", "--bound", "weissman"), "--bound: not accepted beside --secret"),
         (("--counts", "counts.csv", "--secret", "sex", "--samples", "9"), "--samples: not accepted beside --secret"),
         (("--counts", "counts.csv", "--secret", "sex", "--delta", "2"), "delta is '2'"),
+        (("--counts", "counts.csv", "--secret", "sex", "--set", "box"), "--set beside --secret needs --delta"),
+        (
+            ("--counts", "counts.csv", "--secret", "sex", "--delta", "0.1", "--set", "event-set"),
+            "accepted: box, l1-ball",
+        ),
     ],
 )
 def test_bad_options_are_refused_in_one_line(command, options, part):

@@ -28,6 +28,8 @@ def _source(rng: Random) -> tuple[dict[str, bytes], list[str]]:
         return {"p.toml": maybe_damaged(rng, content, 0.25)}, ["p.toml"]
     rows = [[label, _count(rng)] for label in generators.labels(rng, rng.randint(1, 5))]
     ask = ["--epsilon", rng.choice(["1", "log(2)", generators.number(rng)])]
+    if rng.random() < 0.3:
+        ask += ["--lower", rng.choice(["1", "log(2)", generators.number(rng)])]
     ask += rng.choice([[], ["--delta", rng.choice(["1e-9", generators.number(rng)])], ["--radius", "0.1"]])
     if kind == 2:
         content = record_files.csv_text(rng, ["label", "count"], rows).encode()

@@ -285,6 +285,8 @@ def problem_table(rng: Random) -> dict[str, Any]:
     )
     table = {"title": "a title", "epsilon": rng.choice(["1", "log(2)", "0.1", "3"]), "utility": utility, "prior": prior}
     if rng.random() < 0.2:
+        table["lower"] = rng.choice(["1", "log(2)", "0", "700"])
+    if rng.random() < 0.2:
         matrix = [[rng.choice([0, 1, -2, "1/3", 1e9]) for _ in names] for _ in range(rng.randint(1, 3))]
         table |= {"utility": "expected-gain", "gain": {"matrix": matrix}}
     return table

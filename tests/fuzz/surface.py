@@ -209,6 +209,7 @@ def leakages(rng: Random) -> None:
         lambda: md.leakage(matrix, prior),
         lambda: md.epsilon_min(matrix, prior),
         lambda: md.pml.information_density(matrix, prior),
+        lambda: md.pml.lower_leakage(matrix, prior),
         lambda: md.pml.leakage_tail(matrix, prior, scalar(rng)),
         lambda: md.pml.epsilon_at(matrix, prior, scalar(rng)),
         lambda: md.pml.tail_after_post_processing(matrix, prior, scalar(rng)),
@@ -413,6 +414,8 @@ def compositions(rng: Random) -> None:
         lambda: md.Mechanism.load(word(rng)),
         lambda: md.read_problem(word(rng)),
         lambda: md.Guarantee(one_of(rng, md.Epsilon.of("1")), good_ball(rng)),
+        lambda: md.Guarantee("1", good_ball(rng), one_of(rng, "1")),
+        lambda: md.design(md.DesignProblem(good_ball(rng), "1", lower=one_of(rng, "0.5"))),
     ]
     rng.choice(calls)()
 

@@ -1,6 +1,7 @@
 """Ties for the bound and bins for the mechanism, against lists of rays and proofs over all symbols."""
 
 import math
+import time
 from fractions import Fraction
 
 import numpy as np
@@ -239,6 +240,41 @@ def test_at_the_time_limit_the_gap_is_true(limit, merge):
     assert math.isclose(md.verify(early.mechanism).value, early.value)
 
 
+class Clock:
+    """Shows a second more whenever it is read."""
+
+    def __init__(self):
+        self.now = 1000.0
+
+    def __call__(self):
+        self.now += 1
+        return self.now
+
+
+@pytest.mark.parametrize("merge", [True, False])
+@pytest.mark.parametrize("limit", [2, 8])
+def test_a_design_that_is_stopped_reports_its_true_gap(merge, limit, monkeypatch):
+    """The value is that of the matrix, and the bound holds by a list of all rays too."""
+    ball = md.L1Ball.from_counts([211, 97, 83, 71, 59, 47, 41, 37, 31, 29, 23, 19, 17, 13], delta="1e-3")
+    problem = md.DesignProblem(ball, "0.4")
+    whole = md.design(problem, tol=1e-9)
+    assert whole.certified
+    monkeypatch.setattr(time, "monotonic", Clock())
+    early = md.design(problem, tol=1e-4, time_limit=limit, merge=merge)
+    assert early.stopped == "time limit"
+    assert not early.certified
+    assert bool(early.merged) == merge
+    assert early.mechanism.proof.holds
+    # The gap is that of this mechanism and of these multipliers, and the optimum lies between.
+    assert early.gap == early.upper_bound - early.value
+    assert math.isclose(problem.utility.value(early.mechanism.matrix, ball.center), early.value, rel_tol=1e-12)
+    assert early.value <= whole.upper_bound
+    assert early.upper_bound >= whole.value
+    rays = ListedPricing(check_listable(ball, float(problem.epsilon.exp_up)), problem.utility)
+    assert md.optimize.certify(problem, early.certificate.multipliers, rays).upper_bound <= early.upper_bound + 1e-12
+    assert md.verify(early.mechanism).certificate.upper_bound <= early.upper_bound
+
+
 def test_an_interrupt_among_the_bins_leaves_a_proved_mechanism(monkeypatch):
     begun = ColumnGeneration.begin
 
@@ -262,7 +298,7 @@ def test_merge_is_a_choice(merge):
 
 def test_a_hull_cannot_be_merged():
     hull = md.ConvexHull([["0.5", "0.5"], ["0.4", "0.6"]])
-    with pytest.raises(md.InputError, match="symbols can be merged for an l1 ball and an f-information"):
+    with pytest.raises(md.InputError, match="symbols can be merged for an l1 ball"):
         md.design(md.DesignProblem(hull, 1), merge=True)
 
 

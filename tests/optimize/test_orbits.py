@@ -105,3 +105,21 @@ def test_symbols_that_are_told_apart_stay_single(known, utility):
     orbits = Orbits.of(md.DesignProblem(known, 1, utility))
     assert orbits.trivial
     assert orbits.groups == tuple((k,) for k in range(known.size))
+
+
+@pytest.mark.parametrize(("size", "rows"), [(200, 40), (1_000, 1_000), (1_600, 1_600)])
+def test_many_groups_and_thousands_of_symbols_are_not_turned(size, rows):
+    counts = [1 + k % 40 for k in range(size)]
+    assert len(Orbits.of(md.DesignProblem(md.L1Ball.from_counts(counts), 1)).groups) == rows
+    few = Orbits.of(md.DesignProblem(md.L1Ball.from_counts([1 + k % 4 for k in range(size)]), 1))
+    assert len(few.groups) == (4 if size <= 1_500 else size)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("known", [{"radius": 0}, {"delta": "1e-9"}, {"radius": 2}], ids=["known", "delta", "LDP"])
+def test_four_thousand_symbols_of_two_counts_are_certified(known):
+    """Turned columns would be eight thousand of four thousand entries each."""
+    counts = [83 + (k < 2_264) for k in range(4_000)]
+    design = md.design(md.DesignProblem(md.L1Ball.from_counts(counts, **known), 1), tol=1e-3, time_limit=30)
+    assert design.certified
+    assert design.stopped == ""

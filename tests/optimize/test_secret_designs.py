@@ -146,6 +146,17 @@ def test_gains_within_limits_are_certified():
     assert solved.value < everything.value
 
 
+@pytest.mark.parametrize("utility", [md.MutualInformation(), md.HammingAccuracy(), md.EstimationError()])
+def test_data_that_say_nothing_of_the_secret_are_published(utility):
+    """Every column is allowed, at any epsilon: the exp(epsilon) that is needed is 1."""
+    known = md.SecretPromise([[2, 1, 3], [4, 2, 6]])
+    solved = md.design(md.DesignProblem(known, "0.3", utility))
+    assert solved.certified
+    assert solved.leakage == 0
+    assert solved.value == pytest.approx(utility.value(np.eye(3), known.center), rel=1e-12)
+    assert md.verify(solved.mechanism).optimal
+
+
 # Estimates
 
 

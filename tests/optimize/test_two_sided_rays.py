@@ -8,6 +8,7 @@ from double_description import extreme_rays
 from lower_sets import instances, rows_of
 
 import mechdesign as md
+from mechdesign.optimize.cut_rays import CutRays
 from mechdesign.optimize.lower_rays import LowerRays
 from mechdesign.optimize.two_sided_rays import TwoSidedRays
 from mechdesign.uncertainty import LowerLimits, RelativeBall
@@ -82,6 +83,29 @@ def test_the_list_on_hundreds_of_instances():
     check_list(300, 3, 5)
     check_list(150, 4, 6)
     check_list(12, 5, 7)
+
+
+def test_cutting_finds_every_ray_of_a_hull():
+    rng = np.random.default_rng(9)
+    for _ in range(12):
+        priors = [[Fraction(int(x), int(row.sum())) for x in row] for row in 1 + rng.integers(0, 9, (4, 4))]
+        b, a = BOTH[rng.integers(len(BOTH))]
+        rows = []
+        for Q in priors:
+            for i in range(4):
+                rows.append([b * q - (i == j) for j, q in enumerate(Q)])
+                rows.append([(i == j) - a * q for j, q in enumerate(Q)])
+        wanted = np.array([[x / max(ray) for x in ray] for ray in extreme_rays(rows, 4)]).T
+        columns = listed(CutRays(md.ConvexHull(priors), float(b), a))
+        assert lacks(columns, wanted) < 1e-12
+        Q = np.array(priors, dtype=float)
+        assert (columns.max(axis=0) <= float(b) * (Q @ columns) + 1e-12).all()
+        assert (columns.min(axis=0) >= float(a) * (Q @ columns) - 1e-12).all()
+
+
+def test_cutting_finds_columns_of_the_list_only():
+    for known, b, a in both(20, 3, 10):
+        assert lacks(listed(TwoSidedRays(known, float(b), a)), listed(CutRays(known, float(b), a))) < 1e-12
 
 
 def test_for_lower_limits_one_symbol_is_between():

@@ -34,6 +34,12 @@ def entry_limits(known: UncertaintySet, exp_epsilon: float) -> Floats:
     """Return numbers that no entry of a column with ``<P, v> = 1`` exceeds, rounded up: those of `greatest_entries`.
 
     A promise about a secret limits entries by ``1/P_i`` alone.
+
+    Examples
+    --------
+    >>> from mechdesign import SecretPromise
+    >>> np.round(entry_limits(SecretPromise([[2, 1], [1, 0]]), 1.5), 9)
+    array([1.33333333, 4.        ])
     """
     return greatest_entries(known.prior, exp_epsilon if known.secret_promise is None else math.inf)
 

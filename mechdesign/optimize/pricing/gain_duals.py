@@ -71,13 +71,14 @@ def price_by_guess(
         If a linear program cannot be solved.
     """
     greatest, measured = -math.inf, uncertainty.center if prior is None else prior
+    # Where the data say nothing of the secret, e = 1 allows every column.
+    if uncertainty.secret_promise is not None:
+        levels = SecretLevels(uncertainty.secret_promise, exp_epsilon, least_lift)
+        return _price_about_secret(levels, utility, measured, multipliers)
     if exp_epsilon == 1 or least_lift == 1:
         # Only constant columns are left, whose reduced cost is that of (1,...,1).
         exact = utility.undisclosed(measured) - sum(map(Fraction, multipliers.tolist()))
         return Price(_float_up(exact), "the constant column", 1)
-    if uncertainty.secret_promise is not None:
-        levels = SecretLevels(uncertainty.secret_promise, exp_epsilon, least_lift)
-        return _price_about_secret(levels, utility, measured, multipliers)
     priced = Differences(measured, [Fraction(x) for x in multipliers.tolist()])
     rows = list(utility.differences(priced, uncertainty.size))
     # Powers of two change no digit; solvers want numbers of about 1.

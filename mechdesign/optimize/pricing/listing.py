@@ -123,16 +123,21 @@ def _rays_of_secret(known: SecretPromise, exp_epsilon: float, least_lift: Fracti
     return rays
 
 
-def _two_sided(uncertainty: UncertaintySet, exp_epsilon: float, least_lift: Fraction) -> TwoSidedRays:
+def _two_sided(uncertainty: UncertaintySet, exp_epsilon: float, least_lift: Fraction) -> RayList:
+    """Return the rays of a set for a promise on both sides."""
     ball, known = uncertainty.l1_ball, uncertainty.lower_probability
     if ball is not None:
         # The same set, above its lower probability.
         known = RelativeBall(ball.center, 1, ball.half_radius, ball.labels)
+    if known is None and uncertainty.size <= MOST_CUT_SYMBOLS:
+        cut = CutRays(uncertainty, exp_epsilon, least_lift)
+        cut.count(cut.kinds)  # the list is made now, so that one that is too long is refused now
+        return cut
     if known is None:
         raise LimitError(
-            f"no exact method lists the extreme rays of a {type(uncertainty).__name__} for a promise from below; use "
-            "an L1Ball or a Box that contains it, leave lower out, or use a gain utility such as hamming-accuracy, "
-            "which needs no list"
+            f"no exact method lists the extreme rays of a {type(uncertainty).__name__} of more than {MOST_CUT_SYMBOLS} "
+            f"symbols for a promise from below, and this one has {uncertainty.size}; use an L1Ball or a Box that "
+            "contains it, leave lower out, or use a gain utility such as hamming-accuracy, which needs no list"
         )
     if 3**known.size > MOST_LISTED_PAIRS:
         raise LimitError(

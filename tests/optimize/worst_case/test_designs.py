@@ -116,7 +116,7 @@ def test_no_corner_of_the_polytope_of_mechanisms_exceeds_the_bound(known):
     bound = md.design(md.DesignProblem(known, "log(2)", INFORMATION)).bound
     accuracy = md.design(md.DesignProblem(known, "log(2)", ACCURACY)).bound
     V, rng = listed(known, 2.0), np.random.default_rng(known.size)
-    for _ in range(8):
+    for _ in range(4):
         solved = linprog(rng.standard_normal(V.shape[1]), A_eq=V, b_eq=np.ones(known.size))
         matrix = (V * solved.x)[:, solved.x > 1e-9]
         assert INFORMATION.value_over(matrix, known) <= bound + ALGEBRA

@@ -97,7 +97,9 @@ class Search:
         for step in range(_LEVELS, -1, -1):
             level = max(top - (top - floor) / _STEP**step, self.found.greatest)
             # The columns of all kinds are wanted, even where the sets of one kind are too many to enumerate.
-            complete = [self._keep(kind.columns_above(level, effort), deadline) for kind in self.kinds]
+            complete = [
+                not late(deadline) and self._keep(kind.columns_above(level, effort), deadline) for kind in self.kinds
+            ]
             if not all(complete):
                 break
             proved = level
