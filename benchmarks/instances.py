@@ -70,3 +70,30 @@ def smooth(symbols: int, total: int) -> Counts:
     [177, 237, 224, 173, 110, 56, 20, 3]
     """
     return apportioned([k * (symbols + 1 - k) ** 3 for k in range(1, symbols + 1)], total)
+
+
+def geometric(symbols: int, total: int) -> Counts:
+    """Return counts with weights ``w_k = r^k`` for the r with which the last weight is a ten thousandth of the first.
+
+    Weights are taken as whole parts of 10^9, so that they are the same everywhere.
+
+    Examples
+    --------
+    >>> geometric(5, 10_000)
+    [8997, 901, 91, 10, 1]
+    """
+    return apportioned([round(10 ** (9 - 4 * k / max(symbols - 1, 1))) for k in range(symbols)], total)
+
+
+def two_humped(symbols: int, total: int) -> Counts:
+    """Return counts with weights ``(1 - d^2)^4``, d between -1 and 1 along each half; the first are times three.
+
+    Examples
+    --------
+    >>> two_humped(8, 1_000)
+    [63, 312, 312, 63, 21, 104, 104, 21]
+    """
+    first = (symbols + 1) // 2
+    halves = ((3, first), (1, symbols - first))
+    distances = [(height, Fraction(2 * k - size - 1, size + 1)) for height, size in halves for k in range(1, size + 1)]
+    return apportioned([height * (1 - d * d) ** 4 for height, d in distances], total)

@@ -155,7 +155,7 @@ def designed(problem: md.DesignProblem, tol: float = TOL, time_limit: float | No
 
 def beside_listing(problem: md.DesignProblem) -> Row:
     """Return a row of two ways from a problem to a proved design: pricing by tables, and all rays listed."""
-    ways = {"column generation": CountPricing, "linear program over all": _listed}
+    ways = {"column generation": _by_tables, "linear program over all": _listed}
     rows = []
     for method, pricing in ways.items():
         with patch.object(designer, "pricing_for", pricing):
@@ -176,7 +176,11 @@ def beside_listing(problem: md.DesignProblem) -> Row:
     }
 
 
-def _listed(known: md.UncertaintySet, exp_epsilon: float, utility: md.Utility) -> ListedPricing:
+def _by_tables(known: md.UncertaintySet, exp_epsilon: float, utility: md.Utility, *_: object) -> CountPricing:
+    return CountPricing(known, exp_epsilon, utility)
+
+
+def _listed(known: md.UncertaintySet, exp_epsilon: float, utility: md.Utility, *_: object) -> ListedPricing:
     return ListedPricing(check_listable(known, exp_epsilon), utility)
 
 

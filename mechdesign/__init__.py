@@ -46,7 +46,7 @@ if TYPE_CHECKING:  # what `__getattr__` finds
         TotalVariation,
         Utility,
         Workload,
-        WorstCase,
+        WorstCaseUtility,
     )
 
 __all__ = [
@@ -80,7 +80,7 @@ __all__ = [
     "Utility",
     "Verification",
     "Workload",
-    "WorstCase",
+    "WorstCaseUtility",
     "additive_noise",
     "compare",
     "deploy",
@@ -144,7 +144,7 @@ _HOMES = {
         "TotalVariation",
         "Utility",
         "Workload",
-        "WorstCase",
+        "WorstCaseUtility",
     ),
 }
 

@@ -29,7 +29,7 @@ from mechdesign.optimize.secret_search import BOUNDED_OUTSIDE
     "--tol",
     type=float,
     help=f"Relative gap to the bound that counts as optimal. [default: {GAP:g}; for an estimation error 1e-4 from 11 "
-    "symbols on, 0.03 from 17 on]",
+    "symbols on, 0.03 from 17 on (LDP: from 25)]",
 )
 @click.option(
     "--outputs",

@@ -30,7 +30,9 @@ def estimation_facts(design: Design) -> list[tuple[str, str]]:
         least = least_error(design.problem)
         if least is None:
             return []
-        return [("closed-form bound", f"{least:.10g}, for every set of priors that holds the estimate")]
+        secret = design.problem.uncertainty.secret_promise
+        scope = "every set of priors that holds the estimate" if secret is None else "every mechanism, private or not"
+        return [("closed-form bound", f"{least:.10g}, for {scope}")]
     error = error_of_frequencies(design)
     if error is None:
         told = f"infinite; {undetermined(design.mechanism.matrix)} (--utility estimation-error designs for estimates)"

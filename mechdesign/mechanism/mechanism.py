@@ -359,9 +359,9 @@ class Mechanism:
     def product(self, other: Mechanism, *, bits: int | None = None, separator: str = " & ") -> Mechanism:
         """Return the mechanism for two attributes, each of which is reported by its own mechanism.
 
-        Its matrix is the Kronecker product. The guarantee is the sum of both epsilons, for every joint prior of the
-        `ProductSet` of both sets: all independent pairs, and the pairs whose second attribute depends on the first in
-        a way that keeps its conditional distributions in its own set.
+        Its matrix is the Kronecker product. The guarantee is the sum of both epsilons, and of both lowers where both
+        have one, for every joint prior of the `ProductSet` of both sets: all independent pairs, and the pairs whose
+        second attribute depends on the first in a way that keeps its conditional distributions in its own set.
 
         Parameters
         ----------
@@ -399,10 +399,11 @@ class Mechanism:
         """Return the mechanism that reports the same record several times, with independent reports.
 
         Its epsilon is the budget of a repeated release: the leakage of all reports together, to an adversary who knows
-        the true prior. It is computed from the integers in exact arithmetic over all combinations of reports, and
-        rounded up to 12 decimals. For local differential privacy it is at most `times` epsilons. For a set of priors it
-        may be **more**, and even infinite: each report excludes some symbols, and together they may leave only an
-        unlikely one. Optimal mechanisms have such zeros. Publishing the first report again costs nothing.
+        the true prior. It is computed from the integers in exact arithmetic over all combinations of reports, as lower
+        is if there is one, and rounded up to 12 decimals. For local differential privacy it is at most `times`
+        epsilons. For a set of priors it may be **more**, and even infinite: each report excludes some symbols, and
+        together they may leave only an unlikely one. Optimal mechanisms have such zeros. Publishing the first report
+        again costs nothing.
 
         The order of reports carries no information, so the outputs are combinations with repetition.
 

@@ -6,7 +6,7 @@ other is the same problem for bins of symbols; it restricts the mechanism, whose
 Either sort starts from the best multipliers so far.
 
 The constants were chosen on departure delays of flights, on destinations of flights, and on counts of which one is half
-of the total (docs/mathematics.md says what else was measured).
+of the total (benchmarks/README.md says what else was measured).
 """
 
 from __future__ import annotations

@@ -49,7 +49,8 @@ class Design:
     mechanism : Mechanism
         Integers whose guarantee is proved.
     value : float
-        Objective of those integers, in its unit: at the reference prior, or the least over the set for a `WorstCase`.
+        Objective of those integers, in its unit: at the reference prior, or for a `WorstCaseUtility`
+        the least over the set.
     bound : float
         No mechanism with the guarantee has more utility, or less error; rounded outward.
     tol : float
@@ -75,7 +76,7 @@ class Design:
         The labels of symbols that share a row, a group of two or more in each: reports do not tell them apart. Empty
         where every symbol has a row of its own in the program. `mechdesign.design` says when symbols are merged.
     value_at_estimate : float
-        Objective of the integers at the reference prior, which is `value` unless the objective is a `WorstCase`.
+        Objective of the integers at the reference prior, which is `value` unless the objective is a `WorstCaseUtility`.
     """
 
     problem: DesignProblem

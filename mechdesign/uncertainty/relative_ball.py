@@ -173,7 +173,8 @@ class EventSet(PieceSet):
 
     ``f(S) = max(0, max_j (alpha_j P(S) - gamma_j))`` for every S but the set of all symbols: the intersection of
     relative balls around one estimate. `from_counts` takes as many as make the limit of every event that of Clopper and
-    Pearson, or nearly so.
+    Pearson, or nearly so. Beyond 16 symbols designs for several pieces are rarely certified: use
+    `RelativeBall.from_counts`, whose one piece is close to all of them.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ from mechdesign.utility.f_information import (
 from mechdesign.utility.gain import ExpectedDistortion, ExpectedGain, HammingAccuracy, PolyhedralUtility
 from mechdesign.utility.registry import is_named, register, utility_by_name, utility_names
 from mechdesign.utility.workload import Workload
-from mechdesign.utility.worst_case import WorstCase
+from mechdesign.utility.worst_case import WorstCaseUtility
 
 __all__ = [
     "ChiSquare",
@@ -30,7 +30,7 @@ __all__ = [
     "TotalVariation",
     "Utility",
     "Workload",
-    "WorstCase",
+    "WorstCaseUtility",
     "is_named",
     "register",
     "utility_by_name",

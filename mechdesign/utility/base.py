@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from mechdesign.utility.estimation_error import EstimationError
     from mechdesign.utility.f_information import FInformation
     from mechdesign.utility.gain import PolyhedralUtility
-    from mechdesign.utility.worst_case import WorstCase
+    from mechdesign.utility.worst_case import WorstCaseUtility
 
 
 class Objective(ABC):
@@ -72,7 +72,7 @@ class Objective(ABC):
         return None
 
     @property
-    def worst_case(self) -> WorstCase | None:
+    def worst_case(self) -> WorstCaseUtility | None:
         """The objective as the least utility over a set of priors; None if it is measured at one prior."""
         return None
 

@@ -12,7 +12,7 @@ from mechdesign.utility.estimation_error import EstimationError
 from mechdesign.utility.f_information import ChiSquare, MutualInformation, SquaredHellinger, TotalVariation
 from mechdesign.utility.gain import ExpectedDistortion, ExpectedGain, HammingAccuracy
 from mechdesign.utility.workload import Workload
-from mechdesign.utility.worst_case import PREFIX, WorstCase
+from mechdesign.utility.worst_case import PREFIX, WorstCaseUtility
 
 # The first is the default of the command line; a new utility of the package is one line here.
 _BUILT_IN: tuple[type[Objective], ...] = (
@@ -86,7 +86,7 @@ def utility_by_name(
 ) -> Objective:
     """Return a utility from its name and, for those that need one, its matrix, or that take one, its workload.
 
-    ``worst-case-`` before the name of a utility is its least value over the set of priors, a `WorstCase`.
+    ``worst-case-`` before the name of a utility is its least value over the set of priors, a `WorstCaseUtility`.
 
     Raises
     ------
@@ -101,7 +101,7 @@ def utility_by_name(
     classes = _classes()
     cls = classes.get(name)
     if cls is None and name.startswith(PREFIX):
-        return WorstCase(summed(utility_by_name(name.removeprefix(PREFIX), matrix, workload)))
+        return WorstCaseUtility(summed(utility_by_name(name.removeprefix(PREFIX), matrix, workload)))
     if cls is None:
         raise InputError(
             f"the utility {shorten(name)} is unknown; accepted: {', '.join(classes)}, and {PREFIX}... before the "

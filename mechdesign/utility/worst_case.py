@@ -22,7 +22,7 @@ PREFIX: Final = "worst-case-"
 
 
 @dataclass(frozen=True)
-class WorstCase(Objective):
+class WorstCaseUtility(Objective):
     """The least value of a utility over all priors of a set, which a design makes as great as it can.
 
     A utility is measured at the reference prior of a set otherwise. The true prior may be another one, and the utility
@@ -45,7 +45,7 @@ class WorstCase(Objective):
     --------
     >>> import mechdesign as md
     >>> ball = md.L1Ball([0.4, 0.3, 0.2, 0.1], radius="0.16")
-    >>> at_least = md.design(md.DesignProblem(ball, "log(2)", md.WorstCase(md.MutualInformation())))
+    >>> at_least = md.design(md.DesignProblem(ball, "log(2)", md.WorstCaseUtility(md.MutualInformation())))
     >>> round(at_least.value, 6), round(at_least.value_at_estimate, 6)
     (0.448026, 0.460101)
     """
@@ -73,10 +73,10 @@ class WorstCase(Objective):
             object.__setattr__(self, name, value)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return WorstCase, (self.utility, self.over)
+        return WorstCaseUtility, (self.utility, self.over)
 
     @property
-    def worst_case(self) -> WorstCase:
+    def worst_case(self) -> WorstCaseUtility:
         """The objective itself."""
         return self
 
@@ -102,14 +102,14 @@ class WorstCase(Objective):
                 f"the priors of {self.name} have {self.over.size} symbols, and the problem has {size}; give the same"
             )
 
-    def aligned_with(self, labels: Sequence[str] | None) -> WorstCase:
+    def aligned_with(self, labels: Sequence[str] | None) -> WorstCaseUtility:
         """Return the objective with its utility on an alphabet with these labels."""
         aligned: Any = self.utility.aligned_with(labels)
-        return self if aligned is self.utility else WorstCase(aligned, self.over)
+        return self if aligned is self.utility else WorstCaseUtility(aligned, self.over)
 
-    def over_priors_of(self, known: UncertaintySet) -> WorstCase:
+    def over_priors_of(self, known: UncertaintySet) -> WorstCaseUtility:
         """Return the objective over the priors that it has, or else over those of a set, whatever the guarantee is."""
-        return self if self.over is not None else WorstCase(self.utility, known.exact_set)
+        return self if self.over is not None else WorstCaseUtility(self.utility, known.exact_set)
 
     def priors(self, known: UncertaintySet) -> UncertaintySet:
         """Return the priors over which the least is taken, for a guarantee for a set."""

@@ -19,6 +19,14 @@ GENERATED = {
     if file.citation.startswith("Generated") and isinstance(file.problem.uncertainty, md.L1Ball)
 }
 ADULT = ROOT.parent / "shared" / "data" / "adult.data"
+GENERATORS = [
+    instances.zipf,
+    instances.uniform,
+    instances.one_dominant,
+    instances.smooth,
+    instances.geometric,
+    instances.two_humped,
+]
 COLUMNS = {"adult-age": "0", "adult-capital-gain": "10", "adult-hours-per-week": "12", "adult-native-country": "13"}
 
 
@@ -28,7 +36,7 @@ def test_examples():
     assert not found.failed
 
 
-@pytest.mark.parametrize("generator", [instances.zipf, instances.uniform, instances.one_dominant, instances.smooth])
+@pytest.mark.parametrize("generator", GENERATORS)
 @pytest.mark.parametrize(("symbols", "total"), [(2, 2_000), (96, 50_000), (1_000, 10_007)])
 def test_counts_sum_to_the_total_and_none_is_zero(generator, symbols, total):
     counts = generator(symbols, total)
@@ -42,6 +50,12 @@ def test_shapes():
     assert max(instances.uniform(7, 100)) - min(instances.uniform(7, 100)) == 1
     smooth = instances.smooth(74, 50_000)
     assert 17 <= smooth.index(max(smooth)) <= 19
+    geometric = instances.geometric(11, 10**6)
+    assert 0.38 < geometric[1] / geometric[0] < 0.41
+    humps = instances.two_humped(100, 10**5)
+    assert humps.index(max(humps)) == 24
+    assert 2.8 < max(humps) / max(humps[50:]) < 3.2
+    assert humps[49] < max(humps) / 100
     with pytest.raises(ValueError, match="the total is 3 for 4 symbols"):
         instances.zipf(4, 3)
 

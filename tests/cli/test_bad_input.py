@@ -252,7 +252,7 @@ def test_a_place_that_cannot_be_written(refused, put, tmp_path, output, part):
             ["design", "problem.toml", "--workload", "prefix", "-o", "m.json"],
             "--workload: a problem file says this itself",
         ),
-        (["design", "problem.toml", "--delta", "0", "--radius", "1", "--no-header"], "--delta, --radius, --no-header"),
+        (["design", "problem.toml", "--delta", "0", "--radius", "1", "--no-header"], "--no-header, --delta, --radius"),
         (["design", "--counts", "counts.csv", "-o", "m.json"], "need --epsilon"),
         (["design", "--data", "data.csv", *EPSILON, "-o", "m.json"], "--data needs --column"),
         (["design", "--counts", "counts.csv", "--column", "a", *EPSILON], "--column belongs to --data"),

@@ -298,7 +298,7 @@ def test_merge_is_a_choice(merge):
 
 def test_a_hull_cannot_be_merged():
     hull = md.ConvexHull([["0.5", "0.5"], ["0.4", "0.6"]])
-    with pytest.raises(md.InputError, match="symbols can be merged for an l1 ball and an f-information"):
+    with pytest.raises(md.InputError, match="symbols can be merged for an l1 ball"):
         md.design(md.DesignProblem(hull, 1), merge=True)
 
 

@@ -204,3 +204,4 @@ def test_alpha_at_the_ends_of_what_is_accepted(alpha):
 def test_gamma_beyond_floats_is_refused():
     with pytest.raises(md.InputError, match=r"gamma is .*; accepted: at most 1000000"):
         RelativeBall(["0.5", "0.5"], 1, 10**400)
+    assert RelativeBall(["0.5", "0.5"], 1, 10**6).holds_every_prior

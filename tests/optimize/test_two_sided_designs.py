@@ -34,6 +34,7 @@ NAMED = {
 HULL = md.ConvexHull([["0.5", "0.3", "0.2"], ["0.2", "0.2", "0.6"], ["0.1", "0.8", "0.1"]])
 LARGE_HULL = md.ConvexHull([["1/9"] * 9, ["1/5", *["1/10"] * 8]])
 SOME_FUNCTION = LowerFunction(lambda S: Fraction(len(S) ** 2, 9), ["1/3"] * 3, supermodular=False)
+QUICK_AND_SLOW = [md.MutualInformation(), pytest.param(md.HammingAccuracy(), marks=pytest.mark.slow)]
 UTILITIES = (*F_INFORMATIONS, md.HammingAccuracy())
 
 
@@ -83,7 +84,7 @@ def listed(known, problem, utility):
 
 
 @given(counts(2, 4, zeros=False), epsilons, epsilons, st.sampled_from(UTILITIES))
-@settings(max_examples=6)
+@settings(max_examples=3)
 def test_a_known_prior_has_the_optimum_of_the_list(found, epsilon, lower, utility):
     """The one-sided problem in disguise, and the linear program of gains, beside the list of two-sided rays."""
     known = md.L1Ball.from_counts(found)
@@ -168,7 +169,7 @@ def test_both_forms_of_the_polytope_are_the_promise(known):
 
 
 @given(balls(least=2, most=4), epsilons, epsilons, epsilons, st.sampled_from(UTILITIES))
-@settings(max_examples=6)
+@settings(max_examples=4)
 def test_a_smaller_lower_never_raises_utility(ball, epsilon, one, other, utility):
     smaller, larger = sorted([one, other], key=lambda text: md.Epsilon.of(text).exp_down)
     strict, mild, none = (best(ball, epsilon, lower, utility) for lower in (smaller, larger, None))
@@ -182,7 +183,7 @@ def test_a_smaller_lower_never_raises_utility(ball, epsilon, one, other, utility
 
 
 @pytest.mark.parametrize("known", [*NAMED.values(), HULL], ids=[*NAMED, "hull"])
-@pytest.mark.parametrize("utility", [md.MutualInformation(), md.HammingAccuracy()])
+@pytest.mark.parametrize("utility", QUICK_AND_SLOW)
 def test_a_lower_without_effect_is_todays_problem(known, utility):
     none, mild = best(known, "log(2)", None, utility), best(known, "log(2)", 700, utility)
     assert mild.value == pytest.approx(none.value, abs=1e-9)
@@ -201,7 +202,9 @@ def test_a_side_of_0_allows_only_the_constant_mechanism(known, utility):
         assert md.verify(solved.mechanism).optimal
 
 
-@pytest.mark.parametrize("lower", ["1e-6", pytest.param("1e-3", marks=pytest.mark.slow), "1e-40"])
+@pytest.mark.parametrize(
+    "lower", ["1e-6", *(pytest.param(lower, marks=pytest.mark.slow) for lower in ("1e-3", "1e-12", "1e-40"))]
+)
 def test_small_promises_give_bounds_and_integers_that_keep_them(lower):
     for known in (md.L1Ball(P), md.L1Ball(P, "0.16")):
         for utility in (md.MutualInformation(), md.TotalVariation(), md.HammingAccuracy()):
@@ -309,7 +312,7 @@ def test_integers_of_any_bits_keep_the_promise(bits):
 def test_gains_are_designed_over_any_set():
     both = md.ProductSet(md.L1Ball(["0.75", "0.25"], "0.1"), md.L1Ball(["0.4", "0.6"], "0.05"))
     box = Box(["0.1", "0.2", "0"], ["0.1", "0.9", "0.7"], center=["0.1", "0.2", "0.7"])
-    for known in (HULL, both, box):
+    for known in (both, box):
         solved = best(known, 1, 1, md.HammingAccuracy())
         assert solved.certified
         assert solved.value <= best(known, 1, None, md.HammingAccuracy()).upper_bound
@@ -430,10 +433,10 @@ def test_baselines_keep_the_promise_that_they_are_compared_under():
 # The least utility over a set
 
 
-@pytest.mark.parametrize("utility", [md.MutualInformation(), md.HammingAccuracy()])
+@pytest.mark.parametrize("utility", QUICK_AND_SLOW)
 @pytest.mark.parametrize("known", [NAMED["known"], NAMED["l1"], NAMED["lower"], md.L1Ball(P, 2)])
 def test_the_least_utility_over_a_set_keeps_the_promise_from_below(known, utility):
-    least = md.WorstCase(utility)
+    least = md.WorstCaseUtility(utility)
     two, one = best(known, "log(2)", "log(3/2)", least), best(known, "log(2)", None, least)
     assert two.certified
     assert two.value <= one.upper_bound
@@ -449,7 +452,7 @@ def test_the_least_utility_over_a_set_keeps_the_promise_from_below(known, utilit
 
 def test_the_least_utility_is_that_of_the_list_of_both_sides():
     """The bound holds for the mechanisms of other methods, and none of them passes it."""
-    known, least = NAMED["l1"], md.WorstCase(md.MutualInformation())
+    known, least = NAMED["l1"], md.WorstCaseUtility(md.MutualInformation())
     solved = best(known, 1, 1, least)
     rng = np.random.default_rng(0)
     rays = np.hstack(list(check_listable(known, float(np.e), effective_least_lift(solved.problem)).of_kinds("CTP")))

@@ -45,7 +45,7 @@ assert_type(md.mechanism.prove(design.mechanism.numerators, 48, design.mechanism
 assert_type(md.optimize.certify(problem, [0.0, 0.0, 0.0]), md.optimize.Certificate)
 assert_type(md.pml.worst_case_leakage(design.mechanism.matrix, ball), md.pml.WorstCase)
 assert_type(md.pml.tail_after_post_processing([[1.0]], [1.0], 1), md.pml.TailAfterPostProcessing)
-assert_type(md.WorstCase(md.MutualInformation()).value_over(design.mechanism.matrix, ball), float)
+assert_type(md.WorstCaseUtility(md.MutualInformation()).value_over(design.mechanism.matrix, ball), float)
 assert_type(md.deploy.count_reports(md.deploy.RecordFile("r.csv", "a"), ("y1",)), NDArray[np.int64])
 assert_type(md.additive_noise.laplace_epsilon(1.0, 0.3), float)
 assert_type(md.utility.utility_by_name("mutual-information"), md.utility.Objective)

@@ -51,10 +51,17 @@ def test_a_relative_ball_below_the_limits_of_all_events_is_supported_and_no_othe
         RelativeBall(CENTER, alpha, gamma - Fraction(1, 10**4)).supported_by(EVIDENCE)
 
 
-def test_a_box_in_a_ball_is_supported_by_no_counts():
-    both = L1Box([0] * 4, [1] * 4, 2, center=CENTER)
-    with pytest.raises(md.InputError, match="no L1Box is derived from counts"):
-        both.supported_by(EVIDENCE)
+def test_a_box_in_a_ball_has_half_of_delta_for_the_limits_and_half_for_the_radius():
+    made = L1Box.from_counts(COUNTS, DELTA)
+    fine, sharp = DELTA / 16, DELTA / 8
+    limits, upper = lower_at(fine), upper_at(fine)
+    assert (made.lower, made.upper) == (tuple(limits), tuple(upper))
+    assert L1Box(limits, upper, made.radius, center=CENTER).excess_over(EVIDENCE) == ""
+    assert L1Box([0] * 4, [1] * 4, 2, center=CENTER).excess_over(EVIDENCE) == ""
+    assert "the lower limit of" in L1Box(lower_at(sharp), upper, made.radius, center=CENTER).excess_over(EVIDENCE)
+    assert "the upper limit of" in L1Box(limits, upper_at(sharp), made.radius, center=CENTER).excess_over(EVIDENCE)
+    less = made.radius - Fraction(1, 10**9)
+    assert "radius" in L1Box([0] * 4, [1] * 4, less, center=CENTER).excess_over(EVIDENCE)
 
 
 @pytest.mark.parametrize("made", [LowerLimits, Box])

@@ -35,23 +35,29 @@ MADE = {
 }
 
 
+def outcome(make):
+    """Return what is made, or why nothing is."""
+    try:
+        return make(), ""
+    except md.InputError as error:
+        return None, str(error)
+
+
 @pytest.mark.parametrize("what", MADE)
 def test_a_value_is_taken_or_refused_on_one_line(what):
-    taken = 0
+    refused = 0
     for value in VALUES:
-        try:
-            known = MADE[what](value)
-        except md.InputError as error:
-            assert "\n" not in str(error)
-            assert len(str(error)) < 600
+        known, told = outcome(lambda value=value: MADE[what](value))
+        assert "\n" not in told
+        assert len(told) < 600
+        if known is None:
+            refused += 1
         else:
-            taken += 1
             assert known.contains(known.center)
             assert len(repr(known)) < 200
-            assert (
-                0 <= known.exact_support([3, 0, 1]) <= sum(p * v for p, v in zip(known.center, (3, 0, 1), strict=True))
-            )
-    assert taken < len(VALUES)
+            mean = sum(p * v for p, v in zip(known.center, (3, 0, 1), strict=True))
+            assert 0 <= known.exact_support([3, 0, 1]) <= mean
+    assert refused > 0
 
 
 @pytest.mark.parametrize("made", [LowerLimits, Box, L1Box, RelativeBall, EventSet])
@@ -65,11 +71,9 @@ def test_counts_that_are_none(made, counts):
 @pytest.mark.parametrize("made", [LowerLimits, Box, L1Box, RelativeBall, EventSet])
 @pytest.mark.parametrize("counts", [[1, 1], [0, 0, 5], [10**18, 1], [5, 10**5]], ids=repr)
 def test_counts_at_their_ends(made, counts):
-    try:
-        known = made.from_counts(counts, "1e-300")
-    except md.InputError as error:
-        assert "\n" not in str(error)
-    else:
+    known, told = outcome(lambda: made.from_counts(counts, "1e-300"))
+    assert "\n" not in told
+    if known is not None:
         solved = md.design(md.DesignProblem(known, 1))
         assert solved.certified
         assert md.verify(solved.mechanism).proof.holds

@@ -85,7 +85,9 @@ def test_the_best_line_is_nearly_the_whole_event_set():
 
 
 def test_delta_zero_and_one_hundred_symbols():
-    assert RelativeBall.from_counts(COUNTS, 0).l1_ball.holds_every_prior
+    everything = RelativeBall.from_counts(COUNTS, 0)
+    assert everything.alpha == 1
+    assert everything.l1_ball.holds_every_prior
     rng = np.random.default_rng(4)
     counts = rng.integers(5, 60, 100).tolist()
     known = RelativeBall.from_counts(counts, "1e-9", epsilon=2)

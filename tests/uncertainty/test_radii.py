@@ -7,6 +7,7 @@ import pytest
 
 import mechdesign as md
 from mechdesign.uncertainty.radii import (
+    BOUNDS,
     CLOPPER_PEARSON,
     WEISSMAN,
     checked_bound,
@@ -37,3 +38,10 @@ def test_the_failure_at_a_half_radius(samples, categories, half):
     for bound in (WEISSMAN, CLOPPER_PEARSON):
         probability = min(1.0, math.exp(float(log_failure_of(samples, categories, t, bound).mid())))
         assert failure_probability(samples, categories, 2 * t, bound=bound) == pytest.approx(probability, rel=1e-12)
+
+
+@pytest.mark.parametrize("bound", BOUNDS)
+def test_the_ends_of_what_a_radius_and_delta_can_be(bound):
+    assert [failure_probability(100, 3, radius, bound=bound) for radius in (0, 2)] == [1.0, 0.0]
+    with pytest.raises(md.InputError, match="no number of samples is enough"):
+        required_samples(3, 0, "0.1", bound=bound)

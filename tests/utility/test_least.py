@@ -137,7 +137,7 @@ def test_the_other_informations_are_not_concave_in_the_prior(utility, column, en
     assert found[2] < (found[0] + found[1]) / 2 - 0.004
     assert not utility.concave_in_prior
     with pytest.raises(md.InputError, match=f"{utility.name}.* is not known to be concave in the prior"):
-        md.WorstCase(utility)
+        md.WorstCaseUtility(utility)
 
 
 @settings(max_examples=6)

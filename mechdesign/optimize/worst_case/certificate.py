@@ -19,7 +19,7 @@ from mechdesign.optimize.pricing.listing import check_listable, price_by_listing
 from mechdesign.optimize.worst_case.mixed_utility import MixedUtility
 from mechdesign.problem import DesignProblem
 from mechdesign.uncertainty.prior_mixture import PriorMixture
-from mechdesign.utility import WorstCase
+from mechdesign.utility import WorstCaseUtility
 
 
 def certify_least(problem: DesignProblem, multipliers: ArrayLike, mixture: PriorMixture) -> Certificate:
@@ -28,7 +28,7 @@ def certify_least(problem: DesignProblem, multipliers: ArrayLike, mixture: Prior
     Parameters
     ----------
     problem : DesignProblem
-        Its objective is a `WorstCase`.
+        Its objective is a `WorstCaseUtility`.
     multipliers : array, shape (N,)
         lambda.
     mixture : PriorMixture
@@ -47,7 +47,7 @@ def certify_least(problem: DesignProblem, multipliers: ArrayLike, mixture: Prior
     Examples
     --------
     >>> import mechdesign as md
-    >>> problem = md.DesignProblem(md.L1Ball([0.5, 0.5], "0.2"), "log(2)", md.WorstCase(md.MutualInformation()))
+    >>> problem = md.DesignProblem(md.L1Ball([0.5, 0.5], "0.2"), "log(2)", md.WorstCaseUtility(md.MutualInformation()))
     >>> mixture = PriorMixture((problem.uncertainty.center,), (1,))
     >>> certify_least(problem, [0.0, 0.0], mixture).bound < 0.7
     True
@@ -73,7 +73,7 @@ def certify_least(problem: DesignProblem, multipliers: ArrayLike, mixture: Prior
 
 
 def _pricing(
-    problem: DesignProblem, worst: WorstCase, mixture: PriorMixture
+    problem: DesignProblem, worst: WorstCaseUtility, mixture: PriorMixture
 ) -> tuple[Callable[[Floats], Price], float]:
     """Return what prices lambda for the average of the utility over the mixture, and that of full disclosure."""
     known, exp_epsilon = problem.uncertainty, effective_exp_epsilon(problem)

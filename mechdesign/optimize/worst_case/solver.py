@@ -31,7 +31,7 @@ def solve_least(
     Parameters
     ----------
     problem : DesignProblem
-        Its objective is a `WorstCase`.
+        Its objective is a `WorstCaseUtility`.
     report : callable
         Called with one line whenever a step begins.
     plainly : callable

@@ -12,7 +12,7 @@ from mechdesign.mechanism import Optimality
 from mechdesign.optimize.worst_case.certificate import certify_least
 from mechdesign.uncertainty.prior_mixture import PriorMixture
 
-INFORMATION = md.WorstCase(md.MutualInformation())
+INFORMATION = md.WorstCaseUtility(md.MutualInformation())
 
 
 @pytest.fixture(scope="module", params=["mutual-information", "hamming-accuracy"])
@@ -150,7 +150,7 @@ def test_problem_files_hold_the_objective(tmp_path):
         md.ExpectedDistortion([[0, 1, 1], [1, 0, 1]]),
     ]
     for utility in utilities:
-        problem = md.DesignProblem(known, "1", md.WorstCase(utility))
+        problem = md.DesignProblem(known, "1", md.WorstCaseUtility(utility))
         md.write_problem(tmp_path / "p.toml", md.ProblemFile("A problem", problem))
         text = (tmp_path / "p.toml").read_text(encoding="utf-8")
         assert f'utility = "worst-case-{utility.name}"' in text
@@ -159,7 +159,7 @@ def test_problem_files_hold_the_objective(tmp_path):
 
 def test_files_do_not_hold_other_priors_of_the_utility(tmp_path):
     known, around = md.L1Ball(["0.5", "0.3", "0.2"], "0.1"), md.L1Ball(["0.5", "0.3", "0.2"], "0.05")
-    design = md.design(md.DesignProblem(known, 1, md.WorstCase(md.MutualInformation(), around)))
+    design = md.design(md.DesignProblem(known, 1, md.WorstCaseUtility(md.MutualInformation(), around)))
     design.mechanism.save(tmp_path / "m.json")
     assert md.Mechanism.load(tmp_path / "m.json").optimality is None
     with pytest.raises(md.InputError, match="has no name in problem files"):

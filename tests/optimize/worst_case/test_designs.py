@@ -16,8 +16,8 @@ from mechdesign import uncertainty
 from mechdesign.optimize.polytope import Polytope
 from mechdesign.optimize.pricing.listing import check_listable
 
-INFORMATION = md.WorstCase(md.MutualInformation())
-ACCURACY = md.WorstCase(md.HammingAccuracy())
+INFORMATION = md.WorstCaseUtility(md.MutualInformation())
+ACCURACY = md.WorstCaseUtility(md.HammingAccuracy())
 RELATIONSHIP = {
     "Husband": 19716,
     "Not-in-family": 12583,
@@ -127,7 +127,7 @@ def test_no_corner_of_the_polytope_of_mechanisms_exceeds_the_bound(known):
 def test_the_least_gain_is_that_of_the_program_over_all_corners(known):
     rng = np.random.default_rng(known.size)
     utility = md.ExpectedGain(rng.integers(-5, 9, (3, known.size)).tolist())
-    design = md.design(md.DesignProblem(known, "log(2)", md.WorstCase(utility)))
+    design = md.design(md.DesignProblem(known, "log(2)", md.WorstCaseUtility(utility)))
     rows = Polytope(known, 2.0, 3).rows()
     size = rows.inequalities.shape[1]
     of_corners = np.array([(utility.matrix * [float(q) for q in Q]).ravel() for Q in extreme_priors(known)])
@@ -170,7 +170,7 @@ def test_names_of_symbols_do_not_matter(objective):
 def test_over_one_prior_it_is_the_utility_there(utility):
     for known in (md.L1Ball(["0.5", "0.3", "0.2"]), md.ConvexHull([["0.5", "0.3", "0.2"]])):
         plain = md.design(md.DesignProblem(known, 1, utility))
-        worst = md.design(md.DesignProblem(known, 1, md.WorstCase(utility)))
+        worst = md.design(md.DesignProblem(known, 1, md.WorstCaseUtility(utility)))
         assert worst.value == pytest.approx(plain.value, abs=ALGEBRA)
         assert worst.value_at_estimate == pytest.approx(plain.value, abs=ALGEBRA)
         assert worst.certificate.mixture.priors == (known.center,)
@@ -203,7 +203,7 @@ def test_at_epsilon_0_only_a_guess_beforehand_is_left(epsilon):
 
 
 def test_at_epsilon_0_the_priors_may_be_around_another_estimate():
-    around = md.WorstCase(md.MutualInformation(), md.L1Ball(["0.3", "0.3", "0.4"], "0.1"))
+    around = md.WorstCaseUtility(md.MutualInformation(), md.L1Ball(["0.3", "0.3", "0.4"], "0.1"))
     design = md.design(md.DesignProblem(md.L1Ball(["0.5", "0.3", "0.2"], "0.2"), 0, around))
     assert (design.value, design.certified, design.certificate.bound) == (0, True, 0)
 
@@ -219,11 +219,11 @@ def test_the_ball_as_printed_has_priors_inside_the_simplex_only():
 
 def test_the_priors_of_the_utility_may_be_others_than_those_of_the_guarantee():
     everything, around = md.L1Ball(["0.5", "0.3", "0.2"], 2), md.L1Ball(["0.5", "0.3", "0.2"], "0.1")
-    design = md.design(md.DesignProblem(everything, 1, md.WorstCase(md.MutualInformation(), around)))
+    design = md.design(md.DesignProblem(everything, 1, md.WorstCaseUtility(md.MutualInformation(), around)))
     assert design.certified
     assert 0 < design.value < md.design(md.DesignProblem(around, 1, INFORMATION)).value
     with pytest.raises(md.InputError, match="have 3 symbols, and the problem has 2; give the same"):
-        md.DesignProblem(md.L1Ball(["0.5", "0.5"]), 1, md.WorstCase(md.MutualInformation(), around))
+        md.DesignProblem(md.L1Ball(["0.5", "0.5"]), 1, md.WorstCaseUtility(md.MutualInformation(), around))
 
 
 def test_gains_of_any_set_and_size_are_designed_and_others_refused_by_name():
@@ -239,14 +239,16 @@ def test_gains_of_any_set_and_size_are_designed_and_others_refused_by_name():
 
 def test_gains_with_a_large_part_in_common_keep_a_gap_relative_to_it():
     utility = md.ExpectedGain([[10**9, 10**9 + 1, 10**9], [10**9 + 1, 10**9, 10**9 + 2]])
-    assert md.design(md.DesignProblem(md.L1Ball(["0.5", "0.3", "0.2"], "0.1"), 1, md.WorstCase(utility))).certified
+    assert md.design(
+        md.DesignProblem(md.L1Ball(["0.5", "0.3", "0.2"], "0.1"), 1, md.WorstCaseUtility(utility))
+    ).certified
 
 
 def test_only_utilities_have_a_least_value():
     with pytest.raises(md.InputError, match="the utility is EstimationError"):
-        md.WorstCase(md.EstimationError())
+        md.WorstCaseUtility(md.EstimationError())
     with pytest.raises(md.InputError, match="the uncertainty is 3"):
-        md.WorstCase(md.MutualInformation(), 3)
+        md.WorstCaseUtility(md.MutualInformation(), 3)
 
 
 def test_a_comparison_has_the_design_for_the_estimate_and_the_same_priors_for_all():
