@@ -5,6 +5,7 @@ are not listed. The search holds columns of the cone and improves them:
 
 - rays for the joint distribution of the counts at smaller epsilons, each mixed with the constant column until it lies
   in the cone;
+- for sets of symbols, the column that has as much of its mass there as there can be;
 - from any column of the cone, the column that is greatest in the linear function that touches ``mu(v) - <lambda, v>``
   there. mu is convex, so no step lowers this reduced cost, and each ends at an extreme ray.
 
@@ -27,6 +28,7 @@ from mechdesign.numerics.tolerances import REDUCED_COST, SOLVER
 from mechdesign.optimize.master import Master
 from mechdesign.optimize.pricing.listing import ListedPricing
 from mechdesign.optimize.ray_lp import solve_ray_lp
+from mechdesign.optimize.rays import indicator
 from mechdesign.optimize.secret_rays import SecretRays
 from mechdesign.optimize.solution import Solution
 from mechdesign.uncertainty import SecretPromise
@@ -42,8 +44,10 @@ _SHARES = (1.0, 0.6, 0.3, 0.1)  # of epsilon, at which rays are mixed
 _HALVINGS = 50
 _MOST_ROUNDS, _MOST_STEPS = 60, 30
 _ENOUGH = 1e-7  # of the value: rounds that gain less end the search
-_STARTS = 3  # for each symbol
+_STARTS = 3  # for each symbol,
+_FEWEST_STARTS = 60  # or so many where symbols are few
 _FLOOR = 1e-9  # of entries, where gradients may be infinite at 0
+_EVERY_SET_UP_TO = 6  # symbols
 _MOST_RAYS = 4_000  # of one epsilon, mixed
 
 
@@ -86,6 +90,7 @@ def solve_within_limits(
         smaller = SecretRays(known, math.exp(share * math.log(exp_epsilon)))
         for rays in smaller.of_kinds(smaller.kinds):
             search.hold(search.mixed(rays[:, :_MOST_RAYS]))
+    search.hold(search.greatest_of_sets())
     rounds = 0
     for rounds in range(1, _MOST_ROUNDS + 1):
         value = search.value
@@ -126,6 +131,19 @@ class _Search:
         if columns.shape[1]:
             self._master.add(columns, self._utility.mu(columns, self._known.prior))
 
+    def greatest_of_sets(self) -> Floats:
+        """Return columns of the cone with as much of their mass as there can be on a set of symbols, shape (N, k).
+
+        The sets are all there are of few symbols, and otherwise single symbols and all symbols but one.
+        """
+        N = self._known.size
+        if N <= _EVERY_SET_UP_TO:
+            sets = indicator(np.arange(1, (1 << N) - 1), N)
+        else:
+            sets = np.hstack([np.eye(N), 1 - np.eye(N)])
+        P = self._known.prior
+        return np.transpose([self._greatest(P * inside) for inside in sets.T])
+
     def mixed(self, columns: Floats) -> Floats:
         """Return columns mixed with the constant one, as little as the promise asks for."""
         low, high = np.zeros(columns.shape[1]), np.ones(columns.shape[1])
@@ -148,7 +166,7 @@ class _Search:
         """Add columns of positive reduced cost, from steps that start at columns held; return if there are any."""
         held = self._master.columns[:, : self._master.weights.size]
         costs = self._utility.mu(held, self._known.prior) - self._master.multipliers @ held
-        starts = held[:, np.argsort(-costs)[: _STARTS * self._known.size]]
+        starts = held[:, np.argsort(-costs)[: max(_STARTS * self._known.size, _FEWEST_STARTS)]]
         found = [self._climbed(column) for column in starts.T]
         better = [column for column in found if self._reduced(column) > REDUCED_COST]
         if better:

@@ -214,7 +214,8 @@ class SecretPromise(UncertaintySet):
     def exact_ratio(self, column: Sequence[int]) -> Fraction | None:
         """Return the greatest factor by which an output makes a value of the secret more likely.
 
-        None where an output has probability 0 under some joint distribution within the limits.
+        None where it is infinite: some joint distribution within the limits gives probability 0 to a value that another
+        law of the data would let have the output. Joint distributions without the output do not count.
         """
         least, greatest = self._means(column)
         worst = Fraction(0)

@@ -150,9 +150,22 @@ def test_nine_symbols_are_refused():
         md.design(md.DesignProblem(md.ProductSet(AGE, AGE), 1, md.EstimationError()))
 
 
-def test_information_is_priced_without_the_list():
+def test_information_of_more_than_four_symbols_is_priced_without_the_list():
     for known in PRODUCTS.values():
-        assert pricing_for(known, 2.0, md.MutualInformation()).method == "branch and bound over boxes"
+        method = "every extreme ray" if known.size <= 4 else "branch and bound over boxes"
+        assert pricing_for(known, 2.0, md.MutualInformation()).method == method
+
+
+def test_four_symbols_are_certified_where_boxes_around_kinks_do_not_close():
+    known = md.ProductSet(md.L1Ball(["0.8", "0.2"]), md.L1Ball(["0.6", "0.4"]))
+    solved = md.design(md.DesignProblem(known, "log(25/12)", md.TotalVariation()))
+    assert solved.certified
+    assert solved.value == pytest.approx(0.4992, abs=1e-9)
+
+
+def test_few_symbols_with_too_many_rays_are_priced_by_boxes(monkeypatch):
+    monkeypatch.setattr(cut_rays, "_MOST_VERTICES", 25)
+    assert pricing_for(PRODUCTS["2 x 2"], 2.0, md.MutualInformation()).method == "branch and bound over boxes"
 
 
 def test_all_walls_of_a_vertex_are_known():

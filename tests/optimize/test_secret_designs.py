@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from fractions import Fraction
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,8 @@ import mechdesign as md
 from mechdesign.errors import LimitError
 from mechdesign.optimize.pricing.secret_duals import SecretLevels
 from mechdesign.optimize.secret_rays import SecretRays
+from tests.helpers.double_description import extreme_rays
+from tests.helpers.extreme_priors import extreme_priors
 
 JOINT = [[20, 10, 5, 5], [10, 15, 20, 15]]
 PROBLEMS = Path(__file__).parent.parent.parent / "problems"
@@ -267,3 +270,34 @@ def test_repeated_reports_and_post_processing_keep_to_the_definition():
     assert merged.leakage <= mechanism.leakage
     with pytest.raises(md.InputError, match="a promise about the secret"):
         mechanism.product(mechanism)
+
+
+@pytest.mark.parametrize(
+    ("counts", "limits", "epsilon", "lower"),
+    [
+        ([[5, 1, 5], [1, 1, 1]], "l1-ball", "log(1.5)", "1"),
+        ([[5, 1, 1], [0, 1, 1]], "box", "1", "log(1.5)"),
+        ([[5, 1, 1], [0, 1, 1]], "l1-ball", "1", None),
+    ],
+)
+def test_few_symbols_within_limits_have_the_best_mechanism(counts, limits, epsilon, lower):
+    """The cone from its definition: a row for each joint distribution of extreme laws and each value of the secret."""
+    known = md.SecretPromise(counts, delta="0.1", limits=limits)
+    problem = md.DesignProblem(known, epsilon, lower=lower)
+    e, a = problem.epsilon.exp_down, Fraction(0) if lower is None else 1 / problem.lower.exp_down
+    rows = set()
+    for weights, *laws in product(*map(extreme_priors, (known.limits.of_secret, *known.limits.given))):
+        of_data = [sum(w * law[x] for w, law in zip(weights, laws, strict=True)) for x in range(known.size)]
+        for law in laws:
+            rows.add(tuple(e * p - q for p, q in zip(of_data, law, strict=True)))
+            rows.add(tuple(q - a * p for p, q in zip(of_data, law, strict=True)))
+    rays = np.array([[entry / max(ray) for entry in ray] for ray in extreme_rays(rows, known.size)]).T
+    best = linprog(-md.MutualInformation().mu(rays, known.prior), A_eq=rays, b_eq=np.ones(known.size), method="highs")
+    solved = md.design(problem)
+    assert solved.value == pytest.approx(-best.fun, rel=1e-6)
+    assert solved.bound >= -best.fun
+
+
+def test_the_search_goes_on_from_every_column_held_where_there_are_few():
+    known = md.SecretPromise([[2, 3, 5, 5], [1, 1, 21, 5]], delta="0.9")
+    assert md.design(md.DesignProblem(known, "log(1.5)")).value >= 0.209726

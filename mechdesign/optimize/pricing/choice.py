@@ -19,6 +19,7 @@ from mechdesign.utility import FInformation, Utility
 _LISTED_AT_ONCE = 12  # symbols: up to so many, listing all rays is quicker than column generation
 _LISTED_OTHERWISE = 16  # symbols: likewise where tables are too large
 _LISTED_PAIRS = 10  # symbols: up to so many, listing all pairs of sets is quicker than column generation
+_CUT_AT_ONCE = 4  # symbols: up to so many, listing the rays of any set is quicker than branch and bound
 _LEAST_MASS = 1e-290
 _NOTHING = Fraction(0)
 
@@ -31,7 +32,8 @@ def pricing_for(
     For few symbols all rays are listed. For more symbols an l1 ball or a relative ball is priced by subset-sum tables
     if its prior is a vector of counts of a moderate total, and otherwise by search near the fractional knapsack if a
     list would take longer. Other lower probabilities of 11 to 16 symbols are priced by all pairs of sets. Hulls with
-    too many rays for a list, and lower probabilities of more symbols, are priced by branch and bound. A promise from
+    too many rays for a list, lower probabilities of more symbols, and other sets of more than 4 symbols are priced by
+    branch and bound. A promise from
     below needs a list of its own, which lower probabilities and l1 balls have.
 
     Parameters
@@ -87,7 +89,7 @@ def _beyond_balls(uncertainty: UncertaintySet, exp_epsilon: float, information: 
     lower = uncertainty.lower_probability
     if lower is not None and lower.supermodular and _LISTED_PAIRS < lower.size <= MOST_PRICED_SYMBOLS:
         return PairPricing(lower, exp_epsilon, information)
-    if lower is None and uncertainty.convex_hull is None:
+    if lower is None and uncertainty.convex_hull is None and uncertainty.size > _CUT_AT_ONCE:
         return BoxPricing(uncertainty, exp_epsilon, information)
     try:
         return ListedPricing(check_listable(uncertainty, exp_epsilon), information)
