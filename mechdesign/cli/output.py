@@ -79,7 +79,9 @@ def promise(guarantee: Guarantee) -> str:
     told = f"{name}{known.protected_in_words()} with {guarantee.sides_in_words} for {known.in_words()}"
     if guarantee.lower is None:
         return told
-    return f"{told}: PML, and no report makes anything less likely by a factor below exp(-lower)"
+    secret = known.secret_promise
+    kept = "anything" if secret is None else f"any value of {secret.secret}"
+    return f"{told}: PML, and no report makes {kept} less likely by a factor below exp(-lower)"
 
 
 def design_record(design: Design) -> dict[str, Any]:
