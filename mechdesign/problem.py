@@ -76,8 +76,8 @@ class DesignProblem(Generic[Set_co]):
         if uncertainty.secret_promise is not None and self.only_constant:
             side, given = ("epsilon", self.epsilon) if self.epsilon.exp_down == 1 else ("lower", self.local_epsilon)
             raise InputError(
-                f"{side} is {given.text} for a promise about a secret, under which reports may still tell something, but "
-                f"which leaves no room for rounding to integers; give a larger {side}, such as 1e-6"
+                f"{side} is {given.text} for a promise about a secret, under which reports may still tell something, "
+                f"but which leaves no room for rounding to integers; give a larger {side}, such as 1e-6"
             )
 
     def with_utility(self, utility: Objective) -> DesignProblem[Set_co]:

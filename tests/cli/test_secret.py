@@ -175,3 +175,13 @@ def test_a_side_that_is_too_small_is_told_as_it_was_given(command, given, told):
     status, _, err = command("design", "--counts", "counts.csv", "--secret", "sex", "--epsilon", *given)
     assert status == 2
     assert f"{told} for a promise about a secret" in err
+
+
+def test_one_name_for_both_columns_is_refused(command):
+    assert design(command, "-o", "m.json")[0] == 0
+    table = json.loads(Path("m.json").read_text())
+    table["guarantee"]["secret"]["name"] = "job"
+    Path("m.json").write_text(json.dumps(table))
+    status, out, err = command("verify", "m.json")
+    assert (status, out) == (2, "")
+    assert "the secret and the useful column are both 'job'" in err

@@ -48,7 +48,9 @@ def test_a_value_is_taken_or_refused_on_one_line(what):
             taken += 1
             assert known.contains(known.center)
             assert len(repr(known)) < 200
-            assert 0 <= known.exact_support([3, 0, 1]) <= sum(p * v for p, v in zip(known.center, (3, 0, 1), strict=True))
+            assert (
+                0 <= known.exact_support([3, 0, 1]) <= sum(p * v for p, v in zip(known.center, (3, 0, 1), strict=True))
+            )
     assert taken < len(VALUES)
 
 
