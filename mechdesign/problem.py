@@ -74,10 +74,10 @@ class DesignProblem(Generic[Set_co]):
         object.__setattr__(self, "utility", wanted)
         object.__setattr__(self, "lower", None if lower is None else Epsilon.of(lower, "lower"))
         if uncertainty.secret_promise is not None and self.only_constant:
-            side = "epsilon" if self.epsilon.exp_down == 1 else "lower"
+            side, given = ("epsilon", self.epsilon) if self.epsilon.exp_down == 1 else ("lower", self.local_epsilon)
             raise InputError(
-                f"{side} is 0 for a promise about a secret, under which reports may still tell something, but which "
-                f"leaves no room for rounding to integers; give a small {side}, such as 1e-6"
+                f"{side} is {given.text} for a promise about a secret, under which reports may still tell something, "
+                f"but which leaves no room for rounding to integers; give a larger {side}, such as 1e-6"
             )
 
     def with_utility(self, utility: Objective) -> DesignProblem[Set_co]:

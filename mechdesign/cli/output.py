@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import codecs
 import json
+import math
 import sys
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
 import click
@@ -79,7 +81,9 @@ def promise(guarantee: Guarantee) -> str:
     told = f"{name}{known.protected_in_words()} with {guarantee.sides_in_words} for {known.in_words()}"
     if guarantee.lower is None:
         return told
-    return f"{told}: PML, and no report makes anything less likely by a factor below exp(-lower)"
+    secret = known.secret_promise
+    kept = "anything" if secret is None else f"any value of {secret.secret}"
+    return f"{told}: PML, and no report makes {kept} less likely by a factor below exp(-lower)"
 
 
 def design_record(design: Design) -> dict[str, Any]:
@@ -115,7 +119,7 @@ def guarantee_record(mechanism: Mechanism) -> dict[str, Any]:
     delta = mechanism.guarantee.uncertainty.delta
     return {
         "epsilon": float(mechanism.guarantee.epsilon),
-        "delta": None if delta is None else float(delta),
+        "delta": None if delta is None else _at_least(delta),
         "radius": mechanism.radius,
         "inputs": list(mechanism.inputs),
         "outputs": list(mechanism.outputs),
@@ -124,6 +128,12 @@ def guarantee_record(mechanism: Mechanism) -> dict[str, Any]:
         **_secret(mechanism.guarantee),
         **_lower_record(mechanism),
     }
+
+
+def _at_least(delta: Fraction) -> float:
+    """Return the float that prints as the shortest decimal near a probability, which that decimal is not below."""
+    near = float(delta)
+    return near if Fraction(str(near)) >= delta else math.nextafter(near, math.inf)
 
 
 def _secret(guarantee: Guarantee) -> dict[str, Any]:
@@ -266,7 +276,7 @@ def guarantee_facts(mechanism: Mechanism) -> list[tuple[str, str]]:
     if known.not_protected_in_words():
         facts.append(("not protected", known.not_protected_in_words()))
     if known.delta is not None:
-        facts.append(("delta", f"{float(known.delta):g}: {known.delta_in_words()}"))
+        facts.append(("delta", f"{_at_least(known.delta)}: {known.delta_in_words()}"))
     N, M = mechanism.numerators.shape
     facts.append(("leakage", f"at most {mechanism.leakage:.15g} nats, proved in exact arithmetic"))
     if mechanism.lower_leakage is not None:

@@ -13,6 +13,7 @@ from mechdesign.errors import GuaranteeError, printable
 from mechdesign.mechanism import Mechanism
 from mechdesign.optimize import Verification, verify
 from mechdesign.pml import TailAfterPostProcessing, leakage_tail, tail_after_post_processing
+from mechdesign.uncertainty.base import check_about_data
 from mechdesign.utility import Objective
 
 
@@ -110,8 +111,10 @@ def _value_at_estimate(mechanism: Mechanism, utility: Objective) -> float:
 
 
 def _tails(mechanism: Mechanism, level: str) -> tuple[float, TailAfterPostProcessing]:
-    """Return the probabilities at the estimate that a report leaks more than a level."""
-    center = mechanism.guarantee.uncertainty.center
+    """Return the probabilities at the estimate that a report leaks more than a level about the data."""
+    known = mechanism.guarantee.uncertainty
+    check_about_data(known, "a tail")
+    center = known.center
     found = tail_after_post_processing(mechanism.numerators, center, level)
     return leakage_tail(mechanism.numerators, center, level), found
 

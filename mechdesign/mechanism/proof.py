@@ -176,21 +176,21 @@ class Proof:
         """Return in words how the outputs break the guarantee; empty if it holds."""
         told = []
         if self.violated_above:
-            which = _some(names, self.violated_above)
-            told.append(f"{which} leak up to {self.leakage:.9g} nats, above epsilon = {guarantee.epsilon}")
+            which = _some(names, self.violated_above, "leak")
+            told.append(f"{which} up to {self.leakage:.9g} nats, above epsilon = {guarantee.epsilon}")
         if self.violated_below:
-            which = _some(names, self.violated_below)
+            which = _some(names, self.violated_below, "lower")
             told.append(
-                f"{which} lower the probability of a symbol by up to {self.lower_leakage:.9g} nats, "
+                f"{which} the probability of a symbol by up to {self.lower_leakage:.9g} nats, "
                 f"above lower = {guarantee.lower}"
             )
         return "; ".join(told)
 
 
-def _some(names: Sequence[str], which: Sequence[int]) -> str:
-    """Return the first of some outputs, and how many others there are."""
+def _some(names: Sequence[str], which: Sequence[int], verb: str) -> str:
+    """Return the first of some outputs, how many others there are, and what they do."""
     others = len(which) - 1
-    return f"output {shorten(names[which[0]])}" + (f" and {others} more" if others else "")
+    return f"output {shorten(names[which[0]])} " + (f"and {others} more {verb}" if others else f"{verb}s")
 
 
 def checked_bits(bits: int) -> int:

@@ -63,7 +63,8 @@ class SecretPromise(UncertaintySet):
     Raises
     ------
     InputError
-        For joint counts with an empty row or column, a secret of one value, or a delta out of range.
+        For joint counts with an empty row or column, a secret of one value, one name for both columns, or a delta out
+        of range.
 
     Examples
     --------
@@ -98,6 +99,8 @@ class SecretPromise(UncertaintySet):
             check_kind(name, str, f"the name {what}", "text, such as 'sex'")
             if not 0 < len(name) <= _LONGEST_NAME:
                 raise InputError(f"the name {what} has {len(name)} characters; accepted: 1 to {_LONGEST_NAME}")
+        if secret == useful:
+            raise InputError(f"the secret and the useful column are both {shorten(secret)}; name two columns")
         if limits not in LIMITS:
             raise InputError(f"limits are {shorten(limits)}; accepted: {', '.join(LIMITS)}")
         total = joint.total

@@ -148,3 +148,40 @@ def test_epsilon_zero_and_other_promises_are_refused_by_name(command):
     status, _, err = command("audit", "m.json")
     assert status == 2
     assert "an audit is about a promise for the data themselves" in err
+
+
+def test_a_tail_is_about_the_data_and_not_about_a_secret(command):
+    assert design(command, "-o", "m.json")[0] == 0
+    for options in (("--tail", "0.2"), ("--tail", "0.2", "--json", "--guarantee-only")):
+        status, out, err = command("verify", "m.json", *options)
+        assert (status, out) == (2, "")
+        assert err.startswith("Error: a tail is about a promise for the data themselves")
+        assert err.count("\n") == 1
+
+
+def test_what_is_not_ruled_out_is_a_value_of_the_secret(command):
+    status, out, _ = design(command, "--lower", "0.1", "-o", "m.json")
+    assert status == 0
+    assert any(0 in row for row in json.loads(Path("m.json").read_text())["numerators"])  # reports rule symbols out
+    told = " ".join(out.split())
+    assert "no report makes any value of sex less likely by a factor below exp(-lower)" in told
+    assert "anything less likely" not in told
+
+
+@pytest.mark.parametrize(
+    ("given", "told"), [(("1e-300",), "epsilon is 1e-300"), (("1", "--lower", "1e-99"), "lower is 1e-99")]
+)
+def test_a_side_that_is_too_small_is_told_as_it_was_given(command, given, told):
+    status, _, err = command("design", "--counts", "counts.csv", "--secret", "sex", "--epsilon", *given)
+    assert status == 2
+    assert f"{told} for a promise about a secret" in err
+
+
+def test_one_name_for_both_columns_is_refused(command):
+    assert design(command, "-o", "m.json")[0] == 0
+    table = json.loads(Path("m.json").read_text())
+    table["guarantee"]["secret"]["name"] = "job"
+    Path("m.json").write_text(json.dumps(table))
+    status, out, err = command("verify", "m.json")
+    assert (status, out) == (2, "")
+    assert "the secret and the useful column are both 'job'" in err

@@ -75,3 +75,11 @@ def test_planning_without_data_takes_no_set(command):
     status, _, error = command("plan", "--categories", "4", "--epsilon", "1", "--delta", "0.1", "--set", "box")
     assert status == 2
     assert "--set" in error
+
+
+@pytest.mark.parametrize(("delta", "told"), [("1/3", "0.33333333333333337"), ("1e-400", "5e-324"), ("0.3", "0.3")])
+def test_delta_is_told_no_smaller_than_it_is(here, command, delta, told):
+    status, out, _ = command("design", *GIVEN[:4], "--delta", delta, "--set", "box", "-o", "m.json")
+    assert status == 0
+    assert f"{told}: the true prior lies outside with at most this probability" in " ".join(out.split())
+    assert json.loads(command("verify", "m.json", "--json")[1])["delta"] == float(told)

@@ -111,6 +111,15 @@ def test_both_sides_are_told_where_both_are_broken():
     )
 
 
+def test_one_output_that_breaks_both_sides_leaks_and_lowers():
+    with pytest.raises(md.errors.GuaranteeError) as refused:
+        md.Mechanism(np.array([[31, 1], [30, 2]]), 5, md.Guarantee("0.2", md.L1Ball(["0.5", "0.5"]), lower="0.2"))
+    assert str(refused.value) == (
+        "the guarantee is false: output 'y2' leaks up to 0.287682072 nats, above epsilon = 0.2; "
+        "output 'y2' lowers the probability of a symbol by up to 0.405465108 nats, above lower = 0.2"
+    )
+
+
 @pytest.mark.parametrize("lower", [-1, "log(1/2)", "much", 701, float("nan"), float("inf"), True, [1]])
 def test_a_lower_that_is_not_a_parameter_is_refused_by_its_name(lower):
     with pytest.raises(md.InputError, match="lower"):

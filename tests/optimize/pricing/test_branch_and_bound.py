@@ -1,6 +1,7 @@
 """Branch and bound against lists of all rays: never below, and not above by more than it says."""
 
 import math
+import time
 from fractions import Fraction
 
 import numpy as np
@@ -143,8 +144,8 @@ def test_whatever_the_solver_says_the_bound_holds(lie, monkeypatch):
     def with_other_duals(self, linear, box, tangents, duals):
         return proved(self, linear, box, tangents, duals + rng.standard_normal(duals.shape))
 
-    def with_other_point(self, linear, box):
-        return maximum(self, linear, box)[0], rng.uniform(box.lower, box.upper)
+    def with_other_point(self, linear, box, deadline=None):
+        return maximum(self, linear, box, deadline)[0], rng.uniform(box.lower, box.upper)
 
     if lie == "duals":
         monkeypatch.setattr(BoxProgram, "_proved", with_other_duals)
@@ -202,3 +203,11 @@ def test_multipliers_beyond_floats_prove_nothing():
         assert price_by_boxes(hull, 1.5, md.MutualInformation(), np.array(multipliers)).upper == np.inf
     # The column (1/2, 3/2) has 1e300.
     assert price_by_boxes(hull, 1.5, md.MutualInformation(), np.array([1e300, -1e300])).upper >= 0.99e300
+
+
+def test_no_program_is_solved_after_the_deadline():
+    ball = md.L1Ball(["0.4", "0.3", "0.2", "0.1"], "0.1")
+    lam = np.zeros(4)
+    assert math.isfinite(price_by_boxes(ball, 2.0, md.MutualInformation(), lam, most_nodes=1).upper)
+    late = price_by_boxes(ball, 2.0, md.MutualInformation(), lam, most_nodes=1, deadline=time.monotonic())
+    assert late.upper == math.inf

@@ -10,6 +10,7 @@ import numpy as np
 
 from mechdesign.numerics.arrays import Floats
 from mechdesign.optimize.pricing.branch_and_bound.program import OUTSIDE, BoxProgram, Linear, whole_box
+from mechdesign.optimize.pricing.price import late
 from mechdesign.uncertainty import UncertaintySet
 from mechdesign.utility import FInformation
 
@@ -55,7 +56,7 @@ class FoundColumns:
         return np.array([column for _, column in ordered]).T.reshape(self.uncertainty.size, len(ordered))
 
 
-def climb(program: BoxProgram, found: FoundColumns) -> None:
+def climb(program: BoxProgram, found: FoundColumns, deadline: float | None = None) -> None:
     """Improve columns by maximising the tangent of mu at them, from several starts."""
     N, P = program.size, program.prior
     whole = whole_box(program)
@@ -85,7 +86,9 @@ def climb(program: BoxProgram, found: FoundColumns) -> None:
                 level = cost
                 slopes = _tangent(found.utility, column, P)
             linear = Linear(0.0, slopes - found.multipliers - cost * P, 0.0, 0.0, 0.0)
-            _, x = program.maximum(linear, whole)
+            _, x = program.maximum(linear, whole, deadline)
+            if late(deadline):
+                return
             if not x.max() > 0:
                 break
             x = x / x.max()

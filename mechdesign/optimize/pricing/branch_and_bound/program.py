@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from dataclasses import dataclass
 
 import highspy
@@ -95,8 +96,11 @@ class BoxProgram:
         self.changing = np.r_[np.arange(N), self.h, self.q, self.q + 1, self.q + 2, self.q + 3].astype(np.int32)
         self.bounded = np.r_[np.arange(N), self.q].astype(np.int32)
 
-    def maximum(self, linear: Linear, box: Box) -> tuple[float, Floats]:
-        """Return a proved upper bound over the box, infinite if there is none, and a point near the maximiser."""
+    def maximum(self, linear: Linear, box: Box, deadline: float | None = None) -> tuple[float, Floats]:
+        """Return a proved upper bound over the box, infinite if there is none, and a point near the maximiser.
+
+        A program that is not solved by the deadline, a time of `time.monotonic`, has no bound.
+        """
         tangents = np.array([box.least, (box.least + box.most) / 2, box.most])
         infinity = highspy.kHighsInf
         for row, at in enumerate(tangents.tolist(), start=self.rows + 1):
@@ -117,6 +121,9 @@ class BoxProgram:
             costs = np.r_[-linear.slopes, 0.0, -linear.slope_of_q, -linear.bend, 0.0, 0.0] / scale
             costs[self.size], costs[-2:] = -penalty, penalty
             self.highs.changeColsCost(self.changing.size, self.changing, costs)
+            if deadline is not None:  # HiGHS counts the time of all runs
+                left = max(0.0, deadline - time.monotonic())
+                self.highs.setOptionValue("time_limit", self.highs.getRunTime() + left)
             self.highs.run()
             if self.highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
                 break

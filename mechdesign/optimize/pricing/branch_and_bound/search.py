@@ -30,9 +30,9 @@ class Search:
 
     def run(self, target: float, most_nodes: int, deadline: float | None = None) -> Price:
         """Return the proved bound when it is good enough or the limit of boxes or of time is reached."""
-        climb(self.program, self.found)
+        climb(self.program, self.found, deadline)
         root = whole_box(self.program)
-        bound, root = self._bound(root, math.inf)
+        bound, root = self._bound(root, math.inf, deadline)
         waiting, nodes, closed = [(-bound, 0, root)], 1, -math.inf
         while waiting:
             enough = max(target, self.found.greatest + self.close)
@@ -43,7 +43,7 @@ class Search:
             if not halves:
                 closed = max(closed, -negative)
             for half in halves:
-                bound, solved = self._bound(half, -negative)
+                bound, solved = self._bound(half, -negative, deadline)
                 nodes += 1
                 if bound <= max(target, self.found.greatest + self.close):
                     closed = max(closed, bound)
@@ -52,7 +52,7 @@ class Search:
         upper = max(closed, self.found.greatest, -waiting[0][0] if waiting else -math.inf)
         return Price(upper, METHOD, nodes, self.found.best())
 
-    def _bound(self, box: Box, parent: float) -> tuple[float, Box]:
+    def _bound(self, box: Box, parent: float, deadline: float | None) -> tuple[float, Box]:
         """Return a proved bound of reduced costs in a box, no greater than its parent's, and the box as solved."""
         P = self.prior
         slack = 2 * (P.size + 4) * EPS
@@ -63,7 +63,7 @@ class Search:
             return -math.inf, box
         box = Box(box.lower, box.upper, least, most, box.point)
         level = self.found.greatest if math.isfinite(self.found.greatest) else 0.0
-        above, point = self.program.maximum(self._relaxed(box, level), box)
+        above, point = self.program.maximum(self._relaxed(box, level), box, deadline)
         if point.max() > 0:
             self.found.keep(point)
         # G / q is the reduced cost above the level.
