@@ -58,7 +58,7 @@ class TwoSidedRays:
     >>> limits = LowerLimits(["0.3", "0.2", "0.1"], center=["0.4", "0.35", "0.25"])
     >>> rays = TwoSidedRays(limits, 2.0, Fraction(1, 2))
     >>> [rays.count(kind) for kind in rays.kinds]
-    [1, 6, 5]
+    [1, 6, 2]
     """
 
     known: LowerProbability

@@ -204,7 +204,7 @@ class EventLimits:
         Examples
         --------
         >>> EventLimits.of((40, 30, 20, 10), 100, Fraction(1, 1000)).slope_at(0.5)
-        Fraction(56499, 50000)
+        Fraction(202483, 200000)
         """
         corners, slopes = self._corners
         above = np.flatnonzero((self.least[corners][1:] >= level) & (slopes > 0))

@@ -52,7 +52,7 @@ def set_from_counts(
     Examples
     --------
     >>> set_from_counts("box", [40, 30, 20, 10], "1e-3")
-    Box(4 symbols, sum of lower=0.486625, upper=1.61577)
+    Box(4 symbols, sum of lower=0.486638, upper=1.69872)
     """
     if kind == L1Ball.kind:
         return L1Ball.from_counts(counts, delta=delta, samples=samples)

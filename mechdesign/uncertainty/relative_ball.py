@@ -108,7 +108,7 @@ class RelativeBall(Ball, PieceSet):
         --------
         >>> ball = RelativeBall.from_counts({"a": 40, "b": 30, "c": 20, "d": 10}, delta=1e-3, alpha="0.9")
         >>> ball.alpha, round(float(ball.gamma), 9)
-        (Fraction(9, 10), 0.153127661)
+        (Fraction(9, 10), 0.137569977)
         """
         labels, evidence = counted(counts, delta, samples)
         return cls._of_evidence(labels, evidence, cls._derived(evidence, alpha, epsilon))

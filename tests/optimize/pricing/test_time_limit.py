@@ -7,7 +7,7 @@ import pytest
 
 import mechdesign as md
 from mechdesign.optimize.pricing.branch_and_bound import BoxPricing
-from mechdesign.optimize.pricing.branch_and_bound.pricing import FEW_BOXES
+from mechdesign.optimize.pricing.branch_and_bound.pricing import MOST_BOXES
 from mechdesign.uncertainty import Box, EventSet
 
 COUNTS = [900, 700, 500, 300, 200, 100, 60, 30, 1000, 800, 444, 333, 222, 111, 99, 55, 12]
@@ -27,9 +27,9 @@ def test_seventeen_symbols_within_a_second(made):
     known = made.from_counts(COUNTS, "1e-9")
     started = time.monotonic()
     solved = md.design(md.DesignProblem(known, 1), time_limit=1)
-    # The bound rests on the few boxes that were looked at in time, and not on 20,000 more.
+    # The bound rests on the boxes that were looked at in time, and not on as many as there may be.
     assert solved.stopped == "time limit"
-    assert solved.certificate.columns <= FEW_BOXES + 1
+    assert solved.certificate.columns < MOST_BOXES
     assert 0 < solved.gap < 1
     assert not solved.certified
     assert time.monotonic() - started < 30
