@@ -11,6 +11,7 @@ def written(tmp_path_factory):
     return table.main(["--quick", "--into", str(folder)]), folder
 
 
+@pytest.mark.slow
 def test_everything_measured_is_certified_and_methods_agree(written):
     measured, _ = written
     assert list(measured) == list(table.SECTIONS) == list(report.TITLES) == list(report.WRITERS)
@@ -24,6 +25,7 @@ def test_everything_measured_is_certified_and_methods_agree(written):
     assert all(row["gap"] <= 1e-6 for row in measured["estimating"])
 
 
+@pytest.mark.slow
 def test_the_table_has_all_sections_between_its_markers(written):
     _, folder = written
     text = (folder / "README.md").read_text()

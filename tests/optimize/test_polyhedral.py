@@ -51,7 +51,7 @@ def random_utilities(rng, size):
     "radius",
     [
         pytest.param("0", id="known", marks=pytest.mark.slow),
-        pytest.param(None, id="delta"),
+        pytest.param(None, id="delta", marks=pytest.mark.slow),
         pytest.param("2", id="ldp", marks=pytest.mark.slow),
     ],
 )

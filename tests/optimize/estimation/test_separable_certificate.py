@@ -143,6 +143,7 @@ def test_the_search_ends_where_the_bound_no_longer_rises(radius):
     assert rounds[0.0] <= rounds[np.inf]
 
 
+@pytest.mark.slow
 def test_a_limit_below_the_bound_does_not_end_the_search(monkeypatch):
     """The restricted dual knows its limit up to its residuals; under LDP these can be great."""
     pricing = SeparablePricing(ball_of("occupation", radius=2), float(np.exp(1.0)))
