@@ -224,7 +224,7 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         "kind",
         metavar="KIND",
         help=f"The set that holds the true distribution except with probability --delta: {', '.join(_KINDS)}. Limits "
-        "of each symbol (box, lower-limits) are best where one symbol has most of the mass; event-set, for up to 16 "
+        "of each symbol (box, lower-limits) are best where one symbol has most of the mass; event-set, best up to 16 "
         "symbols, and relative-ball, for any number, are nearly always better than the l1 ball. "
         f"[default: {_KINDS[0]}]",
     ),
