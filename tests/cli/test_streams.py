@@ -81,7 +81,8 @@ def test_streams_that_are_closed_are_no_error_and_no_file_takes_their_place(prog
     assert done.returncode == 3
 
 
-@pytest.mark.parametrize("encoding", ["ascii", pytest.param("cp1252", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
 def test_labels_that_an_encoding_lacks_are_escaped(program, here, encoding):
     done = program("verify", "absent-\u03bb.json", PYTHONIOENCODING=encoding)
     assert b"absent-\\u03bb.json" in done.stderr

@@ -148,6 +148,7 @@ def test_csv_as_python_reads_it(text, column, expected):
 # Processes that do not come back
 
 
+@pytest.mark.slow
 def test_a_process_that_dies_or_never_ends_is_told(monkeypatch):
     monkeypatch.setattr(room_module, "_IDLE_SECONDS", 1)
     with Room() as room:

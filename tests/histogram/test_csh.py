@@ -286,6 +286,7 @@ def test_refusals(call, message):
         call()
 
 
+@pytest.mark.slow
 def test_too_many_pairs_are_refused_with_both_ways_out():
     with pytest.raises(LimitError, match=f"analysis='proved' for a proved bound, or analysis='{EXTREMES}'"):
         csh_delta(200, 4, 7, 2.0, "exact")

@@ -409,6 +409,7 @@ def test_other_noise_and_seeds_are_refused():
         release({"a": 1}, TopKPlan.of(2, epsilon=1, sigma=8, tau=60), rng=5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", ["discrete", "continuous"])
 def test_the_count_subtracted_is_released_with_noise_of_its_own(noise):
     counts = {"a": 900, "b": 500, "c": 40, "d": 3}

@@ -86,6 +86,7 @@ def test_the_list_is_that_of_qhull():
         assert {tuple(x) for x in to_greatest_one(listed(HullRays(hull, e))).T.round(7) + 0.0} == found
 
 
+@pytest.mark.slow
 @given(hulls(), exps, st.integers(0, 2**32))
 def test_the_list_holds_a_maximiser_of_every_linear_function(hull, exp_epsilon, seed):
     rng = np.random.default_rng(seed)

@@ -64,6 +64,7 @@ def test_two_hundred_symbols_are_certified(radius):
     assert md.verify(design.mechanism).optimal
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("large", [0, 10**6], ids=["interior-point", "simplex"])
 def test_every_set_and_every_gain_is_certified_by_either_solver(large, monkeypatch):
     monkeypatch.setattr(polyhedral, "_LARGE", large)

@@ -207,6 +207,7 @@ def test_mechanisms_within_limits_reach_what_mixed_rays_reach(case, place):
     assert solved.stopped
 
 
+@pytest.mark.slow
 def test_a_promise_from_below_within_limits():
     within = md.SecretPromise(JOINT, delta="0.05")
     solved = md.design(md.DesignProblem(within, "0.5", lower="0.7"))

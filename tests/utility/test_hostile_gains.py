@@ -98,6 +98,7 @@ def utility_of(matrix, *, negated):
     return md.ExpectedGain(matrix)
 
 
+@pytest.mark.slow
 @settings(max_examples=150)
 @given(hostile(), st.sampled_from(EPSILONS), st.booleans())
 def test_no_bound_is_below_the_exact_maximum_over_all_rays(case, epsilon, negated):

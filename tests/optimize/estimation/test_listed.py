@@ -142,6 +142,7 @@ def test_no_random_mechanism_beats_the_bound(radius):
     assert min(errors) >= bound
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.integers(2, 5), st.floats(0.05, 3), st.sampled_from([0.0, 0.05, 0.4, 2.0]), st.integers(0, 10**6))
 def test_any_dual_proves_a_true_bound(N, epsilon, radius, seed):

@@ -229,6 +229,7 @@ def many_alike(draw, most):
     return ball, draw(moderate_exps), draw(st.sampled_from(UTILITIES)), lam
 
 
+@pytest.mark.slow
 @settings(max_examples=200)
 @given(many_alike(24))
 def test_symbols_in_parts_are_priced_like_symbols_one_by_one(case):

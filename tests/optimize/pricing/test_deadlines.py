@@ -41,6 +41,7 @@ def test_a_bound_at_the_deadline_holds_and_is_not_below_the_whole_one(pricing, k
     assert weaker > 0 or priced.method == KnapsackPricing.method
 
 
+@pytest.mark.slow
 def test_a_search_near_the_knapsack_ends_at_the_deadline():
     """Symbols of like probability, with multipliers for which many sets are nearly as good as the best."""
     weights = np.random.default_rng(1).integers(10**11, 2 * 10**11, 40)

@@ -118,6 +118,7 @@ def test_the_search_and_tables_price_alike(size, radius):
         np.testing.assert_allclose(price.upper, tables.upper, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_the_same_bound_is_found_again():
     ball = long_ball(np.random.default_rng(5), 30, "0.05")
     multipliers = 0.5 * ball.prior * (1 + 0.1 * np.random.default_rng(6).standard_normal(30))

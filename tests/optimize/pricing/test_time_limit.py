@@ -22,7 +22,8 @@ def test_a_search_ends_at_the_deadline_with_a_bound_that_holds():
     assert ended.upper >= whole.upper
 
 
-@pytest.mark.parametrize("made", [Box, pytest.param(EventSet, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("made", [Box, EventSet])
 def test_seventeen_symbols_within_a_second(made):
     known = made.from_counts(COUNTS, "1e-9")
     started = time.monotonic()
