@@ -18,6 +18,7 @@ from mechdesign.errors import InputError, shorten
 
 _LARGEST_COUNT = 10**15
 _MOST_BYTES = 64 * 2**20  # of a table of counts; millions of labels
+_ORDINALS = ("first", "second", "third")
 
 
 def checked_counts(counts: Mapping[Any, Any] | Sequence[object]) -> tuple[tuple[str, ...], tuple[int, ...]]:
@@ -160,45 +161,79 @@ def read_counts(path: str | os.PathLike[str], *, header: bool = True, show_value
     InputError
         Naming the line, if it does not have two fields, its label occurs twice, or its count is not a whole number.
     """
+    accepted = "two, a label and its count, separated by a comma"
+    _, counts = read_labelled_counts(path, 1, "label", accepted, header=header, show_values=show_values)
+    return {label: count for (label,), count in counts.items()}
+
+
+def read_labelled_counts(
+    path: str | os.PathLike[str], labels: int, what: str, accepted: str, *, header: bool, show_values: bool
+) -> tuple[list[str], dict[tuple[str, ...], int]]:
+    """Read a CSV file whose last column is a count and whose others are labels.
+
+    Parameters
+    ----------
+    path, header, show_values
+        As for `read_counts`.
+    labels : int
+        How many labels a line has.
+    what : str
+        What these are together, in words: no two lines have the same.
+    accepted : str
+        The fields of a line in words, for messages.
+
+    Returns
+    -------
+    names : list of str
+        The fields of the header; without one, the indices of the columns from 0.
+    counts : dict from tuple of str to int
+        In the order of the file.
+
+    Raises
+    ------
+    InputError
+        As for `read_counts`.
+    """
     check_regular(path, "a CSV file", _MOST_BYTES)
-    counts: dict[str, int] = {}
-    is_header = header
-    for line, (label, text) in _pairs(path, show_values=show_values):
+    names: list[str] = [] if header else [str(index) for index in range(labels + 1)]
+    counts: dict[tuple[str, ...], int] = {}
+    for line, (*given, text) in _filled_lines(path, labels + 1, accepted, show_values=show_values):
         count = _whole_number(text)
-        if is_header:
+        if not names:
             if count is not None:
-                raise InputError(
-                    f"{path}: the first line is data{_shown(f'{label},{text}', show_values)}, not a header; pass "
-                    "header=False"
-                )
-            is_header = False
+                first = _shown(",".join([*given, text]), show_values)
+                raise InputError(f"{path}: the first line is data{first}, not a header; pass header=False")
+            names = [*given, text]
             continue
         if count is None:
             raise InputError(
-                f"{path}, line {line}: the second field is not a count{_shown(text, show_values)}; accepted: a whole "
-                "number, 0 or more, without separators or decimals"
+                f"{path}, line {line}: the {_ORDINALS[labels]} field is not a count{_shown(text, show_values)}; "
+                "accepted: a whole number, 0 or more, without separators or decimals"
             )
-        known = _label_of(label, "{}, line {}: the first field", path, line, show_values=show_values)
+        known = tuple(
+            _label_of(label, "{}, line {}: the {} field", path, line, ordinal, show_values=show_values)
+            for label, ordinal in zip(given, _ORDINALS, strict=False)
+        )
         if known in counts:
-            raise InputError(
-                f"{path}, line {line}: the label occurs twice{_shown(label, show_values)}; labels must differ"
-            )
+            twice = _shown(",".join(given), show_values)
+            raise InputError(f"{path}, line {line}: the {what} occurs twice{twice}; {what}s must differ")
         counts[known] = count
     if not counts:
-        raise InputError(f"{path} has no counts; give a line for each label, with its count")
-    return counts
+        raise InputError(f"{path} has no counts; give a line for each {what}, with its count")
+    return names, counts
 
 
-def _pairs(path: str | os.PathLike[str], *, show_values: bool) -> Iterator[tuple[int, list[str]]]:
+def _filled_lines(
+    path: str | os.PathLike[str], fields: int, accepted: str, *, show_values: bool
+) -> Iterator[tuple[int, list[str]]]:
     """Yield the line number and the fields of each line of a table of counts that is not empty."""
     try:
         for record in rows(path):
             found = len(record.fields)
-            if found not in (0, 2):
+            if found not in (0, fields):
                 raise InputError(
                     f"{path}, line {record.line}: {found} field{'s' if found > 1 else ''}"
-                    f"{_shown(','.join(record.fields), show_values)}; accepted: two, a label and its count, separated "
-                    "by a comma"
+                    f"{_shown(','.join(record.fields), show_values)}; accepted: {accepted}"
                 )
             if any(record.fields):
                 yield record.line, record.fields

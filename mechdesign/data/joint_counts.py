@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from mechdesign.data.counts import checked_count
-from mechdesign.data.csv_blocks import rows
+from mechdesign.data.counts import checked_count, read_labelled_counts
 from mechdesign.data.labelled import own_labels, some_labels, table, vector
 from mechdesign.data.labels import canonical_label, canonical_labels, default_labels
-from mechdesign.data.reading import check_regular
 from mechdesign.data.tables import open_columns
 from mechdesign.errors import InputError, shorten
 from mechdesign.numerics.arrays import entries
 
 MOST_PAIRS = 1_000_000
-_MOST_BYTES = 64 * 2**20
 
 
 @dataclass(frozen=True)
@@ -239,43 +236,11 @@ def read_joint_counts(
     InputError
         Naming the line, if it does not have three fields, its pair occurs twice, or its count is not a whole number.
     """
-    check_regular(path, "a CSV file", _MOST_BYTES)
-    lines = _triples(path)
-    names = next(lines, (0, ["0", "1", ""]))[1] if header else ["0", "1", ""]
+    accepted = "three, a value of each column and the count of the pair, separated by commas"
+    names, counts = read_labelled_counts(path, 2, "pair", accepted, header=header, show_values=show_values)
     if secret not in names[:2] or names[0] == names[1]:
         listed = " and ".join(map(shorten, names[:2]))
         raise InputError(f"{path}: the secret {shorten(secret)} is not one of the first two columns, {listed}")
-    first = names.index(secret) == 0
-    found: dict[tuple[str, str], int] = {}
-    for line, fields in lines:
-        text = fields[2]
-        if not (text.isascii() and text.isdigit() and len(text) <= 18):
-            shown = f": {shorten(text)}" if show_values else " (show_values prints it)"
-            raise InputError(f"{path}, line {line}: the third field is not a count{shown}; accepted: a whole number")
-        try:
-            pair = (canonical_label(fields[0]), canonical_label(fields[1]))
-        except InputError as error:
-            shown = f": {error}" if show_values else " (show_values prints it)"
-            raise InputError(f"{path}, line {line}: a field cannot be a label{shown}") from None
-        key = pair if first else (pair[1], pair[0])
-        if key in found:
-            raise InputError(f"{path}, line {line}: the pair occurs twice; give each pair once")
-        found[key] = int(text)
-    if not found:
-        raise InputError(f"{path} has no counts; give a line for each pair, with its count")
-    return _tabled(found), names[1] if first else names[0]
-
-
-def _triples(path: str | os.PathLike[str]) -> Iterator[tuple[int, list[str]]]:
-    """Yield the line number and the fields of each line that is not empty."""
-    try:
-        for record in rows(path):
-            if len(record.fields) not in (0, 3):
-                raise InputError(
-                    f"{path}, line {record.line}: {len(record.fields)} fields; accepted: three, the values of both "
-                    "columns and the count of the pair, separated by commas"
-                )
-            if any(record.fields):
-                yield record.line, record.fields
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror or error}; give a CSV file") from error
+    if names[0] == secret:
+        return _tabled({(first, second): count for (first, second), count in counts.items()}), names[1]
+    return _tabled({(second, first): count for (first, second), count in counts.items()}), names[0]

@@ -81,14 +81,16 @@ def test_a_file_of_joint_counts(csv_file):
 @pytest.mark.parametrize(
     ("content", "part"),
     [
-        ("job,sex\na,f\n", "line 1: 2 fields; accepted: three"),
+        ("job,sex\na,f\n", r"line 1: 2 fields \(show_values prints it\); accepted: three"),
         ("job,race,count\na,f,1\n", "the secret 'sex' is not one of the first two columns, 'job' and 'race'"),
         ("sex,sex,count\na,f,1\n", "is not one of the first two columns"),
         ("job,sex,count\na,f,x\n", "line 2: the third field is not a count"),
         ("job,sex,count\na,f,-1\n", "line 2: the third field is not a count"),
         ("job,sex,count\na,f,1\na,f,2\n", "line 3: the pair occurs twice"),
-        ("job,sex,count\na,,1\n", "line 2: a field cannot be a label"),
+        ("job,sex,count\na,,1\n", "line 2: the second field is empty; accepted: a label"),
         ("job,sex,count\n", "has no counts"),
+        ("", "has no counts; give a line for each pair"),
+        ("sex,a,5\nm,a,3\nf,b,2\n", "the first line is data .*, not a header; pass header=False"),
     ],
 )
 def test_files_of_joint_counts_that_are_refused(csv_file, content, part):
