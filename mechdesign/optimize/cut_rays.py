@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from mechdesign.errors import LimitError
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.exact import over_common_denominator
+from mechdesign.optimize.rays import RayList
 from mechdesign.uncertainty import UncertaintySet
 
 MOST_SYMBOLS = 8
@@ -40,7 +41,7 @@ Walls = NDArray[np.uint64]
 
 
 @dataclass(frozen=True)
-class CutRays:
+class CutRays(RayList):
     """All extreme rays of the column cone of a set of few symbols, whatever it is.
 
     Columns come in chunks of shape (N, k), scaled so that ``<P, v> = 1`` for the reference prior P.
@@ -76,11 +77,6 @@ class CutRays:
         """One kind: vertices."""
         return "V"
 
-    @property
-    def held_kinds(self) -> str:
-        """Empty: a linear program holds no kind from the start."""
-        return ""
-
     @cached_property
     def _columns(self) -> Floats:
         """The rays with greatest entry 1, shape (N, k), every entry correctly rounded.
@@ -97,11 +93,6 @@ class CutRays:
     def count(self, kinds: str) -> int:
         """Return how many columns are listed of some kinds."""
         return self._columns.shape[1] if "V" in kinds else 0
-
-    def of_kinds(self, kinds: str) -> Iterator[Floats]:
-        """Yield the rays of some kinds in chunks of shape (N, k), k <= 32768."""
-        for columns, _ in self.with_errors(kinds):
-            yield columns
 
     def with_errors(self, kinds: str) -> Iterator[tuple[Floats, Floats]]:
         """Yield the rays of some kinds, each chunk with how far its entries may be from those of their rays."""

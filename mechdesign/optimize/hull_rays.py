@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from mechdesign.errors import LimitError
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.exact import over_common_denominator
-from mechdesign.optimize.rays import Masks, indicator
+from mechdesign.optimize.rays import Masks, RayList, indicator
 from mechdesign.uncertainty import ConvexHull
 
 MOST_LISTED_VERTICES = 4_000_000
@@ -71,7 +71,7 @@ class _System:
 
 
 @dataclass(frozen=True)
-class HullRays:
+class HullRays(RayList):
     """All extreme rays of the column cone of a hull.
 
     Columns come in chunks of shape (N, k), scaled so that ``<P, v> = 1`` for the reference prior P.
@@ -102,11 +102,6 @@ class HullRays:
     def kinds(self) -> str:
         """The kinds that can occur: a digit for each number of fractional entries."""
         return "".join(str(j) for j in range(self._most_fractional + 1))
-
-    @property
-    def held_kinds(self) -> str:
-        """Empty: a linear program holds no kind from the start, because there are too many rays of each."""
-        return ""
 
     @property
     def _most_fractional(self) -> int:
@@ -143,11 +138,6 @@ class HullRays:
             If the list grows beyond memory.
         """
         return sum(len(part) for kind, parts in self._vertices.items() if kind in kinds for part in parts)
-
-    def of_kinds(self, kinds: str) -> Iterator[Floats]:
-        """Yield the rays of some kinds in chunks of shape (N, k), k <= 32768."""
-        for columns, _ in self.with_errors(kinds):
-            yield columns
 
     def with_errors(self, kinds: str) -> Iterator[tuple[Floats, Floats]]:
         """Yield the rays of some kinds, each chunk with bounds on the errors of its entries.

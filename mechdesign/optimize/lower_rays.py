@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mechdesign.numerics.arrays import Floats
-from mechdesign.optimize.rays import Masks, indicator
+from mechdesign.optimize.rays import Masks, RayList, indicator
 from mechdesign.uncertainty import LowerProbability
 
 MOST_LISTED_PAIRS = 600_000  # 3^12
@@ -36,7 +36,7 @@ _LEAST = 1e-290  # below it a quotient of two values of g is not computed
 
 
 @dataclass(frozen=True)
-class LowerRays:
+class LowerRays(RayList):
     """All extreme rays of the column cone of a lower probability.
 
     Columns come in chunks of shape (N, k), scaled so that ``<P, v> = 1``.
@@ -69,11 +69,6 @@ class LowerRays:
     def kinds(self) -> str:
         """Single symbols, ties, pairs."""
         return "IEP"
-
-    @property
-    def held_kinds(self) -> str:
-        """Empty: a linear program holds no kind from the start."""
-        return ""
 
     @cached_property
     def signs(self) -> NDArray[np.int8]:
@@ -141,11 +136,6 @@ class LowerRays:
         """Return how many columns are listed of some kinds."""
         sets = sum(found.size for kind, found in self._sets.items() if kind in kinds)
         return sets + (self._pairs[0].size if "P" in kinds else 0)
-
-    def of_kinds(self, kinds: str) -> Iterator[Floats]:
-        """Yield the rays of some kinds in chunks of shape (N, k), k <= 32768."""
-        for columns, _ in self.with_errors(kinds):
-            yield columns
 
     def with_errors(self, kinds: str) -> Iterator[tuple[Floats, Floats]]:
         """Yield the rays of some kinds, each chunk with bounds on the errors of its entries.

@@ -29,7 +29,7 @@ class RayList(Protocol):
     """All extreme rays of a column cone, by kinds: what the linear program and exact pricing ask of them.
 
     Columns come in chunks of shape (N, k), scaled so that ``<P, v> = 1``. A list may hold more columns of the
-    cone than its rays, never fewer.
+    cone than its rays, never fewer. Lists inherit what is the same for most of them.
     """
 
     @property
@@ -42,10 +42,13 @@ class RayList(Protocol):
 
     @property
     def held_kinds(self) -> str:
-        """The kinds that a linear program holds from the start; the others are priced in chunks."""
+        """The kinds that a linear program holds from the start: none by default. The others are priced in chunks."""
+        return ""
 
     def of_kinds(self, kinds: str) -> Iterator[Floats]:
         """Yield the columns of some kinds."""
+        for columns, _ in self.with_errors(kinds):
+            yield columns
 
     def with_errors(self, kinds: str) -> Iterator[tuple[Floats, Floats]]:
         """Yield the columns of some kinds, each chunk with how far its entries may be from those of their rays."""
@@ -55,7 +58,7 @@ class RayList(Protocol):
 
 
 @dataclass(frozen=True)
-class Rays:
+class Rays(RayList):
     """All extreme rays of the column cone of a ball.
 
     Columns come in chunks of shape (N, k), scaled so that ``<P, v> = 1``.
@@ -110,11 +113,6 @@ class Rays:
         if not self._cone.has_cd:
             return np.ones(mass.shape, dtype=bool)
         return mass >= self._cone.heaviest_cd - RAY_EDGE
-
-    def of_kinds(self, kinds: str) -> Iterator[Floats]:
-        """Yield the rays of some kinds in chunks of shape (N, k), with k up to about 32768."""
-        for columns, _ in self.with_errors(kinds):
-            yield columns
 
     def with_errors(self, kinds: str) -> Iterator[tuple[Floats, Floats]]:
         """Yield the rays of some kinds, each chunk with how far its entries may be from those of their rays.

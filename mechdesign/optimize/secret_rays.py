@@ -29,6 +29,7 @@ from flint import fmpz_mat
 from numpy.typing import NDArray
 
 from mechdesign.numerics.arrays import Floats
+from mechdesign.optimize.rays import RayList
 from mechdesign.uncertainty.secret import SecretPromise
 
 _KINDS = "0123456789abcdefghijklmnopqrstuvwxyz"
@@ -47,7 +48,7 @@ class _Listed:
 
 
 @dataclass(frozen=True)
-class SecretRays:
+class SecretRays(RayList):
     """All extreme rays of the column cone of a promise about a secret, at the joint distribution of the counts.
 
     Columns come in chunks of shape (N, k), scaled so that ``<P, v> = 1``.
@@ -81,11 +82,6 @@ class SecretRays:
     def kinds(self) -> str:
         """A digit for each number of tight rows, from 0 to K - 1."""
         return _KINDS[: min(len(self.known.joint.values), self.known.size)]
-
-    @property
-    def held_kinds(self) -> str:
-        """Empty: a linear program holds no kind from the start."""
-        return ""
 
     @property
     def candidates(self) -> int:
@@ -176,11 +172,6 @@ class SecretRays:
     def count(self, kinds: str) -> int:
         """Return how many columns are listed of some kinds."""
         return sum(len(found.symbols) for kind, found in self._listed.items() if kind in kinds)
-
-    def of_kinds(self, kinds: str) -> Iterator[Floats]:
-        """Yield the rays of some kinds in chunks of shape (N, k), k <= 16384."""
-        for columns, _ in self.with_errors(kinds):
-            yield columns
 
     def with_errors(self, kinds: str) -> Iterator[tuple[Floats, Floats]]:
         """Yield the rays of some kinds, each chunk with bounds on the errors of its entries."""

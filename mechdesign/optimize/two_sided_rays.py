@@ -30,7 +30,7 @@ import numpy as np
 
 from mechdesign.numerics.arrays import Floats
 from mechdesign.optimize.lower_rays import shares, subsets_of
-from mechdesign.optimize.rays import Masks, indicator
+from mechdesign.optimize.rays import Masks, RayList, indicator
 from mechdesign.uncertainty import LowerProbability
 
 _CHUNK = 1 << 15
@@ -38,7 +38,7 @@ _EPS = float(np.finfo(float).eps)
 
 
 @dataclass(frozen=True)
-class TwoSidedRays:
+class TwoSidedRays(RayList):
     """All extreme rays of the column cone of a two-sided promise, and some more columns of the cone.
 
     Columns come in chunks of shape (N, k), scaled so that ``<P, v> = 1``.
@@ -74,11 +74,6 @@ class TwoSidedRays:
     def kinds(self) -> str:
         """The constant column, two values, three values."""
         return "CTP"
-
-    @property
-    def held_kinds(self) -> str:
-        """Empty: a linear program holds no kind from the start but the constant column."""
-        return ""
 
     @cached_property
     def _exact(self) -> tuple[list[int], list[int], list[int], int, int]:
@@ -135,11 +130,6 @@ class TwoSidedRays:
         """Return how many columns are listed of some kinds."""
         sizes = {"C": 1, "T": (1 << self.known.size) - 2, "P": self._pairs[0].size}
         return sum(size for kind, size in sizes.items() if kind in kinds)
-
-    def of_kinds(self, kinds: str) -> Iterator[Floats]:
-        """Yield the rays of some kinds in chunks of shape (N, k), k <= 32768."""
-        for columns, _ in self.with_errors(kinds):
-            yield columns
 
     def with_errors(self, kinds: str) -> Iterator[tuple[Floats, Floats]]:
         """Yield the rays of some kinds, each chunk with bounds on the errors of its entries."""
