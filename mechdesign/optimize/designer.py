@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from numbers import Integral, Real
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +45,8 @@ from mechdesign.utility.base import summed
 from mechdesign.version import __version__
 
 _log = logging.getLogger(__name__)
+
+_Solved: TypeAlias = tuple[Solution, str, Callable[[], Certificate | ErrorCertificate]]
 
 _FOR_THE_BOUND = 3.0  # seconds after the time limit, in which pricing may improve the bound
 
@@ -228,12 +231,13 @@ def _solve(
     *,
     outputs: int | None,
     merge: bool | None,
-) -> tuple[Solution, str, Callable[[], Certificate | ErrorCertificate]]:
+) -> _Solved:
     """Return a solution by the method that covers the problem, its name, and what computes the bound that it proves."""
     known, utility = problem.uncertainty, problem.utility
     one_sided = OneSided.of(problem)
     if one_sided is not None:
-        return _solve_as_one_sided(one_sided, tol, deadline, report, outputs=outputs, merge=merge)
+        solved = _solve(one_sided.problem, tol, deadline, report, outputs=outputs, merge=merge)
+        return _for_both_sides(one_sided, solved)
     if utility.estimation is not None:
         return solve_error(problem, tol, deadline, report, outputs)
     if utility.worst_case is not None:
@@ -290,18 +294,9 @@ def _certificate(problem: DesignProblem, solution: Solution, pricing: Pricing, d
     return priced(problem, solution.multipliers, price)
 
 
-def _solve_as_one_sided(
-    one_sided: OneSided,
-    tol: float,
-    deadline: float | None,
-    report: Callable[[str], None],
-    *,
-    outputs: int | None,
-    merge: bool | None,
-) -> tuple[Solution, str, Callable[[], Certificate | ErrorCertificate]]:
-    """Return what `_solve` does, from the one-sided problem that stands for a two-sided one."""
-    solution, method, certified = _solve(one_sided.problem, tol, deadline, report, outputs=outputs, merge=merge)
-
+def _for_both_sides(one_sided: OneSided, solved: _Solved) -> _Solved:
+    """Return what `_solve` returns for a two-sided problem, from that for the one-sided problem that stands for it."""
+    solution, method, certified = solved
     back = one_sided.back(solution)
 
     def of_both_sides() -> Certificate | ErrorCertificate:
