@@ -162,6 +162,7 @@ def test_a_design_in_a_function_is_not_one_at_import(source):
     assert not called_at_import(tree, makers([tree]))
 
 
+@pytest.mark.slow
 def test_no_module_of_tests_makes_a_mechanism_at_import():
     tests = Path(__file__).parent
     trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in TESTS}

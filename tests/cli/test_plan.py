@@ -144,7 +144,14 @@ def test_one_category_is_refused(command):
     assert (status, err) == (2, "Error: the number of categories is 1; accepted: a whole number, at least 2\n")
 
 
-@pytest.mark.parametrize(("name", "start"), [("p.png", b"\x89PNG"), ("p.svg", b"<?xml"), ("p.PDF", b"%PDF")])
+@pytest.mark.parametrize(
+    ("name", "start"),
+    [
+        pytest.param("p.png", b"\x89PNG", marks=pytest.mark.slow),
+        ("p.svg", b"<?xml"),
+        pytest.param("p.PDF", b"%PDF", marks=pytest.mark.slow),
+    ],
+)
 def test_a_picture_is_written(command, tmp_path, name, start):
     status, out, err = command(*without("--samples"), "--plot", name)
     assert (status, err) == (0, "")

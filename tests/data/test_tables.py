@@ -294,6 +294,7 @@ def test_names_of_columns_are_shown_only_if_asked_for(place):
         open_columns(place, ["3"], show_values=True)
 
 
+@pytest.mark.slow
 def test_a_huge_value_in_parquet_is_refused_before_it_is_read(tmp_path):
     huge = pa.table({"k": ["a", "b"], "note": ["x" * (300 << 20), ""]})
     pq.write_table(huge, tmp_path / "t.parquet", compression="zstd")

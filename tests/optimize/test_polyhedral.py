@@ -185,6 +185,7 @@ def test_garbage_proposals_for_a_hull_bound_the_optimum_all_the_same(monkeypatch
         assert md.optimize.certify(problem, design.certificate.multipliers).upper_bound >= design.value
 
 
+@pytest.mark.slow
 def test_the_bound_is_never_below_what_a_mechanism_reaches():
     rng = np.random.default_rng(7)
     for known in random_sets(rng, 5):

@@ -289,7 +289,8 @@ def test_four_symbols_need_all_pairs():
     assert 9 / 4 * 1.01 < fewer.value < 6.75  # the latter is randomised response
 
 
-@pytest.mark.parametrize("name", [pytest.param("relationship", marks=pytest.mark.slow), "race"])
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["relationship", "race"])
 def test_rounding_costs_nothing(name):
     """Integers over 2^48 lose less than 1e-9 of the value, whether outputs are spare, just enough, or limited."""
     problem = problem_of(name)

@@ -33,6 +33,7 @@ def greatest_reduced_cost(uncertainty, exp_epsilon, utility, multipliers):
     return max(price.upper, constant)
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(st.one_of(balls(), hulls()), exps, st.sampled_from(SMOOTH), st.integers(0, 2**32))
 def test_boxes_and_rays_price_alike(uncertainty, exp_epsilon, utility, seed):
