@@ -764,3 +764,12 @@ def test_all_errors_of_loading_are_meant():
     assert issubclass(GuaranteeError, MechdesignError)
     with pytest.raises(GuaranteeError):
         Mechanism(np.array(NUMERATORS), 3, Guarantee(Epsilon.of("1"), L1Ball([0.5, 0.3, 0.2], 2)))
+
+
+def test_a_promise_from_below_counts_as_twice_the_effort(monkeypatch):
+    ball = L1Ball(["0.5", "0.3", "0.2"], "0.1")
+    one, both = Guarantee(1, ball), Guarantee(1, ball, "1")
+    monkeypatch.setattr(schema, "_MOST_STEPS", 5 * ball.proof_effort().steps * 3 // 2)
+    schema._check_effort(one, 5, "m.json")
+    with pytest.raises(InputError, match=r"5 outputs over .* would take"):
+        schema._check_effort(both, 5, "m.json")

@@ -13,7 +13,7 @@ from tolerances import ALGEBRA, CERTIFIED, SOLVER
 import mechdesign as md
 from mechdesign.optimize.cut_rays import CutRays
 from mechdesign.optimize.effective_epsilon import effective_exp_epsilon, effective_least_lift
-from mechdesign.optimize.one_sided import OneSided
+from mechdesign.optimize.one_sided import OneSided, mixed_utility
 from mechdesign.optimize.polytope import Polytope
 from mechdesign.optimize.pricing import price_by_guess
 from mechdesign.optimize.pricing.listing import ListedPricing, check_listable
@@ -461,3 +461,22 @@ def test_the_least_utility_is_that_of_the_list_of_both_sides():
     for _ in range(20):
         found = linprog(rng.normal(size=rays.shape[1]), A_eq=rays, b_eq=np.ones(4), bounds=(0, None))
         assert least.value_over(rays * found.x, known) <= solved.upper_bound + 1e-9
+
+
+@pytest.mark.parametrize("lower", ["log(3)", "log(7)", "0.3", "1e-9", "25"])
+def test_the_one_sided_problem_is_never_narrower(lower):
+    """A share that is rounded down would cut off columns that keep the promise."""
+    problem = md.DesignProblem(NAMED["known"], 1, lower=lower)
+    one_sided = OneSided.of(problem)
+    assert Fraction(one_sided.share) >= 1 - 1 / problem.lower.exp_down
+    assert 1 - Fraction(one_sided.share) + one_sided.problem.epsilon.exp_down * Fraction(one_sided.share) >= (
+        problem.epsilon.exp_down
+    )
+
+
+@given(st.floats(1e-12, 1.0), st.floats(0.0, 50.0))
+def test_a_mixed_utility_is_not_below_the_true_one(share, ratio):
+    """Chi-square is computed without error at the argument it is given, up to one rounding of its own."""
+    mixed = mixed_utility(md.ChiSquare(), share)
+    true = (Fraction(share) * (Fraction(ratio) - 1)) ** 2
+    assert Fraction(float(mixed.f(np.array([ratio]))[0])) >= true * (1 - Fraction(4, 10**16))

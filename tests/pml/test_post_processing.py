@@ -204,3 +204,11 @@ def test_bad_input_is_named(call, message):
 def test_a_mechanism_that_is_too_large_is_refused():
     with pytest.raises(md.LimitError, match=r"250500 probabilities; .* at most 250000; merge outputs"):
         tail_after_post_processing(np.ones((501, 500)), np.ones(501) / 501, 1)
+
+
+def test_a_lift_between_both_rationals_around_exp_epsilon_counts_as_above():
+    e = md.Epsilon.of("0.5")
+    ratio = (e.exp_down + e.exp_up) / 2
+    matrix = [[ratio / 2, 1 - ratio / 2], [1 - ratio / 2, ratio / 2]]
+    assert certify_tail(matrix, ["1/2", "1/2"], "0.5", [0, 0]) == 1.0
+    assert tail_after_post_processing(matrix, ["1/2", "1/2"], "0.5").bound > 0

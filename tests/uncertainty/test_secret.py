@@ -282,3 +282,12 @@ def test_counts_with_labels_are_aligned():
     assert JointCounts.of(table).of_symbols == (30, 25)
     with pytest.raises(md.InputError, match="the symbols are given beside counts that name them"):
         md.SecretPromise(table, labels=["c", "d"])
+
+
+def test_an_output_that_may_leave_one_value_alone_leaks_without_bound():
+    """With so few counts a law within the limits gives the other values no mass, or the output no probability."""
+    few = md.SecretPromise([[1, 1], [1, 1]], delta="0.01", limits="l1-ball")
+    assert few.exact_ratio([1, 0]) is None
+    assert few.exact_ratio([1, 1]) == 1
+    with pytest.raises(md.GuaranteeError, match="inf nats"):
+        md.Mechanism(np.array([[2, 0], [0, 2]]), 1, md.Guarantee(5, few))

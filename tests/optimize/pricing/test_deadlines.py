@@ -13,6 +13,8 @@ from mechdesign.optimize.pricing.ball_pricing import BallPricing
 from mechdesign.optimize.pricing.branch_and_bound import BoxPricing
 from mechdesign.optimize.pricing.by_counts import CountPricing
 from mechdesign.optimize.pricing.knapsack import KnapsackPricing
+from mechdesign.optimize.pricing.price import Price
+from mechdesign.optimize.solution import Solution
 
 CONFLICTS = md.L1Ball.from_counts([3, 5, 7, 11, 13, 17, 19], radius="0.6")
 HULL = md.ConvexHull([["0.5", "0.3", "0.1", "0.1"], ["0.4", "0.2", "0.3", "0.1"], ["0.3", "0.3", "0.2", "0.2"]])
@@ -99,3 +101,23 @@ def test_a_bound_of_a_quick_pricing_is_verified_by_one(monkeypatch):
     solved = md.design(md.DesignProblem(md.L1Ball.from_counts(ZIPF), 1), tol=1e-3)
     monkeypatch.setattr(BallPricing, "price", worse)
     assert md.verify(solved.mechanism).certificate.upper_bound <= solved.upper_bound
+
+
+class Weaker:
+    """A pricing that proves less each time, and never looks at everything."""
+
+    def __init__(self):
+        self.upper = 1.0
+
+    def price(self, multipliers, *, thorough=True, deadline=None):
+        self.upper *= 2
+        return Price(self.upper, "weaker", 1, whole=False)
+
+
+def test_a_bound_that_is_known_is_not_given_up_for_a_weaker_one():
+    problem = md.DesignProblem(md.L1Ball(["0.5", "0.5"]), 9)
+    zeros = np.zeros(2)
+    known = Solution(np.eye(2), zeros, 2, 1, stopped="time limit", price=Price(0.25, "stronger", 1, whole=False))
+    assert designer._certificate(problem, known, Weaker(), LATE).reduced_cost == 0.25
+    unknown = replace(known, price=None)
+    assert designer._certificate(problem, unknown, Weaker(), LATE).reduced_cost == 2.0
