@@ -48,6 +48,8 @@ SLOW = {
     "adult-native-country-hellinger",  # uniform-7-hellinger
     "adult-education-frequencies",  # adult-workclass-frequencies
     *("adult-secret-race-education", "adult-secret-race-occupation"),  # adult-secret-sex-occupation
+    "adult-secret-sex-occupation-uncertain",
+    "flights-departure-delay",  # zipf-1000-known
 }
 
 

@@ -194,7 +194,7 @@ def test_coverage_of_all_samples_of_randomized_response(confidence, least):
     assert confidence - 0.005 <= np.mean(covered) <= confidence + 0.02
 
 
-@pytest.mark.parametrize(("confidence", "least"), [(0.95, 0.93), (0.99, 0.97)])
+@pytest.mark.parametrize(("confidence", "least"), [(0.95, 0.93), pytest.param(0.99, 0.97, marks=pytest.mark.slow)])
 def test_coverage_of_all_samples_where_a_rare_output_reveals_a_rare_category(confidence, least):
     mechanism = mechanism_of([[0.6, 0.4, 0], [0.2, 0.3, 0.5]])
     reports = 20
@@ -216,7 +216,7 @@ def test_coverage_of_all_samples_where_a_rare_output_reveals_a_rare_category(con
         assert chances @ ((intervals[:, 0] <= theta) & (theta <= intervals[:, 1])) >= least
 
 
-@pytest.mark.parametrize("of", ["population", "records"])
+@pytest.mark.parametrize("of", [pytest.param("population", marks=pytest.mark.slow), "records"])
 def test_coverage_of_a_designed_mechanism_by_simulation(of):
     mechanism, theta = designed(), np.array([0.45, 0.3, 0.15, 0.07, 0.03, 0.0])
     rng = np.random.default_rng(5)
@@ -231,6 +231,7 @@ def test_coverage_of_a_designed_mechanism_by_simulation(of):
     assert hits.min() / times >= 0.95 - 3 * np.sqrt(0.95 * 0.05 / times)
 
 
+@pytest.mark.slow
 def test_coverage_where_several_bounds_are_equally_good():
     # Every other category has no mass, so that each bound is the least of three that are equal but for noise.
     mechanism, theta = mechanism_of(circulant(6, 2)), np.array([0.5, 0, 0.3, 0, 0.2, 0])

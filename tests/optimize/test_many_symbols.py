@@ -228,7 +228,7 @@ def test_bins_that_cannot_do_it_are_followed_by_the_program_over_all_symbols():
 @pytest.mark.parametrize(
     "limit", [0, pytest.param(0.02, marks=pytest.mark.slow), pytest.param(0.1, marks=pytest.mark.slow)]
 )
-@pytest.mark.parametrize("merge", [None, True, False])
+@pytest.mark.parametrize("merge", [None, *(pytest.param(x, marks=pytest.mark.slow) for x in (True, False))])
 def test_at_the_time_limit_the_gap_is_true(limit, merge):
     problem = md.DesignProblem(md.L1Ball.from_counts(range(1, 61), delta="1e-9"), "0.4")
     early, whole = md.design(problem, tol=1e-7, time_limit=limit, merge=merge), md.design(problem, tol=1e-4)

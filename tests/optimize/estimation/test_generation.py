@@ -62,7 +62,7 @@ def test_near_the_best_by_all_rays(column, promise, value, near):
     assert value * (1 - 1e-5) <= found.value <= value * (1 + near)
 
 
-@pytest.mark.parametrize("seed", range(24))
+@pytest.mark.parametrize("seed", [*range(12), *(pytest.param(k, marks=pytest.mark.slow) for k in range(12, 24))])
 def test_random_problems(seed):
     rng = np.random.default_rng(seed)
     size = int(rng.integers(2, 8))
@@ -77,6 +77,7 @@ def test_random_problems(seed):
     assert least * (1 - 1e-5) <= found.value <= least * 1.02
 
 
+@pytest.mark.slow
 def test_forty_two_symbols_within_a_promille_of_the_bound():
     ball = ball_of("native-country", "known")
     bound = estimation_bound(ball, 1)
@@ -146,6 +147,7 @@ def test_no_more_columns_are_held_than_allowed(monkeypatch):
     assert free.value < found.value < 1.1 * free.value
 
 
+@pytest.mark.slow
 def test_symbols_of_probability_0():
     counts = [0, *range(1, 18), 0]
     ball = md.L1Ball.from_counts(counts, radius=Fraction(1, 20))
@@ -153,6 +155,7 @@ def test_symbols_of_probability_0():
     check(ball, math.e, found, np.eye(19))
 
 
+@pytest.mark.slow
 def test_one_query():
     ball = ball_of("occupation", "known")
     query = np.zeros((1, 15))

@@ -88,6 +88,7 @@ def test_the_search_and_the_list_price_alike_on_a_hundred_random_balls():
             assert (columns.max(axis=0) <= exp_epsilon * ball.support(columns) * (1 + 1e-9)).all()
 
 
+@pytest.mark.slow
 def test_the_bound_holds_however_little_is_looked_at(monkeypatch):
     for name in ("_GUESSED", "_QUICK", "_THOROUGH"):
         monkeypatch.setattr(search, name, LEAST)
@@ -131,7 +132,9 @@ def test_the_same_bound_is_found_again():
         assert costs.max() <= first.upper
 
 
-@pytest.mark.parametrize(("size", "radius"), [pytest.param(20, "0.03", marks=pytest.mark.slow), (40, "0"), (40, "2")])
+@pytest.mark.parametrize(
+    ("size", "radius"), [*(pytest.param(*of, marks=pytest.mark.slow) for of in ((20, "0.03"), (40, "0"))), (40, "2")]
+)
 def test_column_generation_ends_with_a_certificate(size, radius):
     ball = long_ball(np.random.default_rng(size), size, radius)
     problem = md.DesignProblem(ball, 1, md.MutualInformation())
