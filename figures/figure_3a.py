@@ -15,8 +15,8 @@ import numpy as np
 
 from figures.lib.output import Row
 from figures.lib.style import empty
-from mechdesign.report.drawing import Curve
-from mechdesign.report.trade_off import draw_failure, failure_curve
+from mechdesign.plot.drawing import Curve
+from mechdesign.plot.trade_off import draw_failure, failure_curve
 
 CATEGORIES = 20
 EPSILON = "log(5)"

@@ -13,8 +13,8 @@ import numpy as np
 
 from figures.lib.output import Row
 from figures.lib.style import empty
-from mechdesign.report.drawing import Curve
-from mechdesign.report.trade_off import draw_leakage, leakage_curve
+from mechdesign.plot.drawing import Curve
+from mechdesign.plot.trade_off import draw_leakage, leakage_curve
 
 CATEGORIES = 20
 DELTA = "1e-5"

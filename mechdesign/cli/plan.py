@@ -15,8 +15,8 @@ from mechdesign.cli.plan_reports import WANTED, ReportOptions, run_plan_reports
 from mechdesign.cli.source import Source, bound_option, source_options, time_limit_option
 from mechdesign.data.files import accepted_ending, write_atomically
 from mechdesign.planning import Plan, plan
-from mechdesign.report.drawing import ENDINGS, picture
-from mechdesign.report.trade_off import draw, trade_off
+from mechdesign.plot.drawing import ENDINGS, picture
+from mechdesign.plot.trade_off import draw, trade_off
 
 _DIGITS = 7
 _BETTER = (

@@ -5,8 +5,8 @@ import pytest
 
 from figures import figure_3a, figure_3b
 from mechdesign.planning import delta_min, plan
-from mechdesign.report.drawing import Curve
-from mechdesign.report.trade_off import draw_failure, failure_curve, leakage_curve, trade_off
+from mechdesign.plot.drawing import Curve
+from mechdesign.plot.trade_off import draw_failure, failure_curve, leakage_curve, trade_off
 
 LOG_SUBSETS = math.log(2**20 - 2)
 

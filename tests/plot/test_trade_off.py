@@ -5,8 +5,8 @@ import math
 import pytest
 
 from mechdesign.planning import plan
-from mechdesign.report.drawing import picture
-from mechdesign.report.trade_off import draw, trade_off
+from mechdesign.plot.drawing import picture
+from mechdesign.plot.trade_off import draw, trade_off
 
 
 def test_the_picture_shows_the_equations_and_the_plan():

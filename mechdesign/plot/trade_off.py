@@ -12,7 +12,7 @@ import numpy as np
 from mechdesign.data.checks import MOST_SAMPLES
 from mechdesign.numerics.epsilon import Epsilon
 from mechdesign.planning import Plan, delta_min, guaranteed_epsilon
-from mechdesign.report.drawing import STYLES, Curve, draw_curve
+from mechdesign.plot.drawing import STYLES, Curve, draw_curve
 from mechdesign.uncertainty.radii import Bound
 
 _POINTS = 81

@@ -1,0 +1,1 @@
+"""Objects as tables: frames of pandas or polars, and HTML for notebooks."""

@@ -1,0 +1,126 @@
+"""Executors: what runs tasks, given as an object or named on the command line."""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from typing import Any, ParamSpec, TypeVar
+
+from mechdesign.errors import InputError, shorten
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+_SECONDS_TO_CONNECT = 10
+_ACCEPTED = "None, a concurrent.futures.Executor, or a dask.distributed.Client"
+
+
+class SerialExecutor(Executor):
+    """Runs each task in this process, when it is submitted.
+
+    Examples
+    --------
+    >>> SerialExecutor().submit(pow, 2, 5).result()
+    32
+    """
+
+    def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        """Run a task, and return its result or its error as a future."""
+        future: Future[T] = Future()
+        try:
+            future.set_result(fn(*args, **kwargs))
+        except Exception as error:  # noqa: BLE001 - a future carries the error of its task, whatever it is
+            future.set_exception(error)
+        return future
+
+
+def executor_of(given: Any) -> Executor:
+    """Return the executor that an argument ``executor`` means.
+
+    Parameters
+    ----------
+    given : None, concurrent.futures.Executor or dask.distributed.Client
+        None runs tasks in this process, one after the other. A pool of threads gains nothing where Python computes.
+
+    Raises
+    ------
+    InputError
+        For anything else.
+
+    Examples
+    --------
+    >>> type(executor_of(None)).__name__
+    'SerialExecutor'
+    """
+    if given is None:
+        return SerialExecutor()
+    if isinstance(given, Executor):
+        return given
+    if _is_client(given):
+        # Every task is its own, even if another one has the same function and the same arguments.
+        executor: Executor = given.get_executor(pure=False)
+        return executor
+    raise InputError(f"the executor is {shorten(given)}; accepted: {_ACCEPTED}")
+
+
+@contextlib.contextmanager
+def opened_executor(jobs: int | None = None, scheduler: str | None = None) -> Iterator[Executor]:
+    """Open the executor that the options of a command name, and close it at the end.
+
+    Parameters
+    ----------
+    jobs : int, optional
+        Number of processes on this machine; 1 is this process.
+    scheduler : str, optional
+        Address of a Dask scheduler, such as ``tcp://host:8786``.
+
+    Raises
+    ------
+    InputError
+        If both are given, if there is no such scheduler, or if Dask is not installed.
+    """
+    if jobs is not None and scheduler is not None:
+        raise InputError("both jobs and a scheduler are given; give one of them")
+    if scheduler is not None:
+        with _connected(scheduler) as client:
+            yield executor_of(client)
+    elif jobs is None or jobs == 1:
+        yield SerialExecutor()
+    elif jobs < 1:
+        raise InputError(f"the number of jobs is {jobs}; accepted: 1 or more")
+    else:
+        # Processes are spawned: a process that is forked while threads run may wait forever.
+        pool = ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn"))
+        try:
+            yield pool
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+@contextlib.contextmanager
+def _connected(address: str) -> Iterator[Any]:
+    """Connect to a Dask scheduler for as long as the block runs."""
+    try:
+        from distributed import Client
+    except ImportError:
+        raise InputError(
+            'a scheduler needs Dask, which is not installed; install it by pip install "mechdesign[distributed]"'
+        ) from None
+    try:
+        client = Client(address, timeout=_SECONDS_TO_CONNECT, set_as_default=False)
+    except (OSError, ValueError, ImportError) as error:  # no answer; an address that cannot be read
+        reason = shorten(str(error) or type(error).__name__, 120)
+        raise InputError(
+            f"there is no scheduler at {shorten(address)} ({reason}); give the address that dask scheduler prints"
+        ) from None
+    with client:
+        yield client
+
+
+def _is_client(given: Any) -> bool:
+    """Return whether an object is a Dask client. Dask is imported already if it is."""
+    distributed = sys.modules.get("distributed")
+    return distributed is not None and isinstance(given, distributed.Client)
