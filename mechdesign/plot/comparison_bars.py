@@ -42,7 +42,7 @@ def comparison(found: Comparison, axes: Any | None = None) -> Any:
         axes.annotate(row.told, (finite[i], i), xytext=(4, 0), textcoords="offset points", va="center", fontsize=9)
     axes.set_yticks(range(len(rows)), [text_of(row.name, 48) for row in rows])
     axes.set_ylim(len(rows) - 0.4, -0.6)
-    axes.margins(x=0.16)
+    axes.margins(x=0.3)
     axes.set_xlim(0 if min(finite) >= 0 else None, None)
     axes.set_xlabel(what_is_compared(found))
     problem = found.design.problem

@@ -31,6 +31,7 @@ _LINE = 1.25  # height of a line, likewise
 _LARGEST_FONT, _SMALLEST_FONT = 9.0, 6.0  # points
 _POINTS = 72  # points in an inch
 _LARGEST = 17.0  # inches of a figure
+_PAD = 0.1  # inches around what is drawn
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,9 @@ def new_figure(width: float, height: float) -> Any:
     """Return an empty figure that belongs to no window."""
     from matplotlib.figure import Figure
 
-    return Figure(figsize=(min(width, _LARGEST), min(height, _LARGEST)), layout="constrained")
+    figure = Figure(figsize=(min(width, _LARGEST), min(height, _LARGEST)), layout="constrained")
+    figure.get_layout_engine().set(w_pad=_PAD, h_pad=_PAD)
+    return figure
 
 
 def size_for(labels: int) -> float:
@@ -133,6 +136,15 @@ def _inches(axes: Any) -> tuple[float, float]:
     place, figure = axes.get_position(), axes.figure
     whole = figure.get_size_inches() if hasattr(figure, "get_size_inches") else figure.figure.get_size_inches()
     return float(place.width * whole[0]), float(place.height * whole[1])
+
+
+def explain(axes: Any, *, below: bool, columns: int = 1) -> None:
+    """Add a legend: below the axes in a figure of its own, and inside axes that were given."""
+    handles, labels = axes.get_legend_handles_labels()
+    if below:
+        axes.figure.legend(handles, labels, loc="outside lower center", ncols=columns, fontsize=8, frameon=False)
+    else:
+        axes.legend(loc="best", fontsize=8, framealpha=0.9)
 
 
 def picture(figure: Any, path: str) -> bytes:

@@ -12,14 +12,15 @@ from mechdesign.plot.drawing import axes_or_new, name_columns, name_rows, size_f
 _NUMBERED = 12  # columns, up to which each cell has its number
 _MARKED = 60  # rows and columns, up to which zeros are crossed
 _LINED = 60
-_LIGHT = 0.45  # share of the colour scale below which a number is black
+_PALEST = 0.16  # share of the colour scale that is left out, so that the least probability is not white
+_LIGHT = 0.5  # share of the colours below which a number is black
 
 
 def matrix(mechanism: Mechanism, axes: Any | None = None) -> Any:
     """Draw the probabilities of a mechanism, a row for each input and a column for each output.
 
-    Zeros are white and crossed: such an output excludes the input. The colours grow with the square root of the
-    probability, so that small ones differ; they run from yellow to dark blue, also for the colour-blind and in grey.
+    Zeros are white, and crossed where cells are large enough: such an output excludes the input. The blue darkens with
+    the square root of the probability, so that small ones differ, for the colour-blind and in grey print too.
 
     Parameters
     ----------
@@ -41,12 +42,12 @@ def matrix(mechanism: Mechanism, axes: Any | None = None) -> Any:
     ('output', 'input')
     """
     from matplotlib import colormaps
-    from matplotlib.colors import PowerNorm
+    from matplotlib.colors import ListedColormap, PowerNorm
 
     V = mechanism.matrix
     N, M = V.shape
-    axes = axes_or_new(axes, 3.0 + max(size_for(M), 0.55 * M if M <= _NUMBERED else 0), 1.4 + size_for(N))
-    shades = colormaps["cividis_r"].with_extremes(bad="white")
+    axes = axes_or_new(axes, 3.0 + max(size_for(M), 0.55 * M if M <= _NUMBERED else 0), 1.8 + size_for(N))
+    shades = ListedColormap(colormaps["Blues"](np.linspace(_PALEST, 1, 256))).with_extremes(bad="white")
     norm = PowerNorm(0.5, 0, float(V.max()))
     image = axes.imshow(np.ma.masked_equal(V, 0), cmap=shades, norm=norm, aspect="auto", interpolation="nearest")
     _line_cells(axes, N, M)
@@ -55,8 +56,8 @@ def matrix(mechanism: Mechanism, axes: Any | None = None) -> Any:
         _number_cells(axes, V, norm)
     name_rows(axes, mechanism.inputs, "input")
     name_columns(axes, mechanism.outputs, "output")
-    told = "white: exactly 0" if not V.all() else "no zeros"
-    axes.set_title(f"{N} inputs, {M} outputs, leakage at most {mechanism.leakage:.6g} nats; {told}", fontsize=10)
+    told = "no zeros" if V.all() else "white is exactly 0"
+    axes.set_title(f"{N} inputs, {M} outputs; {told}\nleakage at most {mechanism.leakage:.6g} nats", fontsize=10)
     axes.figure.colorbar(image, ax=axes, label="probability of the output, given the input")
     return axes
 

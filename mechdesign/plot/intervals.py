@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mechdesign.deploy.frequency import FrequencyEstimate
-from mechdesign.plot.drawing import BLACK, BLUE, ORANGE, axes_or_new, name_rows, size_for
+from mechdesign.plot.drawing import BLACK, BLUE, ORANGE, axes_or_new, explain, name_rows, size_for
 
 _WHOSE = {"population": "in the population", "records": "among the records reported"}
 
@@ -44,7 +44,7 @@ def frequencies(
     ('1,000 reports, 95 % intervals of each category', ['no', 'yes'])
     """
     N = len(estimate.labels)
-    axes = axes_or_new(axes, 6.6, 1.5 + size_for(N))
+    own, axes = axes is None, axes_or_new(axes, 6.6, 1.5 + size_for(N))
     rows, known = np.arange(N), estimate.identifiable
     width = 1.6 if N <= 50 else 1.1
     for chosen, color, marker, told in (
@@ -66,7 +66,7 @@ def frequencies(
     axes.set_xlim(min(0.0, float(estimate.intervals.min())), None)
     axes.grid(visible=True, axis="x", linewidth=0.3)
     if truth is not None or not known.all():
-        axes.legend(fontsize=8, loc="best")
+        explain(axes, below=own, columns=3)
     return axes
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from mechdesign.deploy.audit import Audit
 from mechdesign.mechanism import Mechanism
-from mechdesign.plot.drawing import BLACK, BLUE, GREEN, ORANGE, axes_or_new, name_columns, size_for
+from mechdesign.plot.drawing import BLACK, BLUE, GREEN, ORANGE, axes_or_new, explain, name_columns, size_for
 from mechdesign.pml import leakage as leakage_at
 
 _PALE = "#9ecae1"
@@ -37,16 +37,16 @@ def leakage(mechanism: Mechanism, axes: Any | None = None) -> Any:
     >>> drawn.get_ylabel(), [round(float(bar.get_height()), 4) for bar in drawn.patches]
     ('leakage (nats)', [1.0986, 1.0986])
     """
-    axes = _bars(mechanism, axes, "over all priors of the set, proved")
+    own, axes = axes is None, _bars(mechanism, axes, "over all priors of the set, proved")
     known, M = mechanism.guarantee.uncertainty, len(mechanism.outputs)
     if known.secret_promise is None:
         here = leakage_at(mechanism.matrix, known.prior)
-        axes.plot(range(M), here, "o", color=ORANGE, markersize=_dot(M), label="at the estimate")
+        axes.plot(range(M), here, "o", clip_on=False, color=ORANGE, markersize=_dot(M), label="at the estimate")
     if mechanism.proof.least_lifts:
         below, limit = mechanism.proof.lower_leakages, float(mechanism.guarantee.lower or 0)
         axes.plot(range(M), below, "v", color=GREEN, markersize=_dot(M), label="from below, proved")
         axes.axhline(limit, linestyle=":", color=GREEN, label=f"lower = {limit:.6g} nats")
-    return _finished(axes, f"Leakage{known.protected_in_words()} of {M} outputs")
+    return _finished(axes, f"Leakage{known.protected_in_words()} of {M} outputs", own=own)
 
 
 def audit(found: Audit, mechanism: Mechanism, axes: Any | None = None) -> Any:
@@ -71,21 +71,28 @@ def audit(found: Audit, mechanism: Mechanism, axes: Any | None = None) -> Any:
     >>> promise = md.Guarantee("log(3)", md.L1Ball([0.5, 0.5], radius=2))
     >>> warner = md.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]], promise)
     >>> found = md.deploy.audit_counts(warner, [[75_000, 25_000], [25_000, 75_000]])
-    >>> audit(found, warner).get_title()
-    'The reports fit the mechanism: 200,000 reports, failure probability 1e-09'
+    >>> audit(found, warner).get_title().splitlines()[0]
+    'The reports fit the mechanism'
     """
-    axes = _bars(mechanism, axes, "proved: no true sampler shows more")
+    own, axes = axes is None, _bars(mechanism, axes, "proved: a true sampler does not show more")
     M = len(mechanism.outputs)
-    axes.plot(range(M), found.bounds, "D", color=BLACK, markersize=_dot(M), label="shown by the reports, at least")
+    axes.plot(
+        range(M),
+        found.bounds,
+        "D",
+        clip_on=False,
+        color=BLACK,
+        markersize=_dot(M),
+        label="shown by the reports, at least",
+    )
     fit = "fit" if found.consistent else "do NOT fit"
-    axes = _finished(axes, f"The reports {fit} the mechanism")
-    axes.set_title(f"{axes.get_title()}: {found.counts.sum():,} reports, failure probability {found.failure:g}")
-    return axes
+    told = f"{found.counts.sum():,} reports, failure probability {found.failure:g}"
+    return _finished(axes, f"The reports {fit} the mechanism\n{told}", own=own)
 
 
 def _bars(mechanism: Mechanism, axes: Any | None, told: str) -> Any:
     M = len(mechanism.outputs)
-    axes = axes_or_new(axes, max(5.5, 2.0 + size_for(M)), 4.2)
+    axes = axes_or_new(axes, max(6.5, 2.0 + size_for(M)), 4.4)
     axes.bar(range(M), mechanism.proof.leakages, color=_PALE, edgecolor=BLUE, linewidth=0.5, label=told)
     limit = float(mechanism.guarantee.epsilon)
     axes.axhline(limit, linestyle="--", color=BLUE, linewidth=1, label=f"epsilon = {limit:.6g} nats")
@@ -93,12 +100,11 @@ def _bars(mechanism: Mechanism, axes: Any | None, told: str) -> Any:
     return axes
 
 
-def _finished(axes: Any, title: str) -> Any:
+def _finished(axes: Any, title: str, *, own: bool) -> Any:
     axes.set_ylabel("leakage (nats)")
     axes.set_title(title, fontsize=10)
     axes.set_ylim(0, None)
-    axes.margins(y=0.1)
-    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.25), ncols=3, fontsize=8, frameon=False)
+    explain(axes, below=own, columns=2)
     return axes
 
 

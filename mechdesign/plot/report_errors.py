@@ -11,6 +11,7 @@ from mechdesign.optimize import ReportPlan
 from mechdesign.plot.drawing import STYLES, axes_or_new, text_of
 
 _REACH = 30.0  # times fewer and times more reports than planned
+_LONGEST = 60  # characters of a name
 _USUAL = 10_000  # reports, where a plan names no number that is enough
 
 
@@ -44,9 +45,11 @@ def errors(plan: ReportPlan, axes: Any | None = None) -> Any:
         style = STYLES[k % len(STYLES)]
         if row.largest is None or math.isinf(row.largest):
             told = "not computed" if row.largest is None else "no number is enough"
-            axes.plot([], [], color=style["color"], linestyle="", label=f"{text_of(row.name)}: {told}")
+            axes.plot([], [], color=style["color"], linestyle="", label=f"{text_of(row.name, _LONGEST)}: {told}")
             continue
-        axes.plot(sizes, np.sqrt(row.largest / sizes), label=text_of(row.name), linewidth=1.3, markevery=8, **style)
+        axes.plot(
+            sizes, np.sqrt(row.largest / sizes), label=text_of(row.name, _LONGEST), linewidth=1.3, markevery=8, **style
+        )
     if plan.reports is not None:
         axes.axvline(plan.reports, linestyle=":", color="grey", label=f"{plan.reports:,} reports")
     elif plan.wanted is not None:
