@@ -2,8 +2,8 @@
 
 Here is what a first notebook needs: the sets of priors, the utilities, `design`, `verify` and `compare`, mechanisms
 and their leakage. The modules hold the rest: `pml` (leakage), `uncertainty` (radii), `utility`, `planning` (sample
-sizes), `mechanism` (proofs), `optimize` (certificates), `deploy` (files of records, frequencies, audits), `histogram`
-and `additive_noise`.
+sizes), `mechanism` (proofs), `optimize` (certificates), `deploy` (files of records, frequencies, audits), `plot`
+(pictures), `histogram` and `additive_noise`.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ if TYPE_CHECKING:  # what `__getattr__` finds
         mechanism,
         optimize,
         planning,
+        plot,
         pml,
         uncertainty,
         utility,
@@ -95,6 +96,7 @@ __all__ = [
     "mechanism",
     "optimize",
     "planning",
+    "plot",
     "pml",
     "read_problem",
     "uncertainty",
@@ -111,6 +113,7 @@ _MODULES = (
     "mechanism",
     "optimize",
     "planning",
+    "plot",
     "pml",
     "uncertainty",
     "utility",
