@@ -15,7 +15,8 @@ _ACROSS = 3
 _WIDTH, _HEIGHT = 4.8, 3.9  # inches of a panel
 _MOST_IN_LEGEND = 12
 _LONGEST = 44  # characters of a name
-_WIDE = 8  # times; beyond, an axis is logarithmic
+_MOST_TICKS = 8
+_WIDE = 6  # times; beyond, an axis is logarithmic
 _DASHES = ("-", "--", "-.", ":")
 _GREYS = (
     {"color": "#000000", "marker": "D", "linestyle": "--"},
@@ -106,8 +107,8 @@ def _draw_panel(axis: Any, panel: Panel) -> None:
         axis.vlines(line.x, line.y, line.bounds, color=style["color"], linewidth=0.8)
     for line, style in zip(others, _GREYS, strict=False):
         axis.plot(line.x, line.y, label=text_of(line.label, _LONGEST), linewidth=1.1, markersize=4, **style)
-    axis.set_xlabel("epsilon (nats)")
-    axis.set_ylabel(text_of(panel.ylabel, _LONGEST))
+    axis.set_xlabel("epsilon (nats)", fontsize=9)
+    axis.set_ylabel(text_of(panel.ylabel, _LONGEST), fontsize=9)
     axis.set_title(text_of(panel.title, _LONGEST), fontsize=10)
     if panel.facts:
         axis.annotate(
@@ -130,10 +131,14 @@ def _draw_panel(axis: Any, panel: Panel) -> None:
 
 
 def _scale(axis: Any, panel: Panel) -> None:
-    """Make an axis logarithmic where its numbers are positive and far apart."""
-    for numbers, scale in (
-        ([x for line in panel.lines for x in line.x], axis.set_xscale),
-        ([y for line in panel.lines for y in line.y], axis.set_yscale),
-    ):
-        if min(numbers) > 0 and max(numbers) > _WIDE * min(numbers):
-            scale("log")
+    """Make an axis logarithmic where its numbers are positive and far apart, with ticks at the epsilons of designs."""
+    epsilons = sorted({x for line in panel.lines for x in line.x})
+    values = [y for line in panel.lines for y in line.y]
+    if min(values) > 0 and max(values) >= _WIDE * min(values):
+        axis.set_yscale("log")
+    if epsilons[0] > 0 and epsilons[-1] >= _WIDE * epsilons[0]:
+        axis.set_xscale("log")
+        shown = epsilons[:: math.ceil(len(epsilons) / _MOST_TICKS)]
+        axis.set_xticks(shown, [f"{x:.3g}" for x in shown])
+        axis.set_xticks([], minor=True)
+    axis.tick_params(labelsize=8)

@@ -6,7 +6,9 @@ import logging
 import os
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
+from pickle import dumps
 from typing import Any, TypeAlias
 
 from mechdesign.engine import executor_of, run_tasks
@@ -28,6 +30,7 @@ BASELINES = (BEST_LDP, RANDOMIZED_RESPONSE, SUBSET_SELECTION)
 """The mechanisms that designs may be compared with."""
 
 _PAUSE = 0.5  # seconds between lines on progress
+_FOR_AN_ESTIMATE = 2.0  # seconds; the first task also imports what all need
 
 Report: TypeAlias = Callable[[str], None]
 
@@ -96,7 +99,8 @@ def sweep(
     keys = [plan.add(problem) for _, problem in cases]
     folder = None if cache is None else ResultFolder.opened(cache)
     found = _Found(len(plan.designs) + len(plan.values), folder, time_limit, report or _log.info)
-    for done in run_tasks(_run, found.jobs(plan), executor_of(executor)):
+    runner = executor_of(executor)
+    for done in run_tasks(_run, found.jobs(plan, by_pickle=isinstance(runner, ProcessPoolExecutor)), runner):
         found.take(done.item, done.result, done.error)
     rows = tuple(found.row(source, problem, key, plan) for (source, problem), key in zip(cases, keys, strict=True))
     return SweepResult(rows, found.notes(plan), *found.counts())
@@ -174,27 +178,33 @@ class _Found:
         self._notes: list[str] = []
         self._total, self._done, self._began, self._told = total, 0, time.monotonic(), -_PAUSE
 
-    def jobs(self, plan: _Plan) -> Iterator[_Job]:
+    def jobs(self, plan: _Plan, *, by_pickle: bool) -> Iterator[_Job]:
         """Yield the tasks as they are needed, each with the result that the folder holds by then."""
-        for task in plan.designs.values():
-            if self._folder is None or not task.key.lasting:
-                yield task
-                continue
-            stored, note = self._folder.find(task.key, self._time_limit)
-            self._note(note)
-            yield replace(task, stored=stored, as_file=True)
-        yield from plan.values.values()
+        every: tuple[_Job, ...] = (*plan.designs.values(), *plan.values.values())
+        for job in every:
+            unsent = _why_not_sent(job) if by_pickle else ""
+            if unsent:
+                self._fail(job, unsent)
+            elif isinstance(job, Task) and self._folder is not None and job.key.lasting:
+                stored, note = self._folder.find(job.key, self._time_limit)
+                self._note(note)
+                yield replace(job, stored=stored, as_file=True)
+            else:
+                yield job
 
     def take(self, job: _Job, result: Solved | Values | None, error: MechdesignError | None) -> None:
         """Keep the result of a task, and write it into the folder."""
-        name = job.key.name if isinstance(job, Task) else job.name
         if isinstance(result, Values):
-            self._values[name] = result
+            self._values[job.name] = result
         elif isinstance(result, Solved) and isinstance(job, Task):
-            self._solved[name] = self._kept(job, result)
+            self._solved[job.name] = self._kept(job, result)
         else:
-            self._failures[name] = str(error)
-        self._done += 1
+            self._fail(job, str(error))
+            return
+        self._tell()
+
+    def _fail(self, job: _Job, reason: str) -> None:
+        self._failures[job.name] = reason
         self._tell()
 
     def _kept(self, task: Task, solved: Solved) -> Solved:
@@ -214,11 +224,14 @@ class _Found:
             self._report(note)
 
     def _tell(self) -> None:
+        """Say that one more task is done, unless something was said just now."""
+        self._done += 1
         now, left = time.monotonic(), self._total - self._done
         if left and now - self._told < _PAUSE:
             return
         self._told = now
-        estimate = f", about {_in_words((now - self._began) / self._done * left)} left" if left else ""
+        took = now - self._began
+        estimate = f", about {_in_words(took / self._done * left)} left" if left and took > _FOR_AN_ESTIMATE else ""
         self._report(f"sweeping: {self._done} of {self._total} tasks{estimate}")
 
     def row(self, source: str, problem: DesignProblem, keys: _Keys, plan: _Plan) -> SweepRow:
@@ -258,6 +271,20 @@ class _Found:
         """Return how many designs were solved, and how many were reused."""
         reused = sum(solved.reused for solved in self._solved.values())
         return len(self._solved) - reused, reused
+
+
+def _why_not_sent(job: _Job) -> str:
+    """Return why a task cannot be sent to another process; empty if it can, as all whose objects files can hold."""
+    if isinstance(job, Task) and job.key.lasting:
+        return ""
+    try:
+        dumps(job)
+    except Exception as error:  # noqa: BLE001 - whatever a user's own class raises
+        return (
+            f"the utility or the set cannot be sent to another process ({shorten(str(error), 120)}); define its class "
+            "and its functions in a module, or leave the executor out"
+        )
+    return ""
 
 
 def _wanted(values: Values, baselines: frozenset[str]) -> Values:

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import math
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 from mechdesign.errors import InputError, LimitError, MechdesignError, SolverError, shorten
 from mechdesign.mechanism import Mechanism
 from mechdesign.mechanism.files import from_json, to_json
 from mechdesign.numerics.threads import one_thread
 from mechdesign.optimize import design, verify
-from mechdesign.optimize.comparison import best_subset_selection, k_ary_randomized_response
+from mechdesign.optimize.comparison import best_subset_selection, every_prior, k_ary_randomized_response
 from mechdesign.optimize.estimation.solver import workload_of
 from mechdesign.optimize.result import within
 from mechdesign.optimize.verification import claimed_problem
 from mechdesign.problem import DesignProblem
 from mechdesign.sweeps.keys import Key, key_of
+
+Given = TypeVar("Given")
+Result = TypeVar("Result")
 
 _INTERRUPTED = "interrupted"
 # Threads of one process would change each other's number of threads of linear algebra, and so the last bits of results.
@@ -70,6 +75,11 @@ class Task:
     time_limit: float | None
     stored: Stored | None = None
     as_file: bool = False
+
+    @property
+    def name(self) -> str:
+        """The name of its key."""
+        return self.key.name
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,32 +149,42 @@ def solve(task: Task) -> Solved:
     MechdesignError
         If there is no design; also for an error that nobody expected, which is that of one problem of many.
     """
+    return _guarded(_solved, task)
+
+
+def values_of(problem: DesignProblem) -> Values:
+    """Return the values of randomized response and of subset selection for a problem over all priors.
+
+    Raises
+    ------
+    MechdesignError
+        As `solve` does.
+    """
+    return _guarded(_values_of, problem)
+
+
+def _values_of(problem: DesignProblem) -> Values:
+    known, objective = problem.uncertainty, problem.utility
+    response = objective.value_over(k_ary_randomized_response(every_prior(problem), problem).matrix, known)
+    if objective.estimation is None:
+        return Values(response, None)
+    try:
+        return Values(response, best_subset_selection(problem, workload_of(problem)).value)
+    except LimitError as error:
+        return Values(response, None, f"subset selection: {error}")
+
+
+def _guarded(compute: Callable[[Given], Result], given: Given) -> Result:
+    """Compute with one thread of linear algebra; an error that nobody expected is that of one problem of many."""
     try:
         with _ONE_AT_A_TIME, one_thread():
-            return _solved(task)
+            return compute(given)
     except MechdesignError:
         raise
     except MemoryError:
         raise LimitError("out of memory; give fewer symbols, or more memory") from None
     except Exception as error:  # a utility of the user's own may raise anything
         raise SolverError(f"internal error ({type(error).__name__}: {shorten(str(error), 200)[1:-1]})") from error
-
-
-def values_of(problem: DesignProblem) -> Values:
-    """Return the values of randomized response and of subset selection for a problem over all priors."""
-    with _ONE_AT_A_TIME, one_thread():
-        known, objective, missing = problem.uncertainty, problem.utility, ""
-        ball = known.l1_ball
-        if ball is None:
-            raise InputError(f"the set is {shorten(known)}; accepted: all priors around one")
-        response = objective.value_over(k_ary_randomized_response(ball, problem).matrix, known)
-        selection = None
-        if objective.estimation is not None:
-            try:
-                selection = best_subset_selection(problem, workload_of(problem)).value
-            except LimitError as error:
-                missing = f"subset selection: {error}"
-        return Values(response, selection, missing)
 
 
 def _solved(task: Task) -> Solved:
