@@ -34,6 +34,7 @@ if TYPE_CHECKING:  # what `__getattr__` finds
     from mechdesign.pml import epsilon_min, leakage, leakage_capacity
     from mechdesign.problem import DesignProblem
     from mechdesign.problem_file import ProblemFile, read_problem, write_problem
+    from mechdesign.sweeps import SweepResult, sweep
     from mechdesign.uncertainty import ConvexHull, L1Ball, ProductSet, SecretPromise, UncertaintySet, weissman_radius
     from mechdesign.utility import (
         ChiSquare,
@@ -77,6 +78,7 @@ __all__ = [
     "SecretPromise",
     "SolverError",
     "SquaredHellinger",
+    "SweepResult",
     "TotalVariation",
     "UncertaintySet",
     "Utility",
@@ -99,6 +101,7 @@ __all__ = [
     "plot",
     "pml",
     "read_problem",
+    "sweep",
     "uncertainty",
     "utility",
     "verify",
@@ -128,6 +131,7 @@ _HOMES = {
     "mechdesign.pml": ("epsilon_min", "leakage", "leakage_capacity"),
     "mechdesign.problem": ("DesignProblem",),
     "mechdesign.problem_file": ("ProblemFile", "read_problem", "write_problem"),
+    "mechdesign.sweeps": ("SweepResult", "sweep"),
     "mechdesign.uncertainty": (
         "ConvexHull",
         "L1Ball",
