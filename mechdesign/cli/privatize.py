@@ -9,7 +9,7 @@ import click
 
 from mechdesign.cli import places
 from mechdesign.cli.engine_options import engine_options
-from mechdesign.cli.output import guarantee_record, print_facts, print_json, promise, show_values_option
+from mechdesign.cli.output import guarantee_record, print_facts, print_json, show_values_option
 from mechdesign.cli.progress import Progress
 from mechdesign.data.files import accepted_ending
 from mechdesign.data.inputs import readable
@@ -18,6 +18,7 @@ from mechdesign.deploy.dataset import privatize_dataset
 from mechdesign.deploy.stream import ENDINGS, RecordFile, ReportFile, privatize_file
 from mechdesign.engine import opened_executor
 from mechdesign.mechanism import Mechanism
+from mechdesign.mechanism.words import promise
 
 
 @click.command("privatize", short_help="Replace a column of records by private reports.")

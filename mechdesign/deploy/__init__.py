@@ -3,13 +3,18 @@
 from mechdesign.deploy.audit import Audit, audit, audit_counts
 from mechdesign.deploy.dataset import PrivatizedDataset, privatize_dataset
 from mechdesign.deploy.dataset_counts import DatasetCounts, count_dataset
-from mechdesign.deploy.frequency import FrequencyEstimate, estimate_frequencies
+from mechdesign.deploy.estimate import estimate_frequencies
+from mechdesign.deploy.frequency import FrequencyEstimate
+from mechdesign.deploy.group_counts import GroupCounts
+from mechdesign.deploy.grouped import GroupedEstimate
 from mechdesign.deploy.stream import RecordFile, ReportFile, count_reports, privatize_file
 
 __all__ = [
     "Audit",
     "DatasetCounts",
     "FrequencyEstimate",
+    "GroupCounts",
+    "GroupedEstimate",
     "PrivatizedDataset",
     "RecordFile",
     "ReportFile",
