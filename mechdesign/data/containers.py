@@ -135,7 +135,7 @@ def arrow_column(values: Any, where: str) -> Any:
     """
     import pyarrow as pa
 
-    package = _package(values)
+    package = package_of(values)
     shape = getattr(values, "shape", (0,))
     if package is None and (
         isinstance(values, str | bytes | Mapping | Set) or not isinstance(values, Iterable) or len(shape) != 1

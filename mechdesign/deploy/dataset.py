@@ -24,10 +24,10 @@ from mechdesign.data.parts import PARQUET, Part, Parts, find_parts
 from mechdesign.deploy.manifest import Manifest, Terms
 from mechdesign.deploy.part_tasks import (
     Job,
+    Options,
     Saved,
     absolute,
     check_schemas,
-    part_of,
     privatize_part,
     reports_of,
     schema_of,
@@ -36,8 +36,9 @@ from mechdesign.deploy.part_tasks import (
 from mechdesign.deploy.stream import RecordFile, Report, ReportFile
 from mechdesign.engine import SerialExecutor, executor_of, run_tasks
 from mechdesign.errors import InputError, printable, shorten
-from mechdesign.mechanism import Guarantee, Mechanism
+from mechdesign.mechanism import Guarantee, Key, Mechanism
 from mechdesign.mechanism.files import save
+from mechdesign.mechanism.keys import checked_key
 
 _FOOTERS = 64  # of Parquet files that one task reads
 _SECONDS = 5.0  # between two updates of the manifest
@@ -71,12 +72,14 @@ class PrivatizedDataset:
     guarantee: Guarantee
 
 
-def privatize_dataset(
+def privatize_dataset(  # noqa: PLR0913 - what `privatize_file` takes, and an executor
     records: RecordFile,
     mechanism: Mechanism,
     destination: ReportFile | str | os.PathLike[str],
     executor: object = None,
     *,
+    key: Key | str | os.PathLike[str] | None = None,
+    ids: str | None = None,
     unknown: str | None = None,
     missing: str | None = None,
     report: Report | None = None,
@@ -101,8 +104,11 @@ def privatize_dataset(
     executor : None, concurrent.futures.Executor or dask.distributed.Client
         None privatizes one part after the other in this process. Processes find both folders by the same absolute
         path. If the executor ends, as a pool does whose process is killed, call again with another.
+    key, ids
+        As in `privatize_file`. Each task reads the key from its file if a path is given; a `Key` is sent to the
+        processes with each task, and whoever reads their messages reads it.
     unknown, missing
-        As in `Mechanism.privatize`.
+        As in `Mechanism.privatize`. They may be added when a call goes on that refused a record.
     report : callable, optional
         Receives a line on progress after each part.
 
@@ -143,11 +149,15 @@ def privatize_dataset(
             "overwrite=True, or give a new folder"
         )
     Alphabet(mechanism.inputs, unknown, missing)  # refuses labels that are not inputs
+    chosen = checked_key(None, key, ids)
+    options = Options(unknown, missing, ids, absolute(key) if isinstance(key, str | os.PathLike) else chosen)
     with _folder(output.path) as folder:
         parts = find_parts(records.path)
         parts.check_apart(folder)
-        job = _job(parts, records, replace(output, path=str(folder)), mechanism, unknown=unknown, missing=missing)
-        return _run(job, parts, mechanism, executor_of(executor), report or _quiet)
+        job = _job(parts, records, replace(output, path=str(folder)), mechanism, options)
+        name = None if chosen is None else chosen.fingerprint
+        planned = _manifest(job, parts, mechanism.fingerprint, name)
+        return _run(job, mechanism, parts, planned, executor=executor_of(executor), report=report or _quiet)
 
 
 @contextlib.contextmanager
@@ -177,28 +187,19 @@ def _folder(path: str | os.PathLike[str]) -> Iterator[Path]:
         raise
 
 
-def _job(
-    parts: Parts,
-    records: RecordFile,
-    output: ReportFile,
-    mechanism: Mechanism,
-    *,
-    unknown: str | None,
-    missing: str | None,
-) -> Job:
-    for column in (records.column, *output.keep):
+def _job(parts: Parts, records: RecordFile, output: ReportFile, mechanism: Mechanism, options: Options) -> Job:
+    root = replace(records, path=absolute(parts.root))
+    job = Job(root, output, parts.kind, parts.files[0].name, (), mechanism, options)
+    for column in (records.column, *job.columns):
         if column in parts.keys:
             raise InputError(
                 f"the column {shorten(column)} is in the names of folders, not in the parts; these names are kept, "
                 "whatever they tell about the records"
             )
-    root = replace(records, path=absolute(parts.root))
-    first = parts.files[0].name
-    schema = schema_of(part_of(root, first), output.keep)
-    return Job(root, output, parts.kind, first, schema, mechanism, unknown, missing)
+    return replace(job, schema=schema_of(job.source(job.first), job.columns))
 
 
-def _manifest(job: Job, parts: Parts, mechanism: Mechanism) -> Manifest:
+def _manifest(job: Job, parts: Parts, fingerprint: str, key: str | None) -> Manifest:
     """Return what the folder is to hold."""
     sources: dict[str, str] = {}  # by the names of their reports
     for part in parts:
@@ -208,15 +209,17 @@ def _manifest(job: Job, parts: Parts, mechanism: Mechanism) -> Manifest:
                 f"{printable(other)} and {printable(part.name)} would both be reported in {printable(name)}; rename one"
             )
     names = {source: name for name, source in sources.items()}
-    records, keep = job.records, tuple(sorted(job.output.keep))
-    terms = Terms(mechanism.fingerprint, records.name, records.header, keep, job.unknown, job.missing)
+    records, keep, options = job.records, tuple(sorted(job.output.keep)), job.options
+    replaced = (options.unknown, options.missing)
+    terms = Terms(fingerprint, records.name, records.header, keep, *replaced, options.ids, key)
     return Manifest(terms, names)
 
 
-def _run(job: Job, parts: Parts, mechanism: Mechanism, executor: Executor, report: Report) -> PrivatizedDataset:
+def _run(
+    job: Job, mechanism: Mechanism, parts: Parts, planned: Manifest, *, executor: Executor, report: Report
+) -> PrivatizedDataset:
     """Privatize the parts that are not there."""
     folder = Path(job.output.path)
-    planned = _manifest(job, parts, mechanism)
     planned.check(folder)
     before = planned.there(folder)
     waiting = [part.name for part in parts if planned.parts[part.name] not in before]
@@ -228,8 +231,8 @@ def _run(job: Job, parts: Parts, mechanism: Mechanism, executor: Executor, repor
     _remove_leftovers(folder, manifest, _LEFT)
     records, done, written = 0, 0, time.monotonic()
     try:
-        with _shared(mechanism, folder, executor) as shared:
-            task = partial(privatize_part, replace(job, mechanism=shared))
+        with _shared(job, mechanism, executor) as shared:
+            task = partial(privatize_part, shared)
             for drawn in without_failures(run_tasks(task, waiting, executor), _STAY):
                 records, done = records + drawn, done + 1
                 report(f"privatizing: {len(before) + done:,} of {len(parts):,} parts, {records:,} records")
@@ -246,21 +249,23 @@ def _run(job: Job, parts: Parts, mechanism: Mechanism, executor: Executor, repor
 
 
 @contextlib.contextmanager
-def _shared(mechanism: Mechanism, folder: Path, executor: Executor) -> Iterator[Mechanism | Saved]:
-    """Yield a mechanism as tasks take it.
+def _shared(job: Job, mechanism: Mechanism, executor: Executor) -> Iterator[Job]:
+    """Yield the job as tasks take it.
 
-    For other processes it is a file, as large as it may be; they find it where they write reports. Only its owner may
-    read it, since it may hold counts, and it is removed at the end.
+    For other processes the mechanism is a file, as large as it may be; they find it where they write reports. Only its
+    owner may read it, since it may hold counts, and it is removed at the end.
     """
     if isinstance(executor, SerialExecutor):
-        yield mechanism
+        yield job
         return
+    folder = Path(job.output.path)
     path = folder / hidden_name(".json")
     try:
         with _writing(folder):
             path.touch(0o600, exist_ok=False)
+        # A claim of optimality may be long, and reports do not depend on it.
         save(mechanism.parts._replace(optimality=None, provenance=None), path)
-        yield Saved(str(path), mechanism.fingerprint)
+        yield replace(job, mechanism=Saved(str(path), mechanism.fingerprint))
     finally:
         with contextlib.suppress(OSError):
             path.unlink()
@@ -269,7 +274,7 @@ def _shared(mechanism: Mechanism, folder: Path, executor: Executor) -> Iterator[
 def _check_footers(job: Job, names: Sequence[str], executor: Executor) -> None:
     """Check the schemas of Parquet files before anything is drawn; only their ends are read."""
     groups = [tuple(names[start : start + _FOOTERS]) for start in range(0, len(names), _FOOTERS)]
-    task = partial(check_schemas, replace(job, mechanism=Saved("", "")))
+    task = partial(check_schemas, replace(job, mechanism=Saved("", ""), options=replace(job.options, key=None)))
     for _ in without_failures(run_tasks(task, groups, executor), "nothing was drawn", most=1):
         pass
 

@@ -44,6 +44,8 @@ class _ManifestRecord(Record):
     keep: list[str]
     unknown: str | None
     missing: str | None
+    ids: str | None
+    key: str | None
     complete: bool
     parts: list[_PartRecord]
 
@@ -64,6 +66,8 @@ class Terms:
         The columns that are copied, sorted.
     unknown, missing : str or None
         The inputs that replace values outside the alphabet, and missing values.
+    ids, key : str or None
+        For permanent reports, the column of ids and the fingerprint of the key.
     """
 
     fingerprint: str
@@ -72,13 +76,20 @@ class Terms:
     keep: tuple[str, ...]
     unknown: str | None
     missing: str | None
+    ids: str | None = None
+    key: str | None = None
 
     def difference(self, other: Terms) -> str:
         """Return what differs from the terms of reports that are there, in words; empty if nothing does.
 
         A replacement may be named later: without it, parts with such values were refused.
         """
-        words = {"fingerprint": "another mechanism (by its fingerprint)", "header": "another --no-header"}
+        words = {
+            "fingerprint": "another mechanism (by its fingerprint)",
+            "header": "another --no-header",
+            "ids": "another column of ids",
+            "key": "another key (by its fingerprint)",
+        }
         for name, own in asdict(self).items():
             theirs = getattr(other, name)
             is_named_later = name in {"unknown", "missing"} and theirs is None
@@ -216,7 +227,7 @@ def read_manifest(folder: Path) -> Manifest:
             f"{source} is malformed ({shorten(str(error), 80)}); accepted: a manifest of reports"
         ) from None
     record = checked_record(_ManifestRecord, data, source)
-    terms = Terms(record.fingerprint, record.column, record.header, tuple(record.keep), record.unknown, record.missing)
+    terms = Terms(**{name: getattr(record, name) for name in Terms.__dataclass_fields__} | {"keep": tuple(record.keep)})
     published = frozenset(part.reports for part in record.parts if part.published)
     return Manifest(terms, {part.source: part.reports for part in record.parts}, published)
 

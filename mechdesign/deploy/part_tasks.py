@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Generator, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -14,7 +14,7 @@ from mechdesign.data.parts import Part
 from mechdesign.deploy.stream import RecordFile, ReportFile, privatize_file
 from mechdesign.engine import Finished
 from mechdesign.errors import InputError, printable, shorten
-from mechdesign.mechanism import Mechanism
+from mechdesign.mechanism import Key, Mechanism
 
 _MOST_FAILURES = 10  # parts that fail before no other is begun: whoever has many wants to know several at once
 
@@ -31,6 +31,16 @@ class Saved:
 
 
 @dataclass(frozen=True)
+class Options:
+    """How values are replaced, and from what permanent reports are drawn: as in `privatize_file`."""
+
+    unknown: str | None
+    missing: str | None
+    ids: str | None
+    key: Key | str | None = field(repr=False)  # a path is read by each task
+
+
+@dataclass(frozen=True)
 class Job:
     """What all tasks of a run share; a task is the name of a part."""
 
@@ -40,8 +50,13 @@ class Job:
     first: str  # the part whose schema the others have
     schema: Schema
     mechanism: Mechanism | Saved
-    unknown: str | None
-    missing: str | None
+    options: Options
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that are read beside the records."""
+        ids = self.options.ids
+        return tuple(self.output.keep) if ids is None or ids in self.output.keep else (*self.output.keep, ids)
 
     def source(self, name: str) -> RecordFile:
         """Return the records of a part."""
@@ -58,7 +73,16 @@ def privatize_part(job: Job, name: str) -> int:
     try:
         if not os.path.lexists(target.path):
             _check_schema(job, name)
-            return privatize_file(records, target, _proved(job.mechanism), unknown=job.unknown, missing=job.missing)
+            options = job.options
+            return privatize_file(
+                records,
+                target,
+                _proved(job.mechanism),
+                key=options.key,
+                ids=options.ids,
+                unknown=options.unknown,
+                missing=options.missing,
+            )
     except InputError:
         if not os.path.lexists(target.path):
             raise
@@ -79,15 +103,15 @@ def _load(saved: Saved) -> Mechanism:
     return mechanism
 
 
-def schema_of(records: RecordFile, keep: Sequence[str]) -> Schema:
+def schema_of(records: RecordFile, others: Sequence[str]) -> Schema:
     """Return the names and types of the columns that a part gives; the type of its records does not matter."""
-    schema = records.open(*keep).schema
+    schema = records.open(*others).schema
     return tuple((field.name, "" if field.name == records.name else str(field.type)) for field in schema)
 
 
 def _check_schema(job: Job, name: str) -> None:
     records = job.source(name)
-    found = schema_of(records, job.output.keep)
+    found = schema_of(records, job.columns)
     if found != job.schema:
         first = part_of(job.records, job.first).path
         raise InputError(

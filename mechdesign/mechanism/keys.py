@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import hmac
 import os
 import re
@@ -18,6 +19,7 @@ from mechdesign.errors import InputError, printable
 KEY_BYTES = 32
 _FORMAT = re.compile(rb"mechdesign-key-1 ([0-9a-f]{64})(?:\r?\n)?")
 _MOST_BYTES = 1_024
+_PERSON = b"mechdesign-name1"  # the personalization of BLAKE2b: nothing else is hashed by it
 _READ_BY_OTHERS = stat.S_IRWXG | stat.S_IRWXO
 _WANTED = "a key file, as `mechdesign key -o FILE` writes it"
 
@@ -69,6 +71,12 @@ class Key:
 
     def __hash__(self) -> int:
         return hash((self.secret, self.attribute))
+
+    @property
+    def fingerprint(self) -> str:
+        """16 hexadecimal digits by which keys, with their attributes, are told apart; they may be shown."""
+        hashed = hashlib.blake2b(self.attribute.encode(), digest_size=8, key=self.secret, person=_PERSON)
+        return hashed.hexdigest()
 
     @classmethod
     def generate(cls) -> Key:

@@ -394,3 +394,30 @@ def test_counts_tell_what_is_missing_and_refuse_what_is_foreign(tmp_path):
     (tmp_path / "out/half=0/part-0001.csv").write_text("id,kind\n4,?\n")
     with pytest.raises(md.InputError, match=r"part-0001\.csv, record 1 .*; no reports are counted"):
         count_dataset(reports, told())
+
+
+def test_permanent_reports_are_the_same_in_every_folder_and_of_one_key(tmp_path):
+    write_parts(tmp_path / "records", 4, 50)
+    key = md.mechanism.Key.generate()
+    key.write(tmp_path / "key")
+    run(tmp_path, noisy(), key=tmp_path / "key", ids="id")
+    first = published(tmp_path / "out")
+    manifest = (tmp_path / "out" / NAME).read_text()
+    assert key.secret.hex() not in manifest
+    assert key.fingerprint in manifest
+    assert run(tmp_path, noisy(), key=key, ids="id").skipped == 4
+    for other in ({}, {"key": md.mechanism.Key.generate(), "ids": "id"}, {"key": key, "ids": "note"}):
+        with pytest.raises(md.InputError, match=r"another (column of ids|key \(by its fingerprint\))"):
+            run(tmp_path, noisy(), **other)
+    (tmp_path / "out").rename(tmp_path / "first")
+    run(tmp_path, noisy(), key=key, ids="id", executor=ThreadPoolExecutor(2))
+    assert published(tmp_path / "out") == first
+    with pytest.raises(md.InputError, match="without ids"):
+        run(tmp_path, noisy(), key=key)
+
+
+def test_an_id_that_is_refused_is_named_with_its_part(tmp_path):
+    source = write_parts(tmp_path / "records", 3, 3)
+    (source / "half=1/part-0002.csv").write_text("id,note,kind\n6,n,a\n7,,b\n8,n,c\n")
+    with pytest.raises(md.InputError, match=r"part-0002\.csv, record 2: the id is missing"):
+        run(tmp_path, key=md.mechanism.Key.generate(), ids="note")
