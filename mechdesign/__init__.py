@@ -28,7 +28,7 @@ if TYPE_CHECKING:  # what `__getattr__` finds
     )
     from mechdesign.deploy import FrequencyEstimate, GroupedEstimate, estimate_frequencies
     from mechdesign.errors import GuaranteeError, InputError, LimitError, MechdesignError, SolverError
-    from mechdesign.mechanism import Guarantee, Mechanism
+    from mechdesign.mechanism import Guarantee, Key, Mechanism
     from mechdesign.numerics.epsilon import Epsilon
     from mechdesign.optimize import Comparison, Design, Verification, compare, design, estimation_bound, verify
     from mechdesign.pml import epsilon_min, leakage, leakage_capacity
@@ -67,6 +67,7 @@ __all__ = [
     "GuaranteeError",
     "HammingAccuracy",
     "InputError",
+    "Key",
     "L1Ball",
     "LimitError",
     "Mechanism",
@@ -122,7 +123,7 @@ _MODULES = (
 _HOMES = {
     "mechdesign.deploy": ("FrequencyEstimate", "GroupedEstimate", "estimate_frequencies"),
     "mechdesign.errors": ("GuaranteeError", "InputError", "LimitError", "MechdesignError", "SolverError"),
-    "mechdesign.mechanism": ("Guarantee", "Mechanism"),
+    "mechdesign.mechanism": ("Guarantee", "Key", "Mechanism"),
     "mechdesign.numerics.epsilon": ("Epsilon",),
     "mechdesign.optimize": ("Comparison", "Design", "Verification", "compare", "design", "estimation_bound", "verify"),
     "mechdesign.pml": ("epsilon_min", "leakage", "leakage_capacity"),
