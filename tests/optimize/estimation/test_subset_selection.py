@@ -113,7 +113,7 @@ def test_the_best_size_is_found_below_and_above_that_of_a_uniform_prior(weights,
 
 def test_sets_of_one_are_randomized_response():
     cone = L1Cone(np.array([Fraction(1, 4)] * 4, dtype=object), Fraction(1), Fraction(3))
-    assert (subset_selection.mechanism(4, Fraction(3), 1) == randomized_response.mechanism(cone)).all()
+    assert (subset_selection.mechanism(4, Fraction(3), 1) == randomized_response.mechanism(4, Fraction(3))).all()
 
 
 def test_what_is_too_large_is_refused():
