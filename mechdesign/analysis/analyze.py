@@ -12,7 +12,6 @@ import numpy as np
 
 from mechdesign.analysis.analysis import Analysis, worst_place
 from mechdesign.data.checks import check_kind
-from mechdesign.data.labelled import own_labels, vector
 from mechdesign.deploy.identification import identify
 from mechdesign.errors import InputError, SolverError
 from mechdesign.mechanism import ExactMatrix, Mechanism
@@ -21,7 +20,8 @@ from mechdesign.numerics.epsilon import Epsilon
 from mechdesign.optimize import Design, design
 from mechdesign.optimize.estimation.variances import variances_of_matrix
 from mechdesign.problem import DesignProblem
-from mechdesign.uncertainty import L1Ball, UncertaintySet
+from mechdesign.uncertainty import UncertaintySet
+from mechdesign.uncertainty.set_or_prior import set_or_prior
 from mechdesign.utility import MutualInformation, Objective, utility_by_name, utility_names
 
 _BITS = 128  # of an epsilon that is not written exactly
@@ -78,21 +78,21 @@ def analyze(
     >>> round(found.ldp_level, 6), round(found.leakage, 6), found.summary
     (1.0, 1.0, '31 % of what is possible at its leakage')
     """
-    told = report or (lambda line: None)
     exact, known = _aligned(ExactMatrix.of(matrix, name), matrix, uncertainty)
     claim = matrix.optimality if isinstance(matrix, Mechanism) else None
     given = utility if utility is not None else claim.utility if claim is not None else MutualInformation()
     check_kind(given, Objective, "the utility", "a Utility such as MutualInformation()")
     given.check_size(known.size)
     wanted = given.aligned_with(known.labels)
-    told("computing the leakage of every output in exact arithmetic")
+    if report is not None:
+        report("computing the leakage of every output in exact arithmetic")
     ratios = exact.ratios(known)
     place = worst_place(ratios)
     worst = None if known.secret_promise is not None else known.exact_set.exact_worst_mean(exact.column(place))[1]
     value = wanted.value_over(exact.matrix, known)
     best, missing = None, "the optimum was not asked for"
     if optimum:
-        best, missing = _best(ratios, exact, known, wanted, time_limit, report)
+        best, missing = _best(ratios, known, wanted, time_limit, report)
     return Analysis(
         matrix=exact,
         uncertainty=known,
@@ -115,16 +115,12 @@ def _aligned(exact: ExactMatrix, given: Any, uncertainty: Any) -> tuple[ExactMat
         if not isinstance(given, Mechanism):
             raise InputError("there is no uncertainty; give a set of priors, or one prior, on which leakage depends")
         return exact, given.guarantee.uncertainty
-    if isinstance(uncertainty, UncertaintySet):
-        return exact.on_alphabet_of(uncertainty), uncertainty
-    labels = None if own_labels(vector(uncertainty, "the prior").labels) is not None else exact.inputs
-    known = L1Ball(uncertainty, 0, labels)
+    known = set_or_prior(uncertainty, exact.inputs)
     return exact.on_alphabet_of(known), known
 
 
 def _best(
     ratios: tuple[Fraction | None, ...],
-    exact: ExactMatrix,
     known: UncertaintySet,
     utility: Objective,
     time_limit: float | None,
@@ -138,11 +134,11 @@ def _best(
         size = "infinite" if len(finite) < len(ratios) else "above 700"
         return (
             None,
-            f"no promise to compare with: its leakage is {size}, and the data themselves are worth {all_told:.6g}",
+            f"nothing to compare with: its leakage is {size}, and the data themselves are worth {all_told:.6g}",
         )
     if worst == 1:
         of_secret = "" if known.secret_promise is None else f" about {known.secret_promise.secret}"
-        return None, f"no optimum to compare with: its reports tell nothing{of_secret} (leakage 0)"
+        return None, f"nothing to compare with: its reports tell nothing{of_secret} (leakage 0)"
     try:
         problem = DesignProblem(known, own_epsilon(worst), utility)
         return design(problem, title="the best at the same leakage", time_limit=time_limit, report=report), ""

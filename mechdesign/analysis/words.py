@@ -58,7 +58,8 @@ def _error_in_words(analysis: Analysis) -> str:
     if best is None or share is None or least is None:
         return "no error to compare"
     if not math.isfinite(analysis.value):
-        return f"its reports do not determine the answers; the best mechanism of its leakage has an error of {best.value:.6g}"
+        least_error = f"the best mechanism of its leakage has an error of {best.value:.6g}"
+        return f"its reports do not determine the answers; {least_error}"
     if best.certified:
         return f"{times(1 / share)} the reports of the best mechanism of its leakage, for the same error"
     return (

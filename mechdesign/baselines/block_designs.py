@@ -1,7 +1,7 @@
 """Balanced incomplete block designs: shifts of difference sets, and a check of designs that users give.
 
 A difference set modulo N has d members such that every difference but 0 occurs equally often, lambda times: then
-``d (d - 1) = lambda (N - 1)``, and any two symbols are together in lambda of its N shifts. The complement of one is one.
+``d (d - 1) = lambda (N - 1)``, and any two symbols are together in lambda of its N shifts. Its complement is one too.
 """
 
 from __future__ import annotations

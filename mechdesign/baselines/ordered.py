@@ -1,7 +1,7 @@
 """Mechanisms for symbols in an order: the nearer an output is to the symbol, the likelier it is.
 
-The levels are for every two symbols (local differential privacy), also for the first and the last: with ratio ``r`` from
-one position to the next, ``r^(N-1) = exp(epsilon)``.
+The levels are for every two symbols (local differential privacy), also for the first and the last: with ratio ``r``
+from one position to the next, ``r^(N-1) = exp(epsilon)``.
 """
 
 from __future__ import annotations

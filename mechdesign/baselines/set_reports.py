@@ -86,9 +86,9 @@ def hadamard_response(size: int, epsilon: object) -> Baseline:
     """Return Hadamard response: the sets are rows of Hadamard matrices, one matrix for each block of symbols.
 
     Acharya, Sun and Zhang, "Hadamard response: estimating distributions privately, efficiently, and with little
-    communication" (2019). With B the greatest power of two up to min(e, 2N), and b the least from N/B + 1 on, the outputs
-    are B blocks of b, and a symbol is supported in its own block, where its row of the Hadamard matrix of b is 1. For
-    e < 2, B = 1. pure-ldp has it, with B = 1 up to epsilon = 1.
+    communication" (2019). With B the greatest power of two up to min(e, 2N), and b the least from N/B + 1 on, the
+    outputs are B blocks of b, and a symbol is supported in its own block, where its row of the Hadamard matrix of b is
+    1. For e < 2, B = 1. pure-ldp has it, with B = 1 up to epsilon = 1.
 
     Parameters
     ----------

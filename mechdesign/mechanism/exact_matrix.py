@@ -238,8 +238,8 @@ class ExactMatrix:
         """
         if self.inputs is not None and set(self.inputs) != set(known.labels) == set(self.outputs or ()):
             raise InputError(
-                f"the columns of the matrix have the labels of the symbols, and its rows have {some_labels(self.inputs)}"
-                "; give a row for each symbol: transpose the matrix"
+                "the columns of the matrix have the labels of the symbols, and its rows have "
+                f"{some_labels(self.inputs)}; give a row for each symbol: transpose the matrix"
             )
         if self.size != known.size:
             raise InputError(f"the matrix has {self.size} rows for {known.size} symbols; give one a symbol")
