@@ -3,7 +3,7 @@
 Here is what a first notebook needs: the sets of priors, the utilities, `design`, `verify` and `compare`, mechanisms
 and their leakage. The modules hold the rest: `pml` (leakage), `uncertainty` (radii), `utility`, `planning` (sample
 sizes), `mechanism` (proofs), `optimize` (certificates), `baselines` (mechanisms of the literature), `deploy` (files of
-records, frequencies, audits), `histogram` and `additive_noise`.
+records, frequencies, audits), `plot` (pictures), `histogram` and `additive_noise`.
 """
 
 from __future__ import annotations
@@ -22,12 +22,13 @@ if TYPE_CHECKING:  # what `__getattr__` finds
         mechanism,
         optimize,
         planning,
+        plot,
         pml,
         uncertainty,
         utility,
     )
     from mechdesign.analysis import Analysis, analyze
-    from mechdesign.deploy import FrequencyEstimate, estimate_frequencies
+    from mechdesign.deploy import FrequencyEstimate, GroupedEstimate, estimate_frequencies
     from mechdesign.errors import GuaranteeError, InputError, LimitError, MechdesignError, SolverError
     from mechdesign.mechanism import Guarantee, Mechanism
     from mechdesign.numerics.epsilon import Epsilon
@@ -64,6 +65,7 @@ __all__ = [
     "ExpectedGain",
     "FInformation",
     "FrequencyEstimate",
+    "GroupedEstimate",
     "Guarantee",
     "GuaranteeError",
     "HammingAccuracy",
@@ -99,6 +101,7 @@ __all__ = [
     "mechanism",
     "optimize",
     "planning",
+    "plot",
     "pml",
     "read_problem",
     "uncertainty",
@@ -116,6 +119,7 @@ _MODULES = (
     "mechanism",
     "optimize",
     "planning",
+    "plot",
     "pml",
     "uncertainty",
     "utility",
@@ -123,7 +127,7 @@ _MODULES = (
 # Where the other public names are from; each is imported when it is first asked for.
 _HOMES = {
     "mechdesign.analysis": ("Analysis", "analyze"),
-    "mechdesign.deploy": ("FrequencyEstimate", "estimate_frequencies"),
+    "mechdesign.deploy": ("FrequencyEstimate", "GroupedEstimate", "estimate_frequencies"),
     "mechdesign.errors": ("GuaranteeError", "InputError", "LimitError", "MechdesignError", "SolverError"),
     "mechdesign.mechanism": ("Guarantee", "Mechanism"),
     "mechdesign.numerics.epsilon": ("Epsilon",),

@@ -5,11 +5,12 @@ from __future__ import annotations
 import click
 
 from mechdesign.cli import places
-from mechdesign.cli.output import guarantee_record, print_facts, print_json, promise, show_values_option
+from mechdesign.cli.output import guarantee_record, print_facts, print_json, show_values_option
 from mechdesign.cli.progress import Progress
 from mechdesign.data.files import accepted_ending
 from mechdesign.data.inputs import readable
 from mechdesign.deploy.stream import ENDINGS, RecordFile, ReportFile, privatize_file
+from mechdesign.mechanism.words import promise
 
 
 @click.command("privatize", short_help="Replace a column of records by private reports.")

@@ -3,9 +3,10 @@
 from mechdesign.mechanism.claims import Optimality, Provenance
 from mechdesign.mechanism.exact_matrix import ExactMatrix
 from mechdesign.mechanism.matrix_files import MatrixFile, read_matrix
-from mechdesign.mechanism.mechanism import Mechanism, Repair
+from mechdesign.mechanism.mechanism import Mechanism
 from mechdesign.mechanism.parts import Parts
 from mechdesign.mechanism.proof import Guarantee, Proof, prove
+from mechdesign.mechanism.repair import Repair
 
 __all__ = [
     "ExactMatrix",

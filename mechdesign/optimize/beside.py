@@ -83,14 +83,28 @@ def _beside(name: str, given: ExactMatrix, problem: DesignProblem, objective: Ob
     known = problem.uncertainty
     exact = given.on_alphabet_of(known)
     worst, least = exact.greatest_ratio(known), min(exact.least_lifts(known))
-    slack = 1 + Fraction(FLOAT_LEAKAGE)
-    keeps = worst is not None and worst <= problem.epsilon.exp_down * slack
-    if problem.lower is not None:
-        keeps = keeps and least * slack >= 1 / problem.lower.exp_down
     return Beside(
         name,
         objective.value_over(exact.matrix, known),
         math.inf if worst is None else log_up(worst),
         math.inf if least == 0 else log_up(1 / least),
-        keeps,
+        keeps_promise(worst, least, problem),
     )
+
+
+def keeps_promise(worst: Fraction | None, least: Fraction, problem: DesignProblem) -> bool:
+    """Return whether lifts keep the promise of a problem, up to the errors of floats.
+
+    Parameters
+    ----------
+    worst : Fraction or None
+        The greatest lift over the set; None if it is infinite.
+    least : Fraction
+        The least lift.
+    problem : DesignProblem
+        With the promise.
+    """
+    slack = 1 + Fraction(FLOAT_LEAKAGE)
+    if worst is None or worst > problem.epsilon.exp_down * slack:
+        return False
+    return problem.lower is None or least * slack >= 1 / problem.lower.exp_down
