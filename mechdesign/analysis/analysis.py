@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from mechdesign.display.frames import labelled_frame
 from mechdesign.errors import InputError, shorten
 from mechdesign.mechanism import ExactMatrix
 from mechdesign.numerics.arrays import Floats, frozen
@@ -93,6 +94,12 @@ class Analysis:
         return float(self.leakages.max())
 
     @property
+    def greatest_ratio(self) -> Fraction | None:
+        """The greatest lift of any output, whose logarithm is the leakage; None where it is infinite."""
+        finite = [ratio for ratio in self.ratios if ratio is not None]
+        return None if len(finite) < len(self.ratios) else max(finite)
+
+    @property
     def worst_output(self) -> str:
         """The label of the output that leaks most."""
         return self.outputs[worst_place(self.ratios)]
@@ -163,16 +170,16 @@ class Analysis:
         >>> import mechdesign as md
         >>> found = md.analyze([["0.75", "0.25"], ["0.25", "0.75"]], [0.5, 0.5])
         >>> found.to_frame("pandas").round(6)
-          output  probability   leakage  lower_leakage
-        0     y1          0.5  0.405465       0.693147
-        1     y2          0.5  0.405465       0.693147
+                probability   leakage  lower_leakage
+        output
+        y1              0.5  0.405465       0.693147
+        y2              0.5  0.405465       0.693147
         """
-        from mechdesign.display.frames import frame
+        (name, labels), *others = self.table(of).items()
+        return labelled_frame(name, labels, dict(others), library)
 
-        return frame(self._columns(of), library)
-
-    def _columns(self, of: str) -> dict[str, list[Any]]:
-        """Return a table as columns."""
+    def table(self, of: str = "outputs") -> dict[str, list[Any]]:
+        """Return a table as columns by their names; the first names the rows."""
         if of == "outputs":
             lower = [math.inf if lift == 0 else log_up(1 / lift) for lift in self.least_lifts]
             return {
@@ -204,7 +211,7 @@ class Analysis:
         from mechdesign.analysis.words import facts
         from mechdesign.display import html
 
-        outputs = self._columns("outputs")
+        outputs = self.table("outputs")
         rows = list(zip(*outputs.values(), strict=True))
         title = self.matrix.name or "A mechanism"
         return html.facts(facts(self), title) + html.table(

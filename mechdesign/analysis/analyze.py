@@ -127,16 +127,15 @@ def _best(
     report: Callable[[str], None] | None,
 ) -> tuple[Design | None, str]:
     """Return the best mechanism that leaks no more, or the reason why there is none."""
-    finite = [ratio for ratio in ratios if ratio is not None]
-    worst = max([*finite, Fraction(1)])
-    if len(finite) < len(ratios) or worst > _GREATEST:
+    worst = ratios[worst_place(ratios)]
+    if worst is None or worst > _GREATEST:
         all_told = utility.value_over(np.eye(known.size), known)
-        size = "infinite" if len(finite) < len(ratios) else "above 700"
+        size = "infinite" if worst is None else "above 700"
         return (
             None,
             f"nothing to compare with: its leakage is {size}, and the data themselves are worth {all_told:.6g}",
         )
-    if worst == 1:
+    if worst <= 1:
         of_secret = "" if known.secret_promise is None else f" about {known.secret_promise.secret}"
         return None, f"nothing to compare with: its reports tell nothing{of_secret} (leakage 0)"
     try:

@@ -8,6 +8,7 @@ from decimal import ROUND_FLOOR, Context
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from mechdesign.numerics.outward import text_above
 from mechdesign.numerics.tolerances import GAP
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ def _leakage(analysis: Analysis) -> str:
     if math.isinf(analysis.leakage):
         return f"infinite: {which} excludes what some prior of the set makes certain"
     at = "" if analysis.worst_prior is None else f", at the prior {_prior(analysis.inputs, analysis.worst_prior)}"
-    return f"at most {analysis.leakage:.15g} nats over the priors, exactly computed ({which}{at})"
+    return f"at most {text_above(analysis.leakage, 12)} nats over the priors, exactly computed ({which}{at})"
 
 
 def _prior(labels: Sequence[str], prior: Sequence[Fraction]) -> str:
@@ -110,13 +111,13 @@ def _prior(labels: Sequence[str], prior: Sequence[Fraction]) -> str:
 def _from_below(analysis: Analysis) -> str:
     if math.isinf(analysis.lower_leakage):
         return "no limit: some report rules a symbol out"
-    return f"no report makes a symbol less likely by a factor below exp(-{analysis.lower_leakage:.6g})"
+    return f"no report makes a symbol less likely by a factor below exp(-{text_above(analysis.lower_leakage, 6)})"
 
 
 def _level(level: float) -> str:
     if math.isinf(level):
         return "infinite: some output is possible for some symbols only"
-    return f"{level:.15g} nats, for every prior"
+    return f"{text_above(level, 12)} nats, for every prior"
 
 
 def _number(value: float) -> str:

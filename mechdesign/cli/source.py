@@ -19,6 +19,7 @@ from mechdesign.uncertainty import L1Ball, SecretPromise, UncertaintySet
 from mechdesign.uncertainty.from_counts import kinds_from_counts, set_from_counts
 from mechdesign.uncertainty.joint_limits import LIMITS
 from mechdesign.uncertainty.radii import BOUNDS, DEFAULT
+from mechdesign.uncertainty.relative_ball import RelativeBall
 from mechdesign.utility import Objective, Workload, utility_by_name, utility_names
 from mechdesign.utility.worst_case import PREFIX
 

@@ -50,7 +50,7 @@ def besides(mechanisms: Any, problem: DesignProblem, objective: Objective) -> tu
     Parameters
     ----------
     mechanisms : iterable, or mapping by name
-        Whatever `ExactMatrix.of` takes.
+        Whatever `ExactMatrix.of` takes, or pairs of a name and such a mechanism.
     problem : DesignProblem
         Whose promise they keep or break.
     objective : Objective
@@ -64,7 +64,7 @@ def besides(mechanisms: Any, problem: DesignProblem, objective: Objective) -> tu
     if isinstance(mechanisms, Mapping):
         named = [(str(name), given) for name, given in mechanisms.items()]
     elif isinstance(mechanisms, Iterable) and not isinstance(mechanisms, str) and not is_table(mechanisms):
-        named = [("", given) for given in mechanisms]
+        named = [_named(one) for one in mechanisms]
     else:
         raise InputError(
             f"the mechanisms are {shorten(mechanisms)}; accepted: a list of mechanisms, or a mapping by name"
@@ -77,6 +77,13 @@ def besides(mechanisms: Any, problem: DesignProblem, objective: Objective) -> tu
         except InputError as error:
             raise InputError(f"{called}: {error}") from None
     return tuple(found)
+
+
+def _named(given: Any) -> tuple[str, Any]:
+    """Return a mechanism with its name; without one, with an empty text."""
+    if isinstance(given, tuple) and len(given) == 2 and isinstance(given[0], str):
+        return given
+    return "", given
 
 
 def _beside(name: str, given: ExactMatrix, problem: DesignProblem, objective: Objective) -> Beside:

@@ -11,7 +11,7 @@ from mechdesign.display.html import table
 from mechdesign.display.text import aligned
 from mechdesign.mechanism import Guarantee
 from mechdesign.mechanism.words import promise
-from mechdesign.numerics.outward import printed_above
+from mechdesign.numerics.outward import text_above
 
 if TYPE_CHECKING:
     from mechdesign.optimize.comparison import Comparison
@@ -86,12 +86,20 @@ def leakage_in_words(row: Compared) -> str:
     Examples
     --------
     >>> leakage_in_words(Compared("theirs", 0.5, leakage=1.25, keeps=False))
-    '1.25, breaks the promise'
+    '1.25 *'
     """
     if row.leakage is None:
         return ""
-    told = f"{printed_above(row.leakage):g}" if math.isfinite(row.leakage) else "infinite"
-    return told if row.keeps else f"{told}, breaks the promise"
+    told = text_above(row.leakage, 6)
+    return told if row.keeps else f"{told} *"
+
+
+def broken_in_words(comparison: Comparison) -> str:
+    """Return what the mark of `leakage_in_words` means, if a mechanism has it; empty if none has."""
+    if all(row.keeps for row in rows_of(comparison)):
+        return ""
+    problem = comparison.design.problem
+    return f"* does not keep {Guarantee(problem.epsilon, problem.uncertainty, problem.lower).sides_in_words}"
 
 
 def _of_design(name: str, found: Design | None, missing: str) -> Compared:
@@ -143,7 +151,7 @@ def text_of(comparison: Comparison) -> str:
     sides = Guarantee(problem.epsilon, problem.uncertainty, problem.lower).sides_in_words
     head = f"Comparison of {what_is_compared(comparison)}, {sides}, {problem.uncertainty.size} symbols"
     cells = [[f"  {row.name}", row.told, *_notes(comparison, row)] for row in rows_of(comparison)]
-    return "\n".join([head, *aligned(cells)])
+    return "\n".join([head, *aligned(cells), *filter(None, [broken_in_words(comparison)])])
 
 
 def _notes(comparison: Comparison, row: Compared) -> list[str]:
@@ -173,5 +181,6 @@ def html_of(comparison: Comparison) -> str:
     names = ["mechanism", "value", "bound", "certified", share]
     if comparison.others:
         names.append("leakage, nats")
+        caption = "; ".join(filter(None, [caption, broken_in_words(comparison)]))
         rows = [[*row, leakage_in_words(one)] for row, one in zip(rows, rows_of(comparison), strict=True)]
     return table(names, rows, caption)
