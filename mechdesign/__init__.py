@@ -2,8 +2,8 @@
 
 Here is what a first notebook needs: the sets of priors, the utilities, `design`, `verify` and `compare`, mechanisms
 and their leakage. The modules hold the rest: `pml` (leakage), `uncertainty` (radii), `utility`, `planning` (sample
-sizes), `mechanism` (proofs), `optimize` (certificates), `deploy` (files of records, frequencies, audits), `plot`
-(pictures), `histogram` and `additive_noise`.
+sizes), `mechanism` (proofs), `optimize` (certificates), `baselines` (mechanisms of the literature), `deploy` (files of
+records, frequencies, audits), `plot` (pictures), `histogram` and `additive_noise`.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from mechdesign.version import __version__ as __version__
 if TYPE_CHECKING:  # what `__getattr__` finds
     from mechdesign import (
         additive_noise,
+        baselines,
         deploy,
         histogram,
         mechanism,
@@ -26,6 +27,7 @@ if TYPE_CHECKING:  # what `__getattr__` finds
         uncertainty,
         utility,
     )
+    from mechdesign.analysis import Analysis, analyze
     from mechdesign.deploy import FrequencyEstimate, GroupedEstimate, estimate_frequencies
     from mechdesign.errors import GuaranteeError, InputError, LimitError, MechdesignError, SolverError
     from mechdesign.mechanism import Guarantee, Key, Mechanism
@@ -52,6 +54,7 @@ if TYPE_CHECKING:  # what `__getattr__` finds
     )
 
 __all__ = [
+    "Analysis",
     "ChiSquare",
     "Comparison",
     "ConvexHull",
@@ -87,6 +90,8 @@ __all__ = [
     "Workload",
     "WorstCaseUtility",
     "additive_noise",
+    "analyze",
+    "baselines",
     "compare",
     "deploy",
     "design",
@@ -112,6 +117,7 @@ __all__ = [
 
 _MODULES = (
     "additive_noise",
+    "baselines",
     "deploy",
     "histogram",
     "mechanism",
@@ -124,6 +130,7 @@ _MODULES = (
 )
 # Where the other public names are from; each is imported when it is first asked for.
 _HOMES = {
+    "mechdesign.analysis": ("Analysis", "analyze"),
     "mechdesign.deploy": ("FrequencyEstimate", "GroupedEstimate", "estimate_frequencies"),
     "mechdesign.errors": ("GuaranteeError", "InputError", "LimitError", "MechdesignError", "SolverError"),
     "mechdesign.mechanism": ("Guarantee", "Key", "Mechanism"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from mechdesign import __version__
+from mechdesign.cli.analyze import analyze_command
 from mechdesign.cli.audit import audit_command
 from mechdesign.cli.compare import compare_command
 from mechdesign.cli.design import design_command
@@ -36,6 +37,7 @@ commands.add_command(design_command)
 commands.add_command(verify_command)
 commands.add_command(compare_command)
 commands.add_command(sweep_command)
+commands.add_command(analyze_command)
 commands.add_command(plan_command)
 commands.add_command(privatize_command)
 commands.add_command(estimate_command)
