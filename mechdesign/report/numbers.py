@@ -63,19 +63,48 @@ def near(value: float | Fraction, digits: int = _DIGITS) -> str:
     return _near(value, digits)
 
 
+def outward(value: float, digits: int, lower: bool) -> str:  # noqa: FBT001 - a filter of templates
+    """Return a bound rounded away from what it bounds.
+
+    Examples
+    --------
+    >>> outward(0.12345, 3, False), outward(0.12345, 3, True)
+    ('0.124', '0.123')
+    """
+    return (down if lower else up)(value, digits)
+
+
 def percent(probability: float | Fraction) -> str:
     """Return a probability in per cent; 0 and 100 only where it is that.
 
     Examples
     --------
-    >>> percent(0.25), percent(0.999999), percent(1e-9), percent(0)
-    ('25 %', 'over 99.9 %', 'under 0.1 %', '0 %')
+    >>> percent(0.25), percent(0.027), percent(0.999999), percent(1e-9), percent(0)
+    ('25.0 %', '2.70 %', 'over 99.9 %', 'under 0.01 %', '0 %')
     """
     if probability in {0, 1}:
         return f"{100 * int(probability)} %"
-    if probability < 0.001:
-        return "under 0.1 %"
-    return "over 99.9 %" if probability > 0.999 else f"{near(100 * probability, 3)} %"
+    if probability < 1e-4:
+        return "under 0.01 %"
+    if probability > 0.999:
+        return "over 99.9 %"
+    return f"{100 * float(probability):.{1 if probability >= 0.0999 else 2}f} %"
+
+
+def points(margin: float) -> str:
+    """Return half the width of an interval in percentage points, rounded up.
+
+    Examples
+    --------
+    >>> points(0.0196), points(0.00062), points(0.03), points(2.0), points(math.inf)
+    ('± 2.0', '± 0.062', '± 3.0', 'over ± 100', 'unknown')
+    """
+    if math.isinf(margin):
+        return "unknown"
+    if margin >= 1:
+        return "over ± 100"
+    shown = Context(prec=2, rounding=ROUND_CEILING).create_decimal_from_float(round(100 * margin, 9))
+    return f"± {shown.quantize(Decimal(1).scaleb(min(0, shown.adjusted() - 1))):f}"
 
 
 def one_in(probability: Fraction) -> str:

@@ -7,10 +7,10 @@ from fractions import Fraction
 
 import numpy as np
 
+from mechdesign.histogram.record import float_of_delta
 from mechdesign.mechanism import Mechanism
 from mechdesign.mechanism.words import promise
 from mechdesign.numerics.exact import float_up
-from mechdesign.numerics.outward import printed_above
 from mechdesign.report.numbers import up
 
 _EXAMPLE = Fraction(1, 100)
@@ -71,7 +71,7 @@ class Promise:
     @property
     def delta_shown(self) -> float | None:
         """Delta as a float that prints as a decimal not below it."""
-        return None if self.delta is None else printed_above(self.delta) if self.delta else 0.0
+        return None if self.delta is None else float_of_delta(self.delta)
 
     @property
     def proved_factor_above(self) -> float:

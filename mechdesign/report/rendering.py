@@ -68,7 +68,9 @@ def _environment() -> jinja2.Environment:
         "up": numbers.up,
         "down": numbers.down,
         "near": numbers.near,
+        "outward": numbers.outward,
         "percent": numbers.percent,
+        "points": numbers.points,
         "one_in": numbers.one_in,
         "counted": numbers.counted,
     }

@@ -12,6 +12,7 @@ from mechdesign.numerics.exact import float_up, log_up
 
 MOST_ROWS = 40
 SOME_ROWS = 20
+_SAME = 6  # decimals by which leakages differ, for their order
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,7 @@ def outputs_of(mechanism: Mechanism) -> Outputs:
     shares = mechanism.guarantee.uncertainty.prior @ mechanism.matrix
     places = np.arange(leakages.size)
     if leakages.size > MOST_ROWS:
-        places = np.argsort(-leakages, kind="stable")[:SOME_ROWS]
+        places = np.lexsort((-shares, -leakages.round(_SAME)))[:SOME_ROWS]
     top = leakages.max()
     shown = []
     for place in places.tolist():
