@@ -17,8 +17,10 @@ from mechdesign.data.containers import encode
 from mechdesign.data.labels import canonical_labels, default_labels
 from mechdesign.errors import GuaranteeError
 from mechdesign.mechanism.claims import Optimality, Provenance
+from mechdesign.mechanism.fingerprint import fingerprint
 from mechdesign.mechanism.parts import Parts
 from mechdesign.mechanism.proof import Guarantee, Integers, Proof, prove
+from mechdesign.mechanism.repair import Repair
 from mechdesign.mechanism.sampler import Sampler, random_bytes
 from mechdesign.numerics.arrays import entries, frozen, number_array
 from mechdesign.numerics.exact import float_up
@@ -218,6 +220,11 @@ class Mechanism:
         """The l1 radius of the guarantee, rounded up; None for a hull of priors."""
         radius = getattr(self.guarantee.uncertainty, "radius", None)
         return None if radius is None else float_up(radius)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256, in hex, of what reports depend on: labels of inputs and of outputs, numerators, bits."""
+        return fingerprint(self.parts).hex()
 
     @cached_property
     def sampler(self) -> Sampler:
@@ -440,11 +447,3 @@ class Mechanism:
         own = self.parts
         parts = repeated(own, times, bits=bits, separator=separator)
         return self if parts is own else Mechanism(*parts)
-
-
-@dataclass(frozen=True, eq=False)
-class Repair:
-    """A mechanism near a matrix that does not keep the guarantee; `moved` is the greatest change of any probability."""
-
-    mechanism: Mechanism
-    moved: float

@@ -1,4 +1,4 @@
-"""A guarantee in words, as commands and pages say it."""
+"""Guarantees in words."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ def promise(guarantee: Guarantee) -> str:
     Examples
     --------
     >>> from mechdesign import L1Ball
-    >>> promise(Guarantee(1, L1Ball([0.5, 0.5], radius="0.1")))
-    'PML with epsilon = 1 for every prior within l1 distance 0.1 of the estimate'
+    >>> promise(Guarantee(1, L1Ball([0.5, 0.5], radius=2)))
+    'PML with epsilon = 1 for every prior, which is local differential privacy'
     """
     known = guarantee.uncertainty
     name = "PML" if guarantee.lower is None else known.two_sided_name
