@@ -14,6 +14,7 @@ from mechdesign.cli.histogram import histogram_command
 from mechdesign.cli.plan import plan_command
 from mechdesign.cli.privatize import privatize_command
 from mechdesign.cli.sweep import sweep_command
+from mechdesign.cli.report import report_command
 from mechdesign.cli.verify import verify_command
 
 
@@ -43,3 +44,4 @@ commands.add_command(privatize_command)
 commands.add_command(estimate_command)
 commands.add_command(audit_command)
 commands.add_command(histogram_command)
+commands.add_command(report_command)
