@@ -13,8 +13,8 @@ from mechdesign.cli.estimate import estimate_command
 from mechdesign.cli.histogram import histogram_command
 from mechdesign.cli.plan import plan_command
 from mechdesign.cli.privatize import privatize_command
-from mechdesign.cli.sweep import sweep_command
 from mechdesign.cli.report import report_command
+from mechdesign.cli.sweep import sweep_command
 from mechdesign.cli.verify import verify_command
 
 

@@ -1,8 +1,8 @@
 """Mechanisms: integer matrices with a guarantee proved in exact arithmetic."""
 
 from mechdesign.mechanism.claims import Optimality, Provenance
-from mechdesign.mechanism.keys import Key
 from mechdesign.mechanism.exact_matrix import ExactMatrix
+from mechdesign.mechanism.keys import Key
 from mechdesign.mechanism.matrix_files import MatrixFile, read_matrix
 from mechdesign.mechanism.mechanism import Mechanism
 from mechdesign.mechanism.parts import Parts

@@ -44,7 +44,7 @@ def page(template: str, **facts: Any) -> str:
         **facts,
         version=__version__,
         style=Markup(style),
-        style_digest=digest,  # noqa: S704 - a file of the package
+        style_digest=digest,
     )
     size = len(text.encode())
     if size > MOST_BYTES:
