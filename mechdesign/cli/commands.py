@@ -10,6 +10,7 @@ from mechdesign.cli.compare import compare_command
 from mechdesign.cli.design import design_command
 from mechdesign.cli.estimate import estimate_command
 from mechdesign.cli.histogram import histogram_command
+from mechdesign.cli.key import key_command
 from mechdesign.cli.plan import plan_command
 from mechdesign.cli.privatize import privatize_command
 from mechdesign.cli.verify import verify_command
@@ -35,6 +36,7 @@ commands.add_command(design_command)
 commands.add_command(verify_command)
 commands.add_command(compare_command)
 commands.add_command(plan_command)
+commands.add_command(key_command)
 commands.add_command(privatize_command)
 commands.add_command(estimate_command)
 commands.add_command(audit_command)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from mechdesign.cli import places
@@ -10,6 +12,8 @@ from mechdesign.cli.progress import Progress
 from mechdesign.data.files import accepted_ending
 from mechdesign.data.inputs import readable
 from mechdesign.deploy.stream import ENDINGS, RecordFile, ReportFile, privatize_file
+from mechdesign.deploy.values import leakage_of_values
+from mechdesign.mechanism import Key, Mechanism
 
 
 @click.command("privatize", short_help="Replace a column of records by private reports.")
@@ -33,6 +37,25 @@ from mechdesign.deploy.stream import ENDINGS, RecordFile, ReportFile, privatize_
     help="Also copy this column; may be repeated. A copied column can undo the privacy: the guarantee covers the "
     "report alone. An index column of pandas (__index_level_0__) is copied as any other.",
 )
+@click.option(
+    "--key-file",
+    metavar="KEY",
+    help="Draw permanent reports from this key, which `mechdesign key` makes: the same id and value always get the "
+    "same report. Needs --id.",
+)
+@click.option(
+    "--id",
+    "ids",
+    metavar="COLUMN",
+    help="The column that says whom a record is about, for --key-file: text or integers, taken as they are. It is written "
+    "only if --keep names it; reports of one id, on several days or attributes, can then be linked.",
+)
+@click.option(
+    "--attribute",
+    metavar="NAME",
+    help="What the records say, for --key-file: any text, always the same for the same attribute. Needed where several "
+    "columns are reported by one mechanism under one key; without it they share their randomness.",
+)
 @click.option("--unknown", metavar="LABEL", help="Replace values outside the alphabet by this input.")
 @click.option("--missing", metavar="LABEL", help="Replace missing values (nulls, empty fields) by this input.")
 @click.option("--overwrite", is_flag=True, help="Replace OUT if it exists. Two published runs leak more than one.")
@@ -46,6 +69,9 @@ def privatize_command(
     output: str,
     no_header: bool,
     keep: tuple[str, ...],
+    key_file: str | None,
+    ids: str | None,
+    attribute: str | None,
     unknown: str | None,
     missing: str | None,
     overwrite: bool,
@@ -60,6 +86,9 @@ def privatize_command(
                            --mechanism education.json -o reports.csv
       mechdesign privatize adult.data --no-header --column 3 \\
                            --mechanism education.json -o reports.csv
+      mechdesign privatize records.csv --column education --id person \\
+                           --key-file survey.key --attribute education \\
+                           --mechanism education.json -o reports.csv
       zcat records.csv.gz | mechdesign privatize - --column education \\
                            --mechanism education.json -o - | gzip > reports.csv.gz
 
@@ -69,12 +98,20 @@ def privatize_command(
     the distribution of the records after the replacement. Each run draws new reports, and publishing two runs leaks
     more than one; so a file that exists is replaced only with --overwrite.
 
+    With --key-file and --id reports are permanent instead: drawn from the key, the mechanism, the attribute, the id and
+    the value alone, so that a run may be repeated, on any machine and in any order. Whoever lacks the key learns from
+    any number of reports about a value what one report tells. That ends where something changes: another value of the
+    same id is another report, and a report that differs tells that the value does; another mechanism (redesigned, or
+    with other labels), another key or another --attribute draws a second report about the same value. Whoever has the
+    key can undo the reports of known ids. The column of ids is written only if --keep names it.
+
     FILE or the mechanism may be -, for standard input, which is kept in a temporary file while the command runs. With
     -o - the summary goes to standard error. An output file is written whole or not at all; standard
     output may be incomplete if the exit status is not 0.
     """  # noqa: D301 - click's mark for a paragraph that is not wrapped
     accepted_ending(output, ENDINGS)
-    standard = places.check([output], [file, mechanism_file], as_json=as_json, overwrite=overwrite)
+    key = _key(key_file, ids, attribute)
+    standard = places.check([output], [file, mechanism_file, key_file], as_json=as_json, overwrite=overwrite)
     with Progress() as report:
         mechanism = places.load_mechanism(mechanism_file, report)
         with readable(file) as place:
@@ -82,6 +119,8 @@ def privatize_command(
                 RecordFile(place, column, header=not no_header, show_values=show_values),
                 ReportFile(output, keep, overwrite),
                 mechanism,
+                key=key,
+                ids=ids,
                 unknown=unknown,
                 missing=missing,
                 report=report,
@@ -89,7 +128,15 @@ def privatize_command(
     if as_json:
         print_json(
             "mechdesign/privatization/1",
-            {"records": done, "output": output, "column": column, "keep": list(keep), **guarantee_record(mechanism)},
+            {
+                "records": done,
+                "output": output,
+                "column": column,
+                "keep": list(keep),
+                "fingerprint": mechanism.fingerprint,
+                **({} if key is None else _permanent_record(mechanism, ids, key)),
+                **guarantee_record(mechanism),
+            },
         )
         return
     facts = [
@@ -98,6 +145,49 @@ def privatize_command(
         ("leakage", f"at most {mechanism.leakage:.15g} nats a report, proved in exact arithmetic"),
         ("written", "standard output" if standard else output),
     ]
+    if key is not None:
+        facts += _permanent_facts(mechanism, key)
     if keep:
         facts.append(("kept", f"{', '.join(keep)}: the guarantee does not cover what these tell about the record"))
     print_facts(facts, err=standard)
+
+
+def _key(key_file: str | None, ids: str | None, attribute: str | None) -> Key | None:
+    """Return the key of permanent reports; None for fresh ones."""
+    if key_file is None:
+        for option, value in (("--id", ids), ("--attribute", attribute)):
+            if value is not None:
+                raise click.UsageError(f"{option} belongs to --key-file, the key of permanent reports; give both")
+        return None
+    if ids is None:
+        raise click.UsageError("--key-file needs --id, the column that says whom a record is about")
+    key = Key.read(key_file)
+    return key if attribute is None else key.for_attribute(attribute)
+
+
+def _permanent_facts(mechanism: Mechanism, key: Key) -> list[tuple[str, str]]:
+    """Return what people read of permanent reports."""
+    name = key.attribute or "none given; another column reported by this mechanism under this key needs --attribute"
+    return [
+        ("permanent", "the same id and value always get the same report, under this key, mechanism and attribute"),
+        ("attribute", name),
+        ("fingerprint", mechanism.fingerprint),
+        ("if values change", _several_values(mechanism)),
+    ]
+
+
+def _several_values(mechanism: Mechanism) -> str:
+    """Return what reports about different values of one id leak."""
+    if len(mechanism.inputs) < 2:
+        return "there is one input alone"
+    two = leakage_of_values(mechanism, 2)
+    told = "a report that differs tells that the value does, and"
+    if two is None:
+        return f"{told} there is no bound on the leakage of two values: some outputs rule values out"
+    return f"{told} the reports about T values leak at most T x {two / 2:.10g} nats, whatever the distribution"
+
+
+def _permanent_record(mechanism: Mechanism, ids: str | None, key: Key) -> dict[str, Any]:
+    """Return the JSON of permanent reports."""
+    two = None if len(mechanism.inputs) < 2 else leakage_of_values(mechanism, 2)
+    return {"permanent": True, "id": ids, "attribute": key.attribute, "leakage_of_two_values": two}

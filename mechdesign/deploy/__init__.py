@@ -3,6 +3,7 @@
 from mechdesign.deploy.audit import Audit, audit, audit_counts
 from mechdesign.deploy.frequency import FrequencyEstimate, estimate_frequencies
 from mechdesign.deploy.stream import RecordFile, ReportFile, count_reports, privatize_file
+from mechdesign.deploy.values import leakage_of_values
 
 __all__ = [
     "Audit",
@@ -13,6 +14,7 @@ __all__ = [
     "audit_counts",
     "count_reports",
     "estimate_frequencies",
+    "leakage_of_values",
     "privatize_file",
 ]
 
