@@ -2,8 +2,8 @@
 
 Here is what a first notebook needs: the sets of priors, the utilities, `design`, `verify` and `compare`, mechanisms
 and their leakage. The modules hold the rest: `pml` (leakage), `uncertainty` (radii), `utility`, `planning` (sample
-sizes), `mechanism` (proofs), `optimize` (certificates), `deploy` (files of records, frequencies, audits), `histogram`
-and `additive_noise`.
+sizes), `mechanism` (proofs), `optimize` (certificates), `deploy` (files of records, frequencies, audits), `plot`
+(pictures), `histogram` and `additive_noise`.
 """
 
 from __future__ import annotations
@@ -21,11 +21,12 @@ if TYPE_CHECKING:  # what `__getattr__` finds
         mechanism,
         optimize,
         planning,
+        plot,
         pml,
         uncertainty,
         utility,
     )
-    from mechdesign.deploy import FrequencyEstimate, estimate_frequencies
+    from mechdesign.deploy import FrequencyEstimate, GroupedEstimate, estimate_frequencies
     from mechdesign.errors import GuaranteeError, InputError, LimitError, MechdesignError, SolverError
     from mechdesign.mechanism import Guarantee, Key, Mechanism
     from mechdesign.numerics.epsilon import Epsilon
@@ -61,6 +62,7 @@ __all__ = [
     "ExpectedGain",
     "FInformation",
     "FrequencyEstimate",
+    "GroupedEstimate",
     "Guarantee",
     "GuaranteeError",
     "HammingAccuracy",
@@ -95,6 +97,7 @@ __all__ = [
     "mechanism",
     "optimize",
     "planning",
+    "plot",
     "pml",
     "read_problem",
     "uncertainty",
@@ -111,13 +114,14 @@ _MODULES = (
     "mechanism",
     "optimize",
     "planning",
+    "plot",
     "pml",
     "uncertainty",
     "utility",
 )
 # Where the other public names are from; each is imported when it is first asked for.
 _HOMES = {
-    "mechdesign.deploy": ("FrequencyEstimate", "estimate_frequencies"),
+    "mechdesign.deploy": ("FrequencyEstimate", "GroupedEstimate", "estimate_frequencies"),
     "mechdesign.errors": ("GuaranteeError", "InputError", "LimitError", "MechdesignError", "SolverError"),
     "mechdesign.mechanism": ("Guarantee", "Key", "Mechanism"),
     "mechdesign.numerics.epsilon": ("Epsilon",),

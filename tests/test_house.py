@@ -50,6 +50,7 @@ PUBLIC = (
     "mechdesign.mechanism",
     "mechdesign.optimize",
     "mechdesign.planning",
+    "mechdesign.plot",
     "mechdesign.pml",
     "mechdesign.uncertainty",
     "mechdesign.utility",

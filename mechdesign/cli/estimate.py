@@ -13,13 +13,15 @@ from rich.table import Table
 from rich.text import Text
 
 from mechdesign.cli import places
-from mechdesign.cli.output import print_facts, print_json, print_rich, promise, show_values_option
+from mechdesign.cli.output import print_facts, print_json, print_rich, show_values_option
 from mechdesign.cli.progress import Progress
 from mechdesign.data.files import accepted_ending, write_atomically
 from mechdesign.data.inputs import readable
-from mechdesign.deploy.frequency import FrequencyEstimate, estimate_frequencies
+from mechdesign.deploy.estimate import estimate_frequencies
+from mechdesign.deploy.frequency import FrequencyEstimate
 from mechdesign.deploy.stream import RecordFile, count_reports
 from mechdesign.mechanism import Mechanism
+from mechdesign.mechanism.words import promise
 
 _COLUMNS = ("label", "frequency", "standard_error", "lower", "upper", "identifiable")
 _SCHEMA = "mechdesign/estimate/1"

@@ -18,6 +18,7 @@ from rich.text import Text
 from mechdesign.cli.estimation_words import error_of_frequencies, estimation_facts, least_error
 from mechdesign.errors import printable
 from mechdesign.mechanism import Guarantee, Mechanism
+from mechdesign.mechanism.words import promise
 from mechdesign.numerics.tolerances import GAP
 from mechdesign.optimize import Design
 from mechdesign.utility import Objective
@@ -72,18 +73,6 @@ def print_rich(table: Table, *, err: bool = False) -> None:
 def amount(value: float, unit: str) -> str:
     """Return a number with its unit, where it has one."""
     return f"{value:.10g}" + ("" if unit == "1" else f" {unit}")
-
-
-def promise(guarantee: Guarantee) -> str:
-    """Return a guarantee in words."""
-    known = guarantee.uncertainty
-    name = "PML" if guarantee.lower is None else known.two_sided_name
-    told = f"{name}{known.protected_in_words()} with {guarantee.sides_in_words} for {known.in_words()}"
-    if guarantee.lower is None:
-        return told
-    secret = known.secret_promise
-    kept = "anything" if secret is None else f"any value of {secret.secret}"
-    return f"{told}: PML, and no report makes {kept} less likely by a factor below exp(-lower)"
 
 
 def design_record(design: Design) -> dict[str, Any]:

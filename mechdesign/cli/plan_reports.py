@@ -14,11 +14,12 @@ from rich.text import Text
 from mechdesign.cli import places
 from mechdesign.cli.comparison_output import finite, print_missing, times_fewer
 from mechdesign.cli.estimation_words import least_error
-from mechdesign.cli.output import print_facts, print_json, print_rich, promise
+from mechdesign.cli.output import print_facts, print_json, print_rich
 from mechdesign.cli.progress import Progress
 from mechdesign.cli.source import Source
 from mechdesign.errors import shorten
 from mechdesign.mechanism import Guarantee
+from mechdesign.mechanism.words import promise
 from mechdesign.optimize import ReportPlan, plan_reports
 from mechdesign.utility import EstimationError
 

@@ -7,13 +7,14 @@ from typing import Any
 import click
 
 from mechdesign.cli import places
-from mechdesign.cli.output import guarantee_record, print_facts, print_json, promise, show_values_option
+from mechdesign.cli.output import guarantee_record, print_facts, print_json, show_values_option
 from mechdesign.cli.progress import Progress
 from mechdesign.data.files import accepted_ending
 from mechdesign.data.inputs import readable
 from mechdesign.deploy.stream import ENDINGS, RecordFile, ReportFile, privatize_file
 from mechdesign.deploy.values import leakage_of_values
 from mechdesign.mechanism import Key, Mechanism
+from mechdesign.mechanism.words import promise
 
 
 @click.command("privatize", short_help="Replace a column of records by private reports.")
@@ -47,8 +48,8 @@ from mechdesign.mechanism import Key, Mechanism
     "--id",
     "ids",
     metavar="COLUMN",
-    help="The column that says whom a record is about, for --key-file: text or integers, taken as they are. It is written "
-    "only if --keep names it; reports of one id, on several days or attributes, can then be linked.",
+    help="The column that says whom a record is about, for --key-file: text or integers, taken as they are. It is "
+    "written only if --keep names it; reports of one id, on several days or attributes, can then be linked.",
 )
 @click.option(
     "--attribute",

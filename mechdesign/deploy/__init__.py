@@ -1,13 +1,18 @@
 """Mechanisms in use: files of records and reports, frequencies estimated from reports, and audits."""
 
 from mechdesign.deploy.audit import Audit, audit, audit_counts
-from mechdesign.deploy.frequency import FrequencyEstimate, estimate_frequencies
+from mechdesign.deploy.estimate import estimate_frequencies
+from mechdesign.deploy.frequency import FrequencyEstimate
+from mechdesign.deploy.group_counts import GroupCounts
+from mechdesign.deploy.grouped import GroupedEstimate
 from mechdesign.deploy.stream import RecordFile, ReportFile, count_reports, privatize_file
 from mechdesign.deploy.values import leakage_of_values
 
 __all__ = [
     "Audit",
     "FrequencyEstimate",
+    "GroupCounts",
+    "GroupedEstimate",
     "RecordFile",
     "ReportFile",
     "audit",

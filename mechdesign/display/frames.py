@@ -40,3 +40,30 @@ def frame(columns: Mapping[str, Sequence[object]], library: str | None = None) -
         raise InputError(f"a frame needs {' or '.join(wanted)}, and it is not installed; install it by pip")
     make: Callable[[Mapping[str, Sequence[object]]], Any] = import_module(there[0]).DataFrame
     return make(dict(columns))
+
+
+def labelled_frame(
+    name: str, labels: Sequence[str], columns: Mapping[str, Sequence[object]], library: str | None = None
+) -> Any:
+    """Return columns whose rows have labels: the index of a pandas frame, and the first column of one of polars.
+
+    Parameters
+    ----------
+    name : str
+        What the labels are. Where a column has this name, an underscore follows it.
+    labels : sequence of str
+        One for each row.
+    columns, library
+        As for `frame`.
+
+    Examples
+    --------
+    >>> labelled_frame("input", ["no", "yes"], {"y1": [0.75, 0.25]}, "pandas").loc["yes", "y1"].item()
+    0.25
+    >>> labelled_frame("input", ["no", "yes"], {"y1": [0.75, 0.25]}, "polars").columns
+    ['input', 'y1']
+    """
+    while name in columns:
+        name += "_"
+    made = frame({name: list(labels), **columns}, library)
+    return made.set_index(name) if hasattr(made, "set_index") else made

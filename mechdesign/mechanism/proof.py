@@ -152,6 +152,11 @@ class Proof:
         return not self.violated
 
     @property
+    def leakages(self) -> tuple[float, ...]:
+        """The leakage of each output over the set, in nats, rounded up; infinite where its ratio is None."""
+        return tuple(math.inf if ratio is None else log_up(max(Fraction(1), ratio)) for ratio in self.ratios)
+
+    @property
     def leakage(self) -> float:
         """The greatest leakage of any output over the set, in nats, rounded up."""
         worst = Fraction(1)
@@ -171,6 +176,11 @@ class Proof:
             return None
         least = min(self.least_lifts)
         return log_up(1 / least) if least > 0 else math.inf
+
+    @property
+    def lower_leakages(self) -> tuple[float, ...]:
+        """Minus the logarithm of the least lift of each output, in nats, rounded up; empty without a promise."""
+        return tuple(log_up(1 / lift) if lift > 0 else math.inf for lift in self.least_lifts)
 
     def why_false(self, names: Sequence[str], guarantee: Guarantee) -> str:
         """Return in words how the outputs break the guarantee; empty if it holds."""

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from mechdesign.errors import InputError, LimitError, shorten
 from mechdesign.mechanism import Guarantee, Mechanism
 from mechdesign.numerics.arrays import Floats, frozen
 from mechdesign.optimize.closed_form import randomized_response
 from mechdesign.optimize.closed_form.form import fractions
+from mechdesign.optimize.comparison_rows import Compared, frame_of, html_of, rows_of, text_of
 from mechdesign.optimize.designer import design
 from mechdesign.optimize.estimation import subset_selection
 from mechdesign.optimize.estimation.solver import workload_of
@@ -100,7 +101,7 @@ class EstimateBeside:
     missing: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison:
     """Objective of mechanisms at the same epsilon and the same reference prior.
 
@@ -129,6 +130,39 @@ class Comparison:
     value: float = field(kw_only=True)
     errors: ErrorsBeside | None = field(default=None, kw_only=True)
     estimate: EstimateBeside | None = field(default=None, kw_only=True)
+
+    def __repr__(self) -> str:
+        return text_of(self)
+
+    def _repr_html_(self) -> str:
+        return html_of(self)
+
+    @property
+    def rows(self) -> tuple[Compared, ...]:
+        """What is compared, a row for each mechanism: the design first."""
+        return rows_of(self)
+
+    def to_frame(self, library: str | None = None) -> Any:
+        """Return a frame with a row for each mechanism: value, certified bound, and value beside that of the design.
+
+        The last column is `share`, of the design's utility, or for estimation errors `respondents`: how many times as
+        many a mechanism needs for the same error.
+
+        Parameters
+        ----------
+        library : {"pandas", "polars"}, optional
+            Whose frame; by default that of the first of the two that is installed.
+
+        Examples
+        --------
+        >>> import mechdesign as md
+        >>> both = compare(md.DesignProblem(md.L1Ball([0.5, 0.3, 0.2]), epsilon=1))
+        >>> both.to_frame("pandas").loc["best LDP mechanism"].to_dict()["certified"]
+        True
+        >>> both.to_frame("polars").columns
+        ['mechanism', 'value', 'bound', 'certified', 'share']
+        """
+        return frame_of(self, library)
 
     @property
     def promise(self) -> str | None:

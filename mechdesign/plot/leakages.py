@@ -1,0 +1,112 @@
+"""Leakage of each output: proved, at the estimate, and shown by an audit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mechdesign.deploy.audit import Audit
+from mechdesign.mechanism import Mechanism
+from mechdesign.plot.drawing import BLACK, BLUE, GREEN, ORANGE, axes_or_new, explain, name_columns, size_for
+from mechdesign.pml import leakage as leakage_at
+
+_PALE = "#9ecae1"
+
+
+def leakage(mechanism: Mechanism, axes: Any | None = None) -> Any:
+    """Draw the leakage of each output beside the epsilon of the guarantee.
+
+    Bars are the greatest leakage over the set of priors, proved and rounded up; dots the leakage at the estimate. Where
+    the guarantee promises something from below, triangles are how far an output lowers a probability at most.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        Of any size.
+    axes : matplotlib Axes, optional
+        Where to draw; by default in a new figure, ``axes.figure``.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> import mechdesign as md
+    >>> promise = md.Guarantee("log(3)", md.L1Ball([0.5, 0.5], radius=2))
+    >>> drawn = leakage(md.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]], promise))
+    >>> drawn.get_ylabel(), [round(float(bar.get_height()), 4) for bar in drawn.patches]
+    ('leakage (nats)', [1.0986, 1.0986])
+    """
+    own, axes = axes is None, _bars(mechanism, axes, "over all priors of the set, proved")
+    known, M = mechanism.guarantee.uncertainty, len(mechanism.outputs)
+    if known.secret_promise is None:
+        here = leakage_at(mechanism.matrix, known.prior)
+        axes.plot(range(M), here, "o", clip_on=False, color=ORANGE, markersize=_dot(M), label="at the estimate")
+    if mechanism.proof.least_lifts:
+        below, limit = mechanism.proof.lower_leakages, float(mechanism.guarantee.lower or 0)
+        axes.plot(range(M), below, "v", color=GREEN, markersize=_dot(M), label="from below, proved")
+        axes.axhline(limit, linestyle=":", color=GREEN, label=f"lower = {limit:.6g} nats")
+    return _finished(axes, f"Leakage{known.protected_in_words()} of {M} outputs", own=own)
+
+
+def audit(found: Audit, mechanism: Mechanism, axes: Any | None = None) -> Any:
+    """Draw the leakage that the reports of a sampler show for each output, beside what is proved.
+
+    Parameters
+    ----------
+    found : Audit
+        What the reports show.
+    mechanism : Mechanism
+        The mechanism that the sampler claims to be.
+    axes : matplotlib Axes, optional
+        Where to draw; by default in a new figure, ``axes.figure``.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> import mechdesign as md
+    >>> promise = md.Guarantee("log(3)", md.L1Ball([0.5, 0.5], radius=2))
+    >>> warner = md.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]], promise)
+    >>> found = md.deploy.audit_counts(warner, [[75_000, 25_000], [25_000, 75_000]])
+    >>> audit(found, warner).get_title().splitlines()[0]
+    'The reports fit the mechanism'
+    """
+    own, axes = axes is None, _bars(mechanism, axes, "proved: a true sampler does not show more")
+    M = len(mechanism.outputs)
+    axes.plot(
+        range(M),
+        found.bounds,
+        "D",
+        clip_on=False,
+        color=BLACK,
+        markersize=_dot(M),
+        label="shown by the reports, at least",
+    )
+    fit = "fit" if found.consistent else "do NOT fit"
+    told = f"{found.counts.sum():,} reports, failure probability {found.failure:g}"
+    return _finished(axes, f"The reports {fit} the mechanism\n{told}", own=own)
+
+
+def _bars(mechanism: Mechanism, axes: Any | None, told: str) -> Any:
+    M = len(mechanism.outputs)
+    axes = axes_or_new(axes, max(6.5, 2.0 + size_for(M)), 4.4)
+    axes.bar(range(M), mechanism.proof.leakages, color=_PALE, edgecolor=BLUE, linewidth=0.5, label=told)
+    limit = float(mechanism.guarantee.epsilon)
+    axes.axhline(limit, linestyle="--", color=BLUE, linewidth=1, label=f"epsilon = {limit:.6g} nats")
+    name_columns(axes, mechanism.outputs, "output")
+    return axes
+
+
+def _finished(axes: Any, title: str, *, own: bool) -> Any:
+    axes.set_ylabel("leakage (nats)")
+    axes.set_title(title, fontsize=10)
+    axes.set_ylim(0, None)
+    explain(axes, below=own, columns=2)
+    return axes
+
+
+def _dot(count: int) -> float:
+    return 5.0 if count <= 50 else 3.0
