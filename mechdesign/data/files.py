@@ -18,6 +18,7 @@ Place = str | os.PathLike[str]
 
 STANDARD = "-"
 _MOST_LINKS = 40  # as Linux follows
+_HIDDEN = re.compile(r"\.[0-9a-f]{16}\.(tmp|json)")
 _DESCRIPTORS = re.compile(r"/dev/fd|/proc/\d+(/task/\d+)?/fd")
 
 
@@ -196,6 +197,22 @@ def _is_descriptor(target: Path) -> bool:
     return False
 
 
+def hidden_name(ending: str = ".tmp") -> str:
+    """Return a new name for a file that is not an output, or not yet: no reader takes it for one."""
+    return f".{secrets.token_hex(8)}{ending}"
+
+
+def is_leftover(name: str) -> bool:
+    """Return whether `hidden_name` made a name: if nobody writes the file, whoever did was killed.
+
+    Examples
+    --------
+    >>> is_leftover(hidden_name()), is_leftover(".profile")
+    (True, False)
+    """
+    return _HIDDEN.fullmatch(name) is not None
+
+
 @contextlib.contextmanager
 def written_atomically(path: Place, *, overwrite: bool = True, mode: int = 0o666) -> Iterator[BinaryIO]:
     """Open a temporary file in the same folder, and rename it at the end, so that the output is complete or absent.
@@ -226,7 +243,7 @@ def written_atomically(path: Place, *, overwrite: bool = True, mode: int = 0o666
     check_writable(path)
     # A link stays a link, and an existing file keeps its permissions.
     target = _real(path)
-    beside = target.with_name(f".{secrets.token_hex(8)}.tmp")
+    beside = target.with_name(hidden_name())
     try:
         with _made(beside, target, mode) as file:
             yield file

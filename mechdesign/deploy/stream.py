@@ -20,8 +20,8 @@ from mechdesign.data.ids import Ids
 from mechdesign.data.tables import BATCH_ROWS, Columns, index_from, open_columns
 from mechdesign.deploy.group_counts import GroupCounter, GroupCounts
 from mechdesign.errors import InputError, shorten
-from mechdesign.mechanism import Key, Mechanism
-from mechdesign.mechanism.keys import checked_key
+from mechdesign.mechanism import Mechanism
+from mechdesign.mechanism.keys import GivenKey, checked_key
 from mechdesign.mechanism.sampler import random_bytes
 
 Report = Callable[[str], None]
@@ -129,7 +129,7 @@ def privatize_file(  # noqa: PLR0913 - permanent reports take a key and ids wher
     output: ReportFile | str | os.PathLike[str],
     mechanism: Mechanism,
     *,
-    key: Key | str | os.PathLike[str] | None = None,
+    key: GivenKey | None = None,
     ids: str | None = None,
     unknown: str | None = None,
     missing: str | None = None,
@@ -148,7 +148,7 @@ def privatize_file(  # noqa: PLR0913 - permanent reports take a key and ids wher
         Where the reports go. A path stands for a `ReportFile` that copies no other column and replaces no file.
     mechanism : Mechanism
         Its inputs are the alphabet.
-    key : Key or path, optional
+    key : Key, KeyFile or path, optional
         As in `Mechanism.privatize`: with a key reports are permanent.
     ids : str, optional
         The column of ids, which ``key`` needs: a name, or without a header an index from 0. It is written only if the
@@ -274,27 +274,6 @@ def count_reports(
     return counts
 
 
-def _opened(records: RecordFile, target: ReportFile, ids: str | None) -> tuple[Columns, Columns]:
-    """Open the columns that are read, and return them and those that are written."""
-    others = list(target.keep)
-    if ids is not None:
-        if not isinstance(ids, str):
-            raise InputError(f"ids is {shorten(ids)}; give the name of the column of ids")
-        if records.named(ids) == records.name:
-            raise InputError(
-                f"the column {shorten(ids)} is that of the records and that of the ids; give a column that says whom "
-                "the record is about"
-            )
-        if records.named(ids) not in map(records.named, others):
-            others.append(ids)
-    columns = records.open(*others)
-    return columns, columns.only([records.name, *map(records.named, target.keep)])
-
-
-def _ids_in(column: Any, records: RecordFile, before: int) -> Ids:
-    return Ids(column, lambda index: f"{records.path}, record {before + index + 1}: the id")
-
-
 def group_columns(by: Sequence[str], reports: RecordFile) -> tuple[str, ...]:
     """Return the names of group columns, without a header their indices as text.
 
@@ -323,6 +302,27 @@ def _count_by_groups(
         if report is not None:
             report(f"counting: {done:,} reports")
     return counter.counted()
+
+
+def _opened(records: RecordFile, target: ReportFile, ids: str | None) -> tuple[Columns, Columns]:
+    """Open the columns that are read, and return them and those that are written."""
+    others = list(target.keep)
+    if ids is not None:
+        if not isinstance(ids, str):
+            raise InputError(f"ids is {shorten(ids)}; give the name of the column of ids")
+        if records.named(ids) == records.name:
+            raise InputError(
+                f"the column {shorten(ids)} is that of the records and that of the ids; give a column that says whom "
+                "the record is about"
+            )
+        if records.named(ids) not in map(records.named, others):
+            others.append(ids)
+    columns = records.open(*others)
+    return columns, columns.only([records.name, *map(records.named, target.keep)])
+
+
+def _ids_in(column: Any, records: RecordFile, before: int) -> Ids:
+    return Ids(column, lambda index: f"{records.path}, record {before + index + 1}: the id")
 
 
 @contextmanager

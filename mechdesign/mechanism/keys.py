@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import hmac
 import os
 import re
@@ -18,6 +19,7 @@ from mechdesign.errors import InputError, printable
 KEY_BYTES = 32
 _FORMAT = re.compile(rb"mechdesign-key-1 ([0-9a-f]{64})(?:\r?\n)?")
 _MOST_BYTES = 1_024
+_PERSON = b"mechdesign-name1"  # the personalization of BLAKE2b: nothing else is hashed by it
 _READ_BY_OTHERS = stat.S_IRWXG | stat.S_IRWXO
 _WANTED = "a key file, as `mechdesign key -o FILE` writes it"
 
@@ -69,6 +71,12 @@ class Key:
 
     def __hash__(self) -> int:
         return hash((self.secret, self.attribute))
+
+    @property
+    def fingerprint(self) -> str:
+        """16 hexadecimal digits by which keys, with their attributes, are told apart; they may be shown."""
+        hashed = hashlib.blake2b(self.attribute.encode(), digest_size=8, key=self.secret, person=_PERSON)
+        return hashed.hexdigest()
 
     @classmethod
     def generate(cls) -> Key:
@@ -151,7 +159,42 @@ class Key:
             file.write(b"mechdesign-key-1 %s\n" % self.secret.hex().encode())
 
 
-def checked_key(rng: object, key: Key | str | os.PathLike[str] | None, ids: object) -> Key | None:
+@dataclass(frozen=True)
+class KeyFile:
+    """The file of a key, which is read only where reports are drawn, such as in the processes of an executor.
+
+    Parameters
+    ----------
+    path : path
+        As for `Key.read`.
+    attribute : str
+        As for `Key.for_attribute`; empty for none.
+
+    Examples
+    --------
+    >>> KeyFile("survey.key", "smokes")
+    KeyFile(path='survey.key', attribute='smokes')
+    """
+
+    path: str | os.PathLike[str]
+    attribute: str = ""
+
+    def read(self) -> Key:
+        """Return the key in the file.
+
+        Raises
+        ------
+        InputError
+            As `Key.read` and `Key.for_attribute`.
+        """
+        key = Key.read(self.path)
+        return key.for_attribute(self.attribute) if self.attribute != "" else key
+
+
+GivenKey = Key | KeyFile | str | os.PathLike[str]
+
+
+def checked_key(rng: object, key: GivenKey | None, ids: object) -> Key | None:
     """Return the key of permanent reports, which are drawn from a key and ids; None for fresh reports.
 
     Raises
@@ -170,14 +213,16 @@ def checked_key(rng: object, key: Key | str | os.PathLike[str] | None, ids: obje
     return key_of(key)
 
 
-def key_of(given: Key | str | os.PathLike[str]) -> Key:
-    """Return a key that is given as such, or as the path of its file.
+def key_of(given: GivenKey) -> Key:
+    """Return a key that is given as such, or by its file.
 
     Raises
     ------
     InputError
         As `Key.read`; for anything else, without printing it.
     """
+    if isinstance(given, KeyFile):
+        return given.read()
     if isinstance(given, str | os.PathLike):
         return Key.read(given)
     if not isinstance(given, Key):
