@@ -125,4 +125,5 @@ class Brackets:
 def _correlations(covariance: Floats) -> Floats:
     """Return the correlations of estimates that vary."""
     deviations = np.sqrt(np.diag(covariance))
-    return np.clip(covariance / np.outer(deviations, deviations), -1.0, 1.0)
+    result: Floats = np.clip(covariance / np.outer(deviations, deviations), -1.0, 1.0)
+    return result

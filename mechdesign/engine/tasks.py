@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
 from dataclasses import dataclass
 from itertools import islice
 from typing import Generic, TypeVar
 
-from mechdesign.engine.executors import SerialExecutor
+from mechdesign.engine.executors import SerialExecutor, is_of_dask
 from mechdesign.errors import LimitError, MechdesignError, shorten
 
 Item = TypeVar("Item")
@@ -39,7 +39,7 @@ class Finished(Generic[Item, Result]):
 
 def run_tasks(
     function: Callable[[Item], Result], items: Iterable[Item], executor: Executor
-) -> Iterator[Finished[Item, Result]]:
+) -> Generator[Finished[Item, Result], None, None]:
     """Yield what becomes of a function on each item, in the order in which tasks end.
 
     At most 256 tasks are in flight, so that items may be many and are taken as they are needed. If the caller stops,
@@ -83,8 +83,10 @@ def run_tasks(
 def _submitted(executor: Executor, function: Callable[[Item], Result], item: Item) -> Future[Result]:
     try:
         return executor.submit(function, item)
-    except RuntimeError as error:  # a broken pool, or one that was shut down
-        raise _ended(error) from error
+    except Exception as error:
+        if isinstance(error, RuntimeError) or is_of_dask(error):  # a pool or a client that is broken or shut down
+            raise _ended(error) from error
+        raise
 
 
 def _finished(item: Item, future: Future[Result]) -> Finished[Item, Result]:

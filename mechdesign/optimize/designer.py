@@ -124,10 +124,10 @@ def design(
     """
     started = time.perf_counter()
     check_kind(problem, DesignProblem, "the problem", "a DesignProblem(uncertainty, epsilon, utility)")
-    wanted = _tolerance(problem, tol)
+    wanted = tolerance_of(problem, tol)
     checked_bits(bits)
     _check_merge(merge, problem)
-    deadline = _deadline(time_limit)
+    deadline = deadline_of(time_limit)
     most = _most_outputs(problem, outputs)
     tell = report or _log.info
     solution, method, certified = _solve(problem, wanted, deadline, tell, outputs=most, merge=merge)
@@ -179,7 +179,7 @@ def design(
     )
 
 
-def _tolerance(problem: DesignProblem, tol: object) -> float:
+def tolerance_of(problem: DesignProblem, tol: object) -> float:
     """Return the relative gap that counts as closed: the one that is given, or that of the objective."""
     if tol is None:
         return GAP if problem.utility.estimation is None else error_tolerance(problem.uncertainty)
@@ -199,7 +199,7 @@ def _check_merge(merge: object, problem: DesignProblem) -> None:
         )
 
 
-def _deadline(time_limit: object) -> float | None:
+def deadline_of(time_limit: object) -> float | None:
     """Return when to stop, as a time of `time.monotonic`."""
     if time_limit is None:
         return None
