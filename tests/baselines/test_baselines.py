@@ -63,7 +63,9 @@ def test_the_mechanism_of_a_baseline_is_proved_for_every_prior(name):
 def test_randomized_response_subsets_and_unary_encodings_are_those_of_their_papers(size, e):
     epsilon = f"log({e})"
     makers = md.baselines
-    assert_allclose(makers.k_ary_randomized_response(size, epsilon).matrix, ldp_peers.randomized_response(size, e).matrix)
+    assert_allclose(
+        makers.k_ary_randomized_response(size, epsilon).matrix, ldp_peers.randomized_response(size, e).matrix
+    )
     for d in range(1, size):
         assert_allclose(
             makers.subset_selection(size, epsilon, d).matrix, ldp_peers.subset_selection(size, e, d).matrix, rtol=EXACT
