@@ -30,12 +30,13 @@ if TYPE_CHECKING:  # what `__getattr__` finds
     from mechdesign.analysis import Analysis, analyze
     from mechdesign.deploy import FrequencyEstimate, GroupedEstimate, estimate_frequencies
     from mechdesign.errors import GuaranteeError, InputError, LimitError, MechdesignError, SolverError
-    from mechdesign.mechanism import Guarantee, Mechanism
+    from mechdesign.mechanism import Guarantee, Key, Mechanism
     from mechdesign.numerics.epsilon import Epsilon
     from mechdesign.optimize import Comparison, Design, Verification, compare, design, estimation_bound, verify
     from mechdesign.pml import epsilon_min, leakage, leakage_capacity
     from mechdesign.problem import DesignProblem
     from mechdesign.problem_file import ProblemFile, read_problem, write_problem
+    from mechdesign.sweeps import SweepResult, sweep
     from mechdesign.uncertainty import ConvexHull, L1Ball, ProductSet, SecretPromise, UncertaintySet, weissman_radius
     from mechdesign.utility import (
         ChiSquare,
@@ -70,6 +71,7 @@ __all__ = [
     "GuaranteeError",
     "HammingAccuracy",
     "InputError",
+    "Key",
     "L1Ball",
     "LimitError",
     "Mechanism",
@@ -80,6 +82,7 @@ __all__ = [
     "SecretPromise",
     "SolverError",
     "SquaredHellinger",
+    "SweepResult",
     "TotalVariation",
     "UncertaintySet",
     "Utility",
@@ -104,6 +107,7 @@ __all__ = [
     "plot",
     "pml",
     "read_problem",
+    "sweep",
     "uncertainty",
     "utility",
     "verify",
@@ -129,12 +133,13 @@ _HOMES = {
     "mechdesign.analysis": ("Analysis", "analyze"),
     "mechdesign.deploy": ("FrequencyEstimate", "GroupedEstimate", "estimate_frequencies"),
     "mechdesign.errors": ("GuaranteeError", "InputError", "LimitError", "MechdesignError", "SolverError"),
-    "mechdesign.mechanism": ("Guarantee", "Mechanism"),
+    "mechdesign.mechanism": ("Guarantee", "Key", "Mechanism"),
     "mechdesign.numerics.epsilon": ("Epsilon",),
     "mechdesign.optimize": ("Comparison", "Design", "Verification", "compare", "design", "estimation_bound", "verify"),
     "mechdesign.pml": ("epsilon_min", "leakage", "leakage_capacity"),
     "mechdesign.problem": ("DesignProblem",),
     "mechdesign.problem_file": ("ProblemFile", "read_problem", "write_problem"),
+    "mechdesign.sweeps": ("SweepResult", "sweep"),
     "mechdesign.uncertainty": (
         "ConvexHull",
         "L1Ball",

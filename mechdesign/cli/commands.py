@@ -13,6 +13,8 @@ from mechdesign.cli.estimate import estimate_command
 from mechdesign.cli.histogram import histogram_command
 from mechdesign.cli.plan import plan_command
 from mechdesign.cli.privatize import privatize_command
+from mechdesign.cli.report import report_command
+from mechdesign.cli.sweep import sweep_command
 from mechdesign.cli.verify import verify_command
 
 
@@ -35,9 +37,11 @@ def commands() -> None:
 commands.add_command(design_command)
 commands.add_command(verify_command)
 commands.add_command(compare_command)
+commands.add_command(sweep_command)
 commands.add_command(analyze_command)
 commands.add_command(plan_command)
 commands.add_command(privatize_command)
 commands.add_command(estimate_command)
 commands.add_command(audit_command)
 commands.add_command(histogram_command)
+commands.add_command(report_command)

@@ -13,13 +13,17 @@ from rich.table import Table
 from rich.text import Text
 
 from mechdesign.cli import places
+from mechdesign.cli.engine_options import engine_options
 from mechdesign.cli.output import print_facts, print_json, print_rich, show_values_option
 from mechdesign.cli.progress import Progress
 from mechdesign.data.files import accepted_ending, write_atomically
 from mechdesign.data.inputs import readable
+from mechdesign.data.parts import has_parts
+from mechdesign.deploy.dataset_counts import DatasetCounts, count_dataset
 from mechdesign.deploy.estimate import estimate_frequencies
 from mechdesign.deploy.frequency import FrequencyEstimate
 from mechdesign.deploy.stream import RecordFile, count_reports
+from mechdesign.engine import opened_executor
 from mechdesign.mechanism import Mechanism
 from mechdesign.mechanism.words import promise
 
@@ -59,6 +63,7 @@ _SCHEMA = "mechdesign/estimate/1"
     show_default=True,
     help="Level of each interval, strictly between 0 and 1.",
 )
+@engine_options
 @show_values_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def estimate_command(
@@ -71,6 +76,8 @@ def estimate_command(
     method: str,
     of: str,
     confidence: float,
+    jobs: int | None,
+    scheduler: str | None,
     show_values: bool,
     as_json: bool,
 ) -> None:
@@ -84,19 +91,24 @@ def estimate_command(
     categories apart, the table says so: only the total of such a group can be estimated.
 
     FILE or the mechanism may be -, for standard input. With -o - the CSV goes to standard output, and the summary to
-    standard error.
+    standard error. FILE may also be a folder, or a glob in quotes, of parts that are all CSV or all Parquet; --jobs
+    processes or a --scheduler count them. If the manifest of a folder names parts that are not there yet, the estimate
+    is from those that are, and says so.
     """  # noqa: D301 - click's mark for a paragraph that is not wrapped
     if output is not None:
         accepted_ending(output, _WRITERS)
+    if not has_parts(file) and (jobs is not None or scheduler is not None):
+        raise click.UsageError("--jobs and --scheduler are for the parts of a folder or a glob; leave them out")
     standard = places.check([output], [file, mechanism_file], as_json=as_json)
     with Progress() as report:
         mechanism = places.load_mechanism(mechanism_file, report)
         with readable(file) as place:
-            counts = count_reports(
-                RecordFile(place, column, header=not no_header, show_values=show_values),
-                mechanism.outputs,
-                report=report,
-            )
+            reports = RecordFile(place, column, header=not no_header, show_values=show_values)
+            parts: DatasetCounts | None = None
+            if has_parts(file):
+                with opened_executor(jobs, scheduler) as executor:
+                    parts = count_dataset(reports, mechanism, executor, report=report)
+            counts = count_reports(reports, mechanism.outputs, report=report) if parts is None else parts.counts
         report("estimating")
         found = estimate_frequencies(
             dict(zip(mechanism.outputs, counts.tolist(), strict=True)),
@@ -108,9 +120,10 @@ def estimate_command(
     if output is not None:
         write_atomically(output, _WRITERS[accepted_ending(output, _WRITERS)](found))
     if as_json:
-        print_json(_SCHEMA, {**_record(found), "output": output})
+        told = {} if parts is None else {"parts": {"counted": parts.parts, "planned": parts.planned}}
+        print_json(_SCHEMA, {**_record(found), **told, "output": output})
         return
-    _print(found, mechanism, err=standard)
+    _print(found, mechanism, parts, err=standard)
     if output is not None:
         click.echo(f"\nwritten  {'standard output' if standard else output}", err=standard)
 
@@ -174,11 +187,18 @@ def _rows(found: FrequencyEstimate) -> Any:
     )
 
 
-def _print(found: FrequencyEstimate, mechanism: Mechanism, *, err: bool) -> None:
+def _in_words(parts: DatasetCounts) -> str:
+    if parts.parts == parts.planned:
+        return f"{parts.parts:,}"
+    return f"{parts.parts:,} of {parts.planned:,}: THE OTHERS ARE NOT REPORTED YET, and the estimate is without them"
+
+
+def _print(found: FrequencyEstimate, mechanism: Mechanism, parts: DatasetCounts | None, *, err: bool) -> None:
     whose = "the population" if found.of == "population" else "the records reported"
     print_facts(
         [
             ("reports", f"{found.reports:,}"),
+            *([] if parts is None else [("parts", _in_words(parts))]),
             ("guarantee", promise(mechanism.guarantee)),
             ("estimate", f"{found.method}, of the frequencies in {whose}"),
         ],

@@ -2,6 +2,7 @@
 
 from mechdesign.mechanism.claims import Optimality, Provenance
 from mechdesign.mechanism.exact_matrix import ExactMatrix
+from mechdesign.mechanism.keys import Key
 from mechdesign.mechanism.matrix_files import MatrixFile, read_matrix
 from mechdesign.mechanism.mechanism import Mechanism
 from mechdesign.mechanism.parts import Parts
@@ -11,6 +12,7 @@ from mechdesign.mechanism.repair import Repair
 __all__ = [
     "ExactMatrix",
     "Guarantee",
+    "Key",
     "MatrixFile",
     "Mechanism",
     "Optimality",
