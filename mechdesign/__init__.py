@@ -23,6 +23,7 @@ if TYPE_CHECKING:  # what `__getattr__` finds
         planning,
         plot,
         pml,
+        report,
         uncertainty,
         utility,
     )
@@ -99,6 +100,7 @@ __all__ = [
     "plot",
     "pml",
     "read_problem",
+    "report",
     "uncertainty",
     "utility",
     "verify",
@@ -115,6 +117,7 @@ _MODULES = (
     "planning",
     "plot",
     "pml",
+    "report",
     "uncertainty",
     "utility",
 )
