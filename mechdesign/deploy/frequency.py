@@ -17,10 +17,14 @@ from mechdesign.data.labels import canonical_label, canonical_labels
 from mechdesign.deploy.identification import Ranges, identified_ranges, identify
 from mechdesign.deploy.likelihood import maximum_likelihood
 from mechdesign.deploy.linear import LinearEstimator, Noise, greatest_mean
+from mechdesign.display.frames import labelled_frame
+from mechdesign.display.html import facts, table
+from mechdesign.display.text import some
 from mechdesign.errors import InputError, shorten
 from mechdesign.mechanism import Mechanism
 from mechdesign.numerics.arrays import Floats, frozen
 
+_FIRST = 5  # categories, and groups of them, that are told in a line
 _METHODS = ("maximum-likelihood", "least-squares")
 _TARGETS = ("population", "records")
 
@@ -90,7 +94,51 @@ class FrequencyEstimate:
         return FrequencyEstimate, tuple(getattr(self, field.name) for field in fields(self))
 
     def __repr__(self) -> str:
-        return f"FrequencyEstimate({len(self.labels)} categories, {self.reports} reports, {self.method} of {self.of})"
+        order = np.argsort(-self.frequencies, kind="stable")[:_FIRST]
+        told = [f"{self.labels[i]!r} {self.frequencies[i]:.4g} +- {self.standard_errors[i]:.2g}" for i in order]
+        shown = some([*told, *[""] * (len(self.labels) - len(told))], _FIRST)
+        size = f"{len(self.labels)} categories, {self.reports:,} reports, {self.method} of {self.of}"
+        return f"FrequencyEstimate({size}: {shown})"
+
+    def _repr_html_(self) -> str:
+        level = f"{100 * self.confidence:g} % interval"
+        columns = ["category", "frequency", "standard error", f"{level} from", "to", "identifiable"]
+        cells = [self.frequencies, self.standard_errors, *self.intervals.T, self.identifiable]
+        rows = list(zip(self.labels, *(cell.tolist() for cell in cells), strict=True))
+        caption = f"Frequencies of {self.of} from {self.reports:,} reports, {self.method}"
+        groups = [group for group in self.groups if len(group) > 1]
+        told = [("only the total of these can be estimated", some(group, _FIRST)) for group in groups[:_FIRST]]
+        if len(groups) > _FIRST:
+            told.append(("", f"and {len(groups) - _FIRST} more groups"))
+        return table(columns, rows, caption) + (facts(told) if told else "")
+
+    def to_frame(self, library: str | None = None) -> Any:
+        """Return the estimate as a frame, a row for each category, with the columns of the command line's tables.
+
+        Parameters
+        ----------
+        library : {"pandas", "polars"}, optional
+            Whose frame; by default that of the first of the two that is installed.
+
+        Examples
+        --------
+        >>> from mechdesign import Epsilon, Guarantee, L1Ball
+        >>> promise = Guarantee(Epsilon.of("log(3)"), L1Ball([0.5, 0.5], radius=2, labels=["no", "yes"]))
+        >>> warner = Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]], promise, outputs=["no", "yes"])
+        >>> found = estimate_frequencies({"no": 600, "yes": 400}, warner)
+        >>> found.to_frame("polars").columns
+        ['label', 'frequency', 'standard_error', 'lower', 'upper', 'identifiable']
+        >>> round(found.to_frame("pandas").loc["yes", "frequency"].item(), 6)
+        0.3
+        """
+        columns = {
+            "frequency": self.frequencies.tolist(),
+            "standard_error": self.standard_errors.tolist(),
+            "lower": self.intervals[:, 0].tolist(),
+            "upper": self.intervals[:, 1].tolist(),
+            "identifiable": self.identifiable.tolist(),
+        }
+        return labelled_frame("label", self.labels, columns, library)
 
     def total(self, labels: Iterable[object]) -> tuple[float, float]:
         """Return the estimated total frequency of some categories, and its standard error.

@@ -15,17 +15,19 @@ from mechdesign.data.alphabet import Alphabet
 from mechdesign.data.checks import check_kind
 from mechdesign.data.containers import encode
 from mechdesign.data.labels import canonical_labels, default_labels
+from mechdesign.display.html import facts
 from mechdesign.errors import GuaranteeError
 from mechdesign.mechanism.claims import Optimality, Provenance
 from mechdesign.mechanism.parts import Parts
 from mechdesign.mechanism.proof import Guarantee, Integers, Proof, prove
 from mechdesign.mechanism.sampler import Sampler, random_bytes
+from mechdesign.mechanism.views import MechanismViews
 from mechdesign.numerics.arrays import entries, frozen, number_array
 from mechdesign.numerics.exact import float_up
 
 
-@dataclass(frozen=True, eq=False)
-class Mechanism:
+@dataclass(frozen=True, eq=False, repr=False)
+class Mechanism(MechanismViews):
     """A privacy mechanism as integers over 2^bits, with a guarantee proved when the object is made.
 
     Parameters
@@ -176,14 +178,6 @@ class Mechanism:
     def __reduce__(self) -> tuple[Any, ...]:
         # A copy is made by the constructor, which proves the guarantee again.
         return Mechanism, tuple(self.parts)
-
-    def __repr__(self) -> str:
-        N, M = self.numerators.shape
-        lower = "" if self.guarantee.lower is None else f"lower = {self.guarantee.lower}, "
-        return (
-            f"Mechanism({N} x {M} over 2^{self.bits}, epsilon = {self.guarantee.epsilon}, {lower}"
-            f"leakage <= {self.leakage:.6g}, {self.guarantee.uncertainty!r})"
-        )
 
     @property
     def parts(self) -> Parts:
@@ -448,3 +442,6 @@ class Repair:
 
     mechanism: Mechanism
     moved: float
+
+    def _repr_html_(self) -> str:
+        return facts([("greatest change of any probability", self.moved)], "Repair") + self.mechanism._repr_html_()

@@ -97,7 +97,7 @@ def beside_name(comparison: Comparison) -> str:
 def frame_of(comparison: Comparison, library: str | None) -> Any:
     """Return a comparison as a frame."""
     rows = rows_of(comparison)
-    columns = {
+    columns: dict[str, list[object]] = {
         "value": [row.value for row in rows],
         "bound": [row.bound for row in rows],
         "certified": [row.certified for row in rows],
