@@ -1,6 +1,13 @@
 """Settings of the whole suite."""
 
+import os
+
 from hypothesis import HealthCheck, settings
+
+# Tests run in as many processes as there are cores. Threads of linear algebra would wait for each other. The libraries
+# read this when they are loaded, which is later.
+for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(name, "1")
 
 settings.register_profile("mechdesign", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("mechdesign")

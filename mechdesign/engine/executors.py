@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import multiprocessing
+import multiprocessing.connection
+import os
+import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from typing import Any, ParamSpec, TypeVar
 
 from mechdesign.errors import InputError, shorten
+from mechdesign.version import __version__
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 _SECONDS_TO_CONNECT = 10
+_PACKAGE = "mechdesign"
 _ACCEPTED = "None, a concurrent.futures.Executor, or a dask.distributed.Client"
 
 
@@ -48,7 +55,7 @@ def executor_of(given: Any) -> Executor:
     Raises
     ------
     InputError
-        For anything else.
+        For anything else, and for a cluster that does not have this version of mechdesign.
 
     Examples
     --------
@@ -60,6 +67,7 @@ def executor_of(given: Any) -> Executor:
     if isinstance(given, Executor):
         return given
     if _is_client(given):
+        _check_versions(given)
         # Every task is its own, even if another one has the same function and the same arguments.
         executor: Executor = given.get_executor(pure=False)
         return executor
@@ -92,12 +100,37 @@ def opened_executor(jobs: int | None = None, scheduler: str | None = None) -> It
     elif jobs < 1:
         raise InputError(f"the number of jobs is {jobs}; accepted: 1 or more")
     else:
-        # Processes are spawned: a process that is forked while threads run may wait forever.
-        pool = ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn"))
-        try:
+        with _pool(jobs) as pool:
             yield pool
-        finally:
-            pool.shutdown(cancel_futures=True)
+
+
+@contextlib.contextmanager
+def _pool(jobs: int) -> Iterator[Executor]:
+    """Open a pool of processes, which end at once if the block ends with an error or an interruption."""
+    others = set(multiprocessing.active_children())
+    # Processes are spawned: a process that is forked while threads run may wait forever.
+    pool = ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn"), initializer=_begin_process)
+    try:
+        yield pool
+    except BaseException:
+        for process in set(multiprocessing.active_children()) - others:
+            process.terminate()
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _begin_process() -> None:
+    """Let a process of a pool end with the one that opened it, which alone answers to Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        multiprocessing.connection.wait([parent.sentinel])
+        os._exit(1)
 
 
 @contextlib.contextmanager
@@ -109,15 +142,58 @@ def _connected(address: str) -> Iterator[Any]:
         raise InputError(
             'a scheduler needs Dask, which is not installed; install it by pip install "mechdesign[distributed]"'
         ) from None
+    with _silent():
+        try:
+            client = Client(address, timeout=_SECONDS_TO_CONNECT, set_as_default=False)
+        except (OSError, ValueError, ImportError) as error:  # no answer; an address that cannot be read
+            reason = shorten(str(error) or type(error).__name__, 120)
+            raise InputError(
+                f"there is no scheduler at {shorten(address)} ({reason}); give the address that dask scheduler prints"
+            ) from None
+        with client:
+            yield client
+
+
+@contextlib.contextmanager
+def _silent() -> Iterator[None]:
+    """Keep the loggers of Dask from printing tracebacks when a scheduler goes away, which an error says in one line.
+
+    After an error they stay silent, since the threads of Dask may still have something to say then.
+    """
+    names = [name for name in logging.root.manager.loggerDict if name.partition(".")[0] in {"distributed", "tornado"}]
+    loggers = [logger for logger in map(logging.getLogger, names) if not logger.disabled]
+    for logger in loggers:
+        logger.disabled = True
+    yield
+    for logger in loggers:
+        logger.disabled = False
+
+
+def _check_versions(client: Any) -> None:
+    """Refuse a cluster whose scheduler or workers have another version of this package, or none.
+
+    Workers that join later are not looked at.
+    """
     try:
-        client = Client(address, timeout=_SECONDS_TO_CONNECT, set_as_default=False)
-    except (OSError, ValueError, ImportError) as error:  # no answer; an address that cannot be read
-        reason = shorten(str(error) or type(error).__name__, 120)
-        raise InputError(
-            f"there is no scheduler at {shorten(address)} ({reason}); give the address that dask scheduler prints"
-        ) from None
-    with client:
-        yield client
+        found = client.get_versions(packages=[_PACKAGE])
+    except Exception as error:
+        if isinstance(error, OSError | RuntimeError) or is_of_dask(error):
+            raise InputError(
+                f"the scheduler does not answer ({shorten(str(error) or type(error).__name__, 120)}); start it, or "
+                "give another address"
+            ) from error
+        raise
+    for place, told in (("the scheduler", found["scheduler"]), *found["workers"].items()):
+        version = ((told or {}).get("packages") or {}).get(_PACKAGE)
+        if version != __version__:
+            where = place if place == "the scheduler" else f"the worker {place}"
+            has = f"does not have {_PACKAGE}" if version is None else f"has {_PACKAGE} {shorten(version)}"
+            raise InputError(f"{where} {has}; install {_PACKAGE} {__version__} there, as here")
+
+
+def is_of_dask(error: BaseException) -> bool:
+    """Return whether Dask raised an error about itself, such as a connection that is closed."""
+    return type(error).__module__.partition(".")[0] == "distributed"
 
 
 def _is_client(given: Any) -> bool:

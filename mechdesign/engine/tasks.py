@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Generic, TypeVar
 
-from mechdesign.engine.executors import SerialExecutor
+from mechdesign.engine.executors import SerialExecutor, is_of_dask
 from mechdesign.errors import LimitError, MechdesignError, shorten
 
 Item = TypeVar("Item")
@@ -83,8 +83,10 @@ def run_tasks(
 def _submitted(executor: Executor, function: Callable[[Item], Result], item: Item) -> Future[Result]:
     try:
         return executor.submit(function, item)
-    except RuntimeError as error:  # a broken pool, or one that was shut down
-        raise _ended(error) from error
+    except Exception as error:
+        if isinstance(error, RuntimeError) or is_of_dask(error):  # a pool or a client that is broken or shut down
+            raise _ended(error) from error
+        raise
 
 
 def _finished(item: Item, future: Future[Result]) -> Finished[Item, Result]:

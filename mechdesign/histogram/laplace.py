@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Self
 
@@ -303,6 +303,8 @@ class LaplacePlan(Plan):
         draws_floats=True,
     )
 
+    needed: ClassVar[tuple[str, ...]] = ("scale", "alpha")
+
     scale: Fraction
     alpha: Fraction
     estimated: bool = False
@@ -347,6 +349,18 @@ class LaplacePlan(Plan):
             estimated=delta is not None,
             known_bins=None if ball is None else ball.labels,
         )
+
+    @classmethod
+    def of_record(cls, record: Mapping[str, Any]) -> Self:
+        """Return the plan of the noise that a record names, with the record's epsilon if its scale keeps it.
+
+        Delta, the probability that the samples behind alpha misled, is that of the record, which lacks the samples.
+        """
+        scale, delta = rational(record["scale"], "the scale"), rational(record["delta"], "delta")
+        found = cls.of(epsilon=record["epsilon"], alpha=record["alpha"])
+        if found.scale > scale:
+            found = cls.of(scale=scale, alpha=record["alpha"])
+        return replace(found, scale=scale, delta=delta, estimated=delta > 0)
 
     @property
     def notion(self) -> str:

@@ -127,6 +127,8 @@ class Plan(ABC):
     """What the guarantee does not cover."""
     meanings: ClassVar[Mapping[str, str]]
     """What each parameter of the noise means, by its name in `parameters`."""
+    needed: ClassVar[tuple[str, ...]]
+    """The parameters without which a record does not say what noise there is."""
     usage: ClassVar[Usage]
 
     epsilon: Epsilon
@@ -137,6 +139,17 @@ class Plan(ABC):
     @abstractmethod
     def of(cls, *args: Any, **keywords: Any) -> Self:
         """Return a checked and calibrated plan."""
+
+    @classmethod
+    @abstractmethod
+    def of_record(cls, record: Mapping[str, Any]) -> Self:
+        """Return the plan of the noise that a record names, computing again what the noise guarantees.
+
+        Parameters
+        ----------
+        record : mapping
+            The values of the record by their names, those of `needed` among them.
+        """
 
     @property
     def notion(self) -> str:

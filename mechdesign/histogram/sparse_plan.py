@@ -120,6 +120,7 @@ class SparsePlan(Plan):
     """
 
     analyses: ClassVar[Analyses]
+    needed: ClassVar[tuple[str, ...]] = ("k", "sigma", "tau")
     meanings: ClassVar[Mapping[str, str]] = {
         "k": "the sparsity bound",
         "sigma": "standard deviation of each counter's own noise",
@@ -162,6 +163,11 @@ class SparsePlan(Plan):
             For values out of range, a target that cannot be reached, and where nothing is guaranteed.
         """
         return cls(**cls.analyses.calibrated(k, epsilon=epsilon, delta=delta, sigma=sigma, tau=tau, analysis=analysis))
+
+    @classmethod
+    def of_record(cls, record: Mapping[str, Any]) -> Self:
+        """Return the plan of the noise that a record names; delta is computed from sigma and tau."""
+        return cls.of(record["k"], **{name: record[name] for name in ("epsilon", "sigma", "tau", "analysis")})
 
     @property
     def source(self) -> str:

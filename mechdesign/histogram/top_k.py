@@ -345,6 +345,12 @@ class TopKPlan(SparsePlan):
         value = None if value_sigma is None else rational(value_sigma, "value_sigma")
         return cls(**fields, excesses=excesses, value_sigma=value)
 
+    @classmethod
+    def of_record(cls, record: Mapping[str, Any]) -> Self:
+        """Return the plan of the noise that a record names; delta is computed from sigma, tau and value_sigma."""
+        given = ("epsilon", "sigma", "tau", "analysis", "value_sigma", "noise")
+        return cls.of(record["k"], **{name: record[name] for name in given})
+
     @property
     def noise(self) -> Noise:
         """How the noise is drawn, of the differences and of the (k+1)-th count."""

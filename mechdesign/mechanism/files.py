@@ -47,8 +47,16 @@ def check_ending(path: str | os.PathLike[str]) -> str:
 
 def load(path: str | os.PathLike[str]) -> Parts:
     """Return the parts of a mechanism from JSON or NPZ, of which nothing is proved yet."""
-    source = printable(str(path))
-    content = read_bounded(path, _MOST_BYTES, "a mechanism file")
+    return from_content(read_content(path), printable(str(path)))
+
+
+def read_content(path: str | os.PathLike[str]) -> bytes:
+    """Return the bytes of a mechanism file, after checking that they are not too many."""
+    return read_bounded(path, _MOST_BYTES, "a mechanism file")
+
+
+def from_content(content: bytes, source: str) -> Parts:
+    """Return the parts of the mechanism that the bytes of a file hold, of which nothing is proved yet."""
     return _from_npz(content, source) if content[:2] == b"PK" else from_json(content, source)
 
 
@@ -118,10 +126,18 @@ def to_json(mechanism: Parts) -> bytes:
 
 def from_json(content: bytes, source: str) -> Parts:
     """Return the parts of the mechanism that a JSON text holds."""
-    return from_record(checked_record(MechanismRecord, _parsed(content, source), source), source)
+    return from_record(checked_record(MechanismRecord, parsed_json(content, source), source), source)
 
 
-def _parsed(content: bytes, source: str) -> Any:
+def parsed_json(content: bytes, source: str, wanted: str = "a mechanism file") -> Any:
+    """Return what a JSON text holds: numbers are exact, keys differ, and huge or deep texts are refused.
+
+    Raises
+    ------
+    InputError
+        If it is not such a text; ``wanted`` says what to give instead.
+    """
+
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         if len(pairs) > _MOST_KEYS:
             raise InputError(f"{source}: a table has {len(pairs)} keys; accepted: at most {_MOST_KEYS}")
@@ -155,11 +171,11 @@ def _parsed(content: bytes, source: str) -> Any:
             object_pairs_hook=unique,
         )
     except UnicodeDecodeError as error:
-        raise InputError(f"{source} is not UTF-8 (byte {error.start}); give a mechanism file") from None
+        raise InputError(f"{source} is not UTF-8 (byte {error.start}); give {wanted}") from None
     except json.JSONDecodeError as error:
-        raise InputError(f"{source} is not JSON ({error.msg}, line {error.lineno}); give a mechanism file") from None
+        raise InputError(f"{source} is not JSON ({error.msg}, line {error.lineno}); give {wanted}") from None
     except RecursionError:
-        raise InputError(f"{source} is nested too deeply; give a mechanism file") from None
+        raise InputError(f"{source} is nested too deeply; give {wanted}") from None
 
 
 def _to_npz(mechanism: Parts) -> bytes:

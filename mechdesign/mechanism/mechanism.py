@@ -15,11 +15,12 @@ from mechdesign.data.alphabet import Alphabet
 from mechdesign.data.checks import check_kind
 from mechdesign.data.containers import encode
 from mechdesign.data.labels import canonical_labels, default_labels
-from mechdesign.display.html import facts
 from mechdesign.errors import GuaranteeError
 from mechdesign.mechanism.claims import Optimality, Provenance
+from mechdesign.mechanism.fingerprint import fingerprint
 from mechdesign.mechanism.parts import Parts
 from mechdesign.mechanism.proof import Guarantee, Integers, Proof, prove
+from mechdesign.mechanism.repair import Repair
 from mechdesign.mechanism.sampler import Sampler, random_bytes
 from mechdesign.mechanism.views import MechanismViews
 from mechdesign.numerics.arrays import entries, frozen, number_array
@@ -212,6 +213,11 @@ class Mechanism(MechanismViews):
         """The l1 radius of the guarantee, rounded up; None for a hull of priors."""
         radius = getattr(self.guarantee.uncertainty, "radius", None)
         return None if radius is None else float_up(radius)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256, in hex, of what reports depend on: labels of inputs and of outputs, numerators, bits."""
+        return fingerprint(self.parts).hex()
 
     @cached_property
     def sampler(self) -> Sampler:
@@ -434,14 +440,3 @@ class Mechanism(MechanismViews):
         own = self.parts
         parts = repeated(own, times, bits=bits, separator=separator)
         return self if parts is own else Mechanism(*parts)
-
-
-@dataclass(frozen=True, eq=False)
-class Repair:
-    """A mechanism near a matrix that does not keep the guarantee; `moved` is the greatest change of any probability."""
-
-    mechanism: Mechanism
-    moved: float
-
-    def _repr_html_(self) -> str:
-        return facts([("greatest change of any probability", self.moved)], "Repair") + self.mechanism._repr_html_()

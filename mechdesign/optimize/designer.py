@@ -124,7 +124,7 @@ def design(
     """
     started = time.perf_counter()
     check_kind(problem, DesignProblem, "the problem", "a DesignProblem(uncertainty, epsilon, utility)")
-    wanted = _tolerance(problem, tol)
+    wanted = tolerance_of(problem, tol)
     checked_bits(bits)
     _check_merge(merge, problem)
     deadline = _deadline(time_limit)
@@ -179,7 +179,7 @@ def design(
     )
 
 
-def _tolerance(problem: DesignProblem, tol: object) -> float:
+def tolerance_of(problem: DesignProblem, tol: object) -> float:
     """Return the relative gap that counts as closed: the one that is given, or that of the objective."""
     if tol is None:
         return GAP if problem.utility.estimation is None else error_tolerance(problem.uncertainty)

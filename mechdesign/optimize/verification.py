@@ -11,7 +11,7 @@ from mechdesign.data.checks import check_kind
 from mechdesign.display.frames import labelled_frame
 from mechdesign.display.html import table
 from mechdesign.errors import GuaranteeError, LimitError
-from mechdesign.mechanism import Mechanism, Optimality, Proof, prove
+from mechdesign.mechanism import Guarantee, Mechanism, Optimality, Proof, prove
 from mechdesign.mechanism.words import promise
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.tolerances import BOUND_PAD, GAP, SOLVER
@@ -137,20 +137,26 @@ def verify(mechanism: Mechanism) -> Verification:
     claim = mechanism.optimality
     if claim is None:
         return Verification(proof, None, None, mechanism=mechanism)
-    known = mechanism.guarantee.uncertainty
-    if known.size > _MOST_SYMBOLS:
+    size = mechanism.guarantee.uncertainty.size
+    if size > _MOST_SYMBOLS:
         raise LimitError(
-            f"optimality is claimed for {known.size} symbols; such claims are checked for at most {_MOST_SYMBOLS}, "
+            f"optimality is claimed for {size} symbols; such claims are checked for at most {_MOST_SYMBOLS}, "
             "but the guarantee holds (mechdesign verify --guarantee-only)"
         )
-    if not claim.within_simplex and known.l1_ball is not None:
-        known = known.l1_ball.as_printed()
-    problem = DesignProblem(known, mechanism.guarantee.epsilon, claim.utility, mechanism.guarantee.lower)
-    value = claim.utility.value_over(mechanism.matrix, known)
+    problem = claimed_problem(mechanism.guarantee, claim)
+    value = claim.utility.value_over(mechanism.matrix, problem.uncertainty)
     if not abs(value - claim.value) <= BOUND_PAD * abs(value) + _rounding(problem, mechanism.matrix, value):
         raise GuaranteeError(f"the stored value is {claim.value:.15g}, but that of the integers is {value:.15g}")
     certificate = _certificate(problem, claim)
     return Verification(proof, value, certificate, mechanism=mechanism)
+
+
+def claimed_problem(promised: Guarantee, claim: Optimality) -> DesignProblem:
+    """Return the problem of which a claim says that a mechanism with a guarantee solves it."""
+    known = promised.uncertainty
+    if not claim.within_simplex and known.l1_ball is not None:
+        known = known.l1_ball.as_printed()
+    return DesignProblem(known, promised.epsilon, claim.utility, promised.lower)
 
 
 def _certificate(problem: DesignProblem, claim: Optimality) -> Certificate | ErrorCertificate:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from importlib import import_module
-from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from mechdesign.data.plugins import installed
 from mechdesign.errors import InputError, shorten
 from mechdesign.uncertainty.base import UncertaintySet
 
@@ -76,7 +76,7 @@ def register(cls: Class) -> Class:
 
 def set_formats() -> tuple[SetFormat, ...]:
     """Return the formats of all classes, those of the package first."""
-    for point in entry_points(group=_ENTRY_POINTS):
+    for point in installed(_ENTRY_POINTS):
         if point.name not in _registered:
             register(point.load())
     built_in = []

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib.metadata import entry_points
 from typing import TypeVar
 
+from mechdesign.data.plugins import installed
 from mechdesign.errors import InputError, shorten
 from mechdesign.utility.base import Objective, summed
 from mechdesign.utility.estimation_error import EstimationError
@@ -64,7 +64,7 @@ def register(cls: Class) -> Class:
 
 def _classes() -> dict[str, type[Objective]]:
     """Return all classes by name, those of the package first."""
-    for point in entry_points(group=_ENTRY_POINTS):
+    for point in installed(_ENTRY_POINTS):
         if point.name not in _registered:
             register(point.load())
     return {cls.name: cls for cls in _BUILT_IN} | _registered

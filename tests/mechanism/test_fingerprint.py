@@ -1,0 +1,86 @@
+"""The fingerprint names what reports depend on, and nothing else."""
+
+import hashlib
+import pickle
+import re
+import struct
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import mechdesign as md
+from mechdesign.mechanism import Optimality, Provenance
+from mechdesign.mechanism.fingerprint import canonical_bytes
+
+NUMERATORS = np.array([[5, 2, 1], [2, 5, 1], [2, 2, 4]])
+INPUTS, OUTPUTS = ("low", "mittelgroß", "高"), ("a", "b", "c")
+
+
+def mechanism(numerators=NUMERATORS, bits=3, inputs=INPUTS, outputs=OUTPUTS, epsilon="1.5", radius="0.1", **claims):
+    known = md.L1Ball([0.5, 0.3, 0.2], radius=radius, labels=inputs)
+    return md.Mechanism(numerators, bits, md.Guarantee(epsilon, known), outputs, **claims)
+
+
+def test_the_documented_bytes_are_hashed():
+    # By the words of docs/file-format.md, without the functions of the package.
+    expected = b"mechdesign/fingerprint/1"
+    for labels in (INPUTS, OUTPUTS):
+        expected += struct.pack("<Q", 3)
+        for label in labels:
+            expected += struct.pack("<Q", len(label.encode())) + label.encode()
+    expected += struct.pack("<Q", 3) + struct.pack("<9Q", 5, 2, 1, 2, 5, 1, 2, 2, 4)
+    found = mechanism()
+    assert canonical_bytes(found.parts) == expected
+    assert found.fingerprint == hashlib.sha256(expected).hexdigest()
+
+
+def test_a_fixed_vector():
+    # It must never change: permanent reports of earlier versions depend on it.
+    assert mechanism().fingerprint == "6a41be8a15720c8203ca31ebc37aa4cc352d7a94c15e11f4ad62c9a4dd811780"
+
+
+@pytest.mark.parametrize("ending", [".json", ".npz"])
+def test_files_keep_it(ending, tmp_path):
+    mechanism().save(tmp_path / f"m{ending}")
+    assert md.Mechanism.load(tmp_path / f"m{ending}").fingerprint == mechanism().fingerprint
+
+
+def test_pickles_keep_it():
+    assert pickle.loads(pickle.dumps(mechanism())).fingerprint == mechanism().fingerprint
+
+
+def test_reports_do_not_depend_on_promises_and_claims():
+    claim = Optimality(md.MutualInformation(), 0.1, 1.0, (0.1, 0.2, 0.3))
+    others = [
+        mechanism(epsilon="2"),
+        mechanism(radius="0.2"),
+        mechanism(optimality=claim),
+        mechanism(provenance=Provenance("0", "by hand", "title")),
+    ]
+    assert {other.fingerprint for other in others} == {mechanism().fingerprint}
+
+
+def test_any_other_part_changes_it():
+    rows = NUMERATORS.copy()
+    rows[0] = [4, 3, 1]
+    others = [
+        mechanism(),
+        mechanism(rows),
+        mechanism(NUMERATORS[:, [1, 0, 2]]),
+        mechanism(2 * NUMERATORS, 4),
+        mechanism(inputs=("low", "mittelgros", "高")),
+        mechanism(inputs=("mittelgroß", "low", "高")),
+        mechanism(inputs=("lo", "wmittelgroß", "高")),
+        mechanism(outputs=("a", "b", "d")),
+        mechanism(outputs=("b", "a", "c")),
+        mechanism(inputs=("é", "x", "y")),
+        mechanism(inputs=("e\u0301", "x", "y")),  # another label, though it looks alike
+    ]
+    assert len({other.fingerprint for other in others}) == len(others)
+
+
+def test_the_example_of_the_documentation(tmp_path):
+    page = (Path(__file__).parents[2] / "docs" / "file-format.md").read_text(encoding="utf-8")
+    (tmp_path / "m.json").write_text(re.search("```json\n(.*?)```", page, re.DOTALL)[1], encoding="utf-8")
+    assert f"`{md.Mechanism.load(tmp_path / 'm.json').fingerprint}`" in page
