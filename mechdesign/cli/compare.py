@@ -6,7 +6,7 @@ import click
 
 from mechdesign.cli.comparison_output import comparison_record, print_comparison
 from mechdesign.cli.estimation_words import estimation_facts
-from mechdesign.cli.output import design_record, print_json
+from mechdesign.cli.output import design_record, print_json, say
 from mechdesign.cli.progress import Progress
 from mechdesign.cli.source import Source, source_options, time_limit_option
 from mechdesign.errors import LimitError
@@ -37,10 +37,10 @@ def compare_command(*, source: Source, time_limit: float | None, as_json: bool) 
         record = {"title": title, **comparison_record(comparison), "design": design_record(comparison.design)}
         print_json("mechdesign/comparison/1", record)
     else:
-        click.echo(title)
+        say(title)
         print_comparison(comparison)
         for name, told in estimation_facts(solved):
-            click.echo(f"{name} of this design: {told}")
+            say(f"{name} of this design: {told}")
     return 0 if solved.certified else _uncertified(solved)
 
 

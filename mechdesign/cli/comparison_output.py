@@ -6,14 +6,11 @@ import math
 from decimal import ROUND_FLOOR, Context
 from typing import Any
 
-import click
-from rich.table import Table
-from rich.text import Text
-
 from mechdesign.cli.estimation_words import undetermined
-from mechdesign.cli.output import print_rich
-from mechdesign.optimize import Comparison, Design
+from mechdesign.cli.output import print_table, say
+from mechdesign.optimize import Comparison
 from mechdesign.optimize.comparison import ErrorsBeside
+from mechdesign.optimize.comparison_rows import Compared
 from mechdesign.problem import DesignProblem
 
 _DIGITS = 3
@@ -62,55 +59,50 @@ def print_comparison(comparison: Comparison, *, err: bool = False) -> None:
 def print_missing(name: str, why: str, *, err: bool) -> None:
     """Print why a mechanism is not computed, if it is not."""
     if why:
-        click.echo(f"{name}: {why}", err=err)
+        say(f"{name}: {why}", err=err)
 
 
 def _print_utilities(comparison: Comparison, *, err: bool) -> None:
-    design, best = comparison.design, comparison.best_ldp
-    name = design.problem.utility.name + ("" if design.unit == "1" else f" ({design.unit})")
-    table = _table(comparison, name, "of the design's")
-
-    def row(label: str, value: float | None) -> None:
-        share = "" if value is None or design.value <= 0 else f"{value / design.value:.1%}"
-        table.add_row(Text(label), "not computed" if value is None else f"{value:.6g}", share)
-
-    row(_this_design(comparison), design.value)
-    if comparison.estimate is not None:
-        row("best for the estimate, same guarantee", comparison.estimate.least)
-    row(
-        "best LDP mechanism" + (" (certified)" if best is not None and best.certified else ""),
-        None if best is None else best.value,
-    )
-    row("k-ary randomized response", comparison.k_ary_randomized_response)
-    print_rich(table, err=err)
+    design = comparison.design
+    rows = []
+    for row in comparison.rows:
+        share = "" if row.value is None or design.value <= 0 else f"{row.value / design.value:.1%}"
+        rows.append([_named(comparison, row), row.told, share])
+    value = "value" if design.unit == "1" else f"value ({design.unit})"
+    _print_rows(comparison, [value, "of the design's"], rows, err=err)
     if comparison.estimate is not None:
         print_missing("best for the estimate", comparison.estimate.missing, err=err)
     print_missing("best LDP mechanism", comparison.best_ldp_missing, err=err)
     if comparison.promise is not None:
-        click.echo(comparison.promise, err=err)
+        say(comparison.promise, err=err)
 
 
 def _title(problem: DesignProblem) -> str:
     """Return the promises that are compared."""
     if problem.lower is None:
-        return f"At epsilon = {problem.epsilon}"
+        return f"at epsilon = {problem.epsilon}"
     return (
-        f"At epsilon = {problem.epsilon} and lower = {problem.lower}, beside local differential privacy with "
+        f"at epsilon = {problem.epsilon} and lower = {problem.lower}, beside local differential privacy with "
         f"{problem.local_epsilon}, which implies both"
     )
 
 
-def _table(comparison: Comparison, *columns: str) -> Table:
-    """Return an empty table with a column of mechanisms and others of numbers."""
-    table = Table(title=_title(comparison.design.problem), title_justify="left", highlight=False)
-    table.add_column("mechanism", overflow="fold")
-    for column in columns:
-        table.add_column(column, justify="right", overflow="fold")
-    return table
+def _print_rows(comparison: Comparison, columns: list[str], rows: list[list[str]], *, err: bool) -> None:
+    """Print rows of a comparison, with what is compared above them."""
+    problem = comparison.design.problem
+    title = f"{problem.utility.name}, {_title(problem)}"
+    print_table(["mechanism", *columns], rows, title=title, err=err)
 
 
-def _this_design(comparison: Comparison) -> str:
-    return "this design" + (" (certified)" if comparison.design.certified else " (NOT certified)")
+def _named(comparison: Comparison, row: Compared) -> str:
+    """Return a mechanism in words, with what is proved of it."""
+    if row.certified is None:
+        return row.name
+    if row.certified:
+        return f"{row.name} (certified)"
+    bound = comparison.design.problem.utility.bound_name.replace("_", " ")
+    told = "" if row.name == "this design" or row.bound is None else f": {bound} {row.bound:.6g}"
+    return f"{row.name} (NOT certified{told})"
 
 
 def _errors_record(comparison: Comparison, errors: ErrorsBeside) -> dict[str, Any]:
@@ -144,40 +136,25 @@ def _why_not_informative(errors: ErrorsBeside) -> str:
 
 
 def _print_errors(comparison: Comparison, errors: ErrorsBeside, *, err: bool) -> None:
-    best, subsets = comparison.best_ldp, errors.subset_selection
-    table = _table(comparison, comparison.design.problem.utility.name, "respondents for the same error")
-
-    def row(label: str, error: float | None) -> None:
-        if error is None:
-            table.add_row(Text(label), "not computed", "")
-        elif math.isinf(error):
-            table.add_row(Text(label), "infinite", "no number is enough")
+    rows = []
+    for row in comparison.rows:
+        if row.value is None or row.name == "this design":
+            needed = ""
+        elif math.isinf(row.value):
+            needed = "no number is enough"
         else:
-            times = f"{comparison.respondents(error):.3g}"
-            table.add_row(Text(label), f"{error:.6g}", "as many" if times == "1" else f"{times} times as many")
-
-    table.add_row(Text(_this_design(comparison)), f"{comparison.design.value:.6g}", "")
-    row(f"best LDP mechanism{_proved(best)}", None if best is None else best.value)
-    name = "subset selection" if subsets is None else subsets.name
-    row(f"{name} (LDP)", None if subsets is None else subsets.value)
-    row("k-ary randomized response (LDP)", comparison.k_ary_randomized_response)
-    row("best for mutual information, same guarantee", errors.best_for_information_error)
-    print_rich(table, err=err)
+            times = f"{comparison.respondents(row.value):.3g}"
+            needed = "as many" if times == "1" else f"{times} times as many"
+        rows.append([_named(comparison, row), row.told, needed])
+    _print_rows(comparison, ["value", "respondents for the same error"], rows, err=err)
     print_missing("best LDP mechanism", comparison.best_ldp_missing, err=err)
     print_missing("subset selection", errors.subset_selection_missing, err=err)
     print_missing("best for mutual information", _why_not_informative(errors), err=err)
     fewer = _fewer_respondents(comparison, errors)
     if fewer:
-        click.echo(fewer, err=err)
+        say(fewer, err=err)
     if comparison.promise is not None:
-        click.echo(comparison.promise, err=err)
-
-
-def _proved(best: Design | None) -> str:
-    """Return what is proved of the best LDP mechanism that was found."""
-    if best is None:
-        return ""
-    return " (certified)" if best.certified else f" (NOT certified: the least is at least {best.bound:.6g})"
+        say(comparison.promise, err=err)
 
 
 def _fewer_respondents(comparison: Comparison, errors: ErrorsBeside) -> str:

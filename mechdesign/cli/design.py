@@ -6,7 +6,7 @@ import click
 
 from mechdesign.cli import places
 from mechdesign.cli.comparison_output import comparison_record, print_comparison
-from mechdesign.cli.output import design_facts, design_record, print_facts, print_json
+from mechdesign.cli.output import design_facts, design_record, print_facts, print_json, say
 from mechdesign.cli.progress import Progress
 from mechdesign.cli.source import Source, source_options, time_limit_option
 from mechdesign.mechanism.files import check_ending
@@ -114,7 +114,7 @@ def design_command(
             facts.append(("written", "standard output" if standard else str(output)))
         print_facts(facts, err=standard)
         if comparison is not None:
-            click.echo(err=standard)
+            say(err=standard)
             print_comparison(comparison, err=standard)
     return 0 if solved.reached else _uncertified(solved, bits, output, written=written)
 

@@ -9,16 +9,15 @@ from typing import Any
 
 import click
 import numpy as np
-from rich.table import Table
-from rich.text import Text
 
 from mechdesign.cli import places
-from mechdesign.cli.output import print_facts, print_json, print_rich, show_values_option
+from mechdesign.cli.output import print_facts, print_json, print_table, say, show_values_option
 from mechdesign.cli.progress import Progress
 from mechdesign.data.files import accepted_ending, write_atomically
 from mechdesign.data.inputs import readable
 from mechdesign.deploy.frequency import FrequencyEstimate, estimate_frequencies
 from mechdesign.deploy.stream import RecordFile, count_reports
+from mechdesign.errors import printable
 from mechdesign.mechanism import Mechanism
 from mechdesign.mechanism.words import promise
 
@@ -111,7 +110,7 @@ def estimate_command(
         return
     _print(found, mechanism, err=standard)
     if output is not None:
-        click.echo(f"\nwritten  {'standard output' if standard else output}", err=standard)
+        say(f"\nwritten  {'standard output' if standard else output}", err=standard)
 
 
 def _record(found: FrequencyEstimate) -> dict[str, Any]:
@@ -183,15 +182,13 @@ def _print(found: FrequencyEstimate, mechanism: Mechanism, *, err: bool) -> None
         ],
         err=err,
     )
-    click.echo(err=err)
-    table = Table(highlight=False)
-    table.add_column("category", overflow="fold")
-    for name in ("frequency", "standard error", f"{100 * found.confidence:g} % interval"):
-        table.add_column(name, justify="right", overflow="fold")
+    say(err=err)
+    rows = []
     for label, frequency, error, (lower, upper), known in _rows(found):
         told = f"{error:.5f}" if known else "not identifiable"
-        table.add_row(Text(label), f"{frequency:.5f}", told, f"{lower:.5f} to {upper:.5f}")
-    print_rich(table, err=err)
+        rows.append([printable(label), f"{frequency:.5f}", told, f"{lower:.5f} to {upper:.5f}"])
+    columns = ["category", "frequency", "standard error", f"{100 * found.confidence:g} % interval"]
+    print_table(columns, rows, err=err)
     for group in found.groups:
         if len(group) > 1:
-            click.echo(f"Only the total of these can be estimated: {', '.join(group)}.", err=err)
+            say(f"Only the total of these can be estimated: {', '.join(group)}.", err=err)

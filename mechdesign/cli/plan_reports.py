@@ -8,13 +8,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import click
-from rich.table import Table
-from rich.text import Text
 
 from mechdesign.cli import places
 from mechdesign.cli.comparison_output import finite, print_missing, times_fewer
 from mechdesign.cli.estimation_words import least_error
-from mechdesign.cli.output import print_facts, print_json, print_rich
+from mechdesign.cli.output import print_facts, print_json, print_table, say
 from mechdesign.cli.progress import Progress
 from mechdesign.cli.source import Source
 from mechdesign.errors import shorten
@@ -158,28 +156,24 @@ def _print(found: ReportPlan, title: str) -> None:
             *_hope(found),
         ]
     )
-    click.echo()
-    table = Table(highlight=False)
-    table.add_column("mechanism", overflow="fold")
+    say()
     columns = (
         (f"reports: every {query}", "reports: root mean square")
         if found.reports is None
         else ("largest standard error", "root mean square", f"largest {100 * found.confidence:g} % interval")
     )
-    for column in columns:
-        table.add_column(column, justify="right", overflow="fold")
-    for row in found.mechanisms:
-        table.add_row(Text(row.name), *(["not computed"] if row.missing else _cells(found, row.largest, row.mean)))
-    print_rich(table)
+    missing = ["not computed", *[""] * (len(columns) - 1)]
+    rows = [[row.name, *(missing if row.missing else _cells(found, row.largest, row.mean))] for row in found.mechanisms]
+    print_table(["mechanism", *columns], rows)
     for row in found.mechanisms:
         print_missing(row.name, row.missing, err=False)
     if found.reports is None:
-        click.echo(f"Every {query}: none has a larger error than is given. Root mean square: over all {queries}.")
+        say(f"Every {query}: none has a larger error than is given. Root mean square: over all {queries}.")
     told = _fewer(found)
     if told:
-        click.echo(told)
+        say(told)
     if found.promise is not None:
-        click.echo(found.promise)
+        say(found.promise)
 
 
 def _hope(found: ReportPlan) -> list[tuple[str, str]]:
