@@ -58,6 +58,10 @@ class Sizes:
         Bytes of CSV files.
     estimated : tuple of int
         Numbers of symbols.
+    parts : tuple of int
+        Number of parts, and of records in each.
+    tasks : int
+        Number of tasks that do nothing.
     errors : tuple of str
         Columns of Adult, or Zipf counts with their number of symbols, for designs of least estimation error.
     threads : tuple of int
@@ -81,6 +85,8 @@ class Sizes:
     clients: int = 10**6
     files: tuple[int, ...] = (10**8, 10**9, 10**10)
     estimated: tuple[int, ...] = (16, 100, 300)
+    parts: tuple[int, int] = (100, 10**6)
+    tasks: int = 5_000
     errors: tuple[str, ...] = (
         "relationship",
         "workclass",
@@ -108,6 +114,8 @@ QUICK = Sizes(
     clients=2_000,
     files=(10**6,),
     estimated=(6, 8),
+    parts=(3, 2_000),
+    tasks=20,
     errors=("relationship", "zipf-7"),
     error_limit=10.0,
     reaches=False,

@@ -11,7 +11,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from benchmarks import errors
+from benchmarks import errors, fleet
 from benchmarks.measure import KNOWN, TOTAL, Row, Sizes
 from mechdesign.pml.promise import WEAKER_THAN_LDP
 
@@ -26,6 +26,7 @@ PACKAGES = (
     "pyarrow",
     "pandas",
     "polars",
+    "distributed",
     "qif",
     "multi-freq-ldpy",
 )
@@ -39,6 +40,7 @@ TITLES = {
     "files": "Files privatized and counted",
     "estimating": "Frequencies estimated",
     "estimation": "Least estimation errors",
+    "fleet": "Data in parts, on a cluster",
     "reaches": "What was to be reached",
 }
 _ASKED = {"ratio": "at least {}", "times": "at most {} times", "seconds": "at most {} s"}
@@ -243,6 +245,76 @@ def _errors_reached(rows: list[Row]) -> str:
     return "\n" + table(["work", "to be reached", "measured", "reached"], lines) if lines else ""
 
 
+def _fleet(rows: list[Row]) -> str:
+    timed, reasons = parted(rows)
+    if not timed:
+        return reasons
+    *works, nothing = timed
+    header = ["work", "by", "s", "million records/s", "times one process", "MB read", "MB written", "peak, MB"]
+    header += ["messages, bytes a part"]
+    lines = []
+    for row in works:
+        speed, megabytes = row["records"] / row["seconds"] / 1e6, [row[key] / 1e6 for key in ("read", "written")]
+        peak = max((peak or 0) for peak in row["peaks"]) / 1e6
+        shown = [number(speed), number(row.get("ratio")), *(f"{size:,.0f}" for size in megabytes), f"{peak:,.0f}"]
+        sent = f"{row['sent'] / row['parts']:,.0f}" if "ratio" in row else "-"
+        lines.append([row["work"], row["way"], number(row["seconds"]), *shown, sent])
+    parts, records = works[0]["parts"], works[0]["records"]
+    text = (
+        f"{parts:,} Parquet parts of {records // parts:,} records and five columns, of which one is privatized by the mechanism for education, and written alone; a key needs the column of ids "
+        "as well. What is read was written just before, and every part is written to the disk before it is published. "
+        "One process works as it does by default, with all threads of pyarrow; a worker has one thread for tasks. The "
+        "start of processes and of the cluster, and imports, are not in the seconds. Bytes read and written are those "
+        "that the processes that work ask the system for; the peak is all memory that one of them held at any time. "
+        f"{nothing['tasks']:,} tasks that do nothing took {number(1e3 * nothing['seconds'] / nothing['tasks'])} ms "
+        "each, one after the other through the scheduler."
+    )
+    return paragraph(text) + table(header, lines) + _fleet_reached(works) + _fleet_planned(rows) + reasons
+
+
+def _fleet_reached(rows: list[Row]) -> str:
+    """Return the goals for two workers, and whether they were reached."""
+    lines = []
+    for row in rows:
+        if "ratio" in row and row["work"] == fleet.FRESH:
+            peak = max((peak or 0) for peak in row["peaks"])
+            for what, asked, got, good in (
+                (
+                    "records a second",
+                    f"at least {fleet.RATIO} times one process",
+                    number(row["ratio"]),
+                    row["ratio"] >= fleet.RATIO,
+                ),
+                ("memory of a worker", f"under {fleet.PEAK / 1e6:,.0f} MB", f"{peak / 1e6:,.0f} MB", peak < fleet.PEAK),
+            ):
+                lines.append([f"{row['work']}: {what}", asked, got, "yes" if good else "**no**"])
+    return "\n" + table(["work", "to be reached", "measured", "reached"], lines)
+
+
+def _fleet_planned(rows: list[Row]) -> str:
+    """Return what the same takes on a cluster that nobody has measured."""
+    header = ["work", "records a part", "parts", "core hours", "TB read", "TB written", "messages, MB"]
+    header += ["scheduler, s", f"{fleet.PLANNED_WORKERS} workers, s", "workers kept busy"]
+    lines = [
+        [
+            row["work"],
+            *(f"{row[key]:,}" for key in ("part", "parts")),
+            number(row["core_hours"]),
+            *(number(row[key] / 1e12) for key in ("read", "written")),
+            number(row["sent"] / 1e6),
+            *(number(row[key]) for key in ("scheduler_seconds", "work_seconds")),
+            f"{row['busy']:,.0f}",
+        ]
+        for row in fleet.plan(rows)
+    ]
+    text = (
+        f"Not measured: {fleet.PLANNED:.0e} records".replace("e+", "e") + ", computed from the rows above as if "
+        "everything grew in proportion. The scheduler's seconds are those of one process that hands out all tasks, "
+        "however many workers there are; it keeps so many of them busy."
+    )
+    return "\n" + paragraph(text) + table(header, lines)
+
+
 def reached(row: Row) -> bool:
     """Return whether a measurement reaches its goal."""
     if "ratio" in row:
@@ -302,6 +374,7 @@ WRITERS = {
     "files": _files,
     "estimating": _estimating,
     "estimation": _estimation,
+    "fleet": _fleet,
     "reaches": _reaches,
 }
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:  # what `__getattr__` finds
         uncertainty,
         utility,
     )
-    from mechdesign.deploy import FrequencyEstimate, estimate_frequencies
+    from mechdesign.deploy import FrequencyEstimate, GroupedEstimate, estimate_frequencies
     from mechdesign.errors import GuaranteeError, InputError, LimitError, MechdesignError, SolverError
     from mechdesign.mechanism import Guarantee, Mechanism
     from mechdesign.numerics.epsilon import Epsilon
@@ -62,6 +62,7 @@ __all__ = [
     "ExpectedGain",
     "FInformation",
     "FrequencyEstimate",
+    "GroupedEstimate",
     "Guarantee",
     "GuaranteeError",
     "HammingAccuracy",
@@ -119,7 +120,7 @@ _MODULES = (
 )
 # Where the other public names are from; each is imported when it is first asked for.
 _HOMES = {
-    "mechdesign.deploy": ("FrequencyEstimate", "estimate_frequencies"),
+    "mechdesign.deploy": ("FrequencyEstimate", "GroupedEstimate", "estimate_frequencies"),
     "mechdesign.errors": ("GuaranteeError", "InputError", "LimitError", "MechdesignError", "SolverError"),
     "mechdesign.mechanism": ("Guarantee", "Mechanism"),
     "mechdesign.numerics.epsilon": ("Epsilon",),

@@ -85,7 +85,7 @@ def test_there_is_no_circle_of_imports():
 def test_folders_of_tests_are_those_of_the_package():
     tests = Path(__file__).parent
     beyond = {"benchmarks", "examples", "figures", "fuzz", "helpers", "mutation", "oracles", "outside", "paper"}
-    beyond |= {"docs", "properties", "typing"}
+    beyond |= {"docs", "engines", "properties", "typing"}
     for folder in tests.iterdir():
         if folder.is_dir() and folder.name not in beyond and list(folder.rglob("test_*.py")):
             assert (PACKAGE / folder.name).is_dir(), folder

@@ -15,7 +15,8 @@ from mechdesign.cli.output import print_facts, print_json, print_table, say, sho
 from mechdesign.cli.progress import Progress
 from mechdesign.data.files import accepted_ending, write_atomically
 from mechdesign.data.inputs import readable
-from mechdesign.deploy.frequency import FrequencyEstimate, estimate_frequencies
+from mechdesign.deploy.estimate import estimate_frequencies
+from mechdesign.deploy.frequency import FrequencyEstimate
 from mechdesign.deploy.stream import RecordFile, count_reports
 from mechdesign.errors import printable
 from mechdesign.mechanism import Mechanism

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mechdesign.data.alphabet import Alphabet, Codes, is_missing
-from mechdesign.errors import InputError
+from mechdesign.errors import InputError, shorten
 
 _ACCEPTED = "a list, a one-dimensional numpy array, a pandas or polars Series, or a pyarrow array"
 
@@ -120,13 +120,53 @@ def _package(records: object) -> str | None:
     return package if package in {"pandas", "polars", "pyarrow"} and is_column else None
 
 
+def arrow_column(values: Any, where: str) -> Any:
+    """Return a column of any values as a pyarrow array; ``where`` names it, for messages. NaN is a missing value.
+
+    Raises
+    ------
+    InputError
+        For another container, or values of different types.
+
+    Examples
+    --------
+    >>> arrow_column(["north", None], "by").null_count
+    1
+    """
+    import pyarrow as pa
+
+    package = _package(values)
+    shape = getattr(values, "shape", (0,))
+    if package is None and (
+        isinstance(values, str | bytes | Mapping | Set) or not isinstance(values, Iterable) or len(shape) != 1
+    ):
+        raise InputError(f"{where} is a {type(values).__name__}; accepted: {_ACCEPTED}")
+    try:
+        if package is not None:
+            column = _series_as_arrow(values, package)
+        elif isinstance(values, np.ndarray):
+            mask = np.ma.getmaskarray(values) if isinstance(values, np.ma.MaskedArray) else None
+            column = pa.array(np.ma.getdata(values), mask=mask, from_pandas=values.dtype.kind == "O")
+        else:
+            column = pa.array(list(values), from_pandas=True)
+    except (pa.ArrowException, OverflowError, UnicodeError) as error:
+        raise InputError(f"{where} holds mixed values ({shorten(str(error), 80)}); give values of one type") from None
+    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+
+
+def _series_as_arrow(series: Any, package: str) -> Any:
+    import pyarrow as pa
+
+    if package == "pandas":
+        return pa.Array.from_pandas(series)
+    return series.to_arrow() if package == "polars" else series
+
+
 def _as_arrow(records: Any, package: str, alphabet: Alphabet) -> Any:
     import pyarrow as pa
 
     try:
-        if package == "pandas":
-            return pa.Array.from_pandas(records)
-        return records.to_arrow() if package == "polars" else records
+        return _series_as_arrow(records, package)
     except (pa.ArrowException, OverflowError, UnicodeError) as error:
         raise InputError(
             f"the records are a Series of mixed values{alphabet.shown(str(error))}; accepted: labels, as text"

@@ -38,7 +38,7 @@ WHITE_SPACE = (
 )
 """What `str.strip` removes."""
 
-_COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
+COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
 _MARK = b"\xef\xbb\xbf"
 _FIELD = re.compile(r' *"([^"]*+(?:""[^"]*+)*+)"|([^",\r\n]*+)')
 _END = re.compile(r",|\r?\n|\Z")
@@ -202,7 +202,7 @@ def _opened(path: str | os.PathLike[str]) -> Iterator[Any]:
     """Open a file for reading, and decompress it if its ending says that it is compressed."""
     import pyarrow as pa
 
-    compression = _COMPRESSIONS.get(Path(path).suffix)
+    compression = COMPRESSIONS.get(Path(path).suffix)
     with Path(path).open("rb", buffering=0) as file:
         if compression is None:
             yield file

@@ -1,12 +1,17 @@
 """Mechanisms in use: files of records and reports, frequencies estimated from reports, and audits."""
 
 from mechdesign.deploy.audit import Audit, audit, audit_counts
-from mechdesign.deploy.frequency import FrequencyEstimate, estimate_frequencies
+from mechdesign.deploy.estimate import estimate_frequencies
+from mechdesign.deploy.frequency import FrequencyEstimate
+from mechdesign.deploy.group_counts import GroupCounts
+from mechdesign.deploy.grouped import GroupedEstimate
 from mechdesign.deploy.stream import RecordFile, ReportFile, count_reports, privatize_file
 
 __all__ = [
     "Audit",
     "FrequencyEstimate",
+    "GroupCounts",
+    "GroupedEstimate",
     "RecordFile",
     "ReportFile",
     "audit",

@@ -8,14 +8,16 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mechdesign.data.alphabet import Alphabet, Codes
 from mechdesign.data.files import accepted_ending, check_absent, check_places, written_atomically
+from mechdesign.data.group_keys import named
 from mechdesign.data.tables import BATCH_ROWS, Columns, index_from, open_columns
+from mechdesign.deploy.group_counts import GroupCounter, GroupCounts
 from mechdesign.errors import InputError, shorten
 from mechdesign.mechanism import Mechanism
 from mechdesign.mechanism.sampler import random_bytes
@@ -189,8 +191,20 @@ def privatize_file(
     return done
 
 
-def count_reports(reports: RecordFile, labels: tuple[str, ...], *, report: Report | None = None) -> NDArray[np.int64]:
-    """Return how often each label occurs in a column of a file, shape (len(labels),).
+@overload
+def count_reports(
+    reports: RecordFile, labels: tuple[str, ...], *, report: Report | None = None
+) -> NDArray[np.int64]: ...
+@overload
+def count_reports(
+    reports: RecordFile, labels: tuple[str, ...], *, by: Sequence[str], report: Report | None = None
+) -> GroupCounts: ...
+def count_reports(
+    reports: RecordFile, labels: tuple[str, ...], *, by: Sequence[str] = (), report: Report | None = None
+) -> NDArray[np.int64] | GroupCounts:
+    r"""Return how often each label occurs in a column of a file, in all rows or in each group of rows.
+
+    The file is read once, in batches. Memory grows with the number of groups, of which 20,000 are accepted.
 
     Parameters
     ----------
@@ -198,21 +212,75 @@ def count_reports(reports: RecordFile, labels: tuple[str, ...], *, report: Repor
         The file and its column of reports.
     labels : tuple of str
         All labels that may occur.
+    by : sequence of str
+        Columns of the file. Rows that agree in them are a group; missing values (nulls, empty fields) agree with each
+        other.
     report : callable, optional
         Receives a line on progress after each batch.
+
+    Returns
+    -------
+    array, shape (len(labels),), or GroupCounts
+        With group columns, the counts of each group.
 
     Raises
     ------
     InputError
-        For unreadable or malformed input, and for a value that is not among the labels (its row is named).
+        For unreadable or malformed input, a value that is not among the labels (its row is named), and group columns of
+        floats or bytes.
+    LimitError
+        If there are too many groups.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "reports.csv")
+    ...     _ = file.write_text("region,answer\nnorth,yes\nsouth,no\nnorth,no\n")
+    ...     counted = count_reports(RecordFile(file, "answer"), ("no", "yes"), by=["region"])
+    >>> counted.groups, counted.counts.tolist()
+    ((('north',), ('south',)), [[1, 1], [1, 0]])
     """
+    alphabet = Alphabet(labels, replaces=False)
+    if by:
+        return _count_by_groups(reports, alphabet, group_columns(by, reports), report)
     columns = reports.open()
     counts = np.zeros(len(labels), dtype=np.int64)
-    for codes, _ in reports.batches(columns, Alphabet(labels, replaces=False)):
+    for codes, _ in reports.batches(columns, alphabet):
         counts += np.bincount(codes, minlength=len(labels))
         if report is not None:
             report(f"counting: {counts.sum():,} reports")
     return counts
+
+
+def group_columns(by: Sequence[str], reports: RecordFile) -> tuple[str, ...]:
+    """Return the names of group columns, without a header their indices as text.
+
+    Raises
+    ------
+    InputError
+        If one is named twice, or is the column of reports.
+    """
+    names = named(by if reports.header else [str(index_from(column)) for column in by])
+    if reports.name in names:
+        raise InputError(
+            f"the group column {shorten(reports.name)} is the column of reports; group by what is known beside them"
+        )
+    return names
+
+
+def _count_by_groups(
+    reports: RecordFile, alphabet: Alphabet, by: tuple[str, ...], report: Report | None
+) -> GroupCounts:
+    columns = reports.open(*by)
+    types = [columns.schema.field(name).type for name in by]
+    counter, done = GroupCounter(by, types, alphabet.labels, str(reports.path)), 0
+    for codes, batch in reports.batches(columns, alphabet):
+        counter.add(codes, [batch.column(name) for name in by])
+        done += codes.size
+        if report is not None:
+            report(f"counting: {done:,} reports")
+    return counter.counted()
 
 
 @contextmanager

@@ -1,0 +1,215 @@
+"""Frequencies estimated in groups of reports: one estimate a group, and all of them as one tidy table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mechdesign.data.alphabet import Codes
+from mechdesign.data.containers import arrow_column
+from mechdesign.data.group_keys import Key, Keys, in_words, named
+from mechdesign.deploy.estimation import Estimation
+from mechdesign.deploy.frequency import FrequencyEstimate
+from mechdesign.deploy.group_counts import GroupCounter, GroupCounts
+from mechdesign.display.frames import frame
+from mechdesign.errors import InputError, LimitError, shorten
+
+COLUMNS = ("label", "frequency", "standard_error", "lower", "upper")
+SIMULTANEOUS = ("simultaneous_lower", "simultaneous_upper")
+MARKS = ("identifiable", "reports", "few_reports")
+_NAME = "group"  # of a column that comes without a name
+_MOST_COVARIANCES = 1 << 27  # 1 GiB
+
+
+@dataclass(frozen=True, eq=False)
+class GroupedEstimate:
+    """Estimates of the frequencies of the true categories in groups of reports.
+
+    An estimate by groups is a sequence of pairs of a group and its estimate. ``found["north"]`` is the estimate of a
+    group, ``found["north", 2026]`` with two group columns.
+
+    Attributes
+    ----------
+    by : tuple of str
+        The group columns.
+    groups : tuple of tuples
+        A key for each group column; None stands for missing values, which form a group of their own. In the order of
+        the keys, missing values last.
+    estimates : tuple of FrequencyEstimate
+        One a group. Their simultaneous intervals hold for all categories of all groups at once.
+    types : tuple of pyarrow.DataType
+        Of the keys in each group column.
+    """
+
+    by: tuple[str, ...]
+    groups: tuple[Keys, ...]
+    estimates: tuple[FrequencyEstimate, ...]
+    types: tuple[Any, ...]
+
+    def __repr__(self) -> str:
+        few = sum(estimate.few_reports for estimate in self.estimates)
+        first = self.estimates[0]
+        return (
+            f"GroupedEstimate({len(self.groups)} groups by {', '.join(map(repr, self.by))}, "
+            f"{len(first.labels)} categories, {self.reports:,} reports, {first.method} of {first.of}, "
+            f"{few} group{'' if few == 1 else 's'} with few reports)"
+        )
+
+    def __len__(self) -> int:
+        return len(self.groups)
+
+    def __iter__(self) -> Iterator[tuple[Keys, FrequencyEstimate]]:
+        return iter(zip(self.groups, self.estimates, strict=True))
+
+    def __getitem__(self, group: Key | Keys) -> FrequencyEstimate:
+        keys = group if isinstance(group, tuple) else (group,)
+        if keys not in self.groups:
+            shown = ", ".join(map(in_words, self.groups[0]))
+            raise InputError(f"there is no group {shorten(group)}; accepted: one of .groups, such as {shown}")
+        return self.estimates[self.groups.index(keys)]
+
+    @property
+    def reports(self) -> int:
+        """The number of reports in all groups."""
+        return sum(estimate.reports for estimate in self.estimates)
+
+    @property
+    def family(self) -> int:
+        """How many intervals the simultaneous ones are: categories times groups."""
+        return self.estimates[0].family
+
+    def columns(self) -> dict[str, list[Any]]:
+        """Return the tidy table, one row for each category of each group, as columns.
+
+        First the group columns, then ``label``, ``frequency``, ``standard_error`` (None where the category is not
+        identifiable), ``lower`` and ``upper`` of its own interval, ``simultaneous_lower`` and ``simultaneous_upper``,
+        ``identifiable``, ``reports`` of the group, and ``few_reports``, the mark of a group that has fewer than the
+        normal approximation needs.
+
+        Raises
+        ------
+        InputError
+            If a group column has the name of another column.
+        """
+        clash = next((name for name in self.by if name in (*COLUMNS, *SIMULTANEOUS, *MARKS)), None)
+        if clash is not None:
+            raise InputError(
+                f"the group column {shorten(clash)} has the name of a column of the table; accepted: names other than "
+                f"{', '.join((*COLUMNS, *SIMULTANEOUS, *MARKS))}"
+            )
+        size = len(self.estimates[0].labels)
+        table: dict[str, list[Any]] = {
+            name: [key for keys in self.groups for key in [keys[place]] * size] for place, name in enumerate(self.by)
+        }
+        parts = [estimate_columns(estimate) for estimate in self.estimates]
+        return table | {name: [value for part in parts for value in part[name]] for name in parts[0]}
+
+    def to_frame(self, library: str | None = None) -> Any:
+        """Return the tidy table as a frame of pandas or polars, see `columns`.
+
+        Examples
+        --------
+        >>> from mechdesign import Epsilon, Guarantee, L1Ball, Mechanism, estimate_frequencies
+        >>> promise = Guarantee(Epsilon.of("log(3)"), L1Ball([0.5, 0.5], radius=2, labels=["no", "yes"]))
+        >>> warner = Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]], promise, outputs=["no", "yes"])
+        >>> found = estimate_frequencies(["no", "yes", "no"], warner, by={"region": ["north", "south", "north"]})
+        >>> found.to_frame("polars").select("region", "label", "frequency", "reports").rows()
+        [('north', 'no', 1.0, 2), ('north', 'yes', 0.0, 2), ('south', 'no', 0.0, 1), ('south', 'yes', 1.0, 1)]
+        """
+        return frame(self.columns(), library)
+
+
+def estimate_columns(found: FrequencyEstimate) -> dict[str, list[Any]]:
+    """Return the columns that say what is estimated from the reports of one group."""
+    size = len(found.labels)
+    errors = [error if np.isfinite(error) else None for error in found.standard_errors.tolist()]
+    lower, upper = found.intervals.T.tolist()
+    all_lower, all_upper = found.simultaneous_intervals.T.tolist()
+    values = (list(found.labels), found.frequencies.tolist(), errors, lower, upper, all_lower, all_upper)
+    marks = (found.identifiable.tolist(), [found.reports] * size, [found.few_reports] * size)
+    return dict(zip((*COLUMNS, *SIMULTANEOUS, *MARKS), (*values, *marks), strict=True))
+
+
+def estimate_groups(
+    counted: GroupCounts, estimation: Estimation, report: Callable[[str], None] | None = None
+) -> GroupedEstimate:
+    """Return the estimates from counts of reports by groups.
+
+    Raises
+    ------
+    InputError
+        If there are no reports, or their outputs are not those of the mechanism.
+    LimitError
+        If the estimates take too much memory.
+    """
+    mechanism, many = estimation.mechanism, len(counted.groups)
+    if counted.labels != mechanism.outputs:
+        raise InputError("the counts by groups are of other outputs than the mechanism has; count with its outputs")
+    if not many:
+        raise InputError("there are no reports; give at least one")
+    size = len(mechanism.inputs)
+    if many * size**2 > _MOST_COVARIANCES:
+        raise LimitError(
+            f"the errors of {size} categories in {many:,} groups take more than 1 GiB; accepted: at most "
+            f"{_MOST_COVARIANCES // size**2:,} groups, so group by fewer or coarser columns"
+        )
+    estimates = []
+    for done, counts in enumerate(counted.counts.tolist(), start=1):
+        estimates.append(estimation.of_counts(counts, many))
+        if report is not None:
+            report(f"estimating: {done:,} of {many:,} groups")
+    return GroupedEstimate(counted.by, counted.groups, tuple(estimates), counted.types)
+
+
+def count_groups(codes: Codes, labels: tuple[str, ...], by: Any, index: Any = None) -> GroupCounts:
+    """Return counts by groups of reports in memory.
+
+    Parameters
+    ----------
+    codes : int array, shape (n,)
+        The reports.
+    labels : tuple of str
+        The outputs.
+    by : container, mapping or frame
+        As `estimate_frequencies` takes it.
+    index : pandas.Index, optional
+        Of the reports, if they are a pandas Series.
+
+    Raises
+    ------
+    InputError
+        For columns of other lengths or another pandas index than the reports, and values that do not group.
+    """
+    columns = _group_columns(by)
+    names = named(list(columns))
+    arrays = []
+    for name, column in columns.items():
+        array = arrow_column(column, f"by[{shorten(name)}]")
+        if len(array) != len(codes):
+            raise InputError(f"by[{shorten(name)}] has {len(array):,} values for {len(codes):,} reports; give one each")
+        theirs = getattr(column, "index", None)
+        if index is not None and hasattr(theirs, "equals") and not index.equals(theirs):
+            raise InputError(
+                f"by[{shorten(name)}] has another index than the reports, and rows are matched by position; take both "
+                "from the same frame, or reset both indices"
+            )
+        arrays.append(array)
+    counter = GroupCounter(names, [array.type for array in arrays], labels)
+    counter.add(codes, arrays)
+    return counter.counted()
+
+
+def _group_columns(by: Any) -> dict[str, Any]:
+    """Return group columns by name, from a mapping, a frame, or one container."""
+    if isinstance(by, Mapping):
+        return dict(by)
+    names = getattr(by, "column_names", getattr(by, "columns", None))
+    if names is not None:
+        listed = list(names)
+        named(listed)
+        return {name: by[name] for name in listed}
+    name = getattr(by, "name", None)
+    return {name if isinstance(name, str) and name else _NAME: by}
