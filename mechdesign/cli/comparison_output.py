@@ -100,8 +100,8 @@ def _named(comparison: Comparison, row: Compared) -> str:
         return row.name
     if row.certified:
         return f"{row.name} (certified)"
-    bound = comparison.design.problem.utility.bound_name.replace("_", " ")
-    told = "" if row.name == "this design" or row.bound is None else f": {bound} {row.bound:.6g}"
+    side = "the least is at least" if comparison.design.problem.utility.minimised else "the greatest is at most"
+    told = "" if row.name == "this design" or row.bound is None else f": {side} {row.bound:.6g}"
     return f"{row.name} (NOT certified{told})"
 
 

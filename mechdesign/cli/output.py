@@ -6,7 +6,7 @@ import codecs
 import json
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -86,27 +86,51 @@ def _print_stacked(facts: Sequence[tuple[str, str]], *, err: bool) -> None:
     print_rich(table, err=err)
 
 
-def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, title: str = "", err: bool = False) -> None:
-    """Print a table whose first column names the rows. Only that column, and the headers, are folded: numbers are not.
+def print_table(
+    columns: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    title: str = "",
+    err: bool = False,
+    texts: Collection[int] = (0,),
+    ends: Collection[int] = (),
+) -> None:
+    """Print a table in which only texts and headers are folded, never a number.
 
-    A terminal that is narrower than the numbers folds the lines itself.
+    Parameters
+    ----------
+    columns, rows : sequences
+        The headers, and the cells of each row.
+    title : str
+        A line above; none if empty.
+    err : bool
+        Whether to print on standard error.
+    texts : collection of int
+        The columns that hold texts; the others hold numbers. Where a terminal is narrower than the numbers and twelve
+        letters of each text, it folds the lines itself.
+    ends : collection of int
+        Rows below which a line is drawn.
     """
-    width = console().width
-    natural = [max(cell_len(row[j]) for row in [columns, *rows]) for j in range(1, len(columns))]
+    cells = [*columns], *([printable(cell) for cell in row] for row in rows)
+    natural = [max(map(cell_len, column)) for column in zip(*cells, strict=True)]
     least = [
-        max([cell_len(row[j]) for row in rows] + [cell_len(word) for word in columns[j].split()])
-        for j in range(1, len(columns))
+        max(map(cell_len, [*words.split(), *column])) for words, column in zip(columns, zip(*cells[1:], strict=True))
     ]
-    frame = 3 * len(columns) + 1
-    names = max(cell_len(row[0]) for row in [columns, *rows])
-    chosen = natural if sum(natural) + frame + min(names, _NAMES) <= width else least
+    numbers = [j for j in range(len(columns)) if j not in texts]
+    room = console().width - 3 * len(columns) - 1
+    wide = sum(natural[j] for j in numbers) + sum(min(natural[j], _NAMES) for j in texts) <= room
+    widths = natural if wide else least
+    left = (room - sum(widths[j] for j in numbers)) // max(1, len(texts))
     table = Table(title=title or None, title_justify="left", highlight=False)
-    table.add_column(columns[0], overflow="fold", width=min(names, max(_LEAST_NAMES, width - frame - sum(chosen))))
-    for column, across in zip(columns[1:], chosen, strict=True):
-        table.add_column(column, justify="right", overflow="fold", width=across)
-    for row in rows:
-        table.add_row(*map(Text, row))
-    print_rich(table, err=err, least=sum(chosen) + frame + _LEAST_NAMES)
+    for j, name in enumerate(columns):
+        if j in texts:
+            table.add_column(Text(name), overflow="fold", width=min(natural[j], max(_LEAST_NAMES, left)))
+        else:
+            table.add_column(Text(name), overflow="fold", width=widths[j], justify="right")
+    for i, row in enumerate(cells[1:]):
+        table.add_row(*map(Text, row), end_section=i in ends)
+    needed = sum(column.width or 0 for column in table.columns) + 3 * len(columns) + 1
+    print_rich(table, err=err, least=needed)
 
 
 def print_rich(table: Table, *, err: bool = False, least: int = 0) -> None:

@@ -127,6 +127,7 @@ class FrequencyEstimate:
         """Return the estimate as a frame, a row for each category.
 
         `lower` and `upper` are its own interval; `simultaneous_lower` and `simultaneous_upper` hold for all at once.
+        The standard error is missing where the category is not identifiable.
 
         Parameters
         ----------
@@ -144,16 +145,23 @@ class FrequencyEstimate:
         >>> round(found.to_frame("pandas").loc["yes", "frequency"].item(), 6)
         0.3
         """
-        columns = {
+        return labelled_frame("label", self.labels, self.columns(), library)
+
+    def columns(self) -> dict[str, list[Any]]:
+        """Return the columns of `to_frame` by name, in the order of ``labels``.
+
+        The standard error is None where the category is not identifiable.
+        """
+        errors = [error if np.isfinite(error) else None for error in self.standard_errors.tolist()]
+        return {
             "frequency": self.frequencies.tolist(),
-            "standard_error": self.standard_errors.tolist(),
+            "standard_error": errors,
             "lower": self.intervals[:, 0].tolist(),
             "upper": self.intervals[:, 1].tolist(),
             "simultaneous_lower": self.simultaneous_intervals[:, 0].tolist(),
             "simultaneous_upper": self.simultaneous_intervals[:, 1].tolist(),
             "identifiable": self.identifiable.tolist(),
         }
-        return labelled_frame("label", self.labels, columns, library)
 
     @property
     def few_reports(self) -> bool:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
-
-import numpy as np
 
 from mechdesign.data.alphabet import Codes
 from mechdesign.data.containers import arrow_column
@@ -94,12 +92,7 @@ class GroupedEstimate:
         InputError
             If a group column has the name of another column.
         """
-        clash = next((name for name in self.by if name in (*COLUMNS, *SIMULTANEOUS, *MARKS)), None)
-        if clash is not None:
-            raise InputError(
-                f"the group column {shorten(clash)} has the name of a column of the table; accepted: names other than "
-                f"{', '.join((*COLUMNS, *SIMULTANEOUS, *MARKS))}"
-            )
+        check_names(self.by)
         size = len(self.estimates[0].labels)
         table: dict[str, list[Any]] = {
             name: [key for keys in self.groups for key in [keys[place]] * size] for place, name in enumerate(self.by)
@@ -122,15 +115,28 @@ class GroupedEstimate:
         return frame(self.columns(), library)
 
 
+def check_names(by: Sequence[str]) -> None:
+    """Refuse group columns that have the name of a column of the tidy table.
+
+    Raises
+    ------
+    InputError
+        Naming the first such column.
+    """
+    names = (*COLUMNS, *SIMULTANEOUS, *MARKS)
+    clash = next((name for name in by if name in names), None)
+    if clash is not None:
+        raise InputError(
+            f"the group column {shorten(clash)} has the name of a column of the table of estimates; rename it: "
+            f"accepted are names other than {', '.join(names)}"
+        )
+
+
 def estimate_columns(found: FrequencyEstimate) -> dict[str, list[Any]]:
     """Return the columns that say what is estimated from the reports of one group."""
     size = len(found.labels)
-    errors = [error if np.isfinite(error) else None for error in found.standard_errors.tolist()]
-    lower, upper = found.intervals.T.tolist()
-    all_lower, all_upper = found.simultaneous_intervals.T.tolist()
-    values = (list(found.labels), found.frequencies.tolist(), errors, lower, upper, all_lower, all_upper)
-    marks = (found.identifiable.tolist(), [found.reports] * size, [found.few_reports] * size)
-    return dict(zip((*COLUMNS, *SIMULTANEOUS, *MARKS), (*values, *marks), strict=True))
+    marks = {"reports": [found.reports] * size, "few_reports": [found.few_reports] * size}
+    return {"label": list(found.labels), **found.columns(), **marks}
 
 
 def estimate_groups(
