@@ -80,9 +80,9 @@ def _print_utilities(comparison: Comparison, *, err: bool) -> None:
 def _title(problem: DesignProblem) -> str:
     """Return the promises that are compared."""
     if problem.lower is None:
-        return f"at epsilon = {problem.epsilon}"
+        return f"At epsilon = {problem.epsilon}"
     return (
-        f"at epsilon = {problem.epsilon} and lower = {problem.lower}, beside local differential privacy with "
+        f"At epsilon = {problem.epsilon} and lower = {problem.lower}, beside local differential privacy with "
         f"{problem.local_epsilon}, which implies both"
     )
 
@@ -90,7 +90,7 @@ def _title(problem: DesignProblem) -> str:
 def _print_rows(comparison: Comparison, columns: list[str], rows: list[list[str]], *, err: bool) -> None:
     """Print rows of a comparison, with what is compared above them."""
     problem = comparison.design.problem
-    title = f"{problem.utility.name}, {_title(problem)}"
+    title = f"{_title(problem)}: {problem.utility.name}"
     print_table(["mechanism", *columns], rows, title=title, err=err)
 
 

@@ -114,7 +114,8 @@ def print_table(
     cells = [*columns], *([printable(cell) for cell in row] for row in rows)
     natural = [max(map(cell_len, column)) for column in zip(*cells, strict=True)]
     least = [
-        max(map(cell_len, [*words.split(), *column])) for words, column in zip(columns, zip(*cells[1:], strict=True))
+        max(map(cell_len, [*words.split(), *column]))
+        for words, column in zip(columns, zip(*cells[1:], strict=True), strict=True)
     ]
     numbers = [j for j in range(len(columns)) if j not in texts]
     room = console().width - 3 * len(columns) - 1
