@@ -47,22 +47,21 @@ def _said(what: str) -> bool:
 
 
 def _options(version: str) -> list[click.Parameter]:
-    told = {
-        "is_flag": True,
-        "expose_value": False,
-        "callback": _keep,
-    }
     return [
         click.Option(
             ["-q", "--quiet"],
             help="Print no summary and no progress: errors, and the data or JSON that you ask for, are all that is "
             "printed.",
-            **told,
+            is_flag=True,
+            expose_value=False,
+            callback=_keep,
         ),
         click.Option(
             ["--verbose"],
             help="Print each step of the computation on standard error when it begins, with the seconds so far.",
-            **told,
+            is_flag=True,
+            expose_value=False,
+            callback=_keep,
         ),
         click.Option(
             ["-V", "--version"],

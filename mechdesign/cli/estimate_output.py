@@ -170,11 +170,8 @@ def _facts(found: FrequencyEstimate, guarantee: Guarantee) -> list[tuple[str, st
 def _print(found: FrequencyEstimate, guarantee: Guarantee, *, simultaneous: bool, err: bool) -> None:
     print_facts([("reports", f"{found.reports:,}"), *_facts(found, guarantee)], err=err)
     say(err=err)
-    print_table(
-        ["category", *_number_columns(found, simultaneous=simultaneous)],
-        _rows(found, simultaneous=simultaneous),
-        err=err,
-    )
+    columns = ["category", *_number_columns(found, simultaneous=simultaneous)]
+    print_table(columns, _rows(found, simultaneous=simultaneous), err=err)
     _print_confounded(found, err=err)
     if found.few_reports:
         say(

@@ -9,7 +9,7 @@ from types import TracebackType
 from rich.status import Status
 
 from mechdesign.cli.common_options import is_quiet, is_verbose
-from mechdesign.cli.terminal import console
+from mechdesign.cli.terminal import console, is_terminal
 
 _PATIENCE = 1.0
 _PAUSE = 5.0
@@ -26,7 +26,7 @@ class Progress:
     def __init__(self) -> None:
         self._quiet, self._verbose = is_quiet(), is_verbose()
         self._console = console(stderr=True)
-        self._spins = self._console.file.isatty() and not self._console.is_dumb_terminal and not self._verbose
+        self._spins = is_terminal(self._console) and not self._verbose
         self._status: Status | None = None
         self._step = ""
         self._started = time.monotonic()

@@ -33,3 +33,8 @@ def color_wanted() -> bool | None:
     if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         return False
     return True if os.environ.get("FORCE_COLOR") else None
+
+
+def is_terminal(console: Console) -> bool:
+    """Return whether a console is a terminal that can move its cursor, whatever the environment forces."""
+    return console.file.isatty() and not console.is_dumb_terminal

@@ -135,7 +135,7 @@ def check_names(by: Sequence[str]) -> None:
 def estimate_columns(found: FrequencyEstimate) -> dict[str, list[Any]]:
     """Return the columns that say what is estimated from the reports of one group."""
     size = len(found.labels)
-    marks = {"reports": [found.reports] * size, "few_reports": [found.few_reports] * size}
+    marks: dict[str, list[Any]] = {"reports": [found.reports] * size, "few_reports": [found.few_reports] * size}
     return {"label": list(found.labels), **found.columns(), **marks}
 
 

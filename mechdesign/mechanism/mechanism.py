@@ -281,20 +281,20 @@ class Mechanism(MechanismViews):
         encoded = encode(records, Alphabet(self.inputs, unknown, missing, integers, show_values=show_values))
         return encoded.answer(self.sampler.draw(encoded.codes, source), self.outputs)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: str | os.PathLike[str], *, probabilities: bool = False) -> None:
         """Write the mechanism, as JSON, NPZ or CSV by the ending of the name.
 
-        JSON is the format. NPZ holds the same JSON beside the arrays. CSV cannot be loaded again. The file is written
-        whole or not at all.
+        JSON is the format. NPZ holds the same JSON beside the arrays. CSV cannot be loaded again: it is a table of the
+        integers, or of the probabilities as decimals if these are asked for. The file is written whole or not at all.
 
         Raises
         ------
         InputError
-            For another ending, or a file that cannot be written.
+            For another ending, probabilities in another file than CSV, or a file that cannot be written.
         """
         from mechdesign.mechanism.files import save
 
-        save(self.parts, path)
+        save(self.parts, path, probabilities=probabilities)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Mechanism:
