@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mechdesign.mechanism import Mechanism
-from mechdesign.plot.drawing import new_figure
+from mechdesign.plot.drawing import explain, new_figure
 from mechdesign.plot.heat_map import matrix, size_of
 from mechdesign.plot.leakages import leakage
 
@@ -27,5 +27,6 @@ def mechanism_figure(mechanism: Mechanism) -> Any:
     figure = new_figure(max(width, 6.5), height + _BELOW)
     above, below = figure.subplots(2, 1, height_ratios=[height, _BELOW])
     matrix(mechanism, above)
-    leakage(mechanism, below)
+    leakage(mechanism, below).get_legend().remove()
+    explain(below, below=True, columns=3)
     return figure
