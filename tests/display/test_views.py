@@ -190,16 +190,8 @@ def test_any_labels_are_shown(labels):
     size = len(labels)
     matrix = np.full((size, size), 1 / (size + 1)) + np.diag(np.full(size, 1 / (size + 1)))
     mechanism = md.Mechanism.from_matrix(matrix, md.Guarantee("log(2)", ball))
-    assert set(re.findall(r"<(\w+)", mechanism._repr_html_())) <= {
-        "table",
-        "caption",
-        "thead",
-        "tbody",
-        "tr",
-        "th",
-        "td",
-        "data",
-    }
+    tags = {"table", "caption", "thead", "tbody", "tr", "th", "td", "data"}
+    assert set(re.findall(r"<(\w+)", mechanism._repr_html_())) <= tags
     assert mechanism.to_frame("polars")["input"].to_list() == list(mechanism.inputs)
 
 
