@@ -185,6 +185,7 @@ def test_an_audit_that_fails_says_so():
     assert md.plot.audit(found, mechanism).get_title().startswith("The reports do NOT fit the mechanism")
 
 
+@pytest.mark.slow
 def test_hostile_labels_are_drawn_as_they_are():
     mechanism = randomized(5, hostile=True)
     for ending in ENDINGS:
