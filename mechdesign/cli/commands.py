@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from mechdesign import __version__
+from mechdesign.cli.analyze import analyze_command
 from mechdesign.cli.audit import audit_command
 from mechdesign.cli.common_options import with_common_options
 from mechdesign.cli.compare import compare_command
@@ -13,6 +14,8 @@ from mechdesign.cli.estimate import estimate_command
 from mechdesign.cli.histogram import histogram_command
 from mechdesign.cli.plan import plan_command
 from mechdesign.cli.privatize import privatize_command
+from mechdesign.cli.report import report_command
+from mechdesign.cli.sweep import sweep_command
 from mechdesign.cli.verify import verify_command
 
 _WIDEST = 110  # columns of a help text
@@ -54,9 +57,12 @@ def commands() -> None:
 commands.add_command(design_command)
 commands.add_command(verify_command)
 commands.add_command(compare_command)
+commands.add_command(sweep_command)
+commands.add_command(analyze_command)
 commands.add_command(plan_command)
 commands.add_command(privatize_command)
 commands.add_command(estimate_command)
 commands.add_command(audit_command)
 commands.add_command(histogram_command)
+commands.add_command(report_command)
 with_common_options(commands, __version__)

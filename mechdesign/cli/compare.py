@@ -7,6 +7,7 @@ import click
 from mechdesign.cli import places
 from mechdesign.cli.comparison_output import comparison_record, print_comparison
 from mechdesign.cli.estimation_words import estimation_facts
+from mechdesign.cli.given_mechanisms import given_mechanisms, with_options
 from mechdesign.cli.output import design_record, print_json, say
 from mechdesign.cli.plot_option import check_plot, plot_option, write_plot
 from mechdesign.cli.progress import Progress
@@ -21,7 +22,16 @@ from mechdesign.plot import comparison as draw
 @plot_option("the values as bars")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @time_limit_option
-def compare_command(*, source: Source, plot: str | None, time_limit: float | None, as_json: bool) -> int:
+@with_options
+def compare_command(
+    *,
+    source: Source,
+    files: tuple[str, ...],
+    names: tuple[str, ...],
+    plot: str | None,
+    time_limit: float | None,
+    as_json: bool,
+) -> int:
     """Show the best mechanism for a problem beside randomized response and the best LDP mechanism.
 
     All three have the same epsilon, and their utility is measured at the same estimate. The input is a problem file, a
@@ -32,13 +42,17 @@ def compare_command(*, source: Source, plot: str | None, time_limit: float | Non
 
     With --utility estimation-error, subset selection and the best mechanism for mutual information stand beside them,
     and the errors are told in respondents: how many times as many each mechanism needs for the same error.
+
+    Mechanisms of --with and --baseline are compared whatever they leak; one that does not keep the promise of the
+    design is marked.
     """
     check_plot(plot)
-    standard = places.check([plot], source.inputs(), as_json=as_json)
+    standard = places.check([plot], [*source.inputs(), *files], as_json=as_json)
     problem, title = source.problem()
+    mechanisms = given_mechanisms(files, names, problem)
     with Progress() as report:
         solved = design(problem, title=title, time_limit=time_limit, report=report)
-        comparison = compare(solved, time_limit=time_limit, report=report)
+        comparison = compare(solved, mechanisms=mechanisms, time_limit=time_limit, report=report)
     write_plot(plot, lambda: draw(comparison).figure)
     if as_json:
         record = {"title": title, **comparison_record(comparison), "design": design_record(comparison.design)}

@@ -10,7 +10,7 @@ from mechdesign.cli.estimation_words import undetermined
 from mechdesign.cli.output import print_table, say
 from mechdesign.optimize import Comparison
 from mechdesign.optimize.comparison import ErrorsBeside
-from mechdesign.optimize.comparison_rows import Compared
+from mechdesign.optimize.comparison_rows import Compared, broken_in_words, leakage_in_words
 from mechdesign.problem import DesignProblem
 
 _DIGITS = 3
@@ -31,6 +31,17 @@ def comparison_record(comparison: Comparison) -> dict[str, Any]:
     }
     if comparison.design.problem.lower is not None:
         record["local_epsilon"] = float(comparison.design.problem.local_epsilon)
+    if comparison.others:
+        record["others"] = [
+            {
+                "name": other.name,
+                "value": finite(other.value),
+                "leakage": finite(other.leakage),
+                "lower_leakage": finite(other.lower_leakage),
+                "keeps": other.keeps,
+            }
+            for other in comparison.others
+        ]
     if comparison.estimate is not None:
         at_estimate = comparison.estimate.best_at_estimate
         record["best_at_estimate"] = {
@@ -67,7 +78,7 @@ def _print_utilities(comparison: Comparison, *, err: bool) -> None:
     rows = []
     for row in comparison.rows:
         share = "" if row.value is None or design.value <= 0 else f"{row.value / design.value:.1%}"
-        rows.append([_named(comparison, row), row.told, share])
+        rows.append([_named(comparison, row), row.told, share, leakage_in_words(row)])
     value = "value" if design.unit == "1" else f"value ({design.unit})"
     _print_rows(comparison, [value, "of the design's"], rows, err=err)
     if comparison.estimate is not None:
@@ -91,7 +102,11 @@ def _print_rows(comparison: Comparison, columns: list[str], rows: list[list[str]
     """Print rows of a comparison, with what is compared above them."""
     problem = comparison.design.problem
     title = f"{_title(problem)}: {problem.utility.name}"
-    print_table(["mechanism", *columns], rows, title=title, err=err)
+    names = ["mechanism", *columns, *(["leakage, nats"] if comparison.others else [])]
+    print_table(names, [row[: len(names)] for row in rows], title=title, err=err)
+    told = broken_in_words(comparison)
+    if told:
+        say(told, err=err)
 
 
 def _named(comparison: Comparison, row: Compared) -> str:
@@ -103,6 +118,11 @@ def _named(comparison: Comparison, row: Compared) -> str:
     side = "the least is at least" if comparison.design.problem.utility.minimised else "the greatest is at most"
     told = "" if row.name == "this design" or row.bound is None else f": {side} {row.bound:.6g}"
     return f"{row.name} (NOT certified{told})"
+
+
+def given(comparison: Comparison) -> list[Compared]:
+    """Return the rows of the mechanisms that the user gave."""
+    return [row for row in comparison.rows if row.leakage is not None]
 
 
 def _errors_record(comparison: Comparison, errors: ErrorsBeside) -> dict[str, Any]:
@@ -145,7 +165,7 @@ def _print_errors(comparison: Comparison, errors: ErrorsBeside, *, err: bool) ->
         else:
             times = f"{comparison.respondents(row.value):.3g}"
             needed = "as many" if times == "1" else f"{times} times as many"
-        rows.append([_named(comparison, row), row.told, needed])
+        rows.append([_named(comparison, row), row.told, needed, leakage_in_words(row)])
     _print_rows(comparison, ["value", "respondents for the same error"], rows, err=err)
     print_missing("best LDP mechanism", comparison.best_ldp_missing, err=err)
     print_missing("subset selection", errors.subset_selection_missing, err=err)

@@ -5,17 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import click
+import numpy as np
+from numpy.typing import NDArray
 
 from mechdesign.cli import places
+from mechdesign.cli.engine_options import engine_options
 from mechdesign.cli.estimate_output import WRITERS, EstimateOutput
 from mechdesign.cli.output import print_json, say, show_values_option
 from mechdesign.cli.progress import Progress
 from mechdesign.data.files import STANDARD, accepted_ending, write_atomically
 from mechdesign.data.inputs import readable
+from mechdesign.data.parts import has_parts
+from mechdesign.deploy.dataset_counts import DatasetCounts, count_dataset
 from mechdesign.deploy.estimation import METHODS, TARGETS, Estimation
 from mechdesign.deploy.frequency import FrequencyEstimate
+from mechdesign.deploy.group_counts import GroupCounts
 from mechdesign.deploy.grouped import GroupedEstimate, check_names, estimate_groups
 from mechdesign.deploy.stream import RecordFile, count_reports, group_columns
+from mechdesign.engine import opened_executor
 from mechdesign.plot.drawing import ENDINGS, picture
 from mechdesign.plot.groups import groups
 from mechdesign.plot.intervals import frequencies
@@ -68,6 +75,7 @@ from mechdesign.plot.intervals import frequencies
     help="Also draw the frequencies with their intervals: .png, .svg or .pdf; - is PNG on standard output. With --by a "
     "panel for each group, or for dates a series for each category.",
 )
+@engine_options
 @show_values_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def estimate_command(
@@ -83,6 +91,8 @@ def estimate_command(
     of: str,
     confidence: float,
     plot: str | None,
+    jobs: int | None,
+    scheduler: str | None,
     show_values: bool,
     as_json: bool,
 ) -> None:
@@ -102,25 +112,38 @@ def estimate_command(
     whoever knows the group only if the distribution within it is in the set of priors.
 
     FILE or the mechanism may be -, for standard input. With -o - the CSV goes to standard output, and the summary to
-    standard error.
+    standard error. FILE may also be a folder, or a glob in quotes, of parts that are all CSV or all Parquet; --jobs
+    processes or a --scheduler count them. If the manifest of a folder names parts that are not there yet, the estimate
+    is from those that are, and says so.
     """  # noqa: D301 - click's mark for a paragraph that is not wrapped
     if output is not None:
         accepted_ending(output, WRITERS)
     if plot is not None:
         accepted_ending(plot, ENDINGS)
+    if not has_parts(file) and (jobs is not None or scheduler is not None):
+        raise click.UsageError("--jobs and --scheduler are for the parts of a folder or a glob; leave them out")
     standard = places.check([output, plot], [file, mechanism_file], as_json=as_json)
     with Progress() as report:
         estimation = Estimation(places.load_mechanism(mechanism_file, report), method, of, confidence)
         with readable(file) as place:
             reports = RecordFile(place, column, header=not no_header, show_values=show_values)
-            found = _found(reports, by, estimation, report)
-    told = EstimateOutput(found, simultaneous)
+            if by:
+                check_names(group_columns(by, reports))
+            parts: DatasetCounts | None = None
+            if has_parts(file):
+                with opened_executor(jobs, scheduler) as executor:
+                    parts = count_dataset(reports, estimation.mechanism, executor, by=by, report=report)
+                counted = parts.counts if parts.groups is None else parts.groups
+            else:
+                counted = count_reports(reports, estimation.mechanism.outputs, by=by, report=report)
+        told = EstimateOutput(_estimate(counted, estimation, report), simultaneous, parts)
     if output is not None:
         write_atomically(output, told.content(accepted_ending(output, WRITERS)))
     if plot is not None:
         write_atomically(plot, _drawn(told, plot))
     if as_json:
-        print_json(told.schema, {**told.record(), "output": output, **({} if plot is None else {"plot": plot})})
+        record = {**told.record(), **told.parts_record(), "output": output}
+        print_json(told.schema, record if plot is None else {**record, "plot": plot})
         return
     told.print(estimation.mechanism.guarantee, err=standard)
     written = ["standard output" if path == STANDARD else path for path in (output, plot) if path is not None]
@@ -128,17 +151,14 @@ def estimate_command(
         say(f"\nwritten  {', '.join(written)}", err=standard)
 
 
-def _found(
-    reports: RecordFile, by: tuple[str, ...], estimation: Estimation, report: Callable[[str], None]
+def _estimate(
+    counted: NDArray[np.int64] | GroupCounts, estimation: Estimation, report: Callable[[str], None]
 ) -> FrequencyEstimate | GroupedEstimate:
-    """Return the estimate from the reports of a file."""
-    outputs = estimation.mechanism.outputs
-    if by:
-        check_names(group_columns(by, reports))
-        return estimate_groups(count_reports(reports, outputs, by=by, report=report), estimation, report)
-    counts = count_reports(reports, outputs, report=report)
+    """Return the estimate from counts, with or without groups."""
     report("estimating")
-    return estimation.of_counts(counts.tolist())
+    if isinstance(counted, GroupCounts):
+        return estimate_groups(counted, estimation, report)
+    return estimation.of_counts(counted.tolist())
 
 
 def _drawn(told: EstimateOutput, path: str) -> bytes:

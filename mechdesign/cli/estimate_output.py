@@ -12,6 +12,7 @@ import numpy as np
 
 from mechdesign.cli.output import print_facts, print_table, say
 from mechdesign.data.group_keys import as_plain, in_words
+from mechdesign.deploy.dataset_counts import DatasetCounts
 from mechdesign.deploy.frequency import FrequencyEstimate
 from mechdesign.deploy.grouped import COLUMNS, MARKS, SIMULTANEOUS, GroupedEstimate, estimate_columns
 from mechdesign.errors import printable
@@ -34,10 +35,13 @@ class EstimateOutput:
         The estimate.
     simultaneous : bool
         Whether the intervals that hold at once are told beside the single ones.
+    parts : DatasetCounts, optional
+        The parts of a folder that were counted.
     """
 
     found: FrequencyEstimate | GroupedEstimate
     simultaneous: bool
+    parts: DatasetCounts | None = None
 
     @property
     def schema(self) -> str:
@@ -61,12 +65,36 @@ class EstimateOutput:
         """Return the content of a file, of the kind that its ending says."""
         return WRITERS[ending](self)
 
+    def parts_record(self) -> dict[str, Any]:
+        """Return the JSON of the parts that were counted; empty for a file."""
+        if self.parts is None:
+            return {}
+        return {"parts": {"counted": self.parts.parts, "planned": self.parts.planned}}
+
     def print(self, guarantee: Guarantee, *, err: bool) -> None:
         """Print facts, a table and what has to be known about it."""
-        if isinstance(self.found, GroupedEstimate):
-            _print_groups(self.found, guarantee, simultaneous=self.simultaneous, err=err)
+        found = self.found
+        facts = [("reports", f"{found.reports:,}")]
+        if isinstance(found, GroupedEstimate):
+            facts.append(("groups", f"{len(found):,} by {', '.join(found.by)}"))
+        if self.parts is not None:
+            facts.append(("parts", _in_words(self.parts)))
+        first = found.estimates[0] if isinstance(found, GroupedEstimate) else found
+        whose = "the population" if first.of == "population" else "the records reported"
+        facts.append(("guarantee", promise(guarantee)))
+        facts.append(("estimate", f"{first.method}, of the frequencies in {whose}"))
+        print_facts(facts, err=err)
+        say(err=err)
+        if isinstance(found, GroupedEstimate):
+            _print_groups(found, simultaneous=self.simultaneous, err=err)
         else:
-            _print(self.found, guarantee, simultaneous=self.simultaneous, err=err)
+            _print(found, simultaneous=self.simultaneous, err=err)
+
+
+def _in_words(parts: DatasetCounts) -> str:
+    if parts.parts == parts.planned:
+        return f"{parts.parts:,}"
+    return f"{parts.parts:,} of {parts.planned:,}: THE OTHERS ARE NOT REPORTED YET, and the estimate is without them"
 
 
 def _record(found: FrequencyEstimate, *, simultaneous: bool) -> dict[str, Any]:
@@ -159,17 +187,7 @@ def _json(told: EstimateOutput) -> bytes:
 WRITERS: dict[str, Callable[[EstimateOutput], bytes]] = {".csv": _csv, ".parquet": _parquet, ".json": _json}
 
 
-def _facts(found: FrequencyEstimate, guarantee: Guarantee) -> list[tuple[str, str]]:
-    whose = "the population" if found.of == "population" else "the records reported"
-    return [
-        ("guarantee", promise(guarantee)),
-        ("estimate", f"{found.method}, of the frequencies in {whose}"),
-    ]
-
-
-def _print(found: FrequencyEstimate, guarantee: Guarantee, *, simultaneous: bool, err: bool) -> None:
-    print_facts([("reports", f"{found.reports:,}"), *_facts(found, guarantee)], err=err)
-    say(err=err)
+def _print(found: FrequencyEstimate, *, simultaneous: bool, err: bool) -> None:
     columns = ["category", *_number_columns(found, simultaneous=simultaneous)]
     print_table(columns, _rows(found, simultaneous=simultaneous), err=err)
     _print_confounded(found, err=err)
@@ -180,12 +198,8 @@ def _print(found: FrequencyEstimate, guarantee: Guarantee, *, simultaneous: bool
         )
 
 
-def _print_groups(found: GroupedEstimate, guarantee: Guarantee, *, simultaneous: bool, err: bool) -> None:
+def _print_groups(found: GroupedEstimate, *, simultaneous: bool, err: bool) -> None:
     first, few = found.estimates[0], sum(estimate.few_reports for estimate in found.estimates)
-    named = ", ".join(map(printable, found.by))
-    facts = [("reports", f"{found.reports:,}"), ("groups", f"{len(found):,} by {named}")]
-    print_facts([*facts, *_facts(first, guarantee)], err=err)
-    say(err=err)
     columns = [*map(printable, found.by), "reports", "category", *_number_columns(first, simultaneous=simultaneous)]
     rows: list[list[str]] = []
     ends = set()

@@ -39,7 +39,7 @@ class Encoded:
 
     def answer(self, codes: Codes, labels: tuple[str, ...]) -> Any:
         """Return other codes in the same kind of container, as labels if the records were labels."""
-        came, package = self.container, _package(self.container)
+        came, package = self.container, package_of(self.container)
         if package is None:
             is_array = isinstance(came, np.ndarray)
             values = codes if self.are_codes else _as_text(labels, came.dtype if is_array else None).take(codes)
@@ -77,7 +77,7 @@ def encode(records: Any, alphabet: Alphabet) -> Encoded:
     >>> encode(["yes", "no"], Alphabet(("no", "yes"))).codes
     array([1, 0])
     """
-    package = _package(records)
+    package = package_of(records)
     if package is not None:
         found, are_codes = _encoded_arrow(_as_arrow(records, package, alphabet), alphabet)
     elif isinstance(records, np.ndarray):
@@ -112,7 +112,7 @@ def _as_text(labels: tuple[str, ...], dtype: np.dtype[Any] | None = None) -> NDA
     return np.array(labels, dtype=object)
 
 
-def _package(records: object) -> str | None:
+def package_of(records: object) -> str | None:
     """Return the package of a series or an Arrow array, None for everything else."""
     kind = type(records)
     package, name = kind.__module__.partition(".")[0], kind.__name__
@@ -135,7 +135,7 @@ def arrow_column(values: Any, where: str) -> Any:
     """
     import pyarrow as pa
 
-    package = _package(values)
+    package = package_of(values)
     shape = getattr(values, "shape", (0,))
     if package is None and (
         isinstance(values, str | bytes | Mapping | Set) or not isinstance(values, Iterable) or len(shape) != 1

@@ -95,10 +95,11 @@ class Estimation:
         ranges = identified_ranges(matrix, self.found, fit.frequencies)
         identified = np.column_stack([estimate, estimate])
         identified[ranges.categories] = np.column_stack([ranges.lower, ranges.upper])
-        covariance = estimator.covariance(sample.theta, of_records=self.of == "records") / n
+        covariance = estimator.covariance(sample.theta, of_records=self.of == "records")
         brackets = Brackets.of(estimator, ranges)
         single = brackets.quantiles(1 - self.confidence)
         joint = brackets.joint_quantiles(error_of_one_group(1 - self.confidence, groups), covariance)
+        covariance /= n
         limits = brackets.limits(sample, np.stack([single, joint]), self.of)
         return FrequencyEstimate(
             labels=self.mechanism.inputs,

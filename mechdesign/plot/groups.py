@@ -15,7 +15,7 @@ from mechdesign.data.group_keys import Key, Keys, in_words
 from mechdesign.deploy.frequency import FrequencyEstimate
 from mechdesign.deploy.grouped import GroupedEstimate
 from mechdesign.numerics.arrays import Floats
-from mechdesign.plot.drawing import BLACK, BLUE, ORANGE, STYLES, name_rows, new_figure, text_of
+from mechdesign.plot.drawing import BLACK, BLUE, ORANGE, STYLES, new_figure, text_of
 
 _MOST_PANELS = 64
 _MOST_COLUMNS = 8
@@ -27,6 +27,7 @@ _MARKED = 60  # dates of a line whose points are marked
 _MONTH = re.compile(r"\d{4}-\d{2}")
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}([T ].+)?")
 _GREY = "#767676"
+_HOLLOW = "hollow: few reports"
 
 
 def groups(estimate: GroupedEstimate, *, simultaneous: bool = False) -> list[Any]:
@@ -103,12 +104,8 @@ def _panels(estimate: GroupedEstimate, *, simultaneous: bool) -> list[Any]:
     columns, rows, most = _layout(len(shown), N)
     picked = _most_frequent(together, most)
     height = rows * (_HEAD + max(1.0, _ROW * len(picked))) + 0.9
-    figure = new_figure(1.0, 1.0)
-    figure.set_size_inches(1.6 + 1.9 * columns if columns > 1 else 5.0, height)
-    grid = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
-    axes = list(grid.ravel())
-    for unused in axes[len(shown) :]:
-        unused.remove()
+    grid = _grid((rows, columns), (1.6 + 1.9 * columns if columns > 1 else 5.0, height), sharey=True)
+    axes = _used(grid, len(shown))
     labels = [estimate.estimates[0].labels[i] for i in picked]
     for panel, group in zip(axes, shown, strict=False):
         found = estimate.estimates[group]
@@ -118,21 +115,29 @@ def _panels(estimate: GroupedEstimate, *, simultaneous: bool) -> list[Any]:
         panel.set_title(f"{name}\n{found.reports:,} reports{few}", fontsize=8, color=_GREY if few else BLACK)
         panel.grid(visible=True, axis="x", linewidth=0.3)
         panel.tick_params(axis="x", labelsize=7)
-    _name_categories(grid, labels)
-    for panel in axes[max(0, len(shown) - columns) : len(shown)]:
+    for row in grid:
+        row[0].set_yticks(range(len(labels)), [text_of(label) for label in labels], fontsize=_ROW * 55)
+    axes[0].set_ylim(len(labels) - 0.5, -0.5)
+    for panel in axes[-columns:]:
         panel.tick_params(labelbottom=True)
-    _explain(figure, estimate, axes[: len(shown)], _left_out(estimate, len(shown), len(picked)))
-    return axes[: len(shown)]
+    axes[0].set_xlim(min(0.0, axes[0].get_xlim()[0]), None)
+    told = [f"thinner: for all {estimate.family:,} at once"] if simultaneous else []
+    _explain(estimate, axes, [*told, *_left_out(estimate, len(shown), len(picked))])
+    return axes
 
 
 def _layout(panels: int, categories: int) -> tuple[int, int, int]:
     """Return columns and rows of panels, and how many categories fit into a panel: more columns where that helps."""
-    for columns in range(min(panels, math.ceil(math.sqrt(panels))), min(panels, _MOST_COLUMNS) + 1):
-        rows = math.ceil(panels / columns)
-        most = int((_TALLEST / rows - _HEAD) / _ROW)
-        if most >= categories:
-            break
-    return columns, rows, most
+    rows = math.ceil(panels / math.ceil(math.sqrt(panels)))
+    fewest = math.ceil(panels / _MOST_COLUMNS)
+    while rows > fewest and _fitting(rows) < categories:
+        rows -= 1
+    return math.ceil(panels / rows), rows, _fitting(rows)
+
+
+def _fitting(rows: int) -> int:
+    """Return how many categories fit into a panel, in a figure with so many rows of panels."""
+    return int((_TALLEST / rows - _HEAD) / _ROW)
 
 
 def _draw_panel(
@@ -155,14 +160,8 @@ def _draw_panel(
             color=color,
             markerfacecolor=face,
             markersize=4.0,
-            label=f"{told} (few reports)" if found.few_reports else told,
+            label=_HOLLOW if found.few_reports else told,
         )
-
-
-def _name_categories(grid: Any, labels: Sequence[str]) -> None:
-    """Put the names of categories beside the first panel of each row of panels."""
-    for row in grid:
-        name_rows(row[0], labels, "")
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,14 +178,10 @@ class _Series:
         longest = sorted(lines, key=lambda name: -self._reports(lines[name]))[:_MOST_LINES]
         names = [name for name in lines if name in longest]
         picked = _most_frequent(_together(estimate), _MOST_SERIES)
-        columns = min(len(picked), 3 if len(picked) <= 9 else 4)
+        columns = len(picked) if len(picked) <= 3 else min(4, math.ceil(math.sqrt(len(picked))))
         rows = math.ceil(len(picked) / columns)
-        figure = new_figure(1.0, 1.0)
-        figure.set_size_inches(1.0 + (3.2 * columns if columns > 1 else 6.0), 1.1 + 1.9 * rows)
-        grid = figure.subplots(rows, columns, sharex=True, squeeze=False)
-        axes = list(grid.ravel())
-        for unused in axes[len(picked) :]:
-            unused.remove()
+        grid = _grid((rows, columns), (1.0 + (3.2 * columns if columns > 1 else 6.0), 1.1 + 1.9 * rows), sharey=False)
+        axes = _used(grid, len(picked))
         for panel, category in zip(axes, picked, strict=False):
             for style, name in zip(STYLES, names, strict=False):
                 self._draw_line(panel, lines[name], category, (name, style), simultaneous=simultaneous)
@@ -194,14 +189,15 @@ class _Series:
             panel.grid(visible=True, linewidth=0.3)
             panel.tick_params(labelsize=7)
             panel.set_ylim(max(panel.get_ylim()[0], min(0.0, panel.dataLim.y0)), None)
-        for panel in axes[max(0, len(picked) - columns) : len(picked)]:
+        for panel in axes[-columns:]:
             _show_dates(panel)
-        told = _left_out(estimate, len(estimate.groups), len(picked))
+        told = [f"paler: for all {estimate.family:,} at once"] if simultaneous else []
+        told += _left_out(estimate, len(estimate.groups), len(picked))
         told += [f"{len(names)} of {len(lines)} lines: those with the most reports"] if len(names) < len(lines) else []
         undated = sum(estimate.groups[group][self.place] is None for group in range(len(estimate)))
         told += [f"{undated} group{'s' * (undated > 1)} without a date left out"] if undated else []
-        _explain(figure, estimate, axes[: len(picked)], told)
-        return axes[: len(picked)]
+        _explain(estimate, axes, told)
+        return axes
 
     def _lines(self) -> dict[Keys, list[tuple[datetime.datetime, int]]]:
         """Return the dates and the groups of each line, in the order of the dates."""
@@ -241,7 +237,7 @@ class _Series:
             if chosen.any() and (len(line) <= _MARKED or face == "white"):
                 at = [date for date, here in zip(dates, chosen, strict=True) if here]
                 marks = {"marker": style["marker"], "markersize": 4.0, "markerfacecolor": face}
-                label = "few reports" if face == "white" and not name else None
+                label = _HOLLOW if face == "white" else None
                 panel.plot(at, frequencies[chosen], linestyle="", color=color, label=label, **marks)
 
 
@@ -252,6 +248,7 @@ def _show_dates(panel: Any) -> None:
     locator = untyped.AutoDateLocator(minticks=2, maxticks=6)
     panel.xaxis.set_major_locator(locator)
     panel.xaxis.set_major_formatter(untyped.ConciseDateFormatter(locator))
+    panel.xaxis.get_offset_text().set_fontsize(7)
     panel.tick_params(labelbottom=True)
 
 
@@ -282,18 +279,35 @@ def _left_out(estimate: GroupedEstimate, groups_shown: int, categories: int) -> 
     return told
 
 
-def _explain(figure: Any, estimate: GroupedEstimate, axes: Sequence[Any], told: Sequence[str]) -> None:
+def _grid(shape: tuple[int, int], inches: tuple[float, float], *, sharey: bool) -> Any:
+    """Return panels in rows and columns, in a new figure of a size."""
+    figure = new_figure(1.0, 1.0)
+    figure.set_size_inches(*inches)
+    figure.get_layout_engine().set(w_pad=0.04, h_pad=0.04)
+    return figure.subplots(*shape, sharex=True, sharey=sharey, squeeze=False)
+
+
+def _used(grid: Any, number: int) -> list[Any]:
+    """Return the first panels, after removing the others."""
+    axes = list(grid.ravel())
+    for unused in axes[number:]:
+        unused.remove()
+    return axes[:number]
+
+
+def _explain(estimate: GroupedEstimate, axes: Sequence[Any], told: Sequence[str]) -> None:
     """Say what is drawn: above the panels, and by a legend below them."""
     first = estimate.estimates[0]
     whose = "in the population" if first.of == "population" else "among the records reported"
     by = text_of(", ".join(map(str, estimate.by)), 60)
     title = f"Frequencies {whose} by {by}, with {100 * first.confidence:g} % intervals"
+    figure = axes[0].figure
     figure.suptitle("\n".join([title, *told]), fontsize=10)
     legend: dict[str, Any] = {}
     for panel in axes:
         for handle, label in zip(*panel.get_legend_handles_labels(), strict=True):
             legend.setdefault(label, handle)
     if len(legend) > 1:
-        figure.legend(
-            legend.values(), legend, loc="outside lower center", ncols=min(5, len(legend)), fontsize=8, frameon=False
-        )
+        names = sorted(legend, key=lambda label: label == _HOLLOW)  # the remark stands last
+        handles = [legend[name] for name in names]
+        figure.legend(handles, names, loc="outside lower center", ncols=min(6, len(names)), fontsize=8, frameon=False)
