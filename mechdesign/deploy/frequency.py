@@ -104,10 +104,13 @@ class FrequencyEstimate:
 
     def __repr__(self) -> str:
         order = np.argsort(-self.frequencies, kind="stable")[:_FIRST]
-        told = [f"{self.labels[i]!r} {self.frequencies[i]:.4g} +- {self.standard_errors[i]:.2g}" for i in order]
+        told = [f"{self.labels[i]!r} {self.frequencies[i]:.4g} {self._error_in_words(i)}" for i in order]
         shown = some([*told, *[""] * (len(self.labels) - len(told))], _FIRST)
         size = f"{len(self.labels)} categories, {self.reports:,} reports, {self.method} of {self.of}"
         return f"FrequencyEstimate({size}: {shown})"
+
+    def _error_in_words(self, place: int) -> str:
+        return f"+- {self.standard_errors[place]:.2g}" if self.identifiable[place] else "(not identifiable)"
 
     def _repr_html_(self) -> str:
         level = f"{100 * self.confidence:g} % interval"

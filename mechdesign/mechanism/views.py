@@ -12,6 +12,8 @@ from mechdesign.display.html import facts, table
 from mechdesign.mechanism.proof import Guarantee, Integers, Proof
 from mechdesign.mechanism.words import promise
 
+_DIGITS = 4  # of probabilities in a table
+
 
 class _Shown(Protocol):
     """What is shown of a mechanism."""
@@ -122,4 +124,4 @@ class MechanismViews:
             pairs.append(("from below, in nats, at most, proved", self.proof.lower_leakage))
         rows = [[label, *row] for label, row in zip(self.inputs, self.matrix.tolist(), strict=True)]
         caption = f"probabilities over 2^{self.bits} of {M} outputs, given each of {N} inputs"
-        return facts(pairs, "Mechanism") + table(["input", *self.outputs], rows, caption)
+        return facts(pairs, "Mechanism") + table(["input", *self.outputs], rows, caption, digits=_DIGITS)

@@ -124,7 +124,7 @@ def test_every_number_in_a_notebook_is_one_of_the_object(name):
     assert numbers
     for full, rounded in numbers:
         assert float(full) in held, full
-        assert float(rounded.replace(",", "")) == pytest.approx(float(full), rel=1e-5)
+        assert float(rounded.replace(",", "")) == pytest.approx(float(full), rel=1e-3)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -190,7 +190,7 @@ def test_any_labels_are_shown(labels):
     size = len(labels)
     matrix = np.full((size, size), 1 / (size + 1)) + np.diag(np.full(size, 1 / (size + 1)))
     mechanism = md.Mechanism.from_matrix(matrix, md.Guarantee("log(2)", ball))
-    tags = {"table", "caption", "thead", "tbody", "tr", "th", "td", "data"}
+    tags = {"table", "caption", "thead", "tbody", "tr", "th", "td", "data", "div"}
     assert set(re.findall(r"<(\w+)", mechanism._repr_html_())) <= tags
     assert mechanism.to_frame("polars")["input"].to_list() == list(mechanism.inputs)
 
@@ -203,6 +203,7 @@ def test_an_estimate_of_any_size_is_told_in_a_line(size):
     assert len(told) < 400
     first = int(np.argmax(found.frequencies))
     assert f"{found.labels[first]!r} {found.frequencies[first]:.4g} +- {found.standard_errors[first]:.2g}" in told
+    assert ("(not identifiable)" in told) == (not found.identifiable.all())
     assert ("more)" in told) == (size > 5)
     assert f"{found.reports:,} reports" in told
 
