@@ -49,3 +49,5 @@ assert_type(md.WorstCaseUtility(md.MutualInformation()).value_over(design.mechan
 assert_type(md.deploy.count_reports(md.deploy.RecordFile("r.csv", "a"), ("y1",)), NDArray[np.int64])
 assert_type(md.additive_noise.laplace_epsilon(1.0, 0.3), float)
 assert_type(md.utility.utility_by_name("mutual-information"), md.utility.Objective)
+assert_type(md.sweep([problem], baselines=["best-ldp"]), md.SweepResult)
+assert_type(md.sweep([problem])[0].mechanism, md.Mechanism | None)
