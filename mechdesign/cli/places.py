@@ -10,7 +10,8 @@ from mechdesign.data.files import STANDARD, check_absent, check_places
 from mechdesign.data.inputs import readable
 from mechdesign.mechanism import Mechanism
 
-_MOST_BYTES = 1 << 28  # of a mechanism on standard input; mechanism files are shorter
+MOST_BYTES = 1 << 28
+"""Of a mechanism on standard input; mechanism files are shorter."""
 
 
 def check(
@@ -38,5 +39,5 @@ def check(
 def load_mechanism(path: str, report: Callable[[str], None]) -> Mechanism:
     """Say that a mechanism is proved; read it from a file, or standard input for ``-``, and prove it again."""
     report("proving the guarantee in exact arithmetic")
-    with readable(path, _MOST_BYTES) as place:
+    with readable(path, MOST_BYTES) as place:
         return Mechanism.load(place)

@@ -1,0 +1,85 @@
+"""``mechdesign report``."""
+
+from __future__ import annotations
+
+import click
+
+from mechdesign.cli import places
+from mechdesign.cli.output import print_facts, print_json
+from mechdesign.cli.progress import Progress
+from mechdesign.data.files import accepted_ending, write_atomically
+from mechdesign.data.inputs import readable
+from mechdesign.errors import printable
+from mechdesign.histogram.again import is_record
+from mechdesign.mechanism import Mechanism
+from mechdesign.mechanism.files import from_content, read_content
+from mechdesign.report import Origin, mechanism_page, record_page
+from mechdesign.report.of_mechanism import TIME_LIMIT
+
+
+@click.command("report", short_help="Write a page for people about a mechanism, or about a released histogram.")
+@click.argument("file", metavar="MECHANISM.json")
+@click.option("-o", "--output", metavar="OUT.html", required=True, help="The page; - is standard output.")
+@click.option(
+    "--no-compare",
+    is_flag=True,
+    help="Leave out randomized response and the best LDP mechanism, whose design may take long.",
+)
+@click.option(
+    "--time-limit",
+    type=float,
+    metavar="SECONDS",
+    default=TIME_LIMIT,
+    show_default=True,
+    help="Stop the design of the best LDP mechanism after this time; the page says so.",
+)
+@click.option(
+    "--guarantee-only",
+    is_flag=True,
+    help="Do not check the claim of optimality, which may take long; the page says nothing of it.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def report_command(
+    file: str, output: str, *, no_compare: bool, time_limit: float, guarantee_only: bool, as_json: bool
+) -> None:
+    """Write a page for readers who are not mathematicians: what is promised and what is not, and how to check it.
+
+    \b
+    Examples:
+      mechdesign report education.json -o education.html
+      mechdesign report record.json -o histogram.html
+
+    The file is a mechanism, or the record of a released histogram (mechdesign histogram --record). Its claims are
+    proved again first; where one is false, no page is written (exit status 1). The page is one HTML file that fetches
+    nothing and runs no program, for screens and for paper.
+    """  # noqa: D301 - click's mark for a paragraph that is not wrapped
+    accepted_ending(output, [".html", ".htm"])
+    standard = places.check([output], [file], as_json=as_json)
+    with Progress() as progress:
+        progress("proving the guarantee in exact arithmetic")
+        with readable(file, places.MOST_BYTES) as place:
+            content, source = read_content(place), printable(str(place))
+        if is_record(content):
+            kind, text = "histogram", record_page(content, file)
+        else:
+            kind, text = (
+                "mechanism",
+                mechanism_page(
+                    Mechanism(*from_content(content, source)),
+                    Origin.of(content, file),
+                    compare=not no_compare,
+                    check_optimality=not guarantee_only,
+                    time_limit=time_limit,
+                    progress=progress,
+                ),
+            )
+    page = text.encode()
+    write_atomically(output, page)
+    digest = Origin.of(content).digest
+    if as_json:
+        record = {"kind": kind, "file": file, "sha256": digest, "output": output, "bytes": len(page)}
+        print_json("mechdesign/report/1", record)
+        return
+    written = "standard output" if standard else output
+    facts = [("file", file), ("sha256", digest), ("page", f"{len(page):,} bytes, about a {kind}"), ("written", written)]
+    print_facts(facts, err=standard)

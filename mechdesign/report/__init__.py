@@ -1,0 +1,11 @@
+"""Pages for people: what a mechanism or a released histogram promises, in one HTML file that fetches nothing."""
+
+from mechdesign.report.of_histogram import record_page
+from mechdesign.report.of_mechanism import mechanism_page
+from mechdesign.report.origin import Origin
+
+__all__ = ["Origin", "mechanism_page", "record_page"]
+
+
+def __dir__() -> list[str]:
+    return __all__
