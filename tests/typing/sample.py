@@ -47,5 +47,8 @@ assert_type(md.pml.worst_case_leakage(design.mechanism.matrix, ball), md.pml.Wor
 assert_type(md.pml.tail_after_post_processing([[1.0]], [1.0], 1), md.pml.TailAfterPostProcessing)
 assert_type(md.WorstCaseUtility(md.MutualInformation()).value_over(design.mechanism.matrix, ball), float)
 assert_type(md.deploy.count_reports(md.deploy.RecordFile("r.csv", "a"), ("y1",)), NDArray[np.int64])
+assert_type(md.deploy.leakage_of_values(design.mechanism, 2), float | None)
+assert_type(design.mechanism.fingerprint, str)
+assert_type(md.Key.generate().for_attribute("a"), md.Key)
 assert_type(md.additive_noise.laplace_epsilon(1.0, 0.3), float)
 assert_type(md.utility.utility_by_name("mutual-information"), md.utility.Objective)
