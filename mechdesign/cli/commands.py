@@ -11,6 +11,7 @@ from mechdesign.cli.compare import compare_command
 from mechdesign.cli.design import design_command
 from mechdesign.cli.estimate import estimate_command
 from mechdesign.cli.histogram import histogram_command
+from mechdesign.cli.key import key_command
 from mechdesign.cli.plan import plan_command
 from mechdesign.cli.privatize import privatize_command
 from mechdesign.cli.report import report_command
@@ -40,6 +41,7 @@ commands.add_command(compare_command)
 commands.add_command(sweep_command)
 commands.add_command(analyze_command)
 commands.add_command(plan_command)
+commands.add_command(key_command)
 commands.add_command(privatize_command)
 commands.add_command(estimate_command)
 commands.add_command(audit_command)

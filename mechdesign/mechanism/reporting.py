@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from abc import abstractmethod
 from functools import cached_property
 from typing import Any
@@ -13,7 +12,7 @@ from mechdesign.data.alphabet import Alphabet
 from mechdesign.data.containers import encode
 from mechdesign.data.ids import ids_of
 from mechdesign.mechanism.fingerprint import fingerprint
-from mechdesign.mechanism.keys import Key, checked_key
+from mechdesign.mechanism.keys import GivenKey, Key, checked_key
 from mechdesign.mechanism.parts import Parts
 from mechdesign.mechanism.permanent import PermanentReports
 from mechdesign.mechanism.sampler import Sampler, random_bytes
@@ -47,7 +46,7 @@ class Reporting:
         records: Any,
         rng: np.random.Generator | None = None,
         *,
-        key: Key | str | os.PathLike[str] | None = None,
+        key: GivenKey | None = None,
         ids: Any = None,
         unknown: str | None = None,
         missing: str | None = None,
@@ -71,7 +70,7 @@ class Reporting:
         rng : numpy.random.Generator, optional
             For experiments that can be repeated. **Not for release**: with the state of the generator the records
             can be computed from the reports. Without it the operating system's secure randomness is used.
-        key : Key or path, optional
+        key : Key, KeyFile or path, optional
             The key of permanent reports, or its file, together with ``ids``. Any number of reports about a value that
             does not change then leak what one does, to everybody who lacks the key. Each other value of an id, each
             other key and each other mechanism (`fingerprint`) gives another report: see
