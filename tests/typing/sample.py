@@ -31,6 +31,13 @@ assert_type(known, md.UncertaintySet)
 if known.l1_ball is not None:
     assert_type(known.l1_ball.radius, Fraction)
 
+found = md.analyze(md.baselines.k_ary_randomized_response(3, 1), ball)
+assert_type(found, md.Analysis)
+assert_type(found.share, float | None)
+assert_type(found.best, md.Design | None)
+assert_type(md.baselines.every(3, 1), tuple[md.baselines.Baseline, ...])
+assert_type(md.compare(design, mechanisms=[found.matrix]).others[0].keeps, bool)
+
 assert_type(md.verify(design.mechanism), md.Verification)
 assert_type(md.compare(design).best_ldp, md.Design | None)
 assert_type(md.leakage(design.mechanism.matrix, ball.prior), NDArray[np.float64])
