@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,12 +16,14 @@ from pathlib import Path
 from typing import Any
 
 import mechdesign as md
-from benchmarks.file_job import one_record, peak_bytes
+from benchmarks.file_job import peak_bytes
+from benchmarks.fleet import write_part
 from benchmarks.measure import Row
 from mechdesign.deploy import RecordFile, count_dataset, privatize_dataset
 from mechdesign.engine import executor_of, run_tasks
 
 COLUMN = "education"
+PARTS_TO_BEGIN = 20  # each worker gets some of them
 
 
 def bytes_read_and_written() -> tuple[int, int]:
@@ -54,11 +57,23 @@ def bytes_sent() -> int:
     return int(tcp.bytes_sent)
 
 
+def few_records(mechanism: md.Mechanism, client: Any) -> None:
+    """Privatize parts of one record and count their reports, so that later passes import nothing."""
+    with tempfile.TemporaryDirectory() as name:
+        source, reports = Path(name, "records"), Path(name, "reports")
+        source.mkdir()
+        md.Key.generate().write(Path(name, "key"))
+        for part in range(PARTS_TO_BEGIN):
+            write_part(source / f"{part}.parquet", part, 1)
+        privatize_dataset(RecordFile(source, COLUMN), mechanism, reports, client, key=Path(name, "key"), ids="person")
+        count_dataset(RecordFile(reports, COLUMN), mechanism, client)
+
+
 @contextmanager
 def cluster(workers: int, mechanism: md.Mechanism) -> Iterator[Any]:
     """Start a cluster whose processes have imported what they need, or yield None for 0 workers."""
     if not workers:
-        one_record(mechanism)
+        few_records(mechanism, None)
         yield None
         return
     from distributed import Client, LocalCluster
@@ -66,8 +81,7 @@ def cluster(workers: int, mechanism: md.Mechanism) -> Iterator[Any]:
     with LocalCluster(n_workers=workers, dashboard_address=None) as local, Client(local) as client:
         count_messages()
         client.run(count_messages)
-        client.run(one_record, mechanism)
-        list(run_tasks(abs, range(workers), executor_of(client)))
+        few_records(mechanism, client)
         yield client
 
 
@@ -96,6 +110,7 @@ def passed(folder: Path, work: str, mechanism: md.Mechanism, client: Any) -> Row
 def measured(folder: Path, work: str, mechanism: md.Mechanism, client: Any) -> Row:
     """Return what the work took in seconds, bytes and memory."""
     before, sent = everywhere(client, bytes_read_and_written), messages(client)
+    computed = sum(everywhere(client, time.process_time)), time.process_time()
     started = time.perf_counter()
     if work.startswith("nothing"):
         tasks = int(work.split()[1])
@@ -103,6 +118,8 @@ def measured(folder: Path, work: str, mechanism: md.Mechanism, client: Any) -> R
     else:
         row = passed(folder, work, mechanism, client)
     row["seconds"] = time.perf_counter() - started
+    row["cpu"] = sum(everywhere(client, time.process_time)) - computed[0]
+    row["scheduler_cpu"] = None if client is None else time.process_time() - computed[1]
     row["sent"] = messages(client) - sent
     after = everywhere(client, bytes_read_and_written)
     row["read"], row["written"] = (sum(pair[k] for pair in after) - sum(pair[k] for pair in before) for k in (0, 1))

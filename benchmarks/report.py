@@ -261,7 +261,8 @@ def _fleet(rows: list[Row]) -> str:
         lines.append([row["work"], row["way"], number(row["seconds"]), *shown, sent])
     parts, records = works[0]["parts"], works[0]["records"]
     text = (
-        f"{parts:,} Parquet parts of {records // parts:,} records and five columns, of which one is privatized by the mechanism for education, and written alone; a key needs the column of ids "
+        f"{parts:,} Parquet parts of {records // parts:,} records and five columns, of which one is privatized by the "
+        "mechanism for education, and written alone; a key needs the column of ids "
         "as well. What is read was written just before, and every part is written to the disk before it is published. "
         "One process works as it does by default, with all threads of pyarrow; a worker has one thread for tasks. The "
         "start of processes and of the cluster, and imports, are not in the seconds. Bytes read and written are those "

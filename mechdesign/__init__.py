@@ -2,8 +2,8 @@
 
 Here is what a first notebook needs: the sets of priors, the utilities, `design`, `verify` and `compare`, mechanisms
 and their leakage. The modules hold the rest: `pml` (leakage), `uncertainty` (radii), `utility`, `planning` (sample
-sizes), `mechanism` (proofs), `optimize` (certificates), `deploy` (files of records, frequencies, audits), `plot`
-(pictures), `histogram` and `additive_noise`.
+sizes), `mechanism` (proofs), `optimize` (certificates), `baselines` (mechanisms of the literature), `deploy` (files of
+records, frequencies, audits), `plot` (pictures), `histogram` and `additive_noise`.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from mechdesign.version import __version__ as __version__
 if TYPE_CHECKING:  # what `__getattr__` finds
     from mechdesign import (
         additive_noise,
+        baselines,
         deploy,
         histogram,
         mechanism,
@@ -27,14 +28,16 @@ if TYPE_CHECKING:  # what `__getattr__` finds
         uncertainty,
         utility,
     )
+    from mechdesign.analysis import Analysis, analyze
     from mechdesign.deploy import FrequencyEstimate, GroupedEstimate, estimate_frequencies
     from mechdesign.errors import GuaranteeError, InputError, LimitError, MechdesignError, SolverError
-    from mechdesign.mechanism import Guarantee, Mechanism
+    from mechdesign.mechanism import Guarantee, Key, Mechanism
     from mechdesign.numerics.epsilon import Epsilon
     from mechdesign.optimize import Comparison, Design, Verification, compare, design, estimation_bound, verify
     from mechdesign.pml import epsilon_min, leakage, leakage_capacity
     from mechdesign.problem import DesignProblem
     from mechdesign.problem_file import ProblemFile, read_problem, write_problem
+    from mechdesign.sweeps import SweepResult, sweep
     from mechdesign.uncertainty import ConvexHull, L1Ball, ProductSet, SecretPromise, UncertaintySet, weissman_radius
     from mechdesign.utility import (
         ChiSquare,
@@ -52,6 +55,7 @@ if TYPE_CHECKING:  # what `__getattr__` finds
     )
 
 __all__ = [
+    "Analysis",
     "ChiSquare",
     "Comparison",
     "ConvexHull",
@@ -68,6 +72,7 @@ __all__ = [
     "GuaranteeError",
     "HammingAccuracy",
     "InputError",
+    "Key",
     "L1Ball",
     "LimitError",
     "Mechanism",
@@ -78,6 +83,7 @@ __all__ = [
     "SecretPromise",
     "SolverError",
     "SquaredHellinger",
+    "SweepResult",
     "TotalVariation",
     "UncertaintySet",
     "Utility",
@@ -85,6 +91,8 @@ __all__ = [
     "Workload",
     "WorstCaseUtility",
     "additive_noise",
+    "analyze",
+    "baselines",
     "compare",
     "deploy",
     "design",
@@ -101,6 +109,7 @@ __all__ = [
     "pml",
     "read_problem",
     "report",
+    "sweep",
     "uncertainty",
     "utility",
     "verify",
@@ -110,6 +119,7 @@ __all__ = [
 
 _MODULES = (
     "additive_noise",
+    "baselines",
     "deploy",
     "histogram",
     "mechanism",
@@ -123,14 +133,16 @@ _MODULES = (
 )
 # Where the other public names are from; each is imported when it is first asked for.
 _HOMES = {
+    "mechdesign.analysis": ("Analysis", "analyze"),
     "mechdesign.deploy": ("FrequencyEstimate", "GroupedEstimate", "estimate_frequencies"),
     "mechdesign.errors": ("GuaranteeError", "InputError", "LimitError", "MechdesignError", "SolverError"),
-    "mechdesign.mechanism": ("Guarantee", "Mechanism"),
+    "mechdesign.mechanism": ("Guarantee", "Key", "Mechanism"),
     "mechdesign.numerics.epsilon": ("Epsilon",),
     "mechdesign.optimize": ("Comparison", "Design", "Verification", "compare", "design", "estimation_bound", "verify"),
     "mechdesign.pml": ("epsilon_min", "leakage", "leakage_capacity"),
     "mechdesign.problem": ("DesignProblem",),
     "mechdesign.problem_file": ("ProblemFile", "read_problem", "write_problem"),
+    "mechdesign.sweeps": ("SweepResult", "sweep"),
     "mechdesign.uncertainty": (
         "ConvexHull",
         "L1Ball",

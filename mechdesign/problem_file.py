@@ -89,16 +89,7 @@ def read_problem(path: str | os.PathLike[str]) -> ProblemFile:
         names the key and the value.
     """
     source = printable(str(path))
-    try:
-        text = read_bounded(path, _MOST_BYTES, "a problem file").decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(f"{source} is not UTF-8 (byte {error.start}); give a problem file") from None
-    try:
-        data = tomllib.loads(text, parse_float=finite_decimal)
-    except (tomllib.TOMLDecodeError, ValueError) as error:
-        raise InputError(f"{source} is not TOML ({shorten(str(error), 120)}); give a problem file") from None
-    except RecursionError:
-        raise InputError(f"{source} is nested too deeply; give a problem file") from None
+    data = parsed_toml(path, _MOST_BYTES, "a problem file")
     record = checked_record(_Problem, data, source)
     try:
         problem = DesignProblem(set_of_prior(record.prior), record.epsilon, _utility(record), record.lower)
@@ -109,6 +100,36 @@ def read_problem(path: str | os.PathLike[str]) -> ProblemFile:
         for key, value in record.expected.model_dump(exclude_none=True).items()
     }
     return ProblemFile(record.title, problem, record.citation, expected)
+
+
+def parsed_toml(path: str | os.PathLike[str], most: int, wanted: str) -> dict[str, Any]:
+    """Return the tables of a TOML file, with numbers as the decimals that it shows.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+    most : int
+        The greatest number of bytes that is accepted.
+    wanted : str
+        What to give instead, for messages: ``"a problem file"``.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read, is too long, or is not TOML in UTF-8.
+    """
+    source = printable(str(path))
+    try:
+        text = read_bounded(path, most, wanted).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{source} is not UTF-8 (byte {error.start}); give {wanted}") from None
+    try:
+        return tomllib.loads(text, parse_float=finite_decimal)
+    except (tomllib.TOMLDecodeError, ValueError) as error:
+        raise InputError(f"{source} is not TOML ({shorten(str(error), 120)}); give {wanted}") from None
+    except RecursionError:
+        raise InputError(f"{source} is nested too deeply; give {wanted}") from None
 
 
 def _expected(name: str, text: str) -> Decimal:

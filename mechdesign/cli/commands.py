@@ -5,14 +5,17 @@ from __future__ import annotations
 import click
 
 from mechdesign import __version__
+from mechdesign.cli.analyze import analyze_command
 from mechdesign.cli.audit import audit_command
 from mechdesign.cli.compare import compare_command
 from mechdesign.cli.design import design_command
 from mechdesign.cli.estimate import estimate_command
 from mechdesign.cli.histogram import histogram_command
+from mechdesign.cli.key import key_command
 from mechdesign.cli.plan import plan_command
 from mechdesign.cli.privatize import privatize_command
 from mechdesign.cli.report import report_command
+from mechdesign.cli.sweep import sweep_command
 from mechdesign.cli.verify import verify_command
 
 
@@ -35,7 +38,10 @@ def commands() -> None:
 commands.add_command(design_command)
 commands.add_command(verify_command)
 commands.add_command(compare_command)
+commands.add_command(sweep_command)
+commands.add_command(analyze_command)
 commands.add_command(plan_command)
+commands.add_command(key_command)
 commands.add_command(privatize_command)
 commands.add_command(estimate_command)
 commands.add_command(audit_command)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import click
 
+from mechdesign.cli import places
 from mechdesign.cli.comparison_output import comparison_record, print_comparison
 from mechdesign.cli.estimation_words import estimation_facts
+from mechdesign.cli.given_mechanisms import given_mechanisms, with_options
 from mechdesign.cli.output import design_record, print_json
 from mechdesign.cli.progress import Progress
 from mechdesign.cli.source import Source, source_options, time_limit_option
@@ -16,8 +18,11 @@ from mechdesign.optimize import Design, compare, design
 @click.command("compare", short_help="Show the design beside randomized response and LDP.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @time_limit_option
+@with_options
 @source_options
-def compare_command(*, source: Source, time_limit: float | None, as_json: bool) -> int:
+def compare_command(
+    *, source: Source, files: tuple[str, ...], names: tuple[str, ...], time_limit: float | None, as_json: bool
+) -> int:
     """Show the best mechanism for a problem beside randomized response and the best LDP mechanism.
 
     All three have the same epsilon, and their utility is measured at the same estimate. The input is a problem file, a
@@ -28,11 +33,16 @@ def compare_command(*, source: Source, time_limit: float | None, as_json: bool) 
 
     With --utility estimation-error, subset selection and the best mechanism for mutual information stand beside them,
     and the errors are told in respondents: how many times as many each mechanism needs for the same error.
+
+    Mechanisms of --with and --baseline are compared whatever they leak; one that does not keep the promise of the
+    design is marked.
     """
+    places.check([], [*source.inputs(), *files], as_json=as_json)
     problem, title = source.problem()
+    mechanisms = given_mechanisms(files, names, problem)
     with Progress() as report:
         solved = design(problem, title=title, time_limit=time_limit, report=report)
-        comparison = compare(solved, time_limit=time_limit, report=report)
+        comparison = compare(solved, mechanisms=mechanisms, time_limit=time_limit, report=report)
     if as_json:
         record = {"title": title, **comparison_record(comparison), "design": design_record(comparison.design)}
         print_json("mechdesign/comparison/1", record)

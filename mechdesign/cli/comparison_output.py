@@ -12,8 +12,10 @@ from rich.text import Text
 
 from mechdesign.cli.estimation_words import undetermined
 from mechdesign.cli.output import print_rich
+from mechdesign.errors import printable
 from mechdesign.optimize import Comparison, Design
 from mechdesign.optimize.comparison import ErrorsBeside
+from mechdesign.optimize.comparison_rows import Compared, broken_in_words, leakage_in_words
 from mechdesign.problem import DesignProblem
 
 _DIGITS = 3
@@ -34,6 +36,17 @@ def comparison_record(comparison: Comparison) -> dict[str, Any]:
     }
     if comparison.design.problem.lower is not None:
         record["local_epsilon"] = float(comparison.design.problem.local_epsilon)
+    if comparison.others:
+        record["others"] = [
+            {
+                "name": other.name,
+                "value": finite(other.value),
+                "leakage": finite(other.leakage),
+                "lower_leakage": finite(other.lower_leakage),
+                "keeps": other.keeps,
+            }
+            for other in comparison.others
+        ]
     if comparison.estimate is not None:
         at_estimate = comparison.estimate.best_at_estimate
         record["best_at_estimate"] = {
@@ -70,9 +83,9 @@ def _print_utilities(comparison: Comparison, *, err: bool) -> None:
     name = design.problem.utility.name + ("" if design.unit == "1" else f" ({design.unit})")
     table = _table(comparison, name, "of the design's")
 
-    def row(label: str, value: float | None) -> None:
+    def row(label: str, value: float | None, leaks: str = "") -> None:
         share = "" if value is None or design.value <= 0 else f"{value / design.value:.1%}"
-        table.add_row(Text(label), "not computed" if value is None else f"{value:.6g}", share)
+        _add(table, label, "not computed" if value is None else f"{value:.6g}", share, leaks)
 
     row(_this_design(comparison), design.value)
     if comparison.estimate is not None:
@@ -82,7 +95,10 @@ def _print_utilities(comparison: Comparison, *, err: bool) -> None:
         None if best is None else best.value,
     )
     row("k-ary randomized response", comparison.k_ary_randomized_response)
+    for other in given(comparison):
+        row(other.name, other.value, leakage_in_words(other))
     print_rich(table, err=err)
+    _print_broken(comparison, err=err)
     if comparison.estimate is not None:
         print_missing("best for the estimate", comparison.estimate.missing, err=err)
     print_missing("best LDP mechanism", comparison.best_ldp_missing, err=err)
@@ -106,7 +122,26 @@ def _table(comparison: Comparison, *columns: str) -> Table:
     table.add_column("mechanism", overflow="fold")
     for column in columns:
         table.add_column(column, justify="right", overflow="fold")
+    if comparison.others:
+        table.add_column("leakage, nats", justify="right")
     return table
+
+
+def _add(table: Table, label: str, *cells: str) -> None:
+    """Add a row, but for cells that the table has no column for."""
+    table.add_row(Text(printable(label)), *cells[: len(table.columns) - 1])
+
+
+def _print_broken(comparison: Comparison, *, err: bool) -> None:
+    """Print what the mark of a mechanism means that breaks the promise."""
+    told = broken_in_words(comparison)
+    if told:
+        click.echo(told, err=err)
+
+
+def given(comparison: Comparison) -> list[Compared]:
+    """Return the rows of the mechanisms that the user gave."""
+    return [row for row in comparison.rows if row.leakage is not None]
 
 
 def _this_design(comparison: Comparison) -> str:
@@ -147,22 +182,25 @@ def _print_errors(comparison: Comparison, errors: ErrorsBeside, *, err: bool) ->
     best, subsets = comparison.best_ldp, errors.subset_selection
     table = _table(comparison, comparison.design.problem.utility.name, "respondents for the same error")
 
-    def row(label: str, error: float | None) -> None:
+    def row(label: str, error: float | None, leaks: str = "") -> None:
         if error is None:
-            table.add_row(Text(label), "not computed", "")
+            _add(table, label, "not computed", "", leaks)
         elif math.isinf(error):
-            table.add_row(Text(label), "infinite", "no number is enough")
+            _add(table, label, "infinite", "no number is enough", leaks)
         else:
             times = f"{comparison.respondents(error):.3g}"
-            table.add_row(Text(label), f"{error:.6g}", "as many" if times == "1" else f"{times} times as many")
+            _add(table, label, f"{error:.6g}", "as many" if times == "1" else f"{times} times as many", leaks)
 
-    table.add_row(Text(_this_design(comparison)), f"{comparison.design.value:.6g}", "")
+    _add(table, _this_design(comparison), f"{comparison.design.value:.6g}", "", "")
     row(f"best LDP mechanism{_proved(best)}", None if best is None else best.value)
     name = "subset selection" if subsets is None else subsets.name
     row(f"{name} (LDP)", None if subsets is None else subsets.value)
     row("k-ary randomized response (LDP)", comparison.k_ary_randomized_response)
     row("best for mutual information, same guarantee", errors.best_for_information_error)
+    for other in given(comparison):
+        row(other.name, other.value, leakage_in_words(other))
     print_rich(table, err=err)
+    _print_broken(comparison, err=err)
     print_missing("best LDP mechanism", comparison.best_ldp_missing, err=err)
     print_missing("subset selection", errors.subset_selection_missing, err=err)
     print_missing("best for mutual information", _why_not_informative(errors), err=err)

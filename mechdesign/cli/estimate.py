@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
-from typing import Any
+from collections.abc import Callable
 
 import click
 import numpy as np
-from rich.table import Table
-from rich.text import Text
+from numpy.typing import NDArray
 
 from mechdesign.cli import places
-from mechdesign.cli.output import print_facts, print_json, print_rich, show_values_option
+from mechdesign.cli.engine_options import engine_options
+from mechdesign.cli.estimate_output import WRITERS, EstimateOutput
+from mechdesign.cli.output import print_json, show_values_option
 from mechdesign.cli.progress import Progress
-from mechdesign.data.files import accepted_ending, write_atomically
+from mechdesign.data.files import STANDARD, accepted_ending, write_atomically
 from mechdesign.data.inputs import readable
-from mechdesign.deploy.estimate import estimate_frequencies
+from mechdesign.data.parts import has_parts
+from mechdesign.deploy.dataset_counts import DatasetCounts, count_dataset
+from mechdesign.deploy.estimation import METHODS, TARGETS, Estimation
 from mechdesign.deploy.frequency import FrequencyEstimate
-from mechdesign.deploy.stream import RecordFile, count_reports
-from mechdesign.mechanism import Mechanism
-from mechdesign.mechanism.words import promise
-
-_COLUMNS = ("label", "frequency", "standard_error", "lower", "upper", "identifiable")
-_SCHEMA = "mechdesign/estimate/1"
+from mechdesign.deploy.group_counts import GroupCounts
+from mechdesign.deploy.grouped import GroupedEstimate, check_names, estimate_groups
+from mechdesign.deploy.stream import RecordFile, count_reports, group_columns
+from mechdesign.engine import opened_executor
+from mechdesign.plot.drawing import ENDINGS, picture
+from mechdesign.plot.groups import groups
+from mechdesign.plot.intervals import frequencies
 
 
 @click.command("estimate", short_help="Estimate the frequencies behind reports.")
@@ -36,18 +37,27 @@ _SCHEMA = "mechdesign/estimate/1"
 @click.option(
     "-o", "--output", metavar="OUT", help="Also write the table: .csv, .parquet or .json; - is CSV on standard output."
 )
+@click.option(
+    "--by",
+    metavar="COLUMN",
+    multiple=True,
+    help="Estimate in each group of rows that agree in this column; may be repeated. Missing values are a group.",
+)
+@click.option(
+    "--simultaneous", is_flag=True, help="Also give wider intervals that hold for all categories and groups at once."
+)
 @click.option("--no-header", is_flag=True, help="The CSV file has no line of column names.")
 @click.option(
     "--method",
-    type=click.Choice(["maximum-likelihood", "least-squares"]),
-    default="maximum-likelihood",
+    type=click.Choice(METHODS),
+    default=METHODS[0],
     show_default=True,
     help="maximum-likelihood: estimates are a distribution; least-squares: they are unbiased and may be negative.",
 )
 @click.option(
     "--of",
-    type=click.Choice(["population", "records"]),
-    default="population",
+    type=click.Choice(TARGETS),
+    default=TARGETS[0],
     show_default=True,
     help="population: frequencies in the distribution that records are drawn from; records: frequencies among the "
     "records that were reported.",
@@ -59,6 +69,13 @@ _SCHEMA = "mechdesign/estimate/1"
     show_default=True,
     help="Level of each interval, strictly between 0 and 1.",
 )
+@click.option(
+    "--plot",
+    metavar="FILE",
+    help="Also draw the frequencies with their intervals: .png, .svg or .pdf; - is PNG on standard output. With --by a "
+    "panel for each group, or for dates a series for each category.",
+)
+@engine_options
 @show_values_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def estimate_command(
@@ -67,132 +84,85 @@ def estimate_command(
     column: str,
     mechanism_file: str,
     output: str | None,
+    by: tuple[str, ...],
+    simultaneous: bool,
     no_header: bool,
     method: str,
     of: str,
     confidence: float,
+    plot: str | None,
+    jobs: int | None,
+    scheduler: str | None,
     show_values: bool,
     as_json: bool,
 ) -> None:
     """Estimate how frequent each true category is, from a column of reports in FILE (CSV or Parquet).
 
     \b
-    Example:
+    Examples:
       mechdesign estimate reports.csv --column education --mechanism education.json
+      mechdesign estimate reports.csv --column education --mechanism education.json \\
+                          --by region --simultaneous -o table.csv --plot table.png
 
     Each frequency comes with its standard error and a confidence interval. Where a mechanism cannot tell
-    categories apart, the table says so: only the total of such a group can be estimated.
+    categories apart, the table says so: only the total of such categories can be estimated.
+
+    With --by there is an estimate for each group of rows, and groups with fewer reports than the normal approximation
+    needs are marked. A column by which the reports are grouped stands beside them openly: the guarantee covers
+    whoever knows the group only if the distribution within it is in the set of priors.
 
     FILE or the mechanism may be -, for standard input. With -o - the CSV goes to standard output, and the summary to
-    standard error.
+    standard error. FILE may also be a folder, or a glob in quotes, of parts that are all CSV or all Parquet; --jobs
+    processes or a --scheduler count them. If the manifest of a folder names parts that are not there yet, the estimate
+    is from those that are, and says so.
     """  # noqa: D301 - click's mark for a paragraph that is not wrapped
     if output is not None:
-        accepted_ending(output, _WRITERS)
-    standard = places.check([output], [file, mechanism_file], as_json=as_json)
+        accepted_ending(output, WRITERS)
+    if plot is not None:
+        accepted_ending(plot, ENDINGS)
+    if not has_parts(file) and (jobs is not None or scheduler is not None):
+        raise click.UsageError("--jobs and --scheduler are for the parts of a folder or a glob; leave them out")
+    standard = places.check([output, plot], [file, mechanism_file], as_json=as_json)
     with Progress() as report:
-        mechanism = places.load_mechanism(mechanism_file, report)
+        estimation = Estimation(places.load_mechanism(mechanism_file, report), method, of, confidence)
         with readable(file) as place:
-            counts = count_reports(
-                RecordFile(place, column, header=not no_header, show_values=show_values),
-                mechanism.outputs,
-                report=report,
-            )
-        report("estimating")
-        found = estimate_frequencies(
-            dict(zip(mechanism.outputs, counts.tolist(), strict=True)),
-            mechanism,
-            method=method,
-            of=of,
-            confidence=confidence,
-        )
+            reports = RecordFile(place, column, header=not no_header, show_values=show_values)
+            if by:
+                check_names(group_columns(by, reports))
+            parts: DatasetCounts | None = None
+            if has_parts(file):
+                with opened_executor(jobs, scheduler) as executor:
+                    parts = count_dataset(reports, estimation.mechanism, executor, by=by, report=report)
+                counted = parts.counts if parts.groups is None else parts.groups
+            else:
+                counted = count_reports(reports, estimation.mechanism.outputs, by=by, report=report)
+        told = EstimateOutput(_estimate(counted, estimation, report), simultaneous, parts)
     if output is not None:
-        write_atomically(output, _WRITERS[accepted_ending(output, _WRITERS)](found))
+        write_atomically(output, told.content(accepted_ending(output, WRITERS)))
+    if plot is not None:
+        write_atomically(plot, _drawn(told, plot))
     if as_json:
-        print_json(_SCHEMA, {**_record(found), "output": output})
+        record = {**told.record(), **told.parts_record(), "output": output}
+        print_json(told.schema, record if plot is None else {**record, "plot": plot})
         return
-    _print(found, mechanism, err=standard)
-    if output is not None:
-        click.echo(f"\nwritten  {'standard output' if standard else output}", err=standard)
+    told.print(estimation.mechanism.guarantee, err=standard)
+    written = ["standard output" if path == STANDARD else path for path in (output, plot) if path is not None]
+    if written:
+        click.echo(f"\nwritten  {', '.join(written)}", err=standard)
 
 
-def _record(found: FrequencyEstimate) -> dict[str, Any]:
-    errors = [error if np.isfinite(error) else None for error in found.standard_errors.tolist()]
-    return {
-        "labels": list(found.labels),
-        "frequencies": found.frequencies.tolist(),
-        "standard_errors": errors,
-        "intervals": found.intervals.tolist(),
-        "identifiable": found.identifiable.tolist(),
-        "identified": found.identified.tolist(),
-        "groups": [list(group) for group in found.groups],
-        "reports": found.reports,
-        "method": found.method,
-        "of": found.of,
-        "confidence": found.confidence,
-    }
+def _estimate(
+    counted: NDArray[np.int64] | GroupCounts, estimation: Estimation, report: Callable[[str], None]
+) -> FrequencyEstimate | GroupedEstimate:
+    """Return the estimate from counts, with or without groups."""
+    report("estimating")
+    if isinstance(counted, GroupCounts):
+        return estimate_groups(counted, estimation, report)
+    return estimation.of_counts(counted.tolist())
 
 
-def _csv(found: FrequencyEstimate) -> bytes:
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(_COLUMNS)
-    for label, frequency, error, (lower, upper), known in _rows(found):
-        writer.writerow([label, frequency, error if np.isfinite(error) else "", lower, upper, str(known).lower()])
-    return text.getvalue().encode()
-
-
-def _parquet(found: FrequencyEstimate) -> bytes:
-    import pyarrow as pa
-    from pyarrow import parquet
-
-    bounds = ((error if np.isfinite(error) else None, *interval) for _, _, error, interval, _ in _rows(found))
-    errors, lower, upper = zip(*bounds, strict=True)
-    columns = [found.labels, found.frequencies.tolist(), errors, lower, upper, found.identifiable.tolist()]
-    types = [pa.string(), *[pa.float64()] * 4, pa.bool_()]
-    content = io.BytesIO()
-    arrays = [pa.array(column, type_) for column, type_ in zip(columns, types, strict=True)]
-    parquet.write_table(pa.table(arrays, names=_COLUMNS), content)
-    return content.getvalue()
-
-
-def _json(found: FrequencyEstimate) -> bytes:
-    record = {"schema": _SCHEMA, **_record(found)}
-    return json.dumps(record, ensure_ascii=False, allow_nan=False, indent=1).encode() + b"\n"
-
-
-_WRITERS = {".csv": _csv, ".parquet": _parquet, ".json": _json}
-
-
-def _rows(found: FrequencyEstimate) -> Any:
-    return zip(
-        found.labels,
-        found.frequencies.tolist(),
-        found.standard_errors.tolist(),
-        found.intervals.tolist(),
-        found.identifiable.tolist(),
-        strict=True,
-    )
-
-
-def _print(found: FrequencyEstimate, mechanism: Mechanism, *, err: bool) -> None:
-    whose = "the population" if found.of == "population" else "the records reported"
-    print_facts(
-        [
-            ("reports", f"{found.reports:,}"),
-            ("guarantee", promise(mechanism.guarantee)),
-            ("estimate", f"{found.method}, of the frequencies in {whose}"),
-        ],
-        err=err,
-    )
-    click.echo(err=err)
-    table = Table(highlight=False)
-    table.add_column("category", overflow="fold")
-    for name in ("frequency", "standard error", f"{100 * found.confidence:g} % interval"):
-        table.add_column(name, justify="right", overflow="fold")
-    for label, frequency, error, (lower, upper), known in _rows(found):
-        told = f"{error:.5f}" if known else "not identifiable"
-        table.add_row(Text(label), f"{frequency:.5f}", told, f"{lower:.5f} to {upper:.5f}")
-    print_rich(table, err=err)
-    for group in found.groups:
-        if len(group) > 1:
-            click.echo(f"Only the total of these can be estimated: {', '.join(group)}.", err=err)
+def _drawn(told: EstimateOutput, path: str) -> bytes:
+    """Return the picture of an estimate."""
+    if isinstance(told.found, GroupedEstimate):
+        return picture(groups(told.found, simultaneous=told.simultaneous), path)
+    return picture(frequencies(told.found).figure, path)

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import click
 
 from mechdesign.cli import places
+from mechdesign.cli.engine_options import engine_options
 from mechdesign.cli.output import guarantee_record, print_facts, print_json, show_values_option
+from mechdesign.cli.permanent import Permanent, permanent_options
 from mechdesign.cli.progress import Progress
 from mechdesign.data.files import accepted_ending
 from mechdesign.data.inputs import readable
+from mechdesign.data.parts import has_parts
+from mechdesign.deploy.dataset import privatize_dataset
 from mechdesign.deploy.stream import ENDINGS, RecordFile, ReportFile, privatize_file
+from mechdesign.engine import opened_executor
+from mechdesign.mechanism import Mechanism
 from mechdesign.mechanism.words import promise
 
 
@@ -24,7 +33,7 @@ from mechdesign.mechanism.words import promise
     "--output",
     metavar="OUT",
     required=True,
-    help="The file of reports: .csv or .parquet; - is CSV on standard output.",
+    help="The file of reports: .csv or .parquet; - is CSV on standard output. For a folder or a glob: a folder.",
 )
 @click.option("--no-header", is_flag=True, help="The CSV file has no line of column names, and the output gets none.")
 @click.option(
@@ -34,9 +43,11 @@ from mechdesign.mechanism.words import promise
     help="Also copy this column; may be repeated. A copied column can undo the privacy: the guarantee covers the "
     "report alone. An index column of pandas (__index_level_0__) is copied as any other.",
 )
+@permanent_options
 @click.option("--unknown", metavar="LABEL", help="Replace values outside the alphabet by this input.")
 @click.option("--missing", metavar="LABEL", help="Replace missing values (nulls, empty fields) by this input.")
 @click.option("--overwrite", is_flag=True, help="Replace OUT if it exists. Two published runs leak more than one.")
+@engine_options
 @show_values_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def privatize_command(
@@ -47,13 +58,16 @@ def privatize_command(
     output: str,
     no_header: bool,
     keep: tuple[str, ...],
+    permanent: Permanent,
     unknown: str | None,
     missing: str | None,
     overwrite: bool,
+    jobs: int | None,
+    scheduler: str | None,
     show_values: bool,
     as_json: bool,
 ) -> None:
-    """Replace a column of FILE (CSV or Parquet, of any size) by reports drawn from a mechanism.
+    """Replace a column of FILE (CSV or Parquet, of any size; or a folder of them) by reports drawn from a mechanism.
 
     \b
     Examples:
@@ -61,8 +75,13 @@ def privatize_command(
                            --mechanism education.json -o reports.csv
       mechdesign privatize adult.data --no-header --column 3 \\
                            --mechanism education.json -o reports.csv
+      mechdesign privatize records.csv --column education --id person \\
+                           --key-file survey.key --attribute education \\
+                           --mechanism education.json -o reports.csv
       zcat records.csv.gz | mechdesign privatize - --column education \\
                            --mechanism education.json -o - | gzip > reports.csv.gz
+      mechdesign privatize records/ --column education --jobs 4 \\
+                           --mechanism education.json -o reports/
 
     Reports are drawn exactly from the proved integers with the operating system's secure randomness, one for
     each record, in the same order; all other columns are dropped. The alphabet is the mechanism's: a value
@@ -70,12 +89,40 @@ def privatize_command(
     the distribution of the records after the replacement. Each run draws new reports, and publishing two runs leaks
     more than one; so a file that exists is replaced only with --overwrite.
 
+    With --key-file and --id reports are permanent instead: drawn from the key, the mechanism, the attribute, the id and
+    the value alone, so that a run may be repeated, on any machine and in any order. Whoever lacks the key learns from
+    any number of reports about a value what one report tells. That ends where something changes: another value of the
+    same id is another report, and a report that differs tells that the value does; another mechanism (redesigned, or
+    with other labels), another key or another --attribute draws a second report about the same value. Whoever has the
+    key can undo the reports of known ids. The column of ids is written only if --keep names it.
+
     FILE or the mechanism may be -, for standard input, which is kept in a temporary file while the command runs. With
     -o - the summary goes to standard error. An output file is written whole or not at all; standard
     output may be incomplete if the exit status is not 0.
+
+    FILE may be a folder, or a glob in quotes ('records/*.parquet'), of parts that are all CSV or all Parquet; OUT is
+    then another folder, with the same folders and names in it. Names that begin with . or _ are skipped. Each part is
+    written whole or not at all, in --jobs processes or by a --scheduler. If a part is refused or the command ends,
+    run it again: parts that are there are skipped, so that no record is reported twice, and --unknown and --missing
+    may be added. A manifest in OUT fixes the rest. The names of folders such as year=2024 are kept as columns named
+    by --keep are, and can undo the privacy as these can.
     """  # noqa: D301 - click's mark for a paragraph that is not wrapped
+    if has_parts(file):
+        _privatize_parts(
+            RecordFile(file, column, header=not no_header, show_values=show_values),
+            ReportFile(output, keep, overwrite),
+            mechanism_file,
+            executor={"jobs": jobs, "scheduler": scheduler},
+            permanent=permanent,
+            replaced={"unknown": unknown, "missing": missing},
+            as_json=as_json,
+        )
+        return
+    if jobs is not None or scheduler is not None:
+        raise click.UsageError("--jobs and --scheduler are for the parts of a folder or a glob; leave them out")
     accepted_ending(output, ENDINGS)
-    standard = places.check([output], [file, mechanism_file], as_json=as_json, overwrite=overwrite)
+    standard = places.check([output], [file, mechanism_file, permanent.key_file], as_json=as_json, overwrite=overwrite)
+    key = permanent.key()
     with Progress() as report:
         mechanism = places.load_mechanism(mechanism_file, report)
         with readable(file) as place:
@@ -83,6 +130,8 @@ def privatize_command(
                 RecordFile(place, column, header=not no_header, show_values=show_values),
                 ReportFile(output, keep, overwrite),
                 mechanism,
+                key=key,
+                ids=permanent.ids,
                 unknown=unknown,
                 missing=missing,
                 report=report,
@@ -90,15 +139,69 @@ def privatize_command(
     if as_json:
         print_json(
             "mechdesign/privatization/1",
-            {"records": done, "output": output, "column": column, "keep": list(keep), **guarantee_record(mechanism)},
+            {
+                "records": done,
+                "output": output,
+                "column": column,
+                "keep": list(keep),
+                "fingerprint": mechanism.fingerprint,
+                **permanent.record(mechanism),
+                **guarantee_record(mechanism),
+            },
         )
         return
-    facts = [
-        ("records", f"{done:,}"),
+    written = ("written", "standard output" if standard else output)
+    facts = [("records", f"{done:,}"), *_promised(mechanism), written, *permanent.facts(mechanism), *_kept(keep)]
+    print_facts(facts, err=standard)
+
+
+def _privatize_parts(
+    records: RecordFile,
+    output: ReportFile,
+    mechanism_file: str,
+    *,
+    executor: dict[str, Any],
+    permanent: Permanent,
+    replaced: dict[str, str | None],
+    as_json: bool,
+) -> None:
+    if output.overwrite:
+        raise click.UsageError("--overwrite is for a single file: two published runs leak more than one")
+    key = permanent.key()
+    with Progress() as report:
+        mechanism = places.load_mechanism(mechanism_file, report)
+        with opened_executor(**executor) as opened:
+            done = privatize_dataset(
+                records, mechanism, output, opened, key=key, ids=permanent.ids, **replaced, report=report
+            )
+    if as_json:
+        record = {
+            "records": done.records,
+            "parts": {"published": done.published, "skipped": done.skipped, "changed": list(done.changed)},
+            "output": str(output.path),
+            "column": records.column,
+            "keep": list(output.keep),
+            "fingerprint": mechanism.fingerprint,
+            **permanent.record(mechanism),
+        }
+        print_json("mechdesign/privatization/1", {**record, **guarantee_record(mechanism)})
+        return
+    parts = f"{done.published:,} written, {done.skipped:,} skipped since they were there"
+    facts = [("records", f"{done.records:,}"), ("parts", parts), *_promised(mechanism), ("written", str(output.path))]
+    if done.changed:
+        told = f"{len(done.changed):,} skipped parts are newer than their reports, such as {done.changed[0]}"
+        facts.append(("changed", f"{told}: what changed is not reported"))
+    print_facts([*facts, *permanent.facts(mechanism), *_kept(output.keep)])
+
+
+def _promised(mechanism: Mechanism) -> list[tuple[str, str]]:
+    return [
         ("guarantee", promise(mechanism.guarantee)),
         ("leakage", f"at most {mechanism.leakage:.15g} nats a report, proved in exact arithmetic"),
-        ("written", "standard output" if standard else output),
     ]
-    if keep:
-        facts.append(("kept", f"{', '.join(keep)}: the guarantee does not cover what these tell about the record"))
-    print_facts(facts, err=standard)
+
+
+def _kept(keep: Sequence[str]) -> list[tuple[str, str]]:
+    if not keep:
+        return []
+    return [("kept", f"{', '.join(keep)}: the guarantee does not cover what these tell about the record")]

@@ -19,6 +19,7 @@ from mechdesign.uncertainty import L1Ball, SecretPromise, UncertaintySet
 from mechdesign.uncertainty.from_counts import kinds_from_counts, set_from_counts
 from mechdesign.uncertainty.joint_limits import LIMITS
 from mechdesign.uncertainty.radii import BOUNDS, DEFAULT
+from mechdesign.uncertainty.relative_ball import RelativeBall
 from mechdesign.utility import Objective, Workload, utility_by_name, utility_names
 from mechdesign.utility.worst_case import PREFIX
 
@@ -58,6 +59,35 @@ class Source:
         del names["show_values"]  # which describes messages
         return [option for name, option in names.items() if getattr(self, name) not in {None, False}]
 
+    def priors(self) -> tuple[UncertaintySet, str] | None:
+        """Return the priors alone and a title, for a command that needs no epsilon; None if no option names them."""
+        if len(self.inputs()) > 1:
+            raise click.UsageError("give one of PROBLEM.toml, --counts FILE, --data FILE --column COLUMN")
+        if not self.inputs():
+            beside = [option for option in self.given() if option not in {"--epsilon", "--utility", "--workload"}]
+            if beside:
+                raise click.UsageError(f"{', '.join(beside)}: needs --counts FILE, or --data FILE --column COLUMN")
+            return None
+        if self.problem_file is not None:
+            problem, title = self._from_problem_file(self.problem_file)
+            return problem.uncertainty, title
+        if self.kind == RelativeBall.kind and self.epsilon is None:
+            raise click.UsageError(f"--set {self.kind} needs --epsilon, which such a set is made for")
+        known, title = self._known() if self.secret is None else self._about_secret(self.secret)
+        return known, _printable(title)
+
+    def promise_and_utility(self, known: UncertaintySet) -> tuple[DesignProblem | None, Objective]:
+        """Return what is promised for a set, or None if no option says it, and the objective that is asked for."""
+        if self.problem_file is not None:
+            problem = self._from_problem_file(self.problem_file)[0]
+            return problem, problem.utility
+        wanted = self.utility_asked_for()
+        if self.epsilon is None:
+            if self.lower is not None:
+                raise click.UsageError("--lower needs --epsilon, the promise from above")
+            return None, wanted
+        return DesignProblem(known, self.epsilon, wanted, self.lower), wanted
+
     def problem(self) -> tuple[DesignProblem, str]:
         """Return the problem and its title."""
         if len(self.inputs()) != 1:
@@ -66,7 +96,7 @@ class Source:
             return self._from_problem_file(self.problem_file)
         if self.epsilon is None:
             raise click.UsageError("--counts and --data need --epsilon, the privacy parameter in nats")
-        utility = self._utility()
+        utility = self.utility_asked_for()
         known, title = self._known() if self.secret is None else self._about_secret(self.secret)
         return DesignProblem(known, self.epsilon, utility, self.lower), _printable(title)
 
@@ -134,7 +164,7 @@ class Source:
         except InputError as error:
             raise InputError(f"{title}: {error}") from None
 
-    def _utility(self) -> Objective:
+    def utility_asked_for(self) -> Objective:
         """Return the objective that the options name."""
         name = self.utility or utility_names()[0]
         return utility_by_name(name, workload=None if self.workload is None else Workload.from_text(self.workload))

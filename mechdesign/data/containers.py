@@ -39,7 +39,7 @@ class Encoded:
 
     def answer(self, codes: Codes, labels: tuple[str, ...]) -> Any:
         """Return other codes in the same kind of container, as labels if the records were labels."""
-        came, package = self.container, _package(self.container)
+        came, package = self.container, package_of(self.container)
         if package is None:
             is_array = isinstance(came, np.ndarray)
             values = codes if self.are_codes else _as_text(labels, came.dtype if is_array else None).take(codes)
@@ -77,7 +77,7 @@ def encode(records: Any, alphabet: Alphabet) -> Encoded:
     >>> encode(["yes", "no"], Alphabet(("no", "yes"))).codes
     array([1, 0])
     """
-    package = _package(records)
+    package = package_of(records)
     if package is not None:
         found, are_codes = _encoded_arrow(_as_arrow(records, package, alphabet), alphabet)
     elif isinstance(records, np.ndarray):
@@ -112,7 +112,7 @@ def _as_text(labels: tuple[str, ...], dtype: np.dtype[Any] | None = None) -> NDA
     return np.array(labels, dtype=object)
 
 
-def _package(records: object) -> str | None:
+def package_of(records: object) -> str | None:
     """Return the package of a series or an Arrow array, None for everything else."""
     kind = type(records)
     package, name = kind.__module__.partition(".")[0], kind.__name__
@@ -135,7 +135,7 @@ def arrow_column(values: Any, where: str) -> Any:
     """
     import pyarrow as pa
 
-    package = _package(values)
+    package = package_of(values)
     shape = getattr(values, "shape", (0,))
     if package is None and (
         isinstance(values, str | bytes | Mapping | Set) or not isinstance(values, Iterable) or len(shape) != 1
@@ -143,7 +143,7 @@ def arrow_column(values: Any, where: str) -> Any:
         raise InputError(f"{where} is a {type(values).__name__}; accepted: {_ACCEPTED}")
     try:
         if package is not None:
-            column = _series_as_arrow(values, package)
+            column = series_as_arrow(values, package)
         elif isinstance(values, np.ndarray):
             mask = np.ma.getmaskarray(values) if isinstance(values, np.ma.MaskedArray) else None
             column = pa.array(np.ma.getdata(values), mask=mask, from_pandas=values.dtype.kind == "O")
@@ -154,7 +154,8 @@ def arrow_column(values: Any, where: str) -> Any:
     return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
 
 
-def _series_as_arrow(series: Any, package: str) -> Any:
+def series_as_arrow(series: Any, package: str) -> Any:
+    """Return a series of a package, or an Arrow array, as an Arrow array."""
     import pyarrow as pa
 
     if package == "pandas":
@@ -166,7 +167,7 @@ def _as_arrow(records: Any, package: str, alphabet: Alphabet) -> Any:
     import pyarrow as pa
 
     try:
-        return _series_as_arrow(records, package)
+        return series_as_arrow(records, package)
     except (pa.ArrowException, OverflowError, UnicodeError) as error:
         raise InputError(
             f"the records are a Series of mixed values{alphabet.shown(str(error))}; accepted: labels, as text"

@@ -18,6 +18,7 @@ Place = str | os.PathLike[str]
 
 STANDARD = "-"
 _MOST_LINKS = 40  # as Linux follows
+_HIDDEN = re.compile(r"\.[0-9a-f]{16}\.(tmp|json)")
 _DESCRIPTORS = re.compile(r"/dev/fd|/proc/\d+(/task/\d+)?/fd")
 
 
@@ -196,8 +197,24 @@ def _is_descriptor(target: Path) -> bool:
     return False
 
 
+def hidden_name(ending: str = ".tmp") -> str:
+    """Return a new name for a file that is not an output, or not yet: no reader takes it for one."""
+    return f".{secrets.token_hex(8)}{ending}"
+
+
+def is_leftover(name: str) -> bool:
+    """Return whether `hidden_name` made a name: if nobody writes the file, whoever did was killed.
+
+    Examples
+    --------
+    >>> is_leftover(hidden_name()), is_leftover(".profile")
+    (True, False)
+    """
+    return _HIDDEN.fullmatch(name) is not None
+
+
 @contextlib.contextmanager
-def written_atomically(path: Place, *, overwrite: bool = True) -> Iterator[BinaryIO]:
+def written_atomically(path: Place, *, overwrite: bool = True, mode: int = 0o666) -> Iterator[BinaryIO]:
     """Open a temporary file in the same folder, and rename it at the end, so that the output is complete or absent.
 
     If the block ends with an error, the file is removed. From the start it has the permissions of the file that it
@@ -210,6 +227,8 @@ def written_atomically(path: Place, *, overwrite: bool = True) -> Iterator[Binar
         The path of the output.
     overwrite : bool
         Whether it may replace a file that exists there at the end.
+    mode : int
+        The permissions of a file that replaces none, which the umask reduces.
 
     Raises
     ------
@@ -224,9 +243,9 @@ def written_atomically(path: Place, *, overwrite: bool = True) -> Iterator[Binar
     check_writable(path)
     # A link stays a link, and an existing file keeps its permissions.
     target = _real(path)
-    beside = target.with_name(f".{secrets.token_hex(8)}.tmp")
+    beside = target.with_name(hidden_name())
     try:
-        with _made(beside, target) as file:
+        with _made(beside, target, mode) as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
@@ -244,13 +263,13 @@ def written_atomically(path: Place, *, overwrite: bool = True) -> Iterator[Binar
             beside.unlink()
 
 
-def _made(beside: Path, target: Path) -> BinaryIO:
+def _made(beside: Path, target: Path, mode: int) -> BinaryIO:
     """Return a new file, open for writing, that can be read only by those who can read the target."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     try:
         old = target.stat()
     except FileNotFoundError:
-        return os.fdopen(os.open(beside, flags, 0o666), "wb")  # reduced by the umask
+        return os.fdopen(os.open(beside, flags, mode), "wb")  # reduced by the umask
     file = os.fdopen(os.open(beside, flags, 0o600), "wb")
     try:
         if hasattr(os, "fchown"):

@@ -64,6 +64,19 @@ def key_type(kind: Any, where: str) -> Any:
     raise InputError(f"{where} is of type {kind}; accepted for groups: {_ACCEPTED}{way}")
 
 
+def text_type() -> Any:
+    """Return the Arrow type of keys that are text.
+
+    Examples
+    --------
+    >>> text_type()
+    DataType(string)
+    """
+    import pyarrow as pa
+
+    return pa.string()
+
+
 def keys_of_arrow(column: Any, kind: Any, where: str) -> tuple[list[Key], NDArray[np.int64]]:
     """Return the different keys of a column, and for each row the position of its key.
 

@@ -76,7 +76,7 @@ def table(value: Any, name: str) -> Table:
     InputError
         If a label is not accepted, or occurs twice.
     """
-    if not _is_table(value):
+    if not is_table(value):
         return Table(value, None, None)
     index = getattr(value, "index", None)
     rows = None if index is None else _labels_of_index(index, f"rows of {name}")
@@ -148,7 +148,7 @@ def together(matrix: Any, prior: Any) -> tuple[Any, Any, Labels | None]:
         If both have labels that differ.
     """
     rows = own_labels(table(matrix, "the matrix").rows)
-    if _is_table(prior) or (isinstance(prior, list | tuple) and any(_has_labels(one) for one in prior)):
+    if is_table(prior) or (isinstance(prior, list | tuple) and any(_has_labels(one) for one in prior)):
         priors = vectors(prior, "the priors")
         known = rows or labels_of_vectors(priors)
         values: Any = [list(aligned_vector(one, known, f"prior {k + 1}")) for k, one in enumerate(priors)]
@@ -181,7 +181,8 @@ def _has_labels(value: object) -> bool:
     return isinstance(value, Mapping) or _is_series(value)
 
 
-def _is_table(value: Any) -> TypeGuard[Any]:
+def is_table(value: Any) -> TypeGuard[Any]:
+    """Return whether a value is a data frame."""
     return hasattr(value, "columns") and hasattr(value, "to_numpy")
 
 

@@ -101,6 +101,26 @@ class Parts:
         """The columns that names of folders say."""
         return tuple(key for key, _ in self.files[0].keys)
 
+    def check_apart(self, folder: str | os.PathLike[str]) -> None:
+        """Refuse a folder for outputs, which exists, if it lies in the data set or a part of the data set in it.
+
+        Raises
+        ------
+        InputError
+            Whatever links lead there.
+        """
+        if any(inode in self.folders for inode in _inodes_around(folder)):
+            raise InputError(
+                f"the output {printable(str(folder))} is the input, or lies in it; give a folder beside the input"
+            )
+        own = _inodes_around(folder)[0]
+        for around in {str(Path(part.path).parent) for part in self.files}:
+            if own in _inodes_around(around):
+                raise InputError(
+                    f"the input {printable(around)} lies in the output {printable(str(folder))}; give a folder beside "
+                    "the input"
+                )
+
 
 def has_parts(source: str | os.PathLike[str]) -> bool:
     """Return whether a path is a folder or, if there is nothing of this name, a glob.
@@ -205,6 +225,13 @@ class _Search:
         if not os.access(path, os.R_OK):
             raise InputError(f"cannot read {printable(path)}: Permission denied; allow it, or leave the file out")
         self.files.append(Part(name, path))
+
+
+def _inodes_around(folder: str | os.PathLike[str]) -> list[Inode]:
+    """Return the inodes of a folder and of all folders around it, from the inside out."""
+    real = Path(os.path.realpath(folder))
+    status = [each.stat() for each in (real, *real.parents)]
+    return [(each.st_dev, each.st_ino) for each in status]
 
 
 def _is_glob(text: str) -> bool:

@@ -45,6 +45,15 @@ class Columns:
     schema: Any
     batches: Iterator[Any]
 
+    def only(self, names: Sequence[str]) -> Columns:
+        """Return some of the columns, in the order of the file; the batches still hold all."""
+        left = tuple(name for name in self.names if name in names)
+        schema = self.schema
+        for place in reversed(range(len(schema))):
+            if schema.names[place] not in names:
+                schema = schema.remove(place)
+        return Columns(left, schema, self.batches)
+
 
 def open_columns(
     path: str | os.PathLike[str],

@@ -168,12 +168,9 @@ def estimate_frequencies(
 def _counts(reports: Any, outputs: tuple[str, ...], integers: str | None, *, show_values: bool) -> list[int]:
     """Return how often each output was reported."""
     if isinstance(reports, Mapping):
-        counts = _tabled(reports, outputs)
-    else:
-        codes = _codes(reports, outputs, integers, show_values=show_values)
-        counts = np.bincount(codes, minlength=len(outputs)).tolist()
-    if not any(counts):
-        raise InputError("there are no reports; give at least one")
+        return _tabled(reports, outputs)
+    codes = _codes(reports, outputs, integers, show_values=show_values)
+    counts: list[int] = np.bincount(codes, minlength=len(outputs)).tolist()
     return counts
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from mechdesign.deploy.frequency import FrequencyEstimate
 from mechdesign.deploy.identification import Identification, identified_ranges, identify
-from mechdesign.deploy.likelihood import maximum_likelihood
+from mechdesign.deploy.likelihood import MaximumLikelihood, maximum_likelihood
 from mechdesign.deploy.limits import Brackets, Sample
 from mechdesign.deploy.linear import LinearEstimator
 from mechdesign.deploy.simultaneous import error_of_one_group
@@ -65,7 +65,7 @@ class Estimation:
         return LinearEstimator.efficient_at(matrix, self.found.basis, _weighing_prior(self.mechanism) @ matrix)
 
     def of_counts(self, counts: Sequence[int], groups: int = 1) -> FrequencyEstimate:
-        """Return the estimate from the number of reports of each output, not all 0.
+        """Return the estimate from the number of reports of each output.
 
         Parameters
         ----------
@@ -73,11 +73,20 @@ class Estimation:
             In the order of ``mechanism.outputs``.
         groups : int
             For how many groups such an estimate is made, so that intervals of all of them hold at once.
+
+        Raises
+        ------
+        InputError
+            If there are no reports.
         """
+        if not any(counts):
+            raise InputError("there are no reports; give at least one")
+        return self.of_fit(counts, maximum_likelihood(self.mechanism.matrix, np.array(counts, dtype=float)), groups)
+
+    def of_fit(self, counts: Sequence[int], fit: MaximumLikelihood, groups: int = 1) -> FrequencyEstimate:
+        """Return the estimate from the number of reports of each output, and the frequencies of greatest likelihood."""
         matrix, N, n = self.mechanism.matrix, len(self.mechanism.inputs), sum(counts)
-        numbers = np.array(counts, dtype=float)
-        fit = maximum_likelihood(matrix, numbers)
-        sample = Sample(numbers / n, n, (n * fit.frequencies + 1 / N) / (n + 1))
+        sample = Sample(np.array(counts, dtype=float) / n, n, (n * fit.frequencies + 1 / N) / (n + 1))
         if self._linear:
             estimator = self._fixed
         else:
@@ -86,10 +95,11 @@ class Estimation:
         ranges = identified_ranges(matrix, self.found, fit.frequencies)
         identified = np.column_stack([estimate, estimate])
         identified[ranges.categories] = np.column_stack([ranges.lower, ranges.upper])
-        covariance = estimator.covariance(sample.theta, of_records=self.of == "records") / n
+        covariance = estimator.covariance(sample.theta, of_records=self.of == "records")
         brackets = Brackets.of(estimator, ranges)
         single = brackets.quantiles(1 - self.confidence)
         joint = brackets.joint_quantiles(error_of_one_group(1 - self.confidence, groups), covariance)
+        covariance /= n
         limits = brackets.limits(sample, np.stack([single, joint]), self.of)
         return FrequencyEstimate(
             labels=self.mechanism.inputs,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -94,12 +94,7 @@ class GroupedEstimate:
         InputError
             If a group column has the name of another column.
         """
-        clash = next((name for name in self.by if name in (*COLUMNS, *SIMULTANEOUS, *MARKS)), None)
-        if clash is not None:
-            raise InputError(
-                f"the group column {shorten(clash)} has the name of a column of the table; accepted: names other than "
-                f"{', '.join((*COLUMNS, *SIMULTANEOUS, *MARKS))}"
-            )
+        check_names(self.by)
         size = len(self.estimates[0].labels)
         table: dict[str, list[Any]] = {
             name: [key for keys in self.groups for key in [keys[place]] * size] for place, name in enumerate(self.by)
@@ -120,6 +115,23 @@ class GroupedEstimate:
         [('north', 'no', 1.0, 2), ('north', 'yes', 0.0, 2), ('south', 'no', 0.0, 1), ('south', 'yes', 1.0, 1)]
         """
         return frame(self.columns(), library)
+
+
+def check_names(by: Sequence[str]) -> None:
+    """Refuse group columns that have the name of a column of the tidy table.
+
+    Raises
+    ------
+    InputError
+        Naming the first such column.
+    """
+    names = (*COLUMNS, *SIMULTANEOUS, *MARKS)
+    clash = next((name for name in by if name in names), None)
+    if clash is not None:
+        raise InputError(
+            f"the group column {shorten(clash)} has the name of a column of the table of estimates; rename it: "
+            f"accepted are names other than {', '.join(names)}"
+        )
 
 
 def estimate_columns(found: FrequencyEstimate) -> dict[str, list[Any]]:

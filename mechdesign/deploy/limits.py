@@ -17,6 +17,7 @@ from mechdesign.deploy.linear import LinearEstimator, Noise, greatest_mean
 from mechdesign.deploy.simultaneous import error_of_each
 from mechdesign.numerics.arrays import Floats
 
+_EXACT = 1e-14  # a variance that rounding errors explain
 _MOVED = 0.1  # by skewness, of the distance of a limit from the estimate
 
 
@@ -80,10 +81,15 @@ class Brackets:
         return np.array([-NormalDist().inv_cdf(error / (2 * number)) for number in self.choices])
 
     def joint_quantiles(self, error: float, covariance: Floats) -> Floats:
-        """Return the quantiles for a probability that some interval misses, given the covariance of the estimates."""
+        """Return the quantiles for a probability that some interval misses, given the covariance of one report.
+
+        The intervals of categories that are known exactly, such as those of records that are reported as they are, do
+        not miss.
+        """
         known = np.array(self.choices) == 1
-        variances = np.diag(covariance)
-        return self.quantiles(error_of_each(_correlations(covariance[np.ix_(known, known)]), len(variances), error))
+        varying = known & (np.diag(covariance) > _EXACT)
+        missing = int(varying.sum() + (~known).sum())
+        return self.quantiles(error_of_each(_correlations(covariance[np.ix_(varying, varying)]), missing, error))
 
     def limits(self, sample: Sample, z: Floats, of: str) -> Floats:
         """Return lower and upper limits for rows of quantiles, shapes (K, N) to (K, N, 2)."""
@@ -117,9 +123,7 @@ class Brackets:
 
 
 def _correlations(covariance: Floats) -> Floats:
-    """Return correlations; 0 with an estimate that does not vary."""
-    deviations = np.sqrt(np.maximum(np.diag(covariance), 0.0))
-    scale = np.outer(deviations, deviations)
-    result = np.zeros_like(covariance)
-    np.divide(covariance, scale, out=result, where=scale > 0)
-    return np.clip(result, -1.0, 1.0)
+    """Return the correlations of estimates that vary."""
+    deviations = np.sqrt(np.diag(covariance))
+    result: Floats = np.clip(covariance / np.outer(deviations, deviations), -1.0, 1.0)
+    return result

@@ -80,8 +80,8 @@ def greatest_mean(functionals: Floats, fractions: Floats, radius: Floats) -> Flo
     ----------
     functionals : array, shape (M, K)
         One u in each column.
-    fractions : array, shape (M,)
-        w, summing to 1.
+    fractions : array, shape (M,) or (M, K)
+        w, summing to 1, for all u or one for each.
     radius : array, shape (K,)
         Above 0.
 
@@ -99,10 +99,11 @@ def greatest_mean(functionals: Floats, fractions: Floats, radius: Floats) -> Flo
     This is Wilson's ``0.5 + 0.5 sqrt(0.04 / 1.04)``.
     """
     radius = np.maximum(radius, _LEAST_RADIUS)
-    seen = fractions > 0
-    w, top = fractions[seen, None], functionals.max(axis=0)
-    span = top - functionals[seen].min(axis=0)
-    u = (functionals[seen] - top) / np.where(span > 0, span, 1.0)  # from -1 to 0
+    weights = fractions if fractions.ndim == 2 else fractions[:, None]
+    seen = weights.any(axis=1)
+    w, top = weights[seen], functionals.max(axis=0)
+    span = top - np.where(w > 0, functionals[seen], np.inf).min(axis=0)
+    u = np.where(w > 0, (functionals[seen] - top) / np.where(span > 0, span, 1.0), 0.0)  # from -1 to 0
     mean = (w * u).sum(axis=0)
 
     def tilt_and_distance(m: Floats) -> tuple[Floats, Floats]:

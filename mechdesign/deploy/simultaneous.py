@@ -54,7 +54,7 @@ def error_of_each(correlations: Floats, size: int, error: float) -> float:
     """
     from scipy.optimize import brentq
 
-    if size == 1:
+    if size <= 1:
         return error
     edges = _heaviest_tree(np.abs(correlations))
 

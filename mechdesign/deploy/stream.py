@@ -16,10 +16,12 @@ from numpy.typing import NDArray
 from mechdesign.data.alphabet import Alphabet, Codes
 from mechdesign.data.files import accepted_ending, check_absent, check_places, written_atomically
 from mechdesign.data.group_keys import named
+from mechdesign.data.ids import Ids
 from mechdesign.data.tables import BATCH_ROWS, Columns, index_from, open_columns
 from mechdesign.deploy.group_counts import GroupCounter, GroupCounts
 from mechdesign.errors import InputError, shorten
 from mechdesign.mechanism import Mechanism
+from mechdesign.mechanism.keys import GivenKey, checked_key
 from mechdesign.mechanism.sampler import random_bytes
 
 Report = Callable[[str], None]
@@ -51,7 +53,11 @@ class RecordFile:
     @property
     def name(self) -> str:
         """The column's name; without a header its index, as text."""
-        return self.column if self.header else str(index_from(self.column))
+        return self.named(self.column)
+
+    def named(self, column: str) -> str:
+        """Return the name of any column of the file; without a header its index, as text."""
+        return column if self.header else str(index_from(column))
 
     def open(self, *others: str) -> Columns:
         """Open the column, together with other columns of the file."""
@@ -118,11 +124,13 @@ class ReportFile:
         return ending
 
 
-def privatize_file(
+def privatize_file(  # noqa: PLR0913 - permanent reports take a key and ids where fresh ones take rng
     records: RecordFile,
     output: ReportFile | str | os.PathLike[str],
     mechanism: Mechanism,
     *,
+    key: GivenKey | None = None,
+    ids: str | None = None,
     unknown: str | None = None,
     missing: str | None = None,
     rng: np.random.Generator | None = None,
@@ -140,6 +148,12 @@ def privatize_file(
         Where the reports go. A path stands for a `ReportFile` that copies no other column and replaces no file.
     mechanism : Mechanism
         Its inputs are the alphabet.
+    key : Key, KeyFile or path, optional
+        As in `Mechanism.privatize`: with a key reports are permanent.
+    ids : str, optional
+        The column of ids, which ``key`` needs: a name, or without a header an index from 0. It is written only if the
+        output keeps it, and then tells whose report each is: reports on several attributes, or of several days, can
+        be linked by it.
     unknown, missing, rng
         As in `Mechanism.privatize`.
     report : callable, optional
@@ -153,8 +167,9 @@ def privatize_file(
     Raises
     ------
     InputError
-        For unreadable or malformed input, a record outside the alphabet (its row is named), an output that cannot be
-        written, exists already or is the input, or a full disk. No file is then left under the name of the output.
+        For unreadable or malformed input, a record outside the alphabet or an id that is refused (its row is named),
+        an output that cannot be written, exists already or is the input, or a full disk. No file is then left under
+        the name of the output.
 
     Examples
     --------
@@ -174,17 +189,23 @@ def privatize_file(
     target = ReportFile.of(output)
     ending = target.checked_ending(records.path)
     alphabet = Alphabet(mechanism.inputs, unknown, missing)
-    random = random_bytes(rng)
-    columns = records.open(*target.keep)
+    random, chosen = random_bytes(rng), checked_key(rng, key, ids)
+    permanent = None if chosen is None else mechanism.permanent_reports(chosen)
+    columns, written = _opened(records, target, ids)
     labels = pa.array(mechanism.outputs, type=pa.string())
     done = 0
     with (
         written_atomically(target.path, overwrite=target.overwrite) as file,
-        _writer(ending, file, columns, records, mechanism.outputs) as write,
+        _writer(ending, file, written, records, mechanism.outputs) as write,
     ):
         for codes, batch in records.batches(columns, alphabet):
-            drawn = labels.take(pa.array(mechanism.sampler.draw(codes, random)))
-            write(batch.set_column(batch.schema.get_field_index(records.name), records.name, drawn))
+            if permanent is None or ids is None:
+                outputs = mechanism.sampler.draw(codes, random)
+            else:
+                outputs = permanent.draw(codes, _ids_in(batch.column(records.named(ids)), records, done))
+            reports = labels.take(pa.array(outputs))
+            left = batch.select(list(written.names))
+            write(left.set_column(left.schema.get_field_index(records.name), records.name, reports))
             done += codes.size
             if report is not None:
                 report(f"privatizing: {done:,} records")
@@ -281,6 +302,27 @@ def _count_by_groups(
         if report is not None:
             report(f"counting: {done:,} reports")
     return counter.counted()
+
+
+def _opened(records: RecordFile, target: ReportFile, ids: str | None) -> tuple[Columns, Columns]:
+    """Open the columns that are read, and return them and those that are written."""
+    others = list(target.keep)
+    if ids is not None:
+        if not isinstance(ids, str):
+            raise InputError(f"ids is {shorten(ids)}; give the name of the column of ids")
+        if records.named(ids) == records.name:
+            raise InputError(
+                f"the column {shorten(ids)} is that of the records and that of the ids; give a column that says whom "
+                "the record is about"
+            )
+        if records.named(ids) not in map(records.named, others):
+            others.append(ids)
+    columns = records.open(*others)
+    return columns, columns.only([records.name, *map(records.named, target.keep)])
+
+
+def _ids_in(column: Any, records: RecordFile, before: int) -> Ids:
+    return Ids(column, lambda index: f"{records.path}, record {before + index + 1}: the id")
 
 
 @contextmanager

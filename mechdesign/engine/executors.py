@@ -133,6 +133,16 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
+def _take_share(jobs: int) -> None:
+    """Let a process of several use its share of the cores for files, as a worker of Dask does; by default it uses all.
+
+    Two processes on two cores took a fifth more processor time for the same Parquet files with two threads each.
+    """
+    import pyarrow as pa
+
+    pa.set_cpu_count(max(1, (os.cpu_count() or 1) // jobs))
+
+
 @contextlib.contextmanager
 def _connected(address: str) -> Iterator[Any]:
     """Connect to a Dask scheduler for as long as the block runs."""

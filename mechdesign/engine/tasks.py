@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
 from dataclasses import dataclass
 from itertools import islice
@@ -39,7 +39,7 @@ class Finished(Generic[Item, Result]):
 
 def run_tasks(
     function: Callable[[Item], Result], items: Iterable[Item], executor: Executor
-) -> Iterator[Finished[Item, Result]]:
+) -> Generator[Finished[Item, Result], None, None]:
     """Yield what becomes of a function on each item, in the order in which tasks end.
 
     At most 256 tasks are in flight, so that items may be many and are taken as they are needed. If the caller stops,

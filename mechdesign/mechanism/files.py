@@ -6,9 +6,6 @@ import csv
 import io
 import json
 import os
-import tokenize
-import zipfile
-import zlib
 from decimal import Decimal
 from typing import Any
 
@@ -16,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import ValidationError
 
+from mechdesign.data import archives
 from mechdesign.data.fields import checked_record, finite_decimal
 from mechdesign.data.files import accepted_ending, write_atomically
 from mechdesign.data.reading import read_bounded
@@ -26,13 +24,14 @@ from mechdesign.mechanism.schema import MechanismRecord, from_record, to_record
 # Bounds on what is read, so that loading a hostile file takes less than two gigabytes and a minute of a processor.
 # The worst files known: eleven million decimals, which take 1.7 gigabytes until they are refused; and a hull of a
 # thousand priors on a thousand symbols, with a matrix of gains of that size and as many outputs as may be proved: 32 s.
-_MOST_BYTES = 192 * 2**20  # ten million numerators of 52 bits
+_MOST_BYTES = archives.MOST_BYTES  # ten million numerators of 52 bits
 _MOST_BYTES_OF_LETTERS = 48 * 2**20  # with a letter beyond ASCII: it may make every letter take four bytes in memory
 _MOST_VALUES = 11_000_000  # ten million numerators, and room for a matrix of gains and for the rest
 _MOST_COLONS = 1_000_000  # one stands after every key; labels may hold some
 _MOST_KEYS = 100  # of one table, or members of an archive; the largest have ten
 _LONGEST_INTEGER = 20
 _MEMBERS = ("json", "numerators", "matrix")
+_WANTED = "a mechanism file"
 
 
 def save(mechanism: Parts, path: str | os.PathLike[str]) -> None:
@@ -58,6 +57,11 @@ def read_content(path: str | os.PathLike[str]) -> bytes:
 def from_content(content: bytes, source: str) -> Parts:
     """Return the parts of the mechanism that the bytes of a file hold, of which nothing is proved yet."""
     return _from_npz(content, source) if content[:2] == b"PK" else from_json(content, source)
+
+
+def content_of(path: str | os.PathLike[str]) -> bytes:
+    """Return the content of a mechanism file that is not longer than any may be."""
+    return read_bounded(path, _MOST_BYTES, "a mechanism file")
 
 
 def _bounded(content: bytes, source: str) -> bytes:
@@ -195,49 +199,13 @@ def _from_npz(content: bytes, source: str) -> Parts:
 
 
 def _member(content: bytes, name: str, type_: type[np.generic], source: str) -> NDArray[Any]:
-    try:
-        _check_members(content, source)
-        with np.load(io.BytesIO(content), allow_pickle=False) as archive:
-            array = archive[name]
-    except InputError:
-        raise
-    except (
-        zipfile.BadZipFile,
-        zlib.error,
-        ValueError,
-        TypeError,
-        OverflowError,
-        OSError,
-        EOFError,
-        KeyError,
-        MemoryError,
-        RuntimeError,  # encrypted; a header nested too deeply
-        SyntaxError,  # numpy raises this and the next error for a header that is not valid Python
-        tokenize.TokenError,
-    ) as error:
-        raise InputError(f"{source} is not an NPZ file ({shorten(str(error))}); give a mechanism file") from None
-    if not isinstance(array, np.ndarray):  # bytes, where there is no header
-        raise InputError(f"{source}: {name} is not an array; accepted: {type_.__name__}, as saved")
+    names = archives.members(content, source, ", ".join(_MEMBERS), _WANTED)
+    if names != sorted(_MEMBERS):
+        raise InputError(f"{source} holds {shorten(names)}; accepted: {', '.join(_MEMBERS)} as saved")
+    array = archives.member(content, name, source, f"{type_.__name__}, as saved", _WANTED)
     if array.dtype.newbyteorder("=") != type_:
         raise InputError(f"{source}: {name} is {shorten(str(array.dtype))}; accepted: {type_.__name__}, as saved")
     return array
-
-
-def _check_members(content: bytes, source: str) -> None:
-    """Check what an archive holds and how large that is, before anything is unpacked."""
-    if content.count(b"PK\x01\x02") > _MOST_KEYS:  # every entry of the directory begins with these bytes
-        raise InputError(f"{source} holds very many files; accepted: {', '.join(_MEMBERS)}")
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        members = archive.infolist()
-    for member in members:
-        if member.file_size > _MOST_BYTES:
-            name = shorten(member.filename)
-            raise InputError(f"{source}: {name} unpacks to {member.file_size} bytes; accepted: at most {_MOST_BYTES}")
-        if member.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
-            raise InputError(f"{source}: {shorten(member.filename)} is compressed in another way than as saved")
-    names = sorted(member.filename.removesuffix(".npy") for member in members)
-    if names != sorted(_MEMBERS):
-        raise InputError(f"{source} holds {shorten(names)}; accepted: {', '.join(_MEMBERS)} as saved")
 
 
 def _to_csv(mechanism: Parts) -> bytes:

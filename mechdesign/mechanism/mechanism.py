@@ -11,23 +11,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mechdesign.data.alphabet import Alphabet
 from mechdesign.data.checks import check_kind
-from mechdesign.data.containers import encode
 from mechdesign.data.labels import canonical_labels, default_labels
 from mechdesign.errors import GuaranteeError
 from mechdesign.mechanism.claims import Optimality, Provenance
-from mechdesign.mechanism.fingerprint import fingerprint
 from mechdesign.mechanism.parts import Parts
 from mechdesign.mechanism.proof import Guarantee, Integers, Proof, prove
 from mechdesign.mechanism.repair import Repair
-from mechdesign.mechanism.sampler import Sampler, random_bytes
+from mechdesign.mechanism.reporting import Reporting
 from mechdesign.numerics.arrays import entries, frozen, number_array
 from mechdesign.numerics.exact import float_up
 
 
 @dataclass(frozen=True, eq=False)
-class Mechanism:
+class Mechanism(Reporting):
     """A privacy mechanism as integers over 2^bits, with a guarantee proved when the object is made.
 
     Parameters
@@ -220,73 +217,6 @@ class Mechanism:
         """The l1 radius of the guarantee, rounded up; None for a hull of priors."""
         radius = getattr(self.guarantee.uncertainty, "radius", None)
         return None if radius is None else float_up(radius)
-
-    @cached_property
-    def fingerprint(self) -> str:
-        """SHA-256, in hex, of what reports depend on: labels of inputs and of outputs, numerators, bits."""
-        return fingerprint(self.parts).hex()
-
-    @cached_property
-    def sampler(self) -> Sampler:
-        """Draws outputs from the integers, with exactly the probabilities that are proved."""
-        return Sampler(self.numerators, self.bits)
-
-    def privatize(
-        self,
-        records: Any,
-        rng: np.random.Generator | None = None,
-        *,
-        unknown: str | None = None,
-        missing: str | None = None,
-        integers: str | None = None,
-        show_values: bool = False,
-    ) -> Any:
-        """Return one report for each record, drawn exactly from the integers.
-
-        The alphabet is that of the mechanism, never inferred from the records. Each call draws new reports, and two
-        reports about the same record leak more than one (see `repeated`).
-
-        Parameters
-        ----------
-        records : list, numpy array, pandas or polars Series, pyarrow Array or ChunkedArray
-            Labels of inputs as text; or integer codes, the positions of inputs from 0. Give a categorical Series
-            itself, not its ``.cat.codes``: these are positions among the categories *of the Series*, whose order may
-            differ from that of the inputs, so that wrong inputs would be reported. To make codes, put the categories in
-            the order of the inputs first: ``series.cat.set_categories(mechanism.inputs).cat.codes``. There -1 stands
-            for a value that is not an input, and is refused. Another iterable, such as a generator, is read to its end.
-        rng : numpy.random.Generator, optional
-            For experiments that can be repeated. **Not for release**: with the state of the generator the records
-            can be computed from the reports. Without it the operating system's secure randomness is used.
-        unknown, missing : str, optional
-            The inputs that replace values outside the alphabet, and missing values; without them such values are
-            refused. The guarantee then holds if the distribution of the *changed* records is in the set of priors.
-        integers : {"codes", "labels"}, optional
-            What integers in the records mean. By default they are codes, and are refused if a label is an integer.
-        show_values : bool
-            Whether a message prints a record that is refused; by default it names the position only.
-
-        Returns
-        -------
-        the same kind of container, or a list for another iterable
-            Labels of outputs where labels came in, codes of outputs (positions from 0) where codes did.
-
-        Raises
-        ------
-        InputError
-            For a value outside the alphabet, with its position; another container; a seed instead of a generator.
-
-        Examples
-        --------
-        >>> from mechdesign import Epsilon, Guarantee, L1Ball
-        >>> promise = Guarantee(Epsilon.of("log(3)"), L1Ball([0.5, 0.5], radius=2, labels=["no", "yes"]))
-        >>> warner = Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]], promise, outputs=["no", "yes"])
-        >>> reports = warner.privatize(["yes", "no", "yes", "yes"])
-        >>> len(reports), set(reports) <= {"no", "yes"}
-        (4, True)
-        """
-        source = random_bytes(rng)
-        encoded = encode(records, Alphabet(self.inputs, unknown, missing, integers, show_values=show_values))
-        return encoded.answer(self.sampler.draw(encoded.codes, source), self.outputs)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the mechanism, as JSON, NPZ or CSV by the ending of the name.

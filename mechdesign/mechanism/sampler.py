@@ -102,6 +102,33 @@ class Sampler:
             outputs[block] = self._drawn(codes[block], source)
         return outputs
 
+    def outputs_at(self, codes: Codes, integers: NDArray[np.int64]) -> Codes:
+        """Return the output to which a uniform integer of all bits belongs, for each input.
+
+        Parameters
+        ----------
+        codes : int array, shape (n,)
+            Inputs, as rows of the mechanism.
+        integers : int64 array, shape (n,)
+            From 0 to 2^bits - 1.
+
+        Returns
+        -------
+        int array, shape (n,)
+
+        Examples
+        --------
+        >>> Sampler(np.array([[3, 1], [0, 4]]), bits=2).outputs_at(np.array([0, 0, 1]), np.array([2, 3, 0]))
+        array([0, 1, 1])
+        """
+        places = codes << self._table_bits
+        places |= integers >> (self._bits - self._table_bits)
+        outputs: Codes = self._table.take(places).astype(np.intp)
+        open_cases = np.flatnonzero(outputs == self._undecided)
+        if open_cases.size:
+            outputs[open_cases] = self._compared(codes[open_cases], integers[open_cases])
+        return outputs
+
     def _drawn(self, codes: Codes, source: RandomBytes) -> NDArray[np.unsignedinteger[Any]]:
         first = np.frombuffer(source(2 * codes.size), dtype="<u2")
         places = codes << self._table_bits

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from mechdesign.errors import InputError, shorten
 
 _BITS = 128
+_ROOT_BITS = 64  # of a root that is not rational
 _LONGEST_TEXT = 2_000
 _LARGEST_EXPONENT = 400
 _MOST_DIGITS = 900  # of a common denominator; a ratio of two such numbers is still short enough for files
@@ -204,6 +205,24 @@ def log_up(ratio: Fraction) -> float:
         return 0.0
     with working_precision():
         return float_up(upper(arb_of(ratio).log()))
+
+
+def root_down(x: Fraction, degree: int) -> Fraction:
+    """Return a root of a number of at least 1, rounded down to a multiple of 2^-64; exactly where it is rational.
+
+    Examples
+    --------
+    >>> root_down(Fraction(9, 4), 2), root_down(Fraction(2), 2) ** 2 < 2
+    (Fraction(3, 2), True)
+    """
+    exact = Fraction(_whole_root(x.numerator, degree), _whole_root(x.denominator, degree))
+    if exact**degree == x:
+        return exact
+    return Fraction(_whole_root((x.numerator << _ROOT_BITS * degree) // x.denominator, degree), 1 << _ROOT_BITS)
+
+
+def _whole_root(n: int, degree: int) -> int:
+    return int(fmpz(n).root(degree))
 
 
 def xlogx(x: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
+from typing import Any
 
 
 @contextmanager
@@ -18,8 +20,14 @@ def one_thread() -> Iterator[None]:
     >>> with one_thread():
     ...     pass
     """
-    import scipy.linalg  # noqa: F401 - only libraries that are loaded are limited
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(limits=1, user_api="blas"):
+    with _libraries().limit(limits=1, user_api="blas"):
         yield
+
+
+@cache
+def _libraries() -> Any:
+    """Return the libraries of linear algebra, which are looked for once: that takes a millisecond."""
+    import scipy.linalg  # noqa: F401 - only libraries that are loaded are found
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()

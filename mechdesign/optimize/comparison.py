@@ -6,7 +6,7 @@ needs twice the reports for the same error.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar
@@ -14,14 +14,13 @@ from typing import Any, TypeVar
 from mechdesign.errors import InputError, LimitError, shorten
 from mechdesign.mechanism import Guarantee, Mechanism
 from mechdesign.numerics.arrays import Floats, frozen
+from mechdesign.optimize.beside import Beside, besides
 from mechdesign.optimize.closed_form import randomized_response
-from mechdesign.optimize.closed_form.form import fractions
 from mechdesign.optimize.comparison_rows import Compared, frame_of, html_of, rows_of, text_of
 from mechdesign.optimize.designer import design
 from mechdesign.optimize.estimation import subset_selection
 from mechdesign.optimize.estimation.solver import workload_of
 from mechdesign.optimize.estimation.variances import variances_of_covariance
-from mechdesign.optimize.l1_cone import L1Cone
 from mechdesign.optimize.result import Design
 from mechdesign.pml.promise import ONE_ATTRIBUTE_BESIDE_LDP, TWO_SIDED_BESIDE_LDP, WEAKER_THAN_LDP
 from mechdesign.problem import DesignProblem
@@ -121,6 +120,8 @@ class Comparison:
         What else an estimation error is compared with; None for utilities.
     estimate : EstimateBeside or None
         What else a least utility over a set of priors is compared with; None for other objectives.
+    others : tuple of Beside
+        The mechanisms that the user gave.
     """
 
     design: Design
@@ -130,6 +131,7 @@ class Comparison:
     value: float = field(kw_only=True)
     errors: ErrorsBeside | None = field(default=None, kw_only=True)
     estimate: EstimateBeside | None = field(default=None, kw_only=True)
+    others: tuple[Beside, ...] = field(default=(), kw_only=True)
 
     def __repr__(self) -> str:
         return text_of(self)
@@ -196,6 +198,7 @@ def compare(
     compared: DesignProblem | Design | Mechanism,
     utility: Objective | None = None,
     *,
+    mechanisms: Mapping[str, Any] | Iterable[Any] = (),
     time_limit: float | None = None,
     report: Callable[[str], None] | None = None,
 ) -> Comparison:
@@ -213,6 +216,9 @@ def compare(
         best mechanism with the same guarantee.
     utility : Objective, optional
         For a mechanism: the objective to compare by; by default that of its claim of optimality.
+    mechanisms : iterable, or mapping by name, optional
+        Others to compare with, whatever they leak: matrices, data frames, mechanisms, `mechdesign.baselines`. Each is
+        listed with its leakage over the priors of the promise, and whether it keeps the promise.
     time_limit : float, optional
         Seconds for each design that is computed, as for `mechdesign.design`.
     report : callable, optional
@@ -227,6 +233,9 @@ def compare(
     True
     >>> compare(solved.mechanism).value == solved.value
     True
+    >>> (response,) = compare(solved, mechanisms=[md.baselines.k_ary_randomized_response(3, 2)]).others
+    >>> response.name, round(response.leakage, 3), response.keeps
+    ('k-ary randomized response', 1.177, False)
 
     Raises
     ------
@@ -237,6 +246,7 @@ def compare(
         If only the constant mechanism has the guarantee and the objective is an estimation error, which is infinite.
     """
     problem = _problem_of(compared, utility)
+    others = besides(mechanisms, problem, problem.utility.over_priors_of(problem.uncertainty))
     known, objective = problem.uncertainty, problem.utility.over_priors_of(problem.uncertainty)
     solved = compared if isinstance(compared, Design) else design(problem, time_limit=time_limit, report=report)
     value = objective.value_over(compared.matrix, known) if isinstance(compared, Mechanism) else solved.value
@@ -256,7 +266,7 @@ def compare(
     estimate = None
     if problem.utility.worst_case is not None:
         estimate = _estimate_beside(problem, problem.utility.worst_case.utility, designed)
-    return Comparison(solved, krr, best, missing, value=value, errors=errors, estimate=estimate)
+    return Comparison(solved, krr, best, missing, value=value, errors=errors, estimate=estimate, others=others)
 
 
 def every_prior(problem: DesignProblem) -> L1Ball:
@@ -342,5 +352,5 @@ def k_ary_randomized_response(everything: L1Ball, problem: DesignProblem) -> Mec
     if everything.radius != 2:
         raise InputError(f"the radius is {everything.radius}; accepted: 2, all priors")
     epsilon = problem.local_epsilon
-    given = L1Cone(fractions(everything.center), everything.half_radius, epsilon.exp_down)
-    return Mechanism.from_matrix(randomized_response.mechanism(given, in_floats=True), Guarantee(epsilon, everything))
+    matrix = randomized_response.mechanism(everything.size, epsilon.exp_down, in_floats=True)
+    return Mechanism.from_matrix(matrix, Guarantee(epsilon, everything))

@@ -11,6 +11,7 @@ from mechdesign.display.html import table
 from mechdesign.display.text import aligned
 from mechdesign.mechanism import Guarantee
 from mechdesign.mechanism.words import promise
+from mechdesign.numerics.outward import text_above
 
 if TYPE_CHECKING:
     from mechdesign.optimize.comparison import Comparison
@@ -33,6 +34,11 @@ class Compared:
         Whether value and bound are as near as was asked for; None for a mechanism that claims nothing.
     missing : str
         Why it is not computed; empty if it is.
+    leakage : float or None
+        Of a mechanism that the user gave, over the priors of the promise, in nats, rounded up; None for the others,
+        which keep the promise.
+    keeps : bool
+        Whether it keeps the promise.
     """
 
     name: str
@@ -40,6 +46,8 @@ class Compared:
     bound: float | None = None
     certified: bool | None = None
     missing: str = ""
+    leakage: float | None = None
+    keeps: bool = True
 
     @property
     def told(self) -> str:
@@ -68,7 +76,30 @@ def rows_of(comparison: Comparison) -> tuple[Compared, ...]:
     if errors is not None:
         name = "best for mutual information, same guarantee"
         rows.append(Compared(name, errors.best_for_information_error, missing=errors.best_for_information_missing))
+    rows += [Compared(other.name, other.value, leakage=other.leakage, keeps=other.keeps) for other in comparison.others]
     return tuple(rows)
+
+
+def leakage_in_words(row: Compared) -> str:
+    """Return what a mechanism that the user gave leaks, with a mark where it breaks the promise; empty for others.
+
+    Examples
+    --------
+    >>> leakage_in_words(Compared("theirs", 0.5, leakage=1.25, keeps=False))
+    '1.25 *'
+    """
+    if row.leakage is None:
+        return ""
+    told = text_above(row.leakage, 6)
+    return told if row.keeps else f"{told} *"
+
+
+def broken_in_words(comparison: Comparison) -> str:
+    """Return what the mark of `leakage_in_words` means, if a mechanism has it; empty if none has."""
+    if all(row.keeps for row in rows_of(comparison)):
+        return ""
+    problem = comparison.design.problem
+    return f"* does not keep {Guarantee(problem.epsilon, problem.uncertainty, problem.lower).sides_in_words}"
 
 
 def _of_design(name: str, found: Design | None, missing: str) -> Compared:
@@ -97,12 +128,14 @@ def beside_name(comparison: Comparison) -> str:
 def frame_of(comparison: Comparison, library: str | None) -> Any:
     """Return a comparison as a frame."""
     rows = rows_of(comparison)
-    columns = {
+    columns: dict[str, list[Any]] = {
         "value": [row.value for row in rows],
         "bound": [row.bound for row in rows],
         "certified": [row.certified for row in rows],
         beside_name(comparison): [beside(comparison, row) for row in rows],
     }
+    if comparison.others:
+        columns |= {"leakage": [row.leakage for row in rows], "keeps": [row.keeps for row in rows]}
     return labelled_frame("mechanism", [row.name for row in rows], columns, library)
 
 
@@ -118,7 +151,7 @@ def text_of(comparison: Comparison) -> str:
     sides = Guarantee(problem.epsilon, problem.uncertainty, problem.lower).sides_in_words
     head = f"Comparison of {what_is_compared(comparison)}, {sides}, {problem.uncertainty.size} symbols"
     cells = [[f"  {row.name}", row.told, *_notes(comparison, row)] for row in rows_of(comparison)]
-    return "\n".join([head, *aligned(cells)])
+    return "\n".join([head, *aligned(cells), *filter(None, [broken_in_words(comparison)])])
 
 
 def _notes(comparison: Comparison, row: Compared) -> list[str]:
@@ -129,6 +162,9 @@ def _notes(comparison: Comparison, row: Compared) -> list[str]:
         told = f"{number:.1%}"
     else:
         told = f"{number:.3g} x respondents" if math.isfinite(number) else "no number is enough"
+    leaks = leakage_in_words(row)
+    if leaks:
+        return [told, f"leaks {leaks}"]
     return [told, {None: "", True: "certified", False: "NOT certified"}[row.certified]]
 
 
@@ -142,4 +178,9 @@ def html_of(comparison: Comparison) -> str:
         [row.name, row.missing or row.value, row.bound, row.certified, beside(comparison, row)]
         for row in rows_of(comparison)
     ]
-    return table(["mechanism", "value", "bound", "certified", share], rows, caption)
+    names = ["mechanism", "value", "bound", "certified", share]
+    if comparison.others:
+        names.append("leakage, nats")
+        caption = "; ".join(filter(None, [caption, broken_in_words(comparison)]))
+        rows = [[*row, leakage_in_words(one)] for row, one in zip(rows, rows_of(comparison), strict=True)]
+    return table(names, rows, caption)

@@ -127,7 +127,7 @@ def design(
     wanted = tolerance_of(problem, tol)
     checked_bits(bits)
     _check_merge(merge, problem)
-    deadline = _deadline(time_limit)
+    deadline = deadline_of(time_limit)
     most = _most_outputs(problem, outputs)
     tell = report or _log.info
     solution, method, certified = _solve(problem, wanted, deadline, tell, outputs=most, merge=merge)
@@ -199,7 +199,7 @@ def _check_merge(merge: object, problem: DesignProblem) -> None:
         )
 
 
-def _deadline(time_limit: object) -> float | None:
+def deadline_of(time_limit: object) -> float | None:
     """Return when to stop, as a time of `time.monotonic`."""
     if time_limit is None:
         return None

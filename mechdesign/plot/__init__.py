@@ -10,13 +10,14 @@ axes of pyplot: ``md.plot.matrix(design.mechanism, plt.gca())``. Without axes py
 """
 
 from mechdesign.plot.comparison_bars import comparison
+from mechdesign.plot.groups import groups
 from mechdesign.plot.heat_map import matrix
 from mechdesign.plot.intervals import frequencies
 from mechdesign.plot.leakages import audit, leakage
 from mechdesign.plot.report_errors import errors
 from mechdesign.plot.value_curves import values
 
-__all__ = ["audit", "comparison", "errors", "frequencies", "leakage", "matrix", "values"]
+__all__ = ["audit", "comparison", "errors", "frequencies", "groups", "leakage", "matrix", "values"]
 
 
 def __dir__() -> list[str]:

@@ -152,6 +152,12 @@ class UncertaintySet(ABC):
         """The probability that the true prior lies outside, where it is known."""
         return None
 
+    @property
+    def samples(self) -> int | None:
+        """The number of samples behind the set, where it is known."""
+        evidence = getattr(self, "evidence", None)
+        return None if evidence is None else evidence.samples
+
     def delta_in_words(self) -> str:
         """Return what `delta` is the probability of."""
         return "the true prior lies outside with at most this probability"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, Literal
 
 from mechdesign.data.checks import checked_categories, checked_delta, checked_radius, checked_samples
@@ -69,7 +70,14 @@ def radius_exact(samples: int, categories: int, delta: object, bound: object = N
     >>> float(radius_exact(100, 2, "0.05")), float(radius_exact(100, 2, "0.05", "weissman"))
     (0.205761608552173, 0.271620303148124)
     """
-    if checked_bound(bound) == WEISSMAN:
+    n, N = checked_samples(samples), checked_categories(categories)
+    return _radius(n, N, checked_delta(delta), checked_bound(bound))
+
+
+@lru_cache(maxsize=1024)
+def _radius(samples: int, categories: int, delta: Fraction, bound: Bound) -> Fraction:
+    """Return the radius, which takes milliseconds; files of one table of counts have it in common."""
+    if bound == WEISSMAN:
         return concentration.weissman_radius_exact(samples, categories, delta)
     return clopper_pearson_radius_exact(samples, categories, delta)
 

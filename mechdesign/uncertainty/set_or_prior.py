@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from mechdesign.data.labelled import own_labels, vector
 from mechdesign.uncertainty.base import UncertaintySet
 from mechdesign.uncertainty.l1_ball import L1Ball
 
 
-def set_or_prior(given: UncertaintySet | Mapping[object, object] | Sequence[object]) -> UncertaintySet:
-    """Return a set as it is, and a prior as the set that holds it alone.
+def set_or_prior(
+    given: UncertaintySet | Mapping[object, object] | Sequence[object], labels: Sequence[str] | None = None
+) -> UncertaintySet:
+    """Return a set as it is, and a prior as the set that holds it alone, with labels if it has none itself.
 
     Raises
     ------
@@ -21,4 +24,6 @@ def set_or_prior(given: UncertaintySet | Mapping[object, object] | Sequence[obje
     >>> set_or_prior([0.5, 0.5])
     L1Ball(2 symbols, radius=0)
     """
-    return given if isinstance(given, UncertaintySet) else L1Ball(given)
+    if isinstance(given, UncertaintySet):
+        return given
+    return L1Ball(given, 0, labels if own_labels(vector(given, "the prior").labels) is None else None)

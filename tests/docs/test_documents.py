@@ -92,7 +92,7 @@ def test_the_mechanism_file_that_is_shown_is_one_and_its_reader_reports(tmp_path
     Path("mechanism.json").write_text(shown)
     mechanism = md.Mechanism.load("mechanism.json")
     assert mechanism.proof.holds
-    (reader,) = blocks("docs/file-format.md", "python")
+    reader, _ = blocks("docs/file-format.md", "python")
     names = {}
     exec(compile(reader, "file-format.md", "exec"), names)  # noqa: S102 - our own document
     draws = iter(range(4))

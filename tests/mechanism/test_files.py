@@ -25,6 +25,7 @@ from mechdesign import (
     MutualInformation,
     UncertaintySet,
 )
+from mechdesign.data import archives
 from mechdesign.mechanism import Optimality, Provenance, files
 from mechdesign.numerics.quadratic_form import QuadraticForm
 from mechdesign.uncertainty.clopper_pearson import clopper_pearson_radius_exact
@@ -592,7 +593,7 @@ def test_an_archive_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch):
     ):
         for name in plain.namelist():
             packed.writestr(name, plain.read(name))
-    monkeypatch.setattr(files, "_MOST_BYTES", 10**4)
+    monkeypatch.setattr(archives, "MOST_BYTES", 10**4)
     assert (tmp_path / "m.npz").stat().st_size < 10**4
     with pytest.raises(InputError, match="unpacks to"):
         Mechanism.load(tmp_path / "m.npz")

@@ -17,10 +17,10 @@ THEOREM = "k-ary randomized response (LDP)"
 THEOREM_BINARY = "binary randomized response of a subset (LDP)"
 
 
-def mechanism(given: L1Cone[Fraction], *, in_floats: bool = False) -> Numbers:
+def mechanism(size: int, exp_epsilon: Fraction, *, in_floats: bool = False) -> Numbers:
     """Return k-ary randomized response: ``e / (e + N - 1)`` on the diagonal, ``1 / (e + N - 1)`` off it."""
-    N, e = given.P.size, given.e
-    return except_diagonal(np.full(N, 1 / (e + N - 1)), np.full(N, e / (e + N - 1)), in_floats=in_floats)
+    total = exp_epsilon + size - 1
+    return except_diagonal(np.full(size, 1 / total), np.full(size, exp_epsilon / total), in_floats=in_floats)
 
 
 def binary_mechanism(given: L1Cone[Fraction], subset: Sequence[int]) -> Numbers:
@@ -46,7 +46,7 @@ def solve(problem: DesignProblem) -> ClosedForm | None:
     given = _ldp_cone(problem)
     if given is None:
         return None
-    return ClosedForm(THEOREM, mechanism(given, in_floats=True), optimal=given.P.size == 2)
+    return ClosedForm(THEOREM, mechanism(given.P.size, given.e, in_floats=True), optimal=given.P.size == 2)
 
 
 def solve_binary(problem: DesignProblem) -> ClosedForm | None:

@@ -210,7 +210,7 @@ def test_randomized_response_is_private_for_every_prior_and_only_offered_there()
     for size in (2, 4):
         problem = md.DesignProblem(md.L1Ball([Fraction(1, size)] * size, 2), "log(3)")
         numbers = exact_cone(problem)
-        assert is_private(randomized_response.mechanism(numbers), problem)
+        assert is_private(randomized_response.mechanism(numbers.P.size, numbers.e), problem)
         assert is_private(randomized_response.binary_mechanism(numbers, [0]), problem)
     wide = md.DesignProblem(md.L1Ball(["0.5", "0.5"], "1.9"), "log(3)")
     printed = md.DesignProblem(md.L1Ball(["0.5", "0.5"], 2, within_simplex=False), "log(3)")

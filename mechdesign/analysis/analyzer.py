@@ -1,0 +1,177 @@
+"""Any mechanism, whatever it leaks, beside the best one that leaks no more."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from mechdesign.analysis.analysis import Analysis, worst_place
+from mechdesign.data.checks import check_kind
+from mechdesign.deploy.identification import identify
+from mechdesign.errors import InputError, SolverError
+from mechdesign.mechanism import ExactMatrix, Mechanism
+from mechdesign.numerics.arrays import Floats, frozen
+from mechdesign.numerics.epsilon import Epsilon
+from mechdesign.optimize import Design, design
+from mechdesign.optimize.estimation.variances import variances_of_matrix
+from mechdesign.problem import DesignProblem
+from mechdesign.uncertainty import UncertaintySet
+from mechdesign.uncertainty.set_or_prior import set_or_prior
+from mechdesign.utility import MutualInformation, Objective, utility_by_name, utility_names
+
+_BITS = 128  # of an epsilon that is not written exactly
+_SHORT = 2**_BITS
+_GREATEST = Fraction(10) ** 304  # exp(epsilon) of a design
+
+
+def analyze(
+    matrix: Any,
+    uncertainty: Any = None,
+    utility: Objective | None = None,
+    *,
+    optimum: bool = True,
+    time_limit: float | None = None,
+    name: str = "",
+    report: Callable[[str], None] | None = None,
+) -> Analysis:
+    """Say what any mechanism leaks, what it is worth, and what is possible at its leakage.
+
+    The leakage is computed in exact arithmetic. The best mechanism that leaks no more over the same priors is designed
+    and stands beside it with its certificate.
+
+    Parameters
+    ----------
+    matrix : array, DataFrame, Mechanism, Baseline or ExactMatrix
+        The mechanism, shape (N, M). Rows may miss 1 by 1e-9 and count as weights; floats are the rationals that they
+        are, and texts what they state (see `mechdesign.mechanism.ExactMatrix.of`). It may leak anything.
+    uncertainty : UncertaintySet, list, mapping or pandas Series, optional
+        The priors, or one prior alone. By default those of the guarantee, for a `Mechanism`.
+    utility : Objective, optional
+        What the mechanism is compared with the optimum by; mutual information by default, or for a `Mechanism` the
+        objective of its claim of optimality.
+    optimum : bool
+        Whether the optimum is designed, which takes by far the longest.
+    time_limit : float, optional
+        Seconds for the design, as for `mechdesign.design`.
+    name : str
+        For tables.
+    report : callable, optional
+        Called with one line whenever a longer step begins.
+
+    Raises
+    ------
+    InputError
+        If the matrix is not a mechanism on the alphabet of the set, or the utility is for other symbols.
+    LimitError
+        If the matrix is too large for exact arithmetic.
+
+    Examples
+    --------
+    >>> import mechdesign as md
+    >>> ball = md.L1Ball.from_counts({"a": 812, "b": 150, "c": 38}, delta=1e-9)
+    >>> found = md.analyze(md.baselines.k_ary_randomized_response(3, 1), ball)
+    >>> round(found.ldp_level, 6), round(found.leakage, 6), found.summary
+    (1.0, 1.0, '31 % of what is possible at its leakage')
+    """
+    exact, known = _aligned(ExactMatrix.of(matrix, name), matrix, uncertainty)
+    claim = matrix.optimality if isinstance(matrix, Mechanism) else None
+    given = utility if utility is not None else claim.utility if claim is not None else MutualInformation()
+    check_kind(given, Objective, "the utility", "a Utility such as MutualInformation()")
+    given.check_size(known.size)
+    wanted = given.aligned_with(known.labels)
+    if report is not None:
+        report("computing the leakage of every output in exact arithmetic")
+    ratios = exact.ratios(known)
+    place = worst_place(ratios)
+    worst = None if known.secret_promise is not None else known.exact_set.exact_worst_mean(exact.column(place))[1]
+    value = wanted.value_over(exact.matrix, known)
+    best, missing = None, "the optimum was not asked for"
+    if optimum:
+        best, missing = _best(ratios, known, wanted, time_limit, report)
+    return Analysis(
+        matrix=exact,
+        uncertainty=known,
+        utility=wanted,
+        value=value,
+        ratios=ratios,
+        least_lifts=exact.least_lifts(known),
+        worst_prior=worst,
+        utilities=MappingProxyType(_utilities(exact.matrix, known)),
+        variances=frozen(variances_of_matrix(exact.matrix, known.prior, np.eye(known.size))),
+        groups=_groups(exact.matrix, known.labels),
+        best=best,
+        best_missing=missing,
+    )
+
+
+def _aligned(exact: ExactMatrix, given: Any, uncertainty: Any) -> tuple[ExactMatrix, UncertaintySet]:
+    """Return the matrix on the alphabet of the set of priors, and the set."""
+    if uncertainty is None:
+        if not isinstance(given, Mechanism):
+            raise InputError("there is no uncertainty; give a set of priors, or one prior, on which leakage depends")
+        return exact, given.guarantee.uncertainty
+    known = set_or_prior(uncertainty, exact.inputs)
+    return exact.on_alphabet_of(known), known
+
+
+def _best(
+    ratios: tuple[Fraction | None, ...],
+    known: UncertaintySet,
+    utility: Objective,
+    time_limit: float | None,
+    report: Callable[[str], None] | None,
+) -> tuple[Design | None, str]:
+    """Return the best mechanism that leaks no more, or the reason why there is none."""
+    worst = ratios[worst_place(ratios)]
+    if worst is None or worst > _GREATEST:
+        all_told = utility.value_over(np.eye(known.size), known)
+        size = "infinite" if worst is None else "above 700"
+        return (
+            None,
+            f"nothing to compare with: its leakage is {size}, and the data themselves are worth {all_told:.6g}",
+        )
+    if worst <= 1:
+        of_secret = "" if known.secret_promise is None else f" about {known.secret_promise.secret}"
+        return None, f"nothing to compare with: its reports tell nothing{of_secret} (leakage 0)"
+    try:
+        problem = DesignProblem(known, own_epsilon(worst), utility)
+        return design(problem, title="the best at the same leakage", time_limit=time_limit, report=report), ""
+    except SolverError as error:
+        return None, f"the optimum was not computed: {error}"
+
+
+def own_epsilon(ratio: Fraction) -> Epsilon:
+    """Return the logarithm of a greatest lift as an epsilon: exactly, or rounded up by a relative 2^-128 of the lift.
+
+    Examples
+    --------
+    >>> own_epsilon(Fraction(9, 8)).text
+    'log(9/8)'
+    """
+    if max(ratio.numerator, ratio.denominator) < _SHORT:
+        return Epsilon.of(f"log({ratio})")
+    return Epsilon.of(f"log({Fraction(math.ceil(ratio * _SHORT), _SHORT)})")
+
+
+def _utilities(matrix: Floats, known: UncertaintySet) -> dict[str, float]:
+    """Return every utility that needs no matrix at the reference prior; those for other alphabets are left out."""
+    found = {}
+    for name in utility_names(with_matrix=False):
+        utility = utility_by_name(name)
+        try:
+            utility.check_size(known.size)
+        except InputError:
+            continue
+        found[name] = utility.value(matrix, known.center)
+    return found
+
+
+def _groups(matrix: Floats, labels: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+    """Return the labels of symbols that reports do not tell apart, in groups."""
+    found = identify(matrix[:, matrix.any(axis=0)])
+    return tuple(tuple(labels[i] for i in group) for group in found.groups)

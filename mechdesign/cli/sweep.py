@@ -1,0 +1,149 @@
+"""``mechdesign sweep``."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+from rich.text import Text
+
+from mechdesign.cli import places
+from mechdesign.cli.engine_options import engine_options
+from mechdesign.cli.output import print_facts, print_json, print_rich
+from mechdesign.cli.progress import Progress
+from mechdesign.data.files import accepted_ending, write_atomically
+from mechdesign.engine import opened_executor
+from mechdesign.errors import LimitError
+from mechdesign.plot.drawing import ENDINGS, picture
+from mechdesign.sweeps import SweepFile, SweepResult, read_sweep
+
+_MOST_ROWS = 40  # that are printed
+_SHOWN = ("source", "utility", "set", "samples", "delta", "radius", "lower", "epsilon")
+_TEXTS = {"source", "utility", "set"}
+_COMPARED = ("best_ldp", "randomized_response", "subset_selection")
+
+
+@click.command("sweep", short_help="Solve a grid of problems, in processes or on a cluster.")
+@click.argument("file", metavar="SWEEP.toml")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FOLDER",
+    required=True,
+    help="The folder of results, made if it does not exist. What it holds is proved again and not solved again; any "
+    "number of sweeps may share it.",
+)
+@click.option("--plot", metavar="FILE", help="Draw values over epsilon: .png, .svg or .pdf.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@engine_options
+def sweep_command(
+    *, file: str, output: str, plot: str | None, as_json: bool, jobs: int | None, scheduler: str | None
+) -> int:
+    """Solve the problems of a grid, each distinct one once, and write a table.
+
+    \b
+    Examples:
+      mechdesign sweep examples/adult-sweep.toml -o results/
+      mechdesign sweep grid.toml -o results/ --jobs 2 --plot grid.png
+      mechdesign sweep grid.toml -o results/ --scheduler tcp://host:8786
+
+    The table is FOLDER/SWEEP.parquet and FOLDER/SWEEP.csv, with one row for each problem: its inputs, value, bound and
+    leakage, the mechanisms it is compared with, and the file of its mechanism, in FOLDER/mechanisms. Each result is a
+    file as soon as it is there, so that a sweep that was interrupted goes on where it stopped, and a problem that was
+    changed is solved again.
+
+    A problem that fails is a row with the reason. The exit status is then 3, as it is where a design is not certified.
+    """  # noqa: D301 - click's mark for a paragraph that is not wrapped
+    if plot is not None:
+        accepted_ending(plot, ENDINGS)
+    places.check([plot], [file], as_json=as_json)
+    with Progress() as report:
+        report("reading the grid")
+        grid = read_sweep(file)
+        with opened_executor(jobs, scheduler) as executor:
+            found = grid.run(executor, output, report)
+    tables = [Path(output, f"{Path(file).stem}{ending}") for ending in (".parquet", ".csv")]
+    for table in tables:
+        found.save(table)
+    if plot is not None and len(found.failures) < len(found):
+        write_atomically(plot, picture(found.plot()[0].figure, plot))
+    for note in found.notes:
+        click.echo(note, err=True)
+    if as_json:
+        print_json("mechdesign/sweep/1", _record(found, grid, tables))
+    else:
+        _print(found, grid, tables)
+    return _status(found)
+
+
+def _status(found: SweepResult) -> int:
+    """Say what failed, and return the exit status."""
+    open_gaps = [row for row in found if row.solved is not None and not row.solved.certified]
+    if found.failures:
+        first = found.failures[0]
+        click.echo(
+            f"Error: {len(found.failures)} of {len(found)} problems have no design; the first, {first.source} at "
+            f"epsilon = {first.problem.epsilon}: {first.failure}",
+            err=True,
+        )
+    if open_gaps:
+        click.echo(
+            f"Error: {len(open_gaps)} of {len(found)} designs are not certified, as the column certified says; what "
+            "helps: a larger tol or time_limit",
+            err=True,
+        )
+    return LimitError.exit_status if found.failures or open_gaps else 0
+
+
+def _record(found: SweepResult, grid: SweepFile, tables: list[Path]) -> dict[str, Any]:
+    columns = found.columns()
+    rows = [dict(zip(columns, map(_finite, cells), strict=True)) for cells in zip(*columns.values(), strict=True)]
+    return {
+        "title": grid.title,
+        "tables": [str(table) for table in tables],
+        "solved": found.solved,
+        "reused": found.reused,
+        "notes": list(found.notes),
+        "rows": rows,
+    }
+
+
+def _finite(value: Any) -> Any:
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _print(found: SweepResult, grid: SweepFile, tables: list[Path]) -> None:
+    """Print what was done, and the rows if they are few."""
+    print_facts(
+        [
+            ("sweep", grid.title),
+            ("problems", f"{len(found)}, {len(found) - len(found.failures)} with a design"),
+            ("designs", f"{found.solved} solved, {found.reused} from earlier sweeps, proved again"),
+            ("written", ", ".join(map(str, tables))),
+        ]
+    )
+    if len(found) > _MOST_ROWS:
+        return
+    columns = found.columns()
+    inputs = [name for name in _SHOWN if len(set(columns[name])) > 1 or name == "epsilon"]
+    if "delta" in inputs and "radius" in inputs:
+        inputs.remove("radius")  # which follows from it
+    numbers = ["value", *(name for name in _COMPARED if any(value is not None for value in columns[name]))]
+    if not all(columns["certified"]):
+        numbers.append("certified")
+    table = Table(box=SIMPLE_HEAD, highlight=False, pad_edge=False)
+    for name in (*inputs, *numbers):
+        table.add_column(name.replace("_", " "), justify="left" if name in _TEXTS else "right", overflow="fold")
+    for cells in zip(*(columns[name] for name in (*inputs, *numbers)), strict=True):
+        table.add_row(*(Text(_shown(cell)) for cell in cells))
+    print_rich(table)
+
+
+def _shown(cell: Any) -> str:
+    if cell is None or isinstance(cell, bool):
+        return {None: "", True: "yes", False: "no"}[cell]
+    return f"{cell:.4g}" if isinstance(cell, float) else str(cell)

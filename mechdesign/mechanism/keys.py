@@ -1,0 +1,260 @@
+"""Keys of permanent reports: made, written and read so that nobody else reads them, and never shown."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+import re
+import secrets
+import stat
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from mechdesign.data.files import STANDARD, written_atomically
+from mechdesign.data.labels import canonical_label
+from mechdesign.data.reading import check_regular
+from mechdesign.errors import InputError, printable
+
+KEY_BYTES = 32
+_FORMAT = re.compile(rb"mechdesign-key-1 ([0-9a-f]{64})(?:\r?\n)?")
+_MOST_BYTES = 1_024
+_PERSON = b"mechdesign-name1"  # the personalization of BLAKE2b: nothing else is hashed by it
+_READ_BY_OTHERS = stat.S_IRWXG | stat.S_IRWXO
+_WANTED = "a key file, as `mechdesign key -o FILE` writes it"
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Key:
+    """The key from which permanent reports are drawn (`Mechanism.privatize`).
+
+    Whoever has the key learns from a report what the mechanism hides, as far as report and id say. It is never
+    shown: not by ``repr``, in a message, in a traceback or in a file of reports. A pickle of it does hold it.
+
+    Parameters
+    ----------
+    secret : bytes
+        32 bytes, drawn at random: use `generate` or `read`.
+    attribute : str
+        What the reports are about, where several attributes are reported under one key; see `for_attribute`.
+
+    Raises
+    ------
+    InputError
+        For anything but 32 bytes; the message does not print it.
+
+    Examples
+    --------
+    >>> key = Key.generate()
+    >>> key, key.for_attribute("smokes")
+    (Key(...), Key(..., attribute='smokes'))
+    """
+
+    secret: bytes = field(repr=False)
+    attribute: str = ""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.secret, bytes):
+            raise InputError(f"the key is a {type(self.secret).__name__}; give Key.generate() or Key.read(path)")
+        if len(self.secret) != KEY_BYTES:
+            raise InputError(f"the key has {len(self.secret)} bytes; accepted: {KEY_BYTES}, as Key.generate() draws")
+        if self.attribute != "":
+            object.__setattr__(self, "attribute", canonical_label(self.attribute))
+
+    def __repr__(self) -> str:
+        return f"Key(..., attribute={self.attribute!r})" if self.attribute else "Key(...)"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Key):
+            return NotImplemented
+        return hmac.compare_digest(self.secret, other.secret) and self.attribute == other.attribute
+
+    def __hash__(self) -> int:
+        return hash((self.secret, self.attribute))
+
+    @property
+    def fingerprint(self) -> str:
+        """16 hexadecimal digits by which keys, with their attributes, are told apart; they may be shown."""
+        hashed = hashlib.blake2b(self.attribute.encode(), digest_size=8, key=self.secret, person=_PERSON)
+        return hashed.hexdigest()
+
+    @classmethod
+    def generate(cls) -> Key:
+        """Return a new key, from the operating system's secure randomness."""
+        return cls(secrets.token_bytes(KEY_BYTES))
+
+    def for_attribute(self, name: str) -> Key:
+        """Return the same key for the reports about one attribute, which are independent of those about others.
+
+        Two columns that are reported by the same mechanism, under the same key and the same ids, would share their
+        randomness: equal values would have equal reports, so that two reports that differ tell for certain that the
+        values differ. A name for each attribute prevents that. Another name for the same attribute draws other
+        reports, which are second reports.
+
+        Parameters
+        ----------
+        name : str
+            Any label, such as the name of the column.
+
+        Raises
+        ------
+        InputError
+            If it cannot be a label.
+
+        Examples
+        --------
+        >>> Key.generate().for_attribute("smokes").attribute
+        'smokes'
+        """
+        return replace(self, attribute=canonical_label(name))
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> Key:
+        """Read a key file that nobody else can read.
+
+        Parameters
+        ----------
+        path : path
+            A regular file, or a link to one. It belongs to the user who reads it or to root; root may read any. On
+            Windows, whose permissions are others, neither is checked.
+
+        Raises
+        ------
+        InputError
+            If it is no key file, can be read or written by group or others, or belongs to somebody else. No message
+            prints any of its content.
+
+        Examples
+        --------
+        >>> import tempfile, pathlib
+        >>> key = Key.generate()
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     key.write(pathlib.Path(folder, "key"))
+        ...     Key.read(pathlib.Path(folder, "key")) == key
+        True
+        """
+        check_regular(path, _WANTED)
+        found = _FORMAT.fullmatch(_content(path))
+        if found is None:
+            raise InputError(f"{_told(path)} is not a key file; give {_WANTED}")
+        return cls(bytes.fromhex(found[1].decode()))
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the key to a new file that only its owner can read and write; the attribute is not written.
+
+        Raises
+        ------
+        InputError
+            If the file exists, or cannot be written: a key that is lost cannot be made again, and a key is never
+            written to standard output.
+        """
+        if str(path) == STANDARD:
+            raise InputError("a key is not written to standard output, where others may see it; give a path")
+        if os.path.lexists(path):
+            raise InputError(
+                f"{_told(path)} exists, and a key that is replaced is lost: reports under another key are second "
+                "reports; give another name, or keep this key"
+            )
+        with written_atomically(path, overwrite=False, mode=0o600) as file:
+            file.write(b"mechdesign-key-1 %s\n" % self.secret.hex().encode())
+
+
+@dataclass(frozen=True)
+class KeyFile:
+    """The file of a key, which is read only where reports are drawn, such as in the processes of an executor.
+
+    Parameters
+    ----------
+    path : path
+        As for `Key.read`.
+    attribute : str
+        As for `Key.for_attribute`; empty for none.
+
+    Examples
+    --------
+    >>> KeyFile("survey.key", "smokes")
+    KeyFile(path='survey.key', attribute='smokes')
+    """
+
+    path: str | os.PathLike[str]
+    attribute: str = ""
+
+    def read(self) -> Key:
+        """Return the key in the file.
+
+        Raises
+        ------
+        InputError
+            As `Key.read` and `Key.for_attribute`.
+        """
+        key = Key.read(self.path)
+        return key.for_attribute(self.attribute) if self.attribute != "" else key
+
+
+GivenKey = Key | KeyFile | str | os.PathLike[str]
+
+
+def checked_key(rng: object, key: GivenKey | None, ids: object) -> Key | None:
+    """Return the key of permanent reports, which are drawn from a key and ids; None for fresh reports.
+
+    Raises
+    ------
+    InputError
+        If one of the two is missing, if a generator is given as well, and as `key_of`.
+    """
+    if key is None and ids is None:
+        return None
+    if key is None:
+        raise InputError("ids are given without a key; give the key of permanent reports too, or leave ids out")
+    if ids is None:
+        raise InputError("a key is given without ids; permanent reports need an id for each record")
+    if rng is not None:
+        raise InputError("a key and rng are given; permanent reports take no randomness but the key: leave rng out")
+    return key_of(key)
+
+
+def key_of(given: GivenKey) -> Key:
+    """Return a key that is given as such, or by its file.
+
+    Raises
+    ------
+    InputError
+        As `Key.read`; for anything else, without printing it.
+    """
+    if isinstance(given, KeyFile):
+        return given.read()
+    if isinstance(given, str | os.PathLike):
+        return Key.read(given)
+    if not isinstance(given, Key):
+        raise InputError(f"key is a {type(given).__name__}; accepted: a Key, or the path of a key file")
+    return given
+
+
+def _content(path: str | os.PathLike[str]) -> bytes:
+    """Return the first bytes of a file, after checking whose it is and who else can read it."""
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+    try:
+        # The file that is opened is the one that is checked, whatever is put under its name meanwhile.
+        with os.fdopen(os.open(path, flags), "rb") as file:
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
+                raise InputError(f"cannot read {_told(path)}: it is a directory, a device or a pipe; give {_WANTED}")
+            if hasattr(os, "geteuid"):
+                _check_private(path, status, os.geteuid())
+            return file.read(_MOST_BYTES)
+    except OSError as error:
+        raise InputError(f"cannot read {_told(path)}: {error.strerror or error}; give {_WANTED}") from error
+
+
+def _check_private(path: str | os.PathLike[str], status: os.stat_result, user: int) -> None:
+    if status.st_mode & _READ_BY_OTHERS:
+        raise InputError(
+            f"{_told(path)} can be read or written by others (mode {stat.S_IMODE(status.st_mode):04o}), who could have "
+            f"read the key; make another key, or, if nobody has read it: chmod 600 {_told(path)}"
+        )
+    if status.st_uid not in {user, 0} and user != 0:
+        raise InputError(f"{_told(path)} belongs to another user, who knows the key; give {_WANTED} by this user")
+
+
+def _told(path: str | os.PathLike[str]) -> str:
+    return printable(str(Path(path)))

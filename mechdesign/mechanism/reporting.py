@@ -1,0 +1,121 @@
+"""What a mechanism does with records: reports, drawn exactly from its integers."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from mechdesign.data.alphabet import Alphabet
+from mechdesign.data.containers import encode
+from mechdesign.data.ids import ids_of
+from mechdesign.mechanism.fingerprint import fingerprint
+from mechdesign.mechanism.keys import GivenKey, Key, checked_key
+from mechdesign.mechanism.parts import Parts
+from mechdesign.mechanism.permanent import PermanentReports
+from mechdesign.mechanism.sampler import Sampler, random_bytes
+
+
+class Reporting:
+    """The part of `Mechanism` that reports; it depends on labels, numerators and bits alone."""
+
+    @property
+    @abstractmethod
+    def parts(self) -> Parts:
+        """What the mechanism is made of."""
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256, in hex, of what reports depend on: labels of inputs and of outputs, numerators, bits."""
+        return fingerprint(self.parts).hex()
+
+    @cached_property
+    def sampler(self) -> Sampler:
+        """Draws outputs from the integers, with exactly the probabilities that are proved."""
+        return Sampler(self.parts.numerators, self.parts.bits)
+
+    def permanent_reports(self, key: Key) -> PermanentReports:
+        """Return what draws permanent reports from a key."""
+        parts = self.parts
+        return PermanentReports(self.sampler, bytes.fromhex(self.fingerprint), parts.inputs, parts.bits, key)
+
+    def privatize(
+        self,
+        records: Any,
+        rng: np.random.Generator | None = None,
+        *,
+        key: GivenKey | None = None,
+        ids: Any = None,
+        unknown: str | None = None,
+        missing: str | None = None,
+        integers: str | None = None,
+        show_values: bool = False,
+    ) -> Any:
+        """Return one report for each record, drawn exactly from the integers.
+
+        The alphabet is that of the mechanism, never inferred from the records. Without a key each call draws new
+        reports, and two reports about the same record leak more than one (see `repeated`). With a key reports are
+        permanent: the same id and value always get the same report, in any container, on any machine.
+
+        Parameters
+        ----------
+        records : list, numpy array, pandas or polars Series, pyarrow Array or ChunkedArray
+            Labels of inputs as text; or integer codes, the positions of inputs from 0. Give a categorical Series
+            itself, not its ``.cat.codes``: these are positions among the categories *of the Series*, whose order may
+            differ from that of the inputs, so that wrong inputs would be reported. To make codes, put the categories in
+            the order of the inputs first: ``series.cat.set_categories(mechanism.inputs).cat.codes``. There -1 stands
+            for a value that is not an input, and is refused. Another iterable, such as a generator, is read to its end.
+        rng : numpy.random.Generator, optional
+            For experiments that can be repeated. **Not for release**: with the state of the generator the records
+            can be computed from the reports. Without it the operating system's secure randomness is used.
+        key : Key, KeyFile or path, optional
+            The key of permanent reports, or its file, together with ``ids``. Any number of reports about a value that
+            does not change then leak what one does, to everybody who lacks the key. Each other value of an id, each
+            other key and each other mechanism (`fingerprint`) gives another report: see
+            `mechdesign.deploy.leakage_of_values`. Give each attribute its own key, by `Key.for_attribute`.
+        ids : list, numpy array, pandas or polars Series, pyarrow Array or ChunkedArray, optional
+            Whom the records are about, one id a record: text, or integers, which stand for their decimal text. They
+            are taken as they are: "Ann" and "ann" are two ids.
+        unknown, missing : str, optional
+            The inputs that replace values outside the alphabet, and missing values; without them such values are
+            refused. The guarantee then holds if the distribution of the *changed* records is in the set of priors.
+        integers : {"codes", "labels"}, optional
+            What integers in the records mean. By default they are codes, and are refused if a label is an integer.
+        show_values : bool
+            Whether a message prints a record that is refused; by default it names the position only.
+
+        Returns
+        -------
+        the same kind of container, or a list for another iterable
+            Labels of outputs where labels came in, codes of outputs (positions from 0) where codes did.
+
+        Raises
+        ------
+        InputError
+            For a value outside the alphabet, or an id that is missing or neither text nor an integer, with its
+            position; another container; a seed instead of a generator; a key without ids, ids without a key, or a key
+            together with a generator.
+
+        Examples
+        --------
+        >>> from mechdesign import Epsilon, Guarantee, L1Ball, Mechanism
+        >>> promise = Guarantee(Epsilon.of("log(3)"), L1Ball([0.5, 0.5], radius=2, labels=["no", "yes"]))
+        >>> warner = Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]], promise, outputs=["no", "yes"])
+        >>> reports = warner.privatize(["yes", "no", "yes", "yes"])
+        >>> len(reports), set(reports) <= {"no", "yes"}
+        (4, True)
+        >>> key = Key.generate()
+        >>> monday = warner.privatize(["yes", "no"], key=key, ids=["ann", "bob"])
+        >>> tuesday = warner.privatize(["no", "yes"], key=key, ids=["bob", "ann"])
+        >>> monday == tuesday[::-1]
+        True
+        """
+        parts, source, chosen = self.parts, random_bytes(rng), checked_key(rng, key, ids)
+        encoded = encode(records, Alphabet(parts.inputs, unknown, missing, integers, show_values=show_values))
+        if chosen is None:
+            reports = self.sampler.draw(encoded.codes, source)
+        else:
+            reports = self.permanent_reports(chosen).draw(encoded.codes, ids_of(ids, records, encoded.codes.size))
+        return encoded.answer(reports, parts.outputs)

@@ -1,0 +1,141 @@
+"""A folder of results, each a file of its own, found by what it is a result of.
+
+``designs/KEY.json`` is a record of one design, and names ``mechanisms/HASH.json``, an ordinary mechanism file whose
+name is the SHA-256 of its content. The mechanism is written first, and either file is whole or absent. So a record
+never names half a mechanism, also where two sweeps share the folder, or one is killed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from mechdesign.data.fields import Number, Record, checked_record
+from mechdesign.data.files import write_atomically
+from mechdesign.data.reading import read_bounded
+from mechdesign.errors import InputError, printable, shorten
+from mechdesign.mechanism.files import content_of
+from mechdesign.sweeps.keys import Key
+from mechdesign.sweeps.tasks import Solved, Stored
+
+SCHEMA = "mechdesign/sweep-result/1"
+_DESIGNS, _MECHANISMS = "designs", "mechanisms"
+_MOST_BYTES = 64 * 2**20  # of a record, which repeats the problem
+_BY_TIME = "time limit"  # as `Design.stopped` says it
+
+
+class _Record(Record):
+    schema_name: Annotated[Literal["mechdesign/sweep-result/1"], Field(alias="schema")]
+    mechanism: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+    seconds: Annotated[Number, Field(ge=0)]
+    stopped: Annotated[str, Field(max_length=200)]
+    time_limit: Annotated[Number, Field(ge=0)] | None = None
+    problem: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class ResultFolder:
+    """A folder of results.
+
+    Attributes
+    ----------
+    path : Path
+        The folder.
+    """
+
+    path: Path
+
+    @classmethod
+    def opened(cls, path: str | os.PathLike[str]) -> ResultFolder:
+        """Return the folder at a path, which is made if it does not exist.
+
+        Raises
+        ------
+        InputError
+            If it cannot be made, or cannot be written.
+        """
+        folder = cls(Path(path))
+        try:
+            for part in (folder.path, folder.path / _DESIGNS, folder.path / _MECHANISMS):
+                part.mkdir(exist_ok=True)
+                if not os.access(part, os.W_OK | os.X_OK):
+                    raise InputError(f"cannot write into {printable(str(part))}; give a folder that is writable")
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            raise InputError(
+                f"cannot make the folder {printable(str(path))}: {reason}; give a path in a writable folder"
+            ) from error
+        return folder
+
+    def find(self, key: Key, time_limit: float | None) -> tuple[Stored | None, str]:
+        """Return a result that may serve, and otherwise why one that is there does not.
+
+        A result that a time limit stopped serves only for the same limit. What is returned is not proved.
+        """
+        for limit in (None, time_limit):
+            place = self._record_path(key, limit)
+            if place.exists():
+                try:
+                    return self._read(place, key), ""
+                except InputError as error:
+                    return None, f"{error}; solved again"
+            if time_limit is None:
+                break
+        return None, ""
+
+    def put(self, key: Key, solved: Solved, time_limit: float | None) -> str:
+        """Write a result that is solved as a file, and return the path of its mechanism within the folder.
+
+        Raises
+        ------
+        InputError
+            If a file cannot be written; what was there before is as it was.
+        """
+        content = solved.content or b""
+        name = hashlib.sha256(content).hexdigest()
+        limit = time_limit if solved.stopped == _BY_TIME else None
+        record = {
+            "schema": SCHEMA,
+            "mechanism": name,
+            "seconds": solved.seconds,
+            "stopped": solved.stopped,
+            **({} if limit is None else {"time_limit": limit}),
+            "problem": json.loads(key.text),
+        }
+        write_atomically(self._mechanism_path(name), content)
+        write_atomically(self._record_path(key, limit), json.dumps(record, indent=1).encode() + b"\n")
+        return self.place_of(content)
+
+    def place_of(self, content: bytes) -> str:
+        """Return the path within the folder of a mechanism file with some content."""
+        return f"{_MECHANISMS}/{hashlib.sha256(content).hexdigest()}.json"
+
+    def _record_path(self, key: Key, limit: float | None) -> Path:
+        within = "" if limit is None else f"-within-{float(limit):g}-s"
+        return self.path / _DESIGNS / f"{key.name}{within}.json"
+
+    def _mechanism_path(self, name: str) -> Path:
+        return self.path / _MECHANISMS / f"{name}.json"
+
+    def _read(self, place: Path, key: Key) -> Stored:
+        source = printable(str(place))
+        try:
+            table = json.loads(read_bounded(place, _MOST_BYTES, "a record of a design"))
+        except (ValueError, RecursionError) as error:  # also bytes that are not UTF-8
+            if isinstance(error, InputError):
+                raise
+            raise InputError(f"{source} is not JSON ({shorten(str(error))})") from None
+        record = checked_record(_Record, table, source)
+        if record.problem != json.loads(key.text):
+            raise InputError(f"{source} is about another problem")
+        mechanism = self._mechanism_path(record.mechanism)
+        content = content_of(mechanism)
+        if hashlib.sha256(content).hexdigest() != record.mechanism:
+            raise InputError(f"{printable(str(mechanism))} was changed after it was written")
+        return Stored(content, printable(str(mechanism)), record.seconds, record.stopped)

@@ -1,0 +1,281 @@
+"""What a sweep returns: a row for each problem, as a tidy table."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from mechdesign.data.files import accepted_ending, written_atomically
+from mechdesign.display.frames import frame
+from mechdesign.errors import InputError, printable
+from mechdesign.mechanism import Mechanism
+from mechdesign.mechanism.files import content_of, from_json
+from mechdesign.problem import DesignProblem
+from mechdesign.sweeps.tasks import Solved, Values
+
+ENDINGS = (".parquet", ".csv")
+
+
+@dataclass(frozen=True, eq=False)
+class SweepRow:
+    """One problem of a sweep, and what became of it.
+
+    Attributes
+    ----------
+    source : str
+        Where its prior is from; empty if it is not known.
+    problem : DesignProblem
+        The problem.
+    key : str
+        What its design is found by: rows with the same key share a design.
+    solved : Solved or None
+        Its design; None if there is none.
+    failure : str
+        The reason why there is none; empty if there is one.
+    best_ldp : Solved or None
+        The best mechanism under local differential privacy with the same epsilon, if it is wanted and could be found.
+    values : Values or None
+        The values of randomized response and of subset selection, if they are wanted.
+    baselines_missing : str
+        The reasons why baselines are missing that are wanted; empty if none is.
+    file : str or None
+        The mechanism file, as a path within the folder of results; None without one.
+    folder : str or None
+        The folder of results.
+    """
+
+    source: str
+    problem: DesignProblem
+    key: str
+    solved: Solved | None
+    failure: str = ""
+    best_ldp: Solved | None = None
+    values: Values | None = None
+    baselines_missing: str = ""
+    file: str | None = None
+    folder: str | None = field(default=None, repr=False)
+
+    @property
+    def mechanism(self) -> Mechanism | None:
+        """The mechanism, proved again where it is read from its file; None if there is no design.
+
+        Raises
+        ------
+        InputError
+            If the file was changed after the sweep, or is gone.
+        """
+        if self.solved is None or self.file is None or self.folder is None:
+            return None if self.solved is None else self.solved.mechanism
+        path = Path(self.folder, self.file)
+        content = content_of(path)
+        if hashlib.sha256(content).hexdigest() != path.stem:
+            raise InputError(f"{printable(str(path))} was changed after it was written; run the sweep again")
+        return Mechanism(*from_json(content, printable(str(path))))
+
+    def cells(self) -> dict[str, Any]:
+        """Return the row of the table: a value for each of the columns that `SweepResult.columns` names."""
+        solved, best, values = self.solved, self.best_ldp, self.values
+        return {
+            **_inputs(self.source, self.problem),
+            **{name: None if solved is None else getattr(solved, name) for name in _OF_DESIGNS},
+            "failure": self.failure or None,
+            "randomized_response": None if values is None else values.randomized_response,
+            "best_ldp": None if best is None else best.value,
+            "best_ldp_bound": None if best is None else best.bound,
+            "best_ldp_certified": None if best is None else best.certified,
+            "subset_selection": None if values is None else values.subset_selection,
+            "baselines_missing": self.baselines_missing or None,
+            "mechanism": self.file,
+            "key": self.key,
+        }
+
+
+_OF_DESIGNS = (
+    "value",
+    "bound",
+    "gap",
+    "tol",
+    "certified",
+    "stopped",
+    "seconds",
+    "leakage",
+    "lower_leakage",
+    "outputs",
+    "method",
+)
+_TYPES = {
+    "source": "string",
+    "set": "string",
+    "symbols": "int64",
+    "epsilon": "float64",
+    "lower": "float64",
+    "delta": "float64",
+    "radius": "float64",
+    "samples": "int64",
+    "utility": "string",
+    "workload": "string",
+    "unit": "string",
+    **dict.fromkeys(("value", "bound", "gap", "tol"), "float64"),
+    "certified": "bool",
+    "stopped": "string",
+    **dict.fromkeys(("seconds", "leakage", "lower_leakage"), "float64"),
+    "outputs": "int64",
+    "method": "string",
+    "failure": "string",
+    "randomized_response": "float64",
+    "best_ldp": "float64",
+    "best_ldp_bound": "float64",
+    "best_ldp_certified": "bool",
+    "subset_selection": "float64",
+    "baselines_missing": "string",
+    "mechanism": "string",
+    "key": "string",
+}
+
+
+def _inputs(source: str, problem: DesignProblem) -> dict[str, Any]:
+    """Return the inputs of a problem as numbers and texts."""
+    known, utility = problem.uncertainty, problem.utility
+    workload, delta = utility.workload_table(), known.delta
+    return {
+        "source": source or None,
+        "set": known.kind,
+        "symbols": known.size,
+        "epsilon": float(problem.epsilon),
+        "lower": None if problem.lower is None else float(problem.lower),
+        "delta": None if delta is None else at_least(delta),
+        "radius": None if known.l1_ball is None else float(known.l1_ball.radius),
+        "samples": known.samples,
+        "utility": utility.name,
+        "workload": None if workload is None else json.dumps(workload),
+        "unit": utility.unit,
+    }
+
+
+def at_least(delta: Fraction) -> float:
+    """Return the float that prints as the shortest decimal near a probability, which that decimal is not below.
+
+    Examples
+    --------
+    >>> at_least(Fraction(1, 10**9)), Fraction(str(at_least(Fraction(1, 3)))) >= Fraction(1, 3)
+    (1e-09, True)
+    """
+    near = float(delta)
+    return near if Fraction(str(near)) >= delta else math.nextafter(near, math.inf)
+
+
+@dataclass(frozen=True, eq=False)
+class SweepResult:
+    """The rows of a sweep, in the order of its problems.
+
+    Attributes
+    ----------
+    rows : tuple of SweepRow
+        One for each problem.
+    notes : tuple of str
+        What happened that a person should know: files that did not prove, and problems that no file can hold.
+    solved, reused : int
+        How many distinct designs were solved, and how many were taken from earlier sweeps and proved again; those of
+        baselines included.
+    """
+
+    rows: tuple[SweepRow, ...]
+    notes: tuple[str, ...] = ()
+    solved: int = 0
+    reused: int = 0
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[SweepRow]:
+        return iter(self.rows)
+
+    def __getitem__(self, index: int) -> SweepRow:
+        return self.rows[index]
+
+    def __repr__(self) -> str:
+        certified = sum(row.solved is not None and row.solved.certified for row in self.rows)
+        return (
+            f"SweepResult({len(self.rows)} problems, {certified} certified, {len(self.failures)} failed; "
+            f"{self.solved} designs solved, {self.reused} reused)"
+        )
+
+    @property
+    def failures(self) -> tuple[SweepRow, ...]:
+        """The rows without a design."""
+        return tuple(row for row in self.rows if row.solved is None)
+
+    def columns(self) -> dict[str, list[Any]]:
+        """Return the table as named columns; None is a missing value.
+
+        Examples
+        --------
+        >>> import mechdesign as md
+        >>> ball = md.L1Ball([0.5, 0.3, 0.2])
+        >>> found = md.sweep([md.DesignProblem(ball, epsilon) for epsilon in ("0.5", "1")])
+        >>> found.columns()["epsilon"], found.columns()["certified"]
+        ([0.5, 1.0], [True, True])
+        """
+        cells = [row.cells() for row in self.rows]
+        return {name: [row[name] for row in cells] for name in _TYPES}
+
+    def to_frame(self, library: str | None = None) -> Any:
+        """Return the table as a frame of pandas or polars, a row for each problem.
+
+        Parameters
+        ----------
+        library : {"pandas", "polars"}, optional
+            Whose frame; by default that of the first of the two that is installed.
+        """
+        return frame(self.columns(), library)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the table as Parquet or CSV, by the ending of the name.
+
+        Raises
+        ------
+        InputError
+            For another ending, or a file that cannot be written.
+        """
+        import pyarrow as pa
+        import pyarrow.csv as pa_csv
+        import pyarrow.parquet as pq
+
+        ending = accepted_ending(path, ENDINGS)
+        table = pa.table(
+            self.columns(), schema=pa.schema([(name, pa.type_for_alias(kind)) for name, kind in _TYPES.items()])
+        )
+        with written_atomically(path) as file:
+            if ending == ".csv":
+                pa_csv.write_csv(table, file)
+            else:
+                pq.write_table(table, file)
+
+    def plot(self, axes: Sequence[Any] | None = None) -> tuple[Any, ...]:
+        """Draw values over epsilon: axes for each source and utility, and in them a line for each baseline.
+
+        Parameters
+        ----------
+        axes : sequence of matplotlib Axes, optional
+            As many as there are sources and utilities; by default those of a new figure, ``axes[0].figure``.
+
+        Returns
+        -------
+        tuple of matplotlib Axes
+
+        Raises
+        ------
+        InputError
+            If no row has a value, or for another number of axes.
+        """
+        from mechdesign.plot.sweep import draw
+        from mechdesign.sweeps.curves import panels_of
+
+        return draw(panels_of(self.rows), axes)

@@ -1,0 +1,423 @@
+"""Folders in, folders out: each record reported once, whatever was refused, stopped or run twice in between."""
+
+import errno
+import json
+import os
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from datasets import LABELS, check_reported_once, leftovers, noisy, published, read_rows, told, write_part, write_parts
+
+import mechdesign as md
+from mechdesign.data import files
+from mechdesign.deploy import stream
+from mechdesign.deploy.dataset import privatize_dataset
+from mechdesign.deploy.dataset_counts import count_dataset
+from mechdesign.deploy.manifest import NAME, read_manifest
+from mechdesign.deploy.stream import RecordFile, ReportFile, count_reports
+
+
+def run(folder, mechanism=None, source="records", executor=None, keep=("id",), column="kind", **options):
+    records = RecordFile(folder / source, column, show_values=options.pop("show_values", False))
+    return privatize_dataset(records, mechanism or told(), ReportFile(folder / "out", keep), executor, **options)
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+@pytest.mark.parametrize("threads", [None, 3])
+def test_each_part_becomes_a_part_of_reports(tmp_path, ending, threads):
+    source = write_parts(tmp_path / "records", 8, 5, ending=ending)
+    (source / "_SUCCESS").touch()
+    executor = threads and ThreadPoolExecutor(threads)
+    done = run(tmp_path, executor=executor)
+    assert (done.records, done.published, done.skipped, done.changed) == (40, 8, 0, ())
+    assert done.guarantee.epsilon == md.Epsilon.of("log(3)")
+    check_reported_once(source, tmp_path / "out")
+    before = published(tmp_path / "out")
+    done = run(tmp_path, executor=executor)
+    assert (done.records, done.published, done.skipped) == (0, 0, 8)
+    assert published(tmp_path / "out") == before
+    manifest = json.loads((tmp_path / "out" / NAME).read_text())
+    assert manifest["complete"]
+    assert manifest["parts"][0] == {"source": f"half=0/part-0000{ending}", "reports": f"half=0/part-0000{ending}"} | {
+        "published": True
+    }
+
+
+def test_endings_say_the_format_of_the_reports(tmp_path):
+    write_part(tmp_path / "records/a.csv", range(3))
+    os.system(f"gzip -k {tmp_path}/records/a.csv && mv {tmp_path}/records/a.csv.gz {tmp_path}/records/b.CSV.gz")  # noqa: S605
+    (tmp_path / "records/a.csv").rename(tmp_path / "records/c.CSV")
+    run(tmp_path)
+    assert sorted(published(tmp_path / "out")) == ["b.csv", "c.csv"]
+    write_part(tmp_path / "records/b.csv", range(3))
+    with pytest.raises(md.InputError, match=r"b\.CSV\.gz and b\.csv would both be reported in b\.csv"):
+        run(tmp_path)
+
+
+def test_one_file_is_a_data_set_of_one_part(tmp_path):
+    write_part(tmp_path / "adult.data", range(4))
+    assert run(tmp_path, source="adult.data").published == 1
+    assert list(published(tmp_path / "out")) == ["adult.data.csv"]
+
+
+def test_a_part_that_is_refused_is_named_with_its_row_and_the_others_go_on(tmp_path):
+    source = write_parts(tmp_path / "records", 8, 5)
+    write_part(source / "half=1/part-0005.csv", range(25, 30), labels=("a", "b", "secret"))
+    with pytest.raises(md.InputError) as caught:
+        run(tmp_path)
+    told_ = str(caught.value)
+    assert f"{source}/half=1/part-0005.csv, record 2 is not in the alphabet" in told_
+    assert "secret" not in told_
+    assert "what is published stays, and the same call goes on with the rest" in told_
+    assert "\n" not in told_
+    assert len(published(tmp_path / "out")) == 7
+    with pytest.raises(md.InputError, match="'secret'"):
+        run(tmp_path, show_values=True)
+    manifest = read_manifest(tmp_path / "out")
+    assert len(manifest.published) == 7
+    assert not manifest.complete
+    before = published(tmp_path / "out")
+    write_part(source / "half=1/part-0005.csv", range(25, 30))
+    done = run(tmp_path)
+    assert (done.records, done.published, done.skipped) == (5, 1, 7)
+    assert before.items() <= published(tmp_path / "out").items()
+    check_reported_once(source, tmp_path / "out")
+
+
+def test_a_replacement_may_be_named_later(tmp_path):
+    """What is published had no value to be replaced, so that going on changes nothing of it."""
+    source = write_parts(tmp_path / "records", 4, 3)
+    write_part(source / "half=1/part-0003.csv", range(9, 12), labels=("a", "b", "?"))
+    with pytest.raises(md.InputError, match="record 3"):
+        run(tmp_path)
+    assert run(tmp_path, unknown="c").published == 1
+    check_reported_once(source, tmp_path / "out")
+    for other in (None, "b"):
+        with pytest.raises(md.InputError, match="another unknown: 'c' there"):
+            run(tmp_path, unknown=other)
+
+
+def test_no_other_part_begins_after_ten_have_failed(tmp_path, monkeypatch):
+    for part in range(30):
+        write_part(tmp_path / f"records/{part:02}.csv", range(5), labels=("a", "?"))
+    tried = []
+    plain = stream.open_columns
+    monkeypatch.setattr(stream, "open_columns", lambda path, *a, **k: tried.append(str(path)) or plain(path, *a, **k))
+    with pytest.raises(md.InputError, match=r"records/00\.csv, record 2 .*; 9 more parts failed; what is"):
+        run(tmp_path)
+    assert len(set(tried)) == 10
+
+
+@pytest.mark.parametrize(
+    ("change", "told_"),
+    [
+        ({"mechanism": noisy}, "another mechanism"),
+        ({"column": "note"}, "another column"),
+        ({"keep": ()}, "another keep"),
+        ({"missing": "a"}, ""),
+        (
+            {"source": "others"},
+            r"'half=1/part-0002.csv' \(and 1 more\) is only there, .*'half=0/part-0002.csv' .* here",
+        ),
+        ({"source": "records/half=0"}, r"'half=0/part-0000.csv' \(and 3 more\) is only there, 'part-0000.csv' .* here"),
+    ],
+)
+def test_a_run_that_differs_is_refused(tmp_path, change, told_):
+    write_parts(tmp_path / "records", 4, 3)
+    write_parts(tmp_path / "others", 10, 3)
+    run(tmp_path)
+    before = published(tmp_path / "out")
+    change = {name: value() if callable(value) else value for name, value in change.items()}
+    if told_:
+        with pytest.raises(md.InputError, match=told_):
+            run(tmp_path, **change)
+    else:
+        run(tmp_path, **change)
+    assert published(tmp_path / "out") == before
+
+
+def test_reports_that_were_published_and_are_gone_are_not_drawn_again(tmp_path):
+    write_parts(tmp_path / "records", 4, 3)
+    run(tmp_path)
+    (tmp_path / "out/half=0/part-0001.csv").unlink()
+    with pytest.raises(md.InputError, match=r"part-0001\.csv is gone.*a second report"):
+        run(tmp_path)
+    assert not (tmp_path / "out/half=0/part-0001.csv").exists()
+
+
+def test_what_is_there_is_published_even_if_the_manifest_does_not_know(tmp_path):
+    """A process that was killed between the two leaves this."""
+    source = write_parts(tmp_path / "records", 4, 3)
+    run(tmp_path, noisy())
+    before = published(tmp_path / "out")
+    path = tmp_path / "out" / NAME
+    manifest = json.loads(path.read_text())
+    for part in manifest["parts"]:
+        part["published"] = False
+    path.write_text(json.dumps(manifest | {"complete": False}))
+    (tmp_path / "out/half=0/.0123456789abcdef.tmp").write_text("id,kind\n0")
+    (tmp_path / "out/.0123456789abcdef.json").touch()
+    (tmp_path / "out/.profile").touch()
+    assert run(tmp_path, noisy()).skipped == 4
+    assert published(tmp_path / "out") == before
+    assert read_manifest(tmp_path / "out").complete
+    assert leftovers(tmp_path / "out") == [".profile"]
+    assert sorted(source.rglob("*.csv"))
+
+
+def test_leftovers_stay_while_others_may_write_them_and_go_when_they_are_old(tmp_path):
+    source = write_parts(tmp_path / "records", 4, 3)
+    write_part(source / "half=1/part-0003.csv", range(9, 12), labels=("?",))
+    (tmp_path / "out").mkdir()
+    young, old = (tmp_path / f"out/.{number:016x}.tmp" for number in (1, 2))
+    young.touch()
+    old.touch()
+    os.utime(old, (1e9, 1e9))
+    with pytest.raises(md.InputError, match="record 1"):
+        run(tmp_path)
+    assert leftovers(tmp_path / "out") == [young.name]
+
+
+def test_parts_that_changed_after_their_reports_are_told(tmp_path):
+    source = write_parts(tmp_path / "records", 4, 3)
+    run(tmp_path)
+    path = source / "half=1/part-0002.csv"
+    os.utime(path, (2e9, 2e9))
+    assert run(tmp_path).changed == ("half=1/part-0002.csv",)
+
+
+@pytest.mark.parametrize("threads", [None, 2])
+def test_parquet_parts_that_differ_are_refused_before_anything_is_drawn(tmp_path, threads):
+    source = write_parts(tmp_path / "records", 70, 2, ending=".parquet")
+    other = source / "half=1/part-0067.parquet"
+    pq.write_table(pa.table({"id": ["0", "1"], "kind": ["a", "b"]}), other)
+    executor = threads and ThreadPoolExecutor(threads)
+    with pytest.raises(md.InputError, match=r"part-0067\.parquet has the columns .*id \(string\).* has .*id \(int64\)"):
+        run(tmp_path, executor=executor)
+    assert not (tmp_path / "out").exists()
+    pq.write_table(pa.table({"id": [134, 135], "sort": ["a", "b"]}), other)
+    with pytest.raises(md.InputError, match=r"part-0067\.parquet: the column 'kind' is missing.*nothing was drawn"):
+        run(tmp_path, executor=executor)
+    other.write_bytes(b"PAR1 and no more")
+    with pytest.raises(md.InputError, match=r"part-0067\.parquet is malformed"):
+        run(tmp_path, executor=executor)
+    assert not (tmp_path / "out").exists()
+    # The type of the records does not matter: their reports are text.
+    kinds = pa.array([LABELS[number % 3] for number in (134, 135)]).dictionary_encode()
+    pq.write_table(pa.table({"note": ["n"] * 2, "kind": kinds, "id": [134, 135]}), other)
+    with pytest.raises(md.InputError, match=r"kind, id \(int64\).* has .*id \(int64\), kind"):
+        run(tmp_path, executor=executor)
+    pq.write_table(pa.table({"id": [134, 135], "kind": kinds}), other)
+    run(tmp_path, executor=executor)
+    check_reported_once(source, tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    ("content", "told_"),
+    [
+        ("id,note\n0,n\n", "the column 'kind' is missing in the first line"),
+        ("9,n,a\n10,n,b\n", "the column 'kind' is missing in the first line"),
+        ("kind,id\na,9\n", "has the columns .*kind, id.*same order"),
+        ("", "is empty"),
+        ("id,note,kind\n9,n\n", "line 2"),
+    ],
+)
+def test_csv_parts_that_differ_are_refused(tmp_path, content, told_):
+    source = write_parts(tmp_path / "records", 4, 3)
+    (source / "half=1/part-0003.csv").write_text(content)
+    with pytest.raises(md.InputError, match=rf"part-0003\.csv.*{told_}"):
+        run(tmp_path)
+    assert len(published(tmp_path / "out")) == 3
+    write_part(source / "half=1/part-0003.csv", range(9, 12))
+    run(tmp_path)
+    check_reported_once(source, tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    ("source", "out", "told_"),
+    [
+        ("r", "r", "is the input, or lies in it"),
+        ("r", "r/out", "is the input, or lies in it"),
+        ("r", "r/_out", "is the input, or lies in it"),
+        ("r", "r/k=1/out", "is the input, or lies in it"),
+        ("r", "link", "is the input, or lies in it"),
+        ("r", "link/out", "is the input, or lies in it"),
+        ("link", "r", "is the input, or lies in it"),
+        ("r/k=1", "r", "lies in the output"),
+        ("r/k=1/*.csv", "r", "lies in the output"),
+        ("r/*", "r/out", "is the input, or lies in it"),
+        ("link/k=1/a.csv", "r", "lies in the output"),
+        ("r", "a.csv", "not a folder"),
+        ("r", "no/out", "No such file"),
+        ("r", "full", "holds 'x' and no manifest"),
+        ("r", "-", "are files"),
+        ("r", "a\0b", "null"),
+        ("no", "out", "No such file"),
+        ("empty", "out", "no file in"),
+    ],
+)
+def test_places_that_are_refused(tmp_path, monkeypatch, source, out, told_):
+    monkeypatch.chdir(tmp_path)
+    write_part("r/k=1/a.csv", range(3))
+    Path("link").symlink_to("r")
+    Path("full").mkdir()
+    Path("empty").mkdir()
+    for name in ("full/x", "a.csv"):
+        Path(name).touch()
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(md.InputError, match=told_):
+        privatize_dataset(RecordFile(source, "kind"), told(), out)
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_an_output_that_a_glob_does_not_find_may_lie_beside_the_parts(tmp_path, monkeypatch):
+    write_part(tmp_path / "a.csv", range(3))
+    monkeypatch.chdir(tmp_path)
+    for _ in range(2):
+        privatize_dataset(RecordFile("*.csv", "kind"), told(), ReportFile("out", ["id"]))
+    assert list(published("out")) == ["a.csv"]
+
+
+@pytest.mark.parametrize(
+    ("request_", "told_"),
+    [
+        ({"column": "half"}, "'half' is in the names of folders"),
+        ({"keep": ("half",)}, "'half' is in the names of folders"),
+        ({"unknown": "d"}, "'d'"),
+        ({"executor": 3}, "the executor is 3"),
+    ],
+)
+def test_bad_requests_are_refused(tmp_path, request_, told_):
+    write_parts(tmp_path / "records", 2, 3)
+    with pytest.raises(md.InputError, match=told_):
+        run(tmp_path, **request_)
+    assert not (tmp_path / "out").exists()
+    with pytest.raises(md.InputError, match="not replaced"):
+        privatize_dataset(RecordFile(tmp_path, "kind"), told(), ReportFile(tmp_path / "out", overwrite=True))
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", "[" * 10**5, '{"schema": "mechdesign/dataset/1"}', "\xff", "null"])
+def test_a_malformed_manifest_is_refused(tmp_path, content):
+    write_parts(tmp_path / "records", 2, 3)
+    run(tmp_path)
+    (tmp_path / "out" / NAME).write_text(content, encoding="latin-1")
+    for ask in (run, lambda folder: count_dataset(RecordFile(folder / "out", "kind"), told())):
+        with pytest.raises(md.InputError, match=NAME) as caught:
+            ask(tmp_path)
+        assert "\n" not in str(caught.value)
+
+
+def test_a_full_disk_is_one_line_and_finished_parts_stay(tmp_path, monkeypatch):
+    source = write_parts(tmp_path / "records", 17, 3)
+    plain, room = stream.written_atomically, [7]
+
+    def full(path, **options):
+        room[0] -= 1
+        if room[0] < 0:
+            raise md.InputError(f"cannot write {path}: {os.strerror(errno.ENOSPC)}")
+        return plain(path, **options)
+
+    monkeypatch.setattr(stream, "written_atomically", full)
+    with pytest.raises(md.InputError, match="No space left on device; 9 more parts failed; what is published stays"):
+        run(tmp_path)
+    before = published(tmp_path / "out")
+    assert len(before) == 7
+    monkeypatch.undo()
+    run(tmp_path)
+    assert before.items() <= published(tmp_path / "out").items()
+    check_reported_once(source, tmp_path / "out")
+
+
+def test_two_runs_at_once_publish_each_part_once(tmp_path, monkeypatch):
+    source = write_parts(tmp_path / "records", 6, 3)
+    both = threading.Barrier(2, timeout=20)
+    plain, placed = files._place_new, []
+
+    def together(beside, target):
+        if target.name != NAME:
+            both.wait()  # both have drawn
+        plain(beside, target)
+        placed.append(target.name)
+
+    monkeypatch.setattr(files, "_place_new", together)
+    with ThreadPoolExecutor(2) as pool:
+        runs = [pool.submit(run, tmp_path, noisy()) for _ in range(2)]
+        done = [each.result(60) for each in runs]
+    assert len(placed) == len(set(placed)) == 7
+    assert [each.records for each in done] == [18, 18]
+    numbers = [
+        number for name in sorted(published(tmp_path / "out")) for number, _ in read_rows(tmp_path / "out" / name)
+    ]
+    assert numbers == list(range(18))
+    assert leftovers(tmp_path / "out") == []
+    assert sorted(source.rglob("*.csv"))
+
+
+def test_counts_are_those_of_one_file(tmp_path):
+    write_parts(tmp_path / "records", 9, 41, ending=".parquet")
+    run(tmp_path, noisy())
+    tables = [pq.read_table(path, partitioning=None) for path in sorted((tmp_path / "out").rglob("*.parquet"))]
+    pq.write_table(pa.concat_tables(tables), tmp_path / "whole.parquet")
+    (tmp_path / "out/half=0/.0123456789abcdef.tmp").write_text("left")
+    one = count_reports(RecordFile(tmp_path / "whole.parquet", "kind"), noisy().outputs)
+    told_ = []
+    for executor in (None, ThreadPoolExecutor(3)):
+        found = count_dataset(RecordFile(tmp_path / "out", "kind"), noisy(), executor, report=told_.append)
+        assert np.array_equal(found.counts, one)
+        assert found.counts.dtype == one.dtype
+        assert (found.parts, found.planned) == (9, 9)
+        assert not found.counts.flags.writeable
+    assert told_[-1] == f"counting: 9 of 9 parts, {9 * 41} reports"
+    part = count_dataset(RecordFile(tmp_path / "out/half=1", "kind"), noisy())
+    assert (part.parts, part.planned) == (4, 4)
+
+
+def test_counts_tell_what_is_missing_and_refuse_what_is_foreign(tmp_path):
+    source = write_parts(tmp_path / "records", 9, 4)
+    write_part(source / "half=1/part-0008.csv", range(32, 36), labels=("?",))
+    with pytest.raises(md.InputError, match="record 1"):
+        run(tmp_path)
+    reports = RecordFile(tmp_path / "out", "kind")
+    found = count_dataset(reports, told())
+    assert (found.parts, found.planned, found.counts.sum()) == (8, 9, 32)
+    with pytest.raises(md.InputError, match="give the mechanism that drew them"):
+        count_dataset(reports, noisy())
+    write_part(tmp_path / "out/half=1/part-0009.csv", range(32, 36))
+    with pytest.raises(md.InputError, match=r"part-0009\.csv is not among the reports"):
+        count_dataset(reports, told())
+    (tmp_path / "out/half=1/part-0009.csv").unlink()
+    (tmp_path / "out/half=0/part-0001.csv").write_text("id,kind\n4,?\n")
+    with pytest.raises(md.InputError, match=r"part-0001\.csv, record 1 .*; no reports are counted"):
+        count_dataset(reports, told())
+
+
+def test_permanent_reports_are_the_same_in_every_folder_and_of_one_key(tmp_path):
+    write_parts(tmp_path / "records", 4, 50)
+    key = md.mechanism.Key.generate()
+    key.write(tmp_path / "key")
+    run(tmp_path, noisy(), key=tmp_path / "key", ids="id")
+    first = published(tmp_path / "out")
+    manifest = (tmp_path / "out" / NAME).read_text()
+    assert key.secret.hex() not in manifest
+    assert key.fingerprint in manifest
+    assert run(tmp_path, noisy(), key=key, ids="id").skipped == 4
+    for other in ({}, {"key": md.mechanism.Key.generate(), "ids": "id"}, {"key": key, "ids": "note"}):
+        with pytest.raises(md.InputError, match=r"another (column of ids|key \(by its fingerprint\))"):
+            run(tmp_path, noisy(), **other)
+    (tmp_path / "out").rename(tmp_path / "first")
+    run(tmp_path, noisy(), key=key, ids="id", executor=ThreadPoolExecutor(2))
+    assert published(tmp_path / "out") == first
+    with pytest.raises(md.InputError, match="without ids"):
+        run(tmp_path, noisy(), key=key)
+
+
+def test_an_id_that_is_refused_is_named_with_its_part(tmp_path):
+    source = write_parts(tmp_path / "records", 3, 3)
+    (source / "half=1/part-0002.csv").write_text("id,note,kind\n6,n,a\n7,,b\n8,n,c\n")
+    with pytest.raises(md.InputError, match=r"part-0002\.csv, record 2: the id is missing"):
+        run(tmp_path, key=md.mechanism.Key.generate(), ids="note")
