@@ -11,7 +11,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from benchmarks import errors, fleet, sweeps
+from benchmarks import errors, fleet, keyed, sweeps
 from benchmarks.measure import KNOWN, TOTAL, Row, Sizes
 from mechdesign.pml.promise import WEAKER_THAN_LDP
 
@@ -42,6 +42,7 @@ TITLES = {
     "estimation": "Least estimation errors",
     "fleet": "Data in parts, on a cluster",
     "sweeps": "Many designs, by one process and by two",
+    "keyed": "Permanent reports",
     "reaches": "What was to be reached",
 }
 _ASKED = {"ratio": "at least {}", "times": "at most {} times", "seconds": "at most {} s"}
@@ -349,6 +350,43 @@ def _fleet_planned(rows: list[Row]) -> str:
     return "\n" + paragraph(text) + table(header, lines)
 
 
+def _keyed(rows: list[Row]) -> str:
+    timed, reasons = parted(rows)
+    tables = {name: [row for row in timed if row["table"] == name] for name in ("reports", "functions")}
+    header = ["mechanism", "records and ids", "fresh, s", "permanent, s", "million permanent reports/s"]
+    lines = [
+        [row["mechanism"], row["form"], number(row["fresh"]), number(row["seconds"]), _millions(row)]
+        for row in tables["reports"]
+    ]
+    least = min(row["records"] / row["seconds"] for row in tables["reports"])
+    asked = [
+        ["permanent reports a second on one core", f"at least {keyed.REACH / 1e6:g} million", number(least / 1e6)],
+    ]
+    asked[0].append("yes" if least >= keyed.REACH else "**no**")
+    records = f"{tables['reports'][0]['records']:,}"
+    return (
+        paragraph(
+            f"{records} labels with ids of 16 letters, reported with secure randomness or from a key. Seconds are those "
+            f"of processors, of all threads together, the least of {keyed.TIMES}. Files hold the two columns; the "
+            "reports are written alone."
+        )
+        + table(header, lines)
+        + "\n"
+        + table(["work, the slowest row", "to be reached", "measured", "reached"], asked)
+        + "\n"
+        + paragraph(f"Keyed functions alone: {records} ids, with {keyed.PREFIX} bytes before each.")
+        + table(
+            ["function", "s", "million/s"],
+            [[row["function"], number(row["seconds"]), _millions(row)] for row in tables["functions"]],
+        )
+        + reasons
+    )
+
+
+def _millions(row: Row) -> str:
+    return number(row["records"] / row["seconds"] / 1e6)
+
+
 def reached(row: Row) -> bool:
     """Return whether a measurement reaches its goal."""
     if "ratio" in row:
@@ -410,6 +448,7 @@ WRITERS = {
     "estimation": _estimation,
     "fleet": _fleet,
     "sweeps": _sweeps,
+    "keyed": _keyed,
     "reaches": _reaches,
 }
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import mechdesign as md
-from benchmarks import errors, fleet, measure, reports, sweeps
+from benchmarks import errors, fleet, keyed, measure, reports, sweeps
 from benchmarks.measure import QUICK, Row, Sizes
 from benchmarks.picture import draw
 from benchmarks.report import insert, inside, report, sections
@@ -31,6 +31,7 @@ SECTIONS: dict[str, Callable[[Sizes], Iterator[Row]]] = {
     **errors.SECTIONS,
     **fleet.SECTIONS,
     **sweeps.SECTIONS,
+    **keyed.SECTIONS,
     "reaches": reaches,
 }
 
