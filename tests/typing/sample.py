@@ -47,5 +47,8 @@ assert_type(md.pml.worst_case_leakage(design.mechanism.matrix, ball), md.pml.Wor
 assert_type(md.pml.tail_after_post_processing([[1.0]], [1.0], 1), md.pml.TailAfterPostProcessing)
 assert_type(md.WorstCaseUtility(md.MutualInformation()).value_over(design.mechanism.matrix, ball), float)
 assert_type(md.deploy.count_reports(md.deploy.RecordFile("r.csv", "a"), ("y1",)), NDArray[np.int64])
+FOLDER = md.deploy.RecordFile("records", "a")
+assert_type(md.deploy.privatize_dataset(FOLDER, design.mechanism, "reports"), md.deploy.PrivatizedDataset)
+assert_type(md.deploy.count_dataset(FOLDER, design.mechanism).counts, NDArray[np.int64])
 assert_type(md.additive_noise.laplace_epsilon(1.0, 0.3), float)
 assert_type(md.utility.utility_by_name("mutual-information"), md.utility.Objective)
