@@ -210,6 +210,7 @@ def _manifest(job: Job, parts: Parts, fingerprint: str, key: str | None) -> Mani
     """Return what the folder is to hold."""
     sources: dict[str, str] = {}  # by the names of their reports
     for part in parts:
+        _check_text(part.name)
         name = reports_of(part.name, parts.kind)
         if (other := sources.setdefault(name, part.name)) != part.name:
             raise InputError(
@@ -220,6 +221,13 @@ def _manifest(job: Job, parts: Parts, fingerprint: str, key: str | None) -> Mani
     replaced = (options.unknown, options.missing)
     terms = Terms(fingerprint, records.name, records.header, keep, *replaced, options.ids, key)
     return Manifest(terms, names)
+
+
+def _check_text(name: str) -> None:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        raise InputError(f"the name of the part {printable(name)} is not UTF-8; rename it") from None
 
 
 def _run(
