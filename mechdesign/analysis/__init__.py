@@ -1,7 +1,7 @@
 """Any mechanism beside the optimum."""
 
 from mechdesign.analysis.analysis import Analysis
-from mechdesign.analysis.analyze import analyze
+from mechdesign.analysis.analyzer import analyze
 
 __all__ = ["Analysis", "analyze"]
 

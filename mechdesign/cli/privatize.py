@@ -10,6 +10,7 @@ import click
 from mechdesign.cli import places
 from mechdesign.cli.engine_options import engine_options
 from mechdesign.cli.output import guarantee_record, print_facts, print_json, show_values_option
+from mechdesign.cli.permanent import Permanent, permanent_options
 from mechdesign.cli.progress import Progress
 from mechdesign.data.files import accepted_ending
 from mechdesign.data.inputs import readable
@@ -42,6 +43,7 @@ from mechdesign.mechanism.words import promise
     help="Also copy this column; may be repeated. A copied column can undo the privacy: the guarantee covers the "
     "report alone. An index column of pandas (__index_level_0__) is copied as any other.",
 )
+@permanent_options
 @click.option("--unknown", metavar="LABEL", help="Replace values outside the alphabet by this input.")
 @click.option("--missing", metavar="LABEL", help="Replace missing values (nulls, empty fields) by this input.")
 @click.option("--overwrite", is_flag=True, help="Replace OUT if it exists. Two published runs leak more than one.")
@@ -56,6 +58,7 @@ def privatize_command(
     output: str,
     no_header: bool,
     keep: tuple[str, ...],
+    permanent: Permanent,
     unknown: str | None,
     missing: str | None,
     overwrite: bool,
@@ -72,6 +75,9 @@ def privatize_command(
                            --mechanism education.json -o reports.csv
       mechdesign privatize adult.data --no-header --column 3 \\
                            --mechanism education.json -o reports.csv
+      mechdesign privatize records.csv --column education --id person \\
+                           --key-file survey.key --attribute education \\
+                           --mechanism education.json -o reports.csv
       zcat records.csv.gz | mechdesign privatize - --column education \\
                            --mechanism education.json -o - | gzip > reports.csv.gz
       mechdesign privatize records/ --column education --jobs 4 \\
@@ -82,6 +88,13 @@ def privatize_command(
     outside it is an error, unless --unknown names the input that replaces it. The guarantee then holds if it covers
     the distribution of the records after the replacement. Each run draws new reports, and publishing two runs leaks
     more than one; so a file that exists is replaced only with --overwrite.
+
+    With --key-file and --id reports are permanent instead: drawn from the key, the mechanism, the attribute, the id and
+    the value alone, so that a run may be repeated, on any machine and in any order. Whoever lacks the key learns from
+    any number of reports about a value what one report tells. That ends where something changes: another value of the
+    same id is another report, and a report that differs tells that the value does; another mechanism (redesigned, or
+    with other labels), another key or another --attribute draws a second report about the same value. Whoever has the
+    key can undo the reports of known ids. The column of ids is written only if --keep names it.
 
     FILE or the mechanism may be -, for standard input, which is kept in a temporary file while the command runs. With
     -o - the summary goes to standard error. An output file is written whole or not at all; standard
@@ -100,6 +113,7 @@ def privatize_command(
             ReportFile(output, keep, overwrite),
             mechanism_file,
             executor={"jobs": jobs, "scheduler": scheduler},
+            permanent=permanent,
             replaced={"unknown": unknown, "missing": missing},
             as_json=as_json,
         )
@@ -107,7 +121,8 @@ def privatize_command(
     if jobs is not None or scheduler is not None:
         raise click.UsageError("--jobs and --scheduler are for the parts of a folder or a glob; leave them out")
     accepted_ending(output, ENDINGS)
-    standard = places.check([output], [file, mechanism_file], as_json=as_json, overwrite=overwrite)
+    standard = places.check([output], [file, mechanism_file, permanent.key_file], as_json=as_json, overwrite=overwrite)
+    key = permanent.key()
     with Progress() as report:
         mechanism = places.load_mechanism(mechanism_file, report)
         with readable(file) as place:
@@ -115,6 +130,8 @@ def privatize_command(
                 RecordFile(place, column, header=not no_header, show_values=show_values),
                 ReportFile(output, keep, overwrite),
                 mechanism,
+                key=key,
+                ids=permanent.ids,
                 unknown=unknown,
                 missing=missing,
                 report=report,
@@ -122,11 +139,20 @@ def privatize_command(
     if as_json:
         print_json(
             "mechdesign/privatization/1",
-            {"records": done, "output": output, "column": column, "keep": list(keep), **guarantee_record(mechanism)},
+            {
+                "records": done,
+                "output": output,
+                "column": column,
+                "keep": list(keep),
+                "fingerprint": mechanism.fingerprint,
+                **permanent.record(mechanism),
+                **guarantee_record(mechanism),
+            },
         )
         return
     written = ("written", "standard output" if standard else output)
-    print_facts([("records", f"{done:,}"), *_promised(mechanism), written, *_kept(keep)], err=standard)
+    facts = [("records", f"{done:,}"), *_promised(mechanism), written, *permanent.facts(mechanism), *_kept(keep)]
+    print_facts(facts, err=standard)
 
 
 def _privatize_parts(
@@ -135,15 +161,19 @@ def _privatize_parts(
     mechanism_file: str,
     *,
     executor: dict[str, Any],
+    permanent: Permanent,
     replaced: dict[str, str | None],
     as_json: bool,
 ) -> None:
     if output.overwrite:
         raise click.UsageError("--overwrite is for a single file: two published runs leak more than one")
+    key = permanent.key()
     with Progress() as report:
         mechanism = places.load_mechanism(mechanism_file, report)
         with opened_executor(**executor) as opened:
-            done = privatize_dataset(records, mechanism, output, opened, **replaced, report=report)
+            done = privatize_dataset(
+                records, mechanism, output, opened, key=key, ids=permanent.ids, **replaced, report=report
+            )
     if as_json:
         record = {
             "records": done.records,
@@ -151,6 +181,8 @@ def _privatize_parts(
             "output": str(output.path),
             "column": records.column,
             "keep": list(output.keep),
+            "fingerprint": mechanism.fingerprint,
+            **permanent.record(mechanism),
         }
         print_json("mechdesign/privatization/1", {**record, **guarantee_record(mechanism)})
         return
@@ -159,7 +191,7 @@ def _privatize_parts(
     if done.changed:
         told = f"{len(done.changed):,} skipped parts are newer than their reports, such as {done.changed[0]}"
         facts.append(("changed", f"{told}: what changed is not reported"))
-    print_facts([*facts, *_kept(output.keep)])
+    print_facts([*facts, *permanent.facts(mechanism), *_kept(output.keep)])
 
 
 def _promised(mechanism: Mechanism) -> list[tuple[str, str]]:

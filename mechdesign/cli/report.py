@@ -14,7 +14,7 @@ from mechdesign.histogram.again import is_record
 from mechdesign.mechanism import Mechanism
 from mechdesign.mechanism.files import from_content, read_content
 from mechdesign.report import Origin, mechanism_page, record_page
-from mechdesign.report.mechanism_page import TIME_LIMIT
+from mechdesign.report.of_mechanism import TIME_LIMIT
 
 
 @click.command("report", short_help="Write a page for people about a mechanism, or about a released histogram.")

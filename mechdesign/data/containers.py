@@ -143,7 +143,7 @@ def arrow_column(values: Any, where: str) -> Any:
         raise InputError(f"{where} is a {type(values).__name__}; accepted: {_ACCEPTED}")
     try:
         if package is not None:
-            column = _series_as_arrow(values, package)
+            column = series_as_arrow(values, package)
         elif isinstance(values, np.ndarray):
             mask = np.ma.getmaskarray(values) if isinstance(values, np.ma.MaskedArray) else None
             column = pa.array(np.ma.getdata(values), mask=mask, from_pandas=values.dtype.kind == "O")
@@ -154,7 +154,8 @@ def arrow_column(values: Any, where: str) -> Any:
     return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
 
 
-def _series_as_arrow(series: Any, package: str) -> Any:
+def series_as_arrow(series: Any, package: str) -> Any:
+    """Return a series of a package, or an Arrow array, as an Arrow array."""
     import pyarrow as pa
 
     if package == "pandas":
@@ -166,7 +167,7 @@ def _as_arrow(records: Any, package: str, alphabet: Alphabet) -> Any:
     import pyarrow as pa
 
     try:
-        return _series_as_arrow(records, package)
+        return series_as_arrow(records, package)
     except (pa.ArrowException, OverflowError, UnicodeError) as error:
         raise InputError(
             f"the records are a Series of mixed values{alphabet.shown(str(error))}; accepted: labels, as text"

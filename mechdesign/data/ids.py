@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from mechdesign.data.alphabet import is_missing
-from mechdesign.data.containers import package_of
+from mechdesign.data.containers import package_of, series_as_arrow
 from mechdesign.errors import InputError
 
 _ACCEPTED = "a list, a one-dimensional numpy array, a pandas or polars Series, or a pyarrow array"
@@ -155,9 +155,7 @@ def _contained(ids: Any, package: str | None) -> Any:
 
     if package is not None:
         try:
-            if package == "pandas":
-                return pa.Array.from_pandas(ids)
-            return ids.to_arrow() if package == "polars" else ids
+            return series_as_arrow(ids, package)
         except (pa.ArrowException, OverflowError, UnicodeError):
             return list(ids)  # mixed values, of which each is checked
     if isinstance(ids, np.ndarray):

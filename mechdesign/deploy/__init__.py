@@ -8,6 +8,7 @@ from mechdesign.deploy.frequency import FrequencyEstimate
 from mechdesign.deploy.group_counts import GroupCounts
 from mechdesign.deploy.grouped import GroupedEstimate
 from mechdesign.deploy.stream import RecordFile, ReportFile, count_reports, privatize_file
+from mechdesign.deploy.values import leakage_of_values
 
 __all__ = [
     "Audit",
@@ -23,6 +24,7 @@ __all__ = [
     "count_dataset",
     "count_reports",
     "estimate_frequencies",
+    "leakage_of_values",
     "privatize_dataset",
     "privatize_file",
 ]

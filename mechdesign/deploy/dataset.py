@@ -38,7 +38,7 @@ from mechdesign.engine import SerialExecutor, executor_of, run_tasks
 from mechdesign.errors import InputError, printable, shorten
 from mechdesign.mechanism import Guarantee, Key, Mechanism
 from mechdesign.mechanism.files import save
-from mechdesign.mechanism.keys import checked_key
+from mechdesign.mechanism.keys import GivenKey, KeyFile, checked_key
 
 _FOOTERS = 64  # of Parquet files that one task reads
 _SECONDS = 5.0  # between two updates of the manifest
@@ -78,7 +78,7 @@ def privatize_dataset(  # noqa: PLR0913 - what `privatize_file` takes, and an ex
     destination: ReportFile | str | os.PathLike[str],
     executor: object = None,
     *,
-    key: Key | str | os.PathLike[str] | None = None,
+    key: GivenKey | None = None,
     ids: str | None = None,
     unknown: str | None = None,
     missing: str | None = None,
@@ -150,7 +150,7 @@ def privatize_dataset(  # noqa: PLR0913 - what `privatize_file` takes, and an ex
         )
     Alphabet(mechanism.inputs, unknown, missing)  # refuses labels that are not inputs
     chosen = checked_key(None, key, ids)
-    options = Options(unknown, missing, ids, absolute(key) if isinstance(key, str | os.PathLike) else chosen)
+    options = Options(unknown, missing, ids, _sent(key, chosen))
     with _folder(output.path) as folder:
         parts = find_parts(records.path)
         parts.check_apart(folder)
@@ -158,6 +158,13 @@ def privatize_dataset(  # noqa: PLR0913 - what `privatize_file` takes, and an ex
         name = None if chosen is None else chosen.fingerprint
         planned = _manifest(job, parts, mechanism.fingerprint, name)
         return _run(job, mechanism, parts, planned, executor=executor_of(executor), report=report or _quiet)
+
+
+def _sent(given: GivenKey | None, key: Key | None) -> Key | KeyFile | None:
+    """Return what tasks get the key from: its file, where that is given."""
+    if isinstance(given, KeyFile):
+        return replace(given, path=absolute(given.path))
+    return KeyFile(absolute(given)) if isinstance(given, str | os.PathLike) else key
 
 
 @contextlib.contextmanager

@@ -14,7 +14,7 @@ from mechdesign.data.parts import Part
 from mechdesign.deploy.stream import RecordFile, ReportFile, privatize_file
 from mechdesign.engine import Finished
 from mechdesign.errors import InputError, printable, shorten
-from mechdesign.mechanism import Key, Mechanism
+from mechdesign.mechanism import Key, KeyFile, Mechanism
 
 _MOST_FAILURES = 10  # parts that fail before no other is begun: whoever has many wants to know several at once
 
@@ -37,7 +37,7 @@ class Options:
     unknown: str | None
     missing: str | None
     ids: str | None
-    key: Key | str | None = field(repr=False)  # a path is read by each task
+    key: Key | KeyFile | None = field(repr=False)  # a file is read by each task
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,8 @@ from mechdesign.data.ids import Ids
 from mechdesign.data.tables import BATCH_ROWS, Columns, index_from, open_columns
 from mechdesign.deploy.group_counts import GroupCounter, GroupCounts
 from mechdesign.errors import InputError, shorten
-from mechdesign.mechanism import Key, Mechanism
-from mechdesign.mechanism.keys import checked_key
+from mechdesign.mechanism import Mechanism
+from mechdesign.mechanism.keys import GivenKey, checked_key
 from mechdesign.mechanism.sampler import random_bytes
 
 Report = Callable[[str], None]
@@ -129,7 +129,7 @@ def privatize_file(  # noqa: PLR0913 - permanent reports take a key and ids wher
     output: ReportFile | str | os.PathLike[str],
     mechanism: Mechanism,
     *,
-    key: Key | str | os.PathLike[str] | None = None,
+    key: GivenKey | None = None,
     ids: str | None = None,
     unknown: str | None = None,
     missing: str | None = None,
@@ -148,7 +148,7 @@ def privatize_file(  # noqa: PLR0913 - permanent reports take a key and ids wher
         Where the reports go. A path stands for a `ReportFile` that copies no other column and replaces no file.
     mechanism : Mechanism
         Its inputs are the alphabet.
-    key : Key or path, optional
+    key : Key, KeyFile or path, optional
         As in `Mechanism.privatize`: with a key reports are permanent.
     ids : str, optional
         The column of ids, which ``key`` needs: a name, or without a header an index from 0. It is written only if the

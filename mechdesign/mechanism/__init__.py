@@ -2,7 +2,7 @@
 
 from mechdesign.mechanism.claims import Optimality, Provenance
 from mechdesign.mechanism.exact_matrix import ExactMatrix
-from mechdesign.mechanism.keys import Key
+from mechdesign.mechanism.keys import Key, KeyFile
 from mechdesign.mechanism.matrix_files import MatrixFile, read_matrix
 from mechdesign.mechanism.mechanism import Mechanism
 from mechdesign.mechanism.parts import Parts
@@ -13,6 +13,7 @@ __all__ = [
     "ExactMatrix",
     "Guarantee",
     "Key",
+    "KeyFile",
     "MatrixFile",
     "Mechanism",
     "Optimality",

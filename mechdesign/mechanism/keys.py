@@ -74,13 +74,25 @@ class Key:
 
     @property
     def fingerprint(self) -> str:
-        """16 hexadecimal digits by which keys, with their attributes, are told apart; they may be shown."""
+        """16 hexadecimal digits by which keys, with their attributes, are told apart; they may be shown.
+
+        Examples
+        --------
+        >>> Key(bytes(32)).fingerprint == Key(bytes(32)).for_attribute("smokes").fingerprint
+        False
+        """
         hashed = hashlib.blake2b(self.attribute.encode(), digest_size=8, key=self.secret, person=_PERSON)
         return hashed.hexdigest()
 
     @classmethod
     def generate(cls) -> Key:
-        """Return a new key, from the operating system's secure randomness."""
+        """Return a new key, from the operating system's secure randomness.
+
+        Examples
+        --------
+        >>> Key.generate() == Key.generate()
+        False
+        """
         return cls(secrets.token_bytes(KEY_BYTES))
 
     def for_attribute(self, name: str) -> Key:
@@ -159,7 +171,42 @@ class Key:
             file.write(b"mechdesign-key-1 %s\n" % self.secret.hex().encode())
 
 
-def checked_key(rng: object, key: Key | str | os.PathLike[str] | None, ids: object) -> Key | None:
+@dataclass(frozen=True)
+class KeyFile:
+    """The file of a key, which is read only where reports are drawn, such as in the processes of an executor.
+
+    Parameters
+    ----------
+    path : path
+        As for `Key.read`.
+    attribute : str
+        As for `Key.for_attribute`; empty for none.
+
+    Examples
+    --------
+    >>> KeyFile("survey.key", "smokes")
+    KeyFile(path='survey.key', attribute='smokes')
+    """
+
+    path: str | os.PathLike[str]
+    attribute: str = ""
+
+    def read(self) -> Key:
+        """Return the key in the file.
+
+        Raises
+        ------
+        InputError
+            As `Key.read` and `Key.for_attribute`.
+        """
+        key = Key.read(self.path)
+        return key.for_attribute(self.attribute) if self.attribute != "" else key
+
+
+GivenKey = Key | KeyFile | str | os.PathLike[str]
+
+
+def checked_key(rng: object, key: GivenKey | None, ids: object) -> Key | None:
     """Return the key of permanent reports, which are drawn from a key and ids; None for fresh reports.
 
     Raises
@@ -178,14 +225,16 @@ def checked_key(rng: object, key: Key | str | os.PathLike[str] | None, ids: obje
     return key_of(key)
 
 
-def key_of(given: Key | str | os.PathLike[str]) -> Key:
-    """Return a key that is given as such, or as the path of its file.
+def key_of(given: GivenKey) -> Key:
+    """Return a key that is given as such, or by its file.
 
     Raises
     ------
     InputError
         As `Key.read`; for anything else, without printing it.
     """
+    if isinstance(given, KeyFile):
+        return given.read()
     if isinstance(given, str | os.PathLike):
         return Key.read(given)
     if not isinstance(given, Key):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from abc import abstractmethod
 from functools import cached_property
 from typing import Any
@@ -13,7 +12,7 @@ from mechdesign.data.alphabet import Alphabet
 from mechdesign.data.containers import encode
 from mechdesign.data.ids import ids_of
 from mechdesign.mechanism.fingerprint import fingerprint
-from mechdesign.mechanism.keys import Key, checked_key
+from mechdesign.mechanism.keys import GivenKey, Key, checked_key
 from mechdesign.mechanism.parts import Parts
 from mechdesign.mechanism.permanent import PermanentReports
 from mechdesign.mechanism.sampler import Sampler, random_bytes
@@ -38,7 +37,25 @@ class Reporting:
         return Sampler(self.parts.numerators, self.parts.bits)
 
     def permanent_reports(self, key: Key) -> PermanentReports:
-        """Return what draws permanent reports from a key."""
+        """Return what draws permanent reports from a key, for programs that have codes of inputs and ids as bytes.
+
+        Parameters
+        ----------
+        key : Key
+            The key, with its attribute.
+
+        Returns
+        -------
+        PermanentReports
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from mechdesign import Guarantee, L1Ball, Mechanism
+        >>> warner = Mechanism(np.array([[3, 1], [1, 3]]), 2, Guarantee("log(3)", L1Ball([0.5, 0.5], radius=2)))
+        >>> warner.permanent_reports(Key(bytes(32))).integers(np.array([0]), [b"ann"])
+        array([3])
+        """
         parts = self.parts
         return PermanentReports(self.sampler, bytes.fromhex(self.fingerprint), parts.inputs, parts.bits, key)
 
@@ -47,7 +64,7 @@ class Reporting:
         records: Any,
         rng: np.random.Generator | None = None,
         *,
-        key: Key | str | os.PathLike[str] | None = None,
+        key: GivenKey | None = None,
         ids: Any = None,
         unknown: str | None = None,
         missing: str | None = None,
@@ -71,7 +88,7 @@ class Reporting:
         rng : numpy.random.Generator, optional
             For experiments that can be repeated. **Not for release**: with the state of the generator the records
             can be computed from the reports. Without it the operating system's secure randomness is used.
-        key : Key or path, optional
+        key : Key, KeyFile or path, optional
             The key of permanent reports, or its file, together with ``ids``. Any number of reports about a value that
             does not change then leak what one does, to everybody who lacks the key. Each other value of an id, each
             other key and each other mechanism (`fingerprint`) gives another report: see

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 
+from mechdesign.data.files import write_atomically
+from mechdesign.display.html import facts
 from mechdesign.mechanism import Mechanism
 from mechdesign.numerics.tolerances import VALUE_FLOOR
 from mechdesign.optimize.certificate import Certificate
@@ -102,6 +105,26 @@ class Design:
             f"Design({self.problem.utility.name} {self.value:.9g}, gap {self.gap:.1e}, {verdict}, {self.mechanism!r})"
         )
 
+    def _repr_html_(self) -> str:
+        objective = self.problem.utility
+        unit = "" if self.unit == "1" else f" in {self.unit}"
+        pairs: list[tuple[str, object]] = [
+            (f"{objective.name}{unit}", self.value),
+            (f"{objective.bound_name.replace('_', ' ')}{unit}", self.bound),
+            ("gap", self.gap),
+            ("certified", self.certified),
+        ]
+        if objective.worst_case is not None:
+            pairs.append((f"at the estimate{unit}", self.value_at_estimate))
+        if self.closed_form is not None:
+            pairs.append((self.closed_form.theorem, self.closed_form.value))
+        if self.stopped:
+            pairs.append(("stopped", self.stopped))
+        if self.merged:
+            pairs.append(("groups of symbols that share a row", len(self.merged)))
+        pairs += [("method", self.method), ("seconds", self.seconds)]
+        return facts(pairs, "Design") + self.mechanism._repr_html_()
+
     @property
     def gap(self) -> float:
         """The distance of value and bound, in the objective's unit."""
@@ -154,3 +177,42 @@ class Design:
     def leakage(self) -> float:
         """The greatest leakage over the exact set of priors, in nats, proved and rounded up."""
         return self.mechanism.leakage
+
+    def report(
+        self, path: str | os.PathLike[str] | None = None, *, compare: bool = True, time_limit: float | None = 30.0
+    ) -> str:
+        """Return a page for readers who are not mathematicians, and write it to a file where a path is given.
+
+        It is one HTML file that fetches nothing: what is promised and what is not, the mechanism, the bound, what can
+        be learnt from reports (see `mechdesign.report.mechanism_page`).
+
+        Parameters
+        ----------
+        path : path, optional
+            The file that is written, whole or not at all.
+        compare : bool
+            Whether randomized response and the best mechanism under local differential privacy stand beside it.
+        time_limit : float, optional
+            Seconds for the design of that mechanism.
+
+        Raises
+        ------
+        GuaranteeError
+            If a claim is false.
+        InputError
+            If the file cannot be written.
+
+        Examples
+        --------
+        >>> import mechdesign as md
+        >>> solved = md.design(md.DesignProblem(md.L1Ball([0.5, 0.3, 0.2], radius=0.1), epsilon=1))
+        >>> text = solved.report(compare=False)
+        >>> "at most 2.719 times as likely" in text
+        True
+        """
+        from mechdesign.report import mechanism_page
+
+        text = mechanism_page(self.mechanism, compare=compare, time_limit=time_limit)
+        if path is not None:
+            write_atomically(path, text.encode())
+        return text

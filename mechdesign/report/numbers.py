@@ -15,7 +15,7 @@ def _rounded(mode: str) -> Callable[[float | Fraction, int], str]:
     def text(value: float | Fraction, digits: int = _DIGITS) -> str:
         if not math.isfinite(value):
             return "infinite"
-        exact = Fraction(value)
+        exact = value if isinstance(value, Fraction) else Fraction(repr(float(value)))  # as it prints
         found = Context(prec=digits, rounding=mode).divide(Decimal(exact.numerator), Decimal(exact.denominator))
         if found == 0:
             return "0"

@@ -84,7 +84,7 @@ def precision_of(mechanism: Mechanism) -> Precision:
     groups = [group for group in identify(mechanism.matrix).groups if group.size > 1]
     shown = tuple(tuple(mechanism.inputs[i] for i in group.tolist()) for group in groups[:_MOST_GROUPS])
     mean = float(variances.mean())
-    alike = prior.size - len(np.unique(mechanism.numerators, axis=0))
+    times = np.unique(mechanism.numerators, axis=0, return_counts=True)[1]
     return Precision(
         rows=rows,
         total=prior.size,
@@ -92,7 +92,7 @@ def precision_of(mechanism: Mechanism) -> Precision:
         typical=tuple(margin(mean, n) for n in REPORTS),
         groups=shown,
         more=len(groups) - len(shown),
-        same=alike,
+        same=int(times[times > 1].sum()),
     )
 
 

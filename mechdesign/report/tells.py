@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
@@ -90,7 +91,7 @@ def outputs_of(mechanism: Mechanism) -> Outputs:
     [('y1', 'x1', 3.0), ('y2', 'x2', 3.0)]
     """
     ratios = [ratio for ratio in mechanism.proof.ratios if ratio is not None]  # a proved leakage is finite
-    leakages = np.array([log_up(max(ratio, 1)) for ratio in ratios])
+    leakages = np.array([log_up(max(ratio, Fraction(1))) for ratio in ratios])
     shares = mechanism.guarantee.uncertainty.prior @ mechanism.matrix
     places = np.arange(leakages.size)
     if leakages.size > MOST_ROWS:
@@ -105,7 +106,7 @@ def outputs_of(mechanism: Mechanism) -> Outputs:
                 label=mechanism.outputs[place],
                 share=float(shares[place]),
                 leakage=float(leakages[place]),
-                factor=float_up(max(ratios[place], 1)),
+                factor=float_up(max(ratios[place], Fraction(1))),
                 length=float(leakages[place] / top) if top else 0.0,
                 likeliest=mechanism.inputs[best],
                 alike=int((column == column[best]).sum()) - 1,

@@ -2,7 +2,7 @@
 
 from mechdesign.sweeps.grid import SweepFile, read_sweep
 from mechdesign.sweeps.result import SweepResult, SweepRow
-from mechdesign.sweeps.sweep import BASELINES, sweep
+from mechdesign.sweeps.running import BASELINES, sweep
 
 __all__ = ["BASELINES", "SweepFile", "SweepResult", "SweepRow", "read_sweep", "sweep"]
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from mechdesign.errors import InputError
 from mechdesign.plot.sweep import MOST_PANELS, Line, Panel
-from mechdesign.sweeps.result import SweepRow
+
+if TYPE_CHECKING:
+    from mechdesign.sweeps.result import SweepRow
 
 _BASELINES: tuple[tuple[str, Callable[[SweepRow], float | None]], ...] = (
     ("best LDP mechanism", lambda row: None if row.best_ldp is None else row.best_ldp.value),
@@ -46,7 +49,7 @@ def _panel(rows: Sequence[SweepRow]) -> Panel:
     varied = [name for name in facts[0] if len({told[name] for told in facts}) > 1]
     designs: dict[str, list[SweepRow]] = {}
     for row, told in zip(rows, facts, strict=True):
-        designs.setdefault(", ".join(told[name] for name in varied), []).append(row)
+        designs.setdefault(", ".join(filter(None, (told[name] for name in varied))), []).append(row)
     lines = [_line(f"best design{f', {label}' if label else ''}", of) for label, of in designs.items()]
     for name, value_of in _BASELINES:
         points = sorted({(_epsilon(row), value) for row in rows if (value := value_of(row)) is not None})

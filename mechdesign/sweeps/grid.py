@@ -17,7 +17,7 @@ from mechdesign.errors import InputError, printable, shorten
 from mechdesign.problem import DesignProblem
 from mechdesign.problem_file import ProblemFile, parsed_toml
 from mechdesign.sweeps.result import SweepResult
-from mechdesign.sweeps.sweep import BASELINES, Report, check_baselines, sweep
+from mechdesign.sweeps.running import BASELINES, Report, check_baselines, sweep
 from mechdesign.uncertainty import L1Ball, UncertaintySet
 from mechdesign.uncertainty.from_counts import kinds_from_counts, set_from_counts
 from mechdesign.uncertainty.relative_ball import RelativeBall

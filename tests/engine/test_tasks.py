@@ -56,6 +56,20 @@ def test_a_pool_whose_process_is_killed_is_a_limit() -> None:
         list(run_tasks(killed, range(8), executor))
 
 
+def threads_of_files(_: object) -> int:
+    import pyarrow as pa
+
+    return int(pa.cpu_count())
+
+
+@pytest.mark.parametrize("jobs", [2, 64])
+def test_processes_share_the_cores(jobs: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)  # else they have one thread in any case
+    with opened_executor(jobs) as executor:
+        (found,) = run_tasks(threads_of_files, [0], executor)
+    assert found.result == max(1, (os.cpu_count() or 1) // jobs)
+
+
 def test_a_pool_that_was_shut_down_is_a_limit() -> None:
     pool = ThreadPoolExecutor(1)
     pool.shutdown()

@@ -84,7 +84,6 @@ def mechanism_page(
         title=(made.problem if made is not None else "") or "Privacy mechanism",
         made=made,
         origin=origin or Origin.of(to_json(mechanism.parts)),
-        fingerprint=getattr(mechanism, "fingerprint", None),
         promise=promise_of(mechanism),
         matrix=matrix_of(mechanism),
         outputs=outputs_of(mechanism),

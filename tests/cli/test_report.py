@@ -1,0 +1,123 @@
+"""``mechdesign report``: a page for what proves, and none for what does not."""
+
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+
+import mechdesign as md
+from mechdesign.histogram import DiscretePlan
+
+
+@pytest.fixture
+def here(here, two_levels):
+    two_levels.save("m.json")
+    two_levels.save("m.npz")
+    Path("r.json").write_text(DiscretePlan.of(3, epsilon=1, delta="1e-6", sigma=8).record().to_json())
+    return here
+
+
+@pytest.mark.parametrize(("file", "kind"), [("m.json", "mechanism"), ("m.npz", "mechanism"), ("r.json", "histogram")])
+def test_the_kind_of_the_file_is_seen(command, file, kind):
+    status, out, err = command("report", file, "-o", "page.html", "--json")
+    assert (status, err) == (0, "")
+    told, page = json.loads(out), Path("page.html").read_bytes()
+    assert told == {
+        "schema": "mechdesign/report/1",
+        "kind": kind,
+        "file": file,
+        "sha256": hashlib.sha256(Path(file).read_bytes()).hexdigest(),
+        "output": "page.html",
+        "bytes": len(page),
+    }
+    assert told["sha256"] in page.decode()
+    assert f"about a {kind}" in command("report", file, "-o", "page.html")[1]
+
+
+def test_what_is_left_out(command):
+    command("report", "m.json", "-o", "whole.html")
+    command("report", "m.json", "-o", "short.html", "--no-compare", "--guarantee-only")
+    whole, short = (Path(name).read_text() for name in ("whole.html", "short.html"))
+    assert "randomized response" in whole
+    assert 'data-fact="upper_bound"' in whole
+    assert "randomized response" not in short
+    assert 'data-fact="upper_bound"' not in short
+
+
+def test_pages_go_through_pipes(command, monkeypatch):
+    status, out, err = command("report", "m.json", "-o", "-", "--no-compare")
+    assert status == 0
+    assert out.startswith("<!DOCTYPE html>")
+    assert "standard output" in err
+    assert command("report", "m.json", "-o", "-", "--json")[0] == 2
+
+
+def _edited(source, path, change):
+    record = json.loads(Path(source).read_text())
+    change(record)
+    Path(path).write_text(json.dumps(record))
+
+
+@pytest.mark.parametrize(
+    ("source", "change", "told"),
+    [
+        ("m.json", lambda r: r["guarantee"].update(epsilon="0.5"), "the guarantee is false"),
+        ("m.json", lambda r: r["optimality"].update(upper_bound=r["optimality"]["value"]), "the stored upper bound"),
+        ("m.json", lambda r: r["optimality"].update(value=1), "the stored value"),
+        ("r.json", lambda r: r.update(epsilon="0.5"), "the guarantee is false"),
+        ("r.json", lambda r: r.update(delta=1e-12), "the guarantee is false"),
+    ],
+)
+def test_what_does_not_prove_gives_no_page(command, source, change, told):
+    _edited(source, "false.json", change)
+    status, out, err = command("report", "false.json", "-o", "page.html")
+    assert (status, out) == (1, "")
+    assert told in err
+    assert not Path("page.html").exists()
+    Path("page.html").write_text("an earlier page")
+    assert command("report", "false.json", "-o", "page.html")[0] == 1
+    assert Path("page.html").read_text() == "an earlier page"
+    assert sorted(path.name for path in Path().iterdir()) == ["false.json", "m.json", "m.npz", "page.html", "r.json"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("m.json",), "Missing option"),
+        (("m.json", "-o", "page.pdf"), "accepted: .html, .htm"),
+        (("absent.json", "-o", "page.html"), "cannot read absent.json"),
+        (("bad.json", "-o", "page.html"), "bad.json is not JSON"),
+        (("list.json", "-o", "page.html"), "list.json: the file is ['mechdesign/histogram-record/1']"),
+        (("record.json", "-o", "page.html"), "the key 'mechanism' is missing"),
+        (("m.json", "-o", "nowhere/page.html"), "there is no folder"),
+        (("m.json", "-o", "page.html", "--time-limit", "soon"), "'soon' is not a valid float"),
+        (("m.json", "-o", "page.html", "--time-limit", "-1"), "time_limit"),
+    ],
+)
+def test_bad_input_is_refused_in_one_line(command, arguments, told):
+    Path("bad.json").write_text("{")
+    Path("list.json").write_text('["mechdesign/histogram-record/1"]')
+    Path("record.json").write_text('{"schema": "mechdesign/histogram-record/1"}')
+    status, out, err = command("report", *arguments)
+    assert (status, out) == (2, "")
+    assert told in err
+    assert err.count("\n") == 1
+    assert not Path("page.html").exists()
+
+
+def test_a_page_does_not_replace_its_source(command):
+    Path("m.html").write_bytes(Path("m.json").read_bytes())
+    status, _, err = command("report", "m.html", "-o", "m.html")
+    assert status == 2
+    assert "is the input" in err
+
+
+def test_a_design_makes_its_page(command, two_levels):
+    solved = md.design(md.DesignProblem(two_levels.guarantee.uncertainty, 1))
+    text = solved.report("page.html", compare=False)
+    assert Path("page.html").read_text(encoding="utf-8") == text
+    solved.mechanism.save("mechanism.json")
+    command("report", "mechanism.json", "-o", "other.html", "--no-compare")
+    assert Path("other.html").read_text(encoding="utf-8") == text
+    assert text == solved.report(compare=False)

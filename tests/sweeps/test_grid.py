@@ -1,0 +1,176 @@
+"""Sweep files: every point of the grid, and one line for what is malformed."""
+
+import pytest
+
+import mechdesign as md
+from mechdesign.errors import InputError
+from mechdesign.sweeps import read_sweep
+
+SOURCE = """
+[[source]]
+name = "smoking"
+counts = { never = 812, former = 150, current = 38 }
+"""
+
+
+@pytest.fixture
+def read(tmp_path):
+    def read_text(text):
+        (tmp_path / "grid.toml").write_text(text, encoding="utf-8")
+        return read_sweep(tmp_path / "grid.toml")
+
+    return read_text
+
+
+def test_a_grid_has_every_combination_from_every_kind_of_source(read, tmp_path):
+    (tmp_path / "sex.csv").write_text("label,count\nf,3\nm,4\n")
+    (tmp_path / "people.csv").write_text("age,race\n1,a\n1,b\n2,b\n")
+    (tmp_path / "bare.csv").write_text("x,1\ny,2\n")
+    found = read(
+        """
+        title = "All"
+        epsilon = [0.5, "log(3)"]
+        lower = [1, "2"]
+        delta = [1e-9, "1e-3"]
+        samples = [100, 200]
+        set = ["l1-ball", "box", "relative-ball"]
+        utility = ["total-variation", { name = "estimation-error", workload = { name = "prefix" } }]
+        baselines = ["best-ldp"]
+        tol = 1e-4
+        bits = 40
+        time_limit = 60
+        [[source]]
+        counts = "sex.csv"
+        [[source]]
+        name = "without a header"
+        counts = "bare.csv"
+        header = false
+        [[source]]
+        data = "people.csv"
+        columns = ["race", "age"]
+        [[source]]
+        name = "people"
+        data = "people.csv"
+        columns = ["race"]
+        """
+        + SOURCE
+    )
+    assert (found.title, found.baselines, found.tol, found.bits, found.time_limit) == (
+        "All",
+        ("best-ldp",),
+        1e-4,
+        40,
+        60.0,
+    )
+    assert list(dict.fromkeys(file.title for file in found.problems)) == [
+        "sex",
+        "without a header",
+        "race",
+        "age",
+        "people, race",
+        "smoking",
+    ]
+    assert len(found.problems) == 6 * 2 * 2 * 2 * 2 * 3 * 2
+    problems = [file.problem for file in found.problems if file.title == "smoking"]
+    assert len({(str(p.epsilon), str(p.lower), p.uncertainty, p.utility.name) for p in problems}) == 96
+    wanted = md.L1Ball.from_counts({"never": 812, "former": 150, "current": 38}, delta="1e-3", samples=200)
+    assert sum(p.uncertainty == wanted for p in problems) == 2 * 2 * 2
+    assert {p.utility.name: p.utility.workload_table() for p in problems} == {
+        "total-variation": None,
+        "estimation-error": {"name": "prefix"},
+    }
+
+
+@pytest.mark.parametrize(
+    ("size", "radius"), [("", 0), ("radius = 0.25", 0.25), ("radius = 2", 2), ('delta = 0.5\nbound = "weissman"', None)]
+)
+def test_one_value_needs_no_list(read, size, radius):
+    (file,) = read(f'title = "t"\nepsilon = 1\n{size}\n{SOURCE}').problems
+    known = file.problem.uncertainty
+    if radius is None:
+        assert known.evidence.bound == "weissman"
+    else:
+        assert known.radius == radius
+
+
+def test_a_relative_ball_is_made_for_each_epsilon(read):
+    found = read(f'title = "t"\nepsilon = [0.1, 3]\ndelta = 0.001\nset = "relative-ball"\n{SOURCE}').problems
+    for file in found:
+        made = md.uncertainty.RelativeBall.from_counts(
+            {"never": 812, "former": 150, "current": 38}, "0.001", epsilon=str(file.problem.epsilon)
+        )
+        assert file.problem.uncertainty == made
+
+
+HEAD = 'title = "t"\nepsilon = 1\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("title = ", "is not TOML"),
+        ("\udcff", "is not UTF-8"),
+        (HEAD, "'source' is missing"),
+        (f'title = "t"{SOURCE}', "'epsilon' is missing"),
+        (f"{HEAD}epsilons = 2{SOURCE}", "'epsilons' is unknown"),
+        (f'title = "t"\nepsilon = []{SOURCE}', "epsilon"),
+        (f'title = "t"\nepsilon = [1, -1]{SOURCE}', "smoking: epsilon is '-1'"),
+        (f'title = "t"\nepsilon = [nan]{SOURCE}', "epsilon"),
+        (f'title = "t"\nepsilon = true{SOURCE}', "epsilon"),
+        (f'title = "t"\nepsilon = "log(x)"{SOURCE}', "log"),
+        (f"{HEAD}delta = 2{SOURCE}", "delta is"),
+        (f"{HEAD}delta = 0.5\nradius = 1{SOURCE}", "delta and radius are both given"),
+        (f"{HEAD}samples = 5{SOURCE}", "samples is given without delta"),
+        (f'{HEAD}bound = "weissman"{SOURCE}', "bound is given without delta"),
+        (f"{HEAD}delta = 0.5\nsamples = [1.5]{SOURCE}", "samples"),
+        (f"{HEAD}delta = 0.5\nsamples = 0{SOURCE}", "samples"),
+        (f'{HEAD}set = "circle"{SOURCE}', "set is 'circle'; accepted: l1-ball, box"),
+        (f'{HEAD}set = "box"{SOURCE}', "the set box needs delta"),
+        (f'{HEAD}set = "box"\nradius = 0.5{SOURCE}', "the set box needs delta"),
+        (f'{HEAD}set = "box"\ndelta = 0.5\nbound = "weissman"{SOURCE}', "bound belongs to l1-ball"),
+        (f'{HEAD}utility = "joy"{SOURCE}', "the utility 'joy' is unknown"),
+        (f'{HEAD}utility = {{ name = "expected-gain" }}{SOURCE}', "needs a matrix"),
+        (f'{HEAD}utility = {{ name = "expected-gain", gain = 1 }}{SOURCE}', "gain"),
+        (f'{HEAD}utility = {{ name = "expected-gain", matrix = [[1, 0]] }}{SOURCE}', "smoking: "),
+        (f'{HEAD}baselines = ["best"]{SOURCE}', "the baseline 'best' is unknown"),
+        (f'{HEAD}baselines = "best-ldp"{SOURCE}', "baselines is 'best-ldp'"),
+        (f"{HEAD}tol = nan{SOURCE}", "tol"),
+        (f"{HEAD}[[source]]\n", "counts and data, or neither"),
+        (f'{HEAD}[[source]]\ncounts = "a"\ndata = "b"', "counts and data, or neither"),
+        (f'{HEAD}[[source]]\ncounts = "absent.csv"', "absent.csv"),
+        (f'{HEAD}[[source]]\ndata = "absent.csv"', "has no columns"),
+        (f'{HEAD}[[source]]\ndata = "absent.csv"\ncolumns = ["a"]', "absent.csv"),
+        (f'{HEAD}[[source]]\ncounts = "absent.csv"\ncolumns = ["a"]', "columns beside counts"),
+        (f"{HEAD}[[source]]\ncounts = {{ a = 1, b = 2 }}", "has no name"),
+        (f'{HEAD}[[source]]\nname = "n"\ncounts = {{ a = 1 }}', "one category"),
+        (f'{HEAD}[[source]]\nname = "n"\ncounts = {{ a = 1, b = -1 }}', "the count of 'b' is -1"),
+        (f'{HEAD}[[source]]\nname = "n"\ncounts = {{ a = 1, b = 1.5 }}', "counts"),
+        (f'{HEAD}[[source]]\nname = "n"\ncounts = {{ a = 1, b = 0 }}', "probability 0"),
+    ],
+)
+def test_a_malformed_grid_is_one_line(tmp_path, text, message):
+    path = tmp_path / "grid.toml"
+    path.write_bytes(text.encode("utf-8", "surrogateescape"))
+    with pytest.raises(InputError) as refused:
+        read_sweep(path)
+    assert message in str(refused.value)
+    assert str(refused.value).startswith(str(path)) or str(path) in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_grid_that_is_too_large_is_refused_before_it_is_made(tmp_path):
+    path = tmp_path / "grid.toml"
+    axis = str([k / 100 for k in range(1, 500)])
+    path.write_text(f'title = "t"\nepsilon = {axis}\nradius = {axis.replace("4.", "0.")}\n{SOURCE}')
+    with pytest.raises(InputError, match="the grid has 249,001 problems; accepted: at most 100,000"):
+        read_sweep(path)
+
+
+def test_a_file_runs_with_its_own_options(read, tmp_path):
+    found = read(f'{HEAD}baselines = ["randomized-response"]\nbits = 20\ntol = 0.01\n{SOURCE}').run(
+        cache=tmp_path / "r"
+    )
+    assert found[0].mechanism.bits == 20
+    assert found[0].solved.tol == 0.01
+    assert found[0].values.randomized_response > 0
+    assert found[0].source == "smoking"
