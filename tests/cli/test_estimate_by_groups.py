@@ -40,7 +40,7 @@ def test_a_table_for_people(command, here):
     assert "(missing)" in out
     assert r"red\x1b[31m" in out
     assert "\x1b" not in out
-    assert "at once" in out
+    assert "for all 22" in out
     assert "of 11 groups have few reports" in out
     assert "10 (few)" in out
 
