@@ -41,8 +41,17 @@ def test_a_table_for_people(command, here):
     assert r"red\x1b[31m" in out
     assert "\x1b" not in out
     assert "for all 22" in out
-    assert "of 11 groups have few reports" in out
-    assert "10 (few)" in out
+    assert "few" not in out
+
+
+def test_groups_with_few_reports_are_marked(command, here):
+    Path("few.csv").write_text("g,level\n" + "a,y1\na,y2\n" * 30 + "b,y1\n")
+    status, out, _ = estimate(command, "--by", "g", file="few.csv")
+    assert status == 0
+    assert "1 (few)" in out
+    assert "1 of 2 groups have few reports: errors and intervals are doubtful there" in out
+    Path("one.csv").write_text("level\ny1\n")
+    assert "Errors and intervals are doubtful: their normal approximation needs" in estimate(command, file="one.csv")[1]
 
 
 def test_files_hold_every_name_as_it_is(command, here):
