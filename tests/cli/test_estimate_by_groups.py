@@ -22,7 +22,7 @@ def here(here, two_levels):
     rows = [(name, 2024 + k % 2, two_levels.outputs[k % 2]) for name in NAMES for k in range(30)]
     region, year, level = zip(*rows, strict=True)
     pd.DataFrame({"region": region, "year": year, "level": level}).to_parquet("reports.parquet")
-    days = [datetime.date(2026, 5, 1 + k % 20) for k in range(300)]
+    days = [datetime.date(2026, 5, 1 + k % 4) for k in range(300)]
     frame = pd.DataFrame({"day": days, "region": region, "label": region, "share": [0.5] * 300, "level": level})
     frame.loc[:9, "region"] = None
     frame.to_csv("reports.csv", index=False, quoting=csv.QUOTE_ALL)
@@ -139,8 +139,9 @@ def test_pictures(command, here, by):
     assert content.startswith(b"\x89PNG" if ending == "png" else b"<?xml")
 
 
-def test_more_groups_than_a_terminal_holds(command, here):
-    pd.DataFrame({"g": range(130), "level": ["y1"] * 130}).to_csv("many.csv", index=False)
+def test_more_groups_than_a_terminal_holds(command, here, monkeypatch):
+    monkeypatch.setattr("mechdesign.cli.estimate_output._MOST_ROWS", 8)
+    pd.DataFrame({"g": range(14), "level": ["y1"] * 14}).to_csv("many.csv", index=False)
     status, out, _ = estimate(command, "--by", "g", file="many.csv")
     assert status == 0
     assert "10 more groups are not shown; -o FILE writes all of them." in out
