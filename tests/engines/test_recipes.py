@@ -1,6 +1,7 @@
 """The recipes of docs/engines.md, run as they stand by the engines that are installed."""
 
 import os
+import pickle
 import subprocess
 import sys
 from collections import Counter
@@ -175,6 +176,24 @@ def test_duckdb_reports_null_for_null_unless_it_is_told_otherwise(survey):
     told = survey.run("DuckDB", instead=(', null_handling="special"', ""))
     assert told.returncode == 0, told.stderr
     assert sum(count for (_, report), count in survey.written().items() if report is None) == 1
+
+
+def test_what_the_page_says_of_other_values(survey):
+    """Null ids, integers that are labels, and mechanisms that are pickled."""
+    key = md.Key.read(survey.folder / "reports.key")
+    with pytest.raises(md.errors.InputError, match=r"ids\[1\] is missing"):
+        survey.mechanism.privatize(pa.array(["often", "never"]), key=key, ids=pa.array([1, None]))
+    copy = pickle.loads(pickle.dumps(survey.mechanism))
+    ids = list(range(100))
+    assert copy.proof.holds
+    assert copy.privatize(["often"] * 100, key=key, ids=ids) == survey.mechanism.privatize(
+        ["often"] * 100, key=key, ids=ids
+    )
+    ball = md.L1Ball([0.5, 0.5], 0.1, labels=["1", "2"])
+    of_integers = md.design(md.DesignProblem(ball, 1)).mechanism
+    as_text = of_integers.privatize(["1", "2"] * 50, key=key, ids=ids)
+    found = of_integers.privatize(pa.array([1, 2] * 50), key=key, ids=ids, integers="labels")
+    assert found.to_pylist() == as_text
 
 
 def test_a_lazy_column_draws_again_each_time_it_is_computed(survey):
