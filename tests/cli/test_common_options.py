@@ -162,7 +162,7 @@ def test_a_table_takes_the_width_there_is(capsys, monkeypatch):
         assert "0.0958195" in shown
         assert "123,456,789 times as many" in shown
         lines = shown.splitlines()
-        assert max(map(len, lines[1:])) <= max(width, 12 + 9 + 25 + 10)
+        assert max(map(len, lines[1:])) <= max(width, 16 + 9 + 25 + 10)
     assert len(lines) == 6  # at 120 columns nothing is folded
 
 
