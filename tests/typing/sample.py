@@ -31,6 +31,13 @@ assert_type(known, md.UncertaintySet)
 if known.l1_ball is not None:
     assert_type(known.l1_ball.radius, Fraction)
 
+found = md.analyze(md.baselines.k_ary_randomized_response(3, 1), ball)
+assert_type(found, md.Analysis)
+assert_type(found.share, float | None)
+assert_type(found.best, md.Design | None)
+assert_type(md.baselines.every(3, 1), tuple[md.baselines.Baseline, ...])
+assert_type(md.compare(design, mechanisms=[found.matrix]).others[0].keeps, bool)
+
 assert_type(md.verify(design.mechanism), md.Verification)
 assert_type(md.compare(design).best_ldp, md.Design | None)
 assert_type(md.leakage(design.mechanism.matrix, ball.prior), NDArray[np.float64])
@@ -47,8 +54,13 @@ assert_type(md.pml.worst_case_leakage(design.mechanism.matrix, ball), md.pml.Wor
 assert_type(md.pml.tail_after_post_processing([[1.0]], [1.0], 1), md.pml.TailAfterPostProcessing)
 assert_type(md.WorstCaseUtility(md.MutualInformation()).value_over(design.mechanism.matrix, ball), float)
 assert_type(md.deploy.count_reports(md.deploy.RecordFile("r.csv", "a"), ("y1",)), NDArray[np.int64])
+assert_type(md.deploy.leakage_of_values(design.mechanism, 2), float | None)
+assert_type(design.mechanism.fingerprint, str)
+assert_type(md.Key.generate().for_attribute("a"), md.Key)
 assert_type(md.additive_noise.laplace_epsilon(1.0, 0.3), float)
 assert_type(md.utility.utility_by_name("mutual-information"), md.utility.Objective)
+assert_type(md.sweep([problem], baselines=["best-ldp"]), md.SweepResult)
+assert_type(md.sweep([problem])[0].mechanism, md.Mechanism | None)
 
 # Frames and axes are of libraries that need not be there, so their types are open; what is asked for them is not.
 design.mechanism.to_frame("polars")
