@@ -68,3 +68,13 @@ assert_type(md.additive_noise.laplace_epsilon(1.0, 0.3), float)
 assert_type(md.utility.utility_by_name("mutual-information"), md.utility.Objective)
 assert_type(md.sweep([problem], baselines=["best-ldp"]), md.SweepResult)
 assert_type(md.sweep([problem])[0].mechanism, md.Mechanism | None)
+
+# Frames and axes are of libraries that need not be there, so their types are open; what is asked for them is not.
+design.mechanism.to_frame("polars")
+design.mechanism.leakage_frame(library="pandas")
+assert_type(design.mechanism.proof.leakages, tuple[float, ...])
+assert_type(md.compare(design).rows[0].told, str)
+axes = md.plot.matrix(design.mechanism)
+md.plot.values({"one": [design]}, axes)
+md.plot.frequencies(md.estimate_frequencies([0, 1], design.mechanism), truth={"a": 0.5})
+design.mechanism.save("m.csv", probabilities=True)
