@@ -27,7 +27,7 @@ MOST_SIDE = 20_000
 MOST_ENTRIES = 4_000_000
 """The most entries of a matrix."""
 
-_SMALL = 10**6
+_LARGE_POWER, _EXACT_IN_WORDS = 20, 10**15  # how the sum of rows of whole numbers is written
 _MOST_WORK = 10**11  # entries times bits of the common denominator: about a minute
 
 
@@ -271,11 +271,11 @@ class ExactMatrix:
 
 
 def _power_or_number(n: int) -> str:
-    """Return a whole number as text: a large power of two as a power, another large one rounded."""
+    """Return a whole number as text: a large power of two as a power, a very large number rounded."""
     bits = n.bit_length() - 1
-    if n == 1 << bits and n > _SMALL:
+    if n == 1 << bits and bits >= _LARGE_POWER:
         return f"2^{bits}"
-    return str(n) if n <= _SMALL else rounded_text(Fraction(n))
+    return str(n) if n <= _EXACT_IN_WORDS else rounded_text(Fraction(n))
 
 
 def _lowest(row: list[int]) -> tuple[int, ...]:
