@@ -52,6 +52,7 @@ PUBLIC = (
     "mechdesign.planning",
     "mechdesign.plot",
     "mechdesign.pml",
+    "mechdesign.report",
     "mechdesign.uncertainty",
     "mechdesign.utility",
 )

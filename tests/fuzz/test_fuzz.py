@@ -17,7 +17,7 @@ INPUTS = {
     "privatize": 120,
     "estimate": 60,
     "audit": 60,
-    "report": 40,
+    "report": 12,
     "laplace": 60,
     "gshm": 15,
     "csh": 8,
