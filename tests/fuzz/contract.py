@@ -21,6 +21,7 @@ _CLAIMANTS = {
     "estimate",
     "audit",
     "analyze",
+    "report",
     "--with",
 }  # they read a claim, which may be false
 _PROGRESS = re.compile(r" *[0-9]+\.[0-9] s  ")
