@@ -128,7 +128,7 @@ def _panels(estimate: GroupedEstimate, *, simultaneous: bool) -> list[Any]:
 
 def _layout(panels: int, categories: int) -> tuple[int, int, int]:
     """Return columns and rows of panels, and how many categories fit into a panel: more columns where that helps."""
-    rows = math.ceil(panels / math.ceil(math.sqrt(panels)))
+    rows = 1 if panels <= 4 else math.ceil(panels / math.ceil(math.sqrt(panels)))
     fewest = math.ceil(panels / _MOST_COLUMNS)
     while rows > fewest and _fitting(rows) < categories:
         rows -= 1
