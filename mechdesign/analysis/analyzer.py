@@ -45,7 +45,7 @@ def analyze(
 
     Parameters
     ----------
-    matrix : array, DataFrame, Mechanism, Baseline or ExactMatrix
+    matrix : array, DataFrame, Mechanism, Design, Baseline or ExactMatrix
         The mechanism, shape (N, M). Rows may miss 1 by 1e-9 and count as weights; floats are the rationals that they
         are, and texts what they state (see `mechdesign.mechanism.ExactMatrix.of`). It may leak anything.
     uncertainty : UncertaintySet, list, mapping or pandas Series, optional
@@ -77,12 +77,13 @@ def analyze(
     >>> round(found.ldp_level, 6), round(found.leakage, 6), found.summary
     (1.0, 1.0, '31 % of what is possible at its leakage')
     """
-    exact, known = _aligned(ExactMatrix.of(matrix, name), matrix, uncertainty)
-    claim = matrix.optimality if isinstance(matrix, Mechanism) else None
-    given = utility if utility is not None else claim.utility if claim is not None else MutualInformation()
-    check_kind(given, Objective, "the utility", "a Utility such as MutualInformation()")
-    given.check_size(known.size)
-    wanted = given.aligned_with(known.labels)
+    given = matrix.mechanism if isinstance(matrix, Design) else matrix
+    exact, known = _aligned(ExactMatrix.of(given, name), given, uncertainty)
+    claim = given.optimality if isinstance(given, Mechanism) else None
+    asked = utility if utility is not None else claim.utility if claim is not None else MutualInformation()
+    check_kind(asked, Objective, "the utility", "a Utility such as MutualInformation()")
+    asked.check_size(known.size)
+    wanted = asked.aligned_with(known.labels)
     if report is not None:
         report("computing the leakage of every output in exact arithmetic")
     ratios = exact.ratios(known)

@@ -1,5 +1,6 @@
 """Optimal mechanisms and the proofs that they are optimal."""
 
+from mechdesign.optimize.beside import Beside
 from mechdesign.optimize.certificate import Certificate, certify
 from mechdesign.optimize.comparison import Comparison, compare
 from mechdesign.optimize.designer import design
@@ -9,6 +10,7 @@ from mechdesign.optimize.result import ClosedFormCheck, Design
 from mechdesign.optimize.verification import Verification, verify
 
 __all__ = [
+    "Beside",
     "Certificate",
     "ClosedFormCheck",
     "Comparison",

@@ -142,6 +142,7 @@ def test_rows_with_labels_are_put_in_the_order_of_the_set():
 def test_a_design_is_all_that_is_possible(known, utility):
     designed = md.design(md.DesignProblem(known, 1, utility))
     found = md.analyze(designed.mechanism)
+    assert md.analyze(designed, optimum=False).ratios == found.ratios
     assert found.utility == utility
     assert found.leakage == designed.leakage
     assert found.value == designed.value

@@ -42,6 +42,7 @@ def seeded():
 
 @pytest.fixture
 def compiled_seed():
+    needed("multi_freq_ldpy", "multi-freq-ldpy")
     from numba import njit
 
     @njit
