@@ -62,6 +62,10 @@ class Sizes:
         Number of parts, and of records in each.
     tasks : int
         Number of tasks that do nothing.
+    swept : tuple of str
+        Columns of Adult that are swept.
+    trivial : int
+        Number of small problems in one sweep.
     errors : tuple of str
         Columns of Adult, or Zipf counts with their number of symbols, for designs of least estimation error.
     threads : tuple of int
@@ -87,6 +91,8 @@ class Sizes:
     estimated: tuple[int, ...] = (16, 100, 300)
     parts: tuple[int, int] = (100, 10**6)
     tasks: int = 5_000
+    swept: tuple[str, ...] = ("relationship", "workclass", "occupation", "education", "native-country")
+    trivial: int = 1_000
     errors: tuple[str, ...] = (
         "relationship",
         "workclass",
@@ -116,6 +122,8 @@ QUICK = Sizes(
     estimated=(6, 8),
     parts=(3, 2_000),
     tasks=20,
+    swept=("relationship",),
+    trivial=20,
     errors=("relationship", "zipf-7"),
     error_limit=10.0,
     reaches=False,

@@ -11,7 +11,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from benchmarks import errors, fleet
+from benchmarks import errors, fleet, keyed, sweeps
 from benchmarks.measure import KNOWN, TOTAL, Row, Sizes
 from mechdesign.pml.promise import WEAKER_THAN_LDP
 
@@ -41,6 +41,8 @@ TITLES = {
     "estimating": "Frequencies estimated",
     "estimation": "Least estimation errors",
     "fleet": "Data in parts, on a cluster",
+    "sweeps": "Many designs, by one process and by two",
+    "keyed": "Permanent reports",
     "reaches": "What was to be reached",
 }
 _ASKED = {"ratio": "at least {}", "times": "at most {} times", "seconds": "at most {} s"}
@@ -273,6 +275,38 @@ def _fleet(rows: list[Row]) -> str:
     return paragraph(text) + table(header, lines) + _fleet_reached(works) + _fleet_planned(rows) + reasons
 
 
+def _sweeps(rows: list[Row]) -> str:
+    timed, reasons = parted(rows)
+    ways = [row for row in timed if "way" in row]
+    small = [row for row in timed if "what" in row]
+    if not ways:
+        return reasons
+    columns = ", ".join(ways[0]["columns"])
+    text = (
+        f"{ways[0]['designs']} designs: {columns} of Adult at four epsilons and two deltas, "
+        f"{'all certified' if all(row['certified'] for row in ways) else '**not** all certified'}, with one thread of "
+        "linear algebra each. Values, bounds and integers are the same to the bit whatever runs them. The start of "
+        "processes and their imports are not in the seconds."
+    )
+    lines = [[row["way"], number(row["seconds"]), number(row["ratio"])] for row in ways]
+    shown = paragraph(text) + table(["by", "s", "times one process"], lines)
+    asked = [
+        [row["way"], f"at least {sweeps.RATIO} times one process", number(row["ratio"]), row["ratio"] >= sweeps.RATIO]
+        for row in ways[1:]
+    ]
+    asked += [
+        [
+            f"{row['problems']:,} problems of two symbols, {row['what']}: beside the designs",
+            f"at most {sweeps.OVERHEAD:g} ms a problem",
+            f"{number(row['overhead'])} ms",
+            row["overhead"] <= sweeps.OVERHEAD,
+        ]
+        for row in small
+    ]
+    reached = [[*cells, "yes" if good else "**no**"] for *cells, good in asked]
+    return shown + "\n" + table(["work", "to be reached", "measured", "reached"], reached) + reasons
+
+
 def _fleet_reached(rows: list[Row]) -> str:
     """Return the goals for two workers, and whether they were reached."""
     lines = []
@@ -314,6 +348,43 @@ def _fleet_planned(rows: list[Row]) -> str:
         "however many workers there are; it keeps so many of them busy."
     )
     return "\n" + paragraph(text) + table(header, lines)
+
+
+def _keyed(rows: list[Row]) -> str:
+    timed, reasons = parted(rows)
+    tables = {name: [row for row in timed if row["table"] == name] for name in ("reports", "functions")}
+    header = ["mechanism", "records and ids", "fresh, s", "permanent, s", "million permanent reports/s"]
+    lines = [
+        [row["mechanism"], row["form"], number(row["fresh"]), number(row["seconds"]), _millions(row)]
+        for row in tables["reports"]
+    ]
+    least = min(row["records"] / row["seconds"] for row in tables["reports"])
+    asked = [
+        ["permanent reports a second on one core", f"at least {keyed.REACH / 1e6:g} million", number(least / 1e6)],
+    ]
+    asked[0].append("yes" if least >= keyed.REACH else "**no**")
+    records = f"{tables['reports'][0]['records']:,}"
+    return (
+        paragraph(
+            f"{records} labels with ids of 16 letters, reported with secure randomness or from a key. Seconds are those "
+            f"of processors, of all threads together, the least of {keyed.TIMES}. Files hold the two columns; the "
+            "reports are written alone."
+        )
+        + table(header, lines)
+        + "\n"
+        + table(["work, the slowest row", "to be reached", "measured", "reached"], asked)
+        + "\n"
+        + paragraph(f"Keyed functions alone: {records} ids, with {keyed.PREFIX} bytes before each.")
+        + table(
+            ["function", "s", "million/s"],
+            [[row["function"], number(row["seconds"]), _millions(row)] for row in tables["functions"]],
+        )
+        + reasons
+    )
+
+
+def _millions(row: Row) -> str:
+    return number(row["records"] / row["seconds"] / 1e6)
 
 
 def reached(row: Row) -> bool:
@@ -376,6 +447,8 @@ WRITERS = {
     "estimating": _estimating,
     "estimation": _estimation,
     "fleet": _fleet,
+    "sweeps": _sweeps,
+    "keyed": _keyed,
     "reaches": _reaches,
 }
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import mechdesign as md
-from benchmarks import errors, fleet, measure, reports
+from benchmarks import errors, fleet, keyed, measure, reports, sweeps
 from benchmarks.measure import QUICK, Row, Sizes
 from benchmarks.picture import draw
 from benchmarks.report import insert, inside, report, sections
@@ -30,6 +30,8 @@ SECTIONS: dict[str, Callable[[Sizes], Iterator[Row]]] = {
     **reports.SECTIONS,
     **errors.SECTIONS,
     **fleet.SECTIONS,
+    **sweeps.SECTIONS,
+    **keyed.SECTIONS,
     "reaches": reaches,
 }
 

@@ -116,11 +116,6 @@ const ORDERS = [
   [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15],
   [14, 10, 4, 8, 9, 15, 13, 6, 1, 12, 0, 2, 11, 7, 5, 3],
 ];
-const MIXED = [
-  [0, 4, 8, 12], [1, 5, 9, 13], [2, 6, 10, 14], [3, 7, 11, 15],
-  [0, 5, 10, 15], [1, 6, 11, 12], [2, 7, 8, 13], [3, 4, 9, 14],
-];
-
 // The result as two words of 32 bits, the lower one first.
 function keyedHash(key, message) {
   if (key.length !== 32) throw new RangeError("the key does not have 32 bytes");
@@ -155,39 +150,42 @@ function compress(state, message, count, isLast) {
     v[29] = ~v[29];
   }
   for (const order of ORDERS) {
-    MIXED.forEach(([a, b, c, d], i) => {
-      mix(v, 2 * a, 2 * b, 2 * c, 2 * d, message, 2 * order[2 * i], 2 * order[2 * i + 1]);
-    });
+    for (let i = 0; i < 4; i++) mix(v, i, 4 + i, 8 + i, 12 + i, message, order[2 * i], order[2 * i + 1]);
+    for (let i = 0; i < 4; i++) {
+      mix(v, i, 4 + ((i + 1) % 4), 8 + ((i + 2) % 4), 12 + ((i + 3) % 4), message, order[8 + 2 * i], order[9 + 2 * i]);
+    }
   }
   for (let i = 0; i < 16; i++) state[i] ^= v[i] ^ v[i + 16];
 }
 
 function mix(v, a, b, c, d, message, x, y) {
-  add(v, a, v[b], v[b + 1]);
-  add(v, a, message[x], message[x + 1]);
+  add(v, a, v, b);
+  add(v, a, message, x);
   turn(v, d, a, 32);
-  add(v, c, v[d], v[d + 1]);
+  add(v, c, v, d);
   turn(v, b, c, 24);
-  add(v, a, v[b], v[b + 1]);
-  add(v, a, message[y], message[y + 1]);
+  add(v, a, v, b);
+  add(v, a, message, y);
   turn(v, d, a, 16);
-  add(v, c, v[d], v[d + 1]);
+  add(v, c, v, d);
   turn(v, b, c, 63);
 }
 
-function add(v, a, low, high) {
-  const sum = v[a] + low;
-  v[a + 1] += high + (sum >= 2 ** 32 ? 1 : 0);
-  v[a] = sum;
+function add(v, a, other, b) {
+  const low = v[2 * a] + other[2 * b];
+  v[2 * a + 1] += other[2 * b + 1] + (low > 0xffffffff ? 1 : 0);
+  v[2 * a] = low;
 }
 
 // Word d becomes d xor a, turned to the right.
 function turn(v, d, a, places) {
-  let low = v[d] ^ v[a];
-  let high = v[d + 1] ^ v[a + 1];
-  if (places >= 32) [low, high, places] = [high, low, places - 32];
-  v[d] = places === 0 ? low : (low >>> places) | (high << (32 - places));
-  v[d + 1] = places === 0 ? high : (high >>> places) | (low << (32 - places));
+  const low = v[2 * d] ^ v[2 * a];
+  const high = v[2 * d + 1] ^ v[2 * a + 1];
+  const first = places < 32 ? low : high;
+  const second = places < 32 ? high : low;
+  const left = places % 32;
+  v[2 * d] = left === 0 ? first : (first >>> left) | (second << (32 - left));
+  v[2 * d + 1] = left === 0 ? second : (second >>> left) | (first << (32 - left));
 }
 
 // The command

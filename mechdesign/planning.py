@@ -30,6 +30,8 @@ from fractions import Fraction
 from typing import Any
 
 from mechdesign.data.checks import checked_categories, checked_delta, checked_samples
+from mechdesign.display.frames import labelled_frame
+from mechdesign.display.html import table
 from mechdesign.errors import InputError, shorten
 from mechdesign.numerics.epsilon import Epsilon
 from mechdesign.numerics.exact import arb_of, float_up, lower, upper, working_precision
@@ -271,6 +273,38 @@ class Plan:
     computed: str
     radius: float | None
     bound: Bound
+
+    def _repr_html_(self) -> str:
+        rows = [[name, value, name == self.computed, unit] for name, value, unit in self._quantities()]
+        caption = "Plan: the bound is vacuous" if self.vacuous else "Plan"
+        return table(["quantity", "value", "computed", "unit"], rows, caption)
+
+    def to_frame(self, library: str | None = None) -> Any:
+        """Return the plan as a frame, a row for each quantity: its value, whether it was computed, and its unit.
+
+        Parameters
+        ----------
+        library : {"pandas", "polars"}, optional
+            Whose frame; by default that of the first of the two that is installed.
+
+        Examples
+        --------
+        >>> plan(20, epsilon="log(5)", guaranteed="log(8)", delta=1e-5).to_frame("polars").rows()[1]
+        ('samples', 2014.0, True, '1')
+        """
+        names, values, units = zip(*self._quantities(), strict=True)
+        columns = {"value": values, "computed": [name == self.computed for name in names], "unit": units}
+        return labelled_frame("quantity", names, columns, library)
+
+    def _quantities(self) -> list[tuple[str, float | None, str]]:
+        return [
+            ("categories", float(self.categories), "1"),
+            ("samples", float(self.samples), "1"),
+            ("epsilon", self.epsilon, "nats"),
+            ("guaranteed_epsilon", self.guaranteed_epsilon, "nats"),
+            ("delta", self.delta, "1"),
+            ("radius", self.radius, "1"),
+        ]
 
     @property
     def vacuous(self) -> bool:

@@ -45,6 +45,8 @@ def test_heavy_packages_are_not_imported_with_the_package():
 PUBLIC = (
     "mechdesign",
     "mechdesign.additive_noise",
+    "mechdesign.analysis",
+    "mechdesign.baselines",
     "mechdesign.deploy",
     "mechdesign.histogram",
     "mechdesign.mechanism",
@@ -53,6 +55,7 @@ PUBLIC = (
     "mechdesign.plot",
     "mechdesign.pml",
     "mechdesign.report",
+    "mechdesign.sweeps",
     "mechdesign.uncertainty",
     "mechdesign.utility",
 )

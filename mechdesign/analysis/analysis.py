@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -70,6 +71,14 @@ class Analysis:
     groups: tuple[tuple[str, ...], ...]
     best: Design | None
     best_missing: str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "utilities", MappingProxyType(dict(self.utilities)))
+        object.__setattr__(self, "variances", frozen(self.variances))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        given = {field.name: getattr(self, field.name) for field in fields(self)}
+        return _again, ({**given, "utilities": dict(self.utilities)},)
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -217,6 +226,10 @@ class Analysis:
         return html.facts(facts(self), title) + html.table(
             ["output", "probability", "leakage, nats", "from below, nats"], rows, "Outputs"
         )
+
+
+def _again(given: dict[str, Any]) -> Analysis:
+    return Analysis(**given)
 
 
 def worst_place(ratios: tuple[Fraction | None, ...]) -> int:

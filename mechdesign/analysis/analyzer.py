@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from mechdesign.data.checks import check_kind
 from mechdesign.deploy.identification import identify
 from mechdesign.errors import InputError, SolverError
 from mechdesign.mechanism import ExactMatrix, Mechanism
-from mechdesign.numerics.arrays import Floats, frozen
+from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.epsilon import Epsilon
 from mechdesign.optimize import Design, design
 from mechdesign.optimize.estimation.variances import variances_of_matrix
@@ -101,8 +100,8 @@ def analyze(
         ratios=ratios,
         least_lifts=exact.least_lifts(known),
         worst_prior=worst,
-        utilities=MappingProxyType(_utilities(exact.matrix, known)),
-        variances=frozen(variances_of_matrix(exact.matrix, known.prior, np.eye(known.size))),
+        utilities=_utilities(exact.matrix, known),
+        variances=variances_of_matrix(exact.matrix, known.prior, np.eye(known.size)),
         groups=_groups(exact.matrix, known.labels),
         best=best,
         best_missing=missing,

@@ -6,15 +6,13 @@ from typing import Any
 
 import click
 import numpy as np
-from rich.table import Table
-from rich.text import Text
 
 from mechdesign.analysis import Analysis, analyze
 from mechdesign.analysis.words import facts
 from mechdesign.cli import places
 from mechdesign.cli.comparison_output import finite
 from mechdesign.cli.given_mechanisms import read_given
-from mechdesign.cli.output import print_facts, print_json, print_rich
+from mechdesign.cli.output import print_facts, print_json, print_table, say
 from mechdesign.cli.progress import Progress
 from mechdesign.cli.source import Source, source_options, time_limit_option
 from mechdesign.errors import InputError, LimitError, printable
@@ -77,7 +75,7 @@ def analyze_command(*, source: Source, matrix_file: str, optimum: bool, time_lim
     best = found.best
     if best is not None and not best.certified:
         said = f"the optimum is not certified: the gap {best.gap:.1e} is not within tol {best.tol:g}"
-        click.echo(f"Error: {said}; what helps: a larger --time-limit", err=True)
+        say(f"Error: {said}; what helps: a larger --time-limit", err=True)
         return LimitError.exit_status
     return 0
 
@@ -147,49 +145,40 @@ def _print(found: Analysis, title: str, promised: DesignProblem | None, *, kept:
         sides = f"epsilon = {promised.epsilon}" + ("" if promised.lower is None else f", lower = {promised.lower}")
         told.append(("promise", f"{sides}: {'kept' if kept else 'NOT kept'}"))
     print_facts(told)
-    click.echo()
+    say()
     _print_utilities(found)
     _print_outputs(found)
     _print_symbols(found)
 
 
 def _print_utilities(found: Analysis) -> None:
-    table = _table("Utilities at the estimate", "utility", "value")
-    for name, value in found.utilities.items():
-        table.add_row(name, f"{value:.6g}" if finite(value) is not None else "infinite")
-    print_rich(table)
+    rows = [
+        [name, f"{value:.6g}" if finite(value) is not None else "infinite"] for name, value in found.utilities.items()
+    ]
+    print_table(["utility", "value"], rows, title="Utilities at the estimate")
 
 
 def _print_outputs(found: Analysis) -> None:
     columns = found.table("outputs")
-    order = np.argsort(-found.leakages, kind="stable")[:_SHOWN]
-    table = _table("Outputs, those that leak most first", "output", "probability", "leakage, nats", "from below")
-    for j in order:
+    rows = []
+    for j in np.argsort(-found.leakages, kind="stable")[:_SHOWN]:
         label, mass, leaks, lower = (column[j] for column in columns.values())
-        table.add_row(Text(printable(label)), f"{mass:.5g}", text_above(leaks, 6), text_above(lower, 6))
-    print_rich(table)
+        rows.append([label, f"{mass:.5g}", text_above(leaks, 6), text_above(lower, 6)])
+    heads = ["output", "probability", "leakage, nats", "from below"]
+    print_table(heads, rows, title="Outputs, those that leak most first")
     _print_rest(len(found.outputs), "outputs")
 
 
 def _print_symbols(found: Analysis) -> None:
-    heads = ("symbol", "probability", f"standard error at {_REPORTS:,} reports")
-    table = _table("Estimates of frequencies", *heads)
+    rows = []
     for label, mass, variance, _ in list(zip(*found.table("symbols").values(), strict=True))[:_SHOWN]:
         error = f"{(variance / _REPORTS) ** 0.5:.3g}" if finite(variance) is not None else "not determined"
-        table.add_row(Text(printable(label)), f"{mass:.5g}", error)
-    print_rich(table)
+        rows.append([label, f"{mass:.5g}", error])
+    heads = ["symbol", "probability", f"standard error at {_REPORTS:,} reports"]
+    print_table(heads, rows, title="Estimates of frequencies")
     _print_rest(len(found.inputs), "symbols")
 
 
 def _print_rest(size: int, what: str) -> None:
     if size > _SHOWN:
-        click.echo(f"and {size - _SHOWN} more {what} (--json lists them all)")
-
-
-def _table(title: str, first: str, *others: str) -> Table:
-    """Return an empty table with a column of names and others of numbers."""
-    table = Table(title=title, title_justify="left", highlight=False)
-    table.add_column(first, overflow="fold")
-    for name in others:
-        table.add_column(name, justify="right", overflow="fold")
-    return table
+        say(f"and {size - _SHOWN} more {what} (--json lists them all)")

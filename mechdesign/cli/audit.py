@@ -6,11 +6,13 @@ from typing import Any
 
 import click
 
+from mechdesign.cli import places
 from mechdesign.cli.output import guarantee_facts, guarantee_record, print_facts, print_json
-from mechdesign.cli.places import load_mechanism
+from mechdesign.cli.plot_option import check_plot, plot_option, write_plot
 from mechdesign.cli.progress import Progress
 from mechdesign.deploy.audit import Audit, audit
 from mechdesign.mechanism import Mechanism
+from mechdesign.plot import audit as draw
 
 _CELLS_SHOWN = 5
 
@@ -26,8 +28,9 @@ _CELLS_SHOWN = 5
     show_default=True,
     help="Probability that a limit or the lower bound is wrong.",
 )
+@plot_option("the leakage that the reports show of each output, beside what is proved")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def audit_command(file: str, samples: int, failure: str, as_json: bool) -> int:
+def audit_command(file: str, samples: int, failure: str, plot: str | None, as_json: bool) -> int:
     """Draw reports from the sampler, and compute from them alone a lower bound on its leakage.
 
     The reports are counted for each input. The counts give confidence limits for every probability; all limits hold
@@ -40,13 +43,18 @@ def audit_command(file: str, samples: int, failure: str, as_json: bool) -> int:
 
     A sampler of your own is audited in Python, with mechdesign.deploy.audit.
     """
+    check_plot(plot)
+    standard = places.check([plot], [file], as_json=as_json)
     with Progress() as report:
-        mechanism = load_mechanism(file, report)
+        mechanism = places.load_mechanism(file, report)
         found = audit(mechanism, samples, failure=failure, report=report)
+    write_plot(plot, lambda: draw(found, mechanism).figure)
+    drawn = {} if plot is None else {"plot": plot}
     if as_json:
-        print_json("mechdesign/audit/1", _record(mechanism, found))
+        print_json("mechdesign/audit/1", {**_record(mechanism, found), **drawn})
     else:
-        print_facts([("file", file), *guarantee_facts(mechanism), *_facts(mechanism, found)])
+        written = [("written", "standard output" if standard else path) for path in drawn.values()]
+        print_facts([("file", file), *guarantee_facts(mechanism), *_facts(mechanism, found), *written], err=standard)
     if found.consistent:
         return 0
     click.echo("Error: the reports do not fit the mechanism; its sampler or its randomness is broken", err=True)

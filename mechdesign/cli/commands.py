@@ -7,6 +7,7 @@ import click
 from mechdesign import __version__
 from mechdesign.cli.analyze import analyze_command
 from mechdesign.cli.audit import audit_command
+from mechdesign.cli.common_options import with_common_options
 from mechdesign.cli.compare import compare_command
 from mechdesign.cli.design import design_command
 from mechdesign.cli.estimate import estimate_command
@@ -18,11 +19,30 @@ from mechdesign.cli.report import report_command
 from mechdesign.cli.sweep import sweep_command
 from mechdesign.cli.verify import verify_command
 
+_WIDEST = 110  # columns of a help text
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, prog_name="mechdesign")
+
+class _InOrder(click.Group):
+    """A group that lists its commands in the order in which they were added: that of a first use."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - as click calls it
+        """Return the names of the commands."""
+        return list(self.commands)
+
+
+@click.group(cls=_InOrder, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": _WIDEST})
 def commands() -> None:
     """Design privacy mechanisms under pointwise maximal leakage (PML), and prove their guarantees.
+
+    \b
+    From counts of labels to private reports, and to estimates from them:
+      mechdesign design --counts counts.csv --epsilon 1 --delta 1e-9 -o m.json
+      mechdesign verify m.json
+      mechdesign privatize records.csv --column answer --mechanism m.json -o reports.csv
+      mechdesign estimate reports.csv --column answer --mechanism m.json
+
+    `mechdesign COMMAND --help` tells what a command takes. Every command takes --json, -q and --verbose; the file name
+    - is standard input or output.
 
     \b
     Exit status:
@@ -47,3 +67,4 @@ commands.add_command(estimate_command)
 commands.add_command(audit_command)
 commands.add_command(histogram_command)
 commands.add_command(report_command)
+with_common_options(commands, __version__)

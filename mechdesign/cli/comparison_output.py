@@ -6,14 +6,9 @@ import math
 from decimal import ROUND_FLOOR, Context
 from typing import Any
 
-import click
-from rich.table import Table
-from rich.text import Text
-
 from mechdesign.cli.estimation_words import undetermined
-from mechdesign.cli.output import print_rich
-from mechdesign.errors import printable
-from mechdesign.optimize import Comparison, Design
+from mechdesign.cli.output import print_table, say
+from mechdesign.optimize import Comparison
 from mechdesign.optimize.comparison import ErrorsBeside
 from mechdesign.optimize.comparison_rows import Compared, broken_in_words, leakage_in_words
 from mechdesign.problem import DesignProblem
@@ -75,35 +70,22 @@ def print_comparison(comparison: Comparison, *, err: bool = False) -> None:
 def print_missing(name: str, why: str, *, err: bool) -> None:
     """Print why a mechanism is not computed, if it is not."""
     if why:
-        click.echo(f"{name}: {why}", err=err)
+        say(f"{name}: {why}", err=err)
 
 
 def _print_utilities(comparison: Comparison, *, err: bool) -> None:
-    design, best = comparison.design, comparison.best_ldp
-    name = design.problem.utility.name + ("" if design.unit == "1" else f" ({design.unit})")
-    table = _table(comparison, name, "of the design's")
-
-    def row(label: str, value: float | None, leaks: str = "") -> None:
-        share = "" if value is None or design.value <= 0 else f"{value / design.value:.1%}"
-        _add(table, label, "not computed" if value is None else f"{value:.6g}", share, leaks)
-
-    row(_this_design(comparison), design.value)
-    if comparison.estimate is not None:
-        row("best for the estimate, same guarantee", comparison.estimate.least)
-    row(
-        "best LDP mechanism" + (" (certified)" if best is not None and best.certified else ""),
-        None if best is None else best.value,
-    )
-    row("k-ary randomized response", comparison.k_ary_randomized_response)
-    for other in given(comparison):
-        row(other.name, other.value, leakage_in_words(other))
-    print_rich(table, err=err)
-    _print_broken(comparison, err=err)
+    design = comparison.design
+    rows = []
+    for row in comparison.rows:
+        share = "" if row.value is None or design.value <= 0 else f"{row.value / design.value:.1%}"
+        rows.append([_named(comparison, row), row.told, share, leakage_in_words(row)])
+    value = "value" if design.unit == "1" else f"value ({design.unit})"
+    _print_rows(comparison, [value, "of the design's"], rows, err=err)
     if comparison.estimate is not None:
         print_missing("best for the estimate", comparison.estimate.missing, err=err)
     print_missing("best LDP mechanism", comparison.best_ldp_missing, err=err)
     if comparison.promise is not None:
-        click.echo(comparison.promise, err=err)
+        say(comparison.promise, err=err)
 
 
 def _title(problem: DesignProblem) -> str:
@@ -116,36 +98,31 @@ def _title(problem: DesignProblem) -> str:
     )
 
 
-def _table(comparison: Comparison, *columns: str) -> Table:
-    """Return an empty table with a column of mechanisms and others of numbers."""
-    table = Table(title=_title(comparison.design.problem), title_justify="left", highlight=False)
-    table.add_column("mechanism", overflow="fold")
-    for column in columns:
-        table.add_column(column, justify="right", overflow="fold")
-    if comparison.others:
-        table.add_column("leakage, nats", justify="right")
-    return table
-
-
-def _add(table: Table, label: str, *cells: str) -> None:
-    """Add a row, but for cells that the table has no column for."""
-    table.add_row(Text(printable(label)), *cells[: len(table.columns) - 1])
-
-
-def _print_broken(comparison: Comparison, *, err: bool) -> None:
-    """Print what the mark of a mechanism means that breaks the promise."""
+def _print_rows(comparison: Comparison, columns: list[str], rows: list[list[str]], *, err: bool) -> None:
+    """Print rows of a comparison, with what is compared above them."""
+    problem = comparison.design.problem
+    title = f"{_title(problem)}: {problem.utility.name}"
+    names = ["mechanism", *columns, *(["leakage, nats"] if comparison.others else [])]
+    print_table(names, [row[: len(names)] for row in rows], title=title, err=err)
     told = broken_in_words(comparison)
     if told:
-        click.echo(told, err=err)
+        say(told, err=err)
+
+
+def _named(comparison: Comparison, row: Compared) -> str:
+    """Return a mechanism in words, with what is proved of it."""
+    if row.certified is None:
+        return row.name
+    if row.certified:
+        return f"{row.name} (certified)"
+    side = "the least is at least" if comparison.design.problem.utility.minimised else "the greatest is at most"
+    told = "" if row.name == "this design" or row.bound is None else f": {side} {row.bound:.6g}"
+    return f"{row.name} (NOT certified{told})"
 
 
 def given(comparison: Comparison) -> list[Compared]:
     """Return the rows of the mechanisms that the user gave."""
     return [row for row in comparison.rows if row.leakage is not None]
-
-
-def _this_design(comparison: Comparison) -> str:
-    return "this design" + (" (certified)" if comparison.design.certified else " (NOT certified)")
 
 
 def _errors_record(comparison: Comparison, errors: ErrorsBeside) -> dict[str, Any]:
@@ -179,43 +156,25 @@ def _why_not_informative(errors: ErrorsBeside) -> str:
 
 
 def _print_errors(comparison: Comparison, errors: ErrorsBeside, *, err: bool) -> None:
-    best, subsets = comparison.best_ldp, errors.subset_selection
-    table = _table(comparison, comparison.design.problem.utility.name, "respondents for the same error")
-
-    def row(label: str, error: float | None, leaks: str = "") -> None:
-        if error is None:
-            _add(table, label, "not computed", "", leaks)
-        elif math.isinf(error):
-            _add(table, label, "infinite", "no number is enough", leaks)
+    rows = []
+    for row in comparison.rows:
+        if row.value is None or row.name == "this design":
+            needed = ""
+        elif math.isinf(row.value):
+            needed = "no number is enough"
         else:
-            times = f"{comparison.respondents(error):.3g}"
-            _add(table, label, f"{error:.6g}", "as many" if times == "1" else f"{times} times as many", leaks)
-
-    _add(table, _this_design(comparison), f"{comparison.design.value:.6g}", "", "")
-    row(f"best LDP mechanism{_proved(best)}", None if best is None else best.value)
-    name = "subset selection" if subsets is None else subsets.name
-    row(f"{name} (LDP)", None if subsets is None else subsets.value)
-    row("k-ary randomized response (LDP)", comparison.k_ary_randomized_response)
-    row("best for mutual information, same guarantee", errors.best_for_information_error)
-    for other in given(comparison):
-        row(other.name, other.value, leakage_in_words(other))
-    print_rich(table, err=err)
-    _print_broken(comparison, err=err)
+            times = f"{comparison.respondents(row.value):.3g}"
+            needed = "as many" if times == "1" else f"{times} times as many"
+        rows.append([_named(comparison, row), row.told, needed, leakage_in_words(row)])
+    _print_rows(comparison, ["value", "respondents for the same error"], rows, err=err)
     print_missing("best LDP mechanism", comparison.best_ldp_missing, err=err)
     print_missing("subset selection", errors.subset_selection_missing, err=err)
     print_missing("best for mutual information", _why_not_informative(errors), err=err)
     fewer = _fewer_respondents(comparison, errors)
     if fewer:
-        click.echo(fewer, err=err)
+        say(fewer, err=err)
     if comparison.promise is not None:
-        click.echo(comparison.promise, err=err)
-
-
-def _proved(best: Design | None) -> str:
-    """Return what is proved of the best LDP mechanism that was found."""
-    if best is None:
-        return ""
-    return " (certified)" if best.certified else f" (NOT certified: the least is at least {best.bound:.6g})"
+        say(comparison.promise, err=err)
 
 
 def _fewer_respondents(comparison: Comparison, errors: ErrorsBeside) -> str:

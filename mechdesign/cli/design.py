@@ -6,16 +6,20 @@ import click
 
 from mechdesign.cli import places
 from mechdesign.cli.comparison_output import comparison_record, print_comparison
-from mechdesign.cli.output import design_facts, design_record, print_facts, print_json
+from mechdesign.cli.output import design_facts, design_record, print_facts, print_json, say
+from mechdesign.cli.plot_option import check_plot, plot_option, write_plot
 from mechdesign.cli.progress import Progress
 from mechdesign.cli.source import Source, source_options, time_limit_option
-from mechdesign.mechanism.files import check_ending
+from mechdesign.data.files import STANDARD
+from mechdesign.mechanism.files import check_ending, check_probabilities
 from mechdesign.numerics.tolerances import GAP
 from mechdesign.optimize import Design, compare, design
 from mechdesign.optimize.secret_search import BOUNDED_OUTSIDE
+from mechdesign.plot.panels import mechanism_figure
 
 
 @click.command("design", short_help="Design the best mechanism for an estimate, and prove it.")
+@source_options
 @click.option(
     "-o",
     "--output",
@@ -46,8 +50,13 @@ from mechdesign.optimize.secret_search import BOUNDED_OUTSIDE
 )
 @click.option("--keep-partial", is_flag=True, help="Write the mechanism even if it is not certified as optimal.")
 @click.option("--compare", "comparing", is_flag=True, help="Also show randomized response and the best LDP mechanism.")
+@click.option(
+    "--probabilities",
+    is_flag=True,
+    help="With an --output that ends in .csv: write probabilities, not the integers they are multiples of.",
+)
+@plot_option("the matrix and the leakage of each output")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-@source_options
 def design_command(
     *,
     source: Source,
@@ -59,6 +68,8 @@ def design_command(
     merge: bool | None,
     keep_partial: bool,
     comparing: bool,
+    plot: str | None,
+    probabilities: bool,
     as_json: bool,
 ) -> int:
     """Design the best mechanism that is epsilon-PML for every prior around an estimate.
@@ -86,7 +97,9 @@ def design_command(
     """  # noqa: D301 - click's mark for a paragraph that is not wrapped
     if output is not None:
         check_ending(output)
-    standard = places.check([output], source.inputs(), as_json=as_json)
+    check_probabilities(output, probabilities=probabilities)
+    check_plot(plot)
+    standard = places.check([output, plot], source.inputs(), as_json=as_json)
     problem, title = source.problem()
     with Progress() as report:
         solved = design(
@@ -102,19 +115,24 @@ def design_command(
         comparison = compare(solved, time_limit=time_limit, report=report) if comparing else None
     written = output is not None and (solved.reached or keep_partial)
     if output is not None and written:
-        solved.mechanism.save(output)
+        solved.mechanism.save(output, probabilities=probabilities)
+    drawn = plot if solved.reached or keep_partial else None
+    write_plot(drawn, lambda: mechanism_figure(solved.mechanism))
     if as_json:
         record = {"title": title, **design_record(solved), "output": output if written else None}
+        if plot is not None:
+            record["plot"] = drawn
         if comparison is not None:
             record["comparison"] = comparison_record(comparison)
         print_json("mechdesign/design/1", record)
     else:
         facts = design_facts(solved, title)
-        if written:
-            facts.append(("written", "standard output" if standard else str(output)))
+        files = [path for path in (output if written else None, drawn) if path is not None]
+        if files:
+            facts.append(("written", ", ".join("standard output" if path == STANDARD else path for path in files)))
         print_facts(facts, err=standard)
         if comparison is not None:
-            click.echo(err=standard)
+            say(err=standard)
             print_comparison(comparison, err=standard)
     return 0 if solved.reached else _uncertified(solved, bits, output, written=written)
 

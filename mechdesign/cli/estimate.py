@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from mechdesign.cli import places
 from mechdesign.cli.engine_options import engine_options
 from mechdesign.cli.estimate_output import WRITERS, EstimateOutput
-from mechdesign.cli.output import print_json, show_values_option
+from mechdesign.cli.output import print_json, say, show_values_option
 from mechdesign.cli.progress import Progress
 from mechdesign.data.files import STANDARD, accepted_ending, write_atomically
 from mechdesign.data.inputs import readable
@@ -148,7 +148,7 @@ def estimate_command(
     told.print(estimation.mechanism.guarantee, err=standard)
     written = ["standard output" if path == STANDARD else path for path in (output, plot) if path is not None]
     if written:
-        click.echo(f"\nwritten  {', '.join(written)}", err=standard)
+        say(f"\nwritten  {', '.join(written)}", err=standard)
 
 
 def _estimate(

@@ -8,12 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import click
 import numpy as np
-from rich.table import Table
-from rich.text import Text
 
-from mechdesign.cli.output import print_facts, print_rich
+from mechdesign.cli.output import print_facts, print_table, say
 from mechdesign.data.group_keys import as_plain, in_words
 from mechdesign.deploy.dataset_counts import DatasetCounts
 from mechdesign.deploy.frequency import FrequencyEstimate
@@ -87,7 +84,7 @@ class EstimateOutput:
         facts.append(("guarantee", promise(guarantee)))
         facts.append(("estimate", f"{first.method}, of the frequencies in {whose}"))
         print_facts(facts, err=err)
-        click.echo(err=err)
+        say(err=err)
         if isinstance(found, GroupedEstimate):
             _print_groups(found, simultaneous=self.simultaneous, err=err)
         else:
@@ -191,15 +188,11 @@ WRITERS: dict[str, Callable[[EstimateOutput], bytes]] = {".csv": _csv, ".parquet
 
 
 def _print(found: FrequencyEstimate, *, simultaneous: bool, err: bool) -> None:
-    table = Table(highlight=False)
-    table.add_column("category", overflow="fold")
-    _add_number_columns(table, found, simultaneous=simultaneous)
-    for row in _rows(found, simultaneous=simultaneous):
-        table.add_row(*row)
-    print_rich(table, err=err)
+    columns = ["category", *_number_columns(found, simultaneous=simultaneous)]
+    print_table(columns, _rows(found, simultaneous=simultaneous), err=err)
     _print_confounded(found, err=err)
     if found.few_reports:
-        click.echo(
+        say(
             f"Errors and intervals are doubtful: their normal approximation needs {found.reports_needed:,} reports.",
             err=err,
         )
@@ -207,54 +200,50 @@ def _print(found: FrequencyEstimate, *, simultaneous: bool, err: bool) -> None:
 
 def _print_groups(found: GroupedEstimate, *, simultaneous: bool, err: bool) -> None:
     first, few = found.estimates[0], sum(estimate.few_reports for estimate in found.estimates)
-    table = Table(highlight=False)
-    for name in found.by:
-        table.add_column(Text(printable(name)), overflow="fold")
-    table.add_column("reports", justify="right", overflow="fold")
-    table.add_column("category", overflow="fold")
-    _add_number_columns(table, first, simultaneous=simultaneous)
+    columns = [*map(printable, found.by), "reports", "category", *_number_columns(first, simultaneous=simultaneous)]
+    rows: list[list[str]] = []
+    ends = set()
     shown = min(len(found), max(1, _MOST_ROWS // len(first.labels)))
     for keys, estimate in list(found)[:shown]:
         reports = f"{estimate.reports:,}{' (few)' if estimate.few_reports else ''}"
         # The group stands in its first row; the other rows are about the same one.
-        names = [Text(text) for text in (*map(in_words, keys), reports)]
+        names = [*map(in_words, keys), reports]
         for row in _rows(estimate, simultaneous=simultaneous):
-            table.add_row(*names, *row)
-            names = [Text("")] * len(names)
-        table.add_section()
-    print_rich(table, err=err)
+            rows.append([*names, *row])
+            names = [""] * len(names)
+        ends.add(len(rows) - 1)
+    print_table(columns, rows, err=err, texts=(*range(len(found.by)), len(found.by) + 1), ends=ends)
     if shown < len(found):
-        click.echo(f"{len(found) - shown:,} more groups are not shown; -o FILE writes all of them.", err=err)
+        say(f"{len(found) - shown:,} more groups are not shown; -o FILE writes all of them.", err=err)
     _print_confounded(first, err=err)
     if few:
-        click.echo(
+        say(
             f"{few:,} of {len(found):,} groups have few reports: errors and intervals are doubtful there, since their "
             "normal approximation needs more.",
             err=err,
         )
 
 
-def _add_number_columns(table: Table, found: FrequencyEstimate, *, simultaneous: bool) -> None:
+def _number_columns(found: FrequencyEstimate, *, simultaneous: bool) -> list[str]:
     percent = f"{100 * found.confidence:g} %"
     names = ["frequency", "standard error", f"{percent} interval"]
     names += [f"{percent} for all {found.family:,} at once"] if simultaneous else []
-    for name in names:
-        table.add_column(name, justify="right", overflow="fold")
+    return names
 
 
-def _rows(found: FrequencyEstimate, *, simultaneous: bool) -> list[list[Text | str]]:
+def _rows(found: FrequencyEstimate, *, simultaneous: bool) -> list[list[str]]:
     """Return the cells of the table for each category."""
-    rows: list[list[Text | str]] = []
+    rows: list[list[str]] = []
     for place, label in enumerate(found.labels):
         known = bool(found.identifiable[place])
         told = f"{found.standard_errors[place]:.5f}" if known else "not identifiable"
         intervals = [found.intervals[place]] + ([found.simultaneous_intervals[place]] if simultaneous else [])
         shown = [f"{lower:.5f} to {upper:.5f}" for lower, upper in intervals]
-        rows.append([Text(label), f"{found.frequencies[place]:.5f}", told, *shown])
+        rows.append([label, f"{found.frequencies[place]:.5f}", told, *shown])
     return rows
 
 
 def _print_confounded(found: FrequencyEstimate, *, err: bool) -> None:
     for group in found.groups:
         if len(group) > 1:
-            click.echo(f"Only the total of these can be estimated: {', '.join(group)}.", err=err)
+            say(f"Only the total of these can be estimated: {', '.join(group)}.", err=err)

@@ -12,10 +12,9 @@ import click
 from mechdesign.cli import places
 from mechdesign.cli.output import print_facts, print_json
 from mechdesign.cli.plan_reports import WANTED, ReportOptions, run_plan_reports
+from mechdesign.cli.plot_option import check_plot, plot_option, write_plot
 from mechdesign.cli.source import Source, bound_option, source_options, time_limit_option
-from mechdesign.data.files import accepted_ending, write_atomically
 from mechdesign.planning import Plan, plan
-from mechdesign.plot.drawing import ENDINGS, picture
 from mechdesign.plot.trade_off import draw, trade_off
 
 _DIGITS = 7
@@ -50,9 +49,7 @@ def _source(command: Callable[..., Any]) -> Callable[..., Any]:
 )
 @click.option("--delta", metavar="D", help="Probability that the guarantee fails, in [0, 1).")
 @bound_option
-@click.option(
-    "--plot", metavar="FILE", help="Also draw the trade-off: .png, .svg or .pdf; - is PNG on standard output."
-)
+@plot_option("the trade-off, or with --reports the errors against the number of reports")
 @click.option(
     "--reports",
     is_flag=False,
@@ -112,8 +109,8 @@ def plan_command(
     """  # noqa: D301 - click's mark for a paragraph that is not wrapped
     options = ReportOptions(**rest)
     if options.reports is not None:
-        _refuse({"--categories": categories, "--guaranteed-epsilon": guaranteed, "--plot": plot}, "--reports")
-        run_plan_reports(options, source, as_json=as_json)
+        _refuse({"--categories": categories, "--guaranteed-epsilon": guaranteed}, "--reports")
+        run_plan_reports(options, source, plot, as_json=as_json)
         return
     _check_no_reports(options, source)
     if categories is None:
@@ -123,12 +120,10 @@ def plan_command(
     named = [name for name, value in given.items() if value is not None]
     if len(named) != 3:
         raise click.UsageError(f"{len(named)} of {', '.join(given)} are given; give three, and the fourth is computed")
-    if plot is not None:
-        accepted_ending(plot, ENDINGS)
+    check_plot(plot)
     standard = places.check([plot], as_json=as_json)
     found = plan(categories, samples=samples, epsilon=epsilon, guaranteed=guaranteed, delta=delta, bound=source.bound)
-    if plot is not None:
-        write_atomically(plot, picture(draw(trade_off(found)), plot))
+    write_plot(plot, lambda: draw(trade_off(found)))
     if as_json:
         print_json("mechdesign/plan/1", {**_record(found), "plot": plot})
         return

@@ -8,19 +8,19 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import click
-from rich.table import Table
-from rich.text import Text
 
 from mechdesign.cli import places
 from mechdesign.cli.comparison_output import finite, print_missing, times_fewer
 from mechdesign.cli.estimation_words import least_error
-from mechdesign.cli.output import print_facts, print_json, print_rich
+from mechdesign.cli.output import print_facts, print_json, print_table, say
+from mechdesign.cli.plot_option import check_plot, write_plot
 from mechdesign.cli.progress import Progress
 from mechdesign.cli.source import Source
 from mechdesign.errors import shorten
 from mechdesign.mechanism import Guarantee
 from mechdesign.mechanism.words import promise
 from mechdesign.optimize import ReportPlan, plan_reports
+from mechdesign.plot import errors
 from mechdesign.utility import EstimationError
 
 WANTED = "wanted"
@@ -54,9 +54,12 @@ class ReportOptions:
         return [name for name, value in named.items() if value is not None]
 
 
-def run_plan_reports(options: ReportOptions, source: Source, *, as_json: bool) -> None:
-    """Compute and print how many reports a precision takes, or what precision a number of reports gives."""
+def run_plan_reports(options: ReportOptions, source: Source, plot: str | None, *, as_json: bool) -> None:
+    """Compute, print and draw how many reports a precision takes, or what precision a number of reports gives."""
     count = _count(options)
+    check_plot(plot)
+    inputs = [*source.inputs(), *([] if options.mechanism_file is None else [options.mechanism_file])]
+    standard = places.check([plot], inputs, as_json=as_json)
     with Progress() as report:
         compared, title = _compared(options, source, report)
         found = plan_reports(
@@ -68,10 +71,14 @@ def run_plan_reports(options: ReportOptions, source: Source, *, as_json: bool) -
             time_limit=options.time_limit,
             report=report,
         )
+    write_plot(plot, lambda: errors(found).figure)
     if as_json:
-        print_json("mechdesign/report-plan/1", {"title": title, **_record(found)})
-    else:
-        _print(found, title)
+        drawn = {} if plot is None else {"plot": plot}
+        print_json("mechdesign/report-plan/1", {"title": title, **_record(found), **drawn})
+        return
+    _print(found, title, err=standard)
+    if plot is not None and not standard:
+        say(f"written: {plot}")
 
 
 def _count(options: ReportOptions) -> int | None:
@@ -107,7 +114,6 @@ def _compared(options: ReportOptions, source: Source, report: Callable[[str], No
     beside = source.given()
     if beside:
         raise click.UsageError(f"{', '.join(beside)}: a mechanism file says this itself; leave it out")
-    places.check([], [options.mechanism_file], as_json=False)
     return places.load_mechanism(options.mechanism_file, report), options.mechanism_file
 
 
@@ -145,7 +151,7 @@ def _radius(found: ReportPlan) -> float | None:
     return None if ball is None else float(ball.radius)
 
 
-def _print(found: ReportPlan, title: str) -> None:
+def _print(found: ReportPlan, title: str, *, err: bool) -> None:
     """Print a plan as facts, a table and sentences."""
     objective = found.problem.utility.estimation
     query, queries = ("frequency", "frequencies") if objective is None or objective.is_plain else ("query", "queries")
@@ -156,30 +162,27 @@ def _print(found: ReportPlan, title: str) -> None:
             ("given", _given(found, query)),
             ("at", "the estimate; one report for each respondent"),
             *_hope(found),
-        ]
+        ],
+        err=err,
     )
-    click.echo()
-    table = Table(highlight=False)
-    table.add_column("mechanism", overflow="fold")
+    say(err=err)
     columns = (
         (f"reports: every {query}", "reports: root mean square")
         if found.reports is None
         else ("largest standard error", "root mean square", f"largest {100 * found.confidence:g} % interval")
     )
-    for column in columns:
-        table.add_column(column, justify="right", overflow="fold")
+    missing = ["not computed", *[""] * (len(columns) - 1)]
+    rows = [[row.name, *(missing if row.missing else _cells(found, row.largest, row.mean))] for row in found.mechanisms]
+    print_table(["mechanism", *columns], rows, err=err)
     for row in found.mechanisms:
-        table.add_row(Text(row.name), *(["not computed"] if row.missing else _cells(found, row.largest, row.mean)))
-    print_rich(table)
-    for row in found.mechanisms:
-        print_missing(row.name, row.missing, err=False)
+        print_missing(row.name, row.missing, err=err)
     if found.reports is None:
-        click.echo(f"Every {query}: none has a larger error than is given. Root mean square: over all {queries}.")
+        say(f"Every {query}: none has a larger error than is given. Root mean square: over all {queries}.", err=err)
     told = _fewer(found)
     if told:
-        click.echo(told)
+        say(told, err=err)
     if found.promise is not None:
-        click.echo(found.promise)
+        say(found.promise, err=err)
 
 
 def _hope(found: ReportPlan) -> list[tuple[str, str]]:

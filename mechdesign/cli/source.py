@@ -290,6 +290,8 @@ def source_options(command: Callable[..., Any], own: Collection[str] = ()) -> Ca
 
     wrapped.__doc__ = command.__doc__
     decorated: Callable[..., Any] = wrapped
+    # Options of the command itself, where they are declared below this decorator, stand after those of a problem.
+    setattr(decorated, "__click_params__", list(getattr(command, "__click_params__", [])))  # noqa: B010
     for option in reversed(_OPTIONS):
         decorated = option(decorated)
     parameters: list[click.Parameter] = getattr(decorated, "__click_params__", [])

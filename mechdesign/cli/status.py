@@ -19,6 +19,7 @@ _OPTIONS = {
     "header=False": "--no-header",
     "(show_values": "(--show-values",
     "overwrite=True": "--overwrite",
+    "probabilities=True": "--probabilities",
 }
 
 

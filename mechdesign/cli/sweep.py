@@ -7,13 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.box import SIMPLE_HEAD
-from rich.table import Table
-from rich.text import Text
 
 from mechdesign.cli import places
 from mechdesign.cli.engine_options import engine_options
-from mechdesign.cli.output import print_facts, print_json, print_rich
+from mechdesign.cli.output import print_facts, print_json, print_table, say
 from mechdesign.cli.progress import Progress
 from mechdesign.data.files import accepted_ending, write_atomically
 from mechdesign.engine import opened_executor
@@ -72,7 +69,7 @@ def sweep_command(
     if plot is not None and len(found.failures) < len(found):
         write_atomically(plot, picture(found.plot()[0].figure, plot))
     for note in found.notes:
-        click.echo(note, err=True)
+        say(note, err=True)
     if as_json:
         print_json("mechdesign/sweep/1", _record(found, grid, tables))
     else:
@@ -135,12 +132,10 @@ def _print(found: SweepResult, grid: SweepFile, tables: list[Path]) -> None:
     numbers = ["value", *(name for name in _COMPARED if any(value is not None for value in columns[name]))]
     if not all(columns["certified"]):
         numbers.append("certified")
-    table = Table(box=SIMPLE_HEAD, highlight=False, pad_edge=False)
-    for name in (*inputs, *numbers):
-        table.add_column(name.replace("_", " "), justify="left" if name in _TEXTS else "right", overflow="fold")
-    for cells in zip(*(columns[name] for name in (*inputs, *numbers)), strict=True):
-        table.add_row(*(Text(_shown(cell)) for cell in cells))
-    print_rich(table)
+    names = [*inputs, *numbers]
+    rows = [[_shown(cell) for cell in cells] for cells in zip(*(columns[name] for name in names), strict=True)]
+    texts = [place for place, name in enumerate(names) if name in _TEXTS]
+    print_table([name.replace("_", " ") for name in names], rows, texts=texts)
 
 
 def _shown(cell: Any) -> str:

@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mechdesign.data.checks import check_kind, checked_samples
+from mechdesign.display.html import facts
 from mechdesign.errors import GuaranteeError, InputError, shorten
 from mechdesign.mechanism import Mechanism
 from mechdesign.numerics.arrays import frozen, number_array
@@ -96,6 +97,20 @@ class Audit:
     def __repr__(self) -> str:
         fit = "consistent" if self.consistent else f"NOT consistent, {len(self.outside)} cells outside"
         return f"Audit({self.counts.sum()} reports, leakage >= {self.lower_bound:.6g}, {fit})"
+
+    def _repr_html_(self) -> str:
+        pairs: list[tuple[str, object]] = [
+            ("reports", int(self.counts.sum())),
+            ("leakage shown, at least, in nats", self.lower_bound),
+            ("by output", self.output),
+            ("likeliest for input", self.input),
+            ("leakage proved, at most, in nats", self.leakage),
+            ("epsilon in nats", self.epsilon),
+            ("probabilities outside their limits", len(self.outside)),
+            ("failure probability", self.failure),
+            ("the reports fit the mechanism", self.consistent),
+        ]
+        return facts(pairs, "Audit")
 
     @property
     def consistent(self) -> bool:

@@ -10,9 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mechdesign.data.labels import canonical_label
+from mechdesign.display.frames import labelled_frame
+from mechdesign.display.html import facts, table
+from mechdesign.display.text import some
 from mechdesign.errors import InputError, shorten
 from mechdesign.numerics.arrays import Floats, frozen
 
+_FIRST = 5  # categories, and groups of them, that are told in a line
 _ARRAYS = (
     "frequencies",
     "standard_errors",
@@ -99,7 +103,68 @@ class FrequencyEstimate:
         return FrequencyEstimate, tuple(getattr(self, field.name) for field in fields(self))
 
     def __repr__(self) -> str:
-        return f"FrequencyEstimate({len(self.labels)} categories, {self.reports} reports, {self.method} of {self.of})"
+        order = np.argsort(-self.frequencies, kind="stable")[:_FIRST]
+        told = [f"{self.labels[i]!r} {self.frequencies[i]:.4g} {self._error_in_words(i)}" for i in order]
+        shown = some([*told, *[""] * (len(self.labels) - len(told))], _FIRST)
+        size = f"{len(self.labels)} categories, {self.reports:,} reports, {self.method} of {self.of}"
+        return f"FrequencyEstimate({size}: {shown})"
+
+    def _error_in_words(self, place: int) -> str:
+        return f"+- {self.standard_errors[place]:.2g}" if self.identifiable[place] else "(not identifiable)"
+
+    def _repr_html_(self) -> str:
+        level = f"{100 * self.confidence:g} % interval"
+        columns = ["category", "frequency", "standard error", f"{level} from", "to", "identifiable"]
+        cells = [self.frequencies, self.standard_errors, *self.intervals.T, self.identifiable]
+        rows = list(zip(self.labels, *(cell.tolist() for cell in cells), strict=True))
+        caption = f"Frequencies of {self.of} from {self.reports:,} reports, {self.method}"
+        groups = [group for group in self.groups if len(group) > 1]
+        told = [("only the total of these can be estimated", some(group, _FIRST)) for group in groups[:_FIRST]]
+        if self.few_reports:
+            told.append(("fewer reports than errors and intervals need", f"at least {self.reports_needed:,}"))
+        if len(groups) > _FIRST:
+            told.append(("", f"and {len(groups) - _FIRST} more groups"))
+        return table(columns, rows, caption) + (facts(told) if told else "")
+
+    def to_frame(self, library: str | None = None) -> Any:
+        """Return the estimate as a frame, a row for each category.
+
+        `lower` and `upper` are its own interval; `simultaneous_lower` and `simultaneous_upper` hold for all at once.
+        The standard error is missing where the category is not identifiable.
+
+        Parameters
+        ----------
+        library : {"pandas", "polars"}, optional
+            Whose frame; by default that of the first of the two that is installed.
+
+        Examples
+        --------
+        >>> import mechdesign as md
+        >>> promise = md.Guarantee("log(3)", md.L1Ball([0.5, 0.5], radius=2, labels=["no", "yes"]))
+        >>> warner = md.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]], promise, outputs=["no", "yes"])
+        >>> found = md.estimate_frequencies({"no": 600, "yes": 400}, warner)
+        >>> found.to_frame("polars").columns[:5]
+        ['label', 'frequency', 'standard_error', 'lower', 'upper']
+        >>> round(found.to_frame("pandas").loc["yes", "frequency"].item(), 6)
+        0.3
+        """
+        return labelled_frame("label", self.labels, self.columns(), library)
+
+    def columns(self) -> dict[str, list[Any]]:
+        """Return the columns of `to_frame` by name, in the order of ``labels``.
+
+        The standard error is None where the category is not identifiable.
+        """
+        errors = [error if np.isfinite(error) else None for error in self.standard_errors.tolist()]
+        return {
+            "frequency": self.frequencies.tolist(),
+            "standard_error": errors,
+            "lower": self.intervals[:, 0].tolist(),
+            "upper": self.intervals[:, 1].tolist(),
+            "simultaneous_lower": self.simultaneous_intervals[:, 0].tolist(),
+            "simultaneous_upper": self.simultaneous_intervals[:, 1].tolist(),
+            "identifiable": self.identifiable.tolist(),
+        }
 
     @property
     def few_reports(self) -> bool:

@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from mechdesign.data.alphabet import Codes
 from mechdesign.data.containers import arrow_column
 from mechdesign.data.group_keys import Key, Keys, in_words, named
@@ -137,12 +135,8 @@ def check_names(by: Sequence[str]) -> None:
 def estimate_columns(found: FrequencyEstimate) -> dict[str, list[Any]]:
     """Return the columns that say what is estimated from the reports of one group."""
     size = len(found.labels)
-    errors = [error if np.isfinite(error) else None for error in found.standard_errors.tolist()]
-    lower, upper = found.intervals.T.tolist()
-    all_lower, all_upper = found.simultaneous_intervals.T.tolist()
-    values = (list(found.labels), found.frequencies.tolist(), errors, lower, upper, all_lower, all_upper)
-    marks = (found.identifiable.tolist(), [found.reports] * size, [found.few_reports] * size)
-    return dict(zip((*COLUMNS, *SIMULTANEOUS, *MARKS), (*values, *marks), strict=True))
+    marks: dict[str, list[Any]] = {"reports": [found.reports] * size, "few_reports": [found.few_reports] * size}
+    return {"label": list(found.labels), **found.columns(), **marks}
 
 
 def estimate_groups(

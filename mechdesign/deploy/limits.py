@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mechdesign.deploy.identification import Ranges
 from mechdesign.deploy.linear import LinearEstimator, Noise, greatest_mean
@@ -52,12 +53,15 @@ class Brackets:
         Functions of the outputs, a column for each category, with means at most and at least its frequency.
     choices : tuple of int
         Among how many estimators the data chose those of each category, at most.
+    known : bool array, shape (N,)
+        Whether both are the same, the estimator of an identifiable category.
     """
 
     matrix: Floats
     below: Floats
     above: Floats
     choices: tuple[int, ...]
+    known: NDArray[np.bool_]
 
     @classmethod
     def of(cls, estimator: LinearEstimator, ranges: Ranges) -> Brackets:
@@ -66,12 +70,13 @@ class Brackets:
         below = np.eye(size)
         above = below.copy()
         below[:, ranges.categories], above[:, ranges.categories] = ranges.below, ranges.above
-        choices = [1] * size
+        choices, known = [1] * size, np.ones(size, dtype=bool)
+        known[ranges.categories] = False
         for category, number in zip(ranges.categories.tolist(), ranges.choices, strict=True):
             choices[category] = number
         lower = estimator.functionals(below)
         upper = estimator.functionals(above) if ranges.categories.size else lower
-        return cls(estimator.matrix, lower, upper, tuple(choices))
+        return cls(estimator.matrix, lower, upper, tuple(choices), known)
 
     def quantiles(self, error: float) -> Floats:
         """Return the normal quantile of each category for a probability that its interval misses, shape (N,).
@@ -86,9 +91,8 @@ class Brackets:
         The intervals of categories that are known exactly, such as those of records that are reported as they are, do
         not miss.
         """
-        known = np.array(self.choices) == 1
-        varying = known & (np.diag(covariance) > _EXACT)
-        missing = int(varying.sum() + (~known).sum())
+        varying = self.known & (np.diag(covariance) > _EXACT)
+        missing = int((varying | ~self.known).sum())
         return self.quantiles(error_of_each(_correlations(covariance[np.ix_(varying, varying)]), missing, error))
 
     def limits(self, sample: Sample, z: Floats, of: str) -> Floats:

@@ -1,10 +1,16 @@
 """How often each of many intervals may miss, so that all of them hold at once with a given confidence.
 
-For events A_1, ..., A_m and any tree T on them, ``P(A_1 or ... or A_m) <= sum_i P(A_i) - sum_(ij in T) P(A_i and A_j)``
-(Hunter, 1976; Worsley, 1982): add the events one by one along the tree, each without its part in its parent. Here
-A_i is that the interval of category i misses. In the limit of many reports it is ``|Z_i| > c``, Z normal with the
-correlations of the estimates. So the bound is computed, without randomness, and holds whatever the correlations are;
-Bonferroni's is the one without a tree. For two categories, whose intervals miss together, it is exact.
+In the limit of many reports, that the interval of category i misses is the event ``|Z_i| > c``, Z normal with the
+correlations of the estimates. Two bounds on the probability that some of these events happens are computed, without
+randomness, and the better one is used:
+
+* For events A_1, ..., A_m and any tree T on them, ``P(A_1 or ... or A_m) <= sum_i P(A_i) - sum_(ij in T) P(A_i and
+  A_j)`` (Hunter, 1976; Worsley, 1982): add the events one by one along the tree, each without its part in its parent.
+  For two categories, whose intervals miss together, it is exact.
+* ``P(no |Z_i| > c) >= product of P(|Z_i| <= c)`` whatever the correlations are (Sidak, 1967).
+
+Of categories that are not identifiable the events may be others. They are added with their whole probability
+(Bonferroni).
 """
 
 from __future__ import annotations
@@ -45,7 +51,7 @@ def error_of_each(correlations: Floats, size: int, error: float) -> float:
 
     Examples
     --------
-    Two estimates that sum to 1 miss together; of independent ones Sidak's formula is met.
+    Two estimates that sum to 1 miss together; for independent ones Sidak's formula is exact.
 
     >>> error_of_each(np.array([[1.0, -1.0], [-1.0, 1.0]]), 2, 0.05)
     0.05
@@ -58,8 +64,12 @@ def error_of_each(correlations: Floats, size: int, error: float) -> float:
         return error
     edges = _heaviest_tree(np.abs(correlations))
 
+    known = len(correlations)
+
     def excess(each: float) -> float:
-        return size * each - float(_both(edges, each).sum()) - error
+        by_tree = known * each - float(_both(edges, each).sum())
+        by_product = -np.expm1(known * np.log1p(-each)) if each < 1 else 1.0
+        return min(by_tree, float(by_product)) + (size - known) * each - error
 
     least = error / size
     if excess(error) <= _CLOSE * error:

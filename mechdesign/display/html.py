@@ -14,15 +14,18 @@ from numbers import Integral, Real
 
 from mechdesign.errors import printable
 
-MOST_ROWS, MOST_COLUMNS = 24, 14  # that are shown; of a longer table the first and the last halves of these
+MOST_ROWS, MOST_COLUMNS = 24, 18  # that are shown; of a longer table the first and the last halves of these
 _DIGITS = 6
-_NAME = "text-align:left;vertical-align:top;padding:2px 12px 2px 0;font-weight:600;overflow-wrap:anywhere"
-_TEXT = "text-align:left;vertical-align:top;padding:2px 12px 2px 0;overflow-wrap:anywhere"
+_SHORT = 28  # letters of a name that is not folded
+_FOLDED = "max-width:28em;overflow-wrap:break-word"  # at spaces, and within words only where these are very long
+_NAME = f"text-align:left;vertical-align:top;padding:2px 12px 2px 0;font-weight:600;{_FOLDED}"
+_TEXT = f"text-align:left;vertical-align:top;padding:2px 12px 2px 0;{_FOLDED}"
 _NUMBER = (
     "text-align:right;vertical-align:top;padding:2px 12px 2px 0;white-space:nowrap;font-variant-numeric:tabular-nums"
 )
-_HEAD = "vertical-align:bottom;padding:2px 12px 2px 0;border-bottom:1px solid currentColor;overflow-wrap:anywhere"
-_TABLE = "border-collapse:collapse;background:transparent;color:inherit"
+_HEAD = f"vertical-align:bottom;padding:2px 12px 2px 0;border-bottom:1px solid currentColor;{_FOLDED}"
+_TABLE = "border-collapse:collapse;background:transparent;color:inherit;margin:0 0 8px 0"
+_WIDE = "overflow-x:auto;max-width:100%"  # a table that is wider than the page is scrolled by itself
 _TITLE = "text-align:left;padding:2px 0;font-weight:600;color:inherit;caption-side:top"
 _NOTE = "text-align:left;padding:2px 12px 2px 0;font-style:italic"
 
@@ -38,7 +41,7 @@ def text(value: object) -> str:
     return html.escape(printable(str(value)), quote=True)
 
 
-def cell(value: object) -> str:
+def cell(value: object, digits: int = _DIGITS) -> str:
     """Return a value as HTML: numbers rounded for the eye and held in full, True and False in words, None as nothing.
 
     Examples
@@ -56,7 +59,7 @@ def cell(value: object) -> str:
     elif isinstance(value, Real) and not isinstance(value, Fraction):
         number = float(value)
         named = {math.inf: "infinite", -math.inf: "-infinite"}.get(number, "not a number")
-        shown = f'<data value="{number!r}">{number:.{_DIGITS}g}</data>' if math.isfinite(number) else named
+        shown = f'<data value="{number!r}">{number:.{digits}g}</data>' if math.isfinite(number) else named
     return shown
 
 
@@ -83,7 +86,7 @@ def facts(pairs: Iterable[tuple[str, object]], title: str = "") -> str:
     return _whole(title, "", lines)
 
 
-def table(columns: Sequence[str], rows: Sequence[Sequence[object]], caption: str = "") -> str:
+def table(columns: Sequence[str], rows: Sequence[Sequence[object]], caption: str = "", *, digits: int = _DIGITS) -> str:
     """Return a table as HTML, whose first column names the rows; a long or wide one is cut in the middle, and says so.
 
     Parameters
@@ -94,6 +97,8 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[object]], caption: str
         As many cells each as there are columns: texts or numbers, as for `cell`.
     caption : str
         A line above; none if empty.
+    digits : int
+        Significant digits of numbers.
 
     Examples
     --------
@@ -109,9 +114,11 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[object]], caption: str
         f'<th scope="col" style="text-align:{"right" if right else "left"};{_HEAD}">{name}</th>'
         for name, right in zip(heads, numeric, strict=True)
     )
-    lines = [_line(rows[i], across) if i is not None else _note(hidden_rows, len(rows), "rows", across) for i in down]
+    lines = [
+        _line(rows[i], across, digits) if i is not None else _note(hidden_rows, len(rows), "rows", across) for i in down
+    ]
     if hidden_columns:
-        lines.append(_note(hidden_columns, len(columns), "columns", across))
+        lines.append(_note(hidden_columns, len(columns) - 1, "columns", across))
     return _whole(caption, f"<thead><tr>{head}</tr></thead>", lines)
 
 
@@ -134,15 +141,16 @@ def _holds_numbers(rows: Sequence[Sequence[object]], down: list[int | None], col
     return any(isinstance(value, Real) for value in values)
 
 
-def _line(row: Sequence[object], across: list[int | None]) -> str:
+def _line(row: Sequence[object], across: list[int | None], digits: int) -> str:
     cells = []
     for j in across:
         value = "..." if j is None else row[j]
         if j == 0:
-            cells.append(f'<th scope="row" style="{_NAME}">{cell(value)}</th>')
+            short = ";white-space:nowrap" if len(str(value)) <= _SHORT else ""
+            cells.append(f'<th scope="row" style="{_NAME}{short}">{cell(value)}</th>')
         else:
             style = _NUMBER if isinstance(value, Real) and not isinstance(value, bool) else _TEXT
-            cells.append(f'<td style="{style}">{cell(value)}</td>')
+            cells.append(f'<td style="{style}">{cell(value, digits)}</td>')
     return f"<tr>{''.join(cells)}</tr>"
 
 
@@ -153,4 +161,5 @@ def _note(hidden: int, size: int, what: str, across: list[int | None]) -> str:
 
 def _whole(title: str, head: str, lines: list[str]) -> str:
     above = f'<caption style="{_TITLE}">{text(title)}</caption>' if title else ""
-    return f'<table style="{_TABLE}">{above}{head}<tbody>{"".join(lines)}</tbody></table>'
+    shown = f'<table style="{_TABLE}">{above}{head}<tbody>{"".join(lines)}</tbody></table>'
+    return f'<div style="{_WIDE}">{shown}</div>'

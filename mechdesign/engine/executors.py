@@ -109,7 +109,8 @@ def _pool(jobs: int) -> Iterator[Executor]:
     """Open a pool of processes, which end at once if the block ends with an error or an interruption."""
     others = set(multiprocessing.active_children())
     # Processes are spawned: a process that is forked while threads run may wait forever.
-    pool = ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn"), initializer=_begin_process)
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin_process, initargs=(jobs,))
     try:
         yield pool
     except BaseException:
@@ -120,8 +121,15 @@ def _pool(jobs: int) -> Iterator[Executor]:
         pool.shutdown(cancel_futures=True)
 
 
-def _begin_process() -> None:
-    """Let a process of a pool end with the one that opened it, which alone answers to Ctrl-C."""
+def _begin_process(jobs: int) -> None:
+    """Let a process of a pool end with the one that opened it, which alone answers to Ctrl-C.
+
+    It takes its share of the cores for files, as a worker of Dask does: with all of them two processes on two cores
+    took a sixth more processor time for the same Parquet files.
+    """
+    import pyarrow as pa
+
+    pa.set_cpu_count(max(1, (os.cpu_count() or 1) // jobs))
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
@@ -131,16 +139,6 @@ def _end_with_parent() -> None:
     if parent is not None:
         multiprocessing.connection.wait([parent.sentinel])
         os._exit(1)
-
-
-def _take_share(jobs: int) -> None:
-    """Let a process of several use its share of the cores for files, as a worker of Dask does; by default it uses all.
-
-    Two processes on two cores took a fifth more processor time for the same Parquet files with two threads each.
-    """
-    import pyarrow as pa
-
-    pa.set_cpu_count(max(1, (os.cpu_count() or 1) // jobs))
 
 
 @contextlib.contextmanager

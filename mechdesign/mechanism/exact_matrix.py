@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
@@ -143,6 +143,10 @@ class ExactMatrix:
         weights = tuple(_lowest(over_common_denominator(row)[0]) for row in rows)
         said = f"whole numbers over {rounded_text(scale)}" if whole else numbers
         return cls(weights, inputs, outputs, said, off, name)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # A copy computes the cached properties again.
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @property
     def size(self) -> int:

@@ -34,9 +34,18 @@ _MEMBERS = ("json", "numerators", "matrix")
 _WANTED = "a mechanism file"
 
 
-def save(mechanism: Parts, path: str | os.PathLike[str]) -> None:
-    """Write a mechanism as JSON, NPZ or CSV, by the ending of the name."""
-    write_atomically(path, _WRITERS[check_ending(path)](mechanism))
+def save(mechanism: Parts, path: str | os.PathLike[str], *, probabilities: bool = False) -> None:
+    """Write a mechanism as JSON, NPZ or CSV, by the ending of the name; a CSV perhaps with probabilities."""
+    ending = check_ending(path)
+    check_probabilities(path, probabilities=probabilities)
+    write_atomically(path, _to_csv_of_probabilities(mechanism) if probabilities else _WRITERS[ending](mechanism))
+
+
+def check_probabilities(path: str | os.PathLike[str] | None, *, probabilities: bool) -> None:
+    """Refuse probabilities for a file that is not CSV: JSON and NPZ hold the integers, which are exact."""
+    if probabilities and (path is None or check_ending(path) != ".csv"):
+        told = "there is no output" if path is None else f"the output is {shorten(str(path))}"
+        raise InputError(f"probabilities=True needs an output that ends in .csv, and {told}")
 
 
 def check_ending(path: str | os.PathLike[str]) -> str:
@@ -209,10 +218,19 @@ def _member(content: bytes, name: str, type_: type[np.generic], source: str) -> 
 
 
 def _to_csv(mechanism: Parts) -> bytes:
+    return _table(f"numerators over 2^{mechanism.bits}", mechanism, mechanism.numerators.tolist())
+
+
+def _to_csv_of_probabilities(mechanism: Parts) -> bytes:
+    # The shortest decimals that floats are read back from: floats hold probabilities over 2^52 exactly.
+    return _table("input", mechanism, mechanism.matrix.tolist())
+
+
+def _table(corner: str, mechanism: Parts, rows: list[list[Any]]) -> bytes:
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow([f"numerators over 2^{mechanism.bits}", *mechanism.outputs])
-    for label, row in zip(mechanism.inputs, mechanism.numerators.tolist(), strict=True):
+    writer.writerow([corner, *mechanism.outputs])
+    for label, row in zip(mechanism.inputs, rows, strict=True):
         writer.writerow([label, *row])
     return buffer.getvalue().encode()
 

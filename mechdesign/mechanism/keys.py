@@ -74,13 +74,25 @@ class Key:
 
     @property
     def fingerprint(self) -> str:
-        """16 hexadecimal digits by which keys, with their attributes, are told apart; they may be shown."""
+        """16 hexadecimal digits by which keys, with their attributes, are told apart; they may be shown.
+
+        Examples
+        --------
+        >>> Key(bytes(32)).fingerprint == Key(bytes(32)).for_attribute("smokes").fingerprint
+        False
+        """
         hashed = hashlib.blake2b(self.attribute.encode(), digest_size=8, key=self.secret, person=_PERSON)
         return hashed.hexdigest()
 
     @classmethod
     def generate(cls) -> Key:
-        """Return a new key, from the operating system's secure randomness."""
+        """Return a new key, from the operating system's secure randomness.
+
+        Examples
+        --------
+        >>> Key.generate() == Key.generate()
+        False
+        """
         return cls(secrets.token_bytes(KEY_BYTES))
 
     def for_attribute(self, name: str) -> Key:

@@ -21,6 +21,7 @@ from mechdesign.uncertainty import UncertaintySet
 MOST_BYTES = archives.MOST_BYTES
 _WANTED = "a matrix as CSV, NPY or NPZ, or a mechanism file"
 _MEMBERS = "one array of probabilities, or one named matrix, and perhaps inputs and outputs, their labels"
+_OPENDP, _START = b'"__function__"', 1_000  # what the first bytes of a file of OpenDP hold
 _ARCHIVE, _ARRAY, _OBJECT = b"PK", b"\x93NUMPY", b"{"
 
 
@@ -42,6 +43,7 @@ def read_matrix(path: str | os.PathLike[str]) -> MatrixFile:
       `Mechanism.save` are read, too.
     * NPY and NPZ of numpy: a matrix of floats, each the rational that it is, or of whole numbers. An NPZ file holds one
       array, or one with the name ``matrix``, and perhaps ``inputs`` and ``outputs``, arrays of text.
+    * JSON of OpenDP's ``serialize``, for ``make_randomized_response`` and ``make_randomized_response_bool``.
     * A mechanism file, JSON or NPZ: its integers. Its guarantee is not proved.
 
     Raises
@@ -60,6 +62,8 @@ def read_matrix(path: str | os.PathLike[str]) -> MatrixFile:
             return _of_mechanism(path) if "json" in names else MatrixFile(_of_archive(content, names, source), None)
         if content.startswith(_ARRAY):
             return MatrixFile(ExactMatrix.of(archives.array(content, source, _WANTED)), None)
+        if _OPENDP in content[:_START]:
+            return MatrixFile(_of_opendp(content), None)
         if content[:64].removeprefix(b"\xef\xbb\xbf").lstrip().startswith(_OBJECT):
             return _of_mechanism(path)
         return MatrixFile(_of_csv(path), None)
@@ -76,6 +80,12 @@ def _of_mechanism(path: str | os.PathLike[str]) -> MatrixFile:
     outputs = parts.outputs or None
     found = ExactMatrix.of_integers(parts.numerators.tolist(), parts.bits, parts.inputs, outputs)
     return MatrixFile(found, parts.guarantee.uncertainty)
+
+
+def _of_opendp(content: bytes) -> ExactMatrix:
+    from mechdesign.mechanism.opendp_files import of_opendp
+
+    return of_opendp(content)
 
 
 def _of_archive(content: bytes, names: list[str], source: str) -> ExactMatrix:

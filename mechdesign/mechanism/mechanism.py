@@ -19,12 +19,13 @@ from mechdesign.mechanism.parts import Parts
 from mechdesign.mechanism.proof import Guarantee, Integers, Proof, prove
 from mechdesign.mechanism.repair import Repair
 from mechdesign.mechanism.reporting import Reporting
+from mechdesign.mechanism.views import MechanismViews
 from mechdesign.numerics.arrays import entries, frozen, number_array
 from mechdesign.numerics.exact import float_up
 
 
-@dataclass(frozen=True, eq=False)
-class Mechanism(Reporting):
+@dataclass(frozen=True, eq=False, repr=False)
+class Mechanism(Reporting, MechanismViews):
     """A privacy mechanism as integers over 2^bits, with a guarantee proved when the object is made.
 
     Parameters
@@ -176,14 +177,6 @@ class Mechanism(Reporting):
         # A copy is made by the constructor, which proves the guarantee again.
         return Mechanism, tuple(self.parts)
 
-    def __repr__(self) -> str:
-        N, M = self.numerators.shape
-        lower = "" if self.guarantee.lower is None else f"lower = {self.guarantee.lower}, "
-        return (
-            f"Mechanism({N} x {M} over 2^{self.bits}, epsilon = {self.guarantee.epsilon}, {lower}"
-            f"leakage <= {self.leakage:.6g}, {self.guarantee.uncertainty!r})"
-        )
-
     @property
     def parts(self) -> Parts:
         """What the mechanism is made of: the arguments from which it is made and proved again."""
@@ -218,20 +211,20 @@ class Mechanism(Reporting):
         radius = getattr(self.guarantee.uncertainty, "radius", None)
         return None if radius is None else float_up(radius)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: str | os.PathLike[str], *, probabilities: bool = False) -> None:
         """Write the mechanism, as JSON, NPZ or CSV by the ending of the name.
 
-        JSON is the format. NPZ holds the same JSON beside the arrays. CSV cannot be loaded again. The file is written
-        whole or not at all.
+        JSON is the format. NPZ holds the same JSON beside the arrays. CSV cannot be loaded again: it is a table of the
+        integers, or of the probabilities as decimals if these are asked for. The file is written whole or not at all.
 
         Raises
         ------
         InputError
-            For another ending, or a file that cannot be written.
+            For another ending, probabilities in another file than CSV, or a file that cannot be written.
         """
         from mechdesign.mechanism.files import save
 
-        save(self.parts, path)
+        save(self.parts, path, probabilities=probabilities)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Mechanism:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from mechdesign.display.html import facts
+
 if TYPE_CHECKING:
     from mechdesign.mechanism.mechanism import Mechanism
 
@@ -15,3 +17,6 @@ class Repair:
 
     mechanism: Mechanism
     moved: float
+
+    def _repr_html_(self) -> str:
+        return facts([("greatest change of any probability", self.moved)], "Repair") + self.mechanism._repr_html_()

@@ -37,7 +37,25 @@ class Reporting:
         return Sampler(self.parts.numerators, self.parts.bits)
 
     def permanent_reports(self, key: Key) -> PermanentReports:
-        """Return what draws permanent reports from a key."""
+        """Return what draws permanent reports from a key, for programs that have codes of inputs and ids as bytes.
+
+        Parameters
+        ----------
+        key : Key
+            The key, with its attribute.
+
+        Returns
+        -------
+        PermanentReports
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from mechdesign import Guarantee, L1Ball, Mechanism
+        >>> warner = Mechanism(np.array([[3, 1], [1, 3]]), 2, Guarantee("log(3)", L1Ball([0.5, 0.5], radius=2)))
+        >>> warner.permanent_reports(Key(bytes(32))).integers(np.array([0]), [b"ann"])
+        array([3])
+        """
         parts = self.parts
         return PermanentReports(self.sampler, bytes.fromhex(self.fingerprint), parts.inputs, parts.bits, key)
 

@@ -15,8 +15,12 @@ from fractions import Fraction
 from functools import partial
 from numbers import Real
 from statistics import NormalDist
+from typing import Any
 
 from mechdesign.data.checks import MOST_SAMPLES, whole_number
+from mechdesign.display.frames import labelled_frame
+from mechdesign.display.html import table
+from mechdesign.display.text import aligned
 from mechdesign.errors import InputError, LimitError, shorten
 from mechdesign.mechanism import Mechanism
 from mechdesign.numerics.arrays import Floats, frozen
@@ -85,7 +89,7 @@ class Precision:
         return None if self.variances is None else float(self.variances.mean())
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ReportPlan:
     """Numbers of reports and precisions of estimates, for several mechanisms at the same epsilon.
 
@@ -114,6 +118,62 @@ class ReportPlan:
     interval: Fraction | None
     confidence: float
     mechanisms: tuple[Precision, ...]
+
+    def __repr__(self) -> str:
+        wanted = f"{self.reports:,} reports" if self.wanted is None else f"standard error {float(self.wanted):.4g}"
+        size = f"{self.problem.uncertainty.size} symbols, epsilon = {self.problem.epsilon}"
+        rows = [[f"  {row.name}", self._told(row)] for row in self.mechanisms]
+        return "\n".join([f"ReportPlan for {wanted}, {size}", *aligned(rows)])
+
+    def _told(self, row: Precision) -> str:
+        if row.largest is None:
+            return "not computed"
+        if self.wanted is None:
+            error = self.standard_error_of(row.largest)
+            return "undetermined" if error is None else f"standard errors <= {error:.4g}"
+        count = self.needed(row.largest)
+        return "no number is enough" if count is None else f"{count:,} reports"
+
+    def _repr_html_(self) -> str:
+        columns = self._columns()
+        rows = list(zip([row.name for row in self.mechanisms], *columns.values(), strict=True))
+        wanted = f"{self.reports:,} reports" if self.wanted is None else f"a standard error of {float(self.wanted):.4g}"
+        return table(["mechanism", *(name.replace("_", " ") for name in columns)], rows, f"Plan for {wanted}")
+
+    def to_frame(self, library: str | None = None) -> Any:
+        """Return the plan as a frame, a row for each mechanism.
+
+        Columns are `estimation_error` and its certified `lower_bound`, and then `reports_for_each` and
+        `reports_for_root_mean_square`, or where reports are given `largest_standard_error` and
+        `root_mean_square_standard_error`. What no number of reports reaches is missing.
+
+        Parameters
+        ----------
+        library : {"pandas", "polars"}, optional
+            Whose frame; by default that of the first of the two that is installed.
+
+        Examples
+        --------
+        >>> import mechdesign as md
+        >>> problem = md.DesignProblem(md.L1Ball([0.5, 0.5], radius=2), "log(3)", md.EstimationError())
+        >>> plan_reports(problem, standard_error=0.01).to_frame("polars").columns
+        ['mechanism', 'estimation_error', 'lower_bound', 'reports_for_each', 'reports_for_root_mean_square']
+        """
+        return labelled_frame("mechanism", [row.name for row in self.mechanisms], self._columns(), library)
+
+    def _columns(self) -> dict[str, list[float | int | None]]:
+        rows = self.mechanisms
+        columns: dict[str, list[float | int | None]] = {
+            "estimation_error": [row.error for row in rows],
+            "lower_bound": [row.lower_bound for row in rows],
+        }
+        if self.wanted is None:
+            columns["largest_standard_error"] = [self.standard_error_of(row.largest) for row in rows]
+            columns["root_mean_square_standard_error"] = [self.standard_error_of(row.mean) for row in rows]
+        else:
+            columns["reports_for_each"] = [self.needed(row.largest) for row in rows]
+            columns["reports_for_root_mean_square"] = [self.needed(row.mean) for row in rows]
+        return columns
 
     @property
     def promise(self) -> str | None:

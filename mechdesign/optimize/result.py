@@ -6,6 +6,7 @@ import os
 from dataclasses import dataclass, field
 
 from mechdesign.data.files import write_atomically
+from mechdesign.display.html import facts
 from mechdesign.mechanism import Mechanism
 from mechdesign.numerics.tolerances import VALUE_FLOOR
 from mechdesign.optimize.certificate import Certificate
@@ -103,6 +104,26 @@ class Design:
         return (
             f"Design({self.problem.utility.name} {self.value:.9g}, gap {self.gap:.1e}, {verdict}, {self.mechanism!r})"
         )
+
+    def _repr_html_(self) -> str:
+        objective = self.problem.utility
+        unit = "" if self.unit == "1" else f" in {self.unit}"
+        pairs: list[tuple[str, object]] = [
+            (f"{objective.name}{unit}", self.value),
+            (f"{objective.bound_name.replace('_', ' ')}{unit}", self.bound),
+            ("gap", self.gap),
+            ("certified", self.certified),
+        ]
+        if objective.worst_case is not None:
+            pairs.append((f"at the estimate{unit}", self.value_at_estimate))
+        if self.closed_form is not None:
+            pairs.append((self.closed_form.theorem, self.closed_form.value))
+        if self.stopped:
+            pairs.append(("stopped", self.stopped))
+        if self.merged:
+            pairs.append(("groups of symbols that share a row", len(self.merged)))
+        pairs += [("method", self.method), ("seconds", self.seconds)]
+        return facts(pairs, "Design") + self.mechanism._repr_html_()
 
     @property
     def gap(self) -> float:

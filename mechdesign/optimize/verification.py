@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from mechdesign.data.checks import check_kind
+from mechdesign.display.frames import labelled_frame
+from mechdesign.display.html import table
 from mechdesign.errors import GuaranteeError, LimitError
 from mechdesign.mechanism import Guarantee, Mechanism, Optimality, Proof, prove
+from mechdesign.mechanism.words import promise
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.tolerances import BOUND_PAD, GAP, SOLVER
 from mechdesign.optimize.certificate import Certificate, certify
@@ -22,7 +26,7 @@ from mechdesign.utility.base import summed
 _MOST_SYMBOLS = 3_000  # pricing holds matrices of symbols by symbols, which take 1.5 gigabytes for so many
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Verification:
     """The result of `verify`: everything computed again.
 
@@ -34,11 +38,63 @@ class Verification:
         Objective of the integers; None without a claim.
     certificate : Certificate, ErrorCertificate or None
         The bound that the stored lambda proves; None without a claim.
+    mechanism : Mechanism
+        What was verified.
     """
 
     proof: Proof
     value: float | None
     certificate: Certificate | ErrorCertificate | None
+    mechanism: Mechanism = field(kw_only=True)
+
+    def __repr__(self) -> str:
+        guarantee = f"leakage <= {self.proof.leakage:.6g}, epsilon = {self.mechanism.guarantee.epsilon}"
+        claim = self.mechanism.optimality
+        if claim is None or self.certificate is None or self.value is None:
+            return f"Verification(the guarantee holds: {guarantee}; no optimality claimed)"
+        verdict = "optimal" if self.optimal else "NOT optimal to within 1e-6"
+        bound = f"{claim.utility.bound_name.replace('_', ' ')} {self.certificate.bound:.9g}, gap {self.gap:.1e}"
+        return f"Verification(all claims hold: {guarantee}; {claim.utility.name} {self.value:.9g}, {bound}, {verdict})"
+
+    def _repr_html_(self) -> str:
+        rows = [[name, value, unit] for name, value, unit in self._quantities()]
+        verdict = "the guarantee holds" if self.certificate is None else "all claims hold"
+        caption = f"Verification: {verdict}; {promise(self.mechanism.guarantee)}"
+        return table(["quantity", "value", "unit"], rows, caption)
+
+    def to_frame(self, library: str | None = None) -> Any:
+        """Return what was computed again as a frame, a row for each quantity, with its unit.
+
+        Quantities are `leakage` and `epsilon`, `lower_leakage` and `lower` if they are promised, and with a claim of
+        optimality `value`, `bound` and `gap`.
+
+        Parameters
+        ----------
+        library : {"pandas", "polars"}, optional
+            Whose frame; by default that of the first of the two that is installed.
+
+        Examples
+        --------
+        >>> import mechdesign as md
+        >>> design = md.design(md.DesignProblem(md.L1Ball([0.5, 0.3, 0.2], radius=0.1), epsilon=1))
+        >>> md.verify(design.mechanism).to_frame("polars")["quantity"].to_list()
+        ['leakage', 'epsilon', 'value', 'bound', 'gap']
+        """
+        names, values, units = zip(*self._quantities(), strict=True)
+        return labelled_frame("quantity", names, {"value": values, "unit": units}, library)
+
+    def _quantities(self) -> list[tuple[str, float, str]]:
+        """Return names, values and units of what was computed again, beside what is promised."""
+        guarantee, claim = self.mechanism.guarantee, self.mechanism.optimality
+        found = [("leakage", self.proof.leakage, "nats"), ("epsilon", float(guarantee.epsilon), "nats")]
+        if self.proof.lower_leakage is not None and guarantee.lower is not None:
+            below = [("lower_leakage", self.proof.lower_leakage), ("lower", float(guarantee.lower))]
+            found += [(name, value, "nats") for name, value in below]
+        if claim is not None and self.certificate is not None and self.value is not None:
+            unit = claim.utility.unit
+            found += [("value", self.value, unit), ("bound", self.certificate.bound, unit)]
+            found.append(("gap", self.certificate.gap(self.value), unit))
+        return found
 
     @property
     def gap(self) -> float | None:
@@ -80,7 +136,7 @@ def verify(mechanism: Mechanism) -> Verification:
         raise GuaranteeError(f"the guarantee is false: {proof.why_false(mechanism.outputs, mechanism.guarantee)}")
     claim = mechanism.optimality
     if claim is None:
-        return Verification(proof, None, None)
+        return Verification(proof, None, None, mechanism=mechanism)
     size = mechanism.guarantee.uncertainty.size
     if size > _MOST_SYMBOLS:
         raise LimitError(
@@ -92,7 +148,7 @@ def verify(mechanism: Mechanism) -> Verification:
     if not abs(value - claim.value) <= BOUND_PAD * abs(value) + _rounding(problem, mechanism.matrix, value):
         raise GuaranteeError(f"the stored value is {claim.value:.15g}, but that of the integers is {value:.15g}")
     certificate = _certificate(problem, claim)
-    return Verification(proof, value, certificate)
+    return Verification(proof, value, certificate, mechanism=mechanism)
 
 
 def claimed_problem(promised: Guarantee, claim: Optimality) -> DesignProblem:

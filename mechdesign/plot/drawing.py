@@ -70,10 +70,10 @@ def axes_or_new(axes: Any | None, width: float, height: float) -> Any:
 def new_figure(width: float, height: float) -> Any:
     """Return an empty figure that belongs to no window."""
     from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-    figure = Figure(figsize=(min(width, _LARGEST), min(height, _LARGEST)), layout="constrained")
-    figure.get_layout_engine().set(w_pad=_PAD, h_pad=_PAD)
-    return figure
+    layout = ConstrainedLayoutEngine(w_pad=_PAD, h_pad=_PAD)
+    return Figure(figsize=(min(width, _LARGEST), min(height, _LARGEST)), layout=layout)
 
 
 def size_for(labels: int) -> float:

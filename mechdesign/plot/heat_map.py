@@ -46,7 +46,7 @@ def matrix(mechanism: Mechanism, axes: Any | None = None) -> Any:
 
     V = mechanism.matrix
     N, M = V.shape
-    axes = axes_or_new(axes, 3.0 + max(size_for(M), 0.55 * M if M <= _NUMBERED else 0), 1.8 + size_for(N))
+    axes = axes_or_new(axes, *size_of(mechanism))
     shades = ListedColormap(colormaps["Blues"](np.linspace(_PALEST, 1, 256))).with_extremes(bad="white")
     norm = PowerNorm(0.5, 0, float(V.max()))
     image = axes.imshow(np.ma.masked_equal(V, 0), cmap=shades, norm=norm, aspect="auto", interpolation="nearest")
@@ -60,6 +60,12 @@ def matrix(mechanism: Mechanism, axes: Any | None = None) -> Any:
     axes.set_title(f"{N} inputs, {M} outputs; {told}\nleakage at most {mechanism.leakage:.6g} nats", fontsize=10)
     axes.figure.colorbar(image, ax=axes, label="probability of the output, given the input")
     return axes
+
+
+def size_of(mechanism: Mechanism) -> tuple[float, float]:
+    """Return the inches that a mechanism takes, across and down."""
+    N, M = mechanism.matrix.shape
+    return 3.0 + max(size_for(M), 0.55 * M if M <= _NUMBERED else 0), 1.8 + size_for(N)
 
 
 def _line_cells(axes: Any, rows: int, columns: int) -> None:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from mechdesign.errors import InputError
 from mechdesign.plot.sweep import MOST_PANELS, Line, Panel
-from mechdesign.sweeps.result import SweepRow
+
+if TYPE_CHECKING:
+    from mechdesign.sweeps.result import SweepRow
 
 _BASELINES: tuple[tuple[str, Callable[[SweepRow], float | None]], ...] = (
     ("best LDP mechanism", lambda row: None if row.best_ldp is None else row.best_ldp.value),

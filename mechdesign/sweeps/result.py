@@ -93,6 +93,7 @@ class SweepRow:
             "subset_selection": None if values is None else values.subset_selection,
             "baselines_missing": self.baselines_missing or None,
             "mechanism": self.file,
+            "fingerprint": None if solved is None else solved.fingerprint,
             "key": self.key,
         }
 
@@ -136,6 +137,7 @@ _TYPES = {
     "subset_selection": "float64",
     "baselines_missing": "string",
     "mechanism": "string",
+    "fingerprint": "string",
     "key": "string",
 }
 

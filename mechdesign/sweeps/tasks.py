@@ -211,7 +211,7 @@ def _solved(task: Task) -> Solved:
         leakage=mechanism.leakage,
         lower_leakage=mechanism.lower_leakage,
         outputs=len(mechanism.outputs),
-        fingerprint="",
+        fingerprint=mechanism.fingerprint,
         mechanism=mechanism if content is None else None,
         content=content,
         note=note,
@@ -247,7 +247,7 @@ def _proved_again(task: Task, stored: Stored) -> Solved:
         leakage=mechanism.leakage,
         lower_leakage=mechanism.lower_leakage,
         outputs=len(mechanism.outputs),
-        fingerprint="",
+        fingerprint=mechanism.fingerprint,
         content=stored.content,
         reused=True,
     )

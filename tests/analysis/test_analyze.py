@@ -1,6 +1,8 @@
 """Analyses from a second side: closed forms, random priors, designs, relabelled and merged matrices."""
 
+import copy
 import math
+import pickle
 from fractions import Fraction
 
 import numpy as np
@@ -283,6 +285,19 @@ def test_tables_and_representations():
     hostile = quick([["0.75", "0.25"], ["0.25", "0.75"]], {"<b>": 0.5, "x": 0.5})
     assert "<b>" not in hostile._repr_html_()
     assert "&lt;b&gt;" in hostile._repr_html_()
+
+
+@pytest.mark.parametrize("again", [copy.deepcopy, lambda found: pickle.loads(pickle.dumps(found))])
+def test_copies_are_what_they_copy_and_cannot_be_changed(again):
+    found = md.analyze(md.baselines.k_ary_randomized_response(3, 1), SETS[0])
+    other = again(found)
+    assert repr(other) == repr(found)
+    assert other.utilities == found.utilities
+    with pytest.raises(TypeError):
+        other.utilities["mutual-information"] = 1.0
+    for array in (other.variances, other.leakages, other.matrix.matrix):
+        with pytest.raises(ValueError, match="read-only"):
+            array[...] = 0
 
 
 def test_what_is_refused():

@@ -509,10 +509,19 @@ def test_progress_goes_to_stderr_and_not_to_stdout(command, monkeypatch):
 def test_on_a_terminal_progress_is_shown_in_place(command, monkeypatch):
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setattr("mechdesign.cli.progress._PATIENCE", 0)
+    monkeypatch.setattr("mechdesign.cli.progress.is_terminal", lambda console: True)
     status, out, err = command("design", "problem.toml", "--json")
     assert status == 0
     assert json.loads(out)["certified"] is True
     assert "\x1b[" in err
+
+
+def test_a_file_gets_no_spinner_even_where_colours_are_forced(command, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setattr("mechdesign.cli.progress._PATIENCE", 0)
+    _, _, err = command("design", "problem.toml", "--json")
+    assert "\x1b[" not in err
+    assert "solving a linear program" in err
 
 
 def test_a_command_that_is_quick_says_nothing_of_its_progress(command):

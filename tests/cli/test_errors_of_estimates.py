@@ -79,7 +79,7 @@ def test_utilities_are_compared_as_before(command):
     assert status == 0
     assert json.loads(out).keys() == UTILITY_KEYS
     status, out, _ = command("compare", "--counts", "race.csv", *PROMISE)
-    assert out.splitlines()[:2] == ["race.csv", "At epsilon = 1"]
+    assert out.splitlines()[:2] == ["race.csv", "At epsilon = 1: mutual-information"]
     assert len(out.splitlines()) == 10  # one more than the table: what the design is worth for estimates
 
 

@@ -216,3 +216,26 @@ def test_the_help_says_what_a_new_mechanism_is(command):
         in told
     )
     assert "a run may be repeated" in told
+
+
+@pytest.mark.parametrize("engine", [(), pytest.param(("--jobs", "2"), marks=pytest.mark.slow)])
+def test_the_parts_of_a_folder_have_the_reports_of_one_file(engine, command, here):
+    (here / "parts").mkdir()
+    header, *lines = (here / "r.csv").read_text().splitlines()
+    for part in range(2):
+        (here / "parts" / f"{part}.csv").write_text("\n".join([header, *lines[100 * part : 100 * part + 100], ""]))
+    command(*privatize("smokes", "--attribute", "smokes"))
+    arguments = privatize("smokes", "--attribute", "smokes", "--json", *engine, output="out")
+    status, out, err = command(arguments[0], "parts", *arguments[2:])
+    assert (status, err) == (0, "")
+    found = json.loads(out)
+    assert (found["permanent"], found["id"], found["attribute"]) == (True, "person", "smokes")
+    reports = [line for part in range(2) for line in (here / "out" / f"{part}.csv").read_text().split()[1:]]
+    assert reports == (here / "o.csv").read_text().split()[1:]
+    written = [path.read_bytes() for path in (here / "out").iterdir()]
+    assert not any(form in text for form in forms(md.Key.read("k")) for text in written)
+    for other in (("--attribute", "drinks"), ()):
+        arguments = privatize("smokes", *other, output="out")
+        status, _, err = command(arguments[0], "parts", *arguments[2:])
+        assert status == 2
+        assert "another key (by its fingerprint)" in err

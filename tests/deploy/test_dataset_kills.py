@@ -147,13 +147,13 @@ def test_a_cluster_whose_workers_are_killed_twenty_times_reports_each_record_onc
 @pytest.mark.filterwarnings("default")
 def test_a_worker_that_was_only_thought_dead_does_not_publish_a_second_time(tmp_path):
     """It is stopped in the middle of a part, which another worker publishes, and then goes on."""
-    write_part(tmp_path / "records/part-0.csv", range(3_000_000))
+    write_part(tmp_path / "records/part-0.csv", range(1_500_000))
     with cluster_of(2, **{"distributed.scheduler.worker-ttl": "2s"}) as client:
         running = threading.Thread(target=run, args=(tmp_path, noisy(), client))
         running.start()
-        while not (writing := list((tmp_path / "out").glob(".*.tmp"))):
-            time.sleep(0.001)
-        stopped = next(pid for pid in pids(client) if holds(pid, writing[0]))
+        while not (writing := [pid for pid in pids(client) if writes(pid, tmp_path / "out")]):
+            assert running.is_alive()
+        stopped = writing[0]
         os.kill(stopped, signal.SIGSTOP)
         running.join(60)
         assert not running.is_alive()
@@ -166,10 +166,11 @@ def test_a_worker_that_was_only_thought_dead_does_not_publish_a_second_time(tmp_
     assert leftovers(tmp_path / "out") == []
 
 
-def holds(pid, path):
-    """Whether a process has a file open."""
+def writes(pid, folder):
+    """Whether a process has a file of a folder open that is not published."""
     with contextlib.suppress(OSError):
-        return any(os.path.realpath(link) == str(path) for link in Path(f"/proc/{pid}/fd").iterdir())
+        opened = map(os.path.realpath, Path(f"/proc/{pid}/fd").iterdir())
+        return any(path.startswith(f"{folder}/.") and path.endswith(".tmp") for path in opened)
     return False
 
 
@@ -184,7 +185,7 @@ def test_two_commands_at_once_in_one_folder(tmp_path):
     check_reported_once(source, tmp_path / "out")
 
 
-@pytest.mark.parametrize("moment", ["os.link", "os.fsync", "mechdesign.deploy.manifest.write_atomically"])
+@pytest.mark.parametrize("moment", ["os.link", "mechdesign.deploy.manifest.write_atomically"])
 def test_a_command_that_is_killed_anywhere_leaves_what_a_rerun_goes_on_with(tmp_path, moment):
     """Also between the publication of a part and the manifest, which then does not know of it."""
     source = write_parts(tmp_path / "records", 12, 20)
@@ -206,7 +207,7 @@ setattr(home, name, killing)
 print(privatize_dataset(RecordFile("records", "kind"), md.Mechanism.load("m.json"), ReportFile("out", ["id"])).skipped)
 """
     seen = {}
-    for kill in (1, 2, 3, 9, 12, 0):
+    for kill in (2, 5, 0):
         arguments = [sys.executable, "-c", script, str(kill), moment]
         ended = subprocess.run(arguments, cwd=tmp_path, capture_output=True, check=False)
         after = published(tmp_path / "out")

@@ -409,7 +409,10 @@ def test_bad_input(reports, options, message):
 def test_an_estimate_cannot_be_changed(again):
     found = md.estimate_frequencies({"y0": 6, "y1": 4}, warner())
     copied = again(found)
-    assert repr(copied) == "FrequencyEstimate(2 categories, 10 reports, maximum-likelihood of population)"
+    assert repr(copied) == (
+        "FrequencyEstimate(2 categories, 10 reports, maximum-likelihood of population: "
+        "'x0' 0.7 +- 0.31, 'x1' 0.3 +- 0.31)"
+    )
     assert copied.labels == warner().inputs
     for name in ("frequencies", "standard_errors", "intervals", "identifiable", "identified", "covariance"):
         np.testing.assert_array_equal(getattr(copied, name), getattr(found, name))

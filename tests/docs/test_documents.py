@@ -9,6 +9,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 import mechdesign as md
+from mechdesign.sweeps import read_sweep
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -101,11 +102,33 @@ def test_the_mechanism_file_that_is_shown_is_one_and_its_reader_reports(tmp_path
     assert json.loads(shown)["numerators"][1] == [1, 3]
 
 
-@pytest.mark.parametrize("source", blocks("docs/file-format.md", "toml"))
+SHOWN = blocks("docs/file-format.md", "toml")
+
+
+@pytest.mark.parametrize("source", [source for source in SHOWN if "[[source]]" not in source])
 def test_the_problem_files_that_are_shown_are_designed(source, tmp_path):
     (tmp_path / "problem.toml").write_text(source)
     design = md.design(md.read_problem(tmp_path / "problem.toml").problem)
     assert design.certified
+
+
+def test_the_sweep_file_that_is_shown_runs(tmp_path):
+    (source,) = (source for source in SHOWN if "[[source]]" in source)
+    (tmp_path / "sweep.toml").write_text(source)
+    found = read_sweep(tmp_path / "sweep.toml").run()
+    assert len(found) == 2 * 2 * 3
+    assert not found.failures
+
+
+def test_the_table_of_a_sweep_has_the_columns_that_are_described():
+    text = (ROOT / "docs" / "file-format.md").read_text()
+    described = text.partition("| column of the table | holds |")[2].partition("Rows are the same")[0]
+    names = [
+        name
+        for line in described.splitlines()
+        for name in re.findall(r"`(\w+)`", line.split("|")[1:2][0] if "|" in line else "")
+    ]
+    assert sorted(names) == sorted(md.sweep([]).columns())
 
 
 def test_the_bibliography_is_that_of_the_citation_file():

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import json
 import random
 from collections.abc import Callable, Iterator
 from pathlib import Path
+
+import numpy as np
 
 from mechdesign.histogram import DiscretePlan
 from tests.helpers import pages
@@ -69,10 +72,66 @@ def design(rng: Random) -> Case:
     return Case(arguments, files, outputs=[output], check=check)
 
 
+def _matrix_file(rng: Random, names: list[str]) -> tuple[str, bytes]:
+    """Return a matrix as a file of another tool, with or without labels, or a changed mechanism file."""
+    kind = rng.randrange(6)
+    if kind == 0:
+        return _mechanism_file(rng)
+    parts = [[rng.choice([0, 1, 1, 2, 5]) for _ in range(rng.randint(1, 4))] for _ in names]
+    width = len(parts[0])
+    rows = [[(row + [1] * width)[j] for j in range(width)] for row in parts]
+    rows = [[x / sum(row) for x in row] if any(row) else row for row in rows]
+    if kind == 1:
+        buffer = io.BytesIO()
+        np.savez(buffer, **{rng.choice(["matrix", "C", "json"]): np.array(rows)})
+        return "m.npz", maybe_damaged(rng, buffer.getvalue(), 0.4)
+    if kind == 2:
+        buffer = io.BytesIO()
+        np.save(buffer, np.array(rows))
+        return "m.npy", maybe_damaged(rng, buffer.getvalue(), 0.4)
+    cells = [[generators.number(rng) if rng.random() < 0.03 else repr(x) for x in row] for row in rows]
+    if rng.random() < 0.5:
+        order = rng.sample(range(len(names)), len(names))
+        content = record_files.csv_text(
+            rng, ["", *(f"y{j}" for j in range(width))], [[names[i], *cells[i]] for i in order]
+        )
+    else:
+        content = record_files.csv_text(rng, cells[0], cells[1:])
+    return "m.csv", maybe_damaged(rng, content.encode(), 0.3)
+
+
+def _counted(rng: Random) -> tuple[list[str], dict[str, bytes], list[str]]:
+    """Return labels, a file with their counts, and the arguments that name it."""
+    names = generators.labels(rng, rng.randint(2, 5))
+    content = record_files.csv_text(rng, ["label", "count"], [[name, _count(rng)] for name in names]).encode()
+    radius = rng.choice([[], ["--radius", "0.1"], ["--delta", "1e-3"], ["--delta", generators.number(rng)]])
+    return names, {"c.csv": content}, ["--counts", "c.csv", *radius]
+
+
 def compare(rng: Random) -> Case:
-    """Problems in every form."""
+    """Problems in every form, and mechanisms of users beside them."""
     files, source = _source(rng)
-    return Case(["compare", *source, "--time-limit", "2", *flags(rng, "--json")], files)
+    beside = []
+    if rng.random() < 0.3:
+        names, files, source = _counted(rng)
+        source += ["--epsilon", rng.choice(["1", generators.number(rng)])]
+        name, content = _matrix_file(rng, names)
+        files[name] = content
+        beside = rng.choice([["--with", name], ["--with", name, "--baseline", "all"], ["--baseline", "geometric"]])
+    arguments = ["compare", *source, *beside, "--time-limit", "2", *flags(rng, "--json")]
+    return Case([a.replace("\x00", "") for a in arguments], files)
+
+
+def analyze(rng: Random) -> Case:
+    """Matrices of every tool, and problems in every form."""
+    names, files, source = _counted(rng)
+    if rng.random() < 0.3:
+        files, source = _source(rng)
+    name, content = _matrix_file(rng, names)
+    files[name] = content
+    given = source if rng.random() < 0.95 else []
+    arguments = ["analyze", name, *given, "--time-limit", "2", *flags(rng, "--json", "--no-optimum")]
+    return Case([a.replace("\x00", "") for a in arguments], files)
 
 
 def _plan_reports(rng: Random) -> Case:
@@ -179,6 +238,7 @@ FUZZERS: dict[str, Fuzzer] = {
     "design": design,
     "verify": verify,
     "compare": compare,
+    "analyze": analyze,
     "plan": plan,
     "privatize": privatize,
     "estimate": estimate,

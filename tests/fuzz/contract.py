@@ -15,7 +15,15 @@ from pathlib import Path
 from .room import Case, Result, Room, Snapshot, snapshot
 
 STATUSES = {0, 1, 2, 3}
-_CLAIMANTS = {"verify", "privatize", "estimate", "audit", "report"}  # commands that read a claim, which may be false
+_CLAIMANTS = {
+    "verify",
+    "privatize",
+    "estimate",
+    "audit",
+    "report",
+    "analyze",
+    "--with",
+}  # commands that read a claim, which may be false
 _PROGRESS = re.compile(r" *[0-9]+\.[0-9] s  ")
 _LONGEST_LINE = 2_000
 _HELP = "Error: Usage: mechdesign"

@@ -13,6 +13,7 @@ INPUTS = {
     "design": 60,
     "verify": 120,
     "compare": 25,
+    "analyze": 60,
     "plan": 60,
     "privatize": 120,
     "estimate": 60,

@@ -261,3 +261,21 @@ def test_a_traceback_with_all_locals_does_not_show_the_key(tmp_path):
     done = subprocess.run([sys.executable, "-c", source, tmp_path / "key"], capture_output=True, check=True)
     assert b"Key(...)" in done.stdout
     assert not holds_the_key(done.stdout + done.stderr)
+
+
+def test_a_key_file_is_read_where_reports_are_drawn(tmp_path):
+    KEY.write(tmp_path / "key")
+    assert md.mechanism.KeyFile(tmp_path / "key").read() == KEY
+    assert md.mechanism.KeyFile(tmp_path / "key", "smokes").read() == KEY.for_attribute("smokes")
+    with pytest.raises(md.InputError, match="label"):
+        md.mechanism.KeyFile(tmp_path / "key", " ").read()
+    mechanism = md.Mechanism([[3, 1], [1, 3]], 2, md.Guarantee("log(3)", md.L1Ball([0.5, 0.5], 2)))
+    found = mechanism.privatize([0, 1] * 50, key=md.mechanism.KeyFile(tmp_path / "key", "a"), ids=range(100))
+    assert found == mechanism.privatize([0, 1] * 50, key=KEY.for_attribute("a"), ids=range(100))
+
+
+def test_keys_are_told_apart_by_fingerprints_that_are_not_the_key():
+    names = {KEY.fingerprint, KEY.for_attribute("a").fingerprint, md.Key(bytes(32)).fingerprint}
+    assert len(names) == 3
+    assert KEY.fingerprint == md.Key(SECRET).fingerprint
+    assert not any(map(holds_the_key, names))

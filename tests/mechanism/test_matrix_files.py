@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import re
 from fractions import Fraction
 
 import numpy as np
@@ -65,6 +66,35 @@ def test_arrays_of_numpy(file, tmp_path):
     assert read_matrix(tmp_path / "whole.npz").matrix.weights == ((3, 1), (1, 3))
 
 
+OPENDP = (  # as OpenDP 0.16 serializes it
+    '{"__function__": "make_randomized_response", "__module__": "measurements", "__kwargs__": {"categories": '
+    '["low", "middle", "high"], "prob": 0.6, "T": "String"}, "__version__": "0.16.0"}'
+)
+
+
+def test_randomized_response_of_opendp(file):
+    found = read_matrix(file(OPENDP, "m.json")).matrix
+    assert found.inputs == found.outputs == ("low", "middle", "high")
+    assert found.weights == ((3, 1, 1), (1, 3, 1), (1, 1, 3))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("make_randomized_response", "make_laplace", "'make_laplace' of OpenDP, which has no matrix"),
+        ("0.6", "1.5", "has -0.25 in row 1, column 2"),
+        ("0.6", "NaN", "the argument prob is 'nan'"),
+        ('"middle"', '"low"', "the label 'low' occurs twice"),
+        ('["low", "middle", "high"]', '"low"', "the argument categories is 'low'"),
+        ('"T": "String"}', '"T": ' + "[" * 100_000, "m.json: it is not JSON"),
+        ("0.6", " " * 2**20 + "0.6", "bytes; accepted: at most 1048576 of OpenDP"),
+    ],
+)
+def test_hostile_files_of_opendp_are_refused(file, old, new, message):
+    with pytest.raises(md.InputError, match=re.escape(message)):
+        read_matrix(file(OPENDP.replace(old, new, 1), "m.json"))
+
+
 @pytest.mark.parametrize("ending", ["json", "npz", "csv"])
 def test_files_of_mechanisms(tmp_path, ending):
     ball = md.L1Ball([0.5, 0.3, 0.2], radius="0.1", labels=["a", "b", "c"])
@@ -108,6 +138,7 @@ def test_a_mechanism_file_whose_guarantee_is_false_is_read(tmp_path):
         (b"\xff\xfe0.5", "not UTF-8"),
         (b'{"schema": 1}', "m.csv"),
         (b"{", "is not JSON"),
+        (b'["__function__"]', "it is None of OpenDP"),
         (b"PK\x03\x04garbage", "is not an NPZ file"),
         (b"\x93NUMPY\x01\x00garbage", "is not an NPY file"),
         ("9" * 3000 + ",0\n0,1\n", "a text of 3000 characters"),

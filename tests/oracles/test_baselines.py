@@ -9,6 +9,7 @@ from chi_square import NEVER_FLAKES, p_value
 from numpy.testing import assert_allclose
 
 import mechdesign as md
+from mechdesign.mechanism import read_matrix
 
 RECORDS = 20_000
 EXACT = 1e-10
@@ -131,3 +132,19 @@ def test_a_channel_of_qif_is_analyzed():
     posteriors = channel.posteriors(matrix, np.array(prior))
     assert_allclose(np.exp(found.leakages), (posteriors / np.array(prior)[:, None]).max(axis=0), rtol=1e-9)
     assert_allclose(found.utilities["hamming-accuracy"], measure.bayes_vuln.posterior(prior, matrix), rtol=1e-9)
+
+
+# OpenDP
+
+
+def test_randomized_response_of_opendp(tmp_path):
+    dp = needed("opendp.prelude", "OpenDP")
+    dp.enable_features("contrib")
+    theirs = dp.m.make_randomized_response(["low", "middle", "high"], prob=0.6)
+    (tmp_path / "m.json").write_text(dp.serialize(theirs))
+    found = md.analyze(read_matrix(tmp_path / "m.json").matrix, {"high": 0.2, "low": 0.5, "middle": 0.3}, optimum=False)
+    # Their epsilon is rounded up too.
+    assert_allclose(found.ldp_level, theirs.map(1), rtol=1e-15)
+    names = ["low", "middle", "high"]
+    matrix = md.baselines.k_ary_randomized_response(3, "log(3)").matrix
+    agrees(matrix, lambda symbol: [names.index(theirs(names[symbol])) for _ in range(RECORDS)])

@@ -94,6 +94,7 @@ def test_every_file_of_a_folder_is_whole_and_the_mechanisms_are_ordinary_files(t
         assert md.verify(mechanism).optimal
         assert mechanism.optimality.value == row.solved.value
         assert (row.mechanism.numerators == mechanism.numerators).all()
+        assert row.cells()["fingerprint"] == mechanism.fingerprint
         assert json.loads((tmp_path / "results" / "designs" / f"{row.key}.json").read_text())["mechanism"] == path.stem
 
 

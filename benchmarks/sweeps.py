@@ -1,0 +1,119 @@
+"""What is measured of sweeps: many designs by one process and by two, and what a sweep adds to each design.
+
+Every way must find the same integers, and the same values and bounds to the bit.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import Any
+
+import mechdesign as md
+from benchmarks.errors import counts_of
+from benchmarks.measure import Row, Sizes
+from mechdesign.engine import opened_executor
+
+WORKERS = 2
+RATIO = 1.7  # designs a second of two workers over those of one process
+OVERHEAD = 5.0  # milliseconds a problem
+_EPSILONS = ("0.25", "0.5", "1", "2")
+_DELTAS = ("1e-9", "1e-3")
+
+
+def problems(columns: tuple[str, ...]) -> list[md.DesignProblem]:
+    """Return problems for columns of Adult at four epsilons and two deltas, the columns with many levels first."""
+    tables = sorted((counts_of(name) for name in columns), key=len, reverse=True)
+    known = [md.L1Ball.from_counts(counts, delta=delta) for counts in tables for delta in _DELTAS]
+    return [md.DesignProblem(ball, epsilon) for ball in known for epsilon in _EPSILONS]
+
+
+def small_problems(count: int) -> list[md.DesignProblem]:
+    """Return different problems of two symbols, whose designs take next to nothing."""
+    ball = md.L1Ball.from_counts({"no": 700, "yes": 300}, delta="1e-3")
+    return [md.DesignProblem(ball, f"1.{k:09d}") for k in range(count)]
+
+
+@contextmanager
+def cluster() -> Iterator[Any]:
+    """Open a cluster of two workers on this machine."""
+    from distributed import Client, LocalCluster
+
+    with (
+        LocalCluster(n_workers=WORKERS, threads_per_worker=1, dashboard_address=None) as workers,
+        Client(workers, set_as_default=False) as client,
+    ):
+        yield client
+
+
+WAYS: dict[str, Callable[[], AbstractContextManager[Any]]] = {
+    "one process": opened_executor,
+    f"{WORKERS} processes": lambda: opened_executor(WORKERS),
+    f"LocalCluster(n_workers={WORKERS})": cluster,
+}
+
+
+def timed(given: list[md.DesignProblem], executor: Any, cache: Path | None = None) -> tuple[md.SweepResult, float]:
+    """Return what a sweep finds, and its seconds."""
+    started = time.perf_counter()
+    found = md.sweep(given, executor, cache)
+    return found, time.perf_counter() - started
+
+
+def exact(found: md.SweepResult) -> list[tuple[float, float, bytes]]:
+    """Return what must be the same whatever runs a sweep."""
+    return [
+        (row.solved.value, row.solved.bound, row.mechanism.numerators.tobytes())
+        for row in found
+        if row.solved is not None and row.mechanism is not None
+    ]
+
+
+def sweeps(sizes: Sizes) -> Iterator[Row]:
+    """Yield many designs by each way, and what a sweep adds to a design that takes next to nothing."""
+    wanted = problems(sizes.swept)
+    first: list[tuple[float, float, bytes]] = []
+    alone = 0.0
+    for way, opened in WAYS.items():
+        try:
+            with opened() as executor:
+                timed(small_problems(8 * WORKERS), executor)  # processes have started, and imported what they need
+                found, seconds = timed(wanted, executor)
+        except ImportError as error:
+            yield {"skipped": f"{way}: {error}"}
+            continue
+        first, alone = first or exact(found), alone or seconds
+        if len(first) != len(wanted) or exact(found) != first:
+            raise AssertionError(f"{way} found other designs than one process")
+        certified = all(row.solved is not None and row.solved.certified for row in found)
+        yield {
+            "way": way,
+            "designs": len(wanted),
+            "seconds": seconds,
+            "ratio": alone / seconds,
+            "certified": certified,
+            "columns": list(sizes.swept),
+        }
+    yield from overhead(sizes.trivial)
+
+
+def overhead(count: int) -> Iterator[Row]:
+    """Yield what a sweep takes for each small problem beside its design: in memory, kept as files, and from files."""
+    given = small_problems(count)
+    with tempfile.TemporaryDirectory() as name:
+        for what, cache in (("solved", None), ("solved and kept", Path(name)), ("proved again", Path(name))):
+            found, seconds = timed(given, None, cache)
+            designing = sum(row.solved.seconds for row in found if row.solved is not None) if found.solved else 0.0
+            yield {
+                "what": what,
+                "problems": count,
+                "seconds": seconds,
+                "designing": designing,
+                "overhead": (seconds - designing) / count * 1e3,
+            }
+
+
+SECTIONS: dict[str, Callable[[Sizes], Iterator[Row]]] = {"sweeps": sweeps}

@@ -1,0 +1,89 @@
+"""The options that every command has: ``--quiet``, ``--verbose`` and ``--version``.
+
+They are given to the whole tree of commands at once, so that a new command has them too. What they say is kept with
+click's context, where `is_quiet` and `is_verbose` find it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+_QUIET, _VERBOSE = "mechdesign.quiet", "mechdesign.verbose"
+
+
+def with_common_options(command: click.Command, version: str) -> click.Command:
+    """Give a command, and the commands in it if it is a group, the options that every command has.
+
+    Examples
+    --------
+    >>> import click
+    >>> @click.command()
+    ... def hello():
+    ...     click.echo("quiet" if is_quiet() else "hello")
+    >>> with_common_options(hello, "1.0").main(["-q"], standalone_mode=False)
+    quiet
+    """
+    command.params += _options(version)
+    for inner in getattr(command, "commands", {}).values():
+        with_common_options(inner, version)
+    return command
+
+
+def is_quiet() -> bool:
+    """Return whether the command that runs is to print neither a summary nor its progress."""
+    return _said(_QUIET)
+
+
+def is_verbose() -> bool:
+    """Return whether the command that runs is to print every step."""
+    return _said(_VERBOSE)
+
+
+def _said(what: str) -> bool:
+    context = click.get_current_context(silent=True)
+    return context is not None and bool(context.meta.get(what))
+
+
+def _options(version: str) -> list[click.Parameter]:
+    return [
+        click.Option(
+            ["-q", "--quiet"],
+            help="Print no summary and no progress: errors, and the data or JSON that you ask for, are all that is "
+            "printed.",
+            is_flag=True,
+            expose_value=False,
+            callback=_keep,
+        ),
+        click.Option(
+            ["--verbose"],
+            help="Print each step of the computation on standard error when it begins, with the seconds so far.",
+            is_flag=True,
+            expose_value=False,
+            callback=_keep,
+        ),
+        click.Option(
+            ["-V", "--version"],
+            is_flag=True,
+            expose_value=False,
+            is_eager=True,
+            callback=lambda context, _option, value: _show_version(context, version, wanted=value),
+            help="Show the version and exit.",
+        ),
+    ]
+
+
+def _keep(context: click.Context, option: click.Parameter, value: bool) -> None:
+    """Keep what an option says. A command does not take back what its group was told."""
+    if not value:
+        return
+    context.meta[f"mechdesign.{option.name}"] = True
+    if context.meta.get(_QUIET) and context.meta.get(_VERBOSE):
+        raise click.UsageError("--quiet and --verbose are given; give one of them", context)
+
+
+def _show_version(context: click.Context, version: str, *, wanted: Any) -> None:
+    if wanted and not context.resilient_parsing:
+        click.echo(f"mechdesign, version {version}")
+        context.exit()

@@ -1,0 +1,127 @@
+"""A mechanism as a frame, and as HTML in a notebook."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mechdesign.display.frames import labelled_frame
+from mechdesign.display.html import facts, table
+from mechdesign.mechanism.proof import Guarantee, Integers, Proof
+from mechdesign.mechanism.words import promise
+
+_DIGITS = 4  # of probabilities in a table
+
+
+class _Shown(Protocol):
+    """What is shown of a mechanism."""
+
+    @property
+    def numerators(self) -> Integers: ...
+    @property
+    def bits(self) -> int: ...
+    @property
+    def guarantee(self) -> Guarantee: ...
+    @property
+    def proof(self) -> Proof: ...
+    @property
+    def inputs(self) -> tuple[str, ...]: ...
+    @property
+    def outputs(self) -> tuple[str, ...]: ...
+    @property
+    def matrix(self) -> NDArray[np.float64]: ...
+
+
+class MechanismViews:
+    """The frames of a mechanism, and what a notebook shows of it."""
+
+    def to_frame(self: _Shown, library: str | None = None) -> Any:
+        r"""Return the probabilities as a frame: a row for each input and a column for each output, by their labels.
+
+        The inputs are the index of a pandas frame, and the first column, `input`, of one of polars.
+
+        Parameters
+        ----------
+        library : {"pandas", "polars"}, optional
+            Whose frame; by default that of the first of the two that is installed.
+
+        Raises
+        ------
+        InputError
+            For another library, or if it is not installed.
+
+        Examples
+        --------
+        >>> from mechdesign import Guarantee, L1Ball, Mechanism
+        >>> promise = Guarantee("log(3)", L1Ball([0.5, 0.5], radius=2, labels=["no", "yes"]))
+        >>> warner = Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]], promise, outputs=["no", "yes"])
+        >>> warner.to_frame("pandas").loc["yes", "no"].item()
+        0.25
+        >>> warner.to_frame("polars").columns
+        ['input', 'no', 'yes']
+
+        A table for a paper comes from pandas, which needs Jinja2 for it:
+
+        >>> print(warner.to_frame("pandas").to_latex(float_format="%.2f"))
+        \begin{tabular}{lrr}
+        \toprule
+         & no & yes \\
+        input &  &  \\
+        \midrule
+        no & 0.75 & 0.25 \\
+        yes & 0.25 & 0.75 \\
+        \bottomrule
+        \end{tabular}
+        <BLANKLINE>
+        """
+        columns = dict(zip(self.outputs, self.matrix.T.tolist(), strict=True))
+        return labelled_frame("input", self.inputs, columns, library)
+
+    def leakage_frame(self: _Shown, library: str | None = None) -> Any:
+        """Return the leakage of each output as a frame, a row for each output, by their labels.
+
+        Columns are `leakage`, over the set of priors, in nats, proved and rounded up; `lower_leakage` likewise, if the
+        guarantee promises something from below; and `probability`, that of the output at the reference prior.
+
+        Parameters
+        ----------
+        library : {"pandas", "polars"}, optional
+            As for `to_frame`.
+
+        Examples
+        --------
+        >>> from mechdesign import Guarantee, L1Ball, Mechanism
+        >>> promise = Guarantee("log(3)", L1Ball([0.5, 0.5], radius=2))
+        >>> warner = Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]], promise)
+        >>> warner.leakage_frame("polars").rows()
+        [('y1', 1.0986122886681098, 0.5), ('y2', 1.0986122886681098, 0.5)]
+        """
+        columns: dict[str, list[float]] = {"leakage": list(self.proof.leakages)}
+        if self.proof.least_lifts:
+            columns["lower_leakage"] = list(self.proof.lower_leakages)
+        columns["probability"] = (self.guarantee.uncertainty.prior @ self.matrix).tolist()
+        return labelled_frame("output", self.outputs, columns, library)
+
+    def __repr__(self: _Shown) -> str:
+        N, M = self.numerators.shape
+        lower = "" if self.guarantee.lower is None else f"lower = {self.guarantee.lower}, "
+        return (
+            f"Mechanism({N} x {M} over 2^{self.bits}, epsilon = {self.guarantee.epsilon}, {lower}"
+            f"leakage <= {self.proof.leakage:.6g}, {self.guarantee.uncertainty!r})"
+        )
+
+    def _repr_html_(self: _Shown) -> str:
+        known, (N, M) = self.guarantee.uncertainty, self.numerators.shape
+        pairs: list[tuple[str, object]] = [("guarantee", promise(self.guarantee))]
+        if known.not_protected_in_words():
+            pairs.append(("not protected", known.not_protected_in_words()))
+        if known.delta is not None:
+            pairs.append(("delta", float(known.delta)))
+        pairs.append(("leakage in nats, at most, proved", self.proof.leakage))
+        if self.proof.lower_leakage is not None:
+            pairs.append(("from below, in nats, at most, proved", self.proof.lower_leakage))
+        rows = [[label, *row] for label, row in zip(self.inputs, self.matrix.tolist(), strict=True)]
+        caption = f"probabilities over 2^{self.bits} of {M} outputs, given each of {N} inputs"
+        return facts(pairs, "Mechanism") + table(["input", *self.outputs], rows, caption, digits=_DIGITS)
