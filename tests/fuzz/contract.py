@@ -20,10 +20,10 @@ _CLAIMANTS = {
     "privatize",
     "estimate",
     "audit",
-    "analyze",
     "report",
+    "analyze",
     "--with",
-}  # they read a claim, which may be false
+}  # commands that read a claim, which may be false
 _PROGRESS = re.compile(r" *[0-9]+\.[0-9] s  ")
 _LONGEST_LINE = 2_000
 _HELP = "Error: Usage: mechdesign"

@@ -55,6 +55,7 @@ MAKERS = {
     "a product": lambda: mechanism_page(designed("product").mechanism),
     "hostile labels": lambda: mechanism_page(_wide(6, 5, HOSTILE), compare=False),
     "forty symbols": lambda: mechanism_page(_wide(40, 12), compare=False),
+    "many reports": lambda: mechanism_page(_wide(20, 150), compare=False),
     "many symbols": lambda: mechanism_page(_wide(120, 90), compare=False),
     "a histogram": _record,
 }
