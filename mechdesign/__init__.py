@@ -3,7 +3,8 @@
 Here is what a first notebook needs: the sets of priors, the utilities, `design`, `verify` and `compare`, mechanisms
 and their leakage. The modules hold the rest: `pml` (leakage), `uncertainty` (radii), `utility`, `planning` (sample
 sizes), `mechanism` (proofs), `optimize` (certificates), `baselines` (mechanisms of the literature), `deploy` (files of
-records, frequencies, audits), `plot` (pictures), `histogram` and `additive_noise`.
+records, frequencies, audits), `plot` (pictures), `histogram` and `additive_noise`. `mechdesign.sweeps` reads grids for
+`sweep`.
 """
 
 from __future__ import annotations
