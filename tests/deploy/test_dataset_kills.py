@@ -50,7 +50,7 @@ class Killer(threading.Thread):
 
     def run(self):
         goal = self.step
-        while self.left and not self.stopped.wait(0.002):
+        while self.left and not self.stopped.wait(0.02):
             if len(names(self.folder)) < goal:
                 continue
             time.sleep(self.moments.uniform(0, 0.02))  # anywhere in a part
@@ -80,7 +80,7 @@ def fast_start():
 
 
 def test_a_pool_that_is_killed_twenty_times_reports_each_record_once(tmp_path):
-    write_parts(tmp_path / "records", 200, 1_000)
+    write_parts(tmp_path / "records", 200, 300)
     runs, records, workers = 0, 0, []
     killer = Killer(tmp_path / "out", lambda: list(workers), kills=KILLS)
     killer.start()
@@ -97,12 +97,12 @@ def test_a_pool_that_is_killed_twenty_times_reports_each_record_once(tmp_path):
             finally:
                 workers.clear()
     killer.finish()
-    assert runs == KILLS + 1
+    assert KILLS / 2 < runs <= KILLS + 1  # two kills may end one run
     after = published(tmp_path / "out")
     assert killer.seen.items() <= after.items()
     assert len(killer.seen) >= 100
     numbers = [row[0] for name in sorted(after) for row in read_rows(tmp_path / "out" / name)]
-    assert numbers == list(range(200_000))
+    assert numbers == list(range(60_000))
     assert leftovers(tmp_path / "out") == []
 
 
@@ -133,13 +133,13 @@ def cluster_of(workers, **config):
 
 @pytest.mark.filterwarnings("default")
 def test_a_cluster_whose_workers_are_killed_twenty_times_reports_each_record_once(tmp_path):
-    source = write_parts(tmp_path / "records", 200, 1_000)
+    source = write_parts(tmp_path / "records", 200, 300)
     with cluster_of(3) as client:
         killer = Killer(tmp_path / "out", lambda: pids(client), kills=KILLS, pause=0.2)
         killer.start()
         done = run(tmp_path, told(), client)
         killer.finish()
-    assert (done.records, done.published) == (200_000, 200)
+    assert (done.records, done.published) == (60_000, 200)
     assert killer.seen.items() <= published(tmp_path / "out").items()
     check_reported_once(source, tmp_path / "out")
 
@@ -147,7 +147,7 @@ def test_a_cluster_whose_workers_are_killed_twenty_times_reports_each_record_onc
 @pytest.mark.filterwarnings("default")
 def test_a_worker_that_was_only_thought_dead_does_not_publish_a_second_time(tmp_path):
     """It is stopped in the middle of a part, which another worker publishes, and then goes on."""
-    write_part(tmp_path / "records/part-0.csv", range(1_500_000))
+    write_part(tmp_path / "records/part-0.csv", range(1_000_000))
     with cluster_of(2, **{"distributed.scheduler.worker-ttl": "2s"}) as client:
         running = threading.Thread(target=run, args=(tmp_path, noisy(), client))
         running.start()
@@ -175,7 +175,7 @@ def writes(pid, folder):
 
 
 def test_two_commands_at_once_in_one_folder(tmp_path):
-    source = write_parts(tmp_path / "records", 60, 2_000)
+    source = write_parts(tmp_path / "records", 30, 2_000)
     told().save(tmp_path / "m.json")
     command = [sys.executable, "-m", "mechdesign", "privatize", "records", "--column", "kind", "--keep", "id"]
     command += ["--mechanism", "m.json", "-o", "out", "--json"]
