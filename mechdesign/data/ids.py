@@ -8,6 +8,7 @@ files lose.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -161,6 +162,10 @@ def _contained(ids: Any, package: str | None) -> Any:
     if isinstance(ids, np.ndarray):
         if ids.ndim != 1:
             raise InputError(f"the ids have shape {ids.shape}; accepted: {_ACCEPTED}")
+        if ids.dtype.kind in "iuU":
+            mask = np.ma.getmaskarray(ids) if isinstance(ids, np.ma.MaskedArray) else None
+            with suppress(UnicodeError):  # a half of a surrogate pair, whose position is found in a list
+                return pa.array(np.ma.getdata(ids), mask=mask)
         return ids.tolist()
     if isinstance(ids, str | bytes | Mapping | Set) or not isinstance(ids, Iterable) or hasattr(ids, "shape"):
         raise InputError(f"the ids are a {type(ids).__name__}; accepted: {_ACCEPTED}")
