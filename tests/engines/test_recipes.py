@@ -169,6 +169,25 @@ def refused(survey, heading, bad, why):
     return told
 
 
+def test_duckdb_draws_once_for_all_records_with_one_value(survey):
+    """Why fresh randomness is wrong there even if it is computed once."""
+    needed("DuckDB")
+    import duckdb
+
+    drawn = []
+
+    def fresh(answers):
+        drawn.append(len(answers))
+        return survey.mechanism.privatize(answers)
+
+    with duckdb.connect() as connection:
+        connection.create_function("fresh", fresh, ["VARCHAR"], "VARCHAR", type="arrow", null_handling="special")
+        query = f"SELECT answer, fresh(answer) AS report FROM '{survey.folder}/records/*.parquet'"
+        pairs = connection.sql(query).fetchall()
+    assert len(pairs) == PARTS * ROWS
+    assert sum(drawn) <= PARTS * len(LABELS)
+
+
 def test_duckdb_reports_null_for_null_unless_it_is_told_otherwise(survey):
     """Why the recipe says null_handling: without it everyone sees who gave no answer."""
     needed("DuckDB")
