@@ -367,9 +367,9 @@ def _keyed(rows: list[Row]) -> str:
     records = f"{tables['reports'][0]['records']:,}"
     return (
         paragraph(
-            f"{records} labels with ids of 16 letters, reported with secure randomness or from a key. Seconds are those "
-            f"of processors, of all threads together, the least of {keyed.TIMES}. Files hold the two columns; the "
-            "reports are written alone."
+            f"{records} labels with ids of 16 letters, reported with secure randomness or from a key. Seconds are "
+            f"those of processors, of all threads together, the least of {keyed.TIMES}. Files hold the two columns; "
+            "the reports are written alone."
         )
         + table(header, lines)
         + "\n"

@@ -29,7 +29,7 @@ from mechdesign.utility import Objective
 _SHOWN_GROUPS, _SHOWN_ALIKE = 6, 8  # of symbols that share a row
 _NO_LOSS = 1e-9  # relative
 _TWO_COLUMNS = 60  # columns of a terminal, from which on names and values stand beside each other
-_NAMES, _LEAST_NAMES = 30, 12  # columns for the names of rows: before headers are folded, and at least
+_NAMES, _LEAST_NAMES = 30, 16  # columns for the names of rows: before headers are folded, and at least
 show_values_option = click.option(
     "--show-values",
     is_flag=True,
@@ -106,7 +106,7 @@ def print_table(
     err : bool
         Whether to print on standard error.
     texts : collection of int
-        The columns that hold texts; the others hold numbers. Where a terminal is narrower than the numbers and twelve
+        The columns that hold texts; the others hold numbers. Where a terminal is narrower than the numbers and sixteen
         letters of each text, it folds the lines itself.
     ends : collection of int
         Rows below which a line is drawn.

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from mechdesign.optimize import Comparison
-from mechdesign.optimize.comparison_rows import what_is_compared
+from mechdesign.optimize.comparison_rows import Compared, what_is_compared
 from mechdesign.plot.drawing import BLUE, axes_or_new, text_of
 
 _PALE = "#9ecae1"
@@ -40,7 +40,7 @@ def comparison(found: Comparison, axes: Any | None = None) -> Any:
     axes.barh(range(len(rows)), finite, color=colors, edgecolor=BLUE, linewidth=0.5)
     for i, row in enumerate(rows):
         axes.annotate(row.told, (finite[i], i), xytext=(4, 0), textcoords="offset points", va="center", fontsize=9)
-    axes.set_yticks(range(len(rows)), [text_of(row.name, 48) for row in rows])
+    axes.set_yticks(range(len(rows)), [text_of(row.name, 48) + _mark(row) for row in rows])
     axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.margins(x=0.3)
     axes.set_xlim(0 if min(finite) >= 0 else None, None)
@@ -48,3 +48,8 @@ def comparison(found: Comparison, axes: Any | None = None) -> Any:
     problem = found.design.problem
     axes.set_title(f"The same epsilon = {problem.epsilon}, {problem.uncertainty.size} symbols", fontsize=10)
     return axes
+
+
+def _mark(row: Compared) -> str:
+    """Return what is said of a mechanism that leaks more than the design promises."""
+    return "" if row.keeps else "\n(does NOT keep the promise)"

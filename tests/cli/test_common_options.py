@@ -58,6 +58,8 @@ RUNS = {
     ),
     "estimate": ESTIMATE,
     "audit": ("audit", "m.json", "--samples", "3000"),
+    "analyze": ("analyze", "m.json"),
+    "report": ("report", "m.json", "-o", "r.html", "--no-compare"),
     "histogram": ("histogram", "discrete", "--plan", "-k", "3", "--epsilon", "1", "--delta", "1e-6", "--sigma", "9"),
 }
 SLOW = ("design", "audit", "plan", "plan reports", "estimate")  # their pictures
@@ -162,7 +164,7 @@ def test_a_table_takes_the_width_there_is(capsys, monkeypatch):
         assert "0.0958195" in shown
         assert "123,456,789 times as many" in shown
         lines = shown.splitlines()
-        assert max(map(len, lines[1:])) <= max(width, 12 + 9 + 25 + 10)
+        assert max(map(len, lines[1:])) <= max(width, 16 + 9 + 25 + 10)
     assert len(lines) == 6  # at 120 columns nothing is folded
 
 
@@ -228,6 +230,9 @@ def test_probabilities_go_to_csv_alone(files, tmp_path):
     table = pd.read_csv(tmp_path / "p.csv", index_col="input")
     mechanism = md.Mechanism.load(tmp_path / "m.json")
     pd.testing.assert_frame_equal(table, mechanism.to_frame("pandas").rename_axis(columns=None), check_exact=True)
+    counts = ("--counts", "counts.csv")
+    told = json.loads(files("analyze", "p.csv", *counts, "--json")[1])
+    assert told["leakage"] == pytest.approx(mechanism.leakage, abs=1e-9)
     for given in (("-o", "p.json"), ("-o", "-"), ()):
         status, _, err = files("design", *DESIGN, *given, "--probabilities")
         assert status == 2

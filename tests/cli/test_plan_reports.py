@@ -142,7 +142,7 @@ def test_numbers_that_nobody_collects_are_not_printed(command):
         (["--reports", "--interval", "1", "--confidence", "1"], "confidence is 1.0; accepted", 2),
         (["--reports", "--standard-error", "1", "--confidence", "0.9"], "--confidence belongs to --interval", 2),
         (["--reports", "5", "--categories", "3"], "--categories: not accepted beside --reports", 2),
-        (["--reports", "5", "--plot", "p.png"], "--plot: not accepted beside --reports", 2),
+        (["--reports", "5", "--plot", "p.gif"], "accepted: .png, .svg, .pdf", 2),
         (["--reports", "5", "--mechanism", "m.json"], "--counts, --epsilon, --delta: a mechanism file says this", 2),
         (["--standard-error", "1"], "--standard-error, --counts: only with --reports", 2),
         (["--reports", "5", "--utility", "none"], "the utility 'none' is unknown", 2),

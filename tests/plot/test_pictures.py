@@ -152,6 +152,15 @@ def test_intervals_and_estimates_are_those_of_the_estimate():
     assert labels == ["estimate", "not identifiable", "truth"]
 
 
+def test_a_mechanism_that_breaks_the_promise_is_marked():
+    both = md.compare(designed(), mechanisms={"theirs": np.eye(3)})
+    axes = md.plot.comparison(both)
+    names = [label.get_text() for label in axes.get_yticklabels()]
+    assert names[0] == "this design"
+    assert names[-1] == "theirs\n(does NOT keep the promise)"
+    assert [bar.get_width() for bar in axes.patches] == [row.value for row in both.rows]
+
+
 def test_curves_of_values_are_sorted_and_named():
     ball = designed().problem.uncertainty
     designs = [md.design(md.DesignProblem(ball, epsilon)) for epsilon in (1, "0.5")]
