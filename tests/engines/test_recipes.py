@@ -21,6 +21,7 @@ ROOT = Path(__file__).parents[2]
 SHOWN = "/srv/survey"  # the folder of the page
 LABELS = ("never", "sometimes", "often")
 PARTS, ROWS = 4, 250
+MANY = 20_000
 RECIPES = {"polars": "polars", "DuckDB": "duckdb", "Dask DataFrame": "dask.dataframe", "Spark": "pyspark", "Ray": "ray"}
 SLOW = {"Dask DataFrame", "Spark", "Ray"}  # they start processes
 
@@ -167,6 +168,27 @@ def refused(survey, heading, bad, why):
     told = done.stdout + done.stderr
     assert why in told
     return told
+
+
+def test_duckdb_draws_once_for_all_records_with_one_value(survey):
+    """Why fresh randomness is wrong there even if it is computed once."""
+    needed("DuckDB")
+    import duckdb
+
+    survey.write_part(0, (LABELS * MANY)[:MANY])
+    drawn = []
+
+    def fresh(answers):
+        drawn.append(len(answers))
+        return survey.mechanism.privatize(answers)
+
+    with duckdb.connect() as connection:
+        connection.create_function("fresh", fresh, ["VARCHAR"], "VARCHAR", type="arrow", null_handling="special")
+        records = connection.read_parquet(str(survey.folder / "records" / "part-0.parquet"))
+        groups = records.aggregate("answer, fresh(answer) AS report, count(*)", "answer, report").fetchall()
+    assert sum(count for *_, count in groups) == MANY
+    # Each answer has one report, however many records have it.
+    assert len(groups) == sum(drawn) == len(LABELS)
 
 
 def test_duckdb_reports_null_for_null_unless_it_is_told_otherwise(survey):
