@@ -1,8 +1,8 @@
 """How often intervals of estimated frequencies hold the truth: ``python -m benchmarks.coverage``.
 
-Records are drawn from the relationships of Adult, and from its work classes, of which two are rare, and reports from the mechanism that
-is best for mutual information, the one that is best for estimates, and randomized response of the same epsilon. With
-10,000 runs a coverage of 95 % is measured with a standard deviation of 0.22 %.
+Records are drawn from the relationships of Adult, and from its work classes, of which two are rare. Reports are drawn
+from the mechanism that is best for mutual information, the one that is best for estimates, and randomized response of
+the same epsilon. With 10,000 runs a coverage of 95 % is measured with a standard deviation of 0.22 %.
 
 All runs are computed at once, by the functions that `estimate_frequencies` uses, with the weights of least squares
 (where there are as many outputs as inputs, those of maximum likelihood are the same). Some runs are estimated by

@@ -108,8 +108,8 @@ def plan(rows: list[Row]) -> list[Row]:
     >>> measured |= {"read": 10**8, "written": 0, "sent": 10**5, "parts": 100}
     >>> nothing = {"work": "nothing", "way": WAYS[WORKERS], "tasks": 1000, "seconds": 1.0}
     >>> small, large = plan([measured, nothing])
-    >>> small["parts"], small["work_seconds"], small["scheduler_seconds"], round(small["busy"])
-    (100000, 78.125, 100.0, 200)
+    >>> small["parts"], small["work_seconds"], small["scheduler_seconds"], small["seconds"], round(small["busy"])
+    (100000, 78.125, 100.0, 100.0, 200)
     >>> large["parts"], large["scheduler_seconds"], round(large["busy"]), large["core_hours"] == small["core_hours"]
     (10000, 10.0, 2000, True)
     """
@@ -133,6 +133,7 @@ def plan(rows: list[Row]) -> list[Row]:
                     "sent": row["sent"] / row["parts"] * parts,
                     "scheduler_seconds": a_task * parts,
                     "work_seconds": PLANNED / speed / PLANNED_WORKERS,
+                    "seconds": max(a_task * parts, PLANNED / speed / PLANNED_WORKERS),
                     "busy": size / speed / a_task,
                 }
             )

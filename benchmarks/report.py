@@ -317,7 +317,7 @@ def _fleet_reached(rows: list[Row]) -> str:
                 (
                     "records a second",
                     f"at least {fleet.RATIO} times one process",
-                    number(row["ratio"]),
+                    f"{row['ratio']:.2f}",
                     row["ratio"] >= fleet.RATIO,
                 ),
                 ("memory of a worker", f"under {fleet.PEAK / 1e6:,.0f} MB", f"{peak / 1e6:,.0f} MB", peak < fleet.PEAK),
@@ -337,7 +337,7 @@ def _fleet_planned(rows: list[Row]) -> str:
             number(row["core_hours"]),
             *(number(row[key] / 1e12) for key in ("read", "written")),
             number(row["sent"] / 1e6),
-            *(number(row[key]) for key in ("scheduler_seconds", "work_seconds")),
+            *(number(row[key]) for key in ("scheduler_seconds", "seconds")),
             f"{row['busy']:,.0f}",
         ]
         for row in fleet.plan(rows)
@@ -345,7 +345,8 @@ def _fleet_planned(rows: list[Row]) -> str:
     text = (
         f"Not measured: {fleet.PLANNED:.0e} records".replace("e+", "e") + ", computed from the rows above as if "
         "everything grew in proportion. The scheduler's seconds are those of one process that hands out all tasks, "
-        "however many workers there are; it keeps so many of them busy."
+        "however many workers there are: it keeps so many of them busy. What the workers take is the greater of that "
+        "and of their share of the work, if the storage keeps up."
     )
     return "\n" + paragraph(text) + table(header, lines)
 
@@ -366,9 +367,9 @@ def _keyed(rows: list[Row]) -> str:
     records = f"{tables['reports'][0]['records']:,}"
     return (
         paragraph(
-            f"{records} labels with ids of 16 letters, reported with secure randomness or from a key. Seconds are those "
-            f"of processors, of all threads together, the least of {keyed.TIMES}. Files hold the two columns; the "
-            "reports are written alone."
+            f"{records} labels with ids of 16 letters, reported with secure randomness or from a key. Seconds are "
+            f"those of processors, of all threads together, the least of {keyed.TIMES}. Files hold the two columns; "
+            "the reports are written alone."
         )
         + table(header, lines)
         + "\n"

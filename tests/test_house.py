@@ -54,6 +54,7 @@ PUBLIC = (
     "mechdesign.planning",
     "mechdesign.plot",
     "mechdesign.pml",
+    "mechdesign.report",
     "mechdesign.sweeps",
     "mechdesign.uncertainty",
     "mechdesign.utility",

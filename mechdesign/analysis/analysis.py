@@ -220,11 +220,11 @@ class Analysis:
         from mechdesign.analysis.words import facts
         from mechdesign.display import html
 
-        outputs = self.table("outputs")
-        rows = list(zip(*outputs.values(), strict=True))
+        outputs = list(zip(*self.table("outputs").values(), strict=True))
+        rows = [outputs[place] for place in np.argsort(-self.leakages, kind="stable")]
         title = self.matrix.name or "A mechanism"
         return html.facts(facts(self), title) + html.table(
-            ["output", "probability", "leakage, nats", "from below, nats"], rows, "Outputs"
+            ["output", "probability", "leakage, nats", "from below, nats"], rows, "Outputs, those that leak most first"
         )
 
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from mechdesign.analysis.analysis import Analysis
 
 _SHOWN = 4  # symbols of a prior, and groups of symbols
+_LONGEST = 24  # letters of a label in a sentence
 _DIGITS = 3
 
 
@@ -94,7 +95,7 @@ def times(factor: float) -> str:
 
 
 def _leakage(analysis: Analysis) -> str:
-    which = f"output {analysis.worst_output}"
+    which = f"output {_cut(analysis.worst_output)}"
     if math.isinf(analysis.leakage):
         return f"infinite: {which} excludes what some prior of the set makes certain"
     at = "" if analysis.worst_prior is None else f", at the prior {_prior(analysis.inputs, analysis.worst_prior)}"
@@ -104,8 +105,13 @@ def _leakage(analysis: Analysis) -> str:
 def _prior(labels: Sequence[str], prior: Sequence[Fraction]) -> str:
     """Return the likeliest symbols of a prior with their probabilities."""
     order = sorted(range(len(prior)), key=lambda i: -prior[i])[:_SHOWN]
-    shown = ", ".join(f"{labels[i]} {float(prior[i]):.4g}" for i in order)
+    shown = ", ".join(f"{_cut(labels[i])} {float(prior[i]):.4g}" for i in order)
     return shown + (", ..." if len(prior) > _SHOWN else "")
+
+
+def _cut(label: str) -> str:
+    """Return a label, or the beginning of a long one."""
+    return label if len(label) <= _LONGEST else f"{label[: _LONGEST - 3]}..."
 
 
 def _from_below(analysis: Analysis) -> str:

@@ -164,5 +164,5 @@ def _estimate(
 def _drawn(told: EstimateOutput, path: str) -> bytes:
     """Return the picture of an estimate."""
     if isinstance(told.found, GroupedEstimate):
-        return picture(groups(told.found, simultaneous=told.simultaneous), path)
+        return picture(groups(told.found, simultaneous=told.simultaneous)[0].figure, path)
     return picture(frequencies(told.found).figure, path)

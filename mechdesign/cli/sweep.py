@@ -15,13 +15,14 @@ from mechdesign.cli.progress import Progress
 from mechdesign.data.files import accepted_ending, write_atomically
 from mechdesign.engine import opened_executor
 from mechdesign.errors import LimitError
-from mechdesign.plot.drawing import ENDINGS, picture
+from mechdesign.plot.drawing import ENDINGS as PICTURES
+from mechdesign.plot.drawing import picture
 from mechdesign.sweeps import SweepFile, SweepResult, read_sweep
+from mechdesign.sweeps.folder import ResultFolder
+from mechdesign.sweeps.result import ENDINGS
 
 _MOST_ROWS = 40  # that are printed
-_SHOWN = ("source", "utility", "set", "samples", "delta", "radius", "lower", "epsilon")
 _TEXTS = {"source", "utility", "set"}
-_COMPARED = ("best_ldp", "randomized_response", "subset_selection")
 
 
 @click.command("sweep", short_help="Solve a grid of problems, in processes or on a cluster.")
@@ -56,14 +57,15 @@ def sweep_command(
     A problem that fails is a row with the reason. The exit status is then 3, as it is where a design is not certified.
     """  # noqa: D301 - click's mark for a paragraph that is not wrapped
     if plot is not None:
-        accepted_ending(plot, ENDINGS)
+        accepted_ending(plot, PICTURES)
     places.check([plot], [file], as_json=as_json)
     with Progress() as report:
         report("reading the grid")
         grid = read_sweep(file)
+        tables = [str(Path(ResultFolder.opened(output).path, f"{Path(file).stem}{ending}")) for ending in ENDINGS]
+        places.check([plot, *tables], [file, *grid.inputs], as_json=as_json)
         with opened_executor(jobs, scheduler) as executor:
             found = grid.run(executor, output, report)
-    tables = [Path(output, f"{Path(file).stem}{ending}") for ending in (".parquet", ".csv")]
     for table in tables:
         found.save(table)
     if plot is not None and len(found.failures) < len(found):
@@ -96,12 +98,12 @@ def _status(found: SweepResult) -> int:
     return LimitError.exit_status if found.failures or open_gaps else 0
 
 
-def _record(found: SweepResult, grid: SweepFile, tables: list[Path]) -> dict[str, Any]:
+def _record(found: SweepResult, grid: SweepFile, tables: list[str]) -> dict[str, Any]:
     columns = found.columns()
     rows = [dict(zip(columns, map(_finite, cells), strict=True)) for cells in zip(*columns.values(), strict=True)]
     return {
         "title": grid.title,
-        "tables": [str(table) for table in tables],
+        "tables": tables,
         "solved": found.solved,
         "reused": found.reused,
         "notes": list(found.notes),
@@ -113,29 +115,22 @@ def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _print(found: SweepResult, grid: SweepFile, tables: list[Path]) -> None:
+def _print(found: SweepResult, grid: SweepFile, tables: list[str]) -> None:
     """Print what was done, and the rows if they are few."""
     print_facts(
         [
             ("sweep", grid.title),
             ("problems", f"{len(found)}, {len(found) - len(found.failures)} with a design"),
             ("designs", f"{found.solved} solved, {found.reused} from earlier sweeps, proved again"),
-            ("written", ", ".join(map(str, tables))),
+            ("written", ", ".join(tables)),
         ]
     )
     if len(found) > _MOST_ROWS:
         return
-    columns = found.columns()
-    inputs = [name for name in _SHOWN if len(set(columns[name])) > 1 or name == "epsilon"]
-    if "delta" in inputs and "radius" in inputs:
-        inputs.remove("radius")  # which follows from it
-    numbers = ["value", *(name for name in _COMPARED if any(value is not None for value in columns[name]))]
-    if not all(columns["certified"]):
-        numbers.append("certified")
-    names = [*inputs, *numbers]
-    rows = [[_shown(cell) for cell in cells] for cells in zip(*(columns[name] for name in names), strict=True)]
-    texts = [place for place, name in enumerate(names) if name in _TEXTS]
-    print_table([name.replace("_", " ") for name in names], rows, texts=texts)
+    told = found.summary()
+    rows = [[_shown(cell) for cell in cells] for cells in zip(*told.values(), strict=True)]
+    texts = [place for place, name in enumerate(told) if name in _TEXTS]
+    print_table([name.replace("_", " ") for name in told], rows, texts=texts)
 
 
 def _shown(cell: Any) -> str:

@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import glob
 import os
 import stat
@@ -130,7 +131,7 @@ def has_parts(source: str | os.PathLike[str]) -> bool:
     >>> has_parts("records.csv"), has_parts("records/*.csv"), has_parts("/")
     (False, True, True)
     """
-    return Path(source).is_dir() or _is_glob(os.fspath(source))
+    return _is_folder(source) or _is_glob(os.fspath(source))
 
 
 def find_parts(source: str | os.PathLike[str]) -> Parts:
@@ -166,7 +167,7 @@ def find_parts(source: str | os.PathLike[str]) -> Parts:
             name = Path(found).relative_to(root).as_posix()
             if not any(map(_is_skipped, name.split("/"))):
                 search.add(str(Path(found)), name)  # without a slash at its end
-    elif Path(text).is_dir():
+    elif _is_folder(text):
         root = text
         search.add(text, "")
     else:
@@ -230,8 +231,15 @@ class _Search:
 def _inodes_around(folder: str | os.PathLike[str]) -> list[Inode]:
     """Return the inodes of a folder and of all folders around it, from the inside out."""
     real = Path(os.path.realpath(folder))
-    status = [each.stat() for each in (real, *real.parents)]
-    return [(each.st_dev, each.st_ino) for each in status]
+    found = [real.stat()]
+    for each in real.parents:
+        with contextlib.suppress(OSError):  # a folder that may not be looked at
+            found.append(each.stat())
+    return [(status.st_dev, status.st_ino) for status in found]
+
+
+def _is_folder(path: str | os.PathLike[str]) -> bool:
+    return os.path.isdir(path)  # noqa: PTH112 - false for names that no file can have
 
 
 def _is_glob(text: str) -> bool:

@@ -210,6 +210,7 @@ def _manifest(job: Job, parts: Parts, fingerprint: str, key: str | None) -> Mani
     """Return what the folder is to hold."""
     sources: dict[str, str] = {}  # by the names of their reports
     for part in parts:
+        _check_text(part.name)
         name = reports_of(part.name, parts.kind)
         if (other := sources.setdefault(name, part.name)) != part.name:
             raise InputError(
@@ -220,6 +221,13 @@ def _manifest(job: Job, parts: Parts, fingerprint: str, key: str | None) -> Mani
     replaced = (options.unknown, options.missing)
     terms = Terms(fingerprint, records.name, records.header, keep, *replaced, options.ids, key)
     return Manifest(terms, names)
+
+
+def _check_text(name: str) -> None:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        raise InputError(f"the name of the part {printable(name)} is not UTF-8; rename it") from None
 
 
 def _run(
@@ -238,7 +246,7 @@ def _run(
     _remove_leftovers(folder, manifest, _LEFT)
     records, done, written = 0, 0, time.monotonic()
     try:
-        with _shared(job, mechanism, executor) as shared:
+        with _shared(job, mechanism, executor, waiting) as shared:
             task = partial(privatize_part, shared)
             for drawn in without_failures(run_tasks(task, waiting, executor), _STAY):
                 records, done = records + drawn, done + 1
@@ -256,13 +264,13 @@ def _run(
 
 
 @contextlib.contextmanager
-def _shared(job: Job, mechanism: Mechanism, executor: Executor) -> Iterator[Job]:
+def _shared(job: Job, mechanism: Mechanism, executor: Executor, waiting: Sequence[str]) -> Iterator[Job]:
     """Yield the job as tasks take it.
 
     For other processes the mechanism is a file, as large as it may be; they find it where they write reports. Only its
     owner may read it, since it may hold counts, and it is removed at the end.
     """
-    if isinstance(executor, SerialExecutor):
+    if isinstance(executor, SerialExecutor) or not waiting:
         yield job
         return
     folder = Path(job.output.path)

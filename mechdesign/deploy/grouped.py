@@ -13,6 +13,7 @@ from mechdesign.deploy.estimation import Estimation
 from mechdesign.deploy.frequency import FrequencyEstimate
 from mechdesign.deploy.group_counts import GroupCounter, GroupCounts
 from mechdesign.display.frames import frame
+from mechdesign.display.html import table
 from mechdesign.errors import InputError, LimitError, shorten
 
 COLUMNS = ("label", "frequency", "standard_error", "lower", "upper")
@@ -56,6 +57,18 @@ class GroupedEstimate:
             f"{few} group{'' if few == 1 else 's'} with few reports)"
         )
 
+    def _repr_html_(self) -> str:
+        first = self.estimates[0]
+        level = f"{100 * first.confidence:g} % interval"
+        columns = [*self.by, "reports", "category", "frequency", "standard error", f"{level} from", "to"]
+        rows = [
+            [*map(in_words, keys), f"{estimate.reports:,}{' (few)' if estimate.few_reports else ''}", *cells]
+            for keys, estimate in self
+            for cells in zip(*(estimate_columns(estimate)[name] for name in COLUMNS), strict=True)
+        ]
+        caption = f"Frequencies of {first.of} from {self.reports:,} reports in {len(self):,} groups, {first.method}"
+        return table(columns, rows, caption)
+
     def __len__(self) -> int:
         return len(self.groups)
 
@@ -94,11 +107,11 @@ class GroupedEstimate:
         """
         check_names(self.by)
         size = len(self.estimates[0].labels)
-        table: dict[str, list[Any]] = {
+        whole: dict[str, list[Any]] = {
             name: [key for keys in self.groups for key in [keys[place]] * size] for place, name in enumerate(self.by)
         }
         parts = [estimate_columns(estimate) for estimate in self.estimates]
-        return table | {name: [value for part in parts for value in part[name]] for name in parts[0]}
+        return whole | {name: [value for part in parts for value in part[name]] for name in parts[0]}
 
     def to_frame(self, library: str | None = None) -> Any:
         """Return the tidy table as a frame of pandas or polars, see `columns`.

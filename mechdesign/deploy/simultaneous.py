@@ -34,7 +34,7 @@ def error_of_one_group(error: float, groups: int) -> float:
     >>> round(error_of_one_group(0.0975, 2), 12)
     0.05
     """
-    return float(-np.expm1(np.log1p(-error) / groups))
+    return float(-np.expm1(np.log1p(-error) / groups)) if error < 1 else error
 
 
 def error_of_each(correlations: Floats, size: int, error: float) -> float:

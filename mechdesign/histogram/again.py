@@ -28,7 +28,7 @@ class RecordFile(Record):
     mechanism: Text
     notion: Text
     epsilon: ExactNumber
-    delta: Number
+    delta: Annotated[Number, Field(ge=0, le=1)]
     neighbours: Text
     k: Annotated[int, Field(ge=1)] | None = None
     sigma: ExactNumber | None = None

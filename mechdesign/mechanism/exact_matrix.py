@@ -27,6 +27,7 @@ MOST_SIDE = 20_000
 MOST_ENTRIES = 4_000_000
 """The most entries of a matrix."""
 
+_LARGE_POWER, _EXACT_IN_WORDS = 20, 10**15  # how the sum of rows of whole numbers is written
 _MOST_WORK = 10**11  # entries times bits of the common denominator: about a minute
 
 
@@ -141,7 +142,7 @@ class ExactMatrix:
             )
             raise InputError(f"row {wrong + 1} of the matrix sums to {rounded_text(sums[wrong])}; accepted: {accepted}")
         weights = tuple(_lowest(over_common_denominator(row)[0]) for row in rows)
-        said = f"whole numbers over {rounded_text(scale)}" if whole else numbers
+        said = f"whole numbers over {_power_or_number(int(scale))}" if whole else numbers
         return cls(weights, inputs, outputs, said, off, name)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -267,6 +268,14 @@ class ExactMatrix:
     def __repr__(self) -> str:
         name = f"{self.name}: " if self.name else ""
         return f"ExactMatrix({name}{self.in_words()})"
+
+
+def _power_or_number(n: int) -> str:
+    """Return a whole number as text: a large power of two as a power, a very large number rounded."""
+    bits = n.bit_length() - 1
+    if n == 1 << bits and bits >= _LARGE_POWER:
+        return f"2^{bits}"
+    return str(n) if n <= _EXACT_IN_WORDS else rounded_text(Fraction(n))
 
 
 def _lowest(row: list[int]) -> tuple[int, ...]:

@@ -8,6 +8,7 @@ from typing import Any
 from mechdesign.histogram.again import proved_record
 from mechdesign.histogram.plan import Plan
 from mechdesign.histogram.record import NOISE_MEANS
+from mechdesign.numerics.exact import rational
 from mechdesign.report.origin import Origin
 from mechdesign.report.rendering import page
 
@@ -51,6 +52,7 @@ def record_page(content: bytes, name: str = "record.json") -> str:
         record=found,
         plan=plan,
         factor=found.epsilon.exp_up,
+        delta=rational(found.delta, "delta"),
         parameters=[(key, value, plan.meanings[key]) for key, value in exact.items() if key in plan.meanings],
         noise_meaning=NOISE_MEANS[plan.noise],
         origin=Origin.of(content, name),

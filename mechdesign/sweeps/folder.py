@@ -117,7 +117,7 @@ class ResultFolder:
         return f"{_MECHANISMS}/{hashlib.sha256(content).hexdigest()}.json"
 
     def _record_path(self, key: Key, limit: float | None) -> Path:
-        within = "" if limit is None else f"-within-{float(limit):g}-s"
+        within = "" if limit is None else f"-within-{float(limit)!r}-s"
         return self.path / _DESIGNS / f"{key.name}{within}.json"
 
     def _mechanism_path(self, name: str) -> Path:

@@ -78,6 +78,8 @@ class SweepFile:
         What designs are compared with.
     tol, bits, time_limit
         As for `mechdesign.design`.
+    inputs : tuple of str
+        The files that the sources name.
     """
 
     title: str
@@ -86,6 +88,7 @@ class SweepFile:
     tol: float | None = None
     bits: int = 48
     time_limit: float | None = None
+    inputs: tuple[str, ...] = ()
 
     def run(
         self, executor: Any = None, cache: str | os.PathLike[str] | None = None, report: Report | None = None
@@ -138,12 +141,15 @@ def read_sweep(path: str | os.PathLike[str]) -> SweepFile:
     """
     source = printable(str(path))
     grid = checked_record(_Grid, parsed_toml(path, _MOST_BYTES, "a sweep file"), source)
+    folder = Path(path).parent
     try:
         check_baselines(grid.baselines)
-        problems = tuple(_problems(grid, Path(path).parent))
+        problems = tuple(_problems(grid, folder))
     except InputError as error:
         raise InputError(f"{source}: {error}") from None
-    return SweepFile(grid.title, problems, tuple(grid.baselines), grid.tol, grid.bits, grid.time_limit)
+    named = (given.counts if given.data is None else given.data for given in grid.source)
+    inputs = tuple(str(folder / place) for place in named if isinstance(place, str))
+    return SweepFile(grid.title, problems, tuple(grid.baselines), grid.tol, grid.bits, grid.time_limit, inputs)
 
 
 def _problems(grid: _Grid, folder: Path) -> Iterator[ProblemFile]:

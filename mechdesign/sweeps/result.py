@@ -14,6 +14,7 @@ from typing import Any
 
 from mechdesign.data.files import accepted_ending, written_atomically
 from mechdesign.display.frames import frame
+from mechdesign.display.html import table
 from mechdesign.errors import InputError, printable
 from mechdesign.mechanism import Mechanism
 from mechdesign.mechanism.files import content_of, from_json
@@ -111,6 +112,8 @@ _OF_DESIGNS = (
     "outputs",
     "method",
 )
+_INPUTS = ("source", "utility", "set", "samples", "delta", "radius", "lower", "epsilon")
+_COMPARED = ("best_ldp", "randomized_response", "subset_selection")
 _TYPES = {
     "source": "string",
     "set": "string",
@@ -228,6 +231,28 @@ class SweepResult:
         cells = [row.cells() for row in self.rows]
         return {name: [row[name] for row in cells] for name in _TYPES}
 
+    def summary(self) -> dict[str, list[Any]]:
+        """Return what a person looks at first: inputs in which rows differ, values, and what stands beside them.
+
+        Examples
+        --------
+        >>> import mechdesign as md
+        >>> ball = md.L1Ball([0.5, 0.3, 0.2])
+        >>> list(md.sweep([md.DesignProblem(ball, 1)], baselines=["best-ldp"]).summary())
+        ['epsilon', 'value', 'best_ldp']
+        """
+        columns = self.columns()
+        names = [name for name in _INPUTS if len(set(columns[name])) > 1 or name == "epsilon"]
+        if {"delta", "radius"} <= set(names):
+            names.remove("radius")  # which follows from it
+        names += ["value", *(name for name in _COMPARED if any(value is not None for value in columns[name]))]
+        names += [] if all(columns["certified"]) else ["certified"]
+        return {name: columns[name] for name in names}
+
+    def _repr_html_(self) -> str:
+        told = self.summary()
+        return table(list(told), list(zip(*told.values(), strict=True)), repr(self))
+
     def to_frame(self, library: str | None = None) -> Any:
         """Return the table as a frame of pandas or polars, a row for each problem.
 
@@ -251,14 +276,14 @@ class SweepResult:
         import pyarrow.parquet as pq
 
         ending = accepted_ending(path, ENDINGS)
-        table = pa.table(
+        content = pa.table(
             self.columns(), schema=pa.schema([(name, pa.type_for_alias(kind)) for name, kind in _TYPES.items()])
         )
         with written_atomically(path) as file:
             if ending == ".csv":
-                pa_csv.write_csv(table, file)
+                pa_csv.write_csv(content, file)
             else:
-                pq.write_table(table, file)
+                pq.write_table(content, file)
 
     def plot(self, axes: Sequence[Any] | None = None) -> tuple[Any, ...]:
         """Draw values over epsilon: axes for each source and utility, and in them a line for each baseline.

@@ -1,5 +1,7 @@
 """The benchmarks run, their methods agree, and the table and picture are written. Nothing is timed."""
 
+import re
+
 import pytest
 
 from benchmarks import measure, report, table
@@ -44,6 +46,12 @@ def test_the_committed_readme_has_the_sections_of_a_full_run():
     text = (table.FOLDER / "README.md").read_text()
     for title in report.TITLES.values():
         assert f"### {title}\n" in text
+
+
+def test_the_readme_names_the_sections_that_can_be_measured_again():
+    text = (table.FOLDER / "README.md").read_text()
+    named = text.split("sections are\n")[1].split(".\n")[0]
+    assert re.findall("`(.+?)`", named) == list(table.SECTIONS)
 
 
 def test_only_some_sections_are_measured_again(tmp_path, capsys):

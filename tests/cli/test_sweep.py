@@ -121,6 +121,16 @@ def test_bad_input_is_one_line_and_status_2(command, arguments, message):
     assert not Path("results").exists() or not list(Path("results/designs").iterdir())
 
 
+def test_a_table_does_not_replace_the_counts_that_it_is_made_from(command):
+    Path("grid.csv").write_text("level,count\na,3\nb,2\n")
+    Path("grid.toml").write_text('title = "t"\nepsilon = 1\n[[source]]\ncounts = "grid.csv"\n')
+    status, out, err = command("sweep", "grid.toml", "-o", ".")
+    assert (status, out) == (2, "")
+    assert "the output grid.csv is the input" in err
+    assert Path("grid.csv").read_text() == "level,count\na,3\nb,2\n"
+    assert command("sweep", "grid.toml", "-o", "results")[0] == 0
+
+
 def start(*arguments, **options):
     code = "from mechdesign.cli import main; main()"
     return subprocess.Popen(

@@ -102,6 +102,8 @@ def test_one_file_may_have_any_name(make):
         (["k=1/a.csv", "a.csv"], "r", "'k', and those of r/a.csv say no column"),
         (["k=1/a.csv", "j=1/a.csv"], "r", "'j'.*'k'|'k'.*'j'"),
         (["a.csv"], "\0", "null"),
+        (["a.csv"], "a" * 300, "too long"),
+        (["a.csv"], "a" * 300 + "*", "no file matches"),
         (["a.csv"], "*\0", "null"),
     ],
 )

@@ -65,6 +65,15 @@ def test_one_file_is_a_data_set_of_one_part(tmp_path):
     assert list(published(tmp_path / "out")) == ["adult.data.csv"]
 
 
+def test_a_name_that_a_manifest_does_not_hold_is_refused(tmp_path):
+    write_part(os.fsdecode(os.fsencode(tmp_path) + b"/records/part-\xff.csv"), range(3))
+    with pytest.raises(md.InputError, match=r"part-\\udcff\.csv is not UTF-8; rename it"):
+        run(tmp_path)
+    assert not (tmp_path / "out").exists()
+    write_part(tmp_path / "others/Teil ü ☂\n.csv", range(3))
+    assert run(tmp_path, source="others").published == run(tmp_path, source="others").skipped == 1
+
+
 def test_a_part_that_is_refused_is_named_with_its_row_and_the_others_go_on(tmp_path):
     source = write_parts(tmp_path / "records", 8, 5)
     write_part(source / "half=1/part-0005.csv", range(25, 30), labels=("a", "b", "secret"))

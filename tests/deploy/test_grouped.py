@@ -91,6 +91,16 @@ def test_the_table_is_tidy():
         md.estimate_frequencies(REPORTS, warner(), by={"reports": REGION}).to_frame()
 
 
+def test_a_notebook_shows_groups_escaped():
+    shown = md.estimate_frequencies(["y0", "y1"], warner(), by={"<i>": ["<b>\x1b", None]})._repr_html_()
+    assert "&lt;i&gt;" in shown
+    assert "&lt;b&gt;\\x1b" in shown
+    assert "(missing)" in shown
+    assert "1 (few)" in shown
+    assert "<b>" not in shown
+    assert "\x1b" not in shown
+
+
 def test_a_standard_error_that_does_not_exist_is_missing():
     mechanism = mechanism_of(randomized_response(2, 3.0)[[0, 1, 1]])
     columns = md.estimate_frequencies(REPORTS, mechanism, by=REGION).columns()

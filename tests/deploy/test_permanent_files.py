@@ -146,7 +146,8 @@ def test_a_bad_row_is_named_and_nothing_is_written(content, told, tmp_path):
 
 
 @pytest.mark.parametrize("gone", [None, ""])
-def test_a_missing_id_of_a_parquet_file_is_named_among_all_rows(gone, tmp_path):
+def test_a_missing_id_of_a_parquet_file_is_named_among_all_rows(gone, tmp_path, monkeypatch):
+    monkeypatch.setattr("mechdesign.data.tables.BATCH_ROWS", 50)
     names = [str(name) for name in IDS]
     names[200] = gone
     source = parquet_file(tmp_path / "records.parquet", pa.array(names))

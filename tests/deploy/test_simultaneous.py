@@ -109,3 +109,12 @@ def test_all_groups_at_once():
         assert (np.ptp(estimate.simultaneous_intervals, axis=1) > np.ptp(alone.simultaneous_intervals, axis=1)).all()
     ratio = np.ptp(found["a"].simultaneous_intervals, axis=1) / np.ptp(alone.intervals, axis=1)
     assert_allclose(ratio, norm.isf(0.05 / 12) / norm.isf(0.025), rtol=0.03)
+
+
+@pytest.mark.parametrize("confidence", [5e-324, 1e-17, 0.3, 1 - 2**-53])
+def test_every_confidence(confidence):
+    mechanism = mechanism_of(randomized_response(3, 4.0))
+    found = md.estimate_frequencies([0, 1, 2, 2], mechanism, by=["a", "b", "a", "b"], confidence=confidence)
+    for _, estimate in found:
+        assert np.isfinite(estimate.simultaneous_intervals).all()
+        assert (estimate.simultaneous_intervals[:, 0] <= estimate.intervals[:, 0] + 1e-12).all()

@@ -1,6 +1,7 @@
 """The recipes of docs/engines.md, run as they stand by the engines that are installed."""
 
 import os
+import pickle
 import subprocess
 import sys
 from collections import Counter
@@ -13,6 +14,8 @@ import pytest
 from markdown_it import MarkdownIt
 
 import mechdesign as md
+from mechdesign.deploy import manifest
+from mechdesign.engine import tasks
 
 ROOT = Path(__file__).parents[2]
 SHOWN = "/srv/survey"  # the folder of the page
@@ -65,10 +68,11 @@ class Survey:
         assert SHOWN in source
         return source.replace(SHOWN, str(self.folder))
 
-    def run(self, heading):
-        """Run a program of the page as a file, in a process of its own."""
+    def run(self, heading, instead=("", "")):
+        """Run a program of the page as a file, in a process of its own, with one text instead of another."""
         program = self.folder / "recipe.py"
-        program.write_text(self.here(BLOCKS[heading]))
+        assert instead[0] in BLOCKS[heading]
+        program.write_text(self.here(BLOCKS[heading].replace(*instead) if instead[0] else BLOCKS[heading]))
         environment = os.environ | {
             "PYTHONPATH": str(ROOT),
             "HOME": str(self.folder),
@@ -121,6 +125,12 @@ def needed(heading):
     pytest.importorskip(RECIPES[heading], reason=f'{heading} is not installed (pip install ".[engines]")')
 
 
+def test_numbers_of_the_plan_are_those_of_the_code():
+    page = " ".join((ROOT / "docs" / "engines.md").read_text().split())
+    assert f"*Tasks in flight.* At most {tasks._MOST_IN_FLIGHT} are" in page
+    assert f"refused above {manifest._MOST_BYTES >> 20} MiB" in page
+
+
 def test_every_recipe_is_run():
     others = {"A lazy column of fresh randomness is wrong", "Write parts at once", "Permanent reports"}
     assert set(BLOCKS) == others | set(RECIPES)
@@ -138,16 +148,52 @@ def test_a_recipe_gives_every_record_its_permanent_report(survey, heading):
     assert secret.split()[-1] not in done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("bad", [None, "rarely"], ids=["null", "unknown"])
 @pytest.mark.parametrize("heading", recipes())
-def test_a_recipe_refuses_a_null_and_an_unknown_label_and_prints_no_value(survey, heading, bad):
+def test_a_recipe_refuses_a_null(survey, heading):
+    refused(survey, heading, None, "is missing")
+
+
+@pytest.mark.parametrize("heading", ["polars", "DuckDB", pytest.param("Spark", marks=pytest.mark.slow)])
+def test_a_recipe_refuses_an_unknown_label_and_does_not_print_it(survey, heading):
+    assert "rarely" not in refused(survey, heading, "rarely", "is not in the alphabet")
+
+
+def refused(survey, heading, bad, why):
+    """Return what a recipe prints about a value that it refuses."""
     needed(heading)
     survey.write_part(2, ["often", bad, "never"])
     done = survey.run(heading)
     assert done.returncode != 0
     told = done.stdout + done.stderr
-    assert ("is missing" if bad is None else "is not in the alphabet") in told
-    assert "rarely" not in told
+    assert why in told
+    return told
+
+
+def test_duckdb_reports_null_for_null_unless_it_is_told_otherwise(survey):
+    """Why the recipe says null_handling: without it everyone sees who gave no answer."""
+    needed("DuckDB")
+    survey.write_part(2, ["often", None, "never"])
+    told = survey.run("DuckDB", instead=(', null_handling="special"', ""))
+    assert told.returncode == 0, told.stderr
+    assert sum(count for (_, report), count in survey.written().items() if report is None) == 1
+
+
+def test_what_the_page_says_of_other_values(survey):
+    """Null ids, integers that are labels, and mechanisms that are pickled."""
+    key = md.Key.read(survey.folder / "reports.key")
+    with pytest.raises(md.errors.InputError, match=r"ids\[1\] is missing"):
+        survey.mechanism.privatize(pa.array(["often", "never"]), key=key, ids=pa.array([1, None]))
+    copy = pickle.loads(pickle.dumps(survey.mechanism))
+    ids = list(range(100))
+    assert copy.proof.holds
+    assert copy.privatize(["often"] * 100, key=key, ids=ids) == survey.mechanism.privatize(
+        ["often"] * 100, key=key, ids=ids
+    )
+    ball = md.L1Ball([0.5, 0.5], 0.1, labels=["1", "2"])
+    of_integers = md.design(md.DesignProblem(ball, 1)).mechanism
+    as_text = of_integers.privatize(["1", "2"] * 50, key=key, ids=ids)
+    found = of_integers.privatize(pa.array([1, 2] * 50), key=key, ids=ids, integers="labels")
+    assert found.to_pylist() == as_text
 
 
 def test_a_lazy_column_draws_again_each_time_it_is_computed(survey):

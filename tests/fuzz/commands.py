@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import io
+import json
 import random
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
+
+from mechdesign.histogram import DiscretePlan
+from tests.helpers import pages
 
 from . import claims, generators, mechanism_files, record_files
 from .histograms import histogram
@@ -195,6 +199,31 @@ def verify(rng: Random) -> Case:
     return Case(["verify", name, *flags(rng, "--json", "--guarantee-only")], {name: content}, check=check)
 
 
+def report(rng: Random) -> Case:
+    """Pages of changed mechanism files and records: well made, whatever the labels are, or absent."""
+    name, content = _mechanism_file(rng)
+    if rng.random() < 0.3:
+        plan = DiscretePlan.of(3, epsilon=1, delta="1e-6", sigma=8)
+        told = rng.choice([None, *generators.labels(rng, 1)])
+        table = json.loads(plan.record(randomness=told).to_json())
+        name, content = "r.json", generators.as_json(rng, generators.mutated(rng, table))
+
+    def check(folder: Path, result: Result, run: Run) -> Iterator[str]:
+        page = folder / "o.html"
+        if page.exists() != (result.status == 0):
+            yield f"the exit status is {result.status}, and there is {'a' if page.exists() else 'no'} page"
+        elif page.exists():
+            try:
+                pages.well_made(page.read_text(encoding="utf-8"))
+            except AssertionError as error:
+                yield f"the page is not well made: {error!r}"
+
+    given = flags(rng, "--json", "--guarantee-only", "--no-compare")
+    return Case(
+        ["report", name, "-o", "o.html", "--time-limit", "1", *given], {name: content}, outputs=["o.html"], check=check
+    )
+
+
 def audit(rng: Random) -> Case:
     """Changed mechanism files, and few samples."""
     name, content = _mechanism_file(rng)
@@ -214,6 +243,7 @@ FUZZERS: dict[str, Fuzzer] = {
     "privatize": privatize,
     "estimate": estimate,
     "audit": audit,
+    "report": report,
     **{name: histogram(name) for name in ("laplace", "gshm", "csh", "top-k", "discrete")},
     "arguments": arguments,
     "places": places,

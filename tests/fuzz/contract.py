@@ -21,8 +21,9 @@ _CLAIMANTS = {
     "estimate",
     "audit",
     "analyze",
+    "report",
     "--with",
-}  # commands that read a claim, which may be false
+}  # they read a claim, which may be false
 _PROGRESS = re.compile(r" *[0-9]+\.[0-9] s  ")
 _LONGEST_LINE = 2_000
 _HELP = "Error: Usage: mechdesign"

@@ -33,6 +33,7 @@ def templates() -> list[tuple[list[str], dict[str, bytes], list[str]]]:
         (["verify", "m.json"], []),
         (["verify", "m.npz"], []),
         (["audit", "m.json", "--samples", "100"], []),
+        (["report", "m.json", "-o", "o.html", "--no-compare"], ["o.html"]),
         (["compare", "p.toml"], []),
         (["compare", "--counts", "c.csv", "--epsilon", "1"], []),
         (["privatize", "s.csv", "--column", "x", "--mechanism", "m.json", "-o", "o.csv"], ["o.csv"]),

@@ -392,6 +392,7 @@ def estimates(rng: Random) -> None:
             "method": ["least-squares", word(rng)],
             "of": ["records", word(rng)],
             "confidence": [0.9, scalar(rng)],
+            "by": [one_of(rng, ["a", "b", None]), {word(rng): one_of(rng, [1, 2, 2])}, scalar(rng), [0.5, True, "a"]],
         }.items()
         if rng.random() < 0.3
     }

@@ -18,6 +18,7 @@ INPUTS = {
     "privatize": 120,
     "estimate": 60,
     "audit": 60,
+    "report": 12,
     "laplace": 60,
     "gshm": 15,
     "csh": 8,

@@ -85,6 +85,7 @@ def test_a_record_that_claims_more_than_its_noise_keeps_is_refused(name, change)
         ({"analysis": "guess"}, "the analysis is 'guess'"),
         ({"sigma": "-1"}, "sigma"),
         ({"delta": True}, "delta"),
+        ({"delta": 1.5}, "delta is 1.5"),
     ],
 )
 def test_a_malformed_record_is_refused_in_one_line(change, told):

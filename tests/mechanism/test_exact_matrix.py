@@ -48,6 +48,8 @@ def test_whole_numbers_over_one_denominator():
     found = ExactMatrix.of([[3, 1], [2, 2]])
     assert rational(found) == [[Fraction(3, 4), Fraction(1, 4)], [Fraction(1, 2), Fraction(1, 2)]]
     assert found.numbers == "whole numbers over 4"
+    assert ExactMatrix.of([[2**47, 2**47], [1, 2**48 - 1]]).numbers == "whole numbers over 2^48"
+    assert ExactMatrix.of([[10**12, 5], [6, 10**12 - 1]]).numbers == "whole numbers over 1000000000005"
     with pytest.raises(md.InputError, match="row 2 of the matrix sums to 5; accepted: 4, as row 1"):
         ExactMatrix.of([[3, 1], [2, 3]])
 

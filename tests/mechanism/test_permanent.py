@@ -12,6 +12,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from chi_square import NEVER_FLAKES, p_value
+from containers import CONTAINERS
 
 import mechdesign as md
 from mechdesign.data.ids import Ids
@@ -60,27 +61,6 @@ def test_a_fixed_vector():
     reports = mechanism(52).permanent_reports(KEY)
     integers = reports.integers(np.array([0, 1, 2, 0]), [b"ann", b"ann", b"ann", "é".encode()])
     assert integers.tolist() == [3526915949770747, 3778362018456199, 3363804578017207, 3330580901853809]
-
-
-CONTAINERS = [
-    list,
-    tuple,
-    iter,
-    np.array,
-    lambda r: np.array(r, dtype=object),
-    lambda r: np.array(r, dtype=np.dtypes.StringDType()),
-    pd.Series,
-    lambda r: pd.Series(r, dtype=object),
-    lambda r: pd.Series(r, dtype="category"),
-    lambda r: pd.Series(r, dtype="string"),
-    pl.Series,
-    lambda r: pl.Series("x", r, dtype=pl.Categorical),
-    pa.array,
-    lambda r: pa.array(["x", *r], type=pa.large_string())[1:],
-    lambda r: pa.array(r, type=pa.string_view()),
-    lambda r: pa.array(r).dictionary_encode(),
-    lambda r: pa.chunked_array([r[:1], r[1:]]),
-]
 
 
 @pytest.mark.parametrize("container", CONTAINERS)

@@ -5,6 +5,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from containers import CONTAINERS
 
 import mechdesign as md
 
@@ -27,28 +28,7 @@ def as_list(answer):
     return answer.to_pylist() if isinstance(answer, pa.Array | pa.ChunkedArray) else list(answer)
 
 
-@pytest.mark.parametrize(
-    "container",
-    [
-        list,
-        tuple,
-        iter,
-        np.array,
-        lambda r: np.array(r, dtype=object),
-        lambda r: np.array(r, dtype=np.dtypes.StringDType()),
-        pd.Series,
-        lambda r: pd.Series(r, dtype=object),
-        lambda r: pd.Series(r, dtype="category"),
-        lambda r: pd.Series(r, dtype="string"),
-        pl.Series,
-        lambda r: pl.Series("x", r, dtype=pl.Categorical),
-        pa.array,
-        lambda r: pa.array(r, type=pa.large_string()),
-        lambda r: pa.array(r, type=pa.string_view()),
-        lambda r: pa.array(r).dictionary_encode(),
-        lambda r: pa.chunked_array([r[:1], r[1:]]),
-    ],
-)
+@pytest.mark.parametrize("container", CONTAINERS)
 def test_labels_in_labels_out(container):
     records = container(RECORDS)
     answer = told().privatize(records)

@@ -22,11 +22,7 @@ from mechdesign.report import mechanism_page, record_page
 sync_api = pytest.importorskip("playwright.sync_api")
 CHROMIUM = shutil.which(os.environ.get("CHROMIUM", "chromium"))
 AXE = os.environ.get("AXE_CORE", "")
-pytestmark = [
-    pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed"),
-    # All tests of this file share one browser.
-    pytest.mark.xdist_group("browser"),
-]
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",

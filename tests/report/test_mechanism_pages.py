@@ -238,15 +238,16 @@ def test_what_reports_do_not_tell_apart_is_named():
     assert [row[2:] for row in rows[2:]] == [["unknown"] * 3] * 4
     page = page_of(designed("accuracy").mechanism)  # one output
     assert "No number of reports determines the frequency of a single value" in page.section("estimates")
+    assert "All 3 values are one group" in page.section("estimates")
     assert "Nothing: with enough reports" in page_of(designed("estimation").mechanism).section("estimates")
 
 
 @pytest.mark.parametrize(("symbols", "drawn"), [(40, True), (41, False)])
 def test_there_is_a_picture_up_to_forty_symbols(symbols, drawn):
-    page = page_of(_laplace_like(symbols, 4))
+    page = page_of(_laplace_like(symbols))
     pictures = [e for e in page.all("svg") if e.attributes.get("role") == "img"]
     assert len(pictures) == drawn
-    assert f"{symbols} true values, 4 reports" in page.section("matrix")
+    assert f"{symbols} true values, {symbols} reports" in page.section("matrix")
     assert ("too many for a picture" in page.section("matrix")) != drawn
     assert len(page.table("Guesses before and after a report")) == 1 + (symbols if drawn else 20)
     assert len(page.table("Precision of estimates")) == 2 + (symbols if drawn else 20)

@@ -1,5 +1,7 @@
 """Sweep files: every point of the grid, and one line for what is malformed."""
 
+from pathlib import Path
+
 import pytest
 
 import mechdesign as md
@@ -164,6 +166,16 @@ def test_a_grid_that_is_too_large_is_refused_before_it_is_made(tmp_path):
     path.write_text(f'title = "t"\nepsilon = {axis}\nradius = {axis.replace("4.", "0.")}\n{SOURCE}')
     with pytest.raises(InputError, match="the grid has 249,001 problems; accepted: at most 100,000"):
         read_sweep(path)
+
+
+def test_the_example_is_forty_problems_with_the_counts_of_adult():
+    root = Path(__file__).parents[2]
+    problems = read_sweep(root / "examples" / "adult-sweep.toml").problems
+    assert len(problems) == 40
+    for file in problems:
+        known = md.read_problem(root / "problems" / f"adult-{file.title}.toml").problem.uncertainty
+        assert file.problem.uncertainty.center == known.center
+        assert file.problem.uncertainty.labels == known.labels
 
 
 def test_a_file_runs_with_its_own_options(read, tmp_path):

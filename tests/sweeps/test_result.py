@@ -139,3 +139,13 @@ def test_a_panel_of_very_many_lines_says_how_many():
     (axis,) = md.sweep([md.DesignProblem(ball, 1) for ball in known]).plot()
     assert axis.get_legend() is None
     assert [text.get_text() for text in axis.texts if "lines" in text.get_text()] == ["14 lines of designs"]
+
+
+def test_a_notebook_shows_what_a_person_looks_at_first_and_escapes_it(found):
+    shown = found._repr_html_()
+    assert "=two, &quot;quoted&quot;" in shown
+    assert "best_ldp" in shown
+    assert "SweepResult(5 problems" in shown
+    hostile = ProblemFile("<script>", md.DesignProblem(md.L1Ball([0.5, 0.5]), 1))
+    other = ProblemFile("other", hostile.problem)
+    assert "<script>" not in md.sweep([hostile, other])._repr_html_()

@@ -249,17 +249,18 @@ def test_every_form_offered_is_private_and_none_beats_the_bound(ball, epsilon, u
 
 
 @pytest.mark.parametrize(
-    ("theorem", "counts", "radius"),
+    ("mechanism", "counts", "radius"),
     [
-        (high_privacy, [5, 3, 4, 7, 1], 0),
-        (high_privacy_ball, [5, 3, 4, 7, 1], "0.1"),
-        (randomized_response, [5, 3, 4, 7, 1], 2),
-        (uniform, [3] * 7, 0),
+        (high_privacy.mechanism, [5, 3, 4, 7, 1], 0),
+        (high_privacy_ball.mechanism, [5, 3, 4, 7, 1], "0.1"),
+        (lambda cone, **options: randomized_response.mechanism(cone.P.size, cone.e, **options), [5, 3, 4, 7, 1], 2),
+        (uniform.mechanism, [3] * 7, 0),
     ],
+    ids=["high-privacy", "high-privacy-ball", "randomized-response", "uniform"],
 )
-def test_fractions_are_converted_before_they_are_copied(theorem, counts, radius):
+def test_fractions_are_converted_before_they_are_copied(mechanism, counts, radius):
     """The same matrix as if all N^2 of them were converted, which takes long for thousands of symbols."""
     given_numbers = exact_cone(md.DesignProblem(md.L1Ball.from_counts(counts, radius=radius), "log(21/20)"))
-    converted = theorem.mechanism(given_numbers, in_floats=True)
+    converted = mechanism(given_numbers, in_floats=True)
     assert converted.dtype == float
-    assert converted.tolist() == theorem.mechanism(given_numbers).astype(float).tolist()
+    assert converted.tolist() == mechanism(given_numbers).astype(float).tolist()

@@ -1,0 +1,172 @@
+"""``mechdesign estimate --by``, ``--simultaneous`` and ``--plot``."""
+
+import csv
+import datetime
+import io
+import json
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import mechdesign as md
+
+NAMES = ["plain", "a,b", 'say "hi"', "two\nlines", "carriage\rreturn", " spaced ", "red\x1b[31m", "=1+1", "<b>", "ü"]
+
+
+@pytest.fixture
+def here(here, two_levels):
+    two_levels.save("m.json")
+    rows = [(name, 2024 + k % 2, two_levels.outputs[k % 2]) for name in NAMES for k in range(30)]
+    region, year, level = zip(*rows, strict=True)
+    pd.DataFrame({"region": region, "year": year, "level": level}).to_parquet("reports.parquet")
+    days = [datetime.date(2026, 5, 1 + k % 4) for k in range(300)]
+    frame = pd.DataFrame({"day": days, "region": region, "label": region, "share": [0.5] * 300, "level": level})
+    frame.loc[:9, "region"] = None
+    frame.to_csv("reports.csv", index=False, quoting=csv.QUOTE_ALL)
+    return here
+
+
+def estimate(command, *options, file="reports.csv"):
+    return command("estimate", file, "--column", "level", "--mechanism", "m.json", *options)
+
+
+def test_a_table_for_people(command, here):
+    status, out, err = estimate(command, "--by", "region", "--simultaneous")
+    assert (status, err) == (0, "")
+    assert out.splitlines()[1].split() == ["groups", "11", "by", "region"]
+    assert "(missing)" in out
+    assert r"red\x1b[31m" in out
+    assert "\x1b" not in out
+    assert "for all 22" in out
+    assert "few" not in out
+
+
+def test_groups_with_few_reports_are_marked(command, here):
+    Path("few.csv").write_text("g,level\n" + "a,y1\na,y2\n" * 30 + "b,y1\n")
+    status, out, _ = estimate(command, "--by", "g", file="few.csv")
+    assert status == 0
+    assert "1 (few)" in out
+    assert "1 of 2 groups have few reports: errors and intervals are doubtful there" in out
+    Path("one.csv").write_text("level\ny1\n")
+    assert "Errors and intervals are doubtful: their normal approximation needs" in estimate(command, file="one.csv")[1]
+
+
+def test_files_hold_every_name_as_it_is(command, here):
+    for ending in ("csv", "parquet", "json"):
+        status, _, err = estimate(
+            command, "--by", "region", "--by", "year", "-o", f"t.{ending}", file="reports.parquet"
+        )
+        assert (status, err) == (0, "")
+    found = pq.read_table("t.parquet")
+    assert found.schema.field("year").type == pa.int64()
+    assert sorted(set(found["region"].to_pylist())) == sorted(NAMES)
+    text = Path("t.csv").read_bytes().decode()
+    rows = list(csv.DictReader(io.StringIO(text, newline="")))
+    assert [row["region"] for row in rows] == found["region"].to_pylist()
+    assert [float(row["frequency"]) for row in rows] == found["frequency"].to_pylist()
+    assert [row["few_reports"] for row in rows] == [str(few).lower() for few in found["few_reports"].to_pylist()]
+    told = json.loads(Path("t.json").read_text(encoding="utf-8"))
+    assert told["schema"] == "mechdesign/estimate-by-groups/1"
+    assert told["by"] == ["region", "year"]
+    assert [group["group"] for group in told["groups"] for _ in told["labels"]] == [
+        list(pair) for pair in zip(found["region"].to_pylist(), found["year"].to_pylist(), strict=True)
+    ]
+    assert [x for group in told["groups"] for x in group["frequencies"]] == found["frequency"].to_pylist()
+    assert "simultaneous_intervals" not in told["groups"][0]
+    assert list(found.column_names) == list(rows[0]) == [
+        "region", "year", "label", "frequency", "standard_error", "lower", "upper", "identifiable", "reports",
+        "few_reports",
+    ]  # fmt: skip
+
+
+def test_the_package_reads_the_table_that_it_writes(command, here):
+    # A carriage return in a name is in quotes, so that no reader takes it for the end of a line.
+    estimate(command, "--by", "region", "-o", "t.csv", file="reports.parquet")
+    from mechdesign.data.tables import open_columns
+
+    read = [name for batch in open_columns("t.csv", ["region"]).batches for name in batch.column(0).to_pylist()]
+    assert sorted(set(read)) == sorted(name.strip() for name in NAMES)
+
+
+def test_json_and_the_interval_of_all(command, here):
+    status, out, err = estimate(command, "--by", "region", "--simultaneous", "--json")
+    assert (status, err) == (0, "")
+    told = json.loads(out)
+    last = told["groups"][-1]
+    assert last["group"] == [None]
+    assert last["reports"] == 10
+    assert last["few_reports"] == (last["reports"] < last["reports_needed"])
+    assert told["family"] == 2 * len(told["groups"])
+    for group in told["groups"]:
+        for single, joint in zip(group["intervals"], group["simultaneous_intervals"], strict=True):
+            assert joint[0] <= single[0] <= single[1] <= joint[1]
+    alone = json.loads(estimate(command, "--simultaneous", "--json")[1])
+    assert (alone["schema"], alone["family"]) == ("mechdesign/estimate/1", 2)
+    status, out, _ = estimate(command, "--simultaneous", "-o", "-")
+    assert out.splitlines()[0] == (
+        "label,frequency,standard_error,lower,upper,simultaneous_lower,simultaneous_upper,identifiable"
+    )
+
+
+def test_python_gives_the_same(command, here):
+    told = json.loads(estimate(command, "--by", "region", "--json", file="reports.parquet")[1])
+    frame = pd.read_parquet("reports.parquet")
+    found = md.estimate_frequencies(frame["level"], md.Mechanism.load("m.json"), by=frame[["region"]])
+    assert [group["frequencies"] for group in told["groups"]] == [one.frequencies.tolist() for _, one in found]
+
+
+def test_folders_by_keys_of_partitions(command, here):
+    for year in (2024, 2025):
+        Path(f"parts/year={year}").mkdir(parents=True)
+        Path(f"parts/year={year}/a.csv").write_bytes(Path("reports.csv").read_bytes())
+    status, out, err = estimate(command, "--by", "year", "--json", file="parts")
+    assert (status, err) == (0, "")
+    told = json.loads(out)
+    assert [group["group"] for group in told["groups"]] == [["2024"], ["2025"]]
+    assert told["parts"] == {"counted": 2, "planned": 2}
+
+
+@pytest.mark.parametrize("by", [(), ("--by", "region"), ("--by", "day"), ("--by", "day", "--by", "region")])
+def test_pictures(command, here, by):
+    ending = "svg" if len(by) == 2 else "png"
+    status, out, err = estimate(command, *by, "--plot", f"p.{ending}", "--simultaneous")
+    assert (status, err) == (0, "")
+    assert out.endswith(f"written  p.{ending}\n")
+    content = Path(f"p.{ending}").read_bytes()
+    assert content.startswith(b"\x89PNG" if ending == "png" else b"<?xml")
+
+
+def test_more_groups_than_a_terminal_holds(command, here, monkeypatch):
+    monkeypatch.setattr("mechdesign.cli.estimate_output._MOST_ROWS", 8)
+    pd.DataFrame({"g": range(14), "level": ["y1"] * 14}).to_csv("many.csv", index=False)
+    status, out, _ = estimate(command, "--by", "g", file="many.csv")
+    assert status == 0
+    assert "10 more groups are not shown; -o FILE writes all of them." in out
+
+
+@pytest.mark.parametrize(
+    ("options", "status", "part"),
+    [
+        (["--by", "nothing"], 2, "the column 'nothing' is missing"),
+        (["--by", "level"], 2, "the group column 'level' is the column of reports"),
+        (["--by", "day", "--by", "day"], 2, "the group column 'day' is named twice"),
+        (["--by", ""], 2, "give a list of their names"),
+        (["--by", "label"], 2, "the group column 'label' has the name of a column of the table"),
+        (["--plot", "p.gif"], 2, "accepted: .png, .svg, .pdf"),
+        (["--plot", "t.csv", "-o", "t.csv"], 2, "accepted: .png"),
+        (["--plot", "-", "--json"], 2, "both want standard output"),
+        (["--by", "share"], 2, "is of type double"),
+        (["--by", "id"], 3, "there are more than 20,000 groups"),
+    ],
+)
+def test_bad_requests_end_in_one_line(command, here, options, status, part):
+    table = {"id": range(30_000), "share": [0.5] * 30_000, "day": ["x"] * 30_000, "label": ["x"] * 30_000}
+    pq.write_table(pa.table({**table, "level": ["y1"] * 30_000}), "wide.parquet")
+    found, out, err = estimate(command, *options, file="wide.parquet")
+    assert (found, out) == (status, "")
+    assert part in err
+    assert err.count("\n") == 1
+    assert not Path("t.csv").exists()
