@@ -1,6 +1,8 @@
 """What every command has: quiet, verbose, version, completion, colours only where they are wanted, tables that fit."""
 
+import ast
 import json
+from pathlib import Path
 
 import click
 import pytest
@@ -239,3 +241,14 @@ def test_probabilities_go_to_csv_alone(files, tmp_path):
         assert "--probabilities needs an output that ends in .csv" in err
     with pytest.raises(md.InputError, match=r"ends in \.csv"):
         mechanism.save(tmp_path / "x.json", probabilities=True)
+
+
+def test_what_commands_print_for_people_can_be_quiet():
+    homes = {"output.py", "common_options.py", "engine_options.py"}  # where quiet is asked for, data, examples
+    for path in sorted(Path(md.__file__).parent.joinpath("cli").glob("*.py")):
+        if path.name in homes:
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "click.echo":
+                # Errors are printed whatever is asked for.
+                assert ast.unparse(node.args[0]).startswith(("'Error:", "f'Error:", '"Error:', 'f"Error:')), path.name
