@@ -310,3 +310,11 @@ def test_gains_below_nothing_have_no_share():
     rows = page.table("Comparison with other mechanisms")[1:]
     assert float(rows[1][1]) < float(rows[0][1]) < 0
     assert [row[2] for row in rows] == ["", "", ""]
+
+
+def test_a_set_of_all_priors_leaves_none_out_whatever_its_delta():
+    ball = md.L1Ball.from_counts({"no": 3, "yes": 2}, delta=1e-9, bound="weissman")
+    assert ball.holds_every_prior
+    told = page_of(md.design(md.DesignProblem(ball, 1)).mechanism).section("promise")
+    assert "no frequencies are left out" in told
+    assert "nothing is promised" not in told
