@@ -34,7 +34,6 @@ extensions = [
     "outside_links",
     "plain_text",
     "sphinx.ext.autodoc",
-    "sphinx.ext.autosummary",
     "sphinx.ext.mathjax",
     "sphinx.ext.napoleon",
     "sphinx_click",
@@ -59,8 +58,8 @@ mathjax_path = mathjax.name
 autoclass_content = "class"
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # the docstrings have them
-autosummary_generate = False  # pages are those of public_names
 default_role = "py:obj"
+smartquotes = False  # a prime is a prime
 suppress_warnings = ["ref.python"]  # words in docstrings that several classes have as members
 napoleon_google_docstring = False
 napoleon_use_ivar = True
