@@ -48,7 +48,7 @@ nb_execution_mode = "force"
 nb_execution_in_temp = True
 nb_execution_raise_on_error = True
 nb_execution_show_tb = True
-nb_execution_timeout = 120
+nb_execution_timeout = 600  # of one cell, on a machine that does other things too
 nb_merge_streams = True
 
 # A single file with every extension, which draws and needs no fonts.

@@ -85,7 +85,7 @@ def page(module, here, elsewhere, excluded):
     """Return the page of a module."""
     lines = [module, "=" * len(module), "", f".. automodule:: {module}", "   :no-members:", ""]
     if here:
-        lines += [".. list-table::", "   :widths: auto", ""]
+        lines += [".. list-table::", "   :class: names", "   :widths: auto", ""]
     for name in here:
         lines += [
             f"   * - :py:obj:`~{module}.{name}`",
