@@ -44,8 +44,9 @@ def vector(values, greatest=1):
     numbers = [rational(value) for value in items(values, str, int, Decimal)]
     return need(all(0 <= x <= greatest for x in numbers), "a number is out of range") or numbers
 def integers(numbers, digits):  # over their common denominator, and that
-    common = lcm(*(x.denominator for x in numbers))
-    need(common < 10**digits, "a common denominator is too long")
+    common, most = 1, 10**digits
+    for x in numbers:
+        need((common := lcm(common, x.denominator)) < most, "a common denominator is too long")
     return [x.numerator * (common // x.denominator) for x in numbers], common
 def shares(counts):
     need(len(items(counts, int)) > 1 and 0 <= min(counts) <= max(counts) <= 10**15 and any(counts), "wrong counts")
@@ -63,8 +64,7 @@ def exp_down(x):  # below e^x: terms of its series, all positive, each rounded d
 def exp_promised(value):
     log = re.fullmatch(r"log\(\s*([^()]+?)\s*\)", text(value).strip())
     x = rational(log[1] if log else value)
-    need(1 <= x <= 10**304 if log else 0 <= x <= 700, "epsilon and lower are from 0 to 700")
-    return x if log else exp_down(x)
+    return need(1 <= x <= 10**304 if log else 0 <= x <= 700, "epsilon is from 0 to 700") or (x if log else exp_down(x))
 # Sets: h, and for limits also whether a prior is in the set, and the counts and samples behind it.
 def above(pieces):
     """Take all Q with Q(S) >= f(S) for each set S of symbols: a piece (s, a) asks for Q(S) >= a(S) - s, and f(S) is the
@@ -93,7 +93,7 @@ def limits(mark, table, size):  # balls, boxes, lower limits, sets of events
     pieces = [*zip([0, sum(box[-1]) - 1], box)] if box else []
     pieces += [(gamma, [alpha * p for p in P]) for alpha, gamma in zip(*lines)]
     least, holds = above(pieces)
-    need(holds(P) and not any(sum(row) - slack - x == 1 for slack, row in pieces for x in row),
+    need(holds(P) and all(sum(row) - slack - min(row) < 1 for slack, row in pieces),
          "the estimate is outside, or a symbol has probability 0 in the whole set")
     if a["delta"] is None:
         need(a["samples"] is a.get("bound") is None, "samples and bound belong to delta")
