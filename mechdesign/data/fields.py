@@ -37,6 +37,9 @@ ExactNumber = Annotated[
     WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "string", "maxLength": 2_000}]}),
 ]
 """A number, kept as the text that stands in the file."""
+# What is only in the JSON Schema of a number is checked where a message can name the symbol.
+Count = Annotated[int, Field(json_schema_extra={"minimum": 0})]
+Samples = Annotated[int, Field(json_schema_extra={"minimum": 1})]
 Number = Annotated[float, BeforeValidator(_as_float), Field(allow_inf_nan=False)]
 # Only the first error is reported: a list of millions of wrong entries is not read to its end.
 Row = Annotated[list[ExactNumber], Field(max_length=MOST_SYMBOLS, fail_fast=True)]

@@ -10,9 +10,11 @@ from pydantic import Field
 from mechdesign.data.checks import checked_delta, checked_radius, checked_samples
 from mechdesign.data.fields import (
     MOST_SYMBOLS,
+    Count,
     ExactNumber,
     Record,
     Row,
+    Samples,
     Text,
     all_of,
     at_most_one,
@@ -41,9 +43,9 @@ class _Guarantee(Record):
 
     delta: ExactNumber | None = None
     radius: Text | None = None
-    samples: int | None = None
+    samples: Samples | None = None
     bound: Text | None = None
-    counts: Annotated[list[int], Field(max_length=MOST_SYMBOLS, fail_fast=True)] | None = None
+    counts: Annotated[list[Count], Field(max_length=MOST_SYMBOLS, fail_fast=True)] | None = None
     center: Row | None = None
 
 
@@ -60,9 +62,9 @@ class _Prior(Record):
 
     delta: ExactNumber | None = None
     radius: ExactNumber | None = None
-    samples: int | None = None
+    samples: Samples | None = None
     bound: Text | None = None
-    counts: Annotated[dict[str, int], Field(max_length=MOST_SYMBOLS)] | None = None
+    counts: Annotated[dict[str, Count], Field(max_length=MOST_SYMBOLS)] | None = None
     labels: Labels | None = None
     probabilities: Row | None = None
     within_simplex: bool = True
