@@ -175,7 +175,7 @@ def _models(name: str) -> list[type[Record]]:
     ]
 
 
-# Of each definition whether it is for guarantees, the keys beside those of the set, and whether the set may hold others.
+# Whether a definition is for guarantees, the keys beside those of the set, and whether the set may hold others.
 _TABLES_OF_SETS: dict[str, tuple[bool, type[Record], bool]] = {
     "guarantee": (True, PromiseRecord, True),
     "factor": (True, InputsRecord, True),

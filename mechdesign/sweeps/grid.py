@@ -203,7 +203,9 @@ def _problems(grid: GridRecord, folder: Path) -> Iterator[ProblemFile]:
                 raise InputError(f"{name}: {error}") from None
 
 
-def _set(grid: GridRecord, kind: str, counts: Mapping[str, int], size: Any, samples: Any, epsilon: str) -> UncertaintySet:
+def _set(
+    grid: GridRecord, kind: str, counts: Mapping[str, int], size: Any, samples: Any, epsilon: str
+) -> UncertaintySet:
     """Return the set of priors of one point of a grid."""
     if kind == L1Ball.kind:
         given = {"radius": size} if grid.delta is None else {"delta": size}

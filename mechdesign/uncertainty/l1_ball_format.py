@@ -19,7 +19,7 @@ from mechdesign.data.fields import (
     all_of,
     at_most_one,
     checked_record,
-    given,
+    has_keys,
     needs,
     one_of,
 )
@@ -34,7 +34,7 @@ class _Guarantee(Record):
     """In a mechanism file: the estimate as counts or as a center, in the order of the inputs."""
 
     model_config = all_of(
-        given("radius"),
+        has_keys("radius"),
         one_of("counts", "center"),
         needs("delta", "samples", "counts"),
         needs("samples", "delta"),

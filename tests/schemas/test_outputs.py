@@ -15,6 +15,7 @@ COUNTS = ("--counts", "counts.csv")
 DESIGN = (*COUNTS, "--epsilon", "1")
 PRIVATIZE = ("privatize", "records.csv", "--column", "answer", "--mechanism", "m.json")
 ESTIMATE = ("estimate", "reports.csv", "--column", "answer", "--mechanism", "m.json")
+RELEASE = ("-k", "3", "--epsilon", "1", "--delta", "1e-6")
 SECRET = ("--counts", "joint.csv", "--secret", "income", "--epsilon", "1", "--delta", "0.01")
 RUNS = {
     "design": [
@@ -41,7 +42,11 @@ RUNS = {
         (*DESIGN, "--radius", "0.1", "--utility", "worst-case-mutual-information"),
     ],
     "sweep": [("sweep.toml", "-o", "results")],
-    "analyze": [("m.json",), ("m.json", "--no-optimum", *DESIGN, "--lower", "2"), ("identity.csv", "--no-optimum", *COUNTS)],
+    "analyze": [
+        ("m.json",),
+        ("m.json", "--no-optimum", *DESIGN, "--lower", "2"),
+        ("identity.csv", "--no-optimum", *COUNTS),
+    ],
     "plan": [
         ("--categories", "20", "--samples", "10000", "--epsilon", "1.6", "--delta", "1e-5"),
         (*DESIGN, "--reports", "1000"),
@@ -63,10 +68,10 @@ RUNS = {
     "audit": [("m.json", "--samples", "3000")],
     "report": [("m.json", "-o", "page.html", "--no-compare"), ("record.json", "-o", "record.html")],
     "histogram": [
-        ("discrete", "--plan", "-k", "3", "--epsilon", "1", "--delta", "1e-6", "--sigma", "9"),
-        ("discrete", "counts.csv", "-k", "3", "--epsilon", "1", "--delta", "1e-6", "-o", "h.csv", "--record", "h.json"),
+        ("discrete", "--plan", *RELEASE, "--sigma", "9"),
+        ("discrete", "counts.csv", *RELEASE, "-o", "h.csv", "--record", "h.json"),
         ("laplace", "--plan", "--epsilon", "1"),
-        ("top-k", "--plan", "-k", "3", "--epsilon", "1", "--delta", "1e-6"),
+        ("top-k", "--plan", *RELEASE),
     ],
     "schema": [()],
 }
@@ -118,7 +123,7 @@ def printed(folder):
             ("key", "-o", "survey.key"),
             (*PRIVATIZE, "-o", "reports.csv", "--keep", "person"),
             ("privatize", "parts", *PRIVATIZE[2:], "-o", "reported"),
-            ("histogram", "discrete", *"--plan -k 3 --epsilon 1 --delta 1e-6 --record record.json".split()),
+            ("histogram", "discrete", "--plan", *RELEASE, "--record", "record.json"),
         ):
             assert run([*made, "-q"]) == 0, made
         table = json.loads(Path("m.json").read_text())
