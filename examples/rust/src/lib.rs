@@ -2,12 +2,27 @@
 //!
 //! The probabilities are precisely those that `mechdesign verify` proves, which is to be run before: the guarantee is not
 //! proved here. Nothing here runs in constant time: who can time it may learn what it reports.
+//!
+//! ```no_run
+//! use mechdesign_report::{key_of, Mechanism};
+//! use std::io::Read;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let mechanism = Mechanism::read(&std::fs::read("mechanism.json")?, "mechanism.json")?;
+//! let mut source = std::fs::File::open("/dev/urandom")?;
+//! let reports = mechanism.fresh_reports(&["no", "yes"], |bytes| source.read_exact(bytes))?;
+//! let key = key_of(&std::fs::read("key")?)?;
+//! let again = mechanism.permanent_reports(&key, &[("ann", "no")], "smokes")?;
+//! # Ok(())
+//! # }
+//! ```
 
 pub mod hashes;
 pub mod json;
 
 use json::Value;
 use std::collections::{HashMap, HashSet};
+use std::fmt;
 use std::io;
 
 const SCHEMAS: [&str; 2] = ["mechdesign/mechanism/1", "mechdesign/mechanism/2"];
@@ -25,6 +40,18 @@ pub enum Error {
     /// The source of random bytes failed.
     Source(io::Error),
 }
+
+impl fmt::Display for Error {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Input(message) => write!(formatter, "{message}"),
+            Error::Record(position, message) => write!(formatter, "record {position}: {message}"),
+            Error::Source(error) => write!(formatter, "no random bytes: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
 
 fn check(holds: bool, message: impl Into<String>) -> Result<(), Error> {
     if holds {

@@ -79,7 +79,7 @@ fn main() {
     let mechanism = match Mechanism::read(&content, path) {
         Ok(mechanism) => mechanism,
         Err(Error::Input(message)) => fail(&format!("{path} is refused: {message}")),
-        Err(error) => fail(&format!("{error:?}")),
+        Err(error) => fail(&error.to_string()),
     };
     let key = arguments.get(1).map(|path| read_key(path));
     let mut given = Vec::new();
