@@ -8,7 +8,19 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from mechdesign.data.checks import checked_delta, checked_radius, checked_samples
-from mechdesign.data.fields import MOST_SYMBOLS, ExactNumber, Record, Row, Text, checked_record
+from mechdesign.data.fields import (
+    MOST_SYMBOLS,
+    ExactNumber,
+    Record,
+    Row,
+    Text,
+    all_of,
+    at_most_one,
+    checked_record,
+    given,
+    needs,
+    one_of,
+)
 from mechdesign.errors import GuaranteeError, InputError, shorten
 from mechdesign.numerics.exact import short_text
 from mechdesign.uncertainty.format import Labels, SetFormat, keys_of
@@ -18,6 +30,14 @@ from mechdesign.uncertainty.radii import WEISSMAN, checked_bound, radius_exact
 
 class _Guarantee(Record):
     """In a mechanism file: the estimate as counts or as a center, in the order of the inputs."""
+
+    model_config = all_of(
+        given("radius"),
+        one_of("counts", "center"),
+        needs("delta", "samples", "counts"),
+        needs("samples", "delta"),
+        needs("bound", "delta"),
+    )
 
     delta: ExactNumber | None = None
     radius: Text | None = None
@@ -29,6 +49,14 @@ class _Guarantee(Record):
 
 class _Prior(Record):
     """In a problem file: the estimate as a table of counts, or as labels and probabilities."""
+
+    model_config = all_of(
+        one_of("counts", "probabilities"),
+        at_most_one("counts", "labels"),
+        at_most_one("delta", "radius"),
+        needs("samples", "delta"),
+        needs("bound", "delta"),
+    )
 
     delta: ExactNumber | None = None
     radius: ExactNumber | None = None
@@ -47,6 +75,7 @@ class L1BallFormat(SetFormat):
     guarantee_marks = ("counts", "center")
     prior_marks = ("counts", "probabilities")
     guarantee_keys, prior_keys = keys_of(_Guarantee), keys_of(_Prior)
+    guarantee_models, prior_models = (_Guarantee,), (_Prior,)
 
     def to_guarantee(self, known: L1Ball) -> dict[str, Any]:
         """Return the radius, and the counts with what the radius was derived from, or the center."""

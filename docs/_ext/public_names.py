@@ -1,0 +1,95 @@
+"""One page of reference for each public module, from its docstrings, written before the pages are read."""
+
+import inspect
+import pkgutil
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+
+import mechdesign
+
+FOLDER = "reference/python"
+# Members that every class has from Python itself.
+BUILT_IN = (
+    "object",
+    "BaseException",
+    "Exception",
+    "ValueError",
+    "RuntimeError",
+    "int",
+    "float",
+    "str",
+    "tuple",
+    "dict",
+)
+
+
+def public_modules():
+    """Return the public modules by name, the package first: those with names of their own to show."""
+    named = [name for _, name, _ in pkgutil.iter_modules(mechdesign.__path__) if not name.startswith("_")]
+    found = {f"mechdesign.{name}": import_module(f"mechdesign.{name}") for name in named if name not in PRIVATE}
+    return {"mechdesign": mechdesign} | found
+
+
+# Rooms inside the house: what they hold is public where another module shows it.
+PRIVATE = ("cli", "data", "display", "engine", "errors", "numerics", "problem", "problem_file", "version")
+
+
+def homes(modules):
+    """Return, for each module, the names that are described on its page, and those on the page of the package."""
+    top = {id(getattr(mechdesign, name)): name for name in mechdesign.__all__}
+    for name, module in modules.items():
+        values = {key: getattr(module, key) for key in module.__all__}
+        values = {key: value for key, value in values.items() if not isinstance(value, ModuleType)}
+        if module is mechdesign:
+            yield name, list(values), []
+        else:
+            elsewhere = [key for key, value in values.items() if top.get(id(value)) == key]
+            yield name, [key for key in values if key not in elsewhere], elsewhere
+
+
+def described(module, name, excluded):
+    """Return the directive that describes one name."""
+    value = getattr(import_module(module), name)
+    if inspect.isclass(value):
+        options = ["   :members:", f"   :inherited-members: {', '.join(excluded)}", "   :show-inheritance:"]
+        return [f".. autoclass:: {module}.{name}", *options, ""]
+    kind = "autofunction" if callable(value) else "autodata"
+    return [f".. {kind}:: {module}.{name}", ""]
+
+
+def page(module, here, elsewhere, excluded):
+    """Return the page of a module."""
+    lines = [module, "=" * len(module), "", f".. automodule:: {module}", "   :no-members:", ""]
+    if here:
+        lines += [".. autosummary::", "   :nosignatures:", "", *(f"   {name}" for name in here), ""]
+    if elsewhere:
+        shown = ", ".join(f"`~mechdesign.{name}`" for name in elsewhere)
+        lines += [f"Also here, and described as names of `mechdesign`: {shown}.", ""]
+    for name in here:
+        lines += [name, "-" * len(name), "", *described(module, name, excluded)]
+    return "\n".join(lines)
+
+
+def write_pages(app, _config):
+    """Write the pages, each only where it changed, so that a second build is short."""
+    folder = Path(app.srcdir) / FOLDER
+    folder.mkdir(parents=True, exist_ok=True)
+    modules = public_modules()
+    pairs = [(module, name) for name_of, module in modules.items() for name in module.__all__]
+    classes = sorted({name for module, name in pairs if inspect.isclass(getattr(module, name))})
+    written = set()
+    for name, here, elsewhere in homes(modules):
+        path = folder / f"{name}.rst"
+        text = page(name, here, elsewhere, [*BUILT_IN, *classes])
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
+        written.add(path)
+    for path in set(folder.glob("*.rst")) - written:
+        path.unlink()
+
+
+def setup(app):
+    """Register the extension."""
+    app.connect("config-inited", write_pages)
+    return {"parallel_read_safe": True}

@@ -1,0 +1,152 @@
+"""Every block of every page of the site runs, in the order of its page and in a scratch folder.
+
+Cells run again when the site is built, by Jupyter. Here they are read as Jupyter reads them as far as the pages need
+it: `!command`, `%%writefile` and the tag `raises-exception`. A command that fails is noticed here and not there.
+"""
+
+import os
+import re
+import subprocess
+import sys
+from contextlib import nullcontext
+from pathlib import Path
+
+import pytest
+from markdown_it import MarkdownIt
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted(
+    path
+    for path in (ROOT / "docs").rglob("*.md")
+    if not {"_build", "jupyter_execute"}.intersection(path.relative_to(ROOT).parts)
+)
+CELL = "{code-cell}"
+SHELL = ("console", "sh")
+# What a block may be marked as without being run: output, files and records, formulas.
+SHOWN = ("", "bibtex", "csv", "html", "json", "text", "toml", "yaml")
+ELSEWHERE = {
+    "docs/engines.md": "tests/engines/test_recipes.py",
+    "docs/file-format.md": "tests/docs/test_documents.py",
+}
+SLOW = ()  # pages that take longer than three seconds
+
+
+def blocks(path):
+    """Return the marks and the contents of the blocks of a page."""
+    text = re.sub(r"\A---\n.*?\n---\n", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+    return [(token.info.strip(), token.content) for token in MarkdownIt().parse(text) if token.type == "fence"]
+
+
+def kind(mark):
+    return mark.split()[0] if mark else ""
+
+
+def name_of(path):
+    return path.relative_to(ROOT).as_posix()
+
+
+def ran(path):
+    return [(kind(mark), content) for mark, content in blocks(path) if kind(mark) in (CELL, "python", *SHELL)]
+
+
+@pytest.fixture
+def shell(tmp_path, monkeypatch):
+    """Run a command as a reader would, in the scratch folder; return what it prints."""
+    (tmp_path / "bin").mkdir()
+    for name, start in (("mechdesign", f"{sys.executable} -m mechdesign"), ("python", sys.executable)):
+        (tmp_path / "bin" / name).write_text(f'#!/bin/sh\nexec {start} "$@"\n')
+        (tmp_path / "bin" / name).chmod(0o755)
+    (tmp_path / "room").mkdir()
+    monkeypatch.chdir(tmp_path / "room")
+    ours = {"CHECKOUT": str(ROOT), "COLUMNS": "88", "NO_COLOR": "1", "PYTHONPATH": str(ROOT), "PYTHONUTF8": "1"}
+    for name, value in ours.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+
+    def run(command, *, check=True):
+        done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+        assert done.returncode == 0 or not check, f"{command}\n{done.stdout}{done.stderr}"
+        return done.stdout + done.stderr
+
+    return run
+
+
+def run_console(content, shell):
+    """Run the commands of a block, and look in what they print for every line that the page shows below them."""
+    for part in re.split(r"^\$ ", content, flags=re.MULTILINE)[1:]:
+        command = re.match(r"(?:.*\\\n)*.*", part)[0]
+        printed = [" ".join(line.split()) for line in shell(command, check=False).splitlines()]
+        for line in part[len(command) :].splitlines():
+            assert " ".join(line.split()) in ["", "...", *printed], f"{line!r} is not printed by {command}: {printed}"
+
+
+def run_python(code, names):
+    exec(compile(code, "page", "exec"), names)  # noqa: S102 - our own pages
+
+
+def run_cell(content, names, shell):
+    """Run a cell as Jupyter would."""
+    options = re.match(r"(?s:---\n.*?---\n)|(?::[a-z-]+:.*\n)*", content)[0]
+    code = content[len(options) :].lstrip("\n")
+    if written := re.match(r"%%writefile (\S+)\n", code):
+        Path(written[1]).write_text(code[written.end() :])
+        return
+    names |= {"display": repr, "_shell": shell}
+    code = re.sub(r"^( *)!((?:.*\\\n)*.*)$", lambda found: f"{found[1]}_shell({found[2]!r})", code, flags=re.MULTILINE)
+    with pytest.raises(Exception) if "raises-exception" in options else nullcontext():  # noqa: PT011 - whatever it is
+        run_python(code, names)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(path, id=name_of(path), marks=pytest.mark.slow if name_of(path) in SLOW else ())
+        for path in PAGES
+        if ran(path) and name_of(path) not in ELSEWHERE
+    ],
+)
+def test_the_blocks_of_a_page_run(path, shell):
+    names = {"__name__": "__main__"}
+    for mark, content in ran(path):
+        if mark == CELL:
+            run_cell(content, names, shell)
+        elif mark == "python":
+            run_python(content, names)
+        elif mark == "console":
+            run_console(content, shell)
+        else:
+            shell(content)
+
+
+@pytest.mark.parametrize("path", PAGES, ids=name_of)
+def test_no_block_is_left_out(path):
+    """A block with another mark would be shown as code, and run by nothing."""
+    marks = {kind(mark) for mark, _ in blocks(path)}
+    known = {mark for mark in marks if mark in (CELL, "python", *SHELL, *SHOWN)}
+    assert all(mark.startswith("{") for mark in marks - known), marks - known
+    if name_of(path) in ELSEWHERE:
+        assert path.name in (ROOT / ELSEWHERE[name_of(path)]).read_text()
+
+
+@pytest.mark.parametrize("path", PAGES, ids=name_of)
+def test_every_console_block_has_a_command_first(path):
+    for mark, content in blocks(path):
+        if kind(mark) == "console":
+            assert content.startswith("$ "), content
+
+
+def test_a_line_that_is_not_printed_is_noticed(shell):
+    run_console("$ printf 'one  two\\nthree\\n'\none two\n...\n", shell)
+    with pytest.raises(AssertionError, match="'four' is not printed by"):
+        run_console("$ printf 'one\\n'\nfour\n", shell)
+
+
+def test_a_cell_is_run_as_jupyter_runs_it(shell):
+    names = {}
+    run_cell("%%writefile counts.csv\nlabel,count\na,3\n", names, shell)
+    run_cell(":tags: [raises-exception]\n\nraise ValueError\n", names, shell)
+    run_cell("!cat counts.csv \\\n  > copy.csv\nx = 3\n", names, shell)
+    assert names["x"] == 3
+    assert Path("copy.csv").read_text() == "label,count\na,3\n"
+    with pytest.raises(ZeroDivisionError):
+        run_cell("---\ntags: [hide-input]\n---\n1 / 0\n", names, shell)
