@@ -4,7 +4,6 @@ Each column v of the numerators must have max v <= e^epsilon h(v) and, with `low
 the least and the greatest mean <Q, v> over the priors Q of the set. Status 0: proved; 1: false; 2: malformed; 3: beyond
 this script. `optimality` and `provenance` are not read. For limits derived from samples, hulls, products, and secrets
 verify_more.py, beside this file, is read as well."""
-
 # fmt: off
 import json, re, sys  # noqa: E401
 from decimal import Decimal

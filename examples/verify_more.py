@@ -49,9 +49,7 @@ def secret(table, names):
     values, rows = labels(a["values"], str, int), items(a["counts"], list)
     laws = [shares(row) for row in rows]
     need(1 < len(rows) == len(values) <= 1000 and {*map(len, rows)} == {len(names)}, "a row for each value")
-    need(
-        all(map(any, zip(*rows))) and len(rows) * len(names) <= 10**6, "a symbol was never seen, or there are too many"
-    )
+    need(all(map(any, zip(*rows))) and len(rows) * len(names) <= 10**6, "a symbol was never seen, or there are too many")
     totals = [sum(row) for row in rows]
     laws = [[Fraction(n, sum(totals)) for n in totals], *laws]
     if a["limits"] is None:
