@@ -63,6 +63,18 @@ def timed(given: list[md.DesignProblem], executor: Any, cache: Path | None = Non
     return found, time.perf_counter() - started
 
 
+def seconds_alone(given: list[md.DesignProblem]) -> float:
+    """Return the seconds of a sweep in the process that runs this."""
+    return timed(given, None)[1]
+
+
+def sharing_nothing(given: list[md.DesignProblem]) -> float:
+    """Return the seconds in which processes, each by itself, all solve all the problems at the same time."""
+    with opened_executor(WORKERS) as executor:
+        list(executor.map(seconds_alone, [small_problems(8)] * 8 * WORKERS))
+        return max(executor.map(seconds_alone, [given] * WORKERS))
+
+
 def exact(found: md.SweepResult) -> list[tuple[float, float, bytes]]:
     """Return what must be the same whatever runs a sweep."""
     return [
@@ -97,6 +109,13 @@ def sweeps(sizes: Sizes) -> Iterator[Row]:
             "certified": certified,
             "columns": list(sizes.swept),
         }
+    seconds = sharing_nothing(wanted)
+    yield {
+        "at_once": WORKERS,
+        "designs": WORKERS * len(wanted),
+        "seconds": seconds,
+        "ratio": WORKERS * alone / seconds,
+    }
     yield from overhead(sizes.trivial)
 
 

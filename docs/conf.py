@@ -34,7 +34,6 @@ extensions = [
     "outside_links",
     "plain_text",
     "sphinx.ext.autodoc",
-    "sphinx.ext.autosummary",
     "sphinx.ext.mathjax",
     "sphinx.ext.napoleon",
     "sphinx_click",
@@ -49,7 +48,7 @@ nb_execution_mode = "force"
 nb_execution_in_temp = True
 nb_execution_raise_on_error = True
 nb_execution_show_tb = True
-nb_execution_timeout = 120
+nb_execution_timeout = 600  # of one cell, on a machine that does other things too
 nb_merge_streams = True
 
 # A single file with every extension, which draws and needs no fonts.
@@ -59,8 +58,8 @@ mathjax_path = mathjax.name
 autoclass_content = "class"
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # the docstrings have them
-autosummary_generate = False  # pages are those of public_names
 default_role = "py:obj"
+smartquotes = False  # a prime is a prime
 suppress_warnings = ["ref.python"]  # words in docstrings that several classes have as members
 napoleon_google_docstring = False
 napoleon_use_ivar = True

@@ -6,12 +6,22 @@ import os
 import tomllib
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any
+from typing import Annotated, Any
 
 import tomli_w
 from pydantic import Field
 
-from mechdesign.data.fields import ExactNumber, Matrix, Record, Text, checked_record, finite_decimal
+from mechdesign.data.fields import (
+    ExactNumber,
+    Matrix,
+    Record,
+    Text,
+    all_of,
+    at_most_one,
+    checked_record,
+    defined,
+    finite_decimal,
+)
 from mechdesign.data.files import write_atomically
 from mechdesign.data.reading import read_bounded
 from mechdesign.errors import InputError, printable, shorten
@@ -56,16 +66,20 @@ class _Expected(Record):
     best_ldp: ExactNumber | None = None
 
 
-class _Problem(Record):
+class ProblemRecord(Record):
+    """The tables of a problem file."""
+
+    model_config = all_of(at_most_one("gain", "distortion"))
+
     title: Text
     citation: Text = ""
     epsilon: ExactNumber
     lower: ExactNumber | None = None
     utility: Text = "mutual-information"
-    prior: dict[str, Any]
+    prior: Annotated[dict[str, Any], defined("prior")]
     gain: _Matrix | None = None
     distortion: _Matrix | None = None
-    workload: dict[str, Any] | None = None
+    workload: Annotated[dict[str, Any], defined("workload")] | None = None
     expected: _Expected = Field(default_factory=_Expected)
 
 
@@ -90,7 +104,7 @@ def read_problem(path: str | os.PathLike[str]) -> ProblemFile:
     """
     source = printable(str(path))
     data = parsed_toml(path, _MOST_BYTES, "a problem file")
-    record = checked_record(_Problem, data, source)
+    record = checked_record(ProblemRecord, data, source)
     try:
         problem = DesignProblem(set_of_prior(record.prior), record.epsilon, _utility(record), record.lower)
     except InputError as error:
@@ -142,7 +156,7 @@ def _expected(name: str, text: str) -> Decimal:
     return value
 
 
-def _utility(record: _Problem) -> Objective:
+def _utility(record: ProblemRecord) -> Objective:
     matrices = {"gain": record.gain, "distortion": record.distortion}
     given = [name for name, table in matrices.items() if table is not None]
     if len(given) > 1:

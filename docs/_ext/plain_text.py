@@ -10,7 +10,7 @@ def formulas(app, what, name, obj, options, lines):
     for line in lines[:end]:
         starts = line.startswith("    ") and not indented and (not shown or not shown[-1])
         if starts:
-            shown += ["::", ""]
+            shown += [".. code-block:: none", ""]
         indented = starts or (indented and (not line or line.startswith("    ")))
         shown.append(line)
     lines[:end] = shown

@@ -1,8 +1,11 @@
 """One page of reference for each public module, from its docstrings, written before the pages are read."""
 
+import ast
 import inspect
 import pkgutil
+import re
 from importlib import import_module
+from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
 
@@ -54,15 +57,41 @@ def described(module, name, excluded):
     if inspect.isclass(value):
         options = ["   :members:", f"   :inherited-members: {', '.join(excluded)}", "   :show-inheritance:"]
         return [f".. autoclass:: {module}.{name}", *options, ""]
-    kind = "autofunction" if callable(value) else "autodata"
-    return [f".. {kind}:: {module}.{name}", ""]
+    if callable(value):
+        return [f".. autofunction:: {module}.{name}", ""]
+    return [f".. py:data:: {module}.{name}", "", f"   {text_of(value, name)}", ""]
+
+
+def text_of(value, name):
+    """Return the docstring of a value, that of a constant from the source that assigns it."""
+    if callable(value):
+        return inspect.getdoc(value) or ""
+    for path in sorted(Path(mechdesign.__file__).parent.rglob("*.py")):
+        for first, second in pairwise(ast.parse(path.read_text(encoding="utf-8")).body):
+            targets = getattr(first, "targets", [getattr(first, "target", None)])
+            text = getattr(getattr(second, "value", None), "value", None)
+            if name in [getattr(target, "id", "") for target in targets] and isinstance(text, str):
+                return text
+    raise LookupError(f"{name} has no docstring below the line that assigns it")
+
+
+def first_line(value, name):
+    """Return the first line of a docstring as text."""
+    text = text_of(value, name).splitlines()[0]
+    return re.sub(r"(?<!`)([*_|\\])", r"\\\1", text) if "`" not in text else text
 
 
 def page(module, here, elsewhere, excluded):
     """Return the page of a module."""
     lines = [module, "=" * len(module), "", f".. automodule:: {module}", "   :no-members:", ""]
     if here:
-        lines += [".. autosummary::", "   :nosignatures:", "", *(f"   {name}" for name in here), ""]
+        lines += [".. list-table::", "   :class: names", "   :widths: auto", ""]
+    for name in here:
+        lines += [
+            f"   * - :py:obj:`~{module}.{name}`",
+            f"     - {first_line(getattr(import_module(module), name), name)}",
+        ]
+    lines += [""]
     if elsewhere:
         shown = ", ".join(f"`~mechdesign.{name}`" for name in elsewhere)
         lines += [f"Also here, and described as names of `mechdesign`: {shown}.", ""]

@@ -16,6 +16,7 @@ from mechdesign.cli.key import key_command
 from mechdesign.cli.plan import plan_command
 from mechdesign.cli.privatize import privatize_command
 from mechdesign.cli.report import report_command
+from mechdesign.cli.schema import schema_command
 from mechdesign.cli.sweep import sweep_command
 from mechdesign.cli.verify import verify_command
 
@@ -67,4 +68,5 @@ commands.add_command(estimate_command)
 commands.add_command(audit_command)
 commands.add_command(histogram_command)
 commands.add_command(report_command)
+commands.add_command(schema_command)
 with_common_options(commands, __version__)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal, InvalidOperation
 from typing import Annotated, Any, TypeVar, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, WithJsonSchema
 
 from mechdesign.errors import InputError, shorten
 
@@ -30,8 +30,16 @@ def _few_entries(value: Any) -> Any:
 
 
 Text = Annotated[str, Field(max_length=2_000)]
-ExactNumber = Annotated[str, BeforeValidator(_as_text), Field(max_length=2_000)]
+ExactNumber = Annotated[
+    str,
+    BeforeValidator(_as_text),
+    Field(max_length=2_000),
+    WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "string", "maxLength": 2_000}]}),
+]
 """A number, kept as the text that stands in the file."""
+# What is only in the JSON Schema of a number is checked where a message can name the symbol.
+Count = Annotated[int, Field(json_schema_extra={"minimum": 0})]
+Samples = Annotated[int, Field(json_schema_extra={"minimum": 1})]
 Number = Annotated[float, BeforeValidator(_as_float), Field(allow_inf_nan=False)]
 # Only the first error is reported: a list of millions of wrong entries is not read to its end.
 Row = Annotated[list[ExactNumber], Field(max_length=MOST_SYMBOLS, fail_fast=True)]
@@ -44,6 +52,41 @@ def finite_decimal(text: str) -> Decimal:
         return Decimal(text)
     except InvalidOperation:
         raise ValueError(f"the number {shorten(text)} is out of range") from None
+
+
+DEFINED = "defined"
+"""The key that `defined` leaves in the JSON Schema of a model, for `mechdesign.schemas` to replace."""
+
+
+def defined(name: str) -> WithJsonSchema:
+    """Say which definition of `mechdesign.schemas` describes a table whose keys are read elsewhere."""
+    return WithJsonSchema({DEFINED: name})
+
+
+def has_keys(*keys: str) -> dict[str, Any]:
+    """Return the JSON Schema of a table in which keys are there and not null."""
+    return {"required": list(keys), "properties": {key: {"not": {"type": "null"}} for key in keys}}
+
+
+def needs(key: str, *others: str) -> dict[str, Any]:
+    """Return the JSON Schema of a table in which a key stands beside others only."""
+    return {"if": has_keys(key), "then": has_keys(*others)}
+
+
+def at_most_one(*keys: str) -> dict[str, Any]:
+    """Return the JSON Schema of a table in which no two of these keys stand together."""
+    pairs = [has_keys(one, other) for place, one in enumerate(keys) for other in keys[:place]]
+    return {"not": {"anyOf": pairs}}
+
+
+def one_of(*keys: str) -> dict[str, Any]:
+    """Return the JSON Schema of a table in which one of these keys stands."""
+    return {"oneOf": [has_keys(key) for key in keys]}
+
+
+def all_of(*schemas: dict[str, Any]) -> ConfigDict:
+    """Return the settings of a model whose tables fit other JSON Schemas too."""
+    return ConfigDict(json_schema_extra={"allOf": list(schemas)})
 
 
 class Record(BaseModel):

@@ -34,7 +34,7 @@ class _PartRecord(Record):
     published: bool
 
 
-class _ManifestRecord(Record):
+class ManifestRecord(Record):
     """The file."""
 
     schema_: Annotated[Literal["mechdesign/dataset/1"], Field(alias="schema")]
@@ -226,7 +226,7 @@ def read_manifest(folder: Path) -> Manifest:
         raise InputError(
             f"{source} is malformed ({shorten(str(error), 80)}); accepted: a manifest of reports"
         ) from None
-    record = checked_record(_ManifestRecord, data, source)
+    record = checked_record(ManifestRecord, data, source)
     terms = Terms(**{name: getattr(record, name) for name in Terms.__dataclass_fields__} | {"keep": tuple(record.keep)})
     published = frozenset(part.reports for part in record.parts if part.published)
     return Manifest(terms, {part.source: part.reports for part in record.parts}, published)

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from mechdesign.data.fields import ExactNumber, Number, Record, Text, checked_record
+from mechdesign.data.fields import ExactNumber, Number, Record, Text, all_of, checked_record, has_keys
 from mechdesign.errors import GuaranteeError, InputError, shorten
 from mechdesign.histogram.plan import Plan
 from mechdesign.histogram.record import SCHEMA
@@ -24,11 +24,15 @@ MOST_BYTES = 1 << 18
 class RecordFile(Record):
     """The keys of the file of a record."""
 
+    model_config = all_of(
+        *({"if": {"properties": {"mechanism": {"const": kind.name}}}, "then": has_keys(*kind.needed)} for kind in PLANS)
+    )
+
     schema_: Literal["mechdesign/histogram-record/1"] = Field(alias="schema")
-    mechanism: Text
+    mechanism: Annotated[Text, Field(json_schema_extra={"enum": [kind.name for kind in PLANS]})]
     notion: Text
     epsilon: ExactNumber
-    delta: Annotated[Number, Field(ge=0, le=1)]
+    delta: Annotated[Number, Field(ge=0, le=1, json_schema_extra={"minimum": 0, "maximum": 1})]
     neighbours: Text
     k: Annotated[int, Field(ge=1)] | None = None
     sigma: ExactNumber | None = None

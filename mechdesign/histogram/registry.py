@@ -11,3 +11,4 @@ from mechdesign.histogram.top_k import TopKPlan
 
 # A new mechanism is one line here; the command line lists them in this order.
 PLANS: tuple[type[Plan], ...] = (DiscretePlan, TopKPlan, CshPlan, GshmPlan, LaplacePlan)
+"""The classes of plans for histograms, in the order of the commands."""

@@ -7,7 +7,19 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import Field
 
-from mechdesign.data.fields import MOST_SYMBOLS, Matrix, Number, Record, Row, Text, checked_record
+from mechdesign.data.fields import (
+    MOST_SYMBOLS,
+    Matrix,
+    Number,
+    Record,
+    Row,
+    Text,
+    all_of,
+    checked_record,
+    defined,
+    has_keys,
+    one_of,
+)
 from mechdesign.data.labels import canonical_labels
 from mechdesign.errors import InputError, shorten
 from mechdesign.mechanism.claims import Optimality, Provenance
@@ -25,12 +37,16 @@ TWO_SIDED_SCHEMA = "mechdesign/mechanism/2"  # readers of the first alone might 
 _MOST_SIDES = 1_000  # of a quadratic form that is not separable: a million numbers
 _MOST_STEPS = 250_000_000  # of a proof: about ten seconds; thirty priors at a thousand symbols take half of it
 
-Labels = Annotated[list[str], Field(max_length=MOST_SYMBOLS, fail_fast=True)]
-Numerator = Annotated[int, Field(ge=-(2**63), lt=2**63)]
+Labels = Annotated[
+    list[Annotated[str, Field(json_schema_extra={"minLength": 1})]],
+    Field(max_length=MOST_SYMBOLS, fail_fast=True, json_schema_extra={"minItems": 1, "uniqueItems": True}),
+]
+# The proof says more of numbers outside 0 and 2^52 than that they are; the JSON Schema refuses them.
+Numerator = Annotated[int, Field(ge=-(2**63), lt=2**63, json_schema_extra={"minimum": 0, "maximum": 2**52})]
 NumeratorRow = Annotated[list[Numerator], Field(max_length=MOST_SYMBOLS, fail_fast=True)]
 
 
-class _Promise(Record):
+class PromiseRecord(Record):
     """The keys of a guarantee beside those of its set."""
 
     epsilon: Text
@@ -43,6 +59,8 @@ Numbers = Annotated[list[Number], Field(max_length=MOST_SYMBOLS, fail_fast=True)
 class FormRecord(Record):
     """A quadratic form: a diagonal and a common number, or the rows of a lower triangle."""
 
+    model_config = all_of(one_of("diagonal", "lower_triangle"))
+
     diagonal: Numbers | None = None
     common: Number | None = None
     lower_triangle: Annotated[list[Numbers], Field(max_length=_MOST_SIDES, fail_fast=True)] | None = None
@@ -50,6 +68,8 @@ class FormRecord(Record):
 
 class OptimalityRecord(Record):
     """The claim of optimality."""
+
+    model_config = all_of(one_of("upper_bound", "lower_bound"))
 
     utility: Text
     value: Number
@@ -60,7 +80,7 @@ class OptimalityRecord(Record):
     priors: Matrix | None = None
     weights: Row | None = None
     matrix: Matrix | None = None
-    workload: dict[str, Any] | None = None
+    workload: Annotated[dict[str, Any], defined("workload")] | None = None
     within_simplex: bool = True
 
 
@@ -75,12 +95,20 @@ class ProvenanceRecord(Record):
 class MechanismRecord(Record):
     """A mechanism file."""
 
+    model_config = all_of(
+        {
+            "if": {"properties": {"guarantee": has_keys("lower")}},
+            "then": {"properties": {"schema": {"const": TWO_SIDED_SCHEMA}}},
+            "else": {"properties": {"schema": {"const": SCHEMA}}},
+        }
+    )
+
     schema_name: Annotated[Literal["mechdesign/mechanism/1", "mechdesign/mechanism/2"], Field(alias="schema")]
     inputs: Labels
     outputs: Labels
     bits: Annotated[int, Field(ge=1, le=52)]
     numerators: Annotated[list[NumeratorRow], Field(max_length=MOST_SYMBOLS, fail_fast=True)]
-    guarantee: dict[str, Any]
+    guarantee: Annotated[dict[str, Any], defined("guarantee")]
     optimality: OptimalityRecord | None = None
     provenance: ProvenanceRecord | None = None
 
@@ -230,8 +258,8 @@ def _mixture(claim: OptimalityRecord, utility: Objective, source: str) -> PriorM
 
 def _guarantee(table: dict[str, Any], inputs: tuple[str, ...], source: str) -> Guarantee:
     """Return the guarantee of a table: epsilon, perhaps lower, and beside them the keys of the set."""
-    own = keys_of(_Promise)
-    promised = checked_record(_Promise, {k: v for k, v in table.items() if k in own}, source, within="guarantee")
+    own = keys_of(PromiseRecord)
+    promised = checked_record(PromiseRecord, {k: v for k, v in table.items() if k in own}, source, within="guarantee")
     known = set_of_guarantee({k: v for k, v in table.items() if k not in own}, inputs, source)
     return Guarantee(Epsilon.of(promised.epsilon), known, promised.lower)
 

@@ -27,7 +27,8 @@ class Other:
     value : float or None
         Its objective; infinite where reports do not determine what is asked; None where it was not computed.
     share : float or None
-        Of the value of the mechanism of the page; for an error how many times as many respondents it takes.
+        Of the value of the mechanism of the page; for an error how many times as many respondents it takes. None where
+        a value is below 0, as gains may be: there is no share of such a value.
     margin : float or None
         The root mean square margin of all frequencies, from 10,000 reports.
     note : str
@@ -106,7 +107,7 @@ def beside(
 
     def row(key: str, name: str, matrix: Floats, note: str = "") -> Other:
         value = objective.value_over(matrix, known)
-        share = value / own if own and math.isfinite(own) else None
+        share = value / own if 0 < own < math.inf and value >= 0 else None
         return Other(key, name, value, share, typical_margin(matrix, known.prior), note)
 
     rows = [row("this", "this mechanism", mechanism.matrix)]

@@ -30,12 +30,17 @@ _MOST_BYTES = 64 * 2**20  # of a record, which repeats the problem
 _BY_TIME = "time limit"  # as `Design.stopped` says it
 
 
-class _Record(Record):
+Seconds = Annotated[Number, Field(ge=0, json_schema_extra={"minimum": 0})]
+
+
+class ResultRecord(Record):
+    """A file of `designs`."""
+
     schema_name: Annotated[Literal["mechdesign/sweep-result/1"], Field(alias="schema")]
     mechanism: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
-    seconds: Annotated[Number, Field(ge=0)]
+    seconds: Seconds
     stopped: Annotated[str, Field(max_length=200)]
-    time_limit: Annotated[Number, Field(ge=0)] | None = None
+    time_limit: Seconds | None = None
     problem: dict[str, Any]
 
 
@@ -131,7 +136,7 @@ class ResultFolder:
             if isinstance(error, InputError):
                 raise
             raise InputError(f"{source} is not JSON ({shorten(str(error))})") from None
-        record = checked_record(_Record, table, source)
+        record = checked_record(ResultRecord, table, source)
         if record.problem != json.loads(key.text):
             raise InputError(f"{source} is about another problem")
         mechanism = self._mechanism_path(record.mechanism)

@@ -12,7 +12,21 @@ from typing import Annotated, Any
 from pydantic import Field, StrictBool, StrictInt
 
 from mechdesign.data.counts import count_column, read_counts
-from mechdesign.data.fields import ExactNumber, Matrix, Number, Record, Text, checked_record
+from mechdesign.data.fields import (
+    Count,
+    ExactNumber,
+    Matrix,
+    Number,
+    Record,
+    Samples,
+    Text,
+    all_of,
+    at_most_one,
+    checked_record,
+    defined,
+    needs,
+    one_of,
+)
 from mechdesign.errors import InputError, printable, shorten
 from mechdesign.problem import DesignProblem
 from mechdesign.problem_file import ProblemFile, parsed_toml
@@ -28,12 +42,15 @@ _MOST_VALUES = 10_000  # of one axis of a grid
 _MOST_PROBLEMS = 100_000
 
 Numbers = Annotated[list[ExactNumber], Field(min_length=1, max_length=_MOST_VALUES)]
+_Baseline = Annotated[Text, Field(json_schema_extra={"enum": list(BASELINES)})]
 Texts = Annotated[list[Text], Field(min_length=1, max_length=_MOST_VALUES)]
 
 
 class _Source(Record):
+    model_config = all_of(one_of("counts", "data"), needs("data", "columns"), needs("columns", "data"))
+
     name: Text | None = None
-    counts: Text | dict[str, Annotated[int, Field(strict=True)]] | None = None
+    counts: Text | dict[str, Count] | None = None
     data: Text | None = None
     columns: Texts | None = None
     header: StrictBool = True
@@ -42,23 +59,27 @@ class _Source(Record):
 class _Utility(Record):
     name: Text
     matrix: Matrix | None = None
-    workload: dict[str, Any] | None = None
+    workload: Annotated[dict[str, Any], defined("workload")] | None = None
 
 
-class _Grid(Record):
+class GridRecord(Record):
+    """The tables of a sweep file."""
+
+    model_config = all_of(at_most_one("delta", "radius"), needs("samples", "delta"), needs("bound", "delta"))
+
     title: Text
     source: Annotated[list[_Source], Field(min_length=1, max_length=_MOST_VALUES)]
     epsilon: ExactNumber | Numbers
     lower: ExactNumber | Numbers | None = None
     delta: ExactNumber | Numbers | None = None
     radius: ExactNumber | Numbers | None = None
-    samples: StrictInt | Annotated[list[StrictInt], Field(min_length=1, max_length=_MOST_VALUES)] | None = None
+    samples: Samples | Annotated[list[Samples], Field(min_length=1, max_length=_MOST_VALUES)] | None = None
     set: Text | Texts = L1Ball.kind
     bound: Text | None = None
     utility: Text | _Utility | Annotated[list[Text | _Utility], Field(min_length=1, max_length=_MOST_VALUES)] = (
         "mutual-information"
     )
-    baselines: Annotated[list[Text], Field(max_length=len(BASELINES))] = Field(default_factory=list)
+    baselines: Annotated[list[_Baseline], Field(max_length=len(BASELINES))] = Field(default_factory=list)
     tol: Number | None = None
     bits: StrictInt = 48
     time_limit: Number | None = None
@@ -140,7 +161,7 @@ def read_sweep(path: str | os.PathLike[str]) -> SweepFile:
     (6, 'smoking')
     """
     source = printable(str(path))
-    grid = checked_record(_Grid, parsed_toml(path, _MOST_BYTES, "a sweep file"), source)
+    grid = checked_record(GridRecord, parsed_toml(path, _MOST_BYTES, "a sweep file"), source)
     folder = Path(path).parent
     try:
         check_baselines(grid.baselines)
@@ -152,7 +173,7 @@ def read_sweep(path: str | os.PathLike[str]) -> SweepFile:
     return SweepFile(grid.title, problems, tuple(grid.baselines), grid.tol, grid.bits, grid.time_limit, inputs)
 
 
-def _problems(grid: _Grid, folder: Path) -> Iterator[ProblemFile]:
+def _problems(grid: GridRecord, folder: Path) -> Iterator[ProblemFile]:
     """Yield the problems of a grid, source by source and set by set."""
     if grid.delta is not None and grid.radius is not None:
         raise InputError("delta and radius are both given; give one of them, or neither for a known distribution")
@@ -182,7 +203,9 @@ def _problems(grid: _Grid, folder: Path) -> Iterator[ProblemFile]:
                 raise InputError(f"{name}: {error}") from None
 
 
-def _set(grid: _Grid, kind: str, counts: Mapping[str, int], size: Any, samples: Any, epsilon: str) -> UncertaintySet:
+def _set(
+    grid: GridRecord, kind: str, counts: Mapping[str, int], size: Any, samples: Any, epsilon: str
+) -> UncertaintySet:
     """Return the set of priors of one point of a grid."""
     if kind == L1Ball.kind:
         given = {"radius": size} if grid.delta is None else {"delta": size}

@@ -114,7 +114,7 @@ _OF_DESIGNS = (
 )
 _INPUTS = ("source", "utility", "set", "samples", "delta", "radius", "lower", "epsilon")
 _COMPARED = ("best_ldp", "randomized_response", "subset_selection")
-_TYPES = {
+COLUMNS = {  # of the table, with their types in Parquet
     "source": "string",
     "set": "string",
     "symbols": "int64",
@@ -229,7 +229,7 @@ class SweepResult:
         ([0.5, 1.0], [True, True])
         """
         cells = [row.cells() for row in self.rows]
-        return {name: [row[name] for row in cells] for name in _TYPES}
+        return {name: [row[name] for row in cells] for name in COLUMNS}
 
     def summary(self) -> dict[str, list[Any]]:
         """Return what a person looks at first: inputs in which rows differ, values, and what stands beside them.
@@ -277,7 +277,7 @@ class SweepResult:
 
         ending = accepted_ending(path, ENDINGS)
         content = pa.table(
-            self.columns(), schema=pa.schema([(name, pa.type_for_alias(kind)) for name, kind in _TYPES.items()])
+            self.columns(), schema=pa.schema([(name, pa.type_for_alias(kind)) for name, kind in COLUMNS.items()])
         )
         with written_atomically(path) as file:
             if ending == ".csv":

@@ -25,6 +25,7 @@ class ConvexHullFormat(SetFormat):
     of = ConvexHull
     guarantee_marks = prior_marks = ("priors",)
     guarantee_keys, prior_keys = keys_of(_Guarantee), keys_of(_Prior)
+    guarantee_models, prior_models = (_Guarantee,), (_Prior,)
 
     def to_guarantee(self, known: ConvexHull) -> dict[str, Any]:
         """Return the priors and the weights, as ratios."""

@@ -29,6 +29,10 @@ class SetFormat(ABC):
         The keys that identify a table of this class; one of them is enough.
     guarantee_keys, prior_keys : frozenset of str
         All keys that such a table may have.
+    guarantee_models, prior_models : tuple of type of Record
+        What such a table may hold, from which its JSON Schema is made; one of the models fits.
+    is_made_of_others : bool
+        Whether such a table holds tables of other sets.
     """
 
     of: type[UncertaintySet]
@@ -36,6 +40,9 @@ class SetFormat(ABC):
     prior_marks: tuple[str, ...]
     guarantee_keys: frozenset[str]
     prior_keys: frozenset[str]
+    guarantee_models: tuple[type[Record], ...]
+    prior_models: tuple[type[Record], ...]
+    is_made_of_others = False
 
     @abstractmethod
     def to_guarantee(self, known: Any) -> dict[str, Any]:
@@ -67,8 +74,17 @@ def keys_of(model: type[Record]) -> frozenset[str]:
     return frozenset(field.alias or name for name, field in model.model_fields.items())
 
 
-class _Labels(Record):
+class OwnLabels(Record):
+    """The labels beside a table of a set."""
+
     labels: Labels | None = None
+
+
+def under(kind: str, model: type[Record], base: type[Record] = Record) -> type[Record]:
+    """Return the model of a table that holds another one under the name of a kind of sets."""
+    fields: dict[str, Any] = {"of_kind": (model, Field(alias=kind))}
+    made: type[Record] = create_model(f"{model.__name__}Table", __base__=base, **fields)
+    return made
 
 
 class ParameterFormat(SetFormat):
@@ -97,6 +113,16 @@ class ParameterFormat(SetFormat):
         fields: dict[str, Any] = {name: (_SHAPES[shape], ...) for name, shape in parameters.items()}
         model: type[Record] = create_model(self.of.__name__, __base__=Record, **fields)
         return model
+
+    @property
+    def guarantee_models(self) -> tuple[type[Record], ...]:  # type: ignore[override]
+        """The table of the parameters."""
+        return (under(self.of.kind, self._model),)
+
+    @property
+    def prior_models(self) -> tuple[type[Record], ...]:  # type: ignore[override]
+        """The table of the parameters, and labels."""
+        return (under(self.of.kind, self._model, OwnLabels),)
 
     def _read(
         self, table: Mapping[str, Any], labels: tuple[str, ...] | None, source: str, within: str
@@ -129,7 +155,7 @@ class ParameterFormat(SetFormat):
     def from_prior(self, table: Mapping[str, Any], within: str) -> UncertaintySet:
         """Return the set of its parameters."""
         own = {key: value for key, value in table.items() if key == "labels"}
-        labels = checked_record(_Labels, own, "", within=within).labels
+        labels = checked_record(OwnLabels, own, "", within=within).labels
         return self._read(table, None if labels is None else canonical_labels(labels, len(labels)), "", within)
 
 

@@ -8,7 +8,21 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from mechdesign.data.checks import checked_delta, checked_radius, checked_samples
-from mechdesign.data.fields import MOST_SYMBOLS, ExactNumber, Record, Row, Text, checked_record
+from mechdesign.data.fields import (
+    MOST_SYMBOLS,
+    Count,
+    ExactNumber,
+    Record,
+    Row,
+    Samples,
+    Text,
+    all_of,
+    at_most_one,
+    checked_record,
+    has_keys,
+    needs,
+    one_of,
+)
 from mechdesign.errors import GuaranteeError, InputError, shorten
 from mechdesign.numerics.exact import short_text
 from mechdesign.uncertainty.format import Labels, SetFormat, keys_of
@@ -19,22 +33,38 @@ from mechdesign.uncertainty.radii import WEISSMAN, checked_bound, radius_exact
 class _Guarantee(Record):
     """In a mechanism file: the estimate as counts or as a center, in the order of the inputs."""
 
+    model_config = all_of(
+        has_keys("radius"),
+        one_of("counts", "center"),
+        needs("delta", "samples", "counts"),
+        needs("samples", "delta"),
+        needs("bound", "delta"),
+    )
+
     delta: ExactNumber | None = None
     radius: Text | None = None
-    samples: int | None = None
+    samples: Samples | None = None
     bound: Text | None = None
-    counts: Annotated[list[int], Field(max_length=MOST_SYMBOLS, fail_fast=True)] | None = None
+    counts: Annotated[list[Count], Field(max_length=MOST_SYMBOLS, fail_fast=True)] | None = None
     center: Row | None = None
 
 
 class _Prior(Record):
     """In a problem file: the estimate as a table of counts, or as labels and probabilities."""
 
+    model_config = all_of(
+        one_of("counts", "probabilities"),
+        at_most_one("counts", "labels"),
+        at_most_one("delta", "radius"),
+        needs("samples", "delta"),
+        needs("bound", "delta"),
+    )
+
     delta: ExactNumber | None = None
     radius: ExactNumber | None = None
-    samples: int | None = None
+    samples: Samples | None = None
     bound: Text | None = None
-    counts: Annotated[dict[str, int], Field(max_length=MOST_SYMBOLS)] | None = None
+    counts: Annotated[dict[str, Count], Field(max_length=MOST_SYMBOLS)] | None = None
     labels: Labels | None = None
     probabilities: Row | None = None
     within_simplex: bool = True
@@ -47,6 +77,7 @@ class L1BallFormat(SetFormat):
     guarantee_marks = ("counts", "center")
     prior_marks = ("counts", "probabilities")
     guarantee_keys, prior_keys = keys_of(_Guarantee), keys_of(_Prior)
+    guarantee_models, prior_models = (_Guarantee,), (_Prior,)
 
     def to_guarantee(self, known: L1Ball) -> dict[str, Any]:
         """Return the radius, and the counts with what the radius was derived from, or the center."""

@@ -14,23 +14,43 @@ from pydantic import Field, create_model
 
 from mechdesign.data.checks import checked_delta, checked_samples
 from mechdesign.data.counts import checked_counts
-from mechdesign.data.fields import MOST_SYMBOLS, ExactNumber, Record, Row, checked_record
+from mechdesign.data.fields import (
+    MOST_SYMBOLS,
+    Count,
+    ExactNumber,
+    Record,
+    Row,
+    Samples,
+    all_of,
+    checked_record,
+    needs,
+    one_of,
+)
 from mechdesign.data.labels import canonical_labels
 from mechdesign.errors import GuaranteeError, InputError
 from mechdesign.numerics.exact import short_text
 from mechdesign.uncertainty.box import Box, L1Box, LowerLimits
-from mechdesign.uncertainty.format import Labels, SetFormat
+from mechdesign.uncertainty.format import OwnLabels, SetFormat, under
 from mechdesign.uncertainty.l1_ball import Evidence
 from mechdesign.uncertainty.pieces import PieceSet
 from mechdesign.uncertainty.relative_ball import EventSet, RelativeBall
 
-_Counts = Annotated[list[int], Field(max_length=MOST_SYMBOLS, fail_fast=True)]
-_NamedCounts = Annotated[dict[str, int], Field(max_length=MOST_SYMBOLS)]
+_Counts = Annotated[list[Count], Field(max_length=MOST_SYMBOLS, fail_fast=True)]
+_NamedCounts = Annotated[dict[str, Count], Field(max_length=MOST_SYMBOLS)]
 _SHAPES: dict[str, Any] = {"number": ExactNumber, "vector": Row}
 
 
-class _Labels(Record):
-    labels: Labels | None = None
+class _Evidence(Record):
+    """The estimate in a guarantee, and what the parameters were derived from."""
+
+    model_config = all_of(
+        one_of("center", "counts"), needs("delta", "samples", "counts"), needs("samples", "delta", "counts")
+    )
+
+    center: Row | None = None
+    counts: _Counts | None = None
+    samples: Samples | None = None
+    delta: ExactNumber | None = None
 
 
 class PiecesFormat(SetFormat):
@@ -45,9 +65,7 @@ class PiecesFormat(SetFormat):
     @cached_property
     def _guarantee(self) -> type[Record]:
         fields: dict[str, Any] = {name: (_SHAPES[shape], ...) for name, shape in self.of.parameters.items()}
-        fields |= {"center": (Row | None, None), "counts": (_Counts | None, None)}
-        fields |= {"samples": (int | None, None), "delta": (ExactNumber | None, None)}
-        model: type[Record] = create_model(f"{self.of.__name__}Guarantee", __base__=Record, **fields)
+        model: type[Record] = create_model(f"{self.of.__name__}Guarantee", __base__=_Evidence, **fields)
         return model
 
     @cached_property
@@ -59,10 +77,20 @@ class PiecesFormat(SetFormat):
     @cached_property
     def _counted(self) -> type[Record]:
         fields: dict[str, Any] = {"counts": (_NamedCounts, ...), "delta": (ExactNumber, ...)}
-        fields["samples"] = (int | None, None)
+        fields["samples"] = (Samples | None, None)
         fields |= {name: (_SHAPES[self.of.parameters[name]] | None, None) for name in self.of.chosen}
         model: type[Record] = create_model(f"{self.of.__name__}Counts", __base__=Record, **fields)
         return model
+
+    @property
+    def guarantee_models(self) -> tuple[type[Record], ...]:  # type: ignore[override]
+        """The table of the parameters and the estimate."""
+        return (under(self.of.kind, self._guarantee),)
+
+    @property
+    def prior_models(self) -> tuple[type[Record], ...]:  # type: ignore[override]
+        """The table of the parameters and the estimate, beside labels, and that of counts."""
+        return under(self.of.kind, self._prior, OwnLabels), under(self.of.kind, self._counted)
 
     def _parameters(self, known: PieceSet) -> dict[str, Any]:
         return {name: _as_text(getattr(known, name)) for name in self.of.parameters}
@@ -136,7 +164,7 @@ class PiecesFormat(SetFormat):
             return self.of.from_counts(counted.pop("counts"), counted.pop("delta"), **counted)
         given = checked_record(self._prior, own, "", within=kind).model_dump()
         named = {key: value for key, value in table.items() if key == "labels"}
-        labels = checked_record(_Labels, named, "", within=within).labels
+        labels = checked_record(OwnLabels, named, "", within=within).labels
         return self._made(given, given.pop("center"), None if labels is None else canonical_labels(labels, len(labels)))
 
     def _made(self, given: dict[str, Any], center: Any, labels: tuple[str, ...] | None) -> PieceSet:

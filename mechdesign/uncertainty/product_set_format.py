@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
-from mechdesign.data.fields import MOST_SYMBOLS, Record, Text, checked_record
+from mechdesign.data.fields import MOST_SYMBOLS, Record, Text, all_of, checked_record, defined, has_keys
 from mechdesign.data.labels import canonical_labels
 from mechdesign.errors import InputError, shorten
 from mechdesign.uncertainty.base import UncertaintySet
@@ -31,22 +31,26 @@ def _not_too_deep(factors: object) -> object:
     return factors
 
 
-Factors = Annotated[
-    Annotated[list[dict[str, Any]], Field(min_length=2, max_length=2, fail_fast=True)],
-    BeforeValidator(_not_too_deep),
-]
+_Two = Field(min_length=2, max_length=2, fail_fast=True)
+_OfGuarantee = Annotated[dict[str, Any], defined("factor")]
+_OfPrior = Annotated[dict[str, Any], defined("prior")]
 
 
-class _Inputs(Record):
+class InputsRecord(Record):
+    """The inputs of a factor, beside the keys of its set."""
+
     inputs: Annotated[list[str], Field(max_length=MOST_SYMBOLS, fail_fast=True)]
 
 
 class _Guarantee(Record):
-    factors: Factors
+    model_config = all_of(has_keys("separator"))
+
+    factors: Annotated[Annotated[list[_OfGuarantee], _Two], BeforeValidator(_not_too_deep)]
     separator: Text | None = None
 
 
-class _Prior(_Guarantee):
+class _Prior(Record):
+    factors: Annotated[Annotated[list[_OfPrior], _Two], BeforeValidator(_not_too_deep)]
     separator: Text = " & "
 
 
@@ -56,6 +60,8 @@ class ProductSetFormat(SetFormat):
     of = ProductSet
     guarantee_marks = prior_marks = ("factors",)
     guarantee_keys, prior_keys = keys_of(_Guarantee), keys_of(_Prior)
+    guarantee_models, prior_models = (_Guarantee,), (_Prior,)
+    is_made_of_others = True
 
     def to_guarantee(self, known: ProductSet) -> dict[str, Any]:
         """Return the factors, each with its inputs, and the separator."""
@@ -106,7 +112,7 @@ class ProductSetFormat(SetFormat):
 def _inputs(factor: dict[str, Any], within: str, source: str) -> tuple[list[str], dict[str, Any]]:
     """Return the inputs of a factor, and the table of its set."""
     own = {key: value for key, value in factor.items() if key == "inputs"}
-    record = checked_record(_Inputs, own, source, within=within)
+    record = checked_record(InputsRecord, own, source, within=within)
     return record.inputs, {key: value for key, value in factor.items() if key != "inputs"}
 
 

@@ -11,13 +11,24 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from mechdesign.data.fields import MOST_SYMBOLS, ExactNumber, Record, Text, checked_record
+from mechdesign.data.fields import (
+    MOST_SYMBOLS,
+    Count,
+    ExactNumber,
+    Record,
+    Text,
+    all_of,
+    at_most_one,
+    checked_record,
+    defined,
+    needs,
+)
 from mechdesign.data.joint_counts import JointCounts
 from mechdesign.data.labels import canonical_labels
 from mechdesign.errors import InputError
 from mechdesign.numerics.exact import short_text
 from mechdesign.uncertainty.base import UncertaintySet
-from mechdesign.uncertainty.format import Labels, SetFormat
+from mechdesign.uncertainty.format import Labels, SetFormat, under
 from mechdesign.uncertainty.joint_limits import LIMITS, JointLimits
 from mechdesign.uncertainty.registry import guarantee_table, prior_table, set_of_guarantee, set_of_prior
 from mechdesign.uncertainty.secret import SecretPromise
@@ -25,28 +36,30 @@ from mechdesign.uncertainty.secret import SecretPromise
 _MOST_VALUES = 1_000
 _NESTED = ("factors", "secret")
 
-_Row = Annotated[list[int], Field(max_length=MOST_SYMBOLS, fail_fast=True)]
+_Row = Annotated[list[Count], Field(max_length=MOST_SYMBOLS, fail_fast=True)]
 _Counts = Annotated[list[_Row], Field(max_length=_MOST_VALUES, fail_fast=True)]
-_Sets = Annotated[list[dict[str, Any]], Field(max_length=_MOST_VALUES + 1, fail_fast=True)]
+_Each = Field(max_length=_MOST_VALUES + 1, fail_fast=True)
 
 
-class _Guarantee(Record):
+class _SecretGuarantee(Record):
     name: Text
     useful: Text
     values: Labels
     counts: _Counts
-    limits: _Sets | None = None
+    limits: Annotated[list[Annotated[dict[str, Any], defined("limit")]], _Each] | None = None
     not_protected: Text | None = None
 
 
-class _Prior(Record):
+class _SecretPrior(Record):
+    model_config = all_of(at_most_one("sets", "delta"), at_most_one("sets", "limits"), needs("limits", "delta"))
+
     name: Text
     useful: Text
     values: Labels
     counts: _Counts
     delta: ExactNumber | None = None
     limits: Text | None = None
-    sets: _Sets | None = None
+    sets: Annotated[list[Annotated[dict[str, Any], defined("limit-prior")]], _Each] | None = None
 
 
 class _Symbols(Record):
@@ -59,6 +72,9 @@ class SecretFormat(SetFormat):
     of = SecretPromise
     guarantee_marks = prior_marks = ("secret",)
     guarantee_keys, prior_keys = frozenset({"secret"}), frozenset({"secret", "labels"})
+    guarantee_models = (under("secret", _SecretGuarantee),)
+    prior_models = (under("secret", _SecretPrior, _Symbols),)
+    is_made_of_others = True
 
     def to_guarantee(self, known: SecretPromise) -> dict[str, Any]:
         """Return the counts, limits with what they were derived from, and what is not protected."""
@@ -66,7 +82,7 @@ class SecretFormat(SetFormat):
         if known.limits is not None:
             table["limits"] = [guarantee_table(limit) for limit in (known.limits.of_secret, *known.limits.given)]
         table["not_protected"] = known.not_protected_in_words()
-        checked_record(_Guarantee, table, "", within="guarantee.secret")
+        checked_record(_SecretGuarantee, table, "", within="guarantee.secret")
         return {"secret": table}
 
     def from_guarantee(
@@ -79,7 +95,7 @@ class SecretFormat(SetFormat):
         GuaranteeError
             For such limits.
         """
-        record = checked_record(_Guarantee, table["secret"], source, within=f"{within}.secret")
+        record = checked_record(_SecretGuarantee, table["secret"], source, within=f"{within}.secret")
         known = _made(record, labels)
         if record.limits is None:
             return known
@@ -109,7 +125,7 @@ class SecretFormat(SetFormat):
 
     def from_prior(self, table: Mapping[str, Any], within: str) -> SecretPromise:
         """Return the promise."""
-        record = checked_record(_Prior, table["secret"], "", within=f"{within}.secret")
+        record = checked_record(_SecretPrior, table["secret"], "", within=f"{within}.secret")
         named = {key: value for key, value in table.items() if key == "labels"}
         labels = checked_record(_Symbols, named, "", within=within).labels
         if record.sets is not None and (record.delta is not None or record.limits is not None):
@@ -137,7 +153,7 @@ def _counted(known: SecretPromise) -> dict[str, Any]:
 
 
 def _made(
-    record: _Guarantee | _Prior, labels: tuple[str, ...], delta: str | None = None, limits: str = LIMITS[0]
+    record: _SecretGuarantee | _SecretPrior, labels: tuple[str, ...], delta: str | None = None, limits: str = LIMITS[0]
 ) -> SecretPromise:
     joint = JointCounts.of(record.counts, record.values, labels)
     return SecretPromise(joint, secret=record.name, useful=record.useful, delta=delta, limits=limits)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
-from mechdesign.data.fields import MOST_SYMBOLS, Record, checked_record
+from pydantic import WithJsonSchema
+
+from mechdesign.data.fields import MOST_SYMBOLS, Record, all_of, checked_record, needs, one_of
 from mechdesign.errors import InputError, LimitError, shorten
 from mechdesign.numerics.arrays import Floats, frozen
 from mechdesign.utility.given_queries import Mean, QueryMatrix, Weights
@@ -16,16 +18,35 @@ from mechdesign.utility.workload_text import table_of_text
 _MOST_ENTRIES = MOST_SYMBOLS**2  # of a matrix of floats: 800 MB
 
 
-class _Table(Record):
-    """A table of files; the constructors check the values."""
+def _list_of(item: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "array", "items": item, "minItems": 1, "maxItems": MOST_SYMBOLS}
 
-    name: Any = None
-    marginals: Any = None
-    ways: Any = None
-    symbols: Any = None
-    weights: Any = None
-    scores: Any = None
-    matrix: Any = None
+
+def _or_null(schema: dict[str, Any]) -> WithJsonSchema:
+    """Return the JSON Schema of a value that the constructors check."""
+    return WithJsonSchema({"anyOf": [schema, {"type": "null"}]})
+
+
+_NUMBER = {"type": ["number", "string"]}
+_BY_LABEL = {"type": "object", "additionalProperties": _NUMBER, "minProperties": 1, "maxProperties": MOST_SYMBOLS}
+_Vector = Annotated[Any, _or_null({"anyOf": [_list_of(_NUMBER), _BY_LABEL]})]
+_Sizes = Annotated[Any, _or_null(_list_of({"type": "integer", "minimum": 2, "maximum": MOST_SYMBOLS}))]
+
+
+class WorkloadRecord(Record):
+    """The queries of an estimation error, named by one of the keys; the constructors check the values."""
+
+    model_config = all_of(
+        one_of("name", "marginals", "symbols", "weights", "scores", "matrix"), needs("ways", "marginals")
+    )
+
+    name: Annotated[Any, _or_null({"enum": list(NAMED)})] = None
+    marginals: _Sizes = None
+    ways: Annotated[Any, _or_null({"type": "integer", "minimum": 1})] = None
+    symbols: Annotated[Any, _or_null(_list_of(_NUMBER))] = None
+    weights: _Vector = None
+    scores: _Vector = None
+    matrix: Annotated[Any, _or_null(_list_of(_list_of(_NUMBER)))] = None
 
 
 @dataclass(frozen=True, repr=False)
@@ -319,7 +340,9 @@ class Workload:
         >>> Workload.from_table({"marginals": [2, 2, 2], "ways": 2})
         Workload.marginals([2, 2, 2], ways=2)
         """
-        record = checked_record(_Table, dict(table) if isinstance(table, Mapping) else table, source, within=within)
+        record = checked_record(
+            WorkloadRecord, dict(table) if isinstance(table, Mapping) else table, source, within=within
+        )
         given = {key: value for key, value in record.model_dump().items() if value is not None}
         try:
             return _from_keys(given, within)

@@ -44,7 +44,7 @@ def test_formulas_of_docstrings_are_shown_as_they_stand():
         "a",
     ]
     PLAIN["formulas"](None, "", "", None, None, lines)
-    assert lines[:9] == ["One line.", "", "It is", "", "::", "", "    a |b| *c*", "", "    d"]
+    assert lines[:9] == ["One line.", "", "It is", "", ".. code-block:: none", "", "    a |b| *c*", "", "    d"]
     assert lines[9:] == ["", "no more.", "", "Parameters", "---------", "a"]
 
 

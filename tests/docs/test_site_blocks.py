@@ -6,6 +6,7 @@ it: `!command`, `%%writefile` and the tag `raises-exception`. A command that fai
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from contextlib import nullcontext
@@ -28,6 +29,7 @@ ELSEWHERE = {
     "docs/engines.md": "tests/engines/test_recipes.py",
     "docs/file-format.md": "tests/docs/test_documents.py",
 }
+OTHERS = ("node",)  # programs of pages that an environment for tests may lack
 SLOW = ()  # pages that take longer than three seconds
 
 
@@ -106,6 +108,10 @@ def run_cell(content, names, shell):
     ],
 )
 def test_the_blocks_of_a_page_run(path, shell):
+    text = "".join(content for _, content in ran(path))
+    for program in OTHERS:
+        if re.search(rf"\b{program} ", text) and shutil.which(program) is None:
+            pytest.skip(f"the page runs {program}, which is not installed")
     names = {"__name__": "__main__"}
     for mark, content in ran(path):
         if mark == CELL:

@@ -25,7 +25,7 @@ OUTPUTS = ['"quoted", and more', "x y", "é", "e\u0301", "toString", "1e3", "a\u
 CONSUMERS = [
     pytest.param([sys.executable, str(EXAMPLES / "report.py")], id="python"),
     pytest.param(
-        [shutil.which("node") or "node", str(EXAMPLES / "report.js")],
+        [shutil.which("node") or "node", str(EXAMPLES / "js" / "command.js")],
         id="node",
         marks=pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed"),
     ),
@@ -151,7 +151,8 @@ def test_another_file_is_refused(command, change, tmp_path):
     path.write_text(json.dumps(json.loads(path.read_text(encoding="utf-8")) | change), encoding="utf-8")
     status, out, err = report(command, path, b"x1\n")
     assert (status, out) == (2, b"")
-    assert err == f"Error: {path} is not a mechanism of schema mechdesign/mechanism/1 or mechdesign/mechanism/2\n"
+    assert err.startswith(f"Error: {path} is refused: ")
+    assert err.count("\n") == 1
 
 
 @pytest.mark.parametrize("command", CONSUMERS)

@@ -12,7 +12,8 @@ import pytest
 
 import mechdesign as md
 
-REPORT = Path(__file__).parents[2] / "examples" / "report.js"
+PACKAGE = Path(__file__).parents[2] / "examples" / "js"
+COMMAND = PACKAGE / "command.js"
 NODE = shutil.which("node") or "node"
 KEY = md.Key(bytes(range(7, 39)))
 LABELS = ("no", "ja, später", "日本", "🂡", "__proto__", "'\"\\")
@@ -21,18 +22,20 @@ pytestmark = pytest.mark.skipif(shutil.which("node") is None, reason="node is no
 
 # Of each record: the hash, the integer and the report.
 DRIVER = """
-const { fingerprint, firstBits, keyedHash, permanentReports } = require(process.argv[1]);
 const cases = JSON.parse(require("node:fs").readFileSync(0, "utf8"));
 const bytes = (text) => Uint8Array.from(Buffer.from(text, "base64"));
 (async () => {
+  const { firstBits, Mechanism } = await import(process.argv[1] + "/report.js");
+  const { keyedHash } = await import(process.argv[1] + "/blake2b.js");
   const answers = [];
   for (const { mechanism, key, attribute, records, messages } of cases) {
+    const consumer = new Mechanism(mechanism);
     const hashes = messages.map((message) => Uint32Array.from(keyedHash(bytes(key), bytes(message))));
     answers.push({
-      fingerprint: Buffer.from(await fingerprint(mechanism)).toString("hex"),
+      fingerprint: Buffer.from(await consumer.fingerprint()).toString("hex"),
       hashes: hashes.map((words) => Buffer.from(words.buffer).toString("hex")),
       integers: hashes.map((words) => firstBits(words, mechanism.bits)),
-      reports: await permanentReports(mechanism, bytes(key), records, attribute),
+      reports: await consumer.permanentReports(bytes(key), records, attribute),
     });
   }
   process.stdout.write(JSON.stringify(answers));
@@ -97,7 +100,7 @@ def test_vectors_agree_for_every_number_of_bits(wanted, tmp_path):
         vectors += len(records)
     assert vectors >= wanted
     done = subprocess.run(
-        [NODE, "-e", DRIVER, REPORT], input=json.dumps(cases).encode(), capture_output=True, check=True
+        [NODE, "-e", DRIVER, PACKAGE.as_posix()], input=json.dumps(cases).encode(), capture_output=True, check=True
     )
     assert json.loads(done.stdout) == expected
 
@@ -118,7 +121,7 @@ def files(tmp_path):
 
 
 def run(folder, text, *arguments):
-    command = [NODE, str(REPORT), "m.json", *arguments]
+    command = [NODE, str(COMMAND), "m.json", *arguments]
     done = subprocess.run(command, input=text, capture_output=True, check=False, cwd=folder)
     return done.returncode, done.stdout.decode(), done.stderr.decode()
 
@@ -168,14 +171,27 @@ def test_keys_that_others_can_read_are_refused_and_never_shown(files):
     assert KEY.secret.hex() not in err
 
 
-def test_a_browser_needs_nothing_but_the_file(files):
-    # No require, no module, no process: what a page has.
-    source = "const vm = require('node:vm'); const fs = require('node:fs');\n"
-    source += "const room = { crypto: globalThis.crypto, TextEncoder, console, Uint8Array, Uint32Array };\n"
-    source += "vm.createContext(room); vm.runInContext(fs.readFileSync(process.argv[1], 'utf8'), room);\n"
-    source += "room.mechanism = JSON.parse(fs.readFileSync('m.json', 'utf8'));\n"
-    source += "vm.runInContext(\"permanentReports(mechanism, new Uint8Array(32), [['ann', 'no']])"
-    source += ".then((reports) => console.log(reports[0], freshReports(mechanism, ['no']).length))\", room);"
-    done = subprocess.run([NODE, "-e", source, REPORT], capture_output=True, check=True, cwd=files)
+PAGE = """
+const vm = require("node:vm"), fs = require("node:fs"), folder = process.argv[1];
+// What a page has: no require, no process, no Buffer.
+const crypto = globalThis.crypto;
+const room = vm.createContext({ crypto, TextEncoder, TextDecoder, Uint8Array, Uint32Array, console });
+const made = (name) =>
+  new vm.SourceTextModule(fs.readFileSync(`${folder}/${name}`, "utf8"), { context: room, identifier: name });
+const page = new vm.SourceTextModule(process.argv[2], { context: room });
+room.content = new Uint8Array(fs.readFileSync("m.json"));
+page.link((name) => made(name.replace("./", ""))).then(() => page.evaluate());
+"""
+SCRIPT = """
+import { Mechanism } from "./report.js";
+const mechanism = Mechanism.read(content);
+const reports = await mechanism.permanentReports(new Uint8Array(32), [["ann", "no"]]);
+console.log(reports[0], mechanism.freshReports(["no"]).length);
+"""
+
+
+def test_a_browser_needs_nothing_but_the_files(files):
+    command = [NODE, "--no-warnings", "--experimental-vm-modules", "-e", PAGE, PACKAGE.as_posix(), SCRIPT]
+    done = subprocess.run(command, capture_output=True, check=True, cwd=files)
     expected = md.Mechanism.load(files / "m.json").privatize(["no"], key=md.Key(bytes(32)), ids=["ann"])
     assert done.stdout.decode() == f"{expected[0]} 1\n"

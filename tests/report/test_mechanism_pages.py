@@ -81,7 +81,10 @@ def sentence(kind):
     return " ".join(page_of(designed(kind).mechanism).all("p")[1].text.split())
 
 
-START = "To every person whose value is reported once: whatever anyone wants to guess about that "
+START = (
+    "To every person whose value is reported once, under the conditions below: "
+    "whatever anyone wants to guess about that "
+)
 
 
 @pytest.mark.parametrize(
@@ -113,7 +116,7 @@ def test_what_is_not_promised():
     for words in ("without a limit", "population changes", "relatives", "order of the reports", "secure source"):
         assert words in told
     told = page_of(designed("ldp").mechanism).section("limits")
-    assert "tells as much again" in told
+    assert "may tell as much again" in told
     for words in ("without a limit", "population changes", "rule out", "know more about the person"):
         assert words not in told
     assert "rule out" not in page_of(designed("both sides").mechanism).section("limits")
@@ -265,3 +268,53 @@ def test_many_reports_are_summed_up():
 def test_a_page_is_well_made_and_fetches_nothing(kind):
     text = mechanism_page(designed(kind).mechanism)
     well_made(text)
+
+
+def test_the_promise_names_its_conditions_before_it_is_made():
+    condition = "under the conditions below"
+    assert condition in sentence("ball")
+    assert condition in sentence("known")
+    assert condition in sentence("secret")
+    assert condition not in sentence("ldp")
+    assert "independent of each other" in page_of(designed("ball").mechanism).section("promise")
+    assert "independent of each other" not in page_of(designed("known").mechanism).section("promise")
+
+
+def test_what_the_file_says_of_itself_is_not_stated_as_a_fact():
+    told = page_of(designed("ball").mechanism, check_optimality=False).section("check")
+    assert "its guarantee was proved again, not its claim of optimality" in told
+    assert "as the file says" in told
+    assert "after its claims were proved again" in page_of(designed("ball").mechanism).section("check")
+
+
+def test_numbers_of_the_promise_are_rounded_to_the_safe_side(solved):
+    page = page_of(solved.mechanism)
+    shown = {e.attributes["data-fact"]: e for e in page.all("data")}
+    for name, safe in [("leakage", 1), ("lower_leakage", 1), ("gap", 1), ("radius", -1)]:
+        if name in shown:
+            text = shown[name].text.replace(",", "").replace(" × 10^", "e")
+            assert safe * float(text) >= safe * float(shown[name].attributes["value"]) * (1 - safe * 1e-15)
+
+
+def test_a_mechanism_that_tells_nothing_does_not_tell_more_twice():
+    nothing = md.Mechanism.from_matrix([[1], [1]], md.Guarantee(1, md.L1Ball([0.5, 0.5], radius=0.1)))
+    page = page_of(nothing)
+    assert "tells nothing, and several tell nothing either" in page.section("limits")
+    assert "Here the only report leaks at most 0 nats" in page.section("leakage")
+
+
+def test_gains_below_nothing_have_no_share():
+    ball = md.L1Ball.from_counts({"never": 812, "former": 150, "current": 38}, delta=1e-9)
+    gains = md.ExpectedGain([[-1, -3, -2], [-1, -5, -1], [-2, -1, -4]])
+    page = page_of(md.design(md.DesignProblem(ball, 1, gains)).mechanism, compare=True)
+    rows = page.table("Comparison with other mechanisms")[1:]
+    assert float(rows[1][1]) < float(rows[0][1]) < 0
+    assert [row[2] for row in rows] == ["", "", ""]
+
+
+def test_a_set_of_all_priors_leaves_none_out_whatever_its_delta():
+    ball = md.L1Ball.from_counts({"no": 3, "yes": 2}, delta=1e-9, bound="weissman")
+    assert ball.holds_every_prior
+    told = page_of(md.design(md.DesignProblem(ball, 1)).mechanism).section("promise")
+    assert "no frequencies are left out" in told
+    assert "nothing is promised" not in told

@@ -1,0 +1,119 @@
+// The conformance kit. The streams of a million draws are tried with MECHDESIGN_LONG=1.
+
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+
+import { keyedHash } from "../blake2b.js";
+import { InputError, keyOf, Mechanism, RecordError } from "../report.js";
+
+const KIT = new URL("../../../conformance/", import.meta.url);
+const LONG = process.env.MECHDESIGN_LONG === "1";
+
+const bytesOf = (path) => readFileSync(new URL(path, KIT));
+const rows = (path) => JSON.parse(bytesOf(path).toString("utf8"));
+const mechanism = (path) => Mechanism.read(bytesOf(path));
+const ofHex = (text) => Uint8Array.from(Buffer.from(text, "hex"));
+const hex = (bytes) => Buffer.from(bytes).toString("hex");
+
+test("fingerprints", async () => {
+  for (const { file, fingerprint } of rows("fingerprints.json")) {
+    assert.equal(hex(await mechanism(file).fingerprint()), fingerprint, file);
+  }
+});
+
+test("files that are refused", () => {
+  for (const { file, by, reason } of rows("refused.json")) {
+    if (by === "consumer") assert.throws(() => mechanism(file), InputError, `${file}: ${reason}`);
+  }
+});
+
+test("fresh reports", () => {
+  for (const { mechanism: path, bytes, inputs, reports, refused } of rows("fresh.json")) {
+    const source = ofHex(bytes);
+    let place = 0;
+    const fill = (wanted) => {
+      wanted.set(source.subarray(place, place + wanted.length));
+      place += wanted.length;
+    };
+    const consumer = mechanism(path);
+    assert.deepEqual(consumer.freshReports(inputs, fill), reports, path);
+    assert.equal(place, source.length);
+    for (const label of refused) {
+      const wrong = () => consumer.freshReports([...inputs, label], () => assert.fail("bytes were drawn"));
+      assert.throws(wrong, (error) => error instanceof RecordError && error.position === inputs.length, label);
+    }
+  }
+});
+
+test("permanent reports", async () => {
+  for (const { mechanism: path, key, attribute, ids, inputs, hashes, reports } of rows("keyed.json")) {
+    const consumer = mechanism(path);
+    const records = ids.map((id, i) => [id, inputs[i]]);
+    assert.deepEqual(await consumer.permanentReports(ofHex(key), records, attribute), reports, path);
+    const fingerprint = await consumer.fingerprint();
+    const text = (value) => {
+      const size = Buffer.alloc(8);
+      size.writeBigUInt64LE(BigInt(Buffer.byteLength(value)));
+      return Buffer.concat([size, Buffer.from(value)]);
+    };
+    hashes.forEach((hash, i) => {
+      const message = Buffer.concat([fingerprint, text(attribute), text(inputs[i]), Buffer.from(ids[i])]);
+      const found = Buffer.alloc(8);
+      keyedHash(ofHex(key), message).forEach((word, j) => found.writeUInt32LE(word, 4 * j));
+      assert.equal(hex(found), hash);
+    });
+  }
+});
+
+test("ids that are refused", async () => {
+  const consumer = mechanism("mechanisms/warner.json");
+  for (const { bytes, reason } of rows("ids.json")) {
+    await assert.rejects(async () => {
+      const id = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(ofHex(bytes));
+      await consumer.permanentReports(new Uint8Array(32), [["ann", "no"], [id, "no"]]);
+    }, reason);
+  }
+});
+
+test("key files", () => {
+  for (const { bytes, key, reason } of rows("key-files.json")) {
+    if (reason === undefined) assert.equal(hex(keyOf(ofHex(bytes))), key);
+    else assert.throws(() => keyOf(ofHex(bytes)), InputError, reason);
+  }
+});
+
+// Fills arrays with the words of SplitMix64.
+function splitMix() {
+  const wrap = (value) => BigInt.asUintN(64, value);
+  let state = 0n;
+  return (bytes) => {
+    const view = new DataView(bytes.buffer);
+    for (let place = 0; place < bytes.length; place += 8) {
+      state = wrap(state + 0x9e3779b97f4a7c15n);
+      let word = wrap((state ^ (state >> 30n)) * 0xbf58476d1ce4e5b9n);
+      word = wrap((word ^ (word >> 27n)) * 0x94d049bb133111ebn);
+      view.setBigUint64(place, word ^ (word >> 31n), true);
+    }
+  };
+}
+
+test("streams", async (context) => {
+  let tried = 0;
+  for (const { mechanism: path, draws, key, attribute, sha256 } of rows("streams.json")) {
+    if (draws > 1000 && !LONG) continue;
+    const consumer = mechanism(path);
+    const labels = Array.from({ length: draws }, (_, i) => consumer.inputs[i % consumer.inputs.length]);
+    const records = key === undefined ? [] : labels.map((label, i) => [`id ${i}`, label]);
+    const reports =
+      key === undefined
+        ? consumer.freshReports(labels, splitMix())
+        : await consumer.permanentReports(ofHex(key), records, attribute);
+    const text = reports.map((report) => report + "\n").join("");
+    assert.equal(createHash("sha256").update(text).digest("hex"), sha256, `${path}, ${draws}`);
+    tried += draws;
+  }
+  assert.ok(tried >= (LONG ? 3_000_000 : 20_000));
+  context.diagnostic(`${tried} draws`);
+});

@@ -1,0 +1,38 @@
+"""``mechdesign schema``."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from mechdesign.cli.output import print_facts, print_json
+
+
+@click.command("schema", short_help="Print the JSON Schema of a file or of an output.")
+@click.argument("name", metavar="[NAME]", required=False)
+@click.option("--json", "as_json", is_flag=True, help="Print the names as one JSON object; a schema is JSON anyway.")
+def schema_command(*, name: str | None, as_json: bool) -> None:
+    """Print the JSON Schema (draft 2020-12) of a file, or of what a command prints with --json.
+
+    \b
+    Examples:
+      mechdesign schema
+      mechdesign schema mechanism > mechanism.schema.json
+      mechdesign schema mechdesign/estimate/1
+
+    NAME is a name from the list that is printed without one, or what the key "schema" of a file or of an output says.
+    Problem files and sweep files are TOML; their schemas are about the JSON with the same tables, in which dates do
+    not occur. What a schema accepts may be refused all the same: rows that do not sum to 2^bits, a false guarantee.
+    """  # noqa: D301 - click's mark for a paragraph that is not wrapped
+    from mechdesign.schemas import described, document
+
+    if name is not None:
+        click.echo(json.dumps(document(name), indent=1))
+        return
+    entries = described()
+    if as_json:
+        shown = [{"name": entry.name, "what": entry.what, "carries": list(entry.carries)} for entry in entries]
+        print_json("mechdesign/schemas/1", {"schemas": shown})
+    else:
+        print_facts([(entry.name, entry.what) for entry in entries])
