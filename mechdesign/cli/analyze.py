@@ -15,8 +15,8 @@ from mechdesign.cli.given_mechanisms import read_given
 from mechdesign.cli.output import print_facts, print_json, print_table, say
 from mechdesign.cli.progress import Progress
 from mechdesign.cli.source import Source, source_options, time_limit_option
+from mechdesign.display.text import text_above
 from mechdesign.errors import InputError, LimitError, printable
-from mechdesign.numerics.outward import text_above
 from mechdesign.optimize.beside import keeps_promise
 from mechdesign.problem import DesignProblem
 
