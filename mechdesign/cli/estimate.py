@@ -104,8 +104,9 @@ def estimate_command(
       mechdesign estimate reports.csv --column education --mechanism education.json \\
                           --by region --simultaneous -o table.csv --plot table.png
 
-    Each frequency comes with its standard error and a confidence interval. Where a mechanism cannot tell
-    categories apart, the table says so: only the total of such categories can be estimated.
+    Each frequency comes with its standard error and a confidence interval. They take reports for independent: of
+    permanent reports count each id once. Where a mechanism cannot tell categories apart, the table says so: only the
+    total of such categories can be estimated.
 
     With --by there is an estimate for each group of rows, and groups with fewer reports than the normal approximation
     needs are marked. A column by which the reports are grouped stands beside them openly: the guarantee covers

@@ -34,7 +34,8 @@ class Permanent:
         if self.key_file is None:
             return None
         key = Key.read(self.key_file)
-        return KeyFile(self.key_file, "" if self.attribute is None else key.for_attribute(self.attribute).attribute)
+        key = key if self.attribute is None else key.for_attribute(self.attribute)
+        return KeyFile(self.key_file, key.attribute, key.fingerprint)
 
     def facts(self, mechanism: Mechanism) -> list[tuple[str, str]]:
         """Return what people read of permanent reports; nothing for fresh ones."""

@@ -5,12 +5,19 @@ from __future__ import annotations
 from decimal import Decimal, InvalidOperation
 from typing import Annotated, Any, TypeVar, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, WithJsonSchema
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, ValidationError, WithJsonSchema
 
 from mechdesign.errors import InputError, shorten
 
 MOST_SYMBOLS = 10_000
 _MOST_IN_MATRIX = 1_000_000  # entries that are kept as exact fractions
+
+
+_FORMS = _TEXT, _TABLE = "(text)", "(table)"  # of a value; errors name them among the keys
+
+
+def _form(value: Any) -> str:
+    return _TABLE if isinstance(value, dict) else _TEXT
 
 
 def _as_text(value: Any) -> Any:
@@ -44,6 +51,11 @@ Number = Annotated[float, BeforeValidator(_as_float), Field(allow_inf_nan=False)
 # Only the first error is reported: a list of millions of wrong entries is not read to its end.
 Row = Annotated[list[ExactNumber], Field(max_length=MOST_SYMBOLS, fail_fast=True)]
 Matrix = Annotated[list[Row], Field(max_length=MOST_SYMBOLS, fail_fast=True), BeforeValidator(_few_entries)]
+
+AsText = Tag(_TEXT)
+AsTable = Tag(_TABLE)
+ByForm = Discriminator(_form)
+"""For a value that is a text or a table: errors are about the form that is given."""
 
 
 def finite_decimal(text: str) -> Decimal:
@@ -121,10 +133,11 @@ def checked_record(model: type[R], data: object, source: str, *, within: str = "
         return model.model_validate(data)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-    path = (within, *first["loc"]) if within else first["loc"]
+    location = tuple(part for part in first["loc"] if part not in _FORMS)
+    path = (within, *location) if within else location
     where, told = ".".join(str(part) for part in path) or "the file", f"{source}: " if source else ""
     if first["type"] == "extra_forbidden":
-        fields = ", ".join(sorted(field.alias or name for name, field in _fields(model, first["loc"]).items()))
+        fields = ", ".join(sorted(field.alias or name for name, field in _fields(model, location).items()))
         raise InputError(f"{told}the key {shorten(where)} is unknown; accepted: {fields}")
     if first["type"] == "missing":
         raise InputError(f"{told}the key {shorten(where)} is missing; add it")

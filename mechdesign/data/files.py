@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import re
 import secrets
 import stat
 import sys
+import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -18,6 +20,7 @@ Place = str | os.PathLike[str]
 
 STANDARD = "-"
 _MOST_LINKS = 40  # as Linux follows
+_MOST_WAITS, _WAIT = 50, 0.02  # for a process that renames a file
 _HIDDEN = re.compile(r"\.[0-9a-f]{16}\.(tmp|json)")
 _DESCRIPTORS = re.compile(r"/dev/fd|/proc/\d+(/task/\d+)?/fd")
 
@@ -301,12 +304,31 @@ def _place_new(beside: Path, target: Path) -> None:
             os.link(beside, target)  # unlike a renaming, it replaces nothing
         except FileExistsError:
             raise
-        except OSError as error:  # a file system without hard links
-            if os.path.lexists(target):
-                raise FileExistsError from error
-            beside.replace(target)
+        except OSError:  # a file system without hard links
+            _place_by_claim(beside, target)
     except FileExistsError:
         raise InputError(f"cannot write {target}: a file was put there meanwhile; give another name") from None
+
+
+def _place_by_claim(beside: Path, target: Path) -> None:
+    """Rename a file to a path that does not exist, while no other process does: each makes the same file first."""
+    claim = target.with_name(f".{hashlib.sha256(os.fsencode(target.name)).hexdigest()[:16]}.tmp")
+    for _ in range(_MOST_WAITS):
+        try:
+            os.close(os.open(claim, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+            break
+        except FileExistsError:
+            time.sleep(_WAIT)
+    else:
+        raise InputError(
+            f"cannot write {target}: another process is doing so, or was killed as it did; if none is, remove {claim}"
+        )
+    try:
+        if os.path.lexists(target):
+            raise FileExistsError
+        beside.replace(target)
+    finally:
+        claim.unlink(missing_ok=True)
 
 
 @contextlib.contextmanager

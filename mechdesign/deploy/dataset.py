@@ -162,9 +162,10 @@ def privatize_dataset(  # noqa: PLR0913 - what `privatize_file` takes, and an ex
 
 def _sent(given: GivenKey | None, key: Key | None) -> Key | KeyFile | None:
     """Return what tasks get the key from: its file, where that is given."""
-    if isinstance(given, KeyFile):
-        return replace(given, path=absolute(given.path))
-    return KeyFile(absolute(given)) if isinstance(given, str | os.PathLike) else key
+    if key is None or isinstance(given, Key | None):
+        return key
+    path = given.path if isinstance(given, KeyFile) else given
+    return KeyFile(absolute(path), key.attribute, key.fingerprint)
 
 
 @contextlib.contextmanager

@@ -153,7 +153,7 @@ class Manifest:
             )
 
     def agreed(self, folder: Path) -> Manifest:
-        """Write the manifest into a folder, after checking that there is none or the same.
+        """Write the manifest and what is published into a folder, after checking that there is none or the same.
 
         Raises
         ------
@@ -167,7 +167,8 @@ class Manifest:
                 if not has_manifest(folder):
                     raise  # else another run has just begun in this folder
         self.check(folder)
-        return self.write(folder, ())
+        # A run that was killed did not write down all that it published.
+        return self.write(folder, self.there(folder))
 
     def _other_parts(self, other: Manifest) -> str:
         if self.parts == other.parts:

@@ -18,6 +18,7 @@ from mechdesign.errors import InputError, printable
 
 KEY_BYTES = 32
 _FORMAT = re.compile(rb"mechdesign-key-1 ([0-9a-f]{64})(?:\r?\n)?")
+_A_KEY = re.compile(rb"(.*mechdesign-key-1 .*|\s*[0-9a-fA-F]{64}\s*)", re.DOTALL)
 _MOST_BYTES = 1_024
 _PERSON = b"mechdesign-name1"  # the personalization of BLAKE2b: nothing else is hashed by it
 _READ_BY_OTHERS = stat.S_IRWXG | stat.S_IRWXO
@@ -145,6 +146,8 @@ class Key:
         ...     Key.read(pathlib.Path(folder, "key")) == key
         True
         """
+        if _A_KEY.fullmatch(os.fsencode(path)) and not os.path.lexists(path):
+            raise InputError("a key is given where its file belongs; it is not printed here: give the path of its file")
         check_regular(path, _WANTED)
         found = _FORMAT.fullmatch(_content(path))
         if found is None:
@@ -181,6 +184,9 @@ class KeyFile:
         As for `Key.read`.
     attribute : str
         As for `Key.for_attribute`; empty for none.
+    fingerprint : str
+        That of the key which is expected there, with its attribute; empty for any. The same path may lead to another
+        key later, or on another machine, and reports under another key are second reports.
 
     Examples
     --------
@@ -190,6 +196,7 @@ class KeyFile:
 
     path: str | os.PathLike[str]
     attribute: str = ""
+    fingerprint: str = field(default="", repr=False)
 
     def read(self) -> Key:
         """Return the key in the file.
@@ -197,10 +204,17 @@ class KeyFile:
         Raises
         ------
         InputError
-            As `Key.read` and `Key.for_attribute`.
+            As `Key.read` and `Key.for_attribute`; if the key is not the one that is expected.
         """
         key = Key.read(self.path)
-        return key.for_attribute(self.attribute) if self.attribute != "" else key
+        key = key.for_attribute(self.attribute) if self.attribute != "" else key
+        if self.fingerprint not in {"", key.fingerprint}:
+            raise InputError(
+                f"{_told(self.path)} holds the key with the fingerprint {key.fingerprint}, and this run began with "
+                f"{self.fingerprint}; reports under another key are second reports: put the same key there, on every "
+                "machine"
+            )
+        return key
 
 
 GivenKey = Key | KeyFile | str | os.PathLike[str]

@@ -9,10 +9,13 @@ from itertools import product
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import Field, StrictBool, StrictInt
+from pydantic import BeforeValidator, Field, StrictBool, StrictInt
 
 from mechdesign.data.counts import count_column, read_counts
 from mechdesign.data.fields import (
+    AsTable,
+    AsText,
+    ByForm,
     Count,
     ExactNumber,
     Matrix,
@@ -41,18 +44,37 @@ _MOST_BYTES = 64 * 2**20
 _MOST_VALUES = 10_000  # of one axis of a grid
 _MOST_PROBLEMS = 100_000
 
-Numbers = Annotated[list[ExactNumber], Field(min_length=1, max_length=_MOST_VALUES)]
+_Length = Field(min_length=1, max_length=_MOST_VALUES, fail_fast=True)
+
+
+def _as_list(value: Any) -> Any:
+    return value if isinstance(value, list) else [value]
+
+
+Numbers = Annotated[
+    list[ExactNumber],
+    _Length,
+    BeforeValidator(_as_list, json_schema_input_type=ExactNumber | Annotated[list[ExactNumber], _Length]),
+]
+Integers = Annotated[
+    list[Samples],
+    _Length,
+    BeforeValidator(_as_list, json_schema_input_type=Samples | Annotated[list[Samples], _Length]),
+]
+Texts = Annotated[
+    list[Text], _Length, BeforeValidator(_as_list, json_schema_input_type=Text | Annotated[list[Text], _Length])
+]
+Counts = dict[str, Count]
 _Baseline = Annotated[Text, Field(json_schema_extra={"enum": list(BASELINES)})]
-Texts = Annotated[list[Text], Field(min_length=1, max_length=_MOST_VALUES)]
 
 
 class _Source(Record):
     model_config = all_of(one_of("counts", "data"), needs("data", "columns"), needs("columns", "data"))
 
     name: Text | None = None
-    counts: Text | dict[str, Count] | None = None
+    counts: Annotated[Annotated[Text, AsText] | Annotated[Counts, AsTable], ByForm] | None = None
     data: Text | None = None
-    columns: Texts | None = None
+    columns: Annotated[list[Text], Field(min_length=1, max_length=_MOST_VALUES)] | None = None
     header: StrictBool = True
 
 
@@ -62,6 +84,14 @@ class _Utility(Record):
     workload: Annotated[dict[str, Any], defined("workload")] | None = None
 
 
+Utility = Annotated[Annotated[Text, AsText] | Annotated[_Utility, AsTable], ByForm]
+Utilities = Annotated[
+    list[Utility],
+    _Length,
+    BeforeValidator(_as_list, json_schema_input_type=Utility | Annotated[list[Utility], _Length]),
+]
+
+
 class GridRecord(Record):
     """The tables of a sweep file."""
 
@@ -69,16 +99,14 @@ class GridRecord(Record):
 
     title: Text
     source: Annotated[list[_Source], Field(min_length=1, max_length=_MOST_VALUES)]
-    epsilon: ExactNumber | Numbers
-    lower: ExactNumber | Numbers | None = None
-    delta: ExactNumber | Numbers | None = None
-    radius: ExactNumber | Numbers | None = None
-    samples: Samples | Annotated[list[Samples], Field(min_length=1, max_length=_MOST_VALUES)] | None = None
-    set: Text | Texts = L1Ball.kind
+    epsilon: Numbers
+    lower: Numbers | None = None
+    delta: Numbers | None = None
+    radius: Numbers | None = None
+    samples: Integers | None = None
+    set: Texts = Field(default=[L1Ball.kind])
     bound: Text | None = None
-    utility: Text | _Utility | Annotated[list[Text | _Utility], Field(min_length=1, max_length=_MOST_VALUES)] = (
-        "mutual-information"
-    )
+    utility: Utilities = Field(default=["mutual-information"])
     baselines: Annotated[list[_Baseline], Field(max_length=len(BASELINES))] = Field(default_factory=list)
     tol: Number | None = None
     bits: StrictInt = 48
@@ -179,13 +207,11 @@ def _problems(grid: GridRecord, folder: Path) -> Iterator[ProblemFile]:
         raise InputError("delta and radius are both given; give one of them, or neither for a known distribution")
     if grid.delta is None and (grid.samples is not None or grid.bound is not None):
         raise InputError(f"{'bound' if grid.samples is None else 'samples'} is given without delta; leave it out")
-    utilities = [_utility(given) for given in _listed(grid.utility)]
-    of_set = (
-        _listed(grid.set),
-        _listed(grid.samples),
-        _listed(grid.radius if grid.delta is None else grid.delta),
-    )
-    of_problem = (utilities, _listed(grid.epsilon), _listed(grid.lower))
+    utilities = [_utility(given) for given in grid.utility]
+    sizes = grid.radius if grid.delta is None else grid.delta
+    absent: list[Any] = [None]
+    of_set = (grid.set, grid.samples or absent, sizes or absent)
+    of_problem = (utilities, grid.epsilon, grid.lower or absent)
     sources = [found for given in grid.source for found in _counts(given, folder)]
     total = len(sources)
     for axis in (*of_set, *of_problem):
@@ -245,7 +271,3 @@ def _utility(given: str | _Utility) -> Objective:
         return utility_by_name(given)
     workload = None if given.workload is None else Workload.from_table(given.workload)
     return utility_by_name(given.name, given.matrix, workload)
-
-
-def _listed(given: Any) -> list[Any]:
-    return given if isinstance(given, list) else [given]

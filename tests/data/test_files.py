@@ -4,10 +4,12 @@ import os
 import stat
 import sys
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
 from mechdesign import InputError
+from mechdesign.data import files
 from mechdesign.data.files import accepted_ending, check_places, check_writable, write_atomically, written_atomically
 
 
@@ -246,6 +248,35 @@ def test_a_file_system_without_hard_links(tmp_path, monkeypatch, old):
         with pytest.raises(InputError, match="meanwhile"):
             write_atomically(target, b"new", overwrite=False)
         assert target.read_bytes() == old
+    assert names(tmp_path) == ["target"]
+
+
+def test_of_two_at_once_one_is_placed_without_hard_links(tmp_path, monkeypatch):
+    """The first is about to rename its file, and has seen that there is none, when the second begins."""
+    target, replace, second, told = tmp_path / "target", Path.replace, [], []
+
+    def unsupported(*_):
+        raise OSError(errno.EPERM, "Operation not permitted")
+
+    def other():
+        try:
+            write_atomically(target, b"second", overwrite=False)
+        except InputError as error:
+            told.append(str(error))
+
+    def slow(self, place):
+        if not second:
+            second.append(Thread(target=other))
+            second[0].start()
+            second[0].join()
+        return replace(self, place)
+
+    monkeypatch.setattr(os, "link", unsupported)
+    monkeypatch.setattr(Path, "replace", slow)
+    monkeypatch.setattr(files, "_WAIT", 0.001)
+    write_atomically(target, b"first", overwrite=False)
+    assert target.read_bytes() == b"first"
+    assert ["another process is doing so" in text for text in told] == [True]
     assert names(tmp_path) == ["target"]
 
 

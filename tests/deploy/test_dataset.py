@@ -20,6 +20,7 @@ from mechdesign.deploy.dataset import privatize_dataset
 from mechdesign.deploy.dataset_counts import count_dataset
 from mechdesign.deploy.manifest import NAME, read_manifest
 from mechdesign.deploy.stream import RecordFile, ReportFile, count_reports
+from mechdesign.engine import SerialExecutor
 
 
 def run(folder, mechanism=None, source="records", executor=None, keep=("id",), column="kind", **options):
@@ -177,6 +178,28 @@ def test_what_is_there_is_published_even_if_the_manifest_does_not_know(tmp_path)
     assert read_manifest(tmp_path / "out").complete
     assert leftovers(tmp_path / "out") == [".profile"]
     assert sorted(source.rglob("*.csv"))
+
+
+class ReadsTheManifest(SerialExecutor):
+    """Keeps what the manifest said when each task began, which is what a kill would leave."""
+
+    def __init__(self, folder):
+        self.folder, self.said = folder, []
+
+    def submit(self, fn, /, *args, **kwargs):
+        self.said.append(read_manifest(self.folder).published)
+        return super().submit(fn, *args, **kwargs)
+
+
+def test_a_run_begins_by_writing_down_what_a_killed_one_published(tmp_path):
+    write_parts(tmp_path / "records", 4, 3)
+    run(tmp_path)
+    path, gone = tmp_path / "out" / NAME, tmp_path / "out/half=1/part-0003.csv"
+    path.write_text(path.read_text().replace("true", "false").replace('"header": false', '"header": true'))
+    gone.unlink()
+    executor = ReadsTheManifest(tmp_path / "out")
+    assert run(tmp_path, executor=executor).published == 1
+    assert [len(said) for said in executor.said] == [3]
 
 
 def test_leftovers_stay_while_others_may_write_them_and_go_when_they_are_old(tmp_path):

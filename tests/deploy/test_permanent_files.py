@@ -8,7 +8,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import mechdesign as md
-from mechdesign.deploy import RecordFile, ReportFile, privatize_file
+from mechdesign.deploy import RecordFile, ReportFile, privatize_dataset, privatize_file
+from mechdesign.engine import SerialExecutor
 
 KEY = md.Key(bytes(range(32)))
 MECHANISM = md.Mechanism(
@@ -189,3 +190,35 @@ def test_progress_is_told(source, tmp_path):
         RecordFile(source, "answer"), tmp_path / "o.csv", MECHANISM, key=KEY, ids="person", report=said.write
     )
     assert said.getvalue() == "privatizing: 300 records"
+
+
+class SwapsTheKey(SerialExecutor):
+    """Puts another key under the same path when the second task begins, as another machine may have one there."""
+
+    def __init__(self, path):
+        self.path, self.tasks = path, 0
+
+    def submit(self, fn, /, *args, **kwargs):
+        self.tasks += 1
+        if self.tasks == 2:
+            self.path.unlink()
+            md.Key(bytes(32)).write(self.path)
+        return super().submit(fn, *args, **kwargs)
+
+
+@pytest.mark.parametrize("given", [str, lambda path: md.mechanism.KeyFile(path, "answer")])
+def test_no_part_is_drawn_by_a_key_that_is_not_the_one_in_the_manifest(given, tmp_path):
+    for name in ("a.csv", "b.csv"):
+        csv_file(tmp_path / name)
+    KEY.write(tmp_path / "key")
+    records = RecordFile(tmp_path / "*.csv", "answer")
+    with pytest.raises(md.InputError, match="holds the key with the fingerprint"):
+        privatize_dataset(
+            records,
+            MECHANISM,
+            tmp_path / "out",
+            SwapsTheKey(tmp_path / "key"),
+            key=given(tmp_path / "key"),
+            ids="person",
+        )
+    assert [path.name for path in (tmp_path / "out").glob("*.csv")] == ["a.csv"]

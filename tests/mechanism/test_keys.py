@@ -279,3 +279,21 @@ def test_keys_are_told_apart_by_fingerprints_that_are_not_the_key():
     assert len(names) == 3
     assert KEY.fingerprint == md.Key(SECRET).fingerprint
     assert not any(map(holds_the_key, names))
+
+
+def test_a_key_file_may_be_asked_for_a_certain_key(tmp_path):
+    KEY.write(tmp_path / "key")
+    expected = md.mechanism.KeyFile(tmp_path / "key", "smokes", KEY.for_attribute("smokes").fingerprint)
+    assert expected.read() == KEY.for_attribute("smokes")
+    (tmp_path / "key").unlink()
+    md.Key(bytes(32)).write(tmp_path / "key")
+    with pytest.raises(md.InputError, match="holds the key with the fingerprint"):
+        expected.read()
+
+
+@pytest.mark.parametrize("given", [LINE.decode(), LINE.decode().strip(), SECRET.hex(), SECRET.hex().upper() + "\n"])
+def test_a_key_that_is_given_in_place_of_its_path_is_not_printed(given, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert "its file belongs" in refusal(given)
+    written(tmp_path / SECRET.hex())
+    assert md.Key.read(SECRET.hex()) == KEY
