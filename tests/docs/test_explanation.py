@@ -5,7 +5,9 @@ from pathlib import Path
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = DOCS / "explanation" / "new-results.md"
-ROW = re.compile(r"^- \*\*\[[^\]]+\]\(\.\./mathematics\.md#([\w-]+)\)\.\*\* .+\n  \[.+\]\((.+)\): (.+)\.$", re.MULTILINE)
+ROW = re.compile(
+    r"^- \*\*\[[^\]]+\]\(\.\./mathematics\.md#([\w-]+)\)\.\*\* .+\n  \[.+\]\((.+)\): (.+)\.$", re.MULTILINE
+)
 
 
 def rows():
