@@ -44,7 +44,7 @@ def columns(P, t, e):
         return [on if i in S else off if i in T else Fraction(0) for i in range(len(P))]
 
     for S in subsets(len(P)):
-        proper = bool(S) and everything != S
+        proper = 0 < len(S) < len(P)
         m = (1 - c * mass(S)) / (1 - mass(S) + t) if mass(S) < 1 + t else Fraction(-1)
         if m >= 0 and (mass(S) >= t or t == 0):
             yield "A", column(S, c, everything, m), proper and (t > 0 or len(S) == len(P) - 1 or m == 0)
@@ -53,10 +53,10 @@ def columns(P, t, e):
         for f in everything - S:
             x = (1 - c * mass(S)) / P[f] if P[f] else Fraction(-1)
             if 0 <= x <= c and (not S or mass(S) >= t):
-                yield "B", column(S, c, {f}, x), t == 0 or S | {f} != everything or x == 0
+                yield "B", column(S, c, {f}, x), t == 0 or len(S) < len(P) - 1 or x == 0
         for R in subsets(len(P)):
             above = mass(S | R) - t
-            if S and not S & R and R and everything != S | R and mass(S) < t and above >= 1 / e:
+            if S and R and not S & R and len(S | R) < len(P) and mass(S) < t and above >= 1 / e:
                 yield "C", column(S, e * above, R, Fraction(1)), e * above == 1 or all(P[i] for i in R) or len(R) == 1
 
 

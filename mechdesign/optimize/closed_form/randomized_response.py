@@ -52,8 +52,9 @@ def solve(problem: DesignProblem) -> ClosedForm | None:
 def solve_binary(problem: DesignProblem) -> ClosedForm | None:
     """Return binary randomized response of the subset whose mass is nearest to 1/2.
 
-    Kairouz et al. prove it optimal below some epsilon, whose value they do not give; so here it counts as feasible
-    only. None if the ball is not the whole simplex, or if the partition problem is too large to solve.
+    Kairouz et al. have it optimal below some epsilon, whose value they do not give. Where other sets come as near, such
+    as for three equally likely symbols, it is not, however small epsilon is (docs/mathematics.md). So here it counts as
+    feasible only. None if the ball is not the whole simplex, or if the partition problem is too large to solve.
     """
     given = _ldp_cone(problem)
     if given is None or given.P.size == 2:
