@@ -17,6 +17,7 @@ from mechdesign.cli.output import print_facts, print_json, show_values_option
 from mechdesign.data.counts import count_column, read_counts
 from mechdesign.data.files import STANDARD, accepted_ending, written_atomically
 from mechdesign.data.inputs import readable
+from mechdesign.display.text import text_above
 from mechdesign.errors import InputError
 from mechdesign.histogram.plan import Option, Plan
 from mechdesign.histogram.record import NOISE_MEANS, RATIONALS, ReleaseRecord
@@ -243,7 +244,7 @@ def _json(job: Job, done: HistogramRelease | None, record: ReleaseRecord) -> dic
 
 
 def _facts(job: Job, plan: Plan, done: HistogramRelease | None, record: ReleaseRecord) -> list[tuple[str, str]]:
-    delta = f", delta = {record.delta:g}" if record.delta else ""
+    delta = f", delta = {text_above(float(record.delta), 6)}" if record.delta else ""
     facts = [
         ("mechanism", record.mechanism),
         ("guarantee", f"epsilon = {record.epsilon}{delta}: {record.notion}"),

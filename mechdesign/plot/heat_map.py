@@ -61,7 +61,7 @@ def matrix(mechanism: Mechanism, axes: Any | None = None) -> Any:
     axes.set_title(
         f"{N} inputs, {M} outputs; {told}\nleakage at most {text_above(mechanism.leakage, 6)} nats", fontsize=10
     )
-    axes.figure.colorbar(image, ax=axes, label="probability of the output, given the input")
+    axes.figure.colorbar(image, ax=axes, label="probability of the output,\ngiven the input")
     return axes
 
 
