@@ -49,7 +49,7 @@ def secret(table, names):
     values, rows = labels(a["values"], str, int), items(a["counts"], list)
     laws = [shares(row) for row in rows]
     need(1 < len(rows) == len(values) <= 1000 and {*map(len, rows)} == {len(names)}, "a row for each value")
-    need(all(map(any, zip(*rows))) and len(rows) * len(names) <= 10**6, "a symbol was never seen, or there are too many")
+    need(all(map(any, zip(*rows))) and len(rows) * len(names) <= 10**6, "an unseen symbol, or too many")
     totals = [sum(row) for row in rows]
     laws = [[Fraction(n, sum(totals)) for n in totals], *laws]
     if a["limits"] is None:
@@ -93,7 +93,7 @@ def are_supported(a, mark, box, lines):
             return False
         if len(box) == 2 and not all(is_rare(n, n - k, 1 - q, level) for k, q in zip(seen, box[1])):
             return False
-    if not lines or a.get("radius") is not None and lines[0][1] == 1:
+    if not lines or ("radius" in a and lines[0][1] == 1):
         return True
     if "radius" in a:
         t = Fraction(int(lines[0][1] * 2 * UNIT), 2 * UNIT)

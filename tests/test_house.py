@@ -55,6 +55,7 @@ PUBLIC = (
     "mechdesign.plot",
     "mechdesign.pml",
     "mechdesign.report",
+    "mechdesign.schemas",
     "mechdesign.sweeps",
     "mechdesign.uncertainty",
     "mechdesign.utility",

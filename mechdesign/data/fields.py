@@ -37,6 +37,9 @@ ExactNumber = Annotated[
     WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "string", "maxLength": 2_000}]}),
 ]
 """A number, kept as the text that stands in the file."""
+# What is only in the JSON Schema of a number is checked where a message can name the symbol.
+Count = Annotated[int, Field(json_schema_extra={"minimum": 0})]
+Samples = Annotated[int, Field(json_schema_extra={"minimum": 1})]
 Number = Annotated[float, BeforeValidator(_as_float), Field(allow_inf_nan=False)]
 # Only the first error is reported: a list of millions of wrong entries is not read to its end.
 Row = Annotated[list[ExactNumber], Field(max_length=MOST_SYMBOLS, fail_fast=True)]
@@ -60,25 +63,25 @@ def defined(name: str) -> WithJsonSchema:
     return WithJsonSchema({DEFINED: name})
 
 
-def given(*keys: str) -> dict[str, Any]:
+def has_keys(*keys: str) -> dict[str, Any]:
     """Return the JSON Schema of a table in which keys are there and not null."""
     return {"required": list(keys), "properties": {key: {"not": {"type": "null"}} for key in keys}}
 
 
 def needs(key: str, *others: str) -> dict[str, Any]:
     """Return the JSON Schema of a table in which a key stands beside others only."""
-    return {"if": given(key), "then": given(*others)}
+    return {"if": has_keys(key), "then": has_keys(*others)}
 
 
 def at_most_one(*keys: str) -> dict[str, Any]:
     """Return the JSON Schema of a table in which no two of these keys stand together."""
-    pairs = [given(one, other) for place, one in enumerate(keys) for other in keys[:place]]
+    pairs = [has_keys(one, other) for place, one in enumerate(keys) for other in keys[:place]]
     return {"not": {"anyOf": pairs}}
 
 
 def one_of(*keys: str) -> dict[str, Any]:
     """Return the JSON Schema of a table in which one of these keys stands."""
-    return {"oneOf": [given(key) for key in keys]}
+    return {"oneOf": [has_keys(key) for key in keys]}
 
 
 def all_of(*schemas: dict[str, Any]) -> ConfigDict:

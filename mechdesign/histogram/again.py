@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from mechdesign.data.fields import ExactNumber, Number, Record, Text, all_of, checked_record, given
+from mechdesign.data.fields import ExactNumber, Number, Record, Text, all_of, checked_record, has_keys
 from mechdesign.errors import GuaranteeError, InputError, shorten
 from mechdesign.histogram.plan import Plan
 from mechdesign.histogram.record import SCHEMA
@@ -25,17 +25,14 @@ class RecordFile(Record):
     """The keys of the file of a record."""
 
     model_config = all_of(
-        *(
-            {"if": {"properties": {"mechanism": {"const": kind.name}}}, "then": given(*kind.needed)}
-            for kind in PLANS
-        )
+        *({"if": {"properties": {"mechanism": {"const": kind.name}}}, "then": has_keys(*kind.needed)} for kind in PLANS)
     )
 
     schema_: Literal["mechdesign/histogram-record/1"] = Field(alias="schema")
     mechanism: Annotated[Text, Field(json_schema_extra={"enum": [kind.name for kind in PLANS]})]
     notion: Text
     epsilon: ExactNumber
-    delta: Annotated[Number, Field(ge=0, le=1)]
+    delta: Annotated[Number, Field(ge=0, le=1, json_schema_extra={"minimum": 0, "maximum": 1})]
     neighbours: Text
     k: Annotated[int, Field(ge=1)] | None = None
     sigma: ExactNumber | None = None

@@ -17,7 +17,7 @@ from mechdesign.data.fields import (
     all_of,
     checked_record,
     defined,
-    given,
+    has_keys,
     one_of,
 )
 from mechdesign.data.labels import canonical_labels
@@ -97,7 +97,7 @@ class MechanismRecord(Record):
 
     model_config = all_of(
         {
-            "if": {"properties": {"guarantee": given("lower")}},
+            "if": {"properties": {"guarantee": has_keys("lower")}},
             "then": {"properties": {"schema": {"const": TWO_SIDED_SCHEMA}}},
             "else": {"properties": {"schema": {"const": SCHEMA}}},
         }

@@ -21,7 +21,7 @@ from mechdesign.errors import InputError, shorten
 from mechdesign.histogram.again import RecordFile
 from mechdesign.mechanism.schema import SCHEMA, TWO_SIDED_SCHEMA, MechanismRecord, PromiseRecord
 from mechdesign.problem_file import ProblemRecord
-from mechdesign.schemas.outputs import outputs
+from mechdesign.schemas.outputs import OUTPUTS, carrying
 from mechdesign.sweeps.folder import ResultRecord
 from mechdesign.sweeps.grid import GridRecord
 from mechdesign.uncertainty.product_set_format import InputsRecord
@@ -42,7 +42,7 @@ class Described:
     what : str
         What it is, in a few words.
     models : tuple of type of Record
-        The models that the schema is made from, of which one fits.
+        The models that the schema is made from, of which one fits; those of outputs are without the key ``schema``.
     carries : tuple of str
         What the key ``schema`` of such a JSON says; empty for files in TOML, which have no such key.
     is_open : bool
@@ -82,7 +82,7 @@ def described() -> tuple[Described, ...]:
     """
     printed = (
         Described(schema.split("/")[1], f"printed by mechdesign {command} --json", models, (schema,), is_open=True)
-        for schema, (command, models) in outputs().items()
+        for schema, (command, models) in OUTPUTS.items()
     )
     return (*_FILES, *printed)
 
@@ -109,9 +109,9 @@ def document(name: str) -> dict[str, Any]:
     if entry is None:
         accepted = ", ".join(entry.name for entry in described())
         raise InputError(f"the schema {shorten(name)} is unknown; accepted: {accepted}")
-    definitions: dict[str, Any] = {}
-    body = _schema(entry.models)
-    definitions.update(body.pop("$defs", {}))
+    models = [carrying(entry.carries[0], model) for model in entry.models] if entry.is_open else entry.models
+    body = _schema(models)
+    definitions: dict[str, Any] = body.pop("$defs", {})
     _resolve([body, *definitions.values()], definitions)
     if entry.is_open:
         _open([body, definitions])
@@ -175,7 +175,7 @@ def _models(name: str) -> list[type[Record]]:
     ]
 
 
-# Of each definition whether it is for guarantees, the keys beside those of the set, and whether the set may hold others.
+# Whether a definition is for guarantees, the keys beside those of the set, and whether the set may hold others.
 _TABLES_OF_SETS: dict[str, tuple[bool, type[Record], bool]] = {
     "guarantee": (True, PromiseRecord, True),
     "factor": (True, InputsRecord, True),

@@ -254,4 +254,4 @@ class SweepOutput(Output):
     solved: Whole
     reused: Whole
     notes: Labels
-    rows: list[SweepTableRow]  # type: ignore[valid-type]
+    rows: list[SweepTableRow]

@@ -11,7 +11,7 @@ from mechdesign.schemas import of_data, of_designs
 from mechdesign.schemas.shared import Output
 
 # A new output is one line here: the value of its key ``schema``, who prints it, and its models, of which one fits.
-_PRINTED: dict[str, tuple[str, tuple[type[Output], ...]]] = {
+OUTPUTS: dict[str, tuple[str, tuple[type[Output], ...]]] = {
     "mechdesign/design/1": ("design", (of_designs.DesignOutput,)),
     "mechdesign/verification/1": ("verify", (of_designs.VerificationOutput, of_designs.FalseClaimOutput)),
     "mechdesign/comparison/1": ("compare", (of_designs.ComparisonOutput,)),
@@ -30,15 +30,7 @@ _PRINTED: dict[str, tuple[str, tuple[type[Output], ...]]] = {
 }
 
 
-def outputs() -> dict[str, tuple[str, tuple[type[Record], ...]]]:
-    """Return, for each value of the key ``schema``, what command prints it, and its models."""
-    return {
-        schema: (command, tuple(_carrying(schema, model) for model in models))
-        for schema, (command, models) in _PRINTED.items()
-    }
-
-
-def _carrying(schema: str, model: type[Output]) -> type[Record]:
+def carrying(schema: str, model: type[Record]) -> type[Record]:
     """Return the model of an output with its key ``schema``."""
     fields: dict[str, Any] = {"schema_name": (Literal[schema], Field(alias="schema"))}
     made: type[Record] = create_model(model.__name__, __base__=model, __doc__=model.__doc__, **fields)

@@ -30,14 +30,17 @@ _MOST_BYTES = 64 * 2**20  # of a record, which repeats the problem
 _BY_TIME = "time limit"  # as `Design.stopped` says it
 
 
+Seconds = Annotated[Number, Field(ge=0, json_schema_extra={"minimum": 0})]
+
+
 class ResultRecord(Record):
     """A file of `designs`."""
 
     schema_name: Annotated[Literal["mechdesign/sweep-result/1"], Field(alias="schema")]
     mechanism: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
-    seconds: Annotated[Number, Field(ge=0)]
+    seconds: Seconds
     stopped: Annotated[str, Field(max_length=200)]
-    time_limit: Annotated[Number, Field(ge=0)] | None = None
+    time_limit: Seconds | None = None
     problem: dict[str, Any]
 
 

@@ -13,10 +13,12 @@ from pydantic import Field, StrictBool, StrictInt
 
 from mechdesign.data.counts import count_column, read_counts
 from mechdesign.data.fields import (
+    Count,
     ExactNumber,
     Matrix,
     Number,
     Record,
+    Samples,
     Text,
     all_of,
     at_most_one,
@@ -48,7 +50,7 @@ class _Source(Record):
     model_config = all_of(one_of("counts", "data"), needs("data", "columns"), needs("columns", "data"))
 
     name: Text | None = None
-    counts: Text | dict[str, Annotated[int, Field(strict=True)]] | None = None
+    counts: Text | dict[str, Count] | None = None
     data: Text | None = None
     columns: Texts | None = None
     header: StrictBool = True
@@ -71,7 +73,7 @@ class GridRecord(Record):
     lower: ExactNumber | Numbers | None = None
     delta: ExactNumber | Numbers | None = None
     radius: ExactNumber | Numbers | None = None
-    samples: StrictInt | Annotated[list[StrictInt], Field(min_length=1, max_length=_MOST_VALUES)] | None = None
+    samples: Samples | Annotated[list[Samples], Field(min_length=1, max_length=_MOST_VALUES)] | None = None
     set: Text | Texts = L1Ball.kind
     bound: Text | None = None
     utility: Text | _Utility | Annotated[list[Text | _Utility], Field(min_length=1, max_length=_MOST_VALUES)] = (
@@ -201,7 +203,9 @@ def _problems(grid: GridRecord, folder: Path) -> Iterator[ProblemFile]:
                 raise InputError(f"{name}: {error}") from None
 
 
-def _set(grid: GridRecord, kind: str, counts: Mapping[str, int], size: Any, samples: Any, epsilon: str) -> UncertaintySet:
+def _set(
+    grid: GridRecord, kind: str, counts: Mapping[str, int], size: Any, samples: Any, epsilon: str
+) -> UncertaintySet:
     """Return the set of priors of one point of a grid."""
     if kind == L1Ball.kind:
         given = {"radius": size} if grid.delta is None else {"delta": size}

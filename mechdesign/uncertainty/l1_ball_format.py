@@ -10,14 +10,16 @@ from pydantic import Field
 from mechdesign.data.checks import checked_delta, checked_radius, checked_samples
 from mechdesign.data.fields import (
     MOST_SYMBOLS,
+    Count,
     ExactNumber,
     Record,
     Row,
+    Samples,
     Text,
     all_of,
     at_most_one,
     checked_record,
-    given,
+    has_keys,
     needs,
     one_of,
 )
@@ -32,7 +34,7 @@ class _Guarantee(Record):
     """In a mechanism file: the estimate as counts or as a center, in the order of the inputs."""
 
     model_config = all_of(
-        given("radius"),
+        has_keys("radius"),
         one_of("counts", "center"),
         needs("delta", "samples", "counts"),
         needs("samples", "delta"),
@@ -41,9 +43,9 @@ class _Guarantee(Record):
 
     delta: ExactNumber | None = None
     radius: Text | None = None
-    samples: int | None = None
+    samples: Samples | None = None
     bound: Text | None = None
-    counts: Annotated[list[int], Field(max_length=MOST_SYMBOLS, fail_fast=True)] | None = None
+    counts: Annotated[list[Count], Field(max_length=MOST_SYMBOLS, fail_fast=True)] | None = None
     center: Row | None = None
 
 
@@ -60,9 +62,9 @@ class _Prior(Record):
 
     delta: ExactNumber | None = None
     radius: ExactNumber | None = None
-    samples: int | None = None
+    samples: Samples | None = None
     bound: Text | None = None
-    counts: Annotated[dict[str, int], Field(max_length=MOST_SYMBOLS)] | None = None
+    counts: Annotated[dict[str, Count], Field(max_length=MOST_SYMBOLS)] | None = None
     labels: Labels | None = None
     probabilities: Row | None = None
     within_simplex: bool = True

@@ -16,9 +16,11 @@ from mechdesign.data.checks import checked_delta, checked_samples
 from mechdesign.data.counts import checked_counts
 from mechdesign.data.fields import (
     MOST_SYMBOLS,
+    Count,
     ExactNumber,
     Record,
     Row,
+    Samples,
     all_of,
     checked_record,
     needs,
@@ -33,8 +35,8 @@ from mechdesign.uncertainty.l1_ball import Evidence
 from mechdesign.uncertainty.pieces import PieceSet
 from mechdesign.uncertainty.relative_ball import EventSet, RelativeBall
 
-_Counts = Annotated[list[int], Field(max_length=MOST_SYMBOLS, fail_fast=True)]
-_NamedCounts = Annotated[dict[str, int], Field(max_length=MOST_SYMBOLS)]
+_Counts = Annotated[list[Count], Field(max_length=MOST_SYMBOLS, fail_fast=True)]
+_NamedCounts = Annotated[dict[str, Count], Field(max_length=MOST_SYMBOLS)]
 _SHAPES: dict[str, Any] = {"number": ExactNumber, "vector": Row}
 
 
@@ -47,7 +49,7 @@ class _Evidence(Record):
 
     center: Row | None = None
     counts: _Counts | None = None
-    samples: int | None = None
+    samples: Samples | None = None
     delta: ExactNumber | None = None
 
 
@@ -75,7 +77,7 @@ class PiecesFormat(SetFormat):
     @cached_property
     def _counted(self) -> type[Record]:
         fields: dict[str, Any] = {"counts": (_NamedCounts, ...), "delta": (ExactNumber, ...)}
-        fields["samples"] = (int | None, None)
+        fields["samples"] = (Samples | None, None)
         fields |= {name: (_SHAPES[self.of.parameters[name]] | None, None) for name in self.of.chosen}
         model: type[Record] = create_model(f"{self.of.__name__}Counts", __base__=Record, **fields)
         return model

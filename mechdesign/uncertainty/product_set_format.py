@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
-from mechdesign.data.fields import MOST_SYMBOLS, Record, Text, all_of, checked_record, defined, given
+from mechdesign.data.fields import MOST_SYMBOLS, Record, Text, all_of, checked_record, defined, has_keys
 from mechdesign.data.labels import canonical_labels
 from mechdesign.errors import InputError, shorten
 from mechdesign.uncertainty.base import UncertaintySet
@@ -43,7 +43,7 @@ class InputsRecord(Record):
 
 
 class _Guarantee(Record):
-    model_config = all_of(given("separator"))
+    model_config = all_of(has_keys("separator"))
 
     factors: Annotated[Annotated[list[_OfGuarantee], _Two], BeforeValidator(_not_too_deep)]
     separator: Text | None = None

@@ -13,6 +13,7 @@ from pydantic import Field
 
 from mechdesign.data.fields import (
     MOST_SYMBOLS,
+    Count,
     ExactNumber,
     Record,
     Text,
@@ -35,7 +36,7 @@ from mechdesign.uncertainty.secret import SecretPromise
 _MOST_VALUES = 1_000
 _NESTED = ("factors", "secret")
 
-_Row = Annotated[list[int], Field(max_length=MOST_SYMBOLS, fail_fast=True)]
+_Row = Annotated[list[Count], Field(max_length=MOST_SYMBOLS, fail_fast=True)]
 _Counts = Annotated[list[_Row], Field(max_length=_MOST_VALUES, fail_fast=True)]
 _Each = Field(max_length=_MOST_VALUES + 1, fail_fast=True)
 

@@ -340,7 +340,9 @@ class Workload:
         >>> Workload.from_table({"marginals": [2, 2, 2], "ways": 2})
         Workload.marginals([2, 2, 2], ways=2)
         """
-        record = checked_record(WorkloadRecord, dict(table) if isinstance(table, Mapping) else table, source, within=within)
+        record = checked_record(
+            WorkloadRecord, dict(table) if isinstance(table, Mapping) else table, source, within=within
+        )
         given = {key: value for key, value in record.model_dump().items() if value is not None}
         try:
             return _from_keys(given, within)

@@ -1,6 +1,9 @@
 """A working folder for each test of the command line, and the command that is run in it."""
 
+import json
+
 import pytest
+from json_schemas import check_output
 
 import mechdesign as md
 from mechdesign.cli.main import run
@@ -17,11 +20,13 @@ def here(tmp_path, monkeypatch):
 
 @pytest.fixture
 def command(here, capsys):
-    """Run a command; return its status, its output and its lines for people."""
+    """Run a command; return its status, its output and its lines for people. Its JSON fits its schema."""
 
     def run_command(*arguments):
         status = run([str(argument) for argument in arguments])
         captured = capsys.readouterr()
+        if "--json" in arguments and captured.out.startswith("{"):
+            check_output(json.loads(captured.out))
         return status, captured.out, captured.err
 
     return run_command

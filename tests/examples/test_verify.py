@@ -1,0 +1,303 @@
+"""The verifier in examples/ and the package say the same of every mechanism file."""
+
+import copy
+import json
+import random
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from lower_sets import some_prior, some_set
+
+import mechdesign as md
+from mechdesign.errors import MechdesignError
+from mechdesign.mechanism.files import from_content, to_json
+from mechdesign.mechanism.parts import Parts
+from mechdesign.uncertainty import Box, EventSet, L1Box, LowerLimits, ProductSet, RelativeBall, SecretPromise
+from tests.fuzz.generators import damaged
+from tests.fuzz.mechanism_files import mechanism_tables, shifted
+
+ROOT = Path(__file__).parents[2]
+SCRIPT = ROOT / "examples" / "verify.py"
+NOT_READ = ("optimality", "provenance")
+COUNTS = {"a": 40, "b": 30, "c": 20, "d": 10}
+
+
+@pytest.fixture
+def script(monkeypatch, tmp_path):
+    """Return the answer of the script, a message and a status, to the content of a file."""
+    monkeypatch.syspath_prepend(str(SCRIPT.parent))
+    import verify
+
+    def answer(content):
+        (tmp_path / "m.json").write_bytes(content)
+        return verify.answer(tmp_path / "m.json")
+
+    return answer
+
+
+def package(content):
+    """Return the status of ``verify --guarantee-only`` for the content of a file."""
+    try:
+        md.Mechanism(*from_content(content, "m.json"))
+    except MechdesignError as error:
+        return error.exit_status
+    return 0
+
+
+def check_same(script, content):
+    """Check that both say the same; the script does not read claims of optimality, which the package may refuse."""
+    expected, (told, status) = package(content), script(content)
+    if expected != status and expected == 2:
+        table = json.loads(content)
+        expected = package(json.dumps({key: value for key, value in table.items() if key not in NOT_READ}).encode())
+    assert status == expected, (told, content)
+    return status
+
+
+def of_counts():
+    """Return a set of each kind whose limits follow from counts."""
+    joint = [[8, 4, 2], [3, 6, 9]]
+    balls = [md.L1Ball.from_counts(COUNTS, delta="1e-3", bound=bound) for bound in ("weissman", "clopper-pearson")]
+    return [
+        *balls,
+        *(kind.from_counts(COUNTS, "0.01") for kind in (LowerLimits, Box, L1Box, RelativeBall, EventSet)),
+        *(SecretPromise(joint, delta="0.1", limits=limits) for limits in ("box", "l1-ball")),
+        ProductSet(
+            md.L1Ball.from_counts({"u": 5, "v": 6}, delta="0.1"), md.ConvexHull([["0.5", "0.5"], ["0.2", "0.8"]])
+        ),
+    ]
+
+
+def some_known(rng, size):
+    """Return a random set of any kind, of small denominators."""
+    kind = rng.integers(0, 7)
+    if kind == 0:
+        return md.ConvexHull([some_prior(rng, size, zeros=False) for _ in range(rng.integers(1, 4))])
+    if kind == 1:
+        return md.L1Ball(some_prior(rng, size, zeros=False), Fraction(int(rng.integers(0, 9)), 4))
+    if kind == 2 and size == 4:
+        return ProductSet(some_known(rng, 2), some_known(rng, 2))
+    if kind == 3 and size > 1:
+        counts = rng.integers(1, 6, (2, size))
+        secret = SecretPromise(counts.tolist())
+        laws = [[Fraction(int(n), int(row.sum())) for n in row] for row in (counts.sum(axis=1), *counts)]
+        if rng.random() < 0.3:
+            return secret
+        return secret.within([md.L1Ball(law, Fraction(int(rng.integers(0, 5)), 4)) for law in laws])
+    try:
+        known = some_set(rng, size)
+    except md.InputError:  # a symbol has probability 0 in the whole set
+        return some_known(rng, size)
+    return some_known(rng, size) if known.kind == "lower-function" else known  # which no file holds
+
+
+def border_files(rng):
+    """Yield files whose guarantee is just true, and what becomes of it by one unit of a numerator or of epsilon."""
+    size, bits, outputs = int(rng.integers(2, 6)), int(rng.choice([3, 8, 52])), int(rng.integers(2, 4))
+    known = some_known(rng, 4 if size == 5 else size)
+    cuts = np.sort(rng.integers(1, 2**bits, (known.size, outputs - 1)), axis=1)
+    rows = np.diff(cuts, prepend=0, append=2**bits)
+    rows = rows[:, rows.any(axis=0)]
+    ratios = [known.exact_ratio(column) for column in rows.T.tolist()]
+    least = min(known.exact_least_lift(column) for column in rows.T.tolist())
+    worst = max([Fraction(1), *(ratio for ratio in ratios if ratio is not None)])
+    decimal = md.Epsilon.covering(worst).text
+    lowers = [None] if least in (0, 1) else [None, f"log({1 / least})", md.Epsilon.covering(1 / least).text]
+    for lower in lowers:
+        for epsilon in (f"log({worst})", decimal, str(max(Fraction(0), Fraction(decimal) - Fraction(1, 10**12)))):
+            for step in (0, 1):
+                moved = rows.copy()
+                i, j, k = (int(rng.integers(0, end)) for end in (known.size, moved.shape[1], moved.shape[1]))
+                if moved[i, j] >= step:
+                    moved[i, j] -= step
+                    moved[i, k] += step
+                promise = md.Guarantee(epsilon, known, lower=lower)
+                yield to_json(Parts(moved, bits, promise, tuple(f"y{j}" for j in range(moved.shape[1]))))
+
+
+def test_the_scripts_are_short_and_share_nothing_with_the_package():
+    for path in (SCRIPT, SCRIPT.with_name("verify_more.py")):
+        text = path.read_text(encoding="utf-8")
+        assert len(text.splitlines()) < 150
+        assert "import mechdesign" not in text
+        assert "from mechdesign" not in text
+    # With nothing but the standard library on the path.
+    command = [
+        sys.executable,
+        "-I",
+        "-S",
+        "-c",
+        f"import sys; sys.path.insert(0, {str(SCRIPT.parent)!r}); import verify_more",
+    ]
+    assert subprocess.run(command, check=False).returncode == 0
+
+
+@pytest.mark.parametrize("known", of_counts(), ids=lambda known: f"{known.kind}-{known.size}")
+def test_limits_from_samples_and_sharper_ones(known, script):
+    rows = np.array([[3, 3, 2]] * known.size)
+    content = to_json(Parts(rows, 3, md.Guarantee("0.5", known), ("x", "y", "z")))
+    assert check_same(script, content) == 0
+    # Every claim of a number one tenth sharper is false, and delta cannot be smaller.
+    table = json.loads(content)
+    for sharper in sharpened(table["guarantee"]):
+        changed = json.dumps(table | {"guarantee": sharper}).encode()
+        assert check_same(script, changed) == 1
+
+
+def sharpened(promise):
+    """Yield guarantees with one set that claims more than its counts support."""
+    places = [promise, *promise.get("secret", {}).get("limits", []), *promise.get("factors", [])]
+    for index, place in enumerate(places):
+        for part in [place, *(value for value in place.values() if isinstance(value, dict))]:
+            if part.get("delta") is not None:
+                made = copy.deepcopy(promise)
+                fresh = [made, *made.get("secret", {}).get("limits", []), *made.get("factors", [])][index]
+                fresh = next(p for p in [fresh, *(v for v in fresh.values() if isinstance(v, dict))] if p == part)
+                fresh["delta"] = str(Fraction(str(part["delta"])) * Fraction(9, 10))
+                yield made
+
+
+@pytest.mark.parametrize("rounds", [12, pytest.param(1_500, marks=pytest.mark.slow)])
+def test_guarantees_near_the_border(rounds, script):
+    rng = np.random.default_rng(5)
+    statuses = [check_same(script, content) for _ in range(rounds) for content in border_files(rng)]
+    assert {0, 1} <= set(statuses)
+    assert min(statuses.count(0), statuses.count(1)) > len(statuses) / 5
+
+
+@pytest.mark.slow
+def test_designs_that_were_changed(script):
+    rng, statuses = random.Random(11), set()
+    for _ in range(6_000):
+        content = json.dumps(shifted(rng, rng.choice(mechanism_tables()))).encode()
+        content = damaged(rng, content) if rng.random() < 0.3 else content
+        if content[:2] != b"PK":
+            statuses.add(check_same(script, content))
+    assert statuses == {0, 1, 2}
+
+
+VALUES = [
+    None,
+    True,
+    0,
+    1,
+    -1,
+    10**19,
+    1.5,
+    1e-300,
+    "",
+    "x",
+    "1/0",
+    "1/3",
+    "-1",
+    "1e-9",
+    "1e401",
+    "log(2)",
+    [],
+    [1],
+    {},
+]
+VALUES += ["\ud800", "\x01", " a", "٣", "1_0", "+1", "0x1", "inf", [["1"]], {"a": 1}, "9" * 2001, [0.5, 0.5], 2**63]
+
+
+def places(value, path=()):
+    """Yield the path of everything in a table."""
+    yield path
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, part in list(inner)[:3] if isinstance(value, list) else inner:
+        yield from places(part, (*path, key))
+
+
+def replaced(table, path, value):
+    """Return a table with another value in one place; the value "leave out" removes a key."""
+    if not path:
+        return value
+    made = copy.deepcopy(table)
+    inside = made
+    for key in path[:-1]:
+        inside = inside[key]
+    if isinstance(value, str) and value == "leave out":
+        del inside[path[-1]]
+    else:
+        inside[path[-1]] = value
+    return made
+
+
+@pytest.mark.parametrize("share", [0.003, pytest.param(1.0, marks=pytest.mark.slow)])
+def test_any_value_in_any_place(share, script):
+    rng, seen = random.Random(3), set()
+    for known in of_counts():
+        rows = np.array([[3, 3, 2]] * known.size)
+        table = json.loads(to_json(Parts(rows, 3, md.Guarantee("0.5", known, lower="1"), ("x", "y", "z"))))
+        for path in places(table):
+            for value in [*VALUES, "leave out"]:
+                if rng.random() < share:
+                    seen.add(check_same(script, json.dumps(replaced(table, path, value)).encode()))
+    assert seen >= {0, 2}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"\xff",
+        b"[" * 100_000,
+        b"{}",
+        b"[]",
+        b"NaN",
+        b'{"schema": 1, "schema": 2}',
+        b'{"a": 1e99999999999999999999}',
+        b'{"a": ' + b"9" * 30 + b"}",
+        b"\xef\xbb\xbf" + json.dumps({"schema": "mechdesign/mechanism/1"}).encode(),
+    ],
+    ids=lambda content: repr(content[:30]),
+)
+def test_what_is_no_table(content, script):
+    assert check_same(script, content) == 2
+
+
+def of_two(known, **changes):
+    table = json.loads(to_json(Parts(np.array([[3, 1], [1, 3]]), 2, md.Guarantee("log(3)", known), ("y", "n"))))
+    return json.dumps(table | changes).encode()
+
+
+def test_what_is_beyond_the_script_is_named(script, tmp_path):
+    ball = {"counts": [10**7, 10**7], "samples": 2 * 10**7, "delta": "1e-9", "radius": "1", "bound": "clopper-pearson"}
+    told, status = script(of_two(md.L1Ball(["1/2", "1/2"]), guarantee={"epsilon": "log(3)", **ball}))
+    assert (told, status) == ("limits that were derived from 20000000 samples are beyond this script", 3)
+    box = {"counts": [3, 4], "samples": 10, "delta": "0.1", "lower": ["0.01", "0.01"], "upper": ["0.99", "1"]}
+    told, status = script(of_two(md.L1Ball(["1/2", "1/2"]), guarantee={"epsilon": "log(3)", "box": box}))
+    assert (told, status) == ("limits derived from counts that were scaled to other samples are beyond this script", 3)
+    md.Mechanism(*from_content(of_two(md.L1Ball(["1/2", "1/2"])), "")).save(tmp_path / "m.npz")
+    assert script((tmp_path / "m.npz").read_bytes())[1] == 3
+
+
+def test_the_command(tmp_path):
+    def run(*arguments):
+        command = [sys.executable, "-S", str(SCRIPT), *map(str, arguments)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        return done.returncode, done.stdout
+
+    known = md.L1Ball(["1/2", "1/2"], 2)
+    (tmp_path / "m.json").write_bytes(of_two(known))
+    assert run(tmp_path / "m.json") == (0, "the guarantee is proved\n")
+    (tmp_path / "m.json").write_bytes(of_two(known, numerators=[[4, 0], [1, 3]]))
+    assert run(tmp_path / "m.json") == (1, "the guarantee is false\n")
+    for arguments in ([], [tmp_path], [tmp_path / "absent"], [tmp_path / "m.json", "x"]):
+        assert run(*arguments)[0] == 2
+    alone = tmp_path / "alone.py"
+    alone.write_text(SCRIPT.read_text(encoding="utf-8"), encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-S", str(alone), str(tmp_path / "m.json")], capture_output=True, check=False
+    )
+    assert done.returncode == 1
+    hull = {"epsilon": "log(3)", "priors": [["1/2", "1/2"]]}
+    (tmp_path / "m.json").write_bytes(of_two(known, guarantee=hull))
+    done = subprocess.run(
+        [sys.executable, "-S", str(alone), str(tmp_path / "m.json")], capture_output=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (3, b"this needs verify_more.py, which is not beside this script\n")
