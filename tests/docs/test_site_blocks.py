@@ -30,7 +30,9 @@ ELSEWHERE = {
     "docs/file-format.md": "tests/docs/test_documents.py",
 }
 OTHERS = ("node",)  # programs of pages that an environment for tests may lack
-SLOW = ()  # pages that take longer than three seconds
+# Pages that take longer than three seconds: these, and those that start the program more often than a few times.
+SLOW = ("docs/tutorials/education-of-adult.md",)
+FEW = 3
 
 
 def blocks(path):
@@ -49,6 +51,11 @@ def name_of(path):
 
 def ran(path):
     return [(kind(mark), content) for mark, content in blocks(path) if kind(mark) in (CELL, "python", *SHELL)]
+
+
+def is_slow(path):
+    starts = sum(len(re.findall(r"^(?:!|\$ )?mechdesign ", content, re.MULTILINE)) for _, content in ran(path))
+    return name_of(path) in SLOW or starts > FEW
 
 
 @pytest.fixture
@@ -102,7 +109,7 @@ def run_cell(content, names, shell):
 @pytest.mark.parametrize(
     "path",
     [
-        pytest.param(path, id=name_of(path), marks=pytest.mark.slow if name_of(path) in SLOW else ())
+        pytest.param(path, id=name_of(path), marks=pytest.mark.slow if is_slow(path) else ())
         for path in PAGES
         if ran(path) and name_of(path) not in ELSEWHERE
     ],
