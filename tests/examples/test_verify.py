@@ -81,7 +81,7 @@ def some_known(rng, size):
         return md.L1Ball(some_prior(rng, size, zeros=False), Fraction(int(rng.integers(0, 9)), 4))
     if kind == 2 and size == 4:
         return ProductSet(some_known(rng, 2), some_known(rng, 2))
-    if kind == 3 and size > 1:
+    if kind == 3 and size > 2:
         counts = rng.integers(1, 6, (2, size))
         secret = SecretPromise(counts.tolist())
         laws = [[Fraction(int(n), int(row.sum())) for n in row] for row in (counts.sum(axis=1), *counts)]
@@ -161,7 +161,7 @@ def sharpened(promise):
                 yield made
 
 
-@pytest.mark.parametrize("rounds", [12, pytest.param(1_500, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("rounds", [4, pytest.param(1_000, marks=pytest.mark.slow)])
 def test_guarantees_near_the_border(rounds, script):
     rng = np.random.default_rng(5)
     statuses = [check_same(script, content) for _ in range(rounds) for content in border_files(rng)]
