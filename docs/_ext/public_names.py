@@ -55,7 +55,9 @@ def described(module, name, excluded):
     """Return the directive that describes one name."""
     value = getattr(import_module(module), name)
     if inspect.isclass(value):
-        options = ["   :members:", f"   :inherited-members: {', '.join(excluded)}", "   :show-inheritance:"]
+        options = ["   :members:", f"   :inherited-members: {', '.join(excluded)}"]
+        if any(base.__name__ in excluded for base in value.__bases__ if base is not object):
+            options.append("   :show-inheritance:")
         return [f".. autoclass:: {module}.{name}", *options, ""]
     if callable(value):
         return [f".. autofunction:: {module}.{name}", ""]
