@@ -402,19 +402,20 @@ def small_files(saved: Callable[[md.Mechanism], bytes]) -> dict[str, bytes]:
     }
 
 
-def streams() -> bytes:
-    """Return the list of streams."""
-    made = mechanisms()
-    short = [
+def short_streams() -> list[dict[str, Any]]:
+    """Return the rows of a thousand draws each, fresh and permanent through every mechanism."""
+    return [
         stream(f"mechanisms/{name}.json", mechanism, SHORT, attribute)
-        for name, mechanism in made.items()
+        for name, mechanism in mechanisms().items()
         for attribute in (None, "smokes")
     ]
-    long = [
-        stream(f"mechanisms/{name}.json", made[name], DRAWS, attribute)
-        for name, attribute in (("three-bits", None), ("all-52-bits", None), ("all-52-bits", ""))
-    ]
-    return listing([*short, *long])
+
+
+def long_streams() -> list[dict[str, Any]]:
+    """Return the rows of a million draws each."""
+    made = mechanisms()
+    wanted = (("three-bits", None), ("all-52-bits", None), ("all-52-bits", ""))
+    return [stream(f"mechanisms/{name}.json", made[name], DRAWS, attribute) for name, attribute in wanted]
 
 
 def saved_in(folder: Path) -> Callable[[md.Mechanism], bytes]:
@@ -433,7 +434,8 @@ def main() -> None:
 
     with tempfile.TemporaryDirectory() as scratch:
         files = small_files(saved_in(Path(scratch)))
-    for path, content in {**files, "streams.json": streams()}.items():
+    streams = listing([*short_streams(), *long_streams()])
+    for path, content in {**files, "streams.json": streams}.items():
         (FOLDER / path).parent.mkdir(exist_ok=True)
         (FOLDER / path).write_bytes(content)
 

@@ -171,13 +171,19 @@ def fail(message: str) -> NoReturn:
 
 def read_key(path: str) -> bytes:
     """Return the key of a file that nobody else can read."""
-    with os.fdopen(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as file:
-        status = os.fstat(file.fileno())
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    try:
+        status = os.fstat(descriptor)
+        check(stat.S_ISREG(status.st_mode), "it is not a key file")
         if os.name == "posix":
-            check(not status.st_mode & 0o077, f"others can read or write it; if nobody has read it: chmod 600 {path}")
-            check(os.geteuid() in {0, status.st_uid} or status.st_uid == 0, "it belongs to another user")
-        check(stat.S_ISREG(status.st_mode), "it is not a file")
-        return key_of(file.read(MOST_KEY_BYTES + 1))
+            check(
+                not status.st_mode & 0o077,
+                "it can be read or written by others; make another key, or, if nobody has read it: chmod 600 " + path,
+            )
+            check(os.geteuid() == 0 or status.st_uid in {0, os.geteuid()}, "it belongs to another user")
+        return key_of(os.read(descriptor, MOST_KEY_BYTES))
+    finally:
+        os.close(descriptor)
 
 
 def lines() -> Iterator[str]:
@@ -199,8 +205,10 @@ def main(path: str, key_path: str = "", attribute: str = "") -> None:
         mechanism = Mechanism(Path(path).read_bytes(), path)
         place = key_path
         key = read_key(key_path) if key_path else b""
-    except (OSError, ValueError, RecursionError) as error:
-        fail(f"{place} is refused: {getattr(error, 'strerror', None) or error}")
+    except OSError as error:
+        fail(f"cannot read {place}: {error.strerror}")
+    except (ValueError, RecursionError) as error:
+        fail(f"{place} is refused: {error}")
     try:
         if key:
             # Labels hold no tabs, so the last one ends the id.

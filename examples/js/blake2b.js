@@ -42,7 +42,9 @@ export function keyedHash(key, message) {
 
 function wordsOf(bytes, place, count) {
   const view = new DataView(bytes.buffer, place);
-  return Uint32Array.from({ length: count }, (_, i) => view.getUint32(4 * i, true));
+  const words = new Uint32Array(count);
+  for (let i = 0; i < count; i++) words[i] = view.getUint32(4 * i, true);
+  return words;
 }
 
 function compress(state, message, count, isLast) {

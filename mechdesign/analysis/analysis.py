@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from mechdesign.display.frames import labelled_frame
+from mechdesign.display.text import text_above
 from mechdesign.errors import InputError, shorten
 from mechdesign.mechanism import ExactMatrix
 from mechdesign.numerics.arrays import Floats, frozen
@@ -212,8 +213,9 @@ class Analysis:
     def __repr__(self) -> str:
         name = f"{self.matrix.name}, " if self.matrix.name else ""
         return (
-            f"Analysis({name}{self.matrix.size} x {self.matrix.count}: leakage {self.leakage:.6g} nats over "
-            f"{self.uncertainty!r}, LDP {self.ldp_level:.6g}, {self.utility.name} {self.value:.6g}, {self.summary})"
+            f"Analysis({name}{self.matrix.size} x {self.matrix.count}: leakage {text_above(self.leakage, 6)} nats "
+            f"over {self.uncertainty!r}, LDP {text_above(self.ldp_level, 6)}, {self.utility.name} {self.value:.6g}, "
+            f"{self.summary})"
         )
 
     def _repr_html_(self) -> str:
@@ -221,7 +223,10 @@ class Analysis:
         from mechdesign.display import html
 
         outputs = list(zip(*self.table("outputs").values(), strict=True))
-        rows = [outputs[place] for place in np.argsort(-self.leakages, kind="stable")]
+        rows = [
+            [name, mass, html.Above(leakage), html.Above(lower)]
+            for name, mass, leakage, lower in (outputs[place] for place in np.argsort(-self.leakages, kind="stable"))
+        ]
         title = self.matrix.name or "A mechanism"
         return html.facts(facts(self), title) + html.table(
             ["output", "probability", "leakage, nats", "from below, nats"], rows, "Outputs, those that leak most first"

@@ -8,7 +8,7 @@ from decimal import ROUND_FLOOR, Context
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from mechdesign.numerics.outward import text_above
+from mechdesign.display.text import text_above, text_below
 from mechdesign.numerics.tolerances import GAP
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def facts(analysis: Analysis) -> list[tuple[str, str]]:
     ]
     best = analysis.best
     if best is not None:
-        verdict = "certified" if best.certified else f"NOT certified, {_bound(analysis)} {best.bound:.6g}"
+        verdict = "certified" if best.certified else f"NOT certified, {_bound(analysis)}"
         told.append(("optimum", f"{_number(best.value)} at the same leakage ({verdict})"))
     told.append(("so", share_in_words(analysis)))
     told.append(("not told apart", _not_told_apart(analysis)))
@@ -66,7 +66,7 @@ def _error_in_words(analysis: Analysis) -> str:
         return f"{times(1 / share)} the reports of the best mechanism of its leakage, for the same error"
     return (
         f"{times(1 / share)} the reports of the best mechanism found, for the same error, and at most "
-        f"{1 / least:.3g} times those of any (not certified)"
+        f"{text_above(1 / least, 3)} times those of any (not certified)"
     )
 
 
@@ -131,7 +131,9 @@ def _number(value: float) -> str:
 
 
 def _bound(analysis: Analysis) -> str:
-    return "at least" if analysis.utility.minimised else "at most"
+    bound = math.nan if analysis.best is None else analysis.best.bound
+    minimised = analysis.utility.minimised
+    return f"at least {text_below(bound, 6)}" if minimised else f"at most {text_above(bound, 6)}"
 
 
 def _not_told_apart(analysis: Analysis) -> str:

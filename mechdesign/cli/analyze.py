@@ -15,8 +15,9 @@ from mechdesign.cli.given_mechanisms import read_given
 from mechdesign.cli.output import print_facts, print_json, print_table, say
 from mechdesign.cli.progress import Progress
 from mechdesign.cli.source import Source, source_options, time_limit_option
+from mechdesign.display.text import text_above
 from mechdesign.errors import InputError, LimitError, printable
-from mechdesign.numerics.outward import text_above
+from mechdesign.numerics.tolerances import FLOAT_LEAKAGE
 from mechdesign.optimize.beside import keeps_promise
 from mechdesign.problem import DesignProblem
 
@@ -143,7 +144,9 @@ def _print(found: Analysis, title: str, promised: DesignProblem | None, *, kept:
     told = [("source", title), *facts(found)]
     if promised is not None:
         sides = f"epsilon = {promised.epsilon}" + ("" if promised.lower is None else f", lower = {promised.lower}")
-        told.append(("promise", f"{sides}: {'kept' if kept else 'NOT kept'}"))
+        exactly = keeps_promise(found.greatest_ratio, min(found.least_lifts), promised, slack=0)
+        missed = f"kept but for the errors of floats: missed by at most {FLOAT_LEAKAGE:g} nats"
+        told.append(("promise", f"{sides}: {'kept' if exactly else missed if kept else 'NOT kept'}"))
     print_facts(told)
     say()
     _print_utilities(found)

@@ -11,6 +11,7 @@ from mechdesign.cli.output import guarantee_facts, guarantee_record, print_facts
 from mechdesign.cli.plot_option import check_plot, plot_option, write_plot
 from mechdesign.cli.progress import Progress
 from mechdesign.deploy.audit import Audit, audit
+from mechdesign.display.text import text_below
 from mechdesign.mechanism import Mechanism
 from mechdesign.plot import audit as draw
 
@@ -95,7 +96,7 @@ def _record(mechanism: Mechanism, found: Audit) -> dict[str, Any]:
 def _facts(mechanism: Mechanism, found: Audit) -> list[tuple[str, str]]:
     least, most = int(found.samples.min()), int(found.samples.max())
     each = f"{least:,}" if least == most else f"{least:,} or {most:,}"
-    shown = f"at least {found.lower_bound:.6g} nats"
+    shown = f"at least {text_below(found.lower_bound, 6)} nats"
     if found.output is not None:
         shown += f", by output {found.output!r}, likeliest for input {found.input!r}"
     outside = _cells(mechanism, found)

@@ -8,6 +8,7 @@ from typing import Any
 
 from mechdesign.cli.estimation_words import undetermined
 from mechdesign.cli.output import print_table, say
+from mechdesign.display.text import text_above, text_below
 from mechdesign.optimize import Comparison
 from mechdesign.optimize.comparison import ErrorsBeside
 from mechdesign.optimize.comparison_rows import Compared, broken_in_words, leakage_in_words
@@ -116,7 +117,9 @@ def _named(comparison: Comparison, row: Compared) -> str:
     if row.certified:
         return f"{row.name} (certified)"
     side = "the least is at least" if comparison.design.problem.utility.minimised else "the greatest is at most"
-    told = "" if row.name == "this design" or row.bound is None else f": {side} {row.bound:.6g}"
+    rounded = text_below if comparison.design.problem.utility.minimised else text_above
+    shown = "" if row.bound is None else rounded(row.bound, 6)
+    told = "" if row.name == "this design" or row.bound is None else f": {side} {shown}"
     return f"{row.name} (NOT certified{told})"
 
 
@@ -184,7 +187,9 @@ def _fewer_respondents(comparison: Comparison, errors: ErrorsBeside) -> str:
         times.append((comparison.respondents(errors.subset_selection.value), "subset selection"))
     if comparison.best_ldp is not None:
         least = comparison.best_ldp.bound
-        times.append((comparison.respondents(least), f"any LDP mechanism (error at least {least:.6g}, certified)"))
+        times.append(
+            (comparison.respondents(least), f"any LDP mechanism (error at least {text_below(least, 6)}, certified)")
+        )
     told = [f"{times_fewer(ratio)} than {others}" for ratio, others in times if ratio >= _SAME]
     return f"The same error from {', and '.join(told)}." if told else ""
 

@@ -19,6 +19,7 @@ from rich.text import Text
 from mechdesign.cli.common_options import is_quiet
 from mechdesign.cli.estimation_words import error_of_frequencies, estimation_facts, least_error
 from mechdesign.cli.terminal import color_wanted, console
+from mechdesign.display.text import text_above
 from mechdesign.errors import printable
 from mechdesign.mechanism import Guarantee, Mechanism
 from mechdesign.mechanism.words import promise
@@ -340,8 +341,8 @@ def guarantee_facts(mechanism: Mechanism) -> list[tuple[str, str]]:
     if known.delta is not None:
         facts.append(("delta", f"{_at_least(known.delta)}: {known.delta_in_words()}"))
     N, M = mechanism.numerators.shape
-    facts.append(("leakage", f"at most {mechanism.leakage:.15g} nats, proved in exact arithmetic"))
+    facts.append(("leakage", f"at most {text_above(mechanism.leakage, 15)} nats, proved in exact arithmetic"))
     if mechanism.lower_leakage is not None:
-        facts.append(("from below", f"at most {mechanism.lower_leakage:.15g} nats, proved likewise"))
+        facts.append(("from below", f"at most {text_above(mechanism.lower_leakage, 15)} nats, proved likewise"))
     facts.append(("mechanism", f"{N} inputs, {M} output{'s' if M > 1 else ''}, probabilities over 2^{mechanism.bits}"))
     return facts

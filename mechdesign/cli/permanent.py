@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from mechdesign.deploy.values import leakage_of_values
+from mechdesign.display.text import text_above
 from mechdesign.mechanism import Key, KeyFile, Mechanism
 
 
@@ -77,7 +78,9 @@ def _several_values(mechanism: Mechanism) -> str:
     told = "a report that differs tells that the value does, and"
     if two is None:
         return f"{told} there is no bound on the leakage of two values: some outputs rule values out"
-    return f"{told} the reports about T values leak at most T x {two / 2:.10g} nats, whatever the distribution"
+    return (
+        f"{told} the reports about T values leak at most T x {text_above(two / 2, 10)} nats, whatever the distribution"
+    )
 
 
 _OPTIONS: tuple[Callable[[Any], Any], ...] = (

@@ -17,6 +17,7 @@ from mechdesign.data.inputs import readable
 from mechdesign.data.parts import has_parts
 from mechdesign.deploy.dataset import privatize_dataset
 from mechdesign.deploy.stream import ENDINGS, RecordFile, ReportFile, privatize_file
+from mechdesign.display.text import text_above
 from mechdesign.engine import opened_executor
 from mechdesign.mechanism import Mechanism
 from mechdesign.mechanism.words import promise
@@ -197,7 +198,7 @@ def _privatize_parts(
 def _promised(mechanism: Mechanism) -> list[tuple[str, str]]:
     return [
         ("guarantee", promise(mechanism.guarantee)),
-        ("leakage", f"at most {mechanism.leakage:.15g} nats a report, proved in exact arithmetic"),
+        ("leakage", f"at most {text_above(mechanism.leakage, 15)} nats a report, proved in exact arithmetic"),
     ]
 
 

@@ -9,6 +9,7 @@ import click
 from mechdesign.cli.output import amount, bound_in_words, guarantee_facts, guarantee_record, print_facts, print_json
 from mechdesign.cli.places import load_mechanism
 from mechdesign.cli.progress import Progress
+from mechdesign.display.text import text_above
 from mechdesign.errors import GuaranteeError, printable
 from mechdesign.mechanism import Mechanism
 from mechdesign.optimize import Verification, verify
@@ -127,5 +128,5 @@ def _tail_record(tail: float, found: TailAfterPostProcessing) -> dict[str, Any]:
 def _tail_in_words(tail: float, found: TailAfterPostProcessing) -> str:
     return (
         f"more than {found.epsilon} nats leak with probability {tail:.6g} at the estimate, and with at most "
-        f"{found.bound:.6g} after any post-processing, proved"
+        f"{text_above(found.bound, 6)} after any post-processing, proved"
     )

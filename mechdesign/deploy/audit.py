@@ -25,7 +25,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mechdesign.data.checks import check_kind, checked_samples
-from mechdesign.display.html import facts
+from mechdesign.display.html import Above, Below, facts
+from mechdesign.display.text import text_below
 from mechdesign.errors import GuaranteeError, InputError, shorten
 from mechdesign.mechanism import Mechanism
 from mechdesign.numerics.arrays import frozen, number_array
@@ -96,15 +97,15 @@ class Audit:
 
     def __repr__(self) -> str:
         fit = "consistent" if self.consistent else f"NOT consistent, {len(self.outside)} cells outside"
-        return f"Audit({self.counts.sum()} reports, leakage >= {self.lower_bound:.6g}, {fit})"
+        return f"Audit({self.counts.sum()} reports, leakage >= {text_below(self.lower_bound, 6)}, {fit})"
 
     def _repr_html_(self) -> str:
         pairs: list[tuple[str, object]] = [
             ("reports", int(self.counts.sum())),
-            ("leakage shown, at least, in nats", self.lower_bound),
+            ("leakage shown, at least, in nats", Below(self.lower_bound)),
             ("by output", self.output),
             ("likeliest for input", self.input),
-            ("leakage proved, at most, in nats", self.leakage),
+            ("leakage proved, at most, in nats", Above(self.leakage)),
             ("epsilon in nats", self.epsilon),
             ("probabilities outside their limits", len(self.outside)),
             ("failure probability", self.failure),

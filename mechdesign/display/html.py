@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from numbers import Integral, Real
 
+from mechdesign.display.text import text_above, text_below
 from mechdesign.errors import printable
 
 MOST_ROWS, MOST_COLUMNS = 24, 18  # that are shown; of a longer table the first and the last halves of these
@@ -28,6 +29,14 @@ _TABLE = "border-collapse:collapse;background:transparent;color:inherit;margin:0
 _WIDE = "overflow-x:auto;max-width:100%"  # a table that is wider than the page is scrolled by itself
 _TITLE = "text-align:left;padding:2px 0;font-weight:600;color:inherit;caption-side:top"
 _NOTE = "text-align:left;padding:2px 12px 2px 0;font-style:italic"
+
+
+class Above(float):
+    """A number that something is at most, which `cell` shows rounded up."""
+
+
+class Below(float):
+    """A number that something is at least, which `cell` shows rounded down."""
 
 
 def text(value: object) -> str:
@@ -48,6 +57,8 @@ def cell(value: object, digits: int = _DIGITS) -> str:
     --------
     >>> cell(1 / 3), cell(1200), cell(None), cell(float("inf"))
     ('<data value="0.3333333333333333">0.333333</data>', '<data value="1200">1,200</data>', '', 'infinite')
+    >>> cell(Above(1 / 3))  # what a mechanism leaks is not above what is shown
+    '<data value="0.3333333333333333">0.333334</data>'
     """
     shown = text(value)
     if value is None:
@@ -59,8 +70,15 @@ def cell(value: object, digits: int = _DIGITS) -> str:
     elif isinstance(value, Real) and not isinstance(value, Fraction):
         number = float(value)
         named = {math.inf: "infinite", -math.inf: "-infinite"}.get(number, "not a number")
-        shown = f'<data value="{number!r}">{number:.{digits}g}</data>' if math.isfinite(number) else named
+        shown = f'<data value="{number!r}">{_rounded(value, digits)}</data>' if math.isfinite(number) else named
     return shown
+
+
+def _rounded(value: Real, digits: int) -> str:
+    """Return a number rounded to the side on which what it limits stays true; another to the nearest."""
+    if isinstance(value, Above):
+        return text_above(value, digits)
+    return text_below(value, digits) if isinstance(value, Below) else f"{float(value):.{digits}g}"
 
 
 def facts(pairs: Iterable[tuple[str, object]], title: str = "") -> str:

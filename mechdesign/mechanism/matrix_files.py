@@ -22,7 +22,7 @@ MOST_BYTES = archives.MOST_BYTES
 _WANTED = "a matrix as CSV, NPY or NPZ, or a mechanism file"
 _MEMBERS = "one array of probabilities, or one named matrix, and perhaps inputs and outputs, their labels"
 _OPENDP, _START = b'"__function__"', 1_000  # what the first bytes of a file of OpenDP hold
-_ARCHIVE, _ARRAY, _OBJECT = b"PK", b"\x93NUMPY", b"{"
+_ARCHIVE, _ARRAY, _OBJECT, _LIST = b"PK", b"\x93NUMPY", b"{", b"["
 
 
 class MatrixFile(NamedTuple):
@@ -64,8 +64,11 @@ def read_matrix(path: str | os.PathLike[str]) -> MatrixFile:
             return MatrixFile(ExactMatrix.of(archives.array(content, source, _WANTED)), None)
         if _OPENDP in content[:_START]:
             return MatrixFile(_of_opendp(content), None)
-        if content[:64].removeprefix(b"\xef\xbb\xbf").lstrip().startswith(_OBJECT):
+        start = content[:64].removeprefix(b"\xef\xbb\xbf").lstrip()
+        if start.startswith(_OBJECT):
             return _of_mechanism(path)
+        if start.startswith(_LIST):
+            raise InputError(f"it is a JSON list; give {_WANTED}")
         return MatrixFile(_of_csv(path), None)
     except InputError as error:
         told = str(error)

@@ -8,9 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mechdesign.display.frames import labelled_frame
-from mechdesign.display.html import facts, table
+from mechdesign.display.html import Above, facts, table
+from mechdesign.display.text import text_above
 from mechdesign.mechanism.proof import Guarantee, Integers, Proof
 from mechdesign.mechanism.words import promise
+from mechdesign.numerics.exact import float_up
 
 _DIGITS = 4  # of probabilities in a table
 
@@ -109,7 +111,7 @@ class MechanismViews:
         lower = "" if self.guarantee.lower is None else f"lower = {self.guarantee.lower}, "
         return (
             f"Mechanism({N} x {M} over 2^{self.bits}, epsilon = {self.guarantee.epsilon}, {lower}"
-            f"leakage <= {self.proof.leakage:.6g}, {self.guarantee.uncertainty!r})"
+            f"leakage <= {text_above(self.proof.leakage, 6)}, {self.guarantee.uncertainty!r})"
         )
 
     def _repr_html_(self: _Shown) -> str:
@@ -118,10 +120,10 @@ class MechanismViews:
         if known.not_protected_in_words():
             pairs.append(("not protected", known.not_protected_in_words()))
         if known.delta is not None:
-            pairs.append(("delta", float(known.delta)))
-        pairs.append(("leakage in nats, at most, proved", self.proof.leakage))
+            pairs.append(("delta", Above(float_up(known.delta))))
+        pairs.append(("leakage in nats, at most, proved", Above(self.proof.leakage)))
         if self.proof.lower_leakage is not None:
-            pairs.append(("from below, in nats, at most, proved", self.proof.lower_leakage))
+            pairs.append(("from below, in nats, at most, proved", Above(self.proof.lower_leakage)))
         rows = [[label, *row] for label, row in zip(self.inputs, self.matrix.tolist(), strict=True)]
         caption = f"probabilities over 2^{self.bits} of {M} outputs, given each of {N} inputs"
         return facts(pairs, "Mechanism") + table(["input", *self.outputs], rows, caption, digits=_DIGITS)

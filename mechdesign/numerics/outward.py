@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 import sys
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, Context
 from fractions import Fraction
 from typing import Any
 
@@ -48,20 +47,6 @@ def float_above(value: Any) -> float:
     if value > _LARGEST_FLOAT:
         return math.inf
     return float_up(value)
-
-
-def text_above(value: float, digits: int) -> str:
-    """Return a number, 0 or above, as a decimal of up to 15 digits, rounded up; ``infinite`` for infinity.
-
-    Examples
-    --------
-    >>> text_above(1.0000001, 4), text_above(0.5, 4), text_above(float("inf"), 4)
-    ('1.001', '0.5', 'infinite')
-    """
-    if math.isinf(value):
-        return "infinite"
-    rounded = Context(prec=digits, rounding=ROUND_CEILING).create_decimal_from_float(value)
-    return f"{float(rounded):.{digits}g}"
 
 
 def printed_above(value: Any) -> float:

@@ -99,7 +99,9 @@ def _beside(name: str, given: ExactMatrix, problem: DesignProblem, objective: Ob
     )
 
 
-def keeps_promise(worst: Fraction | None, least: Fraction, problem: DesignProblem) -> bool:
+def keeps_promise(
+    worst: Fraction | None, least: Fraction, problem: DesignProblem, slack: float = FLOAT_LEAKAGE
+) -> bool:
     """Return whether lifts keep the promise of a problem, up to the errors of floats.
 
     Parameters
@@ -110,8 +112,10 @@ def keeps_promise(worst: Fraction | None, least: Fraction, problem: DesignProble
         The least lift.
     problem : DesignProblem
         With the promise.
+    slack : float
+        How many nats it may be missed by; 0 for none.
     """
-    slack = 1 + Fraction(FLOAT_LEAKAGE)
-    if worst is None or worst > problem.epsilon.exp_down * slack:
+    factor = 1 + Fraction(slack)
+    if worst is None or worst > problem.epsilon.exp_down * factor:
         return False
-    return problem.lower is None or least * slack >= 1 / problem.lower.exp_down
+    return problem.lower is None or least * factor >= 1 / problem.lower.exp_down

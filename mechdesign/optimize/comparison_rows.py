@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from mechdesign.display.frames import labelled_frame
-from mechdesign.display.html import table
-from mechdesign.display.text import aligned
+from mechdesign.display.html import Above, Below, table
+from mechdesign.display.text import aligned, text_above
 from mechdesign.mechanism import Guarantee
 from mechdesign.mechanism.words import promise
-from mechdesign.numerics.outward import text_above
 
 if TYPE_CHECKING:
     from mechdesign.optimize.comparison import Comparison
@@ -174,8 +173,15 @@ def html_of(comparison: Comparison) -> str:
     told = promise(Guarantee(problem.epsilon, problem.uncertainty, problem.lower))
     caption = f"{what_is_compared(comparison)}; the design: {told}"
     share = "of the design's" if comparison.errors is None else "times the respondents"
+    outward = Below if problem.utility.minimised else Above
     rows = [
-        [row.name, row.missing or row.value, row.bound, row.certified, beside(comparison, row)]
+        [
+            row.name,
+            row.missing or row.value,
+            None if row.bound is None else outward(row.bound),
+            row.certified,
+            beside(comparison, row),
+        ]
         for row in rows_of(comparison)
     ]
     names = ["mechanism", "value", "bound", "certified", share]

@@ -6,7 +6,8 @@ import os
 from dataclasses import dataclass, field
 
 from mechdesign.data.files import write_atomically
-from mechdesign.display.html import facts
+from mechdesign.display.html import Above, Below, facts
+from mechdesign.display.text import text_above
 from mechdesign.mechanism import Mechanism
 from mechdesign.numerics.tolerances import VALUE_FLOOR
 from mechdesign.optimize.certificate import Certificate
@@ -101,17 +102,17 @@ class Design:
 
     def __repr__(self) -> str:
         verdict = "certified" if self.certified else "not certified"
-        return (
-            f"Design({self.problem.utility.name} {self.value:.9g}, gap {self.gap:.1e}, {verdict}, {self.mechanism!r})"
-        )
+        found = f"{self.problem.utility.name} {self.value:.9g}, gap {text_above(self.gap, 2)}"
+        return f"Design({found}, {verdict}, {self.mechanism!r})"
 
     def _repr_html_(self) -> str:
         objective = self.problem.utility
         unit = "" if self.unit == "1" else f" in {self.unit}"
+        bound = Below if objective.minimised else Above
         pairs: list[tuple[str, object]] = [
             (f"{objective.name}{unit}", self.value),
-            (f"{objective.bound_name.replace('_', ' ')}{unit}", self.bound),
-            ("gap", self.gap),
+            (f"{objective.bound_name.replace('_', ' ')}{unit}", bound(self.bound)),
+            ("gap", Above(self.gap)),
             ("certified", self.certified),
         ]
         if objective.worst_case is not None:

@@ -9,7 +9,8 @@ import numpy as np
 
 from mechdesign.data.checks import check_kind
 from mechdesign.display.frames import labelled_frame
-from mechdesign.display.html import table
+from mechdesign.display.html import Above, Below, table
+from mechdesign.display.text import text_above, text_below
 from mechdesign.errors import GuaranteeError, LimitError
 from mechdesign.mechanism import Guarantee, Mechanism, Optimality, Proof, prove
 from mechdesign.mechanism.words import promise
@@ -48,16 +49,20 @@ class Verification:
     mechanism: Mechanism = field(kw_only=True)
 
     def __repr__(self) -> str:
-        guarantee = f"leakage <= {self.proof.leakage:.6g}, epsilon = {self.mechanism.guarantee.epsilon}"
+        guarantee = f"leakage <= {text_above(self.proof.leakage, 6)}, epsilon = {self.mechanism.guarantee.epsilon}"
         claim = self.mechanism.optimality
-        if claim is None or self.certificate is None or self.value is None:
+        if claim is None or self.certificate is None or self.value is None or self.gap is None:
             return f"Verification(the guarantee holds: {guarantee}; no optimality claimed)"
         verdict = "optimal" if self.optimal else "NOT optimal to within 1e-6"
-        bound = f"{claim.utility.bound_name.replace('_', ' ')} {self.certificate.bound:.9g}, gap {self.gap:.1e}"
+        shown = (text_below if claim.utility.minimised else text_above)(self.certificate.bound, 9)
+        bound = f"{claim.utility.bound_name.replace('_', ' ')} {shown}, gap {text_above(self.gap, 2)}"
         return f"Verification(all claims hold: {guarantee}; {claim.utility.name} {self.value:.9g}, {bound}, {verdict})"
 
     def _repr_html_(self) -> str:
-        rows = [[name, value, unit] for name, value, unit in self._quantities()]
+        claim = self.mechanism.optimality
+        bound = Below if claim is not None and claim.utility.minimised else Above
+        outward = {"leakage": Above, "lower_leakage": Above, "bound": bound, "gap": Above}
+        rows = [[name, outward.get(name, float)(value), unit] for name, value, unit in self._quantities()]
         verdict = "the guarantee holds" if self.certificate is None else "all claims hold"
         caption = f"Verification: {verdict}; {promise(self.mechanism.guarantee)}"
         return table(["quantity", "value", "unit"], rows, caption)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from mechdesign.display.text import text_above
 from mechdesign.mechanism import Mechanism
 from mechdesign.plot.drawing import axes_or_new, name_columns, name_rows, size_for
 
@@ -57,7 +58,9 @@ def matrix(mechanism: Mechanism, axes: Any | None = None) -> Any:
     name_rows(axes, mechanism.inputs, "input")
     name_columns(axes, mechanism.outputs, "output")
     told = "no zeros" if V.all() else "white is exactly 0"
-    axes.set_title(f"{N} inputs, {M} outputs; {told}\nleakage at most {mechanism.leakage:.6g} nats", fontsize=10)
+    axes.set_title(
+        f"{N} inputs, {M} outputs; {told}\nleakage at most {text_above(mechanism.leakage, 6)} nats", fontsize=10
+    )
     axes.figure.colorbar(image, ax=axes, label="probability of the output, given the input")
     return axes
 

@@ -12,6 +12,7 @@ from mechdesign.numerics.arrays import Floats
 from mechdesign.optimize import design
 from mechdesign.optimize.comparison import every_prior, k_ary_randomized_response, weaker_promise
 from mechdesign.problem import DesignProblem
+from mechdesign.report.numbers import outward
 from mechdesign.report.objective import in_words
 from mechdesign.report.precision import typical_margin
 from mechdesign.utility import MutualInformation
@@ -120,7 +121,7 @@ def beside(
             rows.append(Other("best_ldp", name, None, note=f"not computed: {error}"))
         else:
             side = "below" if wanted.minimised else "above"
-            doubt = f"the best one found in the time; none is {side} {best.bound:.6g}"
+            doubt = f"the best one found in the time; none is {side} {outward(best.bound, 6, wanted.minimised)}"
             rows.append(row("best_ldp", name, best.mechanism.matrix, "" if best.certified else doubt))
     krr = k_ary_randomized_response(everything, problem)
     rows.append(row("k_ary_randomized_response", "randomized response (k-ary)", krr.matrix))

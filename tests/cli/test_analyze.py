@@ -212,3 +212,26 @@ def test_what_cannot_be_compared_is_one_line(command, here, arguments, status, m
     assert (done, out) == (status, "")
     assert message in err
     assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("entries", "told"),
+    [
+        ("0.6,0.2,0.2", "kept"),
+        ("0.6000000000001,0.2,0.1999999999999", "kept but for the errors of floats: missed by at most 1e-12 nats"),
+        ("0.61,0.2,0.19", "NOT kept"),
+    ],
+)
+def test_a_promise_that_is_missed_by_a_little_is_not_said_to_be_kept(here, command, entries, told):
+    (here / "near.csv").write_text(f",yes,perhaps,no\nlow,{entries}\nmiddle,0.2,0.6,0.2\nhigh,0.2,0.2,0.6\n")
+    told_of = ["--counts", "counts.csv", "--radius", "2", "--epsilon", "log(3)", "--no-optimum"]
+    status, out, _ = command("analyze", "near.csv", *told_of)
+    assert status == 0
+    assert f"promise epsilon = log(3): {told} Utilities" in " ".join(out.split())
+
+
+def test_a_json_list_is_refused_by_what_it_is(here, command):
+    (here / "list.json").write_text("[[0.75, 0.25], [0.5, 0.5], [0.25, 0.75]]")
+    status, out, error = command("analyze", "list.json", *BALL)
+    assert (status, out) == (2, "")
+    assert "list.json: it is a JSON list; give a matrix as CSV, NPY or NPZ, or a mechanism file" in error

@@ -21,7 +21,7 @@ def test_verify_tells_the_tail_that_is_asked_for(command, saved):
     status, out, err = command("verify", saved, "--tail", "0.5")
     assert (status, err) == (0, "")
     told = " ".join(out.split())
-    assert "more than 0.5 nats leak with probability 0.26 at the estimate, and with at most 0.511597 after any" in told
+    assert "more than 0.5 nats leak with probability 0.26 at the estimate, and with at most 0.511598 after any" in told
     assert "tail" not in command("verify", saved)[1]
 
 

@@ -1,6 +1,7 @@
 """What frames, notebooks and the interpreter show of objects is what the objects hold."""
 
 import re
+from fractions import Fraction
 from functools import cache
 
 import numpy as np
@@ -258,3 +259,35 @@ def test_a_plan_of_reports_is_a_short_table():
 def test_a_latex_table_comes_from_pandas():
     told = randomized(2).to_frame("pandas").to_latex(float_format="%.2f")
     assert "s0 & 0.75 & 0.25" in told
+
+
+def number_before(text, words):
+    return float(re.search(words + r" ([0-9.e+-]+)", text)[1])
+
+
+def test_what_is_proved_to_be_at_most_is_not_printed_below_it():
+    rng = np.random.default_rng(5)
+    for _ in range(40):
+        P, ratio = rng.dirichlet(np.ones(3)), Fraction(int(rng.integers(1001, 9000)), 1000)
+        V = np.array(md.baselines.k_ary_randomized_response(3, f"log({ratio})").matrix)
+        mechanism = md.Mechanism.from_matrix(V, md.Guarantee("log(9)", md.L1Ball(P, radius=0.3)))
+        found = md.analyze(mechanism, optimum=False)
+        assert number_before(repr(mechanism), "leakage <=") >= mechanism.leakage
+        assert number_before(repr(md.verify(mechanism)), "leakage <=") >= mechanism.leakage
+        assert number_before(repr(found), "leakage") >= found.leakage
+        assert number_before(repr(found), "LDP") >= found.ldp_level
+        for shown in (mechanism._repr_html_(), md.verify(mechanism)._repr_html_(), found._repr_html_()):
+            cells = re.findall(r'<data value="([0-9.e+-]+)">([0-9.e+-]+)</data>', shown)
+            told = [float(text) for value, text in cells if float(value) == mechanism.leakage]
+            assert told
+            assert min(told) >= mechanism.leakage
+
+
+def test_a_bound_is_not_printed_on_the_wrong_side():
+    for objective, side in [("mutual-information", 1), ("estimation-error", -1)]:
+        solved = designed(objective)
+        found = md.verify(solved.mechanism)
+        told = number_before(repr(found), "upper bound" if side > 0 else "lower bound")
+        assert side * told >= side * found.certificate.bound
+        shown = dict(re.findall(r'<data value="([0-9.e+-]+)">([0-9.e+-]+)</data>', solved._repr_html_()))
+        assert side * float(shown[repr(solved.bound)]) >= side * solved.bound

@@ -44,7 +44,7 @@ def columns(P, t, e):
         return [on if i in S else off if i in T else Fraction(0) for i in range(len(P))]
 
     for S in subsets(len(P)):
-        proper = bool(S) and S != everything
+        proper = bool(S) and everything != S
         m = (1 - c * mass(S)) / (1 - mass(S) + t) if mass(S) < 1 + t else Fraction(-1)
         if m >= 0 and (mass(S) >= t or t == 0):
             yield "A", column(S, c, everything, m), proper and (t > 0 or len(S) == len(P) - 1 or m == 0)
@@ -56,7 +56,7 @@ def columns(P, t, e):
                 yield "B", column(S, c, {f}, x), t == 0 or S | {f} != everything or x == 0
         for R in subsets(len(P)):
             above = mass(S | R) - t
-            if S and not S & R and R and S | R != everything and mass(S) < t and above >= 1 / e:
+            if S and not S & R and R and everything != S | R and mass(S) < t and above >= 1 / e:
                 yield "C", column(S, e * above, R, Fraction(1)), e * above == 1 or all(P[i] for i in R) or len(R) == 1
 
 

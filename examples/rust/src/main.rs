@@ -1,0 +1,112 @@
+//! mechdesign-report mechanism.json < labels > reports
+//! mechdesign-report mechanism.json KEY [ATTRIBUTE] < lines > reports
+//!
+//! The first reads one label a line, in UTF-8, and draws fresh reports from /dev/urandom. The second draws permanent
+//! reports from the key file KEY, which `mechdesign key` makes: it reads an id, a tab and a label on each line, and the
+//! same id and label always get the same report, which is that of `mechdesign privatize --key-file`.
+
+use mechdesign_report::{key_of, Error, Mechanism};
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::process::exit;
+
+const USAGE: &str = "usage: mechdesign-report mechanism.json [KEY [ATTRIBUTE]] < labels (with a key: id, tab, label)";
+const MOST_KEY_BYTES: u64 = 1024;
+
+fn fail(message: &str) -> ! {
+    eprintln!("Error: {message}");
+    exit(2)
+}
+
+fn read_key(path: &str) -> [u8; 32] {
+    let status = fs::metadata(path).unwrap_or_else(|error| fail(&format!("cannot read {path}: {error}")));
+    if !status.is_file() || status.len() > MOST_KEY_BYTES {
+        fail(&format!("{path} is not a key file"));
+    }
+    let mut file = File::open(path).unwrap_or_else(|error| fail(&format!("cannot read {path}: {error}")));
+    #[cfg(unix)]
+    check_private(path, &file);
+    let mut content = Vec::new();
+    file.read_to_end(&mut content)
+        .unwrap_or_else(|error| fail(&format!("cannot read {path}: {error}")));
+    key_of(&content).unwrap_or_else(|_| fail(&format!("{path} is not a key file")))
+}
+
+#[cfg(unix)]
+fn check_private(path: &str, file: &File) {
+    use std::os::unix::fs::MetadataExt;
+    let status = file
+        .metadata()
+        .unwrap_or_else(|error| fail(&format!("cannot read {path}: {error}")));
+    if status.mode() & 0o077 != 0 {
+        fail(&format!(
+            "{path} can be read or written by others; make another key, or, if nobody has read it: chmod 600 {path}"
+        ));
+    }
+    // The standard library does not tell who runs this; a process of Linux belongs to whoever owns its folder in /proc.
+    let user = fs::metadata("/proc/self").map_or(status.uid(), |own| own.uid());
+    if user != 0 && status.uid() != 0 && status.uid() != user {
+        fail(&format!("{path} belongs to another user, who knows the key"));
+    }
+}
+
+/// The lines of standard input, without their ends.
+fn lines(content: &[u8]) -> Vec<&str> {
+    let mut parts: Vec<&[u8]> = content.split(|&byte| byte == b'\n').collect();
+    if parts.last().is_some_and(|last| last.is_empty()) {
+        parts.pop();
+    }
+    parts
+        .into_iter()
+        .enumerate()
+        .map(|(i, line)| {
+            let line = line.strip_suffix(b"\r").unwrap_or(line);
+            std::str::from_utf8(line)
+                .unwrap_or_else(|_| fail(&format!("line {}: it is not UTF-8; nothing was reported", i + 1)))
+        })
+        .collect()
+}
+
+/// Write one report for each line of standard input, or none at all: all lines are checked first, since a second run
+/// over the same records would be a second report about each.
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if arguments.is_empty() || arguments.len() > 3 {
+        fail(USAGE);
+    }
+    let path = &arguments[0];
+    let content = fs::read(path).unwrap_or_else(|error| fail(&format!("cannot read {path}: {error}")));
+    let mechanism = match Mechanism::read(&content, path) {
+        Ok(mechanism) => mechanism,
+        Err(Error::Input(message)) => fail(&format!("{path} is refused: {message}")),
+        Err(error) => fail(&error.to_string()),
+    };
+    let key = arguments.get(1).map(|path| read_key(path));
+    let mut given = Vec::new();
+    io::stdin()
+        .read_to_end(&mut given)
+        .unwrap_or_else(|error| fail(&format!("cannot read the records: {error}")));
+    let lines = lines(&given);
+    let reported = match key {
+        None => File::open("/dev/urandom")
+            .map_err(Error::Source)
+            .and_then(|mut source| mechanism.fresh_reports(&lines, |bytes| source.read_exact(bytes))),
+        Some(key) => {
+            // Labels hold no tabs, so the last one ends the id.
+            let records: Vec<_> = lines
+                .iter()
+                .map(|line| line.rsplit_once('\t').unwrap_or(("", line)))
+                .collect();
+            mechanism.permanent_reports(&key, &records, arguments.get(2).map_or("", String::as_str))
+        }
+    };
+    let reports = reported.unwrap_or_else(|error| match error {
+        Error::Input(message) => fail(&message),
+        Error::Record(position, message) => fail(&format!("line {}: {message}; nothing was reported", position + 1)),
+        Error::Source(error) => fail(&format!("cannot read /dev/urandom: {error}; nothing was reported")),
+    });
+    let text: String = reports.iter().flat_map(|report| [report, "\n"]).collect();
+    if let Err(error) = io::stdout().write_all(text.as_bytes()) {
+        fail(&format!("cannot write the reports: {error}"));
+    }
+}
