@@ -113,7 +113,7 @@ def are_supported(a, mark, box, lines):
 @cache
 def ways(n):
     """Return how often k of n can be chosen, k = 0 to n, rounded up."""
-    need(n <= 10**6, f"limits that were derived from {n} samples are beyond this script", 3)
+    need(n <= 400_000, f"limits that were derived from {n} samples are beyond this script", 3)
     with localcontext(UP):
         return [*accumulate(range(n), lambda found, k: found * (n - k) / (k + 1), initial=Decimal(1))]
 
