@@ -40,8 +40,12 @@ show_values_option = click.option(
 
 
 def print_json(schema: str, record: dict[str, Any]) -> None:
-    """Print one JSON object."""
-    whole = {"schema": schema, **record}
+    """Print one JSON object, with the name of its schema."""
+    print_object({"schema": schema, **record})
+
+
+def print_object(whole: dict[str, Any]) -> None:
+    """Print one JSON object as it is."""
     text = json.dumps(whole, ensure_ascii=False, allow_nan=False, indent=1)
     click.echo(text if _is_utf8(text) else json.dumps(whole, allow_nan=False, indent=1))
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
-from mechdesign.cli.output import print_facts, print_json
+from mechdesign.cli.output import print_facts, print_json, print_object
 
 
 @click.command("schema", short_help="Print the JSON Schema of a file or of an output.")
@@ -28,7 +26,7 @@ def schema_command(*, name: str | None, as_json: bool) -> None:
     from mechdesign.schemas import described, document
 
     if name is not None:
-        click.echo(json.dumps(document(name), indent=1))
+        print_object(document(name))
         return
     entries = described()
     if as_json:
