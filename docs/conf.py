@@ -14,7 +14,7 @@ from mechdesign import __version__  # noqa: E402 - of this checkout
 # Cells run this checkout and its command, in a width that fits a page and without the escape codes of a terminal.
 os.environ |= {
     "CHECKOUT": str(ROOT),
-    "COLUMNS": "88",
+    "COLUMNS": "78",
     "JUPYTER_PREFER_ENV_PATH": "1",
     "NO_COLOR": "1",
     "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)]),

@@ -67,7 +67,7 @@ def shell(tmp_path, monkeypatch):
         (tmp_path / "bin" / name).chmod(0o755)
     (tmp_path / "room").mkdir()
     monkeypatch.chdir(tmp_path / "room")
-    ours = {"CHECKOUT": str(ROOT), "COLUMNS": "88", "NO_COLOR": "1", "PYTHONPATH": str(ROOT), "PYTHONUTF8": "1"}
+    ours = {"CHECKOUT": str(ROOT), "COLUMNS": "78", "NO_COLOR": "1", "PYTHONPATH": str(ROOT), "PYTHONUTF8": "1"}
     for name, value in ours.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
