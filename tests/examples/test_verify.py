@@ -180,7 +180,7 @@ def test_designs_that_were_changed(script):
         content = damaged(rng, content) if rng.random() < 0.3 else content
         if content[:2] != b"PK":
             statuses.add(check_same(script, content))
-    assert statuses == {0, 1, 2}
+    assert statuses >= {0, 1, 2}
 
 
 VALUES = [
