@@ -115,7 +115,8 @@ def test_counts_are_designed_for_and_released(session):
 
 
 @pytest.mark.parametrize(
-    ("source", "printed"), zip(blocks("python"), ("True", "31 % of what is possible at its leakage\n"), strict=True)
+    ("source", "printed"),
+    list(zip(blocks("python"), ("True", "31 % of what is possible at its leakage\n"), strict=True)),
 )
 def test_python(source, printed, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
