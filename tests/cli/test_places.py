@@ -237,6 +237,7 @@ def start(*arguments, **options):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/stdout").exists(), reason="there is no /dev/stdout")
 @pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "link.json", "log"])
 def test_a_log_is_not_erased_by_the_name_of_a_stream(here, name):

@@ -125,6 +125,7 @@ def test_counts_do_not_leave_before_their_record_is_whole(command, here, monkeyp
     assert not Path("r.json").exists()
 
 
+@pytest.mark.slow
 def test_a_picture_goes_to_standard_output(command, here):
     given = ["--categories", "5", "--samples", "100", "--epsilon", "1", "--delta", "0.1"]
     status, out, err = command("plan", *given, "--plot", "-")
@@ -300,6 +301,7 @@ def start(*arguments, **options):
     return subprocess.Popen([sys.executable, "-c", SCRIPT, *arguments], stderr=subprocess.PIPE, **options)
 
 
+@pytest.mark.slow
 def test_a_pipeline_of_four_commands(here):
     pipe = subprocess.PIPE
     told = start(*DESIGN, "-o", "-", stdout=pipe)
@@ -315,6 +317,7 @@ def test_a_pipeline_of_four_commands(here):
         process.stderr.close()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
 @pytest.mark.parametrize("arguments", [PRIVATIZE, ESTIMATE, DESIGN, HISTOGRAM], ids=lambda arguments: arguments[0])
 def test_standard_output_that_is_full_is_one_line(here, arguments):
@@ -328,6 +331,7 @@ def test_standard_output_that_is_full_is_one_line(here, arguments):
     assert b"Traceback" not in err
 
 
+@pytest.mark.slow
 def test_a_reader_that_goes_away_ends_the_command_without_a_traceback(here):
     Path("records.csv").write_text(RECORDS + "low,1\n" * 500_000)
     with start(*PRIVATIZE, "-o", "-", stdout=subprocess.PIPE) as process:

@@ -60,6 +60,7 @@ def test_standard_output_that_is_full_is_an_error_of_the_place(program, here, ar
         assert Mechanism.load(here / "m.json").proof.holds
 
 
+@pytest.mark.slow
 @needs_full
 def test_no_other_failure_has_the_status_of_a_false_guarantee(program):
     assert program("nonsense", redirect="2> /dev/full").returncode == 2
@@ -68,6 +69,7 @@ def test_no_other_failure_has_the_status_of_a_false_guarantee(program):
     assert program("nonsense", redirect="2>&1 | true; exit 0").returncode == 0  # no trace of it on standard error
 
 
+@pytest.mark.slow
 def test_streams_that_are_closed_are_no_error_and_no_file_takes_their_place(program, here):
     done = program(*DESIGN, "-o", "m.json", redirect="<&- >&- 2>&-")
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")

@@ -62,6 +62,7 @@ def files(draw):
     return width, records, lines
 
 
+@pytest.mark.slow
 @given(files(), st.integers(0, 40), st.booleans())
 def test_what_writers_write_is_read_wherever_blocks_end(place, file, room, marked):
     width, records, lines = file
@@ -167,6 +168,7 @@ def test_every_white_space_around_fields_is_dropped_and_no_other_sign(place, quo
     assert values[:4] == ["\u200bx\u200b", "\ufeffx\ufeff", "\x7fx\x7f", "x"]
 
 
+@pytest.mark.slow
 def test_texts_are_copied_only_where_white_space_may_be_around_one():
     plain = pa.array(["a", "", "!~"])
     assert tables._trimmed(plain) is plain

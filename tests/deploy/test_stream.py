@@ -492,6 +492,7 @@ def test_a_fault_between_writes_leaves_nothing_and_the_next_run_succeeds(tmp_pat
     assert privatize_file(RecordFile(source, "kind"), tmp_path / "out.csv", told) == 23
 
 
+@pytest.mark.slow
 def test_a_process_killed_between_writes_leaves_nothing_under_the_name(tmp_path, told):
     write_csv(tmp_path / "in.csv", ROWS * 10)
     told.save(tmp_path / "m.json")

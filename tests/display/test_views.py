@@ -181,6 +181,7 @@ def test_an_output_may_have_the_name_of_the_first_column():
     assert named.to_frame("pandas").shape == (2, 2)
 
 
+@pytest.mark.slow
 @settings(max_examples=20, deadline=None)
 @given(st.lists(st.text(min_size=1, max_size=8), min_size=2, max_size=4, unique=True))
 def test_any_labels_are_shown(labels):

@@ -30,9 +30,16 @@ ELSEWHERE = {
     "docs/file-format.md": "tests/docs/test_documents.py",
 }
 OTHERS = ("node",)  # programs of pages that an environment for tests may lack
-# Pages that take longer than three seconds: these, and those that start the program more often than a few times.
-SLOW = ("docs/tutorials/education-of-adult.md",)
-FEW = 3
+# Pages that take longer than three seconds: these, and those that start the program.
+SLOW = (
+    "docs/explanation/errata.md",
+    "docs/explanation/sets-of-priors.md",
+    "docs/explanation/why-a-convex-maximum-can-be-certified.md",
+    "docs/how-to/choose-a-utility.md",
+    "docs/tutorials/education-of-adult.md",
+    "docs/tutorials/what-samples-are-worth.md",
+)
+FEW = 0
 
 
 def blocks(path):

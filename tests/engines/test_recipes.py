@@ -248,6 +248,7 @@ def test_a_lazy_column_of_dask_draws_again_too_and_permanent_reports_do_not(surv
     assert first == second
 
 
+@pytest.mark.slow
 def test_parts_are_written_once(survey):
     pytest.importorskip("distributed")
     done = survey.run("Write parts at once")

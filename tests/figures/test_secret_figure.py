@@ -31,6 +31,7 @@ def check_order(table, column):
         assert list(found.values()) == sorted(found.values())
 
 
+@pytest.mark.slow
 def test_the_secret_alone_allows_more_than_the_whole_column(table):
     check_order(table, "relationship")
     for column in figure_secret.COLUMNS:

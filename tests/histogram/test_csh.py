@@ -185,6 +185,7 @@ def random_settings(count, most, seed):
         yield k, sigma, float(rng.uniform(0, 6) * sigma), float(rng.choice([0.0, rng.uniform(0, 4)]))
 
 
+@pytest.mark.slow
 def test_every_bound_is_at_least_every_pair():
     rng = np.random.default_rng(6)
     for k, sigma, tau, epsilon in random_settings(100, 30, 5):
@@ -198,6 +199,7 @@ def test_every_bound_is_at_least_every_pair():
         assert bounds["proved"] <= bounds["theorem-11"] * (1 + 1e-12)
 
 
+@pytest.mark.slow
 def test_pair_deltas_are_below_their_proved_bound_before_it_is_applied():
     rng = np.random.default_rng(7)
     for _ in range(100):
@@ -222,6 +224,7 @@ def test_exact_is_between_the_extremes_and_the_proved_bound():
     assert strict  # or the pairs would never have been looked at
 
 
+@pytest.mark.slow
 def test_thresholds_hold_and_are_least():
     rng = np.random.default_rng(9)
     for k, _, _, epsilon in random_settings(8, 60, 10):

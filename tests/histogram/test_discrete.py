@@ -268,6 +268,7 @@ def test_no_noise_reaches_a_target_at_epsilon_0_but_a_large_delta():
         discrete_least_sigma(1, 0, 0.01, "jensen")  # Lemma 17 says nothing at epsilon 0
 
 
+@pytest.mark.slow
 def test_the_noise_of_a_release_has_one_common_term():
     k, sigma, n, most = 2, 1, 4_000, 30
     source = np.random.default_rng(11).bytes

@@ -126,6 +126,7 @@ def test_a_search_that_is_stopped_is_not_below():
     assert tightened == 2400
 
 
+@pytest.mark.slow
 def test_thresholds_hold_and_are_least():
     rng = np.random.default_rng(2)
     for k, _, _, epsilon in random_settings(40, 3):

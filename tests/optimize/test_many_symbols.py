@@ -225,6 +225,7 @@ def test_bins_that_cannot_do_it_are_followed_by_the_program_over_all_symbols():
     assert design.stopped == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "limit", [0, pytest.param(0.02, marks=pytest.mark.slow), pytest.param(0.1, marks=pytest.mark.slow)]
 )

@@ -27,6 +27,7 @@ def test_every_listed_column_is_in_the_cone(ball, epsilon):
     assert (columns.max(axis=0) <= exp_epsilon * ball.support(columns) + 1e-10).all()
 
 
+@pytest.mark.slow
 @given(balls(), epsilons, st.integers(0, 2**32))
 def test_the_list_holds_a_maximiser_of_every_linear_function(ball, epsilon, seed):
     """A second side: linear programs over the cone, whose optima are at extreme rays."""

@@ -72,6 +72,7 @@ def test_every_picture_takes_axes_and_makes_its_own():
     assert matplotlib.rcParams._get("backend") is backend
 
 
+@pytest.mark.slow
 def test_pyplot_is_not_imported():
     code = (
         "import sys, mechdesign as md; p = md.Guarantee('log(3)', md.L1Ball([0.5, 0.5], 2)); "

@@ -24,6 +24,7 @@ def read(tmp_path):
     return read_text
 
 
+@pytest.mark.slow
 def test_a_grid_has_every_combination_from_every_kind_of_source(read, tmp_path):
     (tmp_path / "sex.csv").write_text("label,count\nf,3\nm,4\n")
     (tmp_path / "people.csv").write_text("age,race\n1,a\n1,b\n2,b\n")

@@ -186,6 +186,7 @@ def test_the_union_bound_leaves_no_smaller_radius_for_two_categories():
     assert sum(p for (seen, _), p in outcomes([q, 1 - q], 20) if Fraction(seen, 20) - q > near) > Fraction("0.025")
 
 
+@pytest.mark.slow
 @given(st.integers(1, 10**9), st.integers(2, 10**4), st.sampled_from(["1e-300", "1e-9", "0.05", "0.2"]))
 @settings(max_examples=60, deadline=None)
 def test_it_is_never_above_weissmans_and_falls_with_delta(samples, categories, delta):

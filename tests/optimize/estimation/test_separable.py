@@ -48,6 +48,7 @@ def size_of(form, lam):
     return float(np.abs(form.diagonal).sum() + np.abs(lam).sum() + abs(form.common) * lam.size**2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", [0, 1, *(pytest.param(k, marks=pytest.mark.slow) for k in range(2, 15))])
 def test_no_ray_is_above_the_bound(block):
     """300 small instances: zero masses, known priors, balls and local differential privacy."""

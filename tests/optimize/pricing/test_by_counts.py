@@ -128,6 +128,7 @@ UNSEEN = md.L1Ball.from_counts([1, 1, 0], radius=1)  # c < 1 at e = 1.5: all see
 TIED = md.L1Ball.from_counts([1, 16, 4], radius="5/21")  # e (b - t) = 1 for whole weights at e = 2
 
 
+@pytest.mark.slow
 @settings(max_examples=250)
 @given(priced())
 @example((UNSEEN, 1.5, md.MutualInformation(), np.array([0.0, 0.0, 1.0])))
@@ -153,6 +154,7 @@ def test_the_bound_is_the_greatest_reduced_cost(case):
     assert CountPricing(ball, e, utility).price(lam).upper - float(exact) <= EXACT * size_of(lam)
 
 
+@pytest.mark.slow
 @settings(max_examples=150)
 @given(priced(3, 6, among=moderate_exps))
 def test_large_tables_are_left_out_where_they_cannot_raise_the_bound(case):
@@ -244,6 +246,7 @@ def test_symbols_in_parts_are_priced_like_symbols_one_by_one(case):
         np.testing.assert_allclose(price.upper, other.upper, rtol=0, atol=ALGEBRA * size_of(lam))
 
 
+@pytest.mark.slow
 @settings(max_examples=150)
 @given(many_alike(6))
 def test_symbols_in_parts_are_priced_exactly(case):

@@ -207,6 +207,7 @@ def test_every_pricing_of_counts_bounds_the_exact_rays(instance, epsilon, name):
     check_ball(instance[0], epsilon, name, instance[1])
 
 
+@pytest.mark.slow
 @settings(max_examples=EXAMPLES)
 @given(rare_symbols(), large_epsilons, st.sampled_from(FAST_GROWING))
 def test_numbers_that_overflow_on_the_way_do_not_vanish_from_a_bound(instance, epsilon, name):
