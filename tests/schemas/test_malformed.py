@@ -275,6 +275,8 @@ PROBLEMS = [
     ("counts", "workload", {"name": "prefix"}, LOADER),
     ("counts", "workload", "prefix", SCHEMA),
     ("counts", "expected.value", "much", SCHEMA),
+    ("counts", "expected.value", "\u0663", SCHEMA),  # a digit, but not of ASCII
+    ("counts", "expected.value", "1_0", LOADER),
     ("counts", "expected.best", 1, SCHEMA),
     ("vector", "prior.probabilities", [0.5, 0.6], LOADER),
     ("vector", "prior.probabilities", [1.5, -0.5], LOADER),
