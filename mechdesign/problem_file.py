@@ -151,7 +151,7 @@ def _expected(name: str, text: str) -> Decimal:
         value = finite_decimal(text)
     except ValueError:
         value = Decimal("NaN")
-    if not value.is_finite():
+    if not value.is_finite() or not text.isascii() or "_" in text:  # Decimal reads digits of any script, and 1_0
         raise InputError(f"{name} is {shorten(text)}; accepted: a finite decimal")
     return value
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any, TypeVar, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, ValidationError, WithJsonSchema
 
+from mechdesign.data.checks import MOST_SAMPLES
 from mechdesign.errors import InputError, shorten
 
 MOST_SYMBOLS = 10_000
@@ -41,12 +42,12 @@ ExactNumber = Annotated[
     str,
     BeforeValidator(_as_text),
     Field(max_length=2_000),
-    WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "string", "maxLength": 2_000}]}),
+    WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "string", "maxLength": 2_000, "pattern": "[0-9]"}]}),
 ]
 """A number, kept as the text that stands in the file."""
 # What is only in the JSON Schema of a number is checked where a message can name the symbol.
 Count = Annotated[int, Field(json_schema_extra={"minimum": 0})]
-Samples = Annotated[int, Field(json_schema_extra={"minimum": 1})]
+Samples = Annotated[int, Field(json_schema_extra={"minimum": 1, "maximum": MOST_SAMPLES})]
 Number = Annotated[float, BeforeValidator(_as_float), Field(allow_inf_nan=False)]
 # Only the first error is reported: a list of millions of wrong entries is not read to its end.
 Row = Annotated[list[ExactNumber], Field(max_length=MOST_SYMBOLS, fail_fast=True)]

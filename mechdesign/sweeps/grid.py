@@ -36,6 +36,7 @@ from mechdesign.problem_file import ProblemFile, parsed_toml
 from mechdesign.sweeps.result import SweepResult
 from mechdesign.sweeps.running import BASELINES, Report, check_baselines, sweep
 from mechdesign.uncertainty import L1Ball, UncertaintySet
+from mechdesign.uncertainty.format import BoundName
 from mechdesign.uncertainty.from_counts import kinds_from_counts, set_from_counts
 from mechdesign.uncertainty.relative_ball import RelativeBall
 from mechdesign.utility import Objective, Workload, utility_by_name
@@ -105,7 +106,7 @@ class GridRecord(Record):
     radius: Numbers | None = None
     samples: Integers | None = None
     set: Texts = Field(default=[L1Ball.kind])
-    bound: Text | None = None
+    bound: BoundName | None = None
     utility: Utilities = Field(default=["mutual-information"])
     baselines: Annotated[list[_Baseline], Field(max_length=len(BASELINES))] = Field(default_factory=list)
     tol: Number | None = None

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from mechdesign.data.fields import Matrix, Record, Row, checked_record
 from mechdesign.uncertainty.convex_hull import ConvexHull
@@ -11,7 +13,7 @@ from mechdesign.uncertainty.format import Labels, SetFormat, keys_of
 
 
 class _Guarantee(Record):
-    priors: Matrix
+    priors: Annotated[Matrix, Field(json_schema_extra={"minItems": 1})]
     weights: Row | None = None
 
 

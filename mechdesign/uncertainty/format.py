@@ -9,12 +9,14 @@ from typing import Annotated, Any
 
 from pydantic import Field, create_model
 
-from mechdesign.data.fields import MOST_SYMBOLS, ExactNumber, Matrix, Record, Row, checked_record
+from mechdesign.data.fields import MOST_SYMBOLS, ExactNumber, Matrix, Record, Row, Text, checked_record
 from mechdesign.data.labels import canonical_labels
 from mechdesign.errors import InputError, shorten
 from mechdesign.uncertainty.base import UncertaintySet
+from mechdesign.uncertainty.radii import BOUNDS
 
 Labels = Annotated[list[str | int], Field(max_length=MOST_SYMBOLS)]
+BoundName = Annotated[Text, Field(json_schema_extra={"enum": list(BOUNDS)})]
 _SHAPES: dict[str, Any] = {"number": ExactNumber, "vector": Row, "matrix": Matrix}
 
 

@@ -25,7 +25,7 @@ from mechdesign.data.fields import (
 )
 from mechdesign.errors import GuaranteeError, InputError, shorten
 from mechdesign.numerics.exact import short_text
-from mechdesign.uncertainty.format import Labels, SetFormat, keys_of
+from mechdesign.uncertainty.format import BoundName, Labels, SetFormat, keys_of
 from mechdesign.uncertainty.l1_ball import Evidence, L1Ball
 from mechdesign.uncertainty.radii import WEISSMAN, checked_bound, radius_exact
 
@@ -42,9 +42,9 @@ class _Guarantee(Record):
     )
 
     delta: ExactNumber | None = None
-    radius: Text | None = None
+    radius: Annotated[Text, Field(json_schema_extra={"pattern": "[0-9]"})] | None = None
     samples: Samples | None = None
-    bound: Text | None = None
+    bound: BoundName | None = None
     counts: Annotated[list[Count], Field(max_length=MOST_SYMBOLS, fail_fast=True)] | None = None
     center: Row | None = None
 
@@ -63,7 +63,7 @@ class _Prior(Record):
     delta: ExactNumber | None = None
     radius: ExactNumber | None = None
     samples: Samples | None = None
-    bound: Text | None = None
+    bound: BoundName | None = None
     counts: Annotated[dict[str, Count], Field(max_length=MOST_SYMBOLS)] | None = None
     labels: Labels | None = None
     probabilities: Row | None = None

@@ -58,7 +58,7 @@ class _SecretPrior(Record):
     values: Labels
     counts: _Counts
     delta: ExactNumber | None = None
-    limits: Text | None = None
+    limits: Annotated[Text, Field(json_schema_extra={"enum": list(LIMITS)})] | None = None
     sets: Annotated[list[Annotated[dict[str, Any], defined("limit-prior")]], _Each] | None = None
 
 
