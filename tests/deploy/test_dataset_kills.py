@@ -12,7 +12,7 @@ import subprocess
 import sys
 import threading
 import time
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Executor, ProcessPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +22,7 @@ from datasets import check_reported_once, leftovers, noisy, published, read_rows
 import mechdesign as md
 from mechdesign.deploy.dataset import privatize_dataset
 from mechdesign.deploy.stream import RecordFile, ReportFile
+from mechdesign.engine import executor_of
 
 pytestmark = pytest.mark.slow
 KILLS = 20
@@ -44,6 +45,7 @@ class Killer(threading.Thread):
     def __init__(self, folder, workers, *, kills, parts=200, pause=0.0):
         super().__init__(daemon=True)
         self.folder, self.workers, self.left, self.pause = folder, workers, kills, pause
+        self.done = 0
         self.step = 2 * parts // (3 * kills)
         self.seen, self.stopped = {}, threading.Event()
         self.moments = np.random.default_rng(7)
@@ -61,13 +63,30 @@ class Killer(threading.Thread):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(alive[0], signal.SIGKILL)
                 self.left -= 1
-                goal = len(names(self.folder)) + self.step
+                self.done += 1
+                goal = min(len(names(self.folder)) + self.step, (self.done + 2) * self.step)
                 time.sleep(self.pause)
 
     def finish(self):
         self.stopped.set()
         self.join()
         assert self.left == 0, f"{self.left} kills did not happen"
+
+
+class Paced(Executor):
+    """Lets no more parts begin than two kills need, so that all kills happen however fast the machine is."""
+
+    def __init__(self, executor, killer):
+        self.executor, self.killer, self.flying = executor, killer, set()
+
+    def submit(self, fn, /, *args, **kwargs):
+        killer = self.killer
+        while killer.left and len(names(killer.folder)) + len(self.flying) >= (killer.done + 2) * killer.step:
+            time.sleep(0.005)
+        future = self.executor.submit(fn, *args, **kwargs)
+        self.flying.add(future)
+        future.add_done_callback(self.flying.discard)
+        return future
 
 
 def fast_start():
@@ -90,7 +109,7 @@ def test_a_pool_that_is_killed_twenty_times_reports_each_record_once(tmp_path):
             list(pool.map(abs, range(4)))
             workers[:] = list(pool._processes)
             try:
-                records += run(tmp_path, noisy(), pool).records
+                records += run(tmp_path, noisy(), Paced(pool, killer)).records
                 break
             except md.LimitError as error:
                 assert "a process was killed" in str(error)  # noqa: PT017 - the run that ends is another one
@@ -137,7 +156,7 @@ def test_a_cluster_whose_workers_are_killed_twenty_times_reports_each_record_onc
     with cluster_of(3) as client:
         killer = Killer(tmp_path / "out", lambda: pids(client), kills=KILLS, pause=0.2)
         killer.start()
-        done = run(tmp_path, told(), client)
+        done = run(tmp_path, told(), Paced(executor_of(client), killer))
         killer.finish()
     assert (done.records, done.published) == (60_000, 200)
     assert killer.seen.items() <= published(tmp_path / "out").items()
