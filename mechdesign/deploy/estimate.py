@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, overload
+from typing import Any, TypedDict, Unpack, overload
 
 import numpy as np
 
@@ -19,41 +19,28 @@ from mechdesign.errors import InputError, shorten
 from mechdesign.mechanism import Mechanism
 
 
+class _Options(TypedDict, total=False):
+    """What an estimate is, with or without groups."""
+
+    method: str
+    of: str
+    confidence: float
+    integers: str | None
+    show_values: bool
+
+
+# What is returned depends on whether there are groups.
 @overload
 def estimate_frequencies(
-    reports: GroupCounts,
-    mechanism: Mechanism,
-    *,
-    method: str = "maximum-likelihood",
-    of: str = "population",
-    confidence: float = 0.95,
-    by: None = None,
-    integers: str | None = None,
-    show_values: bool = False,
+    reports: GroupCounts, mechanism: Mechanism, *, by: None = None, **options: Unpack[_Options]
 ) -> GroupedEstimate: ...
 @overload
 def estimate_frequencies(
-    reports: Any,
-    mechanism: Mechanism,
-    *,
-    method: str = "maximum-likelihood",
-    of: str = "population",
-    confidence: float = 0.95,
-    by: None = None,
-    integers: str | None = None,
-    show_values: bool = False,
+    reports: Any, mechanism: Mechanism, *, by: None = None, **options: Unpack[_Options]
 ) -> FrequencyEstimate: ...
 @overload
 def estimate_frequencies(
-    reports: Any,
-    mechanism: Mechanism,
-    *,
-    method: str = "maximum-likelihood",
-    of: str = "population",
-    confidence: float = 0.95,
-    by: object,
-    integers: str | None = None,
-    show_values: bool = False,
+    reports: Any, mechanism: Mechanism, *, by: object, **options: Unpack[_Options]
 ) -> GroupedEstimate: ...
 def estimate_frequencies(
     reports: Any,

@@ -7,9 +7,7 @@ from typing import Any
 
 from mechdesign.optimize import Comparison
 from mechdesign.optimize.comparison_rows import Compared, what_is_compared
-from mechdesign.plot.drawing import BLUE, axes_or_new, text_of
-
-_PALE = "#9ecae1"
+from mechdesign.plot.drawing import BLUE, PALE_BLUE, axes_or_new, text_of
 
 
 def comparison(found: Comparison, axes: Any | None = None) -> Any:
@@ -36,7 +34,7 @@ def comparison(found: Comparison, axes: Any | None = None) -> Any:
     rows = found.rows
     axes = axes_or_new(axes, 8.0, 1.4 + 0.5 * len(rows))
     finite = [row.value if row.value is not None and math.isfinite(row.value) else 0.0 for row in rows]
-    colors = [BLUE if row.name == "this design" else _PALE for row in rows]
+    colors = [BLUE if row.name == "this design" else PALE_BLUE for row in rows]
     axes.barh(range(len(rows)), finite, color=colors, edgecolor=BLUE, linewidth=0.5)
     for i, row in enumerate(rows):
         axes.annotate(row.told, (finite[i], i), xytext=(4, 0), textcoords="offset points", va="center", fontsize=9)

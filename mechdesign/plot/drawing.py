@@ -25,6 +25,7 @@ STYLES = (
     {"color": "#CC79A7", "marker": "v"},
 )
 BLUE, ORANGE, GREEN, BLACK, PINK = (style["color"] for style in STYLES)
+PALE_BLUE = "#9ecae1"  # of bars, beside or behind what is blue
 _LONGEST_LABEL = 28  # characters
 _LETTER = 0.62  # width of a letter, as a share of the size of its font
 _LINE = 1.25  # height of a line, likewise

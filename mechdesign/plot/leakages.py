@@ -6,10 +6,8 @@ from typing import Any
 
 from mechdesign.deploy.audit import Audit
 from mechdesign.mechanism import Mechanism
-from mechdesign.plot.drawing import BLACK, BLUE, GREEN, ORANGE, axes_or_new, explain, name_columns, size_for
+from mechdesign.plot.drawing import BLACK, BLUE, GREEN, ORANGE, PALE_BLUE, axes_or_new, explain, name_columns, size_for
 from mechdesign.pml import leakage as leakage_at
-
-_PALE = "#9ecae1"
 
 
 def leakage(mechanism: Mechanism, axes: Any | None = None) -> Any:
@@ -93,7 +91,7 @@ def audit(found: Audit, mechanism: Mechanism, axes: Any | None = None) -> Any:
 def _bars(mechanism: Mechanism, axes: Any | None, told: str) -> Any:
     M = len(mechanism.outputs)
     axes = axes_or_new(axes, max(6.5, 2.0 + size_for(M)), 4.4)
-    axes.bar(range(M), mechanism.proof.leakages, color=_PALE, edgecolor=BLUE, linewidth=0.5, label=told)
+    axes.bar(range(M), mechanism.proof.leakages, color=PALE_BLUE, edgecolor=BLUE, linewidth=0.5, label=told)
     limit = float(mechanism.guarantee.epsilon)
     axes.axhline(limit, linestyle="--", color=BLUE, linewidth=1, label=f"epsilon = {limit:.6g} nats")
     name_columns(axes, mechanism.outputs, "output")

@@ -19,6 +19,7 @@ from mechdesign.deploy import stream
 from mechdesign.deploy.dataset import privatize_dataset
 from mechdesign.deploy.dataset_counts import count_dataset
 from mechdesign.deploy.manifest import NAME, read_manifest
+from mechdesign.deploy.part_tasks import Saved, _proved
 from mechdesign.deploy.stream import RecordFile, ReportFile, count_reports
 from mechdesign.engine import SerialExecutor
 
@@ -110,6 +111,14 @@ def test_a_replacement_may_be_named_later(tmp_path):
     for other in (None, "b"):
         with pytest.raises(md.InputError, match="another unknown: 'c' there"):
             run(tmp_path, unknown=other)
+
+
+def test_a_task_refuses_another_mechanism_than_that_of_its_run(tmp_path):
+    """The file that tasks read may be replaced by somebody who writes in the folder."""
+    noisy().save(tmp_path / "m.json")
+    assert _proved(Saved(str(tmp_path / "m.json"), noisy().fingerprint)).fingerprint == noisy().fingerprint
+    with pytest.raises(md.InputError, match="is not the mechanism that was written there"):
+        _proved(Saved(str(tmp_path / "m.json"), told().fingerprint))
 
 
 def test_no_other_part_begins_after_ten_have_failed(tmp_path, monkeypatch):
