@@ -12,6 +12,7 @@ from numpy.testing import assert_allclose
 from strategies import random_ball, random_mechanism
 
 import mechdesign as md
+from mechdesign.analysis.analyzer import own_epsilon
 from mechdesign.uncertainty.box import Box
 
 EXACT = 1e-12
@@ -314,3 +315,11 @@ def test_what_is_refused():
     ):
         with pytest.raises(md.InputError, match=message):
             md.analyze(*given)
+
+
+def test_the_epsilon_of_a_long_ratio_is_never_below_its_logarithm():
+    """The optimum is designed for it: with less it would be the best among too few."""
+    for short in (Fraction(9, 8), Fraction(10**30 + 1, 7**30)):
+        assert own_epsilon(short).power == short
+    for long in (Fraction(10**50 + 1, 7**30), Fraction(10**200 + 1, 7**30), Fraction(10**50 + 1, 10**50)):
+        assert long < own_epsilon(long).power <= long * (1 + Fraction(1, 2**127))

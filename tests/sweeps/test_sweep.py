@@ -10,6 +10,7 @@ import pytest
 
 import mechdesign as md
 from mechdesign.errors import InputError, LimitError, SolverError
+from mechdesign.mechanism.files import to_json
 from mechdesign.sweeps import tasks
 
 COUNTS = {"a": 812, "b": 150, "c": 38}
@@ -152,11 +153,17 @@ def of_ldp(text):
     text["guarantee"] = {"epsilon": "1", "radius": "2", "counts": list(COUNTS.values())}
 
 
-@pytest.mark.parametrize(
-    "change",
-    [row_swapped, less_private, finer_ball, better_bound, better_value, no_claim, other_utility, of_ldp, dict.clear],
-    ids=lambda change: change.__name__,
-)
+def honest_elsewhere(text):
+    """All that it claims is true, of another problem."""
+    other = md.design(md.DesignProblem(ball(), "0.5")).mechanism
+    text.clear()
+    text.update(json.loads(to_json(other.parts)))
+
+
+CHANGES = [row_swapped, less_private, finer_ball, better_bound, better_value, no_claim, other_utility, of_ldp]
+
+
+@pytest.mark.parametrize("change", [*CHANGES, honest_elsewhere, dict.clear], ids=lambda change: change.__name__)
 def test_a_hostile_mechanism_is_not_believed_whatever_its_name_says(tmp_path, change, designs):
     problem = md.DesignProblem(ball(), 1)
     honest = md.sweep([problem], cache=tmp_path)
@@ -181,6 +188,19 @@ def one_digit(path):
     content = path.read_bytes()
     at = next(i for i in range(len(content) // 2, len(content)) if content[i : i + 1] in b"12345678")
     path.write_bytes(content[:at] + bytes([content[at] + 1]) + content[at + 1 :])
+
+
+def test_a_file_that_was_changed_is_solved_again_even_if_what_it_claims_is_true(tmp_path):
+    """A bound that is greater than it has to be proves, and would stay in the table."""
+    problem = md.DesignProblem(ball(), 1)
+    honest = md.sweep([problem], cache=tmp_path)
+    path = only(tmp_path, "mechanisms")
+    text = json.loads(path.read_text())
+    text["optimality"]["upper_bound"] *= 1.5
+    path.write_text(json.dumps(text))
+    found = md.sweep([problem], cache=tmp_path)
+    assert table(found) == table(honest)
+    assert "was changed after it was written; solved again" in found.notes[0]
 
 
 @pytest.mark.parametrize("part", ["designs", "mechanisms"])
