@@ -8,6 +8,7 @@ import sys
 from fractions import Fraction
 from pathlib import Path
 
+import mpmath
 import numpy as np
 import pytest
 from lower_sets import some_prior, some_set
@@ -266,6 +267,25 @@ def test_what_is_no_table(content, script):
 def of_two(known, **changes):
     table = json.loads(to_json(Parts(np.array([[3, 1], [1, 3]]), 2, md.Guarantee("log(3)", known), ("y", "n"))))
     return json.dumps(table | changes).encode()
+
+
+@pytest.mark.parametrize("exponent", ["1e-30", "0.1", "1", "2.5", "30", "700"])
+def test_the_number_e_is_never_too_great(exponent, script):
+    """A guarantee that holds with too great a power of e is false: here it is compared with 400 digits."""
+    import verify
+
+    with mpmath.workdps(400):
+        found = verify.exp_down(Fraction(exponent))
+        power = mpmath.exp(mpmath.mpf(exponent))
+        below = power - mpmath.mpf(found.numerator) / found.denominator
+        assert 0 < below < mpmath.mpf(2) ** -240 * power
+
+
+def test_an_estimate_outside_of_its_set_is_malformed(script):
+    guarantee = {"epsilon": "log(3)", "box": {"center": ["1/2", "1/2"], "lower": ["0", "0"], "upper": ["0.4", "0.9"]}}
+    assert check_same(script, of_two(md.L1Ball(["1/2", "1/2"]), guarantee=guarantee)) == 2
+    guarantee["box"]["upper"] = ["0.6", "0.9"]
+    assert check_same(script, of_two(md.L1Ball(["1/2", "1/2"]), guarantee=guarantee)) == 0
 
 
 def test_what_is_beyond_the_script_is_named(script, tmp_path):
