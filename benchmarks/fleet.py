@@ -1,4 +1,4 @@
-"""What is measured of data in many parts: one process beside two workers of a cluster, and what that says of a fleet.
+"""What is measured of data in many parts: one process beside two workers of a cluster, and what a fleet would take.
 
 The counts of the reports in a folder must be the same from one process and from the cluster.
 """
@@ -11,7 +11,9 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -23,9 +25,30 @@ WORKERS = 2
 RATIO = 1.6  # rows a second of two workers over those of one process
 PEAK = 10**9  # bytes that a worker may hold
 ROOM = 16  # bytes on disk for each record: its row, and its report
-WAYS = {0: "one process", WORKERS: f"LocalCluster(n_workers={WORKERS})"}
 FRESH = "privatize"  # each run draws its own reports; with a key all are the same
-WORKS = (FRESH, "privatize with a key", "count")
+WORKS = {FRESH: 3, "privatize with a key": 1, "count": 3}  # each with its runs, of which the fastest is shown
+TUNED: dict[str, Any] = {  # what docs/engines.md advises
+    "distributed.worker.profile.enabled": False,
+    "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": 2**28,
+    "distributed.nanny.pre-spawn-environ.MALLOC_MMAP_THRESHOLD_": 2**27,
+}
+
+
+@dataclass(frozen=True)
+class Way:
+    """Who works: this many workers of a cluster with the settings of `TUNED` or its own; with 0 one process."""
+
+    workers: int
+    tuned: bool = False
+
+    def __str__(self) -> str:
+        if not self.workers:
+            return "one process"
+        return f"LocalCluster(n_workers={self.workers}){', with the settings' if self.tuned else ''}"
+
+
+ALONE, PLAIN, CLUSTER = Way(0), Way(WORKERS), Way(WORKERS, tuned=True)
+WAYS = (ALONE, PLAIN, CLUSTER)
 PLANNED = 10**11  # records
 PLANNED_PARTS = (10**6, 10**7)  # records in each
 PLANNED_WORKERS = 256
@@ -52,16 +75,23 @@ def write_part(path: Path, first: int, records: int) -> None:
     pq.write_table(table, path)
 
 
-def in_own_process(folder: Path, work: str, workers: int) -> Row:
-    """Return the row that `fleet_job` prints; with 0 workers the process works itself."""
-    command = [sys.executable, "-m", "benchmarks.fleet_job", str(folder), work, str(workers)]
+def in_own_process(folder: Path, work: str, way: Way) -> Row:
+    """Return the row that `fleet_job` prints. Reports that one process wrote stay, to be counted."""
+    command = [sys.executable, "-m", "benchmarks.fleet_job", str(folder), work, str(way.workers)]
+    command += ["tuned"] * way.tuned
+    shutil.rmtree(folder / reports_of(work, way.workers), ignore_errors=True)
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, cwd=PROBLEMS.parent)
     row: Row = json.loads(done.stdout.splitlines()[-1])
     return row
 
 
+def reports_of(work: str, workers: int) -> str:
+    """Return the name of the folder of reports of a work."""
+    return f"{work.replace(' ', '-')}-{'together' if workers else 'alone'}"
+
+
 def fleet(sizes: Sizes) -> Iterator[Row]:
-    """Yield each work by one process and by two workers, or why that is left out; then tasks that do nothing."""
+    """Yield each work in all ways, or why that is left out; then tasks that do nothing."""
     parts, records = sizes.parts
     try:
         import distributed  # noqa: F401 - without it there is no cluster
@@ -70,7 +100,7 @@ def fleet(sizes: Sizes) -> Iterator[Row]:
         return
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        if shutil.disk_usage(folder).free < ROOM * parts * records * len(WAYS):
+        if shutil.disk_usage(folder).free < ROOM * parts * records * len(WORKS):
             yield {"skipped": f"{parts:,} parts of {records:,} records, for which {folder.parent} has no room"}
             return
         education().save(folder / "mechanism.json")
@@ -80,20 +110,24 @@ def fleet(sizes: Sizes) -> Iterator[Row]:
             write_part(folder / "records" / f"part-{part:05d}.parquet", part * records, records)
         for work in WORKS:
             yield from beside_one_process(folder, work, parts, parts * records)
-        yield {"work": "nothing", "way": WAYS[WORKERS]} | in_own_process(folder, f"nothing {sizes.tasks}", WORKERS)
+        yield {"work": "nothing", "way": str(CLUSTER)} | in_own_process(folder, f"nothing {sizes.tasks}", CLUSTER)
 
 
 def beside_one_process(folder: Path, work: str, parts: int, records: int) -> Iterator[Row]:
-    """Yield the row of one process, and that of two workers with the ratio of their rows a second."""
-    alone, together = (in_own_process(folder, work, workers) for workers in WAYS)
-    for row in (alone, together):
+    """Yield the row of one process, and those of two workers with the ratio of their rows a second.
+
+    The ways take turns, so that what others do on the machine meets all of them.
+    """
+    runs = [[in_own_process(folder, work, way) for way in WAYS] for _ in range(WORKS[work])]
+    for row in (row for run in runs for row in run):
         if not row["records"] == sum(row["counts"]) == records:
             raise AssertionError(f"{work} took {row['records']} records of {records}, with counts {row['counts']}")
-    if work != FRESH and alone["counts"] != together["counts"]:
-        raise AssertionError(f"{work}: one process and a cluster have different counts of the same reports")
-    common = {"work": work, "parts": parts}
-    yield common | {"way": WAYS[0]} | alone
-    yield common | {"way": WAYS[WORKERS], "ratio": alone["seconds"] / together["seconds"]} | together
+        if work != FRESH and row["counts"] != runs[0][0]["counts"]:
+            raise AssertionError(f"{work}: one process and a cluster have different counts of the same reports")
+    alone, *together = (min(rows, key=lambda row: float(row["seconds"])) for rows in zip(*runs, strict=True))
+    yield {"work": work, "parts": parts, "way": str(ALONE)} | alone
+    for way, row in zip(WAYS[1:], together, strict=True):
+        yield {"work": work, "parts": parts, "way": str(way), "ratio": alone["seconds"] / row["seconds"]} | row
 
 
 def plan(rows: list[Row]) -> list[Row]:
@@ -104,9 +138,9 @@ def plan(rows: list[Row]) -> list[Row]:
 
     Examples
     --------
-    >>> measured = {"work": "count", "way": WAYS[WORKERS], "records": 10**8, "seconds": 10.0, "counts": [1]}
+    >>> measured = {"work": "count", "way": str(CLUSTER), "records": 10**8, "seconds": 10.0, "counts": [1]}
     >>> measured |= {"read": 10**8, "written": 0, "sent": 10**5, "parts": 100}
-    >>> nothing = {"work": "nothing", "way": WAYS[WORKERS], "tasks": 1000, "seconds": 1.0}
+    >>> nothing = {"work": "nothing", "way": str(CLUSTER), "tasks": 1000, "seconds": 1.0}
     >>> small, large = plan([measured, nothing])
     >>> small["parts"], small["work_seconds"], small["scheduler_seconds"], small["seconds"], round(small["busy"])
     (100000, 78.125, 100.0, 100.0, 200)
@@ -117,7 +151,7 @@ def plan(rows: list[Row]) -> list[Row]:
     a_task = idle["seconds"] / idle["tasks"]
     found = []
     for row in rows:
-        if row["way"] != WAYS[WORKERS] or row is idle:
+        if row["way"] != str(CLUSTER) or row is idle:
             continue
         speed = row["records"] / row["seconds"] / WORKERS
         for size in PLANNED_PARTS:

@@ -1,7 +1,8 @@
 """One pass over a folder of parts in a process of its own, or on a cluster that it starts; started by `fleet`.
 
-``python -m benchmarks.fleet_job FOLDER WORK WORKERS`` prints a row as JSON. The folder holds ``mechanism.json``,
-``reports.key``, ``records``, and the reports of earlier passes. With 0 workers the process works itself.
+``python -m benchmarks.fleet_job FOLDER WORK WORKERS [tuned]`` prints a row as JSON. The folder holds
+``mechanism.json``, ``reports.key``, ``records``, and the reports of earlier passes. With 0 workers the process works
+itself; a cluster that is tuned has the settings of `fleet.TUNED`.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import Any
 
 import mechdesign as md
 from benchmarks.file_job import peak_bytes
-from benchmarks.fleet import write_part
+from benchmarks.fleet import ALONE, FRESH, TUNED, reports_of, write_part
 from benchmarks.measure import Row
 from mechdesign.deploy import RecordFile, count_dataset, privatize_dataset
 from mechdesign.engine import executor_of, run_tasks
@@ -97,13 +98,13 @@ def messages(client: Any) -> int:
 
 def passed(folder: Path, work: str, mechanism: md.Mechanism, client: Any) -> Row:
     """Do the work, and return its number of records and the counts of their reports."""
-    place = folder / f"{work.replace(' ', '-')}-{'alone' if client is None else 'together'}"
     if work == "count":
-        # Both ways count the same reports.
-        counts = count_dataset(RecordFile(folder / "privatize-alone", COLUMN), mechanism, client).counts
+        # All ways count the same reports.
+        reports = folder / reports_of(FRESH, ALONE.workers)
+        counts = count_dataset(RecordFile(reports, COLUMN), mechanism, client).counts
         return {"records": int(counts.sum()), "counts": counts.tolist()}
-    secret = {} if work == "privatize" else {"key": folder / "reports.key", "ids": "person"}
-    records = RecordFile(folder / "records", COLUMN)
+    secret = {} if work == FRESH else {"key": folder / "reports.key", "ids": "person"}
+    records, place = RecordFile(folder / "records", COLUMN), folder / reports_of(work, 0 if client is None else 1)
     return {"records": privatize_dataset(records, mechanism, place, client, **secret).records, "place": str(place)}
 
 
@@ -131,6 +132,10 @@ def measured(folder: Path, work: str, mechanism: md.Mechanism, client: Any) -> R
 def main() -> None:
     """Print the row. The reports that were written are counted afterwards, which takes no part in the seconds."""
     folder, work, workers = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+    if sys.argv[4:] == ["tuned"]:
+        import dask
+
+        dask.config.set(TUNED)
     mechanism = md.Mechanism.load(folder / "mechanism.json")
     with cluster(workers, mechanism) as client:
         row = measured(folder, work, mechanism, client)

@@ -267,7 +267,9 @@ def _fleet(rows: list[Row]) -> str:
         "mechanism for education, and written alone; a key needs the column of ids "
         "as well. What is read was written just before, and every part is written to the disk before it is published. "
         "One process works as it does by default, with all threads of pyarrow; a worker has one thread for tasks. The "
-        "start of processes and of the cluster, and imports, are not in the seconds. Bytes read and written are those "
+        "start of processes and of the cluster, and imports, are not in the seconds. The ways take turns; fresh "
+        "reports and counts were run three times, and the fastest run of each way is shown. The settings are those "
+        "that [engines](../docs/engines.md) advises. Bytes read and written are those "
         "that the processes that work ask the system for; the peak is all memory that one of them held at any time. "
         f"{nothing['tasks']:,} tasks that do nothing took {number(1e3 * nothing['seconds'] / nothing['tasks'])} ms "
         "each, one after the other through the scheduler."
@@ -332,7 +334,7 @@ def _fleet_reached(rows: list[Row]) -> str:
                 ),
                 ("memory of a worker", f"under {fleet.PEAK / 1e6:,.0f} MB", f"{peak / 1e6:,.0f} MB", peak < fleet.PEAK),
             ):
-                lines.append([f"{row['work']}: {what}", asked, got, "yes" if good else "**no**"])
+                lines.append([f"{row['work']}, {row['way']}: {what}", asked, got, "yes" if good else "**no**"])
     return "\n" + table(["work", "to be reached", "measured", "reached"], lines)
 
 

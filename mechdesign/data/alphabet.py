@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from mechdesign.errors import InputError, shorten
 
-Codes = NDArray[np.intp]
+Codes = NDArray[np.signedinteger[Any]]
 _NONE = -1
 
 
@@ -120,17 +120,22 @@ class Alphabet:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        kind = records.type.value_type if pa.types.is_dictionary(records.type) else records.type
+        encoded = pa.types.is_dictionary(records.type)
+        kind = records.type.value_type if encoded else records.type
         if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
             # index_in does not accept string views, and a column of nulls has the type null.
             if not (pa.types.is_string_view(kind) or pa.types.is_null(kind)):
                 raise InputError(f"{self.where(0)} is of type {kind}; accepted: labels, as text")
             kind = pa.large_string()
-        texts = records.cast(kind)
-        found = pc.index_in(texts, value_set=pa.array(self.labels, type=kind))
-        codes = np.array(pc.fill_null(found, _NONE), dtype=np.intp)
+        different = (records.dictionary if encoded else records).cast(kind)
+        found = pc.index_in(different, value_set=pa.array(self.labels, type=kind))
+        if encoded:
+            found = found.take(records.indices)
+        codes: Codes = np.asarray(pc.fill_null(found, _NONE))
         lost = np.flatnonzero(codes < 0)
         if lost.size:
+            codes = codes.copy()  # that of Arrow cannot be changed
+            texts = records.cast(kind)
             missing = np.asarray(pc.fill_null(pc.equal(texts, ""), fill_value=True))[lost]
             self._replace(codes, lost, missing, ~missing, lambda index: texts[index].as_py())
         return codes

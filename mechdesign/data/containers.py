@@ -37,9 +37,10 @@ class Encoded:
     are_codes: bool
     container: Any
 
-    def answer(self, codes: Codes, labels: tuple[str, ...]) -> Any:
+    def answer(self, outputs: NDArray[np.integer[Any]], labels: tuple[str, ...]) -> Any:
         """Return other codes in the same kind of container, as labels if the records were labels."""
         came, package = self.container, package_of(self.container)
+        codes = outputs.astype(np.intp) if self.are_codes else outputs
         if package is None:
             is_array = isinstance(came, np.ndarray)
             values = codes if self.are_codes else _as_text(labels, came.dtype if is_array else None).take(codes)

@@ -17,7 +17,7 @@ from mechdesign.data.alphabet import Alphabet, Codes
 from mechdesign.data.files import accepted_ending, check_absent, check_places, written_atomically
 from mechdesign.data.group_keys import named
 from mechdesign.data.ids import Ids
-from mechdesign.data.tables import BATCH_ROWS, Columns, index_from, open_columns
+from mechdesign.data.tables import BATCH_ROWS, Columns, index_from, is_text, open_columns
 from mechdesign.deploy.group_counts import GroupCounter, GroupCounts
 from mechdesign.errors import InputError, shorten
 from mechdesign.mechanism import Mechanism
@@ -61,7 +61,13 @@ class RecordFile:
 
     def open(self, *others: str) -> Columns:
         """Open the column, together with other columns of the file."""
-        return open_columns(self.path, [self.column, *others], header=self.header, show_values=self.show_values)
+        return open_columns(
+            self.path,
+            [self.column, *others],
+            header=self.header,
+            show_values=self.show_values,
+            encoded=[self.column],
+        )
 
     def batches(self, columns: Columns, alphabet: Alphabet) -> Iterator[tuple[Codes, Any]]:
         """Yield the codes of the column batch by batch, each with the batch itself.
@@ -339,7 +345,7 @@ def _writer(
         line = io.StringIO(newline="")
         csv.writer(line, lineterminator="\n").writerow(columns.names)
         file.write(line.getvalue().encode())
-    kept = [field.name for field in schema if field.name != records.name and _is_text(field.type)]
+    kept = [field.name for field in schema if field.name != records.name and is_text(field.type)]
     quoted = any(character in label for label in labels for character in _SPECIAL)
     yield lambda batch: _write_csv(batch.cast(schema), file, kept, quoted=quoted)
 
@@ -393,12 +399,6 @@ def _csv_schema(columns: Columns, records: RecordFile) -> Any:
             ) from None
         fields.append(pa.field(field.name, kind))
     return pa.schema(fields)
-
-
-def _is_text(kind: Any) -> bool:
-    import pyarrow as pa
-
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def _write_csv(batch: Any, file: BinaryIO, kept: Sequence[str], *, quoted: bool) -> None:

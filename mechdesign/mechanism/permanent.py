@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from mechdesign.data.ids import Ids
 from mechdesign.mechanism.fingerprint import text
 from mechdesign.mechanism.keys import Key
-from mechdesign.mechanism.sampler import Codes, Sampler
+from mechdesign.mechanism.sampler import Codes, Outputs, Sampler
 
 _PERSON = b"mechdesign-key-1"  # the personalization of BLAKE2b, so that the key serves no other purpose
 _WORD_BYTES = 8
@@ -57,7 +57,7 @@ class PermanentReports:
         )
         self._begun: list[Any] = [None] * len(inputs)  # the function with all that precedes an id, by symbol
 
-    def draw(self, codes: Codes, ids: Ids) -> Codes:
+    def draw(self, codes: Codes, ids: Ids) -> Outputs:
         """Return one output for each input.
 
         Parameters
@@ -69,14 +69,14 @@ class PermanentReports:
 
         Returns
         -------
-        int array, shape (n,)
+        array of ``Sampler.dtype``, shape (n,)
 
         Raises
         ------
         InputError
             Naming the first id that is refused.
         """
-        outputs = np.empty(codes.size, dtype=np.intp)
+        outputs = np.empty(codes.size, dtype=self._sampler.dtype)
         for start in range(0, codes.size, _BLOCK):
             block = codes[start : start + _BLOCK]
             integers = self.integers(block, ids.texts(start, start + block.size))

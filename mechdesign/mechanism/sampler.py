@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 from mechdesign.errors import InputError, shorten
 from mechdesign.mechanism.proof import Integers
 
-Codes = NDArray[np.intp]
+Codes = NDArray[np.signedinteger[Any]]
+Outputs = NDArray[np.unsignedinteger[Any]]
 RandomBytes = Callable[[int], bytes]
 
 _FIRST_BITS = 16
@@ -60,7 +61,7 @@ class Sampler:
     --------
     >>> sampler = Sampler(np.array([[3, 1], [0, 4]]), bits=2)
     >>> sampler.draw(np.array([1, 1, 1]), os.urandom)
-    array([1, 1, 1])
+    array([1, 1, 1], dtype=uint8)
     """
 
     def __init__(self, numerators: Integers, bits: int) -> None:
@@ -73,16 +74,21 @@ class Sampler:
         self._undecided = M
         self._table = self._guide()
 
-    def _guide(self) -> NDArray[np.unsignedinteger[Any]]:
+    def _guide(self) -> Outputs:
         """Return the output of each block of integers that share their first bits, or M, shape (N 2^k,)."""
         width = 1 << (self._bits - self._table_bits)
         starts = np.arange(1 << self._table_bits, dtype=np.int64) * width
         first = np.array([np.searchsorted(row, starts, side="right") for row in self._thresholds])
         last = np.array([np.searchsorted(row, starts + (width - 1), side="right") for row in self._thresholds])
-        decided: NDArray[np.unsignedinteger[Any]] = np.where(first == last, first, self._undecided)
+        decided: Outputs = np.where(first == last, first, self._undecided)
         return decided.astype(np.min_scalar_type(self._undecided)).ravel()
 
-    def draw(self, codes: Codes, source: RandomBytes) -> Codes:
+    @property
+    def dtype(self) -> np.dtype[np.unsignedinteger[Any]]:
+        """The type of outputs: the least unsigned integers that hold M, since large arrays of them are made often."""
+        return self._table.dtype
+
+    def draw(self, codes: Codes, source: RandomBytes) -> Outputs:
         """Return one output for each input.
 
         Parameters
@@ -94,15 +100,15 @@ class Sampler:
 
         Returns
         -------
-        int array, shape (n,)
+        array of `dtype`, shape (n,)
         """
-        outputs = np.empty(codes.size, dtype=np.intp)
+        outputs = np.empty(codes.size, dtype=self.dtype)
         for start in range(0, codes.size, _BLOCK):
             block = slice(start, start + _BLOCK)
             outputs[block] = self._drawn(codes[block], source)
         return outputs
 
-    def outputs_at(self, codes: Codes, integers: NDArray[np.int64]) -> Codes:
+    def outputs_at(self, codes: Codes, integers: NDArray[np.int64]) -> Outputs:
         """Return the output to which a uniform integer of all bits belongs, for each input.
 
         Parameters
@@ -114,26 +120,29 @@ class Sampler:
 
         Returns
         -------
-        int array, shape (n,)
+        array of `dtype`, shape (n,)
 
         Examples
         --------
         >>> Sampler(np.array([[3, 1], [0, 4]]), bits=2).outputs_at(np.array([0, 0, 1]), np.array([2, 3, 0]))
-        array([0, 1, 1])
+        array([0, 1, 1], dtype=uint8)
         """
-        places = codes << self._table_bits
-        places |= integers >> (self._bits - self._table_bits)
-        outputs: Codes = self._table.take(places).astype(np.intp)
+        outputs = self._looked_up(codes, integers >> (self._bits - self._table_bits))
         open_cases = np.flatnonzero(outputs == self._undecided)
         if open_cases.size:
             outputs[open_cases] = self._compared(codes[open_cases], integers[open_cases])
         return outputs
 
-    def _drawn(self, codes: Codes, source: RandomBytes) -> NDArray[np.unsignedinteger[Any]]:
+    def _looked_up(self, codes: Codes, blocks: NDArray[np.integer[Any]]) -> Outputs:
+        """Return the output of each input in a block of integers, or M where several outputs share the block."""
+        places = np.left_shift(codes, self._table_bits, dtype=np.int32)  # the table has 2^22 entries or fewer
+        np.bitwise_or(places, blocks, out=places, casting="same_kind")
+        outputs: Outputs = self._table.take(places)
+        return outputs
+
+    def _drawn(self, codes: Codes, source: RandomBytes) -> Outputs:
         first = np.frombuffer(source(2 * codes.size), dtype="<u2")
-        places = codes << self._table_bits
-        places |= first >> (_FIRST_BITS - self._table_bits)
-        outputs: NDArray[np.unsignedinteger[Any]] = self._table.take(places)
+        outputs = self._looked_up(codes, first >> (_FIRST_BITS - self._table_bits))
         open_cases = np.flatnonzero(outputs == self._undecided)
         if open_cases.size:
             integers = self._completed(first[open_cases].astype(np.int64), source)
@@ -148,7 +157,7 @@ class Sampler:
         rest = np.frombuffer(source(8 * first.size), dtype="<u8") >> np.uint64(64 - missing)
         return (first << missing) | rest.astype(np.int64)
 
-    def _compared(self, codes: Codes, integers: NDArray[np.int64]) -> Codes:
+    def _compared(self, codes: Codes, integers: NDArray[np.int64]) -> NDArray[np.intp]:
         """Return how many cumulative numerators of each row do not exceed an integer, by bisection."""
         low = np.zeros(codes.size, dtype=np.intp)
         high = np.full(codes.size, self._thresholds.shape[1] - 1, dtype=np.intp)

@@ -18,6 +18,7 @@ from mechdesign.deploy import manifest
 from mechdesign.engine import tasks
 
 ROOT = Path(__file__).parents[2]
+SETTINGS = "Settings of Dask"
 SHOWN = "/srv/survey"  # the folder of the page
 LABELS = ("never", "sometimes", "often")
 PARTS, ROWS = 4, 250
@@ -133,8 +134,27 @@ def test_numbers_of_the_plan_are_those_of_the_code():
 
 
 def test_every_recipe_is_run():
-    others = {"A lazy column of fresh randomness is wrong", "Write parts at once", "Permanent reports"}
+    others = {"A lazy column of fresh randomness is wrong", "Write parts at once", SETTINGS, "Permanent reports"}
     assert set(BLOCKS) == others | set(RECIPES)
+
+
+@pytest.mark.slow
+def test_workers_have_the_settings(tmp_path):
+    pytest.importorskip("distributed")
+    program = tmp_path / "settings.py"
+    program.write_text(
+        f"{BLOCKS[SETTINGS]}\n"
+        "import os\n"
+        "from distributed import Client\n"
+        "def told():\n"
+        "    sizes = [os.environ[f'MALLOC_{name}_THRESHOLD_'] for name in ('TRIM', 'MMAP')]\n"
+        "    return dask.config.get('distributed.worker.profile.enabled'), *map(int, sizes)\n"
+        "if __name__ == '__main__':\n"
+        "    with Client(n_workers=1, threads_per_worker=1, dashboard_address=None) as client:\n"
+        "        print(*client.run(told).values())\n"
+    )
+    done = subprocess.run([sys.executable, str(program)], check=True, capture_output=True, text=True, timeout=60)
+    assert done.stdout.strip() == str((False, 2**28, 2**27))
 
 
 @pytest.mark.parametrize("heading", recipes())
