@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -26,7 +27,7 @@ RATIO = 1.6  # rows a second of two workers over those of one process
 PEAK = 10**9  # bytes that a worker may hold
 ROOM = 16  # bytes on disk for each record: its row, and its report
 FRESH = "privatize"  # each run draws its own reports; with a key all are the same
-WORKS = {FRESH: 3, "privatize with a key": 1, "count": 3}  # each with its runs, of which the fastest is shown
+WORKS = {FRESH: 5, "privatize with a key": 1, "count": 5}  # each with its rounds; medians are shown
 TUNED: dict[str, Any] = {  # what docs/engines.md advises
     "distributed.worker.profile.enabled": False,
     "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": 2**28,
@@ -116,18 +117,19 @@ def fleet(sizes: Sizes) -> Iterator[Row]:
 def beside_one_process(folder: Path, work: str, parts: int, records: int) -> Iterator[Row]:
     """Yield the row of one process, and those of two workers with the ratio of their rows a second.
 
-    The ways take turns, so that what others do on the machine meets all of them.
+    The ways take turns, and a ratio is that of two runs of one round, so that what others do on the machine meets both.
     """
-    runs = [[in_own_process(folder, work, way) for way in WAYS] for _ in range(WORKS[work])]
-    for row in (row for run in runs for row in run):
+    rounds = [[in_own_process(folder, work, way) for way in WAYS] for _ in range(WORKS[work])]
+    for row in (row for found in rounds for row in found):
         if not row["records"] == sum(row["counts"]) == records:
             raise AssertionError(f"{work} took {row['records']} records of {records}, with counts {row['counts']}")
-        if work != FRESH and row["counts"] != runs[0][0]["counts"]:
+        if work != FRESH and row["counts"] != rounds[0][0]["counts"]:
             raise AssertionError(f"{work}: one process and a cluster have different counts of the same reports")
-    alone, *together = (min(rows, key=lambda row: float(row["seconds"])) for rows in zip(*runs, strict=True))
-    yield {"work": work, "parts": parts, "way": str(ALONE)} | alone
-    for way, row in zip(WAYS[1:], together, strict=True):
-        yield {"work": work, "parts": parts, "way": str(way), "ratio": alone["seconds"] / row["seconds"]} | row
+    for way, rows in zip(WAYS, zip(*rounds, strict=True), strict=True):
+        shown = sorted(rows, key=lambda row: float(row["seconds"]))[len(rows) // 2]
+        ratios = [found[0]["seconds"] / row["seconds"] for found, row in zip(rounds, rows, strict=True)]
+        ratio = {"ratio": statistics.median(ratios), "ratios": sorted(ratios)} if way.workers else {}
+        yield {"work": work, "parts": parts, "way": str(way)} | ratio | shown
 
 
 def plan(rows: list[Row]) -> list[Row]:
