@@ -1,13 +1,17 @@
 """Settings of the whole suite."""
 
+import gc
 import os
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 # Tests run in as many processes as there are cores. Threads of linear algebra would wait for each other. The libraries
 # read this when they are loaded, which is later.
 for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")
+# Tests start a hundred new interpreters: the first keeps the bytecode of the package, and the others read it.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 settings.register_profile("mechdesign", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("mechdesign")
@@ -18,6 +22,17 @@ _PROCESSES = 2  # for the whole suite; a few files are quicker in the one that r
 def pytest_xdist_auto_num_workers(config):
     """Return the number of processes that tests are spread over: 0, no others, where files or tests are named."""
     return 0 if config.invocation_params.args and any(map(_names_a_test, config.invocation_params.args)) else _PROCESSES
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Collect without the garbage collector, and leave what was found out of its rounds: all of it stays to the end."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.freeze()
 
 
 def _names_a_test(argument):

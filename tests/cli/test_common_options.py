@@ -1,7 +1,9 @@
 """What every command has: quiet, verbose, version, completion, colours only where they are wanted, tables that fit."""
 
 import ast
+import contextlib
 import json
+import shutil
 from pathlib import Path
 
 import click
@@ -9,6 +11,7 @@ import pytest
 
 import mechdesign as md
 from mechdesign.cli.commands import commands
+from mechdesign.cli.main import run
 from mechdesign.cli.output import print_facts, print_table
 
 ESCAPE = "\x1b["
@@ -24,14 +27,23 @@ COMMANDS = dict(every_command())
 paths = pytest.mark.parametrize("path", COMMANDS, ids=lambda path: "-".join(path) or "mechdesign")
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A folder with counts, records, a mechanism for them and reports."""
+    folder = tmp_path_factory.mktemp("made")
+    (folder / "counts.csv").write_text("label,count\nnever,812\nformer,150\ncurrent,38\n")
+    (folder / "records.csv").write_text("answer\n" + "never\nformer\ncurrent\n" * 20)
+    with contextlib.chdir(folder):
+        assert run(["design", "--counts", "counts.csv", "--epsilon", "1", "-o", "m.json"]) == 0
+        private = ["privatize", "records.csv", "--column", "answer", "--mechanism", "m.json", "-o", "reports.csv"]
+        assert run(private) == 0
+    return folder
+
+
 @pytest.fixture
-def files(command, tmp_path):
-    (tmp_path / "counts.csv").write_text("label,count\nnever,812\nformer,150\ncurrent,38\n")
-    (tmp_path / "records.csv").write_text("answer\n" + "never\nformer\ncurrent\n" * 20)
-    assert command("design", "--counts", "counts.csv", "--epsilon", "1", "-o", "m.json")[0] == 0
-    assert (
-        command("privatize", "records.csv", "--column", "answer", "--mechanism", "m.json", "-o", "reports.csv")[0] == 0
-    )
+def files(command, made, tmp_path):
+    for file in made.iterdir():
+        shutil.copy(file, tmp_path)
     return command
 
 

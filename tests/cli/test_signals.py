@@ -47,8 +47,14 @@ def here(here, two_levels, monkeypatch):
     return folder
 
 
-@pytest.mark.parametrize(("source", "old"), [("records.csv", b"what stood here"), ("-", None)])
-@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+@pytest.mark.parametrize(
+    ("name", "source", "old"),
+    [
+        pytest.param(name, source, old, marks=[pytest.mark.slow] if source == "-" and name != "SIGINT" else [])
+        for name in ("SIGINT", "SIGTERM", "SIGHUP")
+        for source, old in (("records.csv", b"what stood here"), ("-", None))
+    ],
+)
 def test_a_signal_leaves_no_half_file(here, tmp_path, name, source, old):
     if old is not None:
         Path("out.csv").write_bytes(old)

@@ -51,7 +51,14 @@ def refusal(done, status=2):
 
 @needs_full
 @pytest.mark.parametrize(
-    "arguments", [[*DESIGN, "-o", "m.json"], [*DESIGN, "--json"], ["--help"], ["plan", "--help"]], ids=str
+    "arguments",
+    [
+        [*DESIGN, "-o", "m.json"],
+        [*DESIGN, "--json"],
+        ["--help"],
+        pytest.param(["plan", "--help"], marks=pytest.mark.slow),
+    ],
+    ids=str,
 )
 def test_standard_output_that_is_full_is_an_error_of_the_place(program, here, arguments):
     done = program(*arguments, redirect="> /dev/full")

@@ -84,7 +84,7 @@ def check_likelihood(made: Collection, truth, reports: int, rng, collections: in
     assert error <= (1 + WITHIN) * made.value
 
 
-@pytest.mark.parametrize("reports", [5_000, 50_000])
+@pytest.mark.parametrize("reports", [5_000, pytest.param(50_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(("name", "epsilon"), [("relationship", "1"), ("race", "1"), ("relationship", "0.1")])
 def test_small_designs_reach_their_errors(name, epsilon, reports):
     made = collection(name, epsilon)

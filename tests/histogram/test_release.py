@@ -89,9 +89,10 @@ def test_gshm_releases_a_count_as_often_as_the_normal_distribution_says(count):
     assert min(released.values(), default=99) > 51
 
 
+@pytest.mark.parametrize("runs", [1_000, pytest.param(4_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(("make", "step"), [(CshPlan.of, None), (DiscretePlan.of, 0.5)])
-def test_correlated_noise_has_its_covariance(make, step):
-    k, sigma, runs = 4, 3.0, 4_000
+def test_correlated_noise_has_its_covariance(make, step, runs):
+    k, sigma = 4, 3.0
     plan, rng = make(k, epsilon=1, sigma=sigma, tau=40), np.random.default_rng(7)
     counts = {"a": 1000, "b": 2000, "c": 3000}
     draws = [drawn(plan, counts, rng) for _ in range(runs)]
@@ -106,9 +107,10 @@ def test_correlated_noise_has_its_covariance(make, step):
     np.testing.assert_allclose(errors.mean(axis=0), 0, atol=5 * math.sqrt(variance / runs))
 
 
+@pytest.mark.parametrize("runs", [1_000, pytest.param(4_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", PLANS)
-def test_new_counters_are_released_with_a_probability_of_at_most_delta(name):
-    k, runs = 3, 4_000
+def test_new_counters_are_released_with_a_probability_of_at_most_delta(name, runs):
+    k = 3
     plan, rng = PLANS[name](k, epsilon=2, delta="0.05"), np.random.default_rng(8)
     seen = sum(bool(drawn(plan, {f"c{i}": 1 for i in range(k)}, rng)) for _ in range(runs))
     assert stats.binomtest(seen, runs, float(plan.delta), alternative="greater").pvalue > 1e-3

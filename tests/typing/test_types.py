@@ -10,7 +10,9 @@ HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
 
 
+# The test of the house reads both with the package, in one run of mypy; here it knows nothing of our settings.
 # In strict mode, mypy also refuses an "ignore" that is not needed, so wrong.py fails where one of its lines passes.
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["sample.py", "wrong.py"])
 def test_types_of_the_public_names(name, tmp_path):
     settings = tmp_path / "mypy.ini"

@@ -101,7 +101,7 @@ def exact_reduced_cost(form, multipliers, rays):
 @pytest.mark.parametrize(
     "first",
     [
-        pytest.param(first, marks=[pytest.mark.slow] if first >= PROBLEMS // 3 else [])
+        pytest.param(first, marks=[pytest.mark.slow] if first >= PROBLEMS // 6 else [])
         for first in range(0, PROBLEMS, IN_ONE_TEST)
     ],
 )
