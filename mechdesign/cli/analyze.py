@@ -17,8 +17,7 @@ from mechdesign.cli.progress import Progress
 from mechdesign.cli.source import Source, source_options, time_limit_option
 from mechdesign.display.text import text_above
 from mechdesign.errors import InputError, LimitError, printable
-from mechdesign.numerics.tolerances import FLOAT_LEAKAGE
-from mechdesign.optimize.beside import keeps_promise
+from mechdesign.optimize.beside import keeps_promise, missed_by, missed_in_words
 from mechdesign.problem import DesignProblem
 
 _SHOWN = 12  # rows of a table for people
@@ -66,13 +65,11 @@ def analyze_command(*, source: Source, matrix_file: str, optimum: bool, time_lim
             )
         except InputError as error:
             raise InputError(f"{printable(matrix_file)}: {error}") from None
-    kept = None if promised is None else _keeps(found, promised)
+    kept = None if promised is None else _promise(found, promised)
     if as_json:
-        print_json(
-            "mechdesign/analysis/1", {"title": title, **analysis_record(found), "promise": _promise(promised, kept)}
-        )
+        print_json("mechdesign/analysis/1", {"title": title, **analysis_record(found), "promise": kept})
     else:
-        _print(found, title, promised, kept=kept)
+        _print(found, title, promised, kept)
     best = found.best
     if best is not None and not best.certified:
         said = f"the optimum is not certified: the gap {best.gap:.1e} is not within tol {best.tol:g}"
@@ -127,26 +124,25 @@ def _records(found: Analysis, of: str) -> list[dict[str, Any]]:
     ]
 
 
-def _keeps(found: Analysis, promised: DesignProblem) -> bool:
+def _promise(found: Analysis, promised: DesignProblem) -> dict[str, Any]:
     """Return whether a mechanism keeps a promise."""
-    return keeps_promise(found.greatest_ratio, min(found.least_lifts), promised)
+    lifts = found.greatest_ratio, min(found.least_lifts)
+    return {
+        "epsilon": float(promised.epsilon),
+        "lower": None if promised.lower is None else float(promised.lower),
+        "keeps": keeps_promise(*lifts, promised, rounded=found.matrix.rounded),
+        "missed": finite(missed_by(*lifts, promised)),
+    }
 
 
-def _promise(promised: DesignProblem | None, kept: bool | None) -> dict[str, Any] | None:
-    if promised is None:
-        return None
-    lower = None if promised.lower is None else float(promised.lower)
-    return {"epsilon": float(promised.epsilon), "lower": lower, "keeps": kept}
-
-
-def _print(found: Analysis, title: str, promised: DesignProblem | None, *, kept: bool | None) -> None:
+def _print(found: Analysis, title: str, promised: DesignProblem | None, kept: dict[str, Any] | None) -> None:
     """Print an analysis for people."""
     told = [("source", title), *facts(found)]
-    if promised is not None:
+    if promised is not None and kept is not None:
         sides = f"epsilon = {promised.epsilon}" + ("" if promised.lower is None else f", lower = {promised.lower}")
-        exactly = keeps_promise(found.greatest_ratio, min(found.least_lifts), promised, slack=0)
-        missed = f"kept but for the errors of floats: missed by at most {FLOAT_LEAKAGE:g} nats"
-        told.append(("promise", f"{sides}: {'kept' if exactly else missed if kept else 'NOT kept'}"))
+        missed = kept["missed"]
+        said = "NOT kept" if not kept["keeps"] else missed_in_words(missed) if missed else "kept"
+        told.append(("promise", f"{sides}: {said}"))
     print_facts(told)
     say()
     _print_utilities(found)

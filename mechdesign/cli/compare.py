@@ -43,8 +43,9 @@ def compare_command(
     With --utility estimation-error, subset selection and the best mechanism for mutual information stand beside them,
     and the errors are told in respondents: how many times as many each mechanism needs for the same error.
 
-    Mechanisms of --with and --baseline are compared whatever they leak; one that does not keep the promise of the
-    design is marked.
+    Mechanisms of --with and --baseline are compared whatever they leak; one that misses the promise of the design is
+    marked by *. Floats and decimals that miss it by no more than their errors, 1e-12 nats, are marked by ~, with the
+    miss below. Whole numbers, as in a mechanism file, keep the promise exactly or not at all.
     """
     check_plot(plot)
     standard = places.check([plot], [*source.inputs(), *files], as_json=as_json)

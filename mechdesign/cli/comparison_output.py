@@ -40,6 +40,7 @@ def comparison_record(comparison: Comparison) -> dict[str, Any]:
                 "leakage": finite(other.leakage),
                 "lower_leakage": finite(other.lower_leakage),
                 "keeps": other.keeps,
+                "missed": finite(other.missed),
             }
             for other in comparison.others
         ]

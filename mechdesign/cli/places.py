@@ -9,6 +9,7 @@ import click
 from mechdesign.data.files import STANDARD, check_absent, check_places
 from mechdesign.data.inputs import readable
 from mechdesign.mechanism import Mechanism
+from mechdesign.mechanism.words import second_run
 
 MOST_BYTES = 1 << 28
 """Of a mechanism on standard input; mechanism files are shorter."""
@@ -20,10 +21,12 @@ def check(
     *,
     as_json: bool,
     overwrite: bool = True,
+    permanent: bool = False,
 ) -> bool:
     """Check inputs and outputs before anything is read, and return whether standard output is one of the outputs.
 
-    If it is, the summary for people goes to standard error.
+    If it is, the summary for people goes to standard error. Without ``overwrite`` an output that exists is refused, by
+    the reason that permanent reports have, or other draws.
     """
     standard = STANDARD in outputs
     if standard and as_json:
@@ -32,7 +35,7 @@ def check(
     if not overwrite:
         for path in outputs:
             if path is not None:
-                check_absent(path, "give --overwrite")
+                check_absent(path, second_run(permanent=permanent), "give --overwrite")
     return standard
 
 

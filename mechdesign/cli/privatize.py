@@ -20,7 +20,7 @@ from mechdesign.deploy.stream import ENDINGS, RecordFile, ReportFile, privatize_
 from mechdesign.display.text import text_above
 from mechdesign.engine import opened_executor
 from mechdesign.mechanism import Mechanism
-from mechdesign.mechanism.words import promise
+from mechdesign.mechanism.words import promise, second_run
 
 
 @click.command("privatize", short_help="Replace a column of records by private reports.")
@@ -47,7 +47,12 @@ from mechdesign.mechanism.words import promise
 @permanent_options
 @click.option("--unknown", metavar="LABEL", help="Replace values outside the alphabet by this input.")
 @click.option("--missing", metavar="LABEL", help="Replace missing values (nulls, empty fields) by this input.")
-@click.option("--overwrite", is_flag=True, help="Replace OUT if it exists. Two published runs leak more than one.")
+@click.option(
+    "--overwrite",
+    is_flag=True,
+    help="Replace OUT if it exists. Two published runs leak more than one, except permanent reports by the same "
+    "mechanism, key, attribute and ids.",
+)
 @engine_options
 @show_values_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
@@ -91,11 +96,12 @@ def privatize_command(
     more than one; so a file that exists is replaced only with --overwrite.
 
     With --key-file and --id reports are permanent instead: drawn from the key, the mechanism, the attribute, the id and
-    the value alone, so that a run may be repeated, on any machine and in any order. Whoever lacks the key learns from
-    any number of reports about a value what one report tells. That ends where something changes: another value of the
-    same id is another report, and a report that differs tells that the value does; another mechanism (redesigned, or
-    with other labels), another key or another --attribute draws a second report about the same value. Whoever has the
-    key can undo the reports of known ids. The column of ids is written only if --keep names it.
+    the value alone, so that a run may be repeated, on any machine and in any order; --overwrite then replaces a file by
+    the same reports. Whoever lacks the key learns from any number of reports about a value what one report tells. That
+    ends where something changes: another value of the same id is another report, and a report that differs tells that
+    the value does; another mechanism (redesigned, or with other labels), another key or another --attribute draws a
+    second report about the same value. Whoever has the key can undo the reports of known ids. The column of ids is
+    written only if --keep names it.
 
     FILE or the mechanism may be -, for standard input, which is kept in a temporary file while the command runs. With
     -o - the summary goes to standard error. An output file is written whole or not at all; standard
@@ -105,8 +111,8 @@ def privatize_command(
     then another folder, with the same folders and names in it. Names that begin with . or _ are skipped. Each part is
     written whole or not at all, in --jobs processes or by a --scheduler. If a part is refused or the command ends,
     run it again: parts that are there are skipped, so that no record is reported twice, and --unknown and --missing
-    may be added. A manifest in OUT fixes the rest. The names of folders such as year=2024 are kept as columns named
-    by --keep are, and can undo the privacy as these can.
+    may be added. A manifest in OUT fixes the rest, also the key. The names of folders such as year=2024 are kept as
+    columns named by --keep are, and can undo the privacy as these can.
     """  # noqa: D301 - click's mark for a paragraph that is not wrapped
     if has_parts(file):
         _privatize_parts(
@@ -122,7 +128,13 @@ def privatize_command(
     if jobs is not None or scheduler is not None:
         raise click.UsageError("--jobs and --scheduler are for the parts of a folder or a glob; leave them out")
     accepted_ending(output, ENDINGS)
-    standard = places.check([output], [file, mechanism_file, permanent.key_file], as_json=as_json, overwrite=overwrite)
+    standard = places.check(
+        [output],
+        [file, mechanism_file, permanent.key_file],
+        as_json=as_json,
+        overwrite=overwrite,
+        permanent=permanent.key_file is not None,
+    )
     key = permanent.key()
     with Progress() as report:
         mechanism = places.load_mechanism(mechanism_file, report)
@@ -167,7 +179,10 @@ def _privatize_parts(
     as_json: bool,
 ) -> None:
     if output.overwrite:
-        raise click.UsageError("--overwrite is for a single file: two published runs leak more than one")
+        raise click.UsageError(
+            "--overwrite is for a single file: "
+            f"{second_run(permanent=permanent.key_file is not None)}; leave it out, or give a new folder"
+        )
     key = permanent.key()
     with Progress() as report:
         mechanism = places.load_mechanism(mechanism_file, report)

@@ -50,15 +50,17 @@ def sweep_command(
       mechdesign sweep grid.toml -o results/ --scheduler tcp://host:8786
 
     SWEEP.toml has a title, a table [[source]] for each prior (a name and counts, or data and columns), and one value or
-    a list of epsilon, delta or radius, samples, lower, set and utility; also baselines, tol and time_limit. A value out
-    of range is refused before anything is solved.
+    a list of epsilon, delta or radius, samples, lower, set and utility; also baselines, tol and time_limit. A mistake
+    of the file is refused before anything is solved: an unknown key or name, text for a number, a source that cannot be
+    read, a grid of which no point is a problem.
 
     The table is FOLDER/SWEEP.parquet and FOLDER/SWEEP.csv, with one row for each problem: its inputs, value, bound and
     leakage, the mechanisms it is compared with, and the file of its mechanism, in FOLDER/mechanisms. Each result is a
     file as soon as it is there, so that a sweep that was interrupted goes on where it stopped, and a problem that was
     changed is solved again. Sweeps that share a folder need files of different names, which are those of their tables.
 
-    A problem that fails is a row with the reason. The exit status is then 3, as it is where a design is not certified.
+    A problem that fails is a row with the reason, and so is a point of the grid whose values cannot be a problem, such
+    as a radius of 2.5 or a set that needs delta. The exit status is then 3, as it is where a design is not certified.
     """  # noqa: D301 - click's mark for a paragraph that is not wrapped
     if plot is not None:
         accepted_ending(plot, PICTURES)
@@ -89,8 +91,8 @@ def _status(found: SweepResult) -> int:
     if found.failures:
         first = found.failures[0]
         click.echo(
-            f"Error: {len(found.failures)} of {len(found)} problems have no design; the first, {first.source} at "
-            f"epsilon = {first.problem.epsilon}: {first.failure}",
+            f"Error: {len(found.failures)} of {len(found)} problems have no design; the first, {first.name}: "
+            f"{first.failure}",
             err=True,
         )
     if open_gaps:

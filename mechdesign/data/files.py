@@ -152,20 +152,21 @@ def _real(path: Place) -> Path:
         raise InputError(f"cannot write {path}: the working folder is gone; give a path from the root") from None
 
 
-def check_absent(path: Place, otherwise: str) -> None:
+def check_absent(path: Place, why: str, otherwise: str) -> None:
     """Refuse a path that exists, since its file must not be replaced unless the user says so.
 
     Parameters
     ----------
     path : path
         ``-`` is never refused.
+    why : str
+        What a second draw tells.
     otherwise : str
         The option that allows it, as the user writes it.
     """
     if str(path) != STANDARD and os.path.lexists(_real(path)):
         raise InputError(
-            f"{path} exists, and an earlier draw is replaced only on request: two published runs leak more than "
-            f"one; give another name, or {otherwise}"
+            f"{path} exists, and an earlier draw is replaced only on request: {why}; give another name, or {otherwise}"
         )
 
 

@@ -38,7 +38,8 @@ from mechdesign.engine import SerialExecutor, executor_of, run_tasks
 from mechdesign.errors import InputError, printable, shorten
 from mechdesign.mechanism import Guarantee, Key, Mechanism
 from mechdesign.mechanism.files import save
-from mechdesign.mechanism.keys import GivenKey, KeyFile, checked_key
+from mechdesign.mechanism.keys import STAYS, GivenKey, KeyFile, checked_key
+from mechdesign.mechanism.words import second_run
 
 _FOOTERS = 64  # of Parquet files that one task reads
 _SECONDS = 5.0  # between two updates of the manifest
@@ -88,7 +89,7 @@ def privatize_dataset(  # noqa: PLR0913 - what `privatize_file` takes, and an ex
 
     A part of the output is whole or absent. After a run that was stopped, killed or refused a part, the same call goes
     on: parts that are there are skipped, so that no record is reported twice. A manifest in the folder (which
-    ``docs/file-format.md`` describes) fixes what is drawn there.
+    ``docs/file-format.md`` describes) fixes what is drawn there, also the key of permanent reports.
 
     Parameters
     ----------
@@ -105,8 +106,8 @@ def privatize_dataset(  # noqa: PLR0913 - what `privatize_file` takes, and an ex
         None privatizes one part after the other in this process. Processes find both folders by the same absolute
         path. If the executor ends, as a pool does whose process is killed, call again with another.
     key, ids
-        As in `privatize_file`. Each task reads the key from its file if a path is given; a `Key` is sent to the
-        processes with each task, and whoever reads their messages reads it.
+        As in `privatize_file`. With an executor give the file of the key, which each task reads; a `Key` itself stays
+        in this process.
     unknown, missing
         As in `Mechanism.privatize`. They may be added when a call goes on that refused a record.
     report : callable, optional
@@ -122,7 +123,7 @@ def privatize_dataset(  # noqa: PLR0913 - what `privatize_file` takes, and an ex
         Naming part and row, for a part that cannot be read, a column that is missing or of another type than in the
         first part, a record outside the alphabet, a full disk. Other parts are privatized all the same, until ten have
         failed. Before anything is drawn: for a folder that is or lies in the other one, or that holds anything but
-        reports of this mechanism from these parts by these arguments.
+        reports of this mechanism from these parts by these arguments, and for a `Key` beside an executor.
     LimitError
         If the executor ends.
 
@@ -145,11 +146,13 @@ def privatize_dataset(  # noqa: PLR0913 - what `privatize_file` takes, and an ex
     output = ReportFile.of(destination)
     if output.overwrite:
         raise InputError(
-            "the reports of a data set are not replaced, since two published runs leak more than one; leave out "
-            "overwrite=True, or give a new folder"
+            "the reports of a data set are not replaced: "
+            f"{second_run(permanent=key is not None)}; leave out overwrite=True, or give a new folder"
         )
     Alphabet(mechanism.inputs, unknown, missing)  # refuses labels that are not inputs
-    chosen = checked_key(None, key, ids)
+    chosen, runner = checked_key(None, key, ids), executor_of(executor)
+    if isinstance(key, Key) and not isinstance(runner, SerialExecutor):
+        raise InputError(f"a Key is given beside an executor, and {STAYS}")
     options = Options(unknown, missing, ids, _sent(key, chosen))
     with _folder(output.path) as folder:
         parts = find_parts(records.path)
@@ -157,7 +160,7 @@ def privatize_dataset(  # noqa: PLR0913 - what `privatize_file` takes, and an ex
         job = _job(parts, records, replace(output, path=str(folder)), mechanism, options)
         name = None if chosen is None else chosen.fingerprint
         planned = _manifest(job, parts, mechanism.fingerprint, name)
-        return _run(job, mechanism, parts, planned, executor=executor_of(executor), report=report or _quiet)
+        return _run(job, mechanism, parts, planned, executor=runner, report=report or _quiet)
 
 
 def _sent(given: GivenKey | None, key: Key | None) -> Key | KeyFile | None:

@@ -88,7 +88,7 @@ class Terms:
             "fingerprint": "another mechanism (by its fingerprint)",
             "header": "another --no-header",
             "ids": "another column of ids",
-            "key": "another key (by its fingerprint)",
+            "key": "another key or attribute (by the fingerprint of both)",
         }
         for name, own in asdict(self).items():
             theirs = getattr(other, name)
@@ -134,7 +134,8 @@ class Manifest:
         ------
         InputError
             If there is no manifest and the folder is not empty; if its reports are drawn by other terms or from other
-            parts; if reports that were published are gone, since what would be drawn here would be a second report.
+            parts; if fresh reports that were published are gone, since what would be drawn here would be a second
+            report. Permanent reports that are gone are drawn again, and are the same.
         """
         if not has_manifest(folder):
             _check_empty(folder)
@@ -145,7 +146,7 @@ class Manifest:
                 f"the reports in {printable(str(folder))} are drawn with {difference}; {_SECOND}, so give what that "
                 "run was given, or other records and a new folder"
             )
-        gone = sorted(found.published - found.there(folder))
+        gone = [] if self.terms.key is not None else sorted(found.published - found.there(folder))
         if gone:
             raise InputError(
                 f"{printable(str(folder / gone[0]))}{_more(gone)} is gone, and its reports were published; {_SECOND}, "

@@ -23,6 +23,7 @@ from mechdesign.errors import InputError, shorten
 from mechdesign.mechanism import Mechanism
 from mechdesign.mechanism.keys import GivenKey, checked_key
 from mechdesign.mechanism.sampler import random_bytes
+from mechdesign.mechanism.words import second_run
 
 Report = Callable[[str], None]
 ENDINGS = (".csv", ".parquet")
@@ -109,7 +110,8 @@ class ReportFile:
         pandas (``__index_level_0__``) is copied as it is. **What is kept can undo the privacy**: the guarantee holds
         for the report alone, not for the report together with columns that depend on the record.
     overwrite : bool
-        Whether an existing file is replaced. Each run draws new reports, and two published runs leak more than one.
+        Whether an existing file is replaced. Each run draws new reports, and two published runs leak more than one;
+        with a key they are the same reports again, by the same mechanism, key, attribute and ids.
     """
 
     path: str | os.PathLike[str]
@@ -121,12 +123,12 @@ class ReportFile:
         """Return the file itself, or for a path a file with no other columns, which replaces nothing."""
         return output if isinstance(output, ReportFile) else cls(output)
 
-    def checked_ending(self, source: str | os.PathLike[str]) -> str:
+    def checked_ending(self, source: str | os.PathLike[str], *, permanent: bool) -> str:
         """Return the ending of the path, after checking that the file may be written and is not the source."""
         ending = accepted_ending(self.path, ENDINGS)
         check_places([self.path], [source])
         if not self.overwrite:
-            check_absent(self.path, "allow it (overwrite=True)")
+            check_absent(self.path, second_run(permanent=permanent), "allow it (overwrite=True)")
         return ending
 
 
@@ -193,7 +195,7 @@ def privatize_file(  # noqa: PLR0913 - permanent reports take a key and ids wher
     import pyarrow as pa
 
     target = ReportFile.of(output)
-    ending = target.checked_ending(records.path)
+    ending = target.checked_ending(records.path, permanent=key is not None)
     alphabet = Alphabet(mechanism.inputs, unknown, missing)
     random, chosen = random_bytes(rng), checked_key(rng, key, ids)
     permanent = None if chosen is None else mechanism.permanent_reports(chosen)

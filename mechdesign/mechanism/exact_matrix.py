@@ -50,6 +50,9 @@ class ExactMatrix:
         How far the sum of a row as it was given is from 1 at most.
     name : str
         For tables; empty if it has none.
+    rounded : bool
+        Whether it was given as floats or decimals, which may stand for numbers near them: a promise counts as kept if
+        it is missed by no more than their errors. Whole numbers or fractions keep it exactly or not at all.
     """
 
     weights: tuple[tuple[int, ...], ...]
@@ -58,6 +61,7 @@ class ExactMatrix:
     numbers: str = "exact numbers"
     off: Fraction = Fraction(0)
     name: str = ""
+    rounded: bool = False
 
     @classmethod
     def of(cls, given: Any, name: str = "") -> ExactMatrix:
@@ -90,7 +94,8 @@ class ExactMatrix:
         labelled = table(given, "the matrix")
         rows, kinds = _numbers(labelled.values)
         inputs, outputs = (None if own is None else tuple(own) for own in map(own_labels, labelled[1:]))
-        return cls.of_fractions(rows, inputs, outputs, numbers=_in_words(kinds), name=name)
+        rounded = not kinds.isdisjoint({"float", "text"})
+        return cls.of_fractions(rows, inputs, outputs, numbers=_in_words(kinds), name=name, rounded=rounded)
 
     @classmethod
     def of_integers(
@@ -113,8 +118,11 @@ class ExactMatrix:
         *,
         numbers: str = "exact numbers",
         name: str = "",
+        rounded: bool = False,
     ) -> ExactMatrix:
         """Return a matrix of fractions, after checking that its rows are distributions, or all have the same sum.
+
+        Whole numbers are not `rounded`, whatever is said.
 
         Raises
         ------
@@ -143,7 +151,7 @@ class ExactMatrix:
             raise InputError(f"row {wrong + 1} of the matrix sums to {rounded_text(sums[wrong])}; accepted: {accepted}")
         weights = tuple(_lowest(over_common_denominator(row)[0]) for row in rows)
         said = f"whole numbers over {_power_or_number(int(scale))}" if whole else numbers
-        return cls(weights, inputs, outputs, said, off, name)
+        return cls(weights, inputs, outputs, said, off, name, rounded and not whole)
 
     def __getstate__(self) -> dict[str, Any]:
         # A copy computes the cached properties again.

@@ -8,8 +8,9 @@ import os
 import re
 import secrets
 import stat
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NoReturn, Self, SupportsIndex
 
 from mechdesign.data.files import STANDARD, written_atomically
 from mechdesign.data.labels import canonical_label
@@ -25,12 +26,19 @@ _READ_BY_OTHERS = stat.S_IRWXG | stat.S_IRWXO
 _WANTED = "a key file, as `mechdesign key -o FILE` writes it"
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+STAYS = (
+    "a key does not leave its process, since what is sent to others may be written to logs and disks; give the path of "
+    "its file, or KeyFile(path, attribute), which each process reads"
+)
+
+
 class Key:
     """The key from which permanent reports are drawn (`Mechanism.privatize`).
 
     Whoever has the key learns from a report what the mechanism hides, as far as report and id say. It is never
-    shown: not by ``repr``, in a message, in a traceback or in a file of reports. A pickle of it does hold it.
+    shown: not by ``repr`` or ``vars``, in a message, in a traceback or in a file of reports. It is not pickled either:
+    what is sent to other processes, by pools or by schedulers, may end up in logs and on disks. Give tasks the path of
+    the key file, or a `KeyFile`. Copies of a key are the key itself.
 
     Parameters
     ----------
@@ -51,16 +59,37 @@ class Key:
     (Key(...), Key(..., attribute='smokes'))
     """
 
-    secret: bytes = field(repr=False)
-    attribute: str = ""
+    __slots__ = ("__attribute", "__secret")  # without a dictionary of attributes, which others might print
 
-    def __post_init__(self) -> None:
-        if not isinstance(self.secret, bytes):
-            raise InputError(f"the key is a {type(self.secret).__name__}; give Key.generate() or Key.read(path)")
-        if len(self.secret) != KEY_BYTES:
-            raise InputError(f"the key has {len(self.secret)} bytes; accepted: {KEY_BYTES}, as Key.generate() draws")
-        if self.attribute != "":
-            object.__setattr__(self, "attribute", canonical_label(self.attribute))
+    def __init__(self, secret: bytes, attribute: str = "") -> None:
+        if not isinstance(secret, bytes):
+            raise InputError(f"the key is a {type(secret).__name__}; give Key.generate() or Key.read(path)")
+        if len(secret) != KEY_BYTES:
+            raise InputError(f"the key has {len(secret)} bytes; accepted: {KEY_BYTES}, as Key.generate() draws")
+        self.__secret = secret
+        self.__attribute = canonical_label(attribute) if attribute != "" else ""
+
+    @property
+    def secret(self) -> bytes:
+        """The 32 bytes."""
+        return self.__secret
+
+    @property
+    def attribute(self) -> str:
+        """What the reports are about; empty without a name."""
+        return self.__attribute
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self
+
+    def __getstate__(self) -> NoReturn:
+        raise InputError(STAYS)
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
+        raise InputError(STAYS)
 
     def __repr__(self) -> str:
         return f"Key(..., attribute={self.attribute!r})" if self.attribute else "Key(...)"
@@ -119,7 +148,7 @@ class Key:
         >>> Key.generate().for_attribute("smokes").attribute
         'smokes'
         """
-        return replace(self, attribute=canonical_label(name))
+        return type(self)(self.secret, canonical_label(name))
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Key:

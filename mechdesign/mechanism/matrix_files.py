@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -106,7 +107,7 @@ def _of_archive(content: bytes, names: list[str], source: str) -> ExactMatrix:
         _labels(np.ravel(found(name)).tolist(), size, name) if name in names else None
         for name, size in (("inputs", exact.size), ("outputs", exact.count))
     )
-    return ExactMatrix(exact.weights, inputs, outputs, exact.numbers, exact.off)
+    return replace(exact, inputs=inputs, outputs=outputs)
 
 
 def _of_csv(path: str | os.PathLike[str]) -> ExactMatrix:
@@ -116,7 +117,7 @@ def _of_csv(path: str | os.PathLike[str]) -> ExactMatrix:
         raise InputError("there are no rows; give a row of probabilities for each input")
     if _is_number(records[0].fields[0]):
         return ExactMatrix.of_fractions(
-            [_numbers(record, record.fields, 1) for record in records], numbers="decimals as written"
+            [_numbers(record, record.fields, 1) for record in records], numbers="decimals as written", rounded=True
         )
     head, *body = records
     if len(head.fields) < 2:
@@ -124,7 +125,7 @@ def _of_csv(path: str | os.PathLike[str]) -> ExactMatrix:
     outputs = _labels(head.fields[1:], len(head.fields) - 1, "outputs, in the first line")
     inputs = _labels([record.fields[0] for record in body], len(body), "inputs, in the first column")
     numbers = [_numbers(record, record.fields[1:], 2) for record in body]
-    return ExactMatrix.of_fractions(numbers, inputs, outputs, numbers="decimals as written")
+    return ExactMatrix.of_fractions(numbers, inputs, outputs, numbers="decimals as written", rounded=True)
 
 
 def _records(path: str | os.PathLike[str]) -> list[Record]:

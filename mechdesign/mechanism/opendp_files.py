@@ -57,5 +57,10 @@ def _randomized_response(labels: Sequence[Any], kept: Fraction) -> ExactMatrix:
     others = (1 - kept) / (len(labels) - 1)
     rows = [[kept if i == j else others for j in range(len(labels))] for i in range(len(labels))]
     return ExactMatrix.of_fractions(
-        rows, tuple(labels), tuple(labels), numbers="decimals as OpenDP wrote them", name="OpenDP randomized response"
+        rows,
+        tuple(labels),
+        tuple(labels),
+        numbers="decimals as OpenDP wrote them",
+        name="OpenDP randomized response",
+        rounded=True,
     )

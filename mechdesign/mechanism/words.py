@@ -1,8 +1,24 @@
-"""Guarantees in words."""
+"""Guarantees in words, and what a second run tells."""
 
 from __future__ import annotations
 
 from mechdesign.mechanism.proof import Guarantee
+
+
+def second_run(*, permanent: bool) -> str:
+    """Return what a second run of reports or of a release tells, which is why no output is replaced unasked.
+
+    Examples
+    --------
+    >>> second_run(permanent=False)
+    'two published runs leak more than one'
+    """
+    if permanent:
+        return (
+            "with the same mechanism, key, attribute and ids a value gets the same report again, and otherwise a "
+            "second one, which leaks more"
+        )
+    return "two published runs leak more than one"
 
 
 def promise(guarantee: Guarantee) -> str:

@@ -18,6 +18,7 @@ from mechdesign.errors import InputError, shorten
 from mechdesign.numerics.exact import arb_of, lower, rational, short_text, upper, working_precision
 
 _LARGEST_EPSILON = 700  # exp(700) is still a float
+_LARGEST_FLOAT = Fraction(10) ** 308
 _PLACES = 12  # of a decimal that covers a logarithm
 _LOG = re.compile(r"log\(\s*([^()]+?)\s*\)")
 
@@ -152,6 +153,30 @@ class Epsilon:
 
     def __str__(self) -> str:
         return self.text
+
+
+def stated_number(text: str, name: str) -> float:
+    """Return the number that a text states as `Epsilon.of` reads it, also where it is out of the range of epsilon.
+
+    Raises
+    ------
+    InputError
+        If the text states no number.
+
+    Examples
+    --------
+    >>> stated_number("-1/2", "epsilon"), stated_number("log(1/2)", "epsilon") < 0
+    (-0.5, True)
+    """
+    match = _LOG.fullmatch(text.strip())
+    stated = rational(
+        text if match is None else match.group(1), name if match is None else f"the argument of log in {name}"
+    )
+    if match is None:
+        return float(stated) if abs(stated) <= _LARGEST_FLOAT else math.copysign(math.inf, stated)
+    if stated <= 0:
+        raise InputError(f"{name} is {shorten(text)}, which has no logarithm; accepted: log(r) with r >= 1")
+    return math.log(stated.numerator) - math.log(stated.denominator)
 
 
 def _plain_text(x: Fraction) -> str:

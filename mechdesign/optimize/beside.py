@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from mechdesign.data.labelled import is_table
+from mechdesign.display.text import text_above
 from mechdesign.errors import InputError, shorten
 from mechdesign.mechanism import ExactMatrix
 from mechdesign.numerics.exact import log_up
@@ -33,8 +34,11 @@ class Beside:
     lower_leakage : float
         How far a report lowers the probability of a symbol, in nats, rounded up.
     keeps : bool
-        Whether it keeps the promise of the design, up to the errors of floats (1e-12 nats), as
-        `Mechanism.from_matrix` takes a matrix.
+        Whether it keeps the promise of the design: exactly, or one given as floats or decimals up to their errors
+        (1e-12 nats), as `Mechanism.from_matrix` takes a matrix.
+    missed : float
+        By how many nats it misses the promise, rounded up; 0 if it keeps the promise exactly, infinite where no epsilon
+        would be enough.
     """
 
     name: str
@@ -42,6 +46,7 @@ class Beside:
     leakage: float
     lower_leakage: float
     keeps: bool
+    missed: float = 0.0
 
 
 def besides(mechanisms: Any, problem: DesignProblem, objective: Objective) -> tuple[Beside, ...]:
@@ -95,14 +100,13 @@ def _beside(name: str, given: ExactMatrix, problem: DesignProblem, objective: Ob
         objective.value_over(exact.matrix, known),
         math.inf if worst is None else log_up(worst),
         math.inf if least == 0 else log_up(1 / least),
-        keeps_promise(worst, least, problem),
+        keeps_promise(worst, least, problem, rounded=exact.rounded),
+        missed_by(worst, least, problem),
     )
 
 
-def keeps_promise(
-    worst: Fraction | None, least: Fraction, problem: DesignProblem, slack: float = FLOAT_LEAKAGE
-) -> bool:
-    """Return whether lifts keep the promise of a problem, up to the errors of floats.
+def keeps_promise(worst: Fraction | None, least: Fraction, problem: DesignProblem, *, rounded: bool) -> bool:
+    """Return whether lifts keep the promise of a problem.
 
     Parameters
     ----------
@@ -112,10 +116,46 @@ def keeps_promise(
         The least lift.
     problem : DesignProblem
         With the promise.
-    slack : float
-        How many nats it may be missed by; 0 for none.
+    rounded : bool
+        Whether the promise may be missed by the errors of floats, 1e-12 nats.
     """
-    factor = 1 + Fraction(slack)
-    if worst is None or worst > problem.epsilon.exp_down * factor:
-        return False
-    return problem.lower is None or least * factor >= 1 / problem.lower.exp_down
+    too_much = _excess(worst, least, problem)
+    return too_much is not None and too_much <= 1 + Fraction(FLOAT_LEAKAGE if rounded else 0)
+
+
+def missed_by(worst: Fraction | None, least: Fraction, problem: DesignProblem) -> float:
+    """Return by how many nats lifts miss the promise of a problem, rounded up; 0 if they keep it.
+
+    Parameters
+    ----------
+    worst, least, problem
+        As in `keeps_promise`.
+
+    Examples
+    --------
+    >>> import mechdesign as md
+    >>> problem = md.DesignProblem(md.L1Ball([0.5, 0.5], 2), "log(2)")
+    >>> missed_by(Fraction(2), Fraction(1, 2), problem), round(missed_by(Fraction(4), Fraction(1, 2), problem), 4)
+    (0.0, 0.6931)
+    """
+    too_much = _excess(worst, least, problem)
+    return math.inf if too_much is None else log_up(max(Fraction(1), too_much))
+
+
+def _excess(worst: Fraction | None, least: Fraction, problem: DesignProblem) -> Fraction | None:
+    """Return the greatest factor by which a lift leaves what is promised, at most 1 if none does; None if infinite."""
+    if worst is None or (problem.lower is not None and least == 0):
+        return None
+    above = worst / problem.epsilon.exp_down
+    return above if problem.lower is None else max(above, 1 / (least * problem.lower.exp_down))
+
+
+def missed_in_words(missed: float) -> str:
+    """Return what is said of a promise that counts as kept, and is missed by the errors of floats.
+
+    Examples
+    --------
+    >>> missed_in_words(2.3e-16)
+    'missed by at most 2.3e-16 nats, within the errors of floats'
+    """
+    return f"missed by at most {text_above(missed, 2)} nats, within the errors of floats"

@@ -11,6 +11,7 @@ from mechdesign.display.html import Above, Below, table
 from mechdesign.display.text import aligned, text_above
 from mechdesign.mechanism import Guarantee
 from mechdesign.mechanism.words import promise
+from mechdesign.optimize.beside import missed_in_words
 
 if TYPE_CHECKING:
     from mechdesign.optimize.comparison import Comparison
@@ -37,7 +38,9 @@ class Compared:
         Of a mechanism that the user gave, over the priors of the promise, in nats, rounded up; None for the others,
         which keep the promise.
     keeps : bool
-        Whether it keeps the promise.
+        Whether it keeps the promise, up to the errors of floats.
+    missed : float
+        By how many nats it misses the promise, rounded up; 0 if it keeps the promise exactly.
     """
 
     name: str
@@ -47,6 +50,7 @@ class Compared:
     missing: str = ""
     leakage: float | None = None
     keeps: bool = True
+    missed: float = 0.0
 
     @property
     def told(self) -> str:
@@ -75,12 +79,15 @@ def rows_of(comparison: Comparison) -> tuple[Compared, ...]:
     if errors is not None:
         name = "best for mutual information, same guarantee"
         rows.append(Compared(name, errors.best_for_information_error, missing=errors.best_for_information_missing))
-    rows += [Compared(other.name, other.value, leakage=other.leakage, keeps=other.keeps) for other in comparison.others]
+    rows += [
+        Compared(other.name, other.value, leakage=other.leakage, keeps=other.keeps, missed=other.missed)
+        for other in comparison.others
+    ]
     return tuple(rows)
 
 
 def leakage_in_words(row: Compared) -> str:
-    """Return what a mechanism that the user gave leaks, with a mark where it breaks the promise; empty for others.
+    """Return what a mechanism that the user gave leaks, with a mark where it misses the promise; empty for others.
 
     Examples
     --------
@@ -90,15 +97,18 @@ def leakage_in_words(row: Compared) -> str:
     if row.leakage is None:
         return ""
     told = text_above(row.leakage, 6)
-    return told if row.keeps else f"{told} *"
+    if not row.keeps:
+        return f"{told} *"
+    return f"{told} ~" if row.missed else told
 
 
 def broken_in_words(comparison: Comparison) -> str:
-    """Return what the mark of `leakage_in_words` means, if a mechanism has it; empty if none has."""
-    if all(row.keeps for row in rows_of(comparison)):
-        return ""
-    problem = comparison.design.problem
-    return f"* does not keep {Guarantee(problem.epsilon, problem.uncertainty, problem.lower).sides_in_words}"
+    """Return what the marks of `leakage_in_words` mean that mechanisms have; empty if none has one."""
+    problem, rows = comparison.design.problem, rows_of(comparison)
+    sides = Guarantee(problem.epsilon, problem.uncertainty, problem.lower).sides_in_words
+    told = [] if all(row.keeps for row in rows) else [f"* does not keep {sides}"]
+    missed = max(row.missed for row in rows if row.keeps)
+    return "; ".join([*told, *([f"~ {sides} is {missed_in_words(missed)}"] if missed else [])])
 
 
 def _of_design(name: str, found: Design | None, missing: str) -> Compared:
@@ -134,7 +144,7 @@ def frame_of(comparison: Comparison, library: str | None) -> Any:
         beside_name(comparison): [beside(comparison, row) for row in rows],
     }
     if comparison.others:
-        columns |= {"leakage": [row.leakage for row in rows], "keeps": [row.keeps for row in rows]}
+        columns |= {name: [getattr(row, name) for row in rows] for name in ("leakage", "keeps", "missed")}
     return labelled_frame("mechanism", [row.name for row in rows], columns, library)
 
 

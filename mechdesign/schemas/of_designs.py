@@ -63,6 +63,7 @@ class OtherMechanism(Record):
     leakage: Number | None
     lower_leakage: Number | None
     keeps: bool | None
+    missed: Number | None
 
 
 class BestAtEstimate(Record):
@@ -215,6 +216,7 @@ class KeptPromise(Record):
     epsilon: Number
     lower: Number | None
     keeps: bool
+    missed: Number | None
 
 
 class AnalysisOutput(Output):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, StrictBool, StrictInt
 
-from mechdesign.data.counts import count_column, read_counts
+from mechdesign.data.counts import checked_count, count_column, read_counts
 from mechdesign.data.fields import (
     AsTable,
     AsText,
@@ -30,14 +31,18 @@ from mechdesign.data.fields import (
     needs,
     one_of,
 )
-from mechdesign.errors import InputError, printable, shorten
+from mechdesign.data.labels import canonical_labels
+from mechdesign.errors import InputError, MechdesignError, printable, shorten
+from mechdesign.numerics.epsilon import stated_number
 from mechdesign.problem import DesignProblem
 from mechdesign.problem_file import ProblemFile, parsed_toml
+from mechdesign.sweeps.inputs import RefusedPoint, set_cells, utility_cells
 from mechdesign.sweeps.result import SweepResult
 from mechdesign.sweeps.running import BASELINES, Report, check_baselines, sweep
 from mechdesign.uncertainty import L1Ball, UncertaintySet
 from mechdesign.uncertainty.format import BoundName
 from mechdesign.uncertainty.from_counts import kinds_from_counts, set_from_counts
+from mechdesign.uncertainty.radii import checked_bound
 from mechdesign.uncertainty.relative_ball import RelativeBall
 from mechdesign.utility import Objective, Workload, utility_by_name
 
@@ -122,8 +127,9 @@ class SweepFile:
     ----------
     title : str
         One line.
-    problems : tuple of ProblemFile
-        The problems of the grid; the title of each is the name of its source.
+    points : tuple of ProblemFile or RefusedPoint
+        The points of the grid; the title of a problem is the name of its source. A point whose values cannot be a
+        problem together stands with the reason.
     baselines : tuple of str
         What designs are compared with.
     tol, bits, time_limit
@@ -133,19 +139,29 @@ class SweepFile:
     """
 
     title: str
-    problems: tuple[ProblemFile, ...]
+    points: tuple[ProblemFile | RefusedPoint, ...]
     baselines: tuple[str, ...] = ()
     tol: float | None = None
     bits: int = 48
     time_limit: float | None = None
     inputs: tuple[str, ...] = ()
 
+    @property
+    def problems(self) -> tuple[ProblemFile, ...]:
+        """The points that are problems."""
+        return tuple(point for point in self.points if isinstance(point, ProblemFile))
+
+    @property
+    def refused(self) -> tuple[RefusedPoint, ...]:
+        """The points that cannot be problems."""
+        return tuple(point for point in self.points if isinstance(point, RefusedPoint))
+
     def run(
         self, executor: Any = None, cache: str | os.PathLike[str] | None = None, report: Report | None = None
     ) -> SweepResult:
         """Solve the problems, as `mechdesign.sweep` does with the options of the file."""
         return sweep(
-            self.problems,
+            self.points,
             executor,
             cache,
             report,
@@ -157,7 +173,11 @@ class SweepFile:
 
 
 def read_sweep(path: str | os.PathLike[str]) -> SweepFile:
-    """Read a sweep file, the counts that it names, and all its problems.
+    """Read a sweep file, the counts that it names, and all points of its grid.
+
+    A point whose values cannot be a problem, such as an l1 ball of radius 2.5, does not keep the others from being
+    solved: it is in `SweepFile.refused`, with the reason. What is wrong whatever the other values are is refused: a
+    source that cannot be read, an unknown name or key, a text where a number belongs.
 
     Parameters
     ----------
@@ -169,7 +189,8 @@ def read_sweep(path: str | os.PathLike[str]) -> SweepFile:
     Raises
     ------
     InputError
-        For unreadable files, malformed TOML, unknown keys and values out of range, in one line.
+        For unreadable files, malformed TOML, unknown keys and names, values of another type, and a grid of which no
+        point is a problem, in one line.
 
     Examples
     --------
@@ -194,40 +215,133 @@ def read_sweep(path: str | os.PathLike[str]) -> SweepFile:
     folder = Path(path).parent
     try:
         check_baselines(grid.baselines)
-        problems = tuple(_problems(grid, folder))
+        points = tuple(_points(grid, folder))
+        _check_any(points)
     except InputError as error:
         raise InputError(f"{source}: {error}") from None
     named = (given.counts if given.data is None else given.data for given in grid.source)
     inputs = tuple(str(folder / place) for place in named if isinstance(place, str))
-    return SweepFile(grid.title, problems, tuple(grid.baselines), grid.tol, grid.bits, grid.time_limit, inputs)
+    return SweepFile(grid.title, points, tuple(grid.baselines), grid.tol, grid.bits, grid.time_limit, inputs)
 
 
-def _problems(grid: GridRecord, folder: Path) -> Iterator[ProblemFile]:
-    """Yield the problems of a grid, source by source and set by set."""
-    if grid.delta is not None and grid.radius is not None:
-        raise InputError("delta and radius are both given; give one of them, or neither for a known distribution")
-    if grid.delta is None and (grid.samples is not None or grid.bound is not None):
-        raise InputError(f"{'bound' if grid.samples is None else 'samples'} is given without delta; leave it out")
-    utilities = [_utility(given) for given in grid.utility]
-    sizes = grid.radius if grid.delta is None else grid.delta
-    absent: list[Any] = [None]
-    of_set = (grid.set, grid.samples or absent, sizes or absent)
-    of_problem = (utilities, grid.epsilon, grid.lower or absent)
-    sources = [found for given in grid.source for found in _counts(given, folder)]
-    total = len(sources)
-    for axis in (*of_set, *of_problem):
-        total *= len(axis)
-    if total > _MOST_PROBLEMS:
-        raise InputError(f"the grid has {total:,} problems; accepted: at most {_MOST_PROBLEMS:,}")
-    for (name, counts), (kind, samples, size) in product(sources, product(*of_set)):
-        known = None
-        for utility, epsilon, lower in product(*of_problem):
-            try:
-                if known is None or kind == RelativeBall.kind:  # which is made for an epsilon
-                    known = _set(grid, kind, counts, size, samples, epsilon)
-                yield ProblemFile(name, DesignProblem(known, epsilon, utility, lower))
-            except InputError as error:
-                raise InputError(f"{name}: {error}") from None
+@dataclass(frozen=True)
+class _Axes:
+    """A grid whose names are known, and whose numbers are numbers."""
+
+    grid: GridRecord
+    sources: tuple[tuple[str, Mapping[str, int]], ...]
+    utilities: tuple[Objective, ...]
+    numbers: Mapping[tuple[str, str], float]  # by the name of the axis and the text
+
+    @classmethod
+    def of(cls, grid: GridRecord, folder: Path) -> _Axes:
+        """Return the axes of a grid.
+
+        Raises
+        ------
+        InputError
+            For what is wrong whatever the other values of a point are, and for too many points.
+        """
+        if grid.delta is not None and grid.radius is not None:
+            raise InputError("delta and radius are both given; give one of them, or neither for a known distribution")
+        if grid.delta is None and (grid.samples is not None or grid.bound is not None):
+            raise InputError(f"{'bound' if grid.samples is None else 'samples'} is given without delta; leave it out")
+        checked_bound(grid.bound)
+        for kind in grid.set:
+            if kind not in kinds_from_counts():
+                raise InputError(f"set is {shorten(kind)}; accepted: {', '.join(kinds_from_counts())}")
+        given = {"epsilon": grid.epsilon, "lower": grid.lower, "delta": grid.delta, "radius": grid.radius}
+        numbers = {(name, text): stated_number(text, name) for name, texts in given.items() for text in texts or ()}
+        utilities = tuple(_utility(described) for described in grid.utility)
+        sources = tuple(found for described in grid.source for found in _counts(described, folder))
+        axes = cls(grid, sources, utilities, numbers)
+        total = math.prod(map(len, (sources, *axes.of_set, *axes.of_problem)))
+        if total > _MOST_PROBLEMS:
+            raise InputError(f"the grid has {total:,} problems; accepted: at most {_MOST_PROBLEMS:,}")
+        return axes
+
+    @property
+    def of_set(self) -> tuple[list[str], list[Any], list[Any]]:
+        """What a set is made from: its kinds, the numbers of samples, and deltas or radii."""
+        grid = self.grid
+        return grid.set, grid.samples or [None], (grid.radius if grid.delta is None else grid.delta) or [None]
+
+    @property
+    def of_problem(self) -> tuple[tuple[Objective, ...], list[str], list[Any]]:
+        """What a problem has beside its set."""
+        return self.utilities, self.grid.epsilon, self.grid.lower or [None]
+
+    def number(self, name: str, text: str | None) -> float | None:
+        """Return a value of an axis as the table shows it."""
+        return None if text is None else self.numbers[name, text]
+
+
+def _points(grid: GridRecord, folder: Path) -> Iterator[ProblemFile | RefusedPoint]:
+    """Yield the points of a grid, source by source and set by set."""
+    axes = _Axes.of(grid, folder)
+    for (name, counts), (kind, samples, size) in product(axes.sources, product(*axes.of_set)):
+        known: UncertaintySet | str = ""
+        for utility, epsilon, lower in product(*axes.of_problem):
+            if not known or kind == RelativeBall.kind:  # which is made for an epsilon
+                known = _set_or_reason(grid, kind, counts, size, samples, epsilon)
+            made = known if isinstance(known, str) else _problem_or_reason(known, epsilon, utility, lower)
+            if isinstance(made, DesignProblem):
+                yield ProblemFile(name, made)
+                continue
+            cells = {
+                "source": name,
+                **(_given_cells(axes, kind, counts, size, samples) if isinstance(known, str) else set_cells(known)),
+                "epsilon": axes.number("epsilon", epsilon),
+                "lower": axes.number("lower", lower),
+                **utility_cells(utility),
+            }
+            yield RefusedPoint(name, made, epsilon, cells)
+
+
+def _check_any(points: Sequence[ProblemFile | RefusedPoint]) -> None:
+    """Refuse a grid that leaves nothing to solve."""
+    first = points[0]
+    if isinstance(first, RefusedPoint) and all(isinstance(point, RefusedPoint) for point in points):
+        told = f"{first.source}: {first.reason}"
+        if len(points) > 1:
+            told = (
+                f"none of the {len(points):,} points of the grid can be a problem; the first, {first.source} at "
+                f"epsilon = {first.epsilon}: {first.reason}"
+            )
+        raise InputError(told)
+
+
+def _given_cells(axes: _Axes, kind: str, counts: Mapping[str, int], size: Any, samples: Any) -> dict[str, Any]:
+    """Return what the table shows of a set that could not be made."""
+    known = size is None and kind == L1Ball.kind  # a known distribution is a ball of radius 0
+    by_delta = axes.grid.delta is not None
+    return {
+        "set": kind,
+        "symbols": len(counts),
+        "delta": axes.number("delta", size) if by_delta else None,
+        "radius": 0.0 if known else None if by_delta else axes.number("radius", size),
+        "samples": sum(counts.values()) if samples is None else samples,
+    }
+
+
+def _problem_or_reason(
+    known: UncertaintySet, epsilon: str, utility: Objective, lower: str | None
+) -> DesignProblem | str:
+    """Return the problem of a point of a grid, or why there is none."""
+    try:
+        return DesignProblem(known, epsilon, utility, lower)
+    except MechdesignError as error:
+        return str(error)
+
+
+def _set_or_reason(
+    grid: GridRecord, kind: str, counts: Mapping[str, int], size: Any, samples: Any, epsilon: str
+) -> UncertaintySet | str:
+    """Return the set of priors of a point of a grid, or why there is none."""
+    try:
+        return _set(grid, kind, counts, size, samples, epsilon)
+    except MechdesignError as error:
+        return str(error)
 
 
 def _set(
@@ -237,8 +351,6 @@ def _set(
     if kind == L1Ball.kind:
         given = {"radius": size} if grid.delta is None else {"delta": size}
         return L1Ball.from_counts(counts, samples=samples, bound=grid.bound, **given)
-    if kind not in kinds_from_counts():
-        raise InputError(f"set is {shorten(kind)}; accepted: {', '.join(kinds_from_counts())}")
     if grid.delta is None or grid.bound is not None:
         wrong = "bound belongs" if grid.delta is not None else "radius, or neither delta nor radius, belong"
         raise InputError(f"the set {kind} needs delta, and {wrong} to {L1Ball.kind}; change the one or the other")
@@ -261,6 +373,8 @@ def _counts(given: _Source, folder: Path) -> Iterator[tuple[str, Mapping[str, in
     if isinstance(given.counts, dict):
         if given.name is None:
             raise InputError("a source with a table of counts has no name; give it one")
+        for label, count in zip(canonical_labels(given.counts, len(given.counts)), given.counts.values(), strict=True):
+            checked_count(count, label)
         yield given.name, given.counts
         return
     path = folder / str(given.counts)

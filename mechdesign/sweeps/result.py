@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import json
-import math
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +16,7 @@ from mechdesign.errors import InputError, printable
 from mechdesign.mechanism import Mechanism
 from mechdesign.mechanism.files import content_of, from_json
 from mechdesign.problem import DesignProblem
+from mechdesign.sweeps.inputs import RefusedPoint, problem_cells
 from mechdesign.sweeps.tasks import Solved, Values
 
 ENDINGS = (".parquet", ".csv")
@@ -32,10 +30,10 @@ class SweepRow:
     ----------
     source : str
         Where its prior is from; empty if it is not known.
-    problem : DesignProblem
-        The problem.
+    given : DesignProblem or RefusedPoint
+        The problem, or a point of the grid of a file whose values cannot be a problem.
     key : str
-        What its design is found by: rows with the same key share a design.
+        What its design is found by: rows with the same key share a design. Empty for a point that is no problem.
     solved : Solved or None
         Its design; None if there is none.
     failure : str
@@ -53,7 +51,7 @@ class SweepRow:
     """
 
     source: str
-    problem: DesignProblem
+    given: DesignProblem | RefusedPoint
     key: str
     solved: Solved | None
     failure: str = ""
@@ -62,6 +60,24 @@ class SweepRow:
     baselines_missing: str = ""
     file: str | None = None
     folder: str | None = field(default=None, repr=False)
+
+    @property
+    def problem(self) -> DesignProblem:
+        """The problem.
+
+        Raises
+        ------
+        InputError
+            With the reason, for a point of a grid that cannot be a problem.
+        """
+        if isinstance(self.given, RefusedPoint):
+            raise InputError(f"{self.name} cannot be a problem: {self.given.reason}")
+        return self.given
+
+    @property
+    def name(self) -> str:
+        """The source and epsilon, for messages."""
+        return f"{self.source} at epsilon = {self.given.epsilon}".lstrip()
 
     @property
     def mechanism(self) -> Mechanism | None:
@@ -83,8 +99,9 @@ class SweepRow:
     def cells(self) -> dict[str, Any]:
         """Return the row of the table: a value for each of the columns that `SweepResult.columns` names."""
         solved, best, values = self.solved, self.best_ldp, self.values
+        given = self.given
         return {
-            **_inputs(self.source, self.problem),
+            **(given.cells if isinstance(given, RefusedPoint) else problem_cells(self.source, given)),
             **{name: None if solved is None else getattr(solved, name) for name in _OF_DESIGNS},
             "failure": self.failure or None,
             "randomized_response": None if values is None else values.randomized_response,
@@ -95,7 +112,7 @@ class SweepRow:
             "baselines_missing": self.baselines_missing or None,
             "mechanism": self.file,
             "fingerprint": None if solved is None else solved.fingerprint,
-            "key": self.key,
+            "key": self.key or None,
         }
 
 
@@ -143,37 +160,6 @@ COLUMNS = {  # of the table, with their types in Parquet
     "fingerprint": "string",
     "key": "string",
 }
-
-
-def _inputs(source: str, problem: DesignProblem) -> dict[str, Any]:
-    """Return the inputs of a problem as numbers and texts."""
-    known, utility = problem.uncertainty, problem.utility
-    workload, delta = utility.workload_table(), known.delta
-    return {
-        "source": source or None,
-        "set": known.kind,
-        "symbols": known.size,
-        "epsilon": float(problem.epsilon),
-        "lower": None if problem.lower is None else float(problem.lower),
-        "delta": None if delta is None else at_least(delta),
-        "radius": None if known.l1_ball is None else float(known.l1_ball.radius),
-        "samples": known.samples,
-        "utility": utility.name,
-        "workload": None if workload is None else json.dumps(workload),
-        "unit": utility.unit,
-    }
-
-
-def at_least(delta: Fraction) -> float:
-    """Return the float that prints as the shortest decimal near a probability, which that decimal is not below.
-
-    Examples
-    --------
-    >>> at_least(Fraction(1, 10**9)), Fraction(str(at_least(Fraction(1, 3)))) >= Fraction(1, 3)
-    (1e-09, True)
-    """
-    near = float(delta)
-    return near if Fraction(str(near)) >= delta else math.nextafter(near, math.inf)
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,6 +19,7 @@ from mechdesign.optimize.designer import deadline_of, tolerance_of
 from mechdesign.problem import DesignProblem
 from mechdesign.problem_file import ProblemFile
 from mechdesign.sweeps.folder import ResultFolder
+from mechdesign.sweeps.inputs import RefusedPoint
 from mechdesign.sweeps.keys import Key, key_of
 from mechdesign.sweeps.result import SweepResult, SweepRow
 from mechdesign.sweeps.tasks import Solved, Task, Values, solve, values_of
@@ -36,7 +37,7 @@ Report: TypeAlias = Callable[[str], None]
 
 
 def sweep(
-    problems: Iterable[DesignProblem | ProblemFile],
+    problems: Iterable[DesignProblem | ProblemFile | RefusedPoint],
     executor: Any = None,
     cache: str | os.PathLike[str] | None = None,
     report: Report | None = None,
@@ -54,7 +55,8 @@ def sweep(
     Parameters
     ----------
     problems : iterable of DesignProblem or ProblemFile
-        The title of a problem file is the source of its row.
+        The title of a problem file is the source of its row. A point of a sweep file that cannot be a problem
+        (`SweepFile.points`) is a row with the reason.
     executor : concurrent.futures.Executor or dask.distributed.Client, optional
         What runs the designs; by default this process, one after the other. Linear algebra takes one thread each.
     cache : path, optional
@@ -96,13 +98,13 @@ def sweep(
     _check_options(baselines, bits, time_limit)
     cases = [_case(given) for given in problems]
     plan = _Plan(frozenset(baselines), tol, bits, time_limit)
-    keys = [plan.add(problem) for _, problem in cases]
+    keys = [_NO_KEYS if isinstance(given, RefusedPoint) else plan.add(given) for _, given in cases]
     folder = None if cache is None else ResultFolder.opened(cache)
     found = _Found(len(plan.designs) + len(plan.values), folder, time_limit, report or _log.info)
     runner = executor_of(executor)
     for done in run_tasks(_run, found.jobs(plan, by_pickle=isinstance(runner, ProcessPoolExecutor)), runner):
         found.take(done.item, done.result, done.error)
-    rows = tuple(found.row(source, problem, key, plan) for (source, problem), key in zip(cases, keys, strict=True))
+    rows = tuple(found.row(source, given, key, plan) for (source, given), key in zip(cases, keys, strict=True))
     return SweepResult(rows, found.notes(plan), *found.counts())
 
 
@@ -113,6 +115,9 @@ class _Keys:
     design: str
     best_ldp: str | None
     values: str | None
+
+
+_NO_KEYS = _Keys("", None, None)
 
 
 @dataclass(frozen=True)
@@ -234,8 +239,10 @@ class _Found:
         estimate = f", about {_in_words(took / self._done * left)} left" if left and took > _FOR_AN_ESTIMATE else ""
         self._report(f"sweeping: {self._done} of {self._total} tasks{estimate}")
 
-    def row(self, source: str, problem: DesignProblem, keys: _Keys, plan: _Plan) -> SweepRow:
-        """Return the row of a problem."""
+    def row(self, source: str, given: DesignProblem | RefusedPoint, keys: _Keys, plan: _Plan) -> SweepRow:
+        """Return the row of a problem, or of a point of a grid that cannot be one."""
+        if isinstance(given, RefusedPoint):
+            return SweepRow(source, given, keys.design, None, given.reason)
         solved = self._solved.get(keys.design)
         best = None if keys.best_ldp is None else self._solved.get(keys.best_ldp)
         values = None if keys.values is None else self._values.get(keys.values)
@@ -247,7 +254,7 @@ class _Found:
             missing += [reason] if reason else []
         return SweepRow(
             source=source,
-            problem=problem,
+            given=given,
             key=keys.design,
             solved=solved,
             failure="" if solved is not None else self._failures[keys.design],
@@ -308,10 +315,12 @@ def _in_words(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
-def _case(given: object) -> tuple[str, DesignProblem]:
-    """Return the source and the problem of what a sweep is given."""
+def _case(given: object) -> tuple[str, DesignProblem | RefusedPoint]:
+    """Return the source of what a sweep is given, and the problem or the point that cannot be one."""
     if isinstance(given, ProblemFile):
         return given.title, given.problem
+    if isinstance(given, RefusedPoint):
+        return given.source, given
     if isinstance(given, DesignProblem):
         return "", given
     raise InputError(

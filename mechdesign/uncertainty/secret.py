@@ -217,12 +217,18 @@ class SecretPromise(UncertaintySet):
     def exact_ratio(self, column: Sequence[int]) -> Fraction | None:
         """Return the greatest factor by which an output makes a value of the secret more likely.
 
-        None where it is infinite: some joint distribution within the limits gives probability 0 to a value that another
-        law of the data would let have the output. Joint distributions without the output do not count.
+        Joint distributions without the output do not count; it is the supremum over all others. None where that is
+        infinite: some law of the secret gives probability 0 to a value that may have the output, and leaves the record
+        to values that may be without it. Laws near that one give the value little probability instead, and so a lift
+        without bound. A value that never has the output has lift 0, wherever the output occurs.
         """
         least, greatest = self._means(column)
+        if not any(greatest):
+            return None
         worst = Fraction(0)
         for place, mean in enumerate(greatest):
+            if not mean:
+                continue
             with_greatest = [*least[:place], mean, *least[place + 1 :]]
             of_all = self._least_of_secret(with_greatest)
             if of_all <= 0:

@@ -60,7 +60,7 @@ def test_every_source_gives_the_same_analysis(command, expected, source):
     assert [row["leakage"] for row in record["outputs"]] == expected.leakages.tolist()
     assert [row["variance"] for row in record["symbols"]] == expected.variances.tolist()
     assert record["groups"] == [["low"], ["middle"], ["high"]]
-    promised = {"epsilon": 1.0, "lower": None, "keeps": True} if source == ["problem.toml"] else None
+    promised = {"epsilon": 1.0, "lower": None, "keeps": True, "missed": 0.0} if source == ["problem.toml"] else None
     assert record["promise"] == promised
 
 
@@ -190,6 +190,7 @@ def test_mechanisms_of_users_stand_in_the_comparison(command, here, monkeypatch)
     others = json.loads(out)["others"]
     assert [other["name"] for other in others] == ["m.csv", "open.npy", "Hadamard response"]
     assert [other["keeps"] for other in others] == [True, False, True]
+    assert [other["missed"] for other in others] == [0.0, pytest.approx(math.log(1 / 0.15) - 1), 0.0]
     assert others[1]["lower_leakage"] is None
     status, out, _ = command("compare", "problem.toml", "--baseline", "all", "--json")
     assert len(json.loads(out)["others"]) == len(md.baselines.every(3, 1))
@@ -218,7 +219,7 @@ def test_what_cannot_be_compared_is_one_line(command, here, arguments, status, m
     ("entries", "told"),
     [
         ("0.6,0.2,0.2", "kept"),
-        ("0.6000000000001,0.2,0.1999999999999", "kept but for the errors of floats: missed by at most 1e-12 nats"),
+        ("0.6000000000001,0.2,0.1999999999999", "missed by at most 5.1e-13 nats, within the errors of floats"),
         ("0.61,0.2,0.19", "NOT kept"),
     ],
 )
@@ -228,6 +229,34 @@ def test_a_promise_that_is_missed_by_a_little_is_not_said_to_be_kept(here, comma
     status, out, _ = command("analyze", "near.csv", *told_of)
     assert status == 0
     assert f"promise epsilon = log(3): {told} Utilities" in " ".join(out.split())
+
+
+def test_a_comparison_says_by_how_much_a_promise_is_missed_that_is_not_kept_exactly(here, command):
+    """A CSV file of decimals is near; a mechanism file of whole numbers keeps another promise, and misses this one."""
+    (here / "near.csv").write_text("0.6000000000001,0.2,0.1999999999999\n0.2,0.6,0.2\n0.2,0.2,0.6\n")
+    (here / "exact.csv").write_text("0.6,0.2,0.2\n0.2,0.6,0.2\n0.2,0.2,0.6\n")
+    bits = 52
+    low, high = 2**bits // 5, 3 * 2**bits // 5 + 4
+    rows = [[high if i == j else low for j in range(3)] for i in range(3)]
+    rows = [
+        [2**bits - sum(row) + entry if i == j else entry for j, entry in enumerate(row)] for i, row in enumerate(rows)
+    ]
+    everything = md.L1Ball([0.5, 0.3, 0.2], 2, ["low", "middle", "high"])
+    md.Mechanism(rows, bits, md.Guarantee("1.1", everything)).save(here / "ours.json")
+    counts = ["--counts", "counts.csv", "--radius", "2", "--epsilon", "log(3)"]
+    given = ["--with", "near.csv", "--with", "exact.csv", "--with", "ours.json"]
+    status, out, _ = command("compare", *counts, *given)
+    assert status == 0
+    marks = {name: line.split()[-2] for line in out.splitlines() for name in given[1::2] if name in line}
+    assert (marks["near.csv"], marks["ours.json"]) == ("~", "*")
+    assert marks["exact.csv"] not in {"~", "*"}
+    assert "~ epsilon = log(3) is missed by at most 5.1e-13 nats, within the errors of floats" in " ".join(out.split())
+    status, out, _ = command("compare", *counts, *given, "--json")
+    near, exact, ours = json.loads(out)["others"]
+    assert (near["keeps"], exact["keeps"], ours["keeps"]) == (True, True, False)
+    assert 5e-13 < near["missed"] < 5.01e-13
+    assert exact["missed"] == 0
+    assert 0 < ours["missed"] < 1e-14
 
 
 def test_a_json_list_is_refused_by_what_it_is(here, command):

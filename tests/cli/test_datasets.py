@@ -55,7 +55,7 @@ def test_globs_and_files_without_a_header(here, command):
 @pytest.mark.parametrize(
     ("arguments", "part"),
     [
-        (("--overwrite",), "--overwrite is for a single file"),
+        (("--overwrite",), "--overwrite is for a single file: two published runs leak more than one; leave it out"),
         (("--jobs", "0"), "the number of jobs is 0"),
         (("--jobs", "2", "--scheduler", "tcp://127.0.0.1:1"), "give one of them"),
         (("-o", "records/out"), "is the input, or lies in it"),

@@ -72,6 +72,21 @@ def test_reports_are_permanent(command, here):
     assert (here / "named.csv").read_bytes() != (here / "o.csv").read_bytes()
 
 
+def test_reports_that_exist_are_refused_for_the_reason_that_is_true(command, here):
+    command(*privatize())
+    before = (here / "o.csv").read_bytes()
+    for key, why in (
+        ("k", "with the same mechanism, key, attribute and ids a value gets the same report"),
+        (None, "two"),
+    ):
+        status, _, err = command(*privatize(key=key))
+        assert (status, err.count("\n")) == (2, 1)
+        assert f"o.csv exists, and an earlier draw is replaced only on request: {why}" in err
+        assert "give another name, or give --overwrite" in err
+    assert command(*privatize("smokes", "--overwrite"))[0] == 0
+    assert (here / "o.csv").read_bytes() == before
+
+
 def test_the_columns_of_one_mechanism_share_their_reports_unless_they_are_named(command, here):
     values = [line.split(",") for line in (here / "r.csv").read_text().split()[1:]]
     equal = np.array([smokes == drinks for _, smokes, drinks in values])
@@ -238,4 +253,4 @@ def test_the_parts_of_a_folder_have_the_reports_of_one_file(engine, command, her
         arguments = privatize("smokes", *other, output="out")
         status, _, err = command(arguments[0], "parts", *arguments[2:])
         assert status == 2
-        assert "another key (by its fingerprint)" in err
+        assert "another key or attribute (by the fingerprint of both)" in err

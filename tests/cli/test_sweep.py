@@ -79,6 +79,58 @@ def test_a_failure_is_a_row_and_the_status_is_3(command):
     assert Path("p.png").exists()
 
 
+IMPOSSIBLE = """
+title = "Some points cannot be problems"
+epsilon = [1, -1]
+radius = [0.25, 2.5]
+baselines = ["best-ldp", "randomized-response"]
+[[source]]
+name = "smoking"
+counts = { never = 812, former = 150, current = 38 }
+[[source]]
+name = "one label"
+counts = { a = 5 }
+"""
+
+
+def test_a_point_that_cannot_be_a_problem_is_a_row_and_the_rest_is_solved(command):
+    import pyarrow.csv as pa_csv
+    import pyarrow.parquet as pq
+
+    Path("some.toml").write_text(IMPOSSIBLE)
+    status, out, err = command("sweep", "some.toml", "-o", "results", "--plot", "p.svg")
+    assert status == 3
+    assert err.startswith("Error: 7 of 8 problems have no design; the first, smoking at epsilon = -1: epsilon is '-1'")
+    assert err.count("\n") == 1
+    assert "8, 1 with a design" in out
+    assert "2 solved, 0 from earlier sweeps" in out
+    rows = pq.read_table("results/some.parquet").to_pylist()
+    assert [row["failure"] is None for row in rows] == [True] + [False] * 7
+    assert [row["value"] is None for row in rows] == [False] + [True] * 7
+    assert [(row["source"], row["epsilon"], row["radius"], row["symbols"]) for row in rows] == [
+        *(("smoking", epsilon, radius, 3) for radius in (0.25, 2.5) for epsilon in (1, -1)),
+        *(("one label", epsilon, radius, 1) for radius in (0.25, 2.5) for epsilon in (1, -1)),
+    ]
+    assert all((row["key"] is None) == (row["failure"] is not None) for row in rows)
+    assert pa_csv.read_csv("results/some.csv").column("failure").to_pylist()[1:] == [row["failure"] for row in rows[1:]]
+    assert Path("p.svg").exists()
+    files = sorted(Path("results").rglob("*.json"))
+    assert len(files) == 4
+    status, out, _ = command("sweep", "some.toml", "-o", "results", "--json")
+    told = json.loads(out)
+    assert (status, told["solved"], told["reused"], len(told["rows"])) == (3, 0, 2, 8)
+    assert sorted(Path("results").rglob("*.json")) == files
+
+
+def test_a_grid_of_which_no_point_is_a_problem_is_refused_before_anything_is_written(command):
+    Path("none.toml").write_text(IMPOSSIBLE.replace("[1, -1]", "[-2, -1]"))
+    status, out, err = command("sweep", "none.toml", "-o", "results")
+    assert (status, out) == (2, "")
+    assert "none.toml: none of the 8 points of the grid can be a problem; the first, smoking at epsilon = -2: " in err
+    assert err.count("\n") == 1
+    assert not Path("results").exists()
+
+
 def test_a_design_that_is_not_certified_is_status_3(command):
     Path("slow.toml").write_text(
         SLOW.replace("[[source]]", "time_limit = 0\n[[source]]", 1).replace("[0.5, 0.75, 1, 1.25, 1.5, 1.75, 2]", "1")

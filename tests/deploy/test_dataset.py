@@ -4,7 +4,7 @@ import errno
 import json
 import os
 import threading
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -448,13 +448,58 @@ def test_permanent_reports_are_the_same_in_every_folder_and_of_one_key(tmp_path)
     assert key.fingerprint in manifest
     assert run(tmp_path, noisy(), key=key, ids="id").skipped == 4
     for other in ({}, {"key": md.mechanism.Key.generate(), "ids": "id"}, {"key": key, "ids": "note"}):
-        with pytest.raises(md.InputError, match=r"another (column of ids|key \(by its fingerprint\))"):
+        with pytest.raises(md.InputError, match=r"another (column of ids|key or attribute \(by the fingerprint)"):
             run(tmp_path, noisy(), **other)
     (tmp_path / "out").rename(tmp_path / "first")
-    run(tmp_path, noisy(), key=key, ids="id", executor=ThreadPoolExecutor(2))
+    run(tmp_path, noisy(), key=tmp_path / "key", ids="id", executor=ThreadPoolExecutor(2))
     assert published(tmp_path / "out") == first
+    (tmp_path / "out").rename(tmp_path / "second")
+    run(tmp_path, noisy())
+    fresh = published(tmp_path / "out")
+    with pytest.raises(md.InputError, match="another column of ids: none there, 'id' here"):
+        run(tmp_path, noisy(), key=key, ids="id")
+    assert published(tmp_path / "out") == fresh
     with pytest.raises(md.InputError, match="without ids"):
         run(tmp_path, noisy(), key=key)
+
+
+def test_a_key_itself_is_not_given_to_an_executor(tmp_path):
+    write_parts(tmp_path / "records", 2, 5)
+    key = md.mechanism.Key.generate()
+    for executor in (ThreadPoolExecutor(1), ProcessPoolExecutor(1)):
+        with executor, pytest.raises(md.InputError) as refused:
+            run(tmp_path, noisy(), key=key, ids="id", executor=executor)
+        assert str(refused.value).startswith("a Key is given beside an executor, and a key does not leave its process")
+        assert "give the path of its file" in str(refused.value)
+        assert not (tmp_path / "out").exists()
+    assert run(tmp_path, noisy(), key=key, ids="id", executor=SerialExecutor()).published == 2
+
+
+def test_permanent_reports_that_are_gone_are_drawn_again_and_are_the_same(tmp_path):
+    write_parts(tmp_path / "records", 4, 50)
+    key = md.mechanism.Key.generate()
+    run(tmp_path, noisy(), key=key, ids="id")
+    first = published(tmp_path / "out")
+    (tmp_path / "out/half=0/part-0001.csv").unlink()
+    assert run(tmp_path, noisy(), key=key, ids="id").published == 1
+    assert published(tmp_path / "out") == first
+
+
+@pytest.mark.parametrize(
+    ("key", "why"),
+    [
+        (None, "two published runs leak more than one; leave out"),
+        (
+            md.mechanism.Key(bytes(32)),
+            "with the same mechanism, key, attribute and ids a value gets the same report again, and otherwise a sec",
+        ),
+    ],
+)
+def test_a_folder_of_reports_is_not_replaced_and_the_reason_is_true(tmp_path, key, why):
+    write_parts(tmp_path / "records", 2, 5)
+    records, output = RecordFile(tmp_path / "records", "kind"), ReportFile(tmp_path / "out", overwrite=True)
+    with pytest.raises(md.InputError, match=f"the reports of a data set are not replaced: {why}"):
+        privatize_dataset(records, noisy(), output, key=key, ids=key and "id")
 
 
 def test_an_id_that_is_refused_is_named_with_its_part(tmp_path):

@@ -153,6 +153,24 @@ def test_a_bad_row_is_named_and_nothing_is_written(content, told, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["r.csv"]
 
 
+def test_reports_that_exist_are_refused_for_the_reason_that_is_true(tmp_path):
+    (tmp_path / "r.csv").write_text("id,a\n1,no\n2,yes\n")
+    records, path = RecordFile(tmp_path / "r.csv", "a"), tmp_path / "o.csv"
+    privatize_file(records, path, mechanism(), key=KEY, ids="id")
+    before = path.read_bytes()
+    with pytest.raises(md.InputError) as refused:
+        privatize_file(records, path, mechanism(), key=KEY, ids="id")
+    assert str(refused.value) == (
+        f"{path} exists, and an earlier draw is replaced only on request: with the same mechanism, key, attribute and "
+        "ids a value gets the same report again, and otherwise a second one, which leaks more; give another name, or "
+        "allow it (overwrite=True)"
+    )
+    privatize_file(records, ReportFile(path, overwrite=True), mechanism(), key=KEY, ids="id")
+    assert path.read_bytes() == before
+    with pytest.raises(md.InputError, match="two published runs leak more than one"):
+        privatize_file(records, path, mechanism())
+
+
 @pytest.mark.parametrize("gone", [None, ""])
 def test_a_missing_id_of_a_parquet_file_is_named_among_all_rows(gone, tmp_path, monkeypatch):
     monkeypatch.setattr("mechdesign.data.tables.BATCH_ROWS", 50)

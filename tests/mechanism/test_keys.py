@@ -1,8 +1,11 @@
 """Keys: nobody else reads them, and nothing shows them."""
 
 import base64
+import copy
+import dataclasses
 import os
 import pickle
+import pprint
 import stat
 import subprocess
 import sys
@@ -11,6 +14,7 @@ import traceback
 import pytest
 
 import mechdesign as md
+from mechdesign.deploy.part_tasks import Options
 
 SECRET = bytes(range(100, 132))
 KEY = md.Key(SECRET)
@@ -92,7 +96,48 @@ def test_keys_are_compared_with_their_attributes():
     assert KEY.for_attribute("a") != KEY
     assert KEY.for_attribute("a") != KEY.for_attribute("b")
     assert KEY != SECRET
-    assert pickle.loads(pickle.dumps(KEY.for_attribute("a"))) == KEY.for_attribute("a")
+
+
+class Carrier:
+    """What a task of the user's own may hold."""
+
+    def __init__(self, key):
+        self.key = key
+
+
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+@pytest.mark.parametrize("given", [KEY, [KEY], {"key": KEY.for_attribute("a")}, Carrier(KEY)])
+def test_a_key_is_not_pickled_and_says_what_to_send(given, protocol):
+    with pytest.raises(md.InputError) as refused:
+        pickle.dumps(given, protocol)
+    assert str(refused.value).startswith("a key does not leave its process")
+    assert "give the path of its file, or KeyFile(path, attribute)" in str(refused.value)
+    assert not holds_the_key("".join(traceback.format_exception(refused.value)))
+
+
+def test_a_key_is_copied_within_its_process():
+    assert copy.copy(KEY) is KEY
+    assert copy.deepcopy([KEY])[0] == KEY
+    assert dataclasses.replace(Options(None, None, "id", KEY), unknown="?").key == KEY
+
+
+def test_nothing_that_looks_into_objects_shows_a_key():
+    assert not hasattr(KEY, "__dict__")
+    with pytest.raises(TypeError):
+        vars(KEY)
+    with pytest.raises(TypeError):
+        dataclasses.asdict(KEY)
+    for looked_at in (KEY.__getstate__, KEY.__reduce__, KEY.__reduce_ex__):
+        with pytest.raises((md.InputError, TypeError)) as refused:
+            looked_at(*([2] if looked_at == KEY.__reduce_ex__ else []))
+        assert not holds_the_key(str(refused.value))
+    options = Options(None, None, "id", KEY)
+    shown = [repr(options), repr(vars(options)), repr(dataclasses.asdict(options)), pprint.pformat(options)]
+    try:
+        raise md.SolverError(f"{options}")
+    except md.SolverError as error:
+        shown += traceback.TracebackException.from_exception(error, capture_locals=True).format()
+    assert not any(map(holds_the_key, shown))
 
 
 def test_a_key_cannot_be_changed():

@@ -47,6 +47,7 @@ def test_mechanisms_stand_in_the_table_with_their_leakage():
     assert text.count(" *") == 2
     assert text.endswith("* does not keep epsilon = 1")
     frame = found.to_frame("pandas")
+    assert [missed > 0 for missed in frame["missed"].tolist()[-5:]] == [False, True, True, False, False]
     assert frame["keeps"].tolist()[-5:] == [True, False, False, True, True]
     assert "leakage, nats" in found._repr_html_()
 
@@ -80,8 +81,14 @@ def test_floats_keep_a_promise_up_to_their_errors():
     e = math.e
     matrix = np.full((3, 3), 1 / (e + 2)) + np.eye(3) * (e - 1) / (e + 2)
     everything = md.DesignProblem(md.L1Ball([0.5, 0.3, 0.2], 2), 1)
-    other = md.compare(everything, mechanisms=[matrix * (1 + 1e-15)]).others[0]
+    found = md.compare(everything, mechanisms=[matrix * (1 + 1e-15)])
+    (other,) = found.others
     assert other.keeps
+    assert 0 < other.missed < 1e-15
+    assert repr(found).endswith("nats, within the errors of floats")
+    exact = md.mechanism.ExactMatrix.of((matrix * (1 + 1e-15)).tolist())
+    of_integers = md.mechanism.ExactMatrix.of_integers(exact.weights, 0, everything.uncertainty.labels, None)
+    assert not md.compare(everything, mechanisms=[of_integers]).others[0].keeps
     louder = np.full((3, 3), 1 / (e + 2)) + np.eye(3) * (e * (1 + 1e-11) - 1) / (e + 2)
     louder /= louder.sum(axis=1, keepdims=True)
     assert not md.compare(everything, mechanisms=[louder]).others[0].keeps

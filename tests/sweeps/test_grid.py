@@ -7,6 +7,7 @@ import pytest
 import mechdesign as md
 from mechdesign.errors import InputError
 from mechdesign.sweeps import read_sweep
+from mechdesign.sweeps.inputs import RefusedPoint
 
 SOURCE = """
 [[source]]
@@ -123,7 +124,19 @@ HEAD = 'title = "t"\nepsilon = 1\n'
             ": the key 'utility.0.matrices' is unknown; ",
         ),
         (f"{HEAD}[[source]]\nname = 's'\ncounts = {{a = 1.5, b = 3}}", ": source.0.counts.a is "),
-        (f'title = "t"\nepsilon = [1, -1]{SOURCE}', "smoking: epsilon is '-1'"),
+        (f'title = "t"\nepsilon = -1{SOURCE}', "grid.toml: smoking: epsilon is '-1'"),
+        (f'title = "t"\nepsilon = [1, "log(0)"]{SOURCE}', "epsilon is 'log(0)'"),
+        (f'title = "t"\nepsilon = [1, "one"]{SOURCE}', "epsilon is 'one'"),
+        (f'{HEAD}radius = [0.1, "wide"]{SOURCE}', "radius is 'wide'"),
+        (f'{HEAD}set = ["l1-ball", "circle"]\ndelta = 0.5{SOURCE}', "set is 'circle'; accepted: l1-ball, box"),
+        (f'{HEAD}set = ["l1-ball", "box"]\ndelta = 0.5\nbound = "hoeffding"{SOURCE}', "hoeffding"),
+        (f'{HEAD}utility = ["mutual-information", "joy"]{SOURCE}', "the utility 'joy' is unknown"),
+        (f"{HEAD}{SOURCE}\n[[source]]\nname = 'n'\ncounts = {{ a = 1, b = -1 }}", "the count of 'b' is -1"),
+        (f"{HEAD}{SOURCE}\n[[source]]\ncounts = 'absent.csv'", "absent.csv"),
+        (
+            f'title = "t"\nepsilon = [-1, -2]\nradius = [0.1, 3]{SOURCE}',
+            "none of the 4 points of the grid can be a problem; the first, smoking at epsilon = -1: epsilon is '-1'",
+        ),
         (f'title = "t"\nepsilon = [nan]{SOURCE}', "epsilon"),
         (f'title = "t"\nepsilon = true{SOURCE}', "epsilon"),
         (f'title = "t"\nepsilon = "log(x)"{SOURCE}', "log"),
@@ -165,6 +178,54 @@ def test_a_malformed_grid_is_one_line(tmp_path, text, message):
     assert message in str(refused.value)
     assert str(refused.value).startswith(str(path)) or str(path) in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+IMPOSSIBLE = """
+title = "Some points cannot be problems"
+epsilon = [1, -1]
+radius = [0.25, 2.5]
+set = ["l1-ball", "box"]
+utility = ["mutual-information", { name = "expected-gain", matrix = [[1, 0], [0, 1]] }]
+[[source]]
+name = "smoking"
+counts = { never = 812, former = 150, current = 38 }
+[[source]]
+name = "one label"
+counts = { a = 5 }
+"""
+
+
+def test_a_point_that_cannot_be_a_problem_stands_with_its_reason_and_inputs(read):
+    found = read(IMPOSSIBLE)
+    assert len(found.points) == 2 * 2 * 2 * 2 * 2
+    (only,) = found.problems
+    assert (only.title, float(only.problem.epsilon), only.problem.uncertainty.radius) == ("smoking", 1, 0.25)
+    assert only is found.points[0]
+    assert len(found.refused) == 31
+    told = {
+        (cells["source"], cells["set"], cells["radius"], cells["epsilon"], cells["utility"]): point
+        for point in found.refused
+        for cells in [point.cells]
+    }
+    assert len(told) == 31
+    gain = "expected-gain"
+    for place, reason in {
+        ("smoking", "l1-ball", 0.25, -1.0, "mutual-information"): "epsilon is '-1'; accepted: a number from 0 to 700",
+        ("smoking", "l1-ball", 0.25, 1.0, gain): "the matrix of expected-gain has 2 columns for 3 symbols",
+        ("smoking", "l1-ball", 2.5, 1.0, "mutual-information"): "radius is",
+        ("smoking", "box", 0.25, 1.0, "mutual-information"): "the set box needs delta",
+        ("one label", "l1-ball", 0.25, 1.0, "mutual-information"): "one category ('a')",
+    }.items():
+        assert reason in told[place].reason
+        assert told[place].cells["samples"] == (1000 if place[0] == "smoking" else 5)
+        assert told[place].cells["symbols"] == (3 if place[0] == "smoking" else 1)
+
+
+def test_a_relative_ball_that_cannot_be_made_for_one_epsilon_is_made_for_the_next(read):
+    found = read(f'title = "t"\nepsilon = [1, 701, 2]\ndelta = 0.001\nset = "relative-ball"\n{SOURCE}').points
+    assert [isinstance(point, RefusedPoint) for point in found] == [False, True, False]
+    assert found[1].cells["delta"] == 0.001
+    assert found[1].cells["radius"] is None
 
 
 def test_a_grid_that_is_too_large_is_refused_before_it_is_made(tmp_path):

@@ -9,6 +9,7 @@ import mechdesign as md
 from mechdesign.errors import InputError
 from mechdesign.plot.drawing import picture
 from mechdesign.problem_file import ProblemFile
+from mechdesign.sweeps import read_sweep
 
 COUNTS = {"a": 812, "b": 150, "c": 38}
 
@@ -149,3 +150,25 @@ def test_a_notebook_shows_what_a_person_looks_at_first_and_escapes_it(found):
     hostile = ProblemFile("<script>", md.DesignProblem(md.L1Ball([0.5, 0.5]), 1))
     other = ProblemFile("other", hostile.problem)
     assert "<script>" not in md.sweep([hostile, other])._repr_html_()
+
+
+def test_a_point_that_cannot_be_a_problem_is_a_row_everywhere(tmp_path):
+    (tmp_path / "grid.toml").write_text(
+        'title = "t"\nepsilon = [1, 900]\n[[source]]\nname = "one"\ncounts = { a = 812, b = 150, c = 38 }\n'
+    )
+    lines = []
+    found = read_sweep(tmp_path / "grid.toml").run(report=lines.append)
+    assert lines[-1] == "sweeping: 1 of 1 tasks"
+    assert repr(found) == "SweepResult(2 problems, 1 certified, 1 failed; 1 designs solved, 0 reused)"
+    (failed,) = found.failures
+    assert (failed.source, failed.name, failed.mechanism) == ("one", "one at epsilon = 900", None)
+    assert failed.failure == "epsilon is '900'; accepted: a number from 0 to 700"
+    with pytest.raises(InputError, match="one at epsilon = 900 cannot be a problem: epsilon is '900'"):
+        _ = failed.problem
+    assert list(found.to_frame("pandas")["epsilon"]) == [1, 900]
+    assert found.to_frame("polars")["failure"].to_list() == [None, failed.failure]
+    assert "900" in found._repr_html_()
+    (axis,) = found.plot()
+    assert axis.lines[0].get_xydata().tolist() == [[1, found[0].solved.value]]
+    for name in ("t.parquet", "t.csv"):
+        found.save(tmp_path / name)

@@ -291,3 +291,54 @@ def test_an_output_that_may_leave_one_value_alone_leaks_without_bound():
     assert few.exact_ratio([1, 1]) == 1
     with pytest.raises(md.GuaranteeError, match="inf nats"):
         md.Mechanism(np.array([[2, 0], [0, 2]]), 1, md.Guarantee(5, few))
+
+
+def test_where_the_ratio_is_infinite_laws_within_the_limits_have_lifts_without_bound():
+    """The output has probability 0 under one law; on the way there from the law of the counts its lift grows."""
+    few = md.SecretPromise([[1, 1], [1, 1]], delta="0.01", limits="l1-ball")
+    column = [1, 0]
+    assert few.exact_ratio(column) is None
+    for k in (Fraction(1, 10), Fraction(1, 10**9), Fraction(1, 10**18)):
+        weights, laws = (k / 2, 1 - k / 2), ((Fraction(1), Fraction(0)), (Fraction(0), Fraction(1)))
+        assert few.limits.of_secret.contains(weights)
+        assert all(known.contains(law) for known, law in zip(few.limits.given, laws, strict=True))
+        of_all = sum(p * law[0] for p, law in zip(weights, laws, strict=True))
+        assert laws[0][0] / of_all == 2 / k
+
+
+class Certain(md.UncertaintySet):
+    """A set of a user's own: one prior, which may give a symbol probability 0."""
+
+    kind = "certain"
+
+    def __init__(self, prior):
+        self.center = tuple(map(Fraction, prior))
+        self.labels = tuple(f"x{i + 1}" for i in range(len(prior)))
+
+    def exact_worst_mean(self, column):
+        return sum(p * v for p, v in zip(self.center, column, strict=True)), self.center
+
+    def contains(self, prior):
+        return tuple(map(Fraction, prior)) == self.center
+
+    def support_rows(self):
+        raise NotImplementedError
+
+    def in_words(self):
+        return "one prior"
+
+
+def test_a_value_that_never_has_an_output_does_not_make_its_leakage_infinite():
+    """Its lift is 0 wherever the output occurs, also if under some law of the others it does not."""
+    known = md.SecretPromise([[3, 1], [4, 0]])
+    sets = [md.L1Ball(["1/2", "1/2"], "1/5"), md.L1Ball(["3/4", "1/4"], 2), Certain([1, 0])]
+    within = known.within(sets)
+    found = []
+    for p in (Fraction(2, 5), Fraction(1, 2), Fraction(3, 5)):
+        for q in (Fraction(1, 10**9), Fraction(1, 2), Fraction(1)):  # at q = 0 the output does not occur
+            found += [q / (p * q), Fraction(0)]
+    assert within.exact_ratio([0, 1]) == max(found) == Fraction(5, 2)
+    assert within.exact_least_lift([0, 1]) == 0
+    assert within.exact_ratio([0, 0]) is None
+    assert md.Guarantee(1, within).is_kept_by([0, 1])
+    assert not md.Guarantee("0.9", within).is_kept_by([0, 1])

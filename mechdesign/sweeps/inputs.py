@@ -1,0 +1,80 @@
+"""The inputs of a row: those of a problem, and those of a point of a grid that cannot be a problem."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from mechdesign.problem import DesignProblem
+from mechdesign.uncertainty import UncertaintySet
+from mechdesign.utility import Objective
+
+
+@dataclass(frozen=True)
+class RefusedPoint:
+    """A point of a grid whose values cannot be a problem together.
+
+    Attributes
+    ----------
+    source : str
+        The name of the source of its counts.
+    reason : str
+        One line.
+    epsilon : str
+        As the file states it.
+    cells : mapping from str to value
+        The inputs, as the table shows them.
+    """
+
+    source: str
+    reason: str
+    epsilon: str
+    cells: Mapping[str, Any]
+
+
+def problem_cells(source: str, problem: DesignProblem) -> dict[str, Any]:
+    """Return the inputs of a problem as numbers and texts."""
+    return {
+        "source": source or None,
+        **set_cells(problem.uncertainty),
+        "epsilon": float(problem.epsilon),
+        "lower": None if problem.lower is None else float(problem.lower),
+        **utility_cells(problem.utility),
+    }
+
+
+def set_cells(known: UncertaintySet) -> dict[str, Any]:
+    """Return what the table shows of a set."""
+    return {
+        "set": known.kind,
+        "symbols": known.size,
+        "delta": None if known.delta is None else at_least(known.delta),
+        "radius": None if known.l1_ball is None else float(known.l1_ball.radius),
+        "samples": known.samples,
+    }
+
+
+def utility_cells(utility: Objective) -> dict[str, Any]:
+    """Return what the table shows of a utility."""
+    workload = utility.workload_table()
+    return {
+        "utility": utility.name,
+        "workload": None if workload is None else json.dumps(workload),
+        "unit": utility.unit,
+    }
+
+
+def at_least(delta: Fraction) -> float:
+    """Return the float that prints as the shortest decimal near a probability, which that decimal is not below.
+
+    Examples
+    --------
+    >>> at_least(Fraction(1, 10**9)), Fraction(str(at_least(Fraction(1, 3)))) >= Fraction(1, 3)
+    (1e-09, True)
+    """
+    near = float(delta)
+    return near if Fraction(str(near)) >= delta else math.nextafter(near, math.inf)
