@@ -67,6 +67,16 @@ def test_a_category_that_is_reported_as_it_is_is_known():
         assert interval[0] <= known / n <= interval[1] <= interval[0] + 1e-11
 
 
+def test_rounding_errors_are_not_noise_and_do_not_exclude_what_is_known():
+    matrix = np.block([[np.ones((1, 1)), np.zeros((1, 2))], [np.zeros((2, 1)), randomized_response(2, 3.0)]])
+    exact = np.linalg.inv(matrix)
+    noise = Noise.of(matrix, exact + 1e-16 * np.array([[0, 0, 0], [1, 0, 0], [-1, 0, 0]]), np.full(3, 1 / 3))
+    assert noise.others[1:, 0].tolist() == noise.own[1:, 0].tolist() == [0, 0]
+    assert (noise.own[1, 1:] > 0.1).all()
+    lower, upper = limits_of(constant(0.0, 0.0), 0.409 + 1e-14, 1000)
+    assert lower <= 0.409 <= upper <= lower + 1e-11
+
+
 # The ends of [0, 1]
 
 
