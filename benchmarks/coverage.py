@@ -22,8 +22,9 @@ from numpy.typing import NDArray
 import mechdesign as md
 from mechdesign.deploy.estimation import TARGETS, Estimation
 from mechdesign.deploy.identification import identified_ranges, identify
-from mechdesign.deploy.limits import Brackets
-from mechdesign.deploy.linear import LinearEstimator, Noise, greatest_mean
+from mechdesign.deploy.limits import Brackets, widened
+from mechdesign.deploy.linear import LinearEstimator, greatest_mean
+from mechdesign.deploy.noise import Noise
 
 Floats = NDArray[np.float64]
 
@@ -32,6 +33,7 @@ NAMES = ("adult-relationship", "adult-workclass")
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
 RUNS, PIECE = 10_000, 500
 CONFIDENCE = 0.95
+_KNOWN = 1e-12  # a variance that is 0 but for rounding
 COMPARED = 20  # runs that are estimated one by one as well
 
 
@@ -42,7 +44,7 @@ class Coverage:
     Attributes
     ----------
     single : array, shape (N,)
-        For each category, its own interval.
+        For each category that is not known for certain, its own interval.
     joint : float
         All simultaneous intervals at once.
     """
@@ -85,15 +87,23 @@ class Simulation:
         covariance = self.estimator.covariance(self.theta, of_records=of == "records")
         return self.brackets.quantiles(1 - CONFIDENCE), self.brackets.joint_quantiles(1 - CONFIDENCE, covariance)
 
-    def limits(self, fractions: Floats, reports: int, of: str, z: Floats) -> tuple[Floats, Floats]:
-        """Return lower and upper limits, shapes (runs, N) each, from fractions of reports, shape (runs, M)."""
+    def intervals(self, fractions: Floats, reports: int, of: str) -> tuple[Floats, Floats]:
+        """Return single and simultaneous intervals, shapes (runs, N, 2), from fractions of reports, shape (runs, M)."""
+        alone, at_once = (
+            np.clip(np.stack(self._limits(fractions, reports, of, z, bounded), axis=-1), 0.0, 1.0)
+            for z, bounded in zip(self.quantiles(of), np.array([[True], [False]]), strict=True)
+        )
+        return alone, widened(at_once, alone)
+
+    def _limits(
+        self, fractions: Floats, reports: int, of: str, z: Floats, bounded: NDArray[np.bool_]
+    ) -> tuple[Floats, Floats]:
         u, runs = self.brackets.below, len(fractions)
         if of == "records":
             estimates = fractions @ u
             theta = np.clip(estimates, 0.0, None)
             theta = (reports * theta / theta.sum(axis=1, keepdims=True) + 1 / len(self.theta)) / (reports + 1)
-            below, above = Noise.of(self.matrix, u, theta).margins(reports, z)
-            return estimates - below, estimates + above
+            return Noise.of(self.matrix, u, theta).limits(estimates, reports, z, bounded)
         each, radius = np.repeat(fractions.T, u.shape[1], axis=1), np.tile(z**2 / reports, runs)
         upper = greatest_mean(np.tile(u, runs), each, radius)
         lower = -greatest_mean(np.tile(-u, runs), each, radius)
@@ -114,29 +124,33 @@ class Simulation:
             frequencies, counts = self.drawn(rng, reports, min(PIECE, runs - start))
             for of in TARGETS:
                 truth = self.theta if of == "population" else frequencies
-                alone, at_once = self.quantiles(of)
-                single[of] += _held(self.limits(counts / reports, reports, of, alone), truth).sum(axis=0)
-                joint[of] += int(_held(self.limits(counts / reports, reports, of, at_once), truth).all(axis=1).sum())
+                alone, at_once = self.intervals(counts / reports, reports, of)
+                single[of] += _held(alone, truth).sum(axis=0)
+                joint[of] += int(_held(at_once, truth).all(axis=1).sum())
                 if start == 0:
                     self.compare(counts[:COMPARED], reports, of)
-        return {of: Coverage(single[of] / runs, joint[of] / runs) for of in TARGETS}
+        return {of: Coverage(single[of][self.uncertain(of)] / runs, joint[of] / runs) for of in TARGETS}
+
+    def uncertain(self, of: str) -> NDArray[np.bool_]:
+        """Return which categories are not known for certain, as those are that the mechanism reports as they are."""
+        covariance = self.estimator.covariance(self.theta, of_records=of == "records")
+        result: NDArray[np.bool_] = np.diag(covariance) > _KNOWN
+        return result
 
     def compare(self, counts: NDArray[np.int64], reports: int, of: str) -> None:
         """Check runs against `estimate_frequencies`, where the estimate is well inside the simplex."""
         if self.matrix.shape[0] != self.matrix.shape[1]:
             return  # there the weights of maximum likelihood are others
         estimation = Estimation(self.mechanism, "maximum-likelihood", of, CONFIDENCE)
-        lower, upper = self.limits(counts / reports, reports, of, self.quantiles(of)[0])
+        alone, _ = self.intervals(counts / reports, reports, of)
         for k, row in enumerate(counts.tolist()):
             found = estimation.of_counts(row)
             if found.frequencies.min() * reports > 1:
-                expected = np.clip(np.column_stack([lower[k], upper[k]]), 0, 1)
-                np.testing.assert_allclose(found.intervals, expected, atol=1e-7 + 0.1 / reports)
+                np.testing.assert_allclose(found.intervals, alone[k], atol=1e-7 + 0.1 / reports)
 
 
-def _held(limits: tuple[Floats, Floats], truth: Floats) -> NDArray[np.bool_]:
-    lower, upper = (np.clip(limit, 0.0, 1.0) for limit in limits)
-    held: NDArray[np.bool_] = (lower <= truth + 1e-12) & (truth <= upper + 1e-12)
+def _held(intervals: Floats, truth: Floats) -> NDArray[np.bool_]:
+    held: NDArray[np.bool_] = (intervals[..., 0] <= truth + 1e-12) & (truth <= intervals[..., 1] + 1e-12)
     return held
 
 

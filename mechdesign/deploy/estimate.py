@@ -110,8 +110,9 @@ def estimate_frequencies(
 
     For the population the interval is the score interval of u (see `mechdesign.deploy.linear.greatest_mean`):
     z standard errors if there are many reports of every output, and valid for rare outputs too. Among the records only
-    the noise of the mechanism counts, whose moments are known. Intervals are cut with [0, 1], then extended to contain
-    the estimate.
+    the noise of the mechanism counts, whose moments are known (see `mechdesign.deploy.noise`): a score interval that is
+    corrected for skewness, and that misses a frequency of 0 or 1 as often as any other. Intervals are cut with [0, 1],
+    then extended to contain the estimate.
     A category that is not identifiable has ``b^T theta <= theta_i <= a^T theta`` for every theta, with identifiable
     sums b and a from linear programs; its interval reaches from the lower limit of the one to the upper limit of
     the other, with Bonferroni's correction for the number of sums among which the data chose these. So it does not
@@ -119,6 +120,7 @@ def estimate_frequencies(
 
     The simultaneous intervals are made alike, at a greater level: it is computed from the covariance of the estimates
     such that, with many reports, all hold at once with the stated confidence (see `mechdesign.deploy.simultaneous`).
+    Each contains the category's own interval.
     They are those of all categories, and in an estimate by groups of all groups.
 
     Reports about the same record, or from another mechanism, are not detected. Whoever knows the group of a record

@@ -11,7 +11,7 @@ import numpy as np
 from mechdesign.deploy.frequency import FrequencyEstimate
 from mechdesign.deploy.identification import Identification, identified_ranges, identify
 from mechdesign.deploy.likelihood import MaximumLikelihood, maximum_likelihood
-from mechdesign.deploy.limits import Brackets, Sample
+from mechdesign.deploy.limits import Brackets, Sample, widened
 from mechdesign.deploy.linear import LinearEstimator
 from mechdesign.deploy.simultaneous import error_of_one_group
 from mechdesign.errors import InputError, shorten
@@ -105,8 +105,8 @@ class Estimation:
             labels=self.mechanism.inputs,
             frequencies=estimate,
             standard_errors=np.where(self.found.identifiable, np.sqrt(np.maximum(np.diag(covariance), 0.0)), np.inf),
-            intervals=_extended(limits[0], identified),
-            simultaneous_intervals=_extended(limits[1], identified),
+            intervals=widened(limits[0], identified),
+            simultaneous_intervals=widened(limits[1], identified),
             family=N * groups,
             reports_needed=brackets.reports_needed(sample, single),
             identifiable=self.found.identifiable,
@@ -119,12 +119,6 @@ class Estimation:
             confidence=float(self.confidence),
             likelihood_gap=None if self._linear else fit.gap,
         )
-
-
-def _extended(limits: Floats, ranges: Floats) -> Floats:
-    """Return limits cut to [0, 1], then widened so that they include other ranges, shapes (N, 2)."""
-    cut = np.clip(limits, 0.0, 1.0)
-    return np.column_stack([np.minimum(cut[:, 0], ranges[:, 0]), np.maximum(cut[:, 1], ranges[:, 1])])
 
 
 def _weighing_prior(mechanism: Mechanism) -> Floats:

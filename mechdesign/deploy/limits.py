@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mechdesign.deploy.identification import Ranges
-from mechdesign.deploy.linear import LinearEstimator, Noise, greatest_mean
+from mechdesign.deploy.linear import LinearEstimator, greatest_mean
+from mechdesign.deploy.noise import Noise
 from mechdesign.deploy.simultaneous import error_of_each
 from mechdesign.numerics.arrays import Floats
 
@@ -96,22 +97,36 @@ class Brackets:
         return self.quantiles(error_of_each(_correlations(covariance[np.ix_(varying, varying)]), missing, error))
 
     def limits(self, sample: Sample, z: Floats, of: str) -> Floats:
-        """Return lower and upper limits for rows of quantiles, shapes (K, N) to (K, N, 2)."""
-        many = len(z)
-        below, above = np.tile(self.below, many), np.tile(self.above, many)
-        flat = z.ravel()
-        if of == "population":
-            reach = greatest_mean(
-                np.concatenate([-below, above], axis=1), sample.fractions, np.tile(flat**2 / sample.size, 2)
-            )
-            lower, upper = -reach[: flat.size], reach[flat.size :]
-        else:
-            noise_below, noise_above = (Noise.of(self.matrix, u, sample.theta) for u in (self.below, self.above))
-            down = [noise_below.margins(sample.size, row)[0] for row in z]
-            up = [noise_above.margins(sample.size, row)[1] for row in z]
-            lower = np.concatenate([sample.fractions @ self.below - margins for margins in down])
-            upper = np.concatenate([sample.fractions @ self.above + margins for margins in up])
-        return np.stack([lower, upper], axis=-1).reshape(*z.shape, 2)
+        """Return lower and upper limits within [0, 1], shape (2, N, 2), each alone and all at once.
+
+        Parameters
+        ----------
+        sample : Sample
+            What was reported.
+        z : array, shape (2, N)
+            The quantiles of both.
+        of : {"population", "records"}
+            Whose frequencies.
+        """
+        lower, upper = self._of_population(sample, z) if of == "population" else self._of_records(sample, z)
+        limits = np.clip(np.stack([lower, upper], axis=-1), 0.0, 1.0)
+        return np.stack([limits[0], widened(limits[1], limits[0])])
+
+    def _of_population(self, sample: Sample, z: Floats) -> tuple[Floats, Floats]:
+        below, above = np.tile(self.below, len(z)), np.tile(self.above, len(z))
+        functionals, radius = np.concatenate([-below, above], axis=1), np.tile(z.ravel() ** 2 / sample.size, 2)
+        lower, upper = greatest_mean(functionals, sample.fractions, radius).reshape(2, *z.shape)
+        return -lower, upper
+
+    def _of_records(self, sample: Sample, z: Floats) -> tuple[Floats, Floats]:
+        # The level of all at once is that of intervals of two equal sides.
+        bounded = np.array([[True], [False]]) & self.known
+
+        def limits(u: Floats) -> tuple[Floats, Floats]:
+            return Noise.of(self.matrix, u, sample.theta).limits(sample.fractions @ u, sample.size, z, bounded)
+
+        lower, upper = limits(self.below)
+        return (lower, upper) if self.above is self.below else (lower, limits(self.above)[1])
 
     def reports_needed(self, sample: Sample, z: Floats) -> int:
         """Return how many reports make the skewness of the estimators harmless, see `FrequencyEstimate.few_reports`."""
@@ -131,3 +146,9 @@ def _correlations(covariance: Floats) -> Floats:
     deviations = np.sqrt(np.diag(covariance))
     result: Floats = np.clip(covariance / np.outer(deviations, deviations), -1.0, 1.0)
     return result
+
+
+def widened(intervals: Floats, others: Floats) -> Floats:
+    """Return intervals that hold others too, shapes (..., 2)."""
+    lower, upper = np.minimum(intervals[..., 0], others[..., 0]), np.maximum(intervals[..., 1], others[..., 1])
+    return np.stack([lower, upper], axis=-1)

@@ -1,14 +1,12 @@
-from itertools import product
-
 import numpy as np
 import pytest
-from matrices import circulant, randomized_response
+from matrices import circulant
 from numpy.testing import assert_allclose
 from strategies import random_mechanism
 from tolerances import ALGEBRA
 
 from mechdesign.deploy.identification import identify
-from mechdesign.deploy.linear import LinearEstimator, Noise, greatest_mean
+from mechdesign.deploy.linear import LinearEstimator, greatest_mean
 
 
 def estimator_at(matrix, theta):
@@ -118,35 +116,3 @@ def test_many_reports_give_z_standard_errors():
 
 def test_a_constant_has_no_spread():
     assert greatest_mean(np.full((3, 1), 2.5), np.array([0.5, 0.5, 0.0]), np.array([0.1])).tolist() == [2.5]
-
-
-# Noise
-
-
-def test_moments_are_those_of_all_pairs_of_record_and_output():
-    _, matrix, theta = random_case(3)
-    u = estimator_at(matrix, theta).functionals(np.eye(4))
-    noise = Noise.of(matrix, u, theta)
-    for i in range(4):
-        errors = {(x, y): u[y, i] - (x == i) for x, y in product(range(4), range(7))}
-        weights = {(x, y): theta[x] * matrix[x, y] for x, y in errors}
-        assert_allclose(noise.variance[i], sum(weights[k] * errors[k] ** 2 for k in errors), rtol=1e-8)
-        assert_allclose(noise.third[i], sum(weights[k] * errors[k] ** 3 for k in errors), rtol=1e-6, atol=1e-9)
-        own = sum(matrix[i, y] * errors[i, y] ** 2 for y in range(7)) - noise.variance[i]
-        assert_allclose(noise.own[i], max(own, 0), rtol=1e-6, atol=1e-9)
-
-
-def test_a_mechanism_that_tells_all_leaves_no_doubt_about_the_records():
-    matrix, theta = np.eye(3), np.array([0.2, 0.3, 0.5])
-    noise = Noise.of(matrix, estimator_at(matrix, theta).functionals(np.eye(3)), theta)
-    below, above = noise.margins(100, np.full(3, 1.96))
-    assert_allclose([below, above], 0, atol=1e-7)
-
-
-def test_margins_hold_where_an_output_that_reveals_a_rare_category_was_not_seen():
-    # Half of the records in the rare category are revealed; seven of them hide with probability 1/128.
-    matrix = randomized_response(2, 1e12) @ np.array([[1.0, 0.0], [0.5, 0.5]])
-    theta = np.array([1.0, 0.0])
-    noise = Noise.of(matrix, estimator_at(matrix, np.array([0.999, 0.001])).functionals(np.eye(2)), theta)
-    _, above = noise.margins(1000, np.full(2, 2.5758))
-    assert 6 / 1000 < above[1] < 10 / 1000

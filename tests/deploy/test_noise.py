@@ -1,0 +1,208 @@
+"""Limits of frequencies among the records: moments, the ends of [0, 1], skewness, and coverage counted in full."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from matrices import mechanism_of, randomized_response
+from numpy.testing import assert_allclose
+from scipy.stats import binom, norm
+
+from mechdesign.deploy.estimation import Estimation
+from mechdesign.deploy.linear import LinearEstimator
+from mechdesign.deploy.noise import Noise
+
+Z = norm.isf(0.025)
+
+
+def functionals_at(matrix, theta):
+    return LinearEstimator.efficient_at(matrix, np.eye(len(matrix)), theta @ matrix).functionals(np.eye(len(matrix)))
+
+
+def constant(variance, third):
+    """Noise that is the same for all records."""
+    return Noise(np.array([[0.0], [variance], [third]]), np.array([[1.0], [variance], [third]]))
+
+
+def limits_of(noise, estimate, reports, z=Z, *, bounded=False):
+    lower, upper = noise.limits(np.array([estimate]), reports, np.array([z]), np.array([bounded]))
+    return float(lower[0]), float(upper[0])
+
+
+# Moments
+
+
+def test_moments_are_those_of_all_pairs_of_record_and_output():
+    rng = np.random.default_rng(3)
+    matrix, theta = rng.dirichlet(np.ones(7), size=4), rng.dirichlet(np.ones(4))
+    u = functionals_at(matrix, theta)
+    noise = Noise.of(matrix, u, theta)
+    for i in range(4):
+        for found, records in ((noise.own, [i]), (noise.others, [x for x in range(4) if x != i])):
+            errors = {(x, y): u[y, i] - (x == i) for x, y in product(records, range(7))}
+            weights = {(x, y): theta[x] * matrix[x, y] / theta[records].sum() for x, y in errors}
+            assert_allclose(found[0][i], float(records == [i]), atol=1e-9)
+            assert_allclose(found[1][i], sum(weights[k] * errors[k] ** 2 for k in errors), rtol=1e-8)
+            assert_allclose(found[2][i], sum(weights[k] * errors[k] ** 3 for k in errors), rtol=1e-6, atol=1e-9)
+
+
+def test_moments_of_many_frequencies_at_once_are_those_of_each():
+    rng = np.random.default_rng(4)
+    matrix, thetas = rng.dirichlet(np.ones(5), size=3), rng.dirichlet(np.ones(3), size=6)
+    u = functionals_at(matrix, np.full(3, 1 / 3))
+    found = Noise.of(matrix, u, thetas)
+    z, bounded = np.full(3, Z), np.full(3, True)
+    lower, upper = found.limits(thetas, 50, z, bounded)
+    for k, theta in enumerate(thetas):
+        alone = Noise.of(matrix, u, theta)
+        assert_allclose(found.others[:, k], alone.others, rtol=1e-12)
+        assert_allclose([lower[k], upper[k]], alone.limits(theta, 50, z, bounded), atol=1e-12)
+
+
+def test_a_category_that_is_reported_as_it_is_is_known():
+    matrix = np.block([[np.ones((1, 1)), np.zeros((1, 2))], [np.zeros((2, 1)), randomized_response(2, 3.0)]])
+    estimation = Estimation(mechanism_of(matrix), "maximum-likelihood", "records", 0.95)
+    for n, known in product((7, 1000, 10**6), (1, 2, 3, 6)):
+        interval = estimation.of_counts([known, (n - known) // 2, n - known - (n - known) // 2]).intervals[0]
+        assert interval[0] <= known / n <= interval[1] <= interval[0] + 1e-11
+
+
+def test_rounding_errors_are_not_noise_and_do_not_exclude_what_is_known():
+    matrix = np.block([[np.ones((1, 1)), np.zeros((1, 2))], [np.zeros((2, 1)), randomized_response(2, 3.0)]])
+    exact = np.linalg.inv(matrix)
+    noise = Noise.of(matrix, exact + 1e-16 * np.array([[0, 0, 0], [1, 0, 0], [-1, 0, 0]]), np.full(3, 1 / 3))
+    assert noise.others[1:, 0].tolist() == noise.own[1:, 0].tolist() == [0, 0]
+    assert (noise.own[1, 1:] > 0.1).all()
+    lower, upper = limits_of(constant(0.0, 0.0), 0.409 + 1e-14, 1000)
+    assert lower <= 0.409 <= upper <= lower + 1e-11
+
+
+# The ends of [0, 1]
+
+
+@pytest.mark.parametrize("bounded", [False, True])
+def test_limits_hold_where_an_output_that_reveals_a_rare_category_was_not_seen(bounded):
+    # Half of the records in the rare category are revealed; seven of them hide with probability 1/128.
+    matrix = randomized_response(2, 1e12) @ np.array([[1.0, 0.0], [0.5, 0.5]])
+    noise = Noise.of(matrix, functionals_at(matrix, np.array([0.999, 0.001])), np.array([1.0, 1e-9]))
+    _, upper = noise.limits(np.array([1.0, 0.0]), 1000, np.full(2, 2.5758), np.full(2, bounded))
+    assert 6 / 1000 < upper[1] < 10 / 1000
+
+
+@pytest.mark.parametrize("estimate", [-3.0, -1.0, 0.0, 0.5, 1.5, 1.8, 2.2, 3.0, 5.0])
+def test_limits_at_an_end_are_those_of_feldman_and_cousins(estimate):
+    """The limits are means at which all outcomes of greater likelihood ratio have probability 0.95, added on a grid."""
+    reports, deviation = 10**6, 1e-3
+    noise, outcomes = constant((deviation**2) * reports, 0.0), np.linspace(-12, 14, 26_001)
+    lower, upper = limits_of(noise, estimate * deviation, reports, bounded=True)
+    mirrored = limits_of(noise, 1 - estimate * deviation, reports, bounded=True)
+    assert_allclose(mirrored, [1 - upper, 1 - lower], atol=1e-12)
+
+    def ratio(outcome, mean):
+        return norm.logpdf(outcome - mean) - norm.logpdf(outcome - np.maximum(outcome, 0))
+
+    for limit in (lower, upper):
+        mean = limit / deviation
+        likelier = ratio(outcomes, mean) >= ratio(estimate, mean)
+        held = norm.pdf(outcomes[likelier] - mean).sum() * (outcomes[1] - outcomes[0])
+        if limit == 0:
+            assert held <= 0.95 + 1e-3  # a mean at the end is held
+        else:
+            assert_allclose(held, 0.95, atol=1e-3)
+    if estimate >= 4:
+        assert_allclose([lower, upper], deviation * (estimate + np.array([-Z, Z])), rtol=1e-9)
+
+
+def test_limits_without_ends_are_normal_ones_cut():
+    noise = constant(1.0, 0.0)
+    assert_allclose(limits_of(noise, 0.5, 100), [0.5 - Z / 10, 0.5 + Z / 10], rtol=1e-12)
+    assert_allclose(limits_of(noise, 0.1, 100), [0, 0.1 + Z / 10], rtol=1e-12)
+    assert_allclose(limits_of(noise, -0.3, 100), [0, 0], atol=1e-12)
+
+
+def test_simultaneous_intervals_hold_the_single_ones_far_outside_of_the_simplex():
+    estimation = Estimation(mechanism_of(randomized_response(3, 1.5)), "least-squares", "records", 0.95)
+    found = estimation.of_counts([600, 400, 0])
+    assert found.frequencies.min() < -1
+    assert found.intervals[2, 1] > 0  # never a point
+    assert (found.simultaneous_intervals[:, 0] <= found.intervals[:, 0]).all()
+    assert (found.simultaneous_intervals[:, 1] >= found.intervals[:, 1]).all()
+
+
+# Skewness
+
+
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_the_skewness_moves_both_limits_as_cornish_and_fisher_say(sign):
+    variance, third, reports, z = 0.5, sign * 0.4, 10**6, 3.0
+    lower, upper = limits_of(constant(variance, third), 0.5, reports, z)
+    deviation = np.sqrt(variance / reports)
+    moved = third / variance**1.5 / np.sqrt(reports) * (z**2 - 1) / 6
+    assert_allclose((np.array([lower, upper]) - 0.5) / deviation, np.array([-z, z]) - moved, atol=2e-6)
+
+
+def test_the_variance_is_that_at_the_limit():
+    noise = Noise(np.array([[0.0], [1.0], [0.0]]), np.array([[1.0], [4.0], [0.0]]))
+    for limit in limits_of(noise, 0.3, 400):
+        assert_allclose((limit - 0.3) ** 2, Z**2 * (1 + 3 * limit) / 400, rtol=1e-9)
+
+
+@pytest.mark.parametrize(("probability", "z"), [(0.02, 3.0), (0.05, 2.5)])
+def test_a_skewed_sum_is_missed_about_equally_often_on_both_sides(probability, z):
+    """The estimate errs by a share of successes; both ways of missing are counted over the binomial distribution."""
+    reports = 400
+    variance = probability * (1 - probability)
+    noise = constant(variance, variance * (1 - 2 * probability))
+    counts = np.arange(reports + 1)
+    chances = binom.pmf(counts, reports, probability)
+    lower, upper = noise.limits(0.5 + counts / reports - probability, reports, np.array([z]), np.array([False]))
+    point = chances[(np.abs(lower - 0.5) < 1.5 / reports) | (np.abs(upper - 0.5) < 1.5 / reports)].max()
+    for missed in (lower > 0.5, upper < 0.5):
+        assert abs(chances[missed].sum() - norm.sf(z)) <= point
+    plain = chances[counts / reports - probability > z * np.sqrt(variance / reports)].sum()
+    assert plain > 1.2 * norm.sf(z)
+    assert chances[lower > 0.5].sum() < plain
+
+
+def test_errors_too_rare_to_happen_leave_the_truth_inside():
+    # An event is expected 1/10,000 times, and did not happen: the estimate is lower by its expectation.
+    probability, reports = 1e-7, 1000
+    lower, upper = limits_of(constant(probability, probability), 0.5 - probability, reports)
+    assert lower < 0.5 < upper
+
+
+def test_limits_are_around_all_shares_that_are_kept():
+    # Records of the category add little noise, others very much, so that the estimate says nothing about small shares.
+    noise = Noise(np.array([[0.0], [4210.0], [115000.0]]), np.array([[1.0], [0.7], [30.0]]))
+    assert limits_of(noise, 11.0, 100) == (0.0, 1.0)
+
+
+# Coverage
+
+
+def coverage_of(matrix, reports, records, confidence=0.95):
+    """The probability that the interval of the second category holds its frequency, all samples counted."""
+    estimation = Estimation(mechanism_of(matrix), "maximum-likelihood", "records", confidence)
+    chances = np.convolve(
+        binom.pmf(np.arange(records + 1), records, matrix[1, 1]),
+        binom.pmf(np.arange(reports - records + 1), reports - records, matrix[0, 1]),
+    )
+
+    def first(too_high):
+        """Return the least count of which the limits are too high."""
+        low, high = 0, reports + 1
+        while low < high:
+            middle = (low + high) // 2
+            limits = estimation.of_counts([reports - middle, middle]).intervals[1]
+            low, high = (low, middle) if too_high(*limits) else (middle + 1, high)
+        return low
+
+    truth = records / reports
+    return chances[first(lambda _, upper: upper >= truth) : first(lambda lower, _: lower > truth)].sum()
+
+
+@pytest.mark.parametrize("matrix", [[[0.75, 0.25], [0.25, 0.75]], [[0.97, 0.03], [0.5, 0.5]]])
+@pytest.mark.parametrize("records", [0, 40])
+def test_coverage_given_the_records_is_the_stated_one(matrix, records):
+    # One count more or less on each side changes it by about 0.003 and 0.008 here.
+    assert abs(coverage_of(np.array(matrix), 2000, records) - 0.95) <= 0.01
