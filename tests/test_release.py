@@ -1,7 +1,9 @@
 """What an index shows of a release, by the address that its repository has when it is built."""
 
+import re
 import shutil
 import tarfile
+import tomllib
 from email import message_from_string
 from pathlib import Path
 from zipfile import ZipFile
@@ -46,6 +48,19 @@ def pieces(text):
         found += [(token.type, token.content, {})] if token.type == "fence" else []
         found += [(child.type, child.content, child.attrs) for child in token.children or []]
     return found
+
+
+def test_the_oldest_python_that_is_named_is_the_oldest_that_is_accepted():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    named = [found[1] for text in project["classifiers"] if (found := re.search(r":: (3\.\d+)$", text))]
+    assert named[0] == project["requires-python"].removeprefix(">=") == "3.11"
+    for name in ("README.md", "docs/index.md"):
+        assert re.search(rf"Python {named[0]} or (later|newer)", (ROOT / name).read_text(encoding="utf-8")), name
+
+
+def test_the_readme_and_the_site_lead_to_each_other():
+    assert "](docs/index.md)" in README
+    assert "](../README.md)" in (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
 
 
 def test_the_citation_is_of_this_version():
