@@ -2,6 +2,7 @@
 
 import copy
 import json
+import math
 import random
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import pytest
 from lower_sets import some_prior, some_set
 
 import mechdesign as md
+from mechdesign.cli.main import run
 from mechdesign.errors import MechdesignError
 from mechdesign.mechanism.files import from_content, to_json
 from mechdesign.mechanism.parts import Parts
@@ -138,6 +140,61 @@ def test_the_scripts_are_short_and_share_nothing_with_the_package():
         f"import sys; sys.path.insert(0, {str(SCRIPT.parent)!r}); import verify_more",
     ]
     assert subprocess.run(command, check=False).returncode == 0
+
+
+def test_what_design_writes_is_proved_by_one_file(tmp_path):
+    """The radius that delta needs, by either bound or none, is checked where the second file is out of reach."""
+    alone = tmp_path / "verify.py"
+    alone.write_text(SCRIPT.read_text(encoding="utf-8"), encoding="utf-8")
+    (tmp_path / "counts.csv").write_text("label,count\na,60\nb,40\n")
+
+    def statuses(*options):
+        design = ["design", "--counts", tmp_path / "counts.csv", "--epsilon", "1", *options, "-o", tmp_path / "m.json"]
+        assert run([*map(str, design), "-q"]) == 0
+        table = json.loads((tmp_path / "m.json").read_bytes())
+        proved = subprocess.run([sys.executable, "-I", "-S", alone, tmp_path / "m.json"], check=False).returncode
+        table["guarantee"]["radius"] = str(Fraction(table["guarantee"]["radius"]) - Fraction(1, 10**15))
+        (tmp_path / "m.json").write_text(json.dumps(table))
+        sharper = subprocess.run([sys.executable, "-I", "-S", alone, tmp_path / "m.json"], check=False).returncode
+        return proved, sharper
+
+    assert statuses() == (0, 2)  # a radius below 0
+    assert statuses("--delta", "1e-3") == (0, 1)
+    assert statuses("--delta", "1e-3", "--bound", "weissman", "--lower", "2") == (0, 1)
+
+
+@pytest.mark.parametrize(("n", "k", "level"), [(7, 5, "1/9"), (40, 30, "1e-3"), (60, 55, "1e-9"), (5, 5, "1e-4")])
+def test_tails_of_binomials_are_compared_exactly(n, k, level, script):
+    """The answer turns between two neighbouring fractions where the exact sum of the tail does."""
+    import verify
+
+    def tail(q):
+        return sum(math.comb(n, j) * q**j * (1 - q) ** (n - j) for j in range(k, n + 1))
+
+    low, high = 0, 10**6
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if tail(Fraction(middle, 10**6)) <= Fraction(level) else (low, middle)
+    below, above = Fraction(low, 10**6), Fraction(high, 10**6)
+    assert verify.is_rare(n, k, below, Fraction(level))
+    assert not verify.is_rare(n, k, above, Fraction(level))
+    # And where the level itself is moved by a part in 10^24.
+    assert verify.is_rare(n, k, below, tail(below) * (1 + Fraction(1, 10**24)))
+    assert not verify.is_rare(n, k, below, tail(below) * (1 - Fraction(1, 10**24)))
+    assert not verify.is_rare(n, k, Fraction(k, n), Fraction(49, 100))
+    assert not verify.is_rare(n, k, below, Fraction(0))
+    assert verify.is_rare(n, k, Fraction(0), Fraction(0))
+
+
+def test_an_interval_of_counts_does_not_hide_one_that_fails(script):
+    """Every count is decided by itself where ends do not settle it: each may be the one that is too likely."""
+    import verify
+
+    n, level = 30, Fraction(1, 50)
+    for counts in (range(n + 1), [0, 3, 4, 9, 20, 30]):
+        for excess in range(1, n):
+            one_by_one = all(verify.is_rare(n, k, Fraction(k - excess, n), level) for k in counts)
+            assert verify.are_rare(n, counts, lambda k, t=excess: Fraction(k - t, n), level) == one_by_one
 
 
 @pytest.mark.parametrize("known", of_counts(), ids=lambda known: f"{known.kind}-{known.size}")
