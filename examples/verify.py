@@ -74,15 +74,15 @@ def is_rare(n, k, q, level):
         below, above = below + lower, above + upper
     return above * level.denominator <= (above + below) * level.numerator
 def are_rare(n, counts, q, level):  # for each k of these rising counts and a rising q(k): the ends may settle it
-    half = len(counts) // 2
-    return is_rare(n, counts[0], q(counts[-1]), level) or (
-        half > 0 and are_rare(n, counts[:half], q, level) and are_rare(n, counts[half:], q, level))
+    size = len(counts) // 8 + 1
+    return is_rare(n, counts[0], q(counts[-1]), level) or (len(counts) > 1 and
+        all(are_rare(n, counts[i : i + size], q, level) for i in range(0, len(counts), size)))
 def is_supported(n, delta, size, half, bound):  # Q(S) >= k/n - half for each of 2^size - 2 sets S, k times seen
     need(type(n) is int and 1 <= n <= 10**15 and 0 <= delta < 1, "wrong samples or delta")
+    half = Fraction(int(half * 2 * 10**15), 2 * 10**15)  # derived radii are multiples of 1e-15
     if bound != "clopper-pearson":  # each fails with probability e^(-2 n half^2) at most
         return half == 1 or exp_down(min(2 * n * half * half, Fraction(20_000))) * delta >= 2**size - 2
     need(half == 1 or n <= 10**6, f"limits that were derived from {n} samples are beyond this script", 3)
-    half = Fraction(int(half * 2 * 10**15), 2 * 10**15)  # derived radii are multiples of 1e-15
     return are_rare(n, range(n + 1), lambda k: Fraction(k, n) - half, delta / (2**size - 2))
 
 # 3. The set: its h, whether a prior is in it, and the counts and samples behind it.

@@ -209,6 +209,18 @@ def test_limits_from_samples_and_sharper_ones(known, script):
         assert check_same(script, changed) == 1
 
 
+@pytest.mark.parametrize("bound", ["weissman", "clopper-pearson"])
+def test_a_radius_is_compared_on_the_grid_of_derived_ones(bound, script):
+    known = md.L1Ball.from_counts(COUNTS, delta="1e-3", bound=bound)
+    table = json.loads(to_json(Parts(np.array([[3, 3, 2]] * 4), 3, md.Guarantee("0.5", known), ("x", "y", "z"))))
+    for change, status in [("-1e-15", 1), ("-1e-16", 1), ("0", 0), ("1e-16", 0)]:
+        table["guarantee"]["radius"] = str(known.radius + Fraction(change))
+        assert check_same(script, json.dumps(table).encode()) == status
+    for wrong in ("", "hoeffding", 1):
+        table["guarantee"]["bound"] = wrong
+        assert check_same(script, json.dumps(table).encode()) == 2
+
+
 def sharpened(promise):
     """Yield guarantees with one set that claims more than its counts support."""
     places = [promise, *promise.get("secret", {}).get("limits", []), *promise.get("factors", [])]
