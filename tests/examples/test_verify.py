@@ -163,7 +163,9 @@ def test_what_design_writes_is_proved_by_one_file(tmp_path):
     assert statuses("--delta", "1e-3", "--bound", "weissman", "--lower", "2") == (0, 1)
 
 
-@pytest.mark.parametrize(("n", "k", "level"), [(7, 5, "1/9"), (40, 30, "1e-3"), (60, 55, "1e-9"), (5, 5, "1e-4")])
+@pytest.mark.parametrize(
+    ("n", "k", "level"), [(7, 5, "1/9"), (40, 30, "1e-3"), (60, 55, "1e-9"), (5, 5, "1e-4"), (60, 1, "1e-3")]
+)
 def test_tails_of_binomials_are_compared_exactly(n, k, level, script):
     """The answer turns between two neighbouring fractions where the exact sum of the tail does."""
     import verify
@@ -181,6 +183,7 @@ def test_tails_of_binomials_are_compared_exactly(n, k, level, script):
     # And where the level itself is moved by a part in 10^24.
     assert verify.is_rare(n, k, below, tail(below) * (1 + Fraction(1, 10**24)))
     assert not verify.is_rare(n, k, below, tail(below) * (1 - Fraction(1, 10**24)))
+    assert not verify.is_rare(n, k, below, tail(below))  # all is rounded so that the tail is too great, by very little
     assert not verify.is_rare(n, k, Fraction(k, n), Fraction(49, 100))
     assert not verify.is_rare(n, k, below, Fraction(0))
     assert verify.is_rare(n, k, Fraction(0), Fraction(0))
@@ -215,6 +218,9 @@ def test_a_radius_is_compared_on_the_grid_of_derived_ones(bound, script):
     table = json.loads(to_json(Parts(np.array([[3, 3, 2]] * 4), 3, md.Guarantee("0.5", known), ("x", "y", "z"))))
     for change, status in [("-1e-15", 1), ("-1e-16", 1), ("0", 0), ("1e-16", 0)]:
         table["guarantee"]["radius"] = str(known.radius + Fraction(change))
+        assert check_same(script, json.dumps(table).encode()) == status
+    for delta, status in [(0, 0), (1, 2), (-1, 2), (0.5, 0)]:
+        table["guarantee"] |= {"delta": delta, "radius": "2"}
         assert check_same(script, json.dumps(table).encode()) == status
     for wrong in ("", "hoeffding", 1):
         table["guarantee"]["bound"] = wrong
