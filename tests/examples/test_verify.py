@@ -227,6 +227,72 @@ def test_a_radius_is_compared_on_the_grid_of_derived_ones(bound, script):
         assert check_same(script, json.dumps(table).encode()) == 2
 
 
+@pytest.mark.parametrize(
+    ("status", "changes"),
+    [
+        (0, {}),
+        (2, {"radius": "0", "center": ["1", "0"]}),  # a symbol has probability 0 in the whole set
+        (2, {"radius": "2.5"}),
+        (2, {"center": ["1/2", "1/4", "1/4"]}),
+        (2, {"center": ["1/2", "1/2", "0"], "radius": "1"}),
+        (2, {"center": ["1/2", "0.499"]}),
+        (2, {"counts": [1, 1]}),  # beside the center
+        (2, {"samples": 2}),
+        (2, {"bound": "weissman"}),
+        (2, {"samples": 2, "delta": "0.5", "radius": "2"}),
+        (2, {"center": None, "counts": [1, 1, 1]}),
+        # The count of all samples decides: at a half radius of 1/2 both of two are of one kind with probability 1/4.
+        (0, {"center": None, "counts": [1, 1], "samples": 2, "delta": "0.500001", "bound": "clopper-pearson"}),
+        (1, {"center": None, "counts": [1, 1], "samples": 2, "delta": "0.499999", "bound": "clopper-pearson"}),
+    ],
+)
+def test_what_a_ball_may_say(status, changes, script):
+    guarantee = {"epsilon": "log(3)", "center": ["1/2", "1/2"], "radius": "1", **changes}
+    guarantee = {key: value for key, value in guarantee.items() if value is not None}
+    assert check_same(script, of_two(md.L1Ball(["1/2", "1/2"]), guarantee=guarantee)) == status
+
+
+@pytest.mark.parametrize(
+    ("status", "changes"),
+    [
+        (0, {}),
+        (2, {"numerators": [[3, 1], [1, 4]]}),
+        (2, {"numerators": [[5, -1], [1, 3]]}),
+        (2, {"numerators": [[4, 0], [4, 0]]}),
+        (2, {"numerators": [[3, 1], [1, 3], [2, 2]]}),
+        (2, {"numerators": [[3, 1], [1]]}),
+        (2, {"bits": 0, "numerators": [[1, 0], [0, 1]]}),
+        (2, {"bits": 53, "numerators": [[2**52, 2**52], [2**52, 2**52]]}),
+        (2, {"schema": "mechdesign/mechanism/2"}),
+        (2, {"schema": "mechdesign/mechanism/3"}),
+        (2, {"outputs": ["y", "y"]}),
+    ],
+)
+def test_what_a_matrix_may_be(status, changes, script):
+    assert check_same(script, of_two(md.L1Ball(["1/2", "1/2"]), **changes)) == status
+
+
+def test_what_limits_of_a_secret_may_say(script):
+    """The law that the counts show is in each set, to its border, and limits from counts are about the same counts."""
+    joint = SecretPromise([[3, 1], [1, 3]])
+    known = joint.within([md.L1Ball(law, "1/2") for law in (["1/2", "1/2"], ["3/4", "1/4"], ["1/4", "3/4"])])
+    table = json.loads(of_two(known))
+    table["guarantee"]["epsilon"] = "700"
+
+    def status(limit):
+        table["guarantee"]["secret"]["limits"][1] = limit
+        return check_same(script, json.dumps(table).encode())
+
+    assert status({"center": ["1/2", "1/2"], "radius": "1/2"}) == 0
+    assert status({"center": ["1/2", "1/2"], "radius": "0.499"}) == 2
+    assert status({"center": ["1/2", "1/2"], "radius": "0.4"}) == 2
+    assert status({"counts": [3, 1], "radius": "1"}) == 0
+    assert status({"counts": [3, 2], "radius": "1"}) == 2
+    assert status({"counts": [6, 2], "radius": "1"}) == 2
+    assert status({"counts": [3, 1], "radius": "2", "samples": 4, "delta": "0.1"}) == 0
+    assert status({"counts": [3, 1], "radius": "2", "samples": 5, "delta": "0.1"}) == 2
+
+
 def sharpened(promise):
     """Yield guarantees with one set that claims more than its counts support."""
     places = [promise, *promise.get("secret", {}).get("limits", []), *promise.get("factors", [])]
