@@ -293,6 +293,74 @@ def test_what_limits_of_a_secret_may_say(script):
     assert status({"counts": [3, 1], "radius": "2", "samples": 5, "delta": "0.1"}) == 2
 
 
+def of_every_kind():
+    """Return a small known set of each kind, with four symbols."""
+    center, joint = ["0.4", "0.3", "0.2", "0.1"], [[5, 1, 2, 2], [1, 4, 3, 2]]
+    laws = [[Fraction(1, 2)] * 2, *([Fraction(n, 10) for n in row] for row in joint)]
+    two = md.ConvexHull([["0.5", "0.5"], ["0.2", "0.8"]])
+    return [
+        md.L1Ball(center, "0.3"),
+        md.ConvexHull([center, ["0.1", "0.2", "0.3", "0.4"]]),
+        LowerLimits(["0.1", "0.2", "0.1", "0"], center=center),
+        Box(["0.1", "0.1", "0", "0"], ["0.6", "0.4", "0.4", "0.3"], center=center),
+        L1Box(["0.1", "0.1", "0", "0"], ["0.6", "0.4", "0.4", "0.3"], "0.3", center=center),
+        RelativeBall(center, "0.9", "0.15"),
+        EventSet(center, ["0.9", "1.1"], ["0.1", "0.25"]),
+        SecretPromise(joint),
+        SecretPromise(joint).within([md.L1Ball(law, "0.2") for law in laws]),
+        ProductSet(two, md.L1Ball(["0.7", "0.3"], "0.2")),
+    ]
+
+
+@pytest.mark.parametrize("known", of_every_kind(), ids=lambda known: known.kind)
+def test_both_promises_of_each_kind_at_their_border(known, script):
+    for rows in ([[9, 7], [4, 12], [8, 8], [1, 15]], [[1, 15], [8, 8], [5, 11], [16, 0]]):
+        matrix = np.array(rows)
+        worst = max(known.exact_ratio(column) for column in matrix.T.tolist())
+        least = min(known.exact_least_lift(column) for column in matrix.T.tolist())
+
+        def status(epsilon, lower, matrix=matrix):
+            promise = md.Guarantee(f"log({epsilon})", known, lower=lower and f"log({lower})")
+            return check_same(script, to_json(Parts(matrix, 4, promise, ("y", "n"))))
+
+        assert status(worst, None) == 0
+        assert status(worst * (1 - Fraction(1, 10**12)), None) == 1
+        if least:
+            assert status(worst, 1 / least) == 0
+            assert status(worst, 1 / least * (1 - Fraction(1, 10**12))) == 1
+
+
+@pytest.mark.parametrize("epsilon", ["-1", "700.1", "log(0.9)", "log(1e305)", "", "1/0", "exp(1)"])
+def test_an_epsilon_out_of_range_is_malformed(epsilon, script):
+    ball = {"center": ["1/2", "1/2"], "radius": "0"}
+    assert check_same(script, of_two(md.L1Ball(["1/2", "1/2"]), guarantee={"epsilon": epsilon, **ball})) == 2
+
+
+def test_what_sets_of_other_kinds_may_say(script):
+    def status(**given):
+        table = json.loads(
+            to_json(Parts(np.array([[3, 1]] * 4), 2, md.Guarantee("1", of_every_kind()[-1]), ("y", "n")))
+        )
+        table["guarantee"] |= given
+        return check_same(script, json.dumps(table).encode())
+
+    two = [{"inputs": ["0", "1"], "center": ["1/2", "1/2"], "radius": "0"} for _ in range(2)]
+    assert status() == 0
+    assert status(factors=[{**two[0], "inputs": ["0", "2"]}, two[1]]) == 2
+    assert status(factors=two[:1]) == 2
+    assert status(separator=None) == 2
+    secret = {"name": "s", "useful": "u", "values": ["v", "w"], "counts": [[1, 1], [1, 1]]}
+    assert status(factors=[two[0], {"inputs": ["0", "1"], "secret": secret}]) == 2
+    sharper = json.loads(of_two(L1Box.from_counts({"a": 60, "b": 40}, "0.01")))
+    sharper["guarantee"]["epsilon"] = "700"
+    own = sharper["guarantee"]["l1-box"]
+    assert check_same(script, json.dumps(sharper).encode()) == 0
+    own["radius"] = str(Fraction(own["radius"]) - Fraction(1, 10**15))
+    assert check_same(script, json.dumps(sharper).encode()) == 1
+    box = {"center": ["1", "0"], "lower": ["0", "0"], "upper": ["1", "0"]}
+    assert check_same(script, of_two(md.L1Ball(["1/2", "1/2"]), guarantee={"epsilon": "1", "box": box})) == 2
+
+
 def sharpened(promise):
     """Yield guarantees with one set that claims more than its counts support."""
     places = [promise, *promise.get("secret", {}).get("limits", []), *promise.get("factors", [])]
