@@ -82,7 +82,7 @@ def is_supported(n, delta, size, half, bound):  # Q(S) >= k/n - half for each of
     half = Fraction(int(half * 2 * 10**15), 2 * 10**15)  # derived radii are multiples of 1e-15
     if bound != "clopper-pearson":  # each fails with probability e^(-2 n half^2) at most
         return half == 1 or exp_down(min(2 * n * half * half, Fraction(20_000))) * delta >= 2**size - 2
-    need(half == 1 or n <= 10**6, f"limits that were derived from {n} samples are beyond this script", 3)
+    need(half == 1 or n <= 400_000, f"limits that were derived from {n} samples are beyond this script", 3)
     return are_rare(n, range(n + 1), lambda k: Fraction(k, n) - half, delta / (2**size - 2))
 
 # 3. The set: its h, whether a prior is in it, and the counts and samples behind it.
