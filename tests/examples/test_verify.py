@@ -344,13 +344,13 @@ def test_what_sets_of_other_kinds_may_say(script):
         table["guarantee"] |= given
         return check_same(script, json.dumps(table).encode())
 
-    two = [{"inputs": ["0", "1"], "center": ["1/2", "1/2"], "radius": "0"} for _ in range(2)]
-    assert status() == 0
-    assert status(factors=[{**two[0], "inputs": ["0", "2"]}, two[1]]) == 2
+    two = [{"inputs": ["x1", "x2"], "center": ["1/2", "1/2"], "radius": "0"} for _ in range(2)]
+    assert status() == status(factors=two) == 0
+    assert status(factors=[{**two[0], "inputs": ["x1", "x3"]}, two[1]]) == 2
     assert status(factors=two[:1]) == 2
     assert status(separator=None) == 2
     secret = {"name": "s", "useful": "u", "values": ["v", "w"], "counts": [[1, 1], [1, 1]]}
-    assert status(factors=[two[0], {"inputs": ["0", "1"], "secret": secret}]) == 2
+    assert status(factors=[two[0], {"inputs": ["x1", "x2"], "secret": secret}]) == 2
     sharper = json.loads(of_two(L1Box.from_counts({"a": 60, "b": 40}, "0.01")))
     sharper["guarantee"]["epsilon"] = "700"
     own = sharper["guarantee"]["l1-box"]
