@@ -1,33 +1,29 @@
 """Prove the guarantee of a mechanism file with the standard library alone: `python verify.py mechanism.json`.
 
 Each column v of the numerators must have max v <= e^epsilon h(v) and, with `lower`, min v >= e^-lower H(v); h and H are
-the least and the greatest mean <Q, v> over the priors Q of the set. Status 0: proved; 1: false; 2: malformed; 3: beyond
-this script. It ignores `optimality` and `provenance`; hulls, products, secrets, samples need verify_more.py too."""
+the least and the greatest mean <Q, v> over the priors Q of an l1 ball, whose delta must be true if there is one; other
+sets need verify_more.py too. Status 0: proved; 1: false; 2: malformed; 3: undecided. Optimality is not looked at."""
 
 # fmt: off
-import json, re, sys
+import json, math, re, sys
 from decimal import Decimal
 from fractions import Fraction
-from math import lcm
 from pathlib import Path
-
-KINDS = {"center": "radius", "counts": "radius", "box": "lower upper", "lower-limits": "lower",
-         "l1-box": "lower upper radius", "relative-ball": "alpha gamma", "event-set": "alphas gammas"}
 
 def need(condition, message, status=2):
     if not condition:
         raise RuntimeError(message, status)
 
-# Reading. Nothing is converted silently, numbers are as they are written, and what is unknown is refused.
+# 1. Reading. Nothing is converted silently, numbers are as they are written, and what is unknown is refused.
 def table(pairs):
     return need(len(pairs) == len(dict(pairs)) <= 100, "a key occurs twice, or there are over 100") or dict(pairs)
 def fields(table, needed, others=""):  # of the others, an absent one is None
-    needed, others = needed.split(), others.split()
-    need(isinstance(table, dict) and {*needed} <= {*table} <= {*needed, *others}, f"keys: {needed}, perhaps {others}")
-    return {**dict.fromkeys(others), **table}
+    need(isinstance(table, dict) and {*needed.split()} <= {*table} <= {*needed.split(), *others.split()},
+         f"a table has the keys {needed}, and perhaps {others}")
+    return {**dict.fromkeys(others.split()), **table}
 def items(values, *kinds):
-    need(isinstance(values, list) and len(values) <= 10_000 and {*map(type, values)} <= {*kinds}, "not such a list")
-    return values
+    fits = isinstance(values, list) and len(values) <= 10_000 and {*map(type, values)} <= {*kinds}
+    return need(fits, "not a list of this kind") or values
 def text(value, longest=2000):
     need(isinstance(value, str) and len(value) <= longest and not re.search("[\ud800-\udfff]", value), "not a text")
     return value
@@ -38,15 +34,14 @@ def labels(values, *kinds):
 def rational(value):  # a decimal, such as 1e-9; in a text also a ratio, such as 9/8
     value = text(str(value)).strip()
     match = re.fullmatch(r"[+-]?(?:[0-9]+/[0-9]+|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE]([+-]?[0-9]{1,4}))?)", value)
-    need(match and abs(int(match[1] or 0)) <= 400, f"not a number: {value:.40}")
-    return Fraction(value)
+    return need(match and abs(int(match[1] or 0)) <= 400, f"not a number: {value:.40}") or Fraction(value)
 def vector(values, greatest=1):
     numbers = [rational(value) for value in items(values, str, int, Decimal)]
     return need(all(0 <= x <= greatest for x in numbers), "a number is out of range") or numbers
 def integers(numbers, digits):  # over their common denominator, and that
-    common, most = 1, 10**digits
+    common = 1
     for x in numbers:
-        need((common := lcm(common, x.denominator)) < most, "a common denominator is too long")
+        need((common := math.lcm(common, x.denominator)) < 10**digits, "a common denominator is too long")
     return [x.numerator * (common // x.denominator) for x in numbers], common
 def shares(counts):
     need(len(items(counts, int)) > 1 and 0 <= min(counts) <= max(counts) <= 10**15 and any(counts), "wrong counts")
@@ -55,60 +50,68 @@ def prior(values):  # weights, whose sum may miss 1 by 1e-9
     weights, common = integers(vector(values, 2), 900)
     need(len(weights) > 1 and abs(Fraction(sum(weights), common) - 1) <= Fraction(1e-9), "probabilities sum to 1")
     return [Fraction(weight, total) for total in [sum(weights)] for weight in weights]
-def exp_down(x):  # below e^x: terms of its series, all positive, each rounded down
-    total, term, k = 0, 1 << 256, 0
-    while term:
-        total, k = total + term, k + 1
-        term = term * x.numerator // (x.denominator * k)
-    return Fraction(total, 1 << 256)
+def exp_down(x):  # below e^x = 1 + x/1 (1 + x/2 (1 + ...)): each step is rounded down
+    total = one = 1 << 256
+    for k in range(3 * int(x) + 200, 0, -1):
+        total = one + total * x.numerator // (x.denominator * k)
+    return Fraction(total, one)
 def exp_promised(value):
     log = re.fullmatch(r"log\(\s*([^()]+?)\s*\)", text(value).strip())
     x = rational(log[1] if log else value)
     return need(1 <= x <= 10**304 if log else 0 <= x <= 700, "epsilon is from 0 to 700") or (x if log else exp_down(x))
-# Sets: h, and for limits also whether a prior is in the set, and the counts and samples behind it.
-def above(pieces):
-    """Take all Q with Q(S) >= f(S) for each set S of symbols: a piece (s, a) asks for Q(S) >= a(S) - s, and f(S) is the
-    greatest of these and 0. With v falling, and S_k its first k symbols, <Q, v> = sum (v_k - v_k+1) Q(S_k) is at least
-    that sum with f for Q. It is h(v), as these f are supermodular; were one not, it would be less: still a proof."""
-    common = integers([x for slack, masses in pieces for x in (slack, *masses)], 3000)[1]
-    rows = [[int(x * common) for x in (slack, *masses)] for slack, masses in pieces]
-    def least(v):
-        order = sorted(range(len(v)), key=v.__getitem__, reverse=True)
-        sums, total = [-row[0] for row in rows], v[order[-1]] * common
-        for i, after in zip(order, order[1:]):
-            sums = [x + row[i + 1] for x, row in zip(sums, rows)]
-            total += (v[i] - v[after]) * max(0, *sums)
-        return Fraction(total) / common
-    return least, lambda Q: all(sum(a - q for a, q in zip(row, Q) if a > q) <= slack for slack, row in pieces)
-def limits(mark, table, size):  # balls, boxes, lower limits, sets of events
-    own = table if mark in ("center", "counts") else fields(table, mark)[mark]
-    a = fields(own, KINDS[mark], "center counts samples delta" + " bound" * (own is table))
-    P = prior(a["center"]) if a["counts"] is None else shares(need(a["center"] is None, "two estimates") or a["counts"])
-    box = [vector(a[key]) for key in ("lower", "upper") if key in a]
-    lines = [vector(a.get(key + "s", [a[key]] if key in a else []), 10**6) for key in ("alpha", "gamma")]
-    if "radius" in a:  # sum |Q - P| <= r is sum (P - Q)^+ <= r/2
-        lines = [1], [x / 2 for x in vector([text(a["radius"]) if own is table else a["radius"]], 2)]
-    need(all(len(x) == size for x in (P, *box)) and len(lines[0]) == len(lines[1]) and all(lines[0]) and
-         (box or lines[0]) and len(lines[0]) * size <= 100_000, "numbers are missing, or there are too many")
-    pieces = [*zip([0, sum(box[-1]) - 1], box)] if box else []
-    pieces += [(gamma, [alpha * p for p in P]) for alpha, gamma in zip(*lines)]
-    least, holds = above(pieces)
-    need(holds(P) and all(sum(row) - slack - min(row) < 1 for slack, row in pieces),
-         "the estimate is outside, or a symbol has probability 0 in the whole set")
-    if a["delta"] is None:
-        need(a["samples"] is a.get("bound") is None, "samples and bound belong to delta")
-        return least, holds, (a["counts"], sum(a["counts"])) if mark == "counts" else None
-    from verify_more import are_supported
-    need(are_supported(a, mark, box, [*zip(*lines)]), "delta is false: the samples do not support the limits", 1)
-    return least, holds, (a["counts"], a["samples"])
-def known(table, names):
-    marks = [mark for mark in (*KINDS, "priors", "factors", "secret") if mark in table]
-    need(len(marks) == 1, f"a set is one of {', '.join(KINDS)}, priors, factors, secret; given: {marks}")
-    if marks[0] in KINDS:
-        return limits(marks[0], table, len(names))
-    from verify_more import OTHERS
-    return OTHERS[marks[0]](table, names)
 
+# 2. Samples. That Q(S) >= q, for a set S that was seen k times of n, is wrong with probability P[Bin(n, q) >= k].
+def is_rare(n, k, q, level):
+    """Is P[Bin(n, q) >= k] <= level? Let k have the weight 2^96, from which the others follow. Those below are rounded
+    down. Those above are rounded up; they fall, and when one is 1, all that are left are less than n together."""
+    if q <= 0 or k <= n * q:
+        return q <= 0  # in the second case the probability is at least 1/2
+    a, b, i, j = q.numerator, q.denominator - q.numerator, k, k
+    lower, upper, below, above = 1 << 96, 1 << 96, 0, (1 << 96) + n
+    while upper > 1 or (lower and above * level.denominator > (above + below) * level.numerator):
+        lower, i = lower * i * b // ((n - i + 1) * a), i - 1
+        upper, j = -(-upper * (n - j) * a // ((j + 1) * b)), j + 1
+        below, above = below + lower, above + upper
+    return above * level.denominator <= (above + below) * level.numerator
+def are_rare(n, counts, q, level):  # for each k of these rising counts and a rising q(k): the ends may settle it
+    size = len(counts) // 8 + 1
+    return is_rare(n, counts[0], q(counts[-1]), level) or (len(counts) > 1 and
+        all(are_rare(n, counts[i : i + size], q, level) for i in range(0, len(counts), size)))
+def is_supported(n, delta, size, half, bound):  # Q(S) >= k/n - half for each of 2^size - 2 sets S, k times seen
+    need(type(n) is int and 1 <= n <= 10**15 and 0 <= delta < 1, "wrong samples or delta")
+    half = Fraction(int(half * 2 * 10**15), 2 * 10**15)  # derived radii are multiples of 1e-15
+    if bound != "clopper-pearson":  # each fails with probability e^(-2 n half^2) at most
+        return half == 1 or exp_down(min(2 * n * half * half, Fraction(20_000))) * delta >= 2**size - 2
+    need(half == 1 or n <= 400_000, f"limits that were derived from {n} samples are beyond this script", 3)
+    return are_rare(n, range(n + 1), lambda k: Fraction(k, n) - half, delta / (2**size - 2))
+
+# 3. The set: its h, whether a prior is in it, and the counts and samples behind it.
+def ball(table, size):
+    """Where sum |Q - P| <= radius, Q(S) >= P(S) - radius/2 for each set S of symbols. With v falling, and S_k its first
+    k symbols, <Q, v> = sum (v_k - v_k+1) Q(S_k): this sum with the greater of P(S_k) - radius/2 and 0 is h(v)."""
+    a = fields(table, "radius", "center counts samples delta bound")
+    P = prior(a["center"]) if a["counts"] is None else shares(need(a["center"] is None, "two estimates") or a["counts"])
+    half = vector([text(a["radius"])], 2)[0] / 2
+    (slack, *masses), common = integers([half, *P], 3000)
+    need(len(P) == size and min(P) + half > 0 and a["bound"] in (None, "weissman", "clopper-pearson"), "wrong numbers")
+    need(a["samples"] is a["bound"] is None if a["delta"] is None else a["counts"], "delta needs counts, samples")
+    need(a["delta"] is None or is_supported(a["samples"], rational(a["delta"]), size, half, a["bound"]),
+         "delta is false: the samples do not support the radius", 1)
+    def h(v):
+        order, held = sorted(range(size), key=v.__getitem__, reverse=True), -slack
+        total = v[order[-1]] * common
+        for i, after in zip(order, order[1:]):
+            held += masses[i]
+            total += (v[i] - v[after]) * max(0, held)
+        return Fraction(total) / common
+    return h, lambda Q: sum(abs(p - q) for p, q in zip(P, Q)) <= 2 * half, (a["counts"], a["samples"])
+def known(table, names):
+    if {"center", "counts"} & {*table}:
+        return ball(table, len(names))
+    import verify_more
+    return verify_more.other(table, names)
+
+# 4. The proof.
 def prove(content):  # or raise an error
     need(content[:2] != b"PK", "an NPZ file is beyond this script: give the JSON", 3)
     need(len(content) <= (192 if content.isascii() else 48) << 20 and content.count(b":") <= 10**6 and
@@ -125,14 +128,12 @@ def prove(content):  # or raise an error
     h, *lifts = known(promise, names)
     raised, lowered = lifts if "secret" in promise else (lambda v: [(max(v), v)], lambda v: [(min(v), v)])
     e, least = exp_promised(epsilon), None if lower is None else 1 / exp_promised(lower)
-    need(a["schema"][-1] == "12"[lower is not None], "lower belongs to the second schema")
-    need(all(min(row) >= 0 and sum(row) == 1 << bits for row in rows) and all(map(any, zip(*rows))) and
-         labels(a["outputs"], str), "each row sums to 2^bits, and no column is zero")
+    need(a["schema"][-1] == "12"[lower is not None] and labels(a["outputs"], str), "lower belongs to the second schema")
+    need(all(min(x) >= 0 and sum(x) == 1 << bits for x in rows) and all(map(any, zip(*rows))), "a wrong row, or column")
     for v in zip(*rows):  # no greatest lift, x / h(u), is above e^epsilon, and no least one, x / H(u), below e^-lower
         need(all(x <= e * h(u) for x, u in raised(v)), "the guarantee is false", 1)
         need(least is None or all(x >= least * (max(u) - h([max(u) - y for y in u])) for x, u in lowered(v)),
              "the promise from below is false", 1)
-
 def answer(path):
     try:
         prove(Path(path).read_bytes())
@@ -143,7 +144,6 @@ def answer(path):
     except RuntimeError as stop:
         return stop.args
     return "the guarantee is proved", 0
-
 if __name__ == "__main__":
     message, status = answer(sys.argv[1]) if len(sys.argv) == 2 else (__doc__, 2)
     sys.exit(print(message) or status)

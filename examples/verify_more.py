@@ -1,15 +1,83 @@
-"""What verify.py reads beside itself where a file needs it: hulls, products, secrets, and limits from samples."""
+"""What verify.py reads beside itself where the set is not an l1 ball: limits, hulls, products, secrets.
 
-from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, Context, Decimal, localcontext
+A reader returns what `ball` returns: the h of its set, whether a prior is in it, counts and samples that it is about.
+"""
+
 from fractions import Fraction
-from functools import cache
-from itertools import accumulate
 
-from verify import above, exp_down, fields, integers, items, known, labels, need, prior, rational, shares, text, vector
+from verify import are_rare, fields, integers, is_rare, is_supported, items, known, labels, need, prior, rational
+from verify import shares, text, vector
 
-UP = Context(60, ROUND_CEILING, MIN_EMIN, MAX_EMAX)  # every result is rounded up
-UNIT = 10**15  # radii that are derived from samples are multiples of its inverse
+# fmt: off
+LIMITS = {"box": "lower upper", "lower-limits": "lower", "l1-box": "lower upper radius",
+          "relative-ball": "alpha gamma", "event-set": "alphas gammas"}
 
+def above(pieces):
+    """Take all Q with Q(S) >= f(S) for each set S of symbols: a piece (s, a) asks for Q(S) >= a(S) - s, and f(S) is the
+    greatest of these and 0. With v falling, and S_k its first k symbols, <Q, v> = sum (v_k - v_k+1) Q(S_k) is at least
+    that sum with f for Q. It is h(v), as these f are supermodular; were one not, it would be less: still a proof.
+    """
+    common = integers([x for slack, masses in pieces for x in (slack, *masses)], 3000)[1]
+    rows = [[int(x * common) for x in (slack, *masses)] for slack, masses in pieces]
+
+    def least(v):
+        order = sorted(range(len(v)), key=v.__getitem__, reverse=True)
+        sums, total = [-row[0] for row in rows], v[order[-1]] * common
+        for i, after in zip(order, order[1:]):
+            sums = [x + row[i + 1] for x, row in zip(sums, rows)]
+            total += (v[i] - v[after]) * max(0, *sums)
+        return Fraction(total) / common
+
+    return least, lambda Q: all(sum(a - q for a, q in zip(row, Q) if a > q) <= slack for slack, row in pieces)
+
+def limits(table, names):
+    """Boxes, lower limits, relative balls, sets of events."""
+    mark = next(mark for mark in LIMITS if mark in table)
+    a = fields(fields(table, mark)[mark], LIMITS[mark], "center counts samples delta")
+    P = prior(a["center"]) if a["counts"] is None else shares(need(a["center"] is None, "two estimates") or a["counts"])
+    box = [vector(a[key]) for key in ("lower", "upper") if key in a]
+    alphas, gammas = (vector(a.get(key + "s", [a[key]] if key in a else []), 10**6) for key in ("alpha", "gamma"))
+    if "radius" in a:  # sum |Q - P| <= r is Q(S) >= P(S) - r/2
+        alphas, gammas = [Fraction(1)], [x / 2 for x in vector([a["radius"]], 2)]
+    need(all(len(x) == len(names) for x in (P, *box)) and len(alphas) == len(gammas), "numbers are missing")
+    need((box or alphas) and all(alphas) and len(alphas) * len(P) <= 100_000, "there are no pieces, or too many")
+    pieces = [*zip([0, sum(box[-1]) - 1], box)] if box else []
+    pieces += [(gamma, [alpha * p for p in P]) for alpha, gamma in zip(alphas, gammas)]
+    least, holds = above(pieces)
+    need(holds(P), "the estimate is outside")
+    need(all(sum(row) - slack - min(row) < 1 for slack, row in pieces), "a symbol has probability 0 in the whole set")
+    if a["delta"] is None:
+        need(a["samples"] is None, "samples belong to delta")
+        return least, holds, (None, None)
+    need(a["counts"], "delta belongs to counts")
+    proved = are_supported(a["counts"], a["samples"], rational(a["delta"]), box, [*zip(alphas, gammas)], "radius" in a)
+    need(proved, "delta is false: the samples do not support the limits", 1)
+    return least, holds, (a["counts"], a["samples"])
+
+def are_supported(counts, n, delta, box, lines, is_ball):
+    """Return whether limits of symbols, and lines below the limits of all events, hold but with probability delta."""
+    need(type(n) is int and 1 <= n <= 10**15 and 0 <= delta < 1, "wrong samples or delta")
+    need(not box or len(counts) <= 1000, "there are too many symbols")
+    delta = delta / 2 if box and lines else delta
+    seen = [share * n for share in shares(counts)]
+    claims = [(n - k, 1 - q) if upper else (k, q) for upper, row in enumerate(box) for k, q in zip(seen, row)]
+    for k, q in claims:
+        undecided = 0 < n * q < k and (k != int(k) or n > 10**12)
+        need(not undecided, "limits derived from counts that were scaled to other samples are beyond this script", 3)
+        if not is_rare(n, int(k), q, delta / len(claims)):
+            return False
+    if is_ball or not lines:
+        return not lines or is_supported(n, delta, len(counts), lines[0][1], "clopper-pearson")
+    sums = {0}
+    if len(counts) <= 16 and sum(counts) == n:
+        for count in counts:
+            sums |= {k + count for k in sums}
+    else:
+        need(n <= 200_000, "there are too many samples")
+        sums = range(n + 1)
+
+    level = delta / (2 ** len(counts) - 2)
+    return are_rare(n, sorted(sums), lambda k: max(x * Fraction(k, n) - y for x, y in lines), level)
 
 def hull(table, names):
     """Mixtures of priors: h is the least of their means."""
@@ -24,7 +92,6 @@ def hull(table, names):
     means = [above([(0, Q)])[0] for Q in priors]
     return lambda v: min(mean(v) for mean in means), None, None
 
-
 def product(table, names):
     """Pairs: the first has a law in one set, and the second, given each value of the first, a law in another."""
     a = fields(table, "factors", "separator")
@@ -35,7 +102,6 @@ def product(table, names):
     outer, inner, size = known(first, rows)[0], known(second, columns)[0], len(columns)
     need([i + text(a["separator"]) + j for i in rows for j in columns] == names, "a pair has another label")
     return lambda v: outer([inner(v[i : i + size]) for i in range(0, len(v), size)]), None, None
-
 
 def secret(table, names):
     """A secret, whose law is in one set, and the law of the data given each of its values in another.
@@ -66,77 +132,17 @@ def secret(table, names):
 
     return outer, lambda v: lifts(*means(v)[::-1]), lambda v: lifts(*means(v))
 
-
 def limit(table, law, counts, names):
     need("factors" not in table and "secret" not in table, "a limit is not made of other sets")
-    h, holds, evidence = known(table, names)
+    h, holds, about = known(table, names)
     need(holds, "a hull among limits is beyond this script", 3)
-    need(holds(law) and evidence in (None, (counts, sum(counts))), "a limit is about other counts")
+    fits = holds(law) and all(x in (None, y) for x, y in zip(about, (counts, sum(counts))))
+    need(fits, "a limit is about other counts")
     return h
 
+OTHERS = {**dict.fromkeys(LIMITS, limits), "priors": hull, "factors": product, "secret": secret}
 
-OTHERS = {"priors": hull, "factors": product, "secret": secret}
-
-
-def are_supported(a, mark, box, lines):
-    """Return whether limits hold but with probability delta, by Clopper and Pearson, or Weissman."""
-    n, delta, size = a["samples"], rational(a["delta"]), len(a["counts"])
-    need(type(n) is int and 1 <= n <= UNIT and 0 <= delta < 1 and a["counts"], "wrong samples or delta")
-    need(a.get("bound") in (None, "weissman", "clopper-pearson"), "the bound is unknown")
-    events = 2**size - 2
-    if mark == "l1-box":
-        delta /= 2
-    if box:
-        need(size <= 1000, "there are too many symbols")
-        seen, level = [share * n for share in shares(a["counts"])], delta / (size * len(box))
-        if not all(is_rare(n, k, q, level) for k, q in zip(seen, box[0])):
-            return False
-        if len(box) == 2 and not all(is_rare(n, n - k, 1 - q, level) for k, q in zip(seen, box[1])):
-            return False
-    if not lines or ("radius" in a and lines[0][1] == 1):
-        return True
-    if "radius" in a:
-        t = Fraction(int(lines[0][1] * 2 * UNIT), 2 * UNIT)
-        if "bound" in a and a["bound"] != "clopper-pearson":  # e^(-2 n t^2) for each event
-            return exp_down(min(2 * n * t * t, Fraction(20_000))) * delta >= events
-        lines, counts = [(1, t)], range(len(ways(n)))
-    elif size <= 16 and sum(a["counts"]) == n:
-        counts = {0}
-        for count in a["counts"]:
-            counts |= {k + count for k in counts}
-    else:
-        need(n <= 200_000, "there are too many samples")
-        counts = range(n + 1)
-    return all(is_rare(n, k, max(x * Fraction(k, n) - y for x, y in lines), delta / events) for k in counts)
-
-
-@cache
-def ways(n):
-    """Return how often k of n can be chosen, k = 0 to n, rounded up."""
-    need(n <= 400_000, f"limits that were derived from {n} samples are beyond this script", 3)
-    with localcontext(UP):
-        return [*accumulate(range(n), lambda found, k: found * (n - k) / (k + 1), initial=Decimal(1))]
-
-
-def power(x, k):
-    return power(x * x, k // 2) * (x if k % 2 else 1) if k else Decimal(1)
-
-
-def is_rare(n, k, q, level):
-    """Return whether P[Bin(n, q) >= k] <= level is proved, for a level below 1/2."""
-    if q <= 0 or k <= n * q:
-        return q <= 0  # in the second case it is at least 1/2
-    need(k == int(k), "limits derived from counts that were scaled to other samples are beyond this script", 3)
-    k, binomials = int(k), ways(n)
-    with localcontext(UP):
-        x, y = (Decimal(p.numerator) / p.denominator for p in (q, 1 - q))
-        odds, total = Decimal(q.numerator) / (q.denominator - q.numerator), Decimal(0)
-        term = binomials[k] * power(x, k) * power(y, n - k)  # the probability of k
-        for j in range(k, n + 1):
-            ratio = odds * (n - j) / (j + 1)  # of the next term to this one; ratios fall
-            if total + term / -(ratio - 1) <= level:  # a geometric series is above all that follows
-                return True
-            total, term = total + term, term * ratio
-            if total > level:
-                return False
-    return False
+def other(table, names):
+    marks = [mark for mark in OTHERS if mark in table]
+    need(len(marks) == 1, f"a set is one of center, counts, {', '.join(OTHERS)}; given: {marks}")
+    return OTHERS[marks[0]](table, names)

@@ -2,6 +2,7 @@
 
 import copy
 import json
+import math
 import random
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import pytest
 from lower_sets import some_prior, some_set
 
 import mechdesign as md
+from mechdesign.cli.main import run
 from mechdesign.errors import MechdesignError
 from mechdesign.mechanism.files import from_content, to_json
 from mechdesign.mechanism.parts import Parts
@@ -140,6 +142,64 @@ def test_the_scripts_are_short_and_share_nothing_with_the_package():
     assert subprocess.run(command, check=False).returncode == 0
 
 
+def test_what_design_writes_is_proved_by_one_file(tmp_path):
+    """The radius that delta needs, by either bound or none, is checked where the second file is out of reach."""
+    alone = tmp_path / "verify.py"
+    alone.write_text(SCRIPT.read_text(encoding="utf-8"), encoding="utf-8")
+    (tmp_path / "counts.csv").write_text("label,count\na,60\nb,40\n")
+
+    def statuses(*options):
+        design = ["design", "--counts", tmp_path / "counts.csv", "--epsilon", "1", *options, "-o", tmp_path / "m.json"]
+        assert run([*map(str, design), "-q"]) == 0
+        table = json.loads((tmp_path / "m.json").read_bytes())
+        proved = subprocess.run([sys.executable, "-I", "-S", alone, tmp_path / "m.json"], check=False).returncode
+        table["guarantee"]["radius"] = str(Fraction(table["guarantee"]["radius"]) - Fraction(1, 10**15))
+        (tmp_path / "m.json").write_text(json.dumps(table))
+        sharper = subprocess.run([sys.executable, "-I", "-S", alone, tmp_path / "m.json"], check=False).returncode
+        return proved, sharper
+
+    assert statuses() == (0, 2)  # a radius below 0
+    assert statuses("--delta", "1e-3") == (0, 1)
+    assert statuses("--delta", "1e-3", "--bound", "weissman", "--lower", "2") == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("n", "k", "level"), [(7, 5, "1/9"), (40, 30, "1e-3"), (60, 55, "1e-9"), (5, 5, "1e-4"), (60, 1, "1e-3")]
+)
+def test_tails_of_binomials_are_compared_exactly(n, k, level, script):
+    """The answer turns between two neighbouring fractions where the exact sum of the tail does."""
+    import verify
+
+    def tail(q):
+        return sum(math.comb(n, j) * q**j * (1 - q) ** (n - j) for j in range(k, n + 1))
+
+    low, high = 0, 10**6
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if tail(Fraction(middle, 10**6)) <= Fraction(level) else (low, middle)
+    below, above = Fraction(low, 10**6), Fraction(high, 10**6)
+    assert verify.is_rare(n, k, below, Fraction(level))
+    assert not verify.is_rare(n, k, above, Fraction(level))
+    # And where the level itself is moved by a part in 10^24.
+    assert verify.is_rare(n, k, below, tail(below) * (1 + Fraction(1, 10**24)))
+    assert not verify.is_rare(n, k, below, tail(below) * (1 - Fraction(1, 10**24)))
+    assert not verify.is_rare(n, k, below, tail(below))  # all is rounded so that the tail is too great, by very little
+    assert not verify.is_rare(n, k, Fraction(k, n), Fraction(49, 100))
+    assert not verify.is_rare(n, k, below, Fraction(0))
+    assert verify.is_rare(n, k, Fraction(0), Fraction(0))
+
+
+def test_an_interval_of_counts_does_not_hide_one_that_fails(script):
+    """Every count is decided by itself where ends do not settle it: each may be the one that is too likely."""
+    import verify
+
+    n, level = 30, Fraction(1, 50)
+    for counts in (range(n + 1), [0, 3, 4, 9, 20, 30]):
+        for excess in range(1, n):
+            one_by_one = all(verify.is_rare(n, k, Fraction(k - excess, n), level) for k in counts)
+            assert verify.are_rare(n, counts, lambda k, t=excess: Fraction(k - t, n), level) == one_by_one
+
+
 @pytest.mark.parametrize("known", of_counts(), ids=lambda known: f"{known.kind}-{known.size}")
 def test_limits_from_samples_and_sharper_ones(known, script):
     rows = np.array([[3, 3, 2]] * known.size)
@@ -150,6 +210,155 @@ def test_limits_from_samples_and_sharper_ones(known, script):
     for sharper in sharpened(table["guarantee"]):
         changed = json.dumps(table | {"guarantee": sharper}).encode()
         assert check_same(script, changed) == 1
+
+
+@pytest.mark.parametrize("bound", ["weissman", "clopper-pearson"])
+def test_a_radius_is_compared_on_the_grid_of_derived_ones(bound, script):
+    known = md.L1Ball.from_counts(COUNTS, delta="1e-3", bound=bound)
+    table = json.loads(to_json(Parts(np.array([[3, 3, 2]] * 4), 3, md.Guarantee("0.5", known), ("x", "y", "z"))))
+    for change, status in [("-1e-15", 1), ("-1e-16", 1), ("0", 0), ("1e-16", 0)]:
+        table["guarantee"]["radius"] = str(known.radius + Fraction(change))
+        assert check_same(script, json.dumps(table).encode()) == status
+    for delta, status in [(0, 0), (1, 2), (-1, 2), (0.5, 0)]:
+        table["guarantee"] |= {"delta": delta, "radius": "2"}
+        assert check_same(script, json.dumps(table).encode()) == status
+    for wrong in ("", "hoeffding", 1):
+        table["guarantee"]["bound"] = wrong
+        assert check_same(script, json.dumps(table).encode()) == 2
+
+
+@pytest.mark.parametrize(
+    ("status", "changes"),
+    [
+        (0, {}),
+        (2, {"radius": "0", "center": ["1", "0"]}),  # a symbol has probability 0 in the whole set
+        (2, {"radius": "2.5"}),
+        (2, {"center": ["1/2", "1/4", "1/4"]}),
+        (2, {"center": ["1/2", "1/2", "0"], "radius": "1"}),
+        (2, {"center": ["1/2", "0.499"]}),
+        (2, {"counts": [1, 1]}),  # beside the center
+        (2, {"samples": 2}),
+        (2, {"bound": "weissman"}),
+        (2, {"samples": 2, "delta": "0.5", "radius": "2"}),
+        (2, {"center": None, "counts": [1, 1, 1]}),
+        # The count of all samples decides: at a half radius of 1/2 both of two are of one kind with probability 1/4.
+        (0, {"center": None, "counts": [1, 1], "samples": 2, "delta": "0.500001", "bound": "clopper-pearson"}),
+        (1, {"center": None, "counts": [1, 1], "samples": 2, "delta": "0.499999", "bound": "clopper-pearson"}),
+    ],
+)
+def test_what_a_ball_may_say(status, changes, script):
+    guarantee = {"epsilon": "log(3)", "center": ["1/2", "1/2"], "radius": "1", **changes}
+    guarantee = {key: value for key, value in guarantee.items() if value is not None}
+    assert check_same(script, of_two(md.L1Ball(["1/2", "1/2"]), guarantee=guarantee)) == status
+
+
+@pytest.mark.parametrize(
+    ("status", "changes"),
+    [
+        (0, {}),
+        (2, {"numerators": [[3, 1], [1, 4]]}),
+        (2, {"numerators": [[5, -1], [1, 3]]}),
+        (2, {"numerators": [[4, 0], [4, 0]]}),
+        (2, {"numerators": [[3, 1], [1, 3], [2, 2]]}),
+        (2, {"numerators": [[3, 1], [1]]}),
+        (2, {"bits": 0, "numerators": [[1, 0], [0, 1]]}),
+        (2, {"bits": 53, "numerators": [[2**52, 2**52], [2**52, 2**52]]}),
+        (2, {"schema": "mechdesign/mechanism/2"}),
+        (2, {"schema": "mechdesign/mechanism/3"}),
+        (2, {"outputs": ["y", "y"]}),
+    ],
+)
+def test_what_a_matrix_may_be(status, changes, script):
+    assert check_same(script, of_two(md.L1Ball(["1/2", "1/2"]), **changes)) == status
+
+
+def test_what_limits_of_a_secret_may_say(script):
+    """The law that the counts show is in each set, to its border, and limits from counts are about the same counts."""
+    joint = SecretPromise([[3, 1], [1, 3]])
+    known = joint.within([md.L1Ball(law, "1/2") for law in (["1/2", "1/2"], ["3/4", "1/4"], ["1/4", "3/4"])])
+    table = json.loads(of_two(known))
+    table["guarantee"]["epsilon"] = "700"
+
+    def status(limit):
+        table["guarantee"]["secret"]["limits"][1] = limit
+        return check_same(script, json.dumps(table).encode())
+
+    assert status({"center": ["1/2", "1/2"], "radius": "1/2"}) == 0
+    assert status({"center": ["1/2", "1/2"], "radius": "0.499"}) == 2
+    assert status({"center": ["1/2", "1/2"], "radius": "0.4"}) == 2
+    assert status({"counts": [3, 1], "radius": "1"}) == 0
+    assert status({"counts": [3, 2], "radius": "1"}) == 2
+    assert status({"counts": [6, 2], "radius": "1"}) == 2
+    assert status({"counts": [3, 1], "radius": "2", "samples": 4, "delta": "0.1"}) == 0
+    assert status({"counts": [3, 1], "radius": "2", "samples": 5, "delta": "0.1"}) == 2
+
+
+def of_every_kind():
+    """Return a small known set of each kind, with four symbols."""
+    center, joint = ["0.4", "0.3", "0.2", "0.1"], [[5, 1, 2, 2], [1, 4, 3, 2]]
+    laws = [[Fraction(1, 2)] * 2, *([Fraction(n, 10) for n in row] for row in joint)]
+    two = md.ConvexHull([["0.5", "0.5"], ["0.2", "0.8"]])
+    return [
+        md.L1Ball(center, "0.3"),
+        md.ConvexHull([center, ["0.1", "0.2", "0.3", "0.4"]]),
+        LowerLimits(["0.1", "0.2", "0.1", "0"], center=center),
+        Box(["0.1", "0.1", "0", "0"], ["0.6", "0.4", "0.4", "0.3"], center=center),
+        L1Box(["0.1", "0.1", "0", "0"], ["0.6", "0.4", "0.4", "0.3"], "0.3", center=center),
+        RelativeBall(center, "0.9", "0.15"),
+        EventSet(center, ["0.9", "1.1"], ["0.1", "0.25"]),
+        SecretPromise(joint),
+        SecretPromise(joint).within([md.L1Ball(law, "0.2") for law in laws]),
+        ProductSet(two, md.L1Ball(["0.7", "0.3"], "0.2")),
+    ]
+
+
+@pytest.mark.parametrize("known", of_every_kind(), ids=lambda known: known.kind)
+def test_both_promises_of_each_kind_at_their_border(known, script):
+    for rows in ([[9, 7], [4, 12], [8, 8], [1, 15]], [[1, 15], [8, 8], [5, 11], [16, 0]]):
+        matrix = np.array(rows)
+        worst = max(known.exact_ratio(column) for column in matrix.T.tolist())
+        least = min(known.exact_least_lift(column) for column in matrix.T.tolist())
+
+        def status(epsilon, lower, matrix=matrix):
+            promise = md.Guarantee(f"log({epsilon})", known, lower=lower and f"log({lower})")
+            return check_same(script, to_json(Parts(matrix, 4, promise, ("y", "n"))))
+
+        assert status(worst, None) == 0
+        assert status(worst * (1 - Fraction(1, 10**12)), None) == 1
+        if least:
+            assert status(worst, 1 / least) == 0
+            assert status(worst, 1 / least * (1 - Fraction(1, 10**12))) == 1
+
+
+@pytest.mark.parametrize("epsilon", ["-1", "700.1", "log(0.9)", "log(1e305)", "", "1/0", "exp(1)"])
+def test_an_epsilon_out_of_range_is_malformed(epsilon, script):
+    ball = {"center": ["1/2", "1/2"], "radius": "0"}
+    assert check_same(script, of_two(md.L1Ball(["1/2", "1/2"]), guarantee={"epsilon": epsilon, **ball})) == 2
+
+
+def test_what_sets_of_other_kinds_may_say(script):
+    def status(**given):
+        table = json.loads(
+            to_json(Parts(np.array([[3, 1]] * 4), 2, md.Guarantee("1", of_every_kind()[-1]), ("y", "n")))
+        )
+        table["guarantee"] |= given
+        return check_same(script, json.dumps(table).encode())
+
+    two = [{"inputs": ["x1", "x2"], "center": ["1/2", "1/2"], "radius": "0"} for _ in range(2)]
+    assert status() == status(factors=two) == 0
+    assert status(factors=[{**two[0], "inputs": ["x1", "x3"]}, two[1]]) == 2
+    assert status(factors=two[:1]) == 2
+    assert status(separator=None) == 2
+    secret = {"name": "s", "useful": "u", "values": ["v", "w"], "counts": [[1, 1], [1, 1]]}
+    assert status(factors=[two[0], {"inputs": ["x1", "x2"], "secret": secret}]) == 2
+    sharper = json.loads(of_two(L1Box.from_counts({"a": 60, "b": 40}, "0.01")))
+    sharper["guarantee"]["epsilon"] = "700"
+    own = sharper["guarantee"]["l1-box"]
+    assert check_same(script, json.dumps(sharper).encode()) == 0
+    own["radius"] = str(Fraction(own["radius"]) - Fraction(1, 10**15))
+    assert check_same(script, json.dumps(sharper).encode()) == 1
+    box = {"center": ["1", "0"], "lower": ["0", "0"], "upper": ["1", "0"]}
+    assert check_same(script, of_two(md.L1Ball(["1/2", "1/2"]), guarantee={"epsilon": "1", "box": box})) == 2
 
 
 def sharpened(promise):
