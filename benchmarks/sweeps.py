@@ -5,6 +5,7 @@ Every way must find the same integers, and the same values and bounds to the bit
 
 from __future__ import annotations
 
+import statistics
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -14,10 +15,12 @@ from typing import Any
 
 import mechdesign as md
 from benchmarks.errors import counts_of
+from benchmarks.fleet import TUNED
 from benchmarks.measure import Row, Sizes
 from mechdesign.engine import opened_executor
 
 WORKERS = 2
+ROUNDS = 3
 RATIO = 1.7  # designs a second of two workers over those of one process
 OVERHEAD = 5.0  # milliseconds a problem
 _EPSILONS = ("0.25", "0.5", "1", "2")
@@ -39,10 +42,12 @@ def small_problems(count: int) -> list[md.DesignProblem]:
 
 @contextmanager
 def cluster() -> Iterator[Any]:
-    """Open a cluster of two workers on this machine."""
+    """Open a cluster of two workers on this machine, with the settings that docs/engines.md advises."""
+    import dask
     from distributed import Client, LocalCluster
 
     with (
+        dask.config.set(TUNED),
         LocalCluster(n_workers=WORKERS, threads_per_worker=1, dashboard_address=None) as workers,
         Client(workers, set_as_default=False) as client,
     ):
@@ -85,38 +90,49 @@ def exact(found: md.SweepResult) -> list[tuple[float, float, bytes]]:
 
 
 def sweeps(sizes: Sizes) -> Iterator[Row]:
-    """Yield many designs by each way, and what a sweep adds to a design that takes next to nothing."""
-    wanted = problems(sizes.swept)
-    first: list[tuple[float, float, bytes]] = []
-    alone = 0.0
-    for way, opened in WAYS.items():
-        try:
-            with opened() as executor:
-                timed(small_problems(8 * WORKERS), executor)  # processes have started, and imported what they need
-                found, seconds = timed(wanted, executor)
-        except ImportError as error:
-            yield {"skipped": f"{way}: {error}"}
-            continue
-        first, alone = first or exact(found), alone or seconds
-        if len(first) != len(wanted) or exact(found) != first:
+    """Yield many designs by each way, and what a sweep adds to a design that takes next to nothing.
+
+    The ways take turns, and a ratio is that of two runs of one round.
+    """
+    wanted, ways = problems(sizes.swept), dict(WAYS)
+    try:
+        import distributed  # noqa: F401 - without it there is no cluster
+    except ImportError as error:
+        (left_out,) = (way for way, opened in WAYS.items() if opened is cluster)
+        del ways[left_out]
+        yield {"skipped": f"{left_out}: {error}"}
+    rounds = [{way: _swept(way, wanted) for way in ways} for _ in range(ROUNDS)]
+    at_once = [sharing_nothing(wanted) for _ in rounds]
+    alone = [next(iter(taken.values())) for taken in rounds]
+    for way in ways:
+        if any(taken[way][0] != alone[0][0] for taken in rounds):
             raise AssertionError(f"{way} found other designs than one process")
-        certified = all(row.solved is not None and row.solved.certified for row in found)
         yield {
             "way": way,
             "designs": len(wanted),
-            "seconds": seconds,
-            "ratio": alone / seconds,
-            "certified": certified,
+            "seconds": statistics.median(taken[way][1] for taken in rounds),
+            "ratio": statistics.median(first[1] / taken[way][1] for first, taken in zip(alone, rounds, strict=True)),
+            "certified": rounds[0][way][2],
             "columns": list(sizes.swept),
         }
-    seconds = sharing_nothing(wanted)
     yield {
         "at_once": WORKERS,
         "designs": WORKERS * len(wanted),
-        "seconds": seconds,
-        "ratio": WORKERS * alone / seconds,
+        "seconds": statistics.median(at_once),
+        "ratio": statistics.median(WORKERS * first[1] / taken for first, taken in zip(alone, at_once, strict=True)),
     }
     yield from overhead(sizes.trivial)
+
+
+def _swept(way: str, wanted: list[md.DesignProblem]) -> tuple[list[tuple[float, float, bytes]], float, bool]:
+    """Return what a way finds, its seconds, and whether all is certified; processes have solved all of it before."""
+    with WAYS[way]() as executor:
+        timed(wanted, executor)
+        found, seconds = timed(wanted, executor)
+    designs = exact(found)
+    if len(designs) != len(wanted):
+        raise AssertionError(f"{way} solved {len(designs)} of {len(wanted)} problems")
+    return designs, seconds, all(row.solved is not None and row.solved.certified for row in found)
 
 
 def overhead(count: int) -> Iterator[Row]:

@@ -31,7 +31,7 @@ SMALL = {"what": "solved", "problems": 10, "seconds": 1.0, "designing": 0.9, "ov
 
 def test_the_report_says_what_was_reached():
     shown = report._sweeps([*WAYS, SMALL, {"skipped": "no cluster"}])
-    assert "| 2 processes | at least 1.7 times one process | 1.8 | yes |" in shown
+    assert "| 2 processes | at least 1.7 times one process | 1.81 | yes |" in shown
     assert "at most 5 ms a problem | 10 ms | **no** |" in shown
     assert "no cluster" in shown
 
