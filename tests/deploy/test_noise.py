@@ -147,6 +147,15 @@ def test_the_variance_is_that_at_the_limit():
         assert_allclose((limit - 0.3) ** 2, Z**2 * (1 + 3 * limit) / 400, rtol=1e-9)
 
 
+def test_the_share_of_a_sum_that_is_not_a_category_is_where_it_lies_between_its_means():
+    """The mean of u is 0.2 for the other records and 0.8 for its own, so a mean of 0.5 is that of half of them."""
+    noise = Noise(others=np.array([[0.2], [1.0], [0.0]]), own=np.array([[0.8], [4.0], [0.0]]))
+    limits = np.array(noise.limits(np.array([0.5]), 400, np.array([1.96]), np.array([False]))).ravel()
+    part = (limits - 0.2) / 0.6
+    variance = (1 - part) * 1.0 + part * 4.0
+    assert_allclose(np.abs(limits - 0.5), 1.96 * np.sqrt(variance / 400), rtol=1e-9)
+
+
 @pytest.mark.parametrize(("probability", "z"), [(0.02, 3.0), (0.05, 2.5)])
 def test_a_skewed_sum_is_missed_about_equally_often_on_both_sides(probability, z):
     """The estimate errs by a share of successes; both ways of missing are counted over the binomial distribution."""

@@ -325,3 +325,12 @@ def test_a_path_stands_for_its_key(tmp_path):
     expected = mechanism().privatize(values, key=KEY, ids=range(20))
     assert mechanism().privatize(values, key=tmp_path / "key", ids=range(20)) == expected
     assert mechanism().privatize(values, key=str(tmp_path / "key"), ids=range(20)) == expected
+
+
+def test_reports_of_more_outputs_than_a_byte_counts():
+    sampler = Sampler(np.ones((2, 512), dtype=np.int64), 9)
+    permanent = PermanentReports(sampler, bytes(32), ("no", "yes"), 9, KEY)
+    codes, ids = np.arange(2_000) % 2, [str(k).encode() for k in range(2_000)]
+    drawn = permanent.draw(codes, Ids(pa.array(range(2_000)), str))
+    assert drawn.tolist() == permanent.integers(codes, ids).tolist()  # each output has one of the 512 integers
+    assert drawn.max() > 500

@@ -65,6 +65,14 @@ def test_series_keep_their_index_and_name():
     assert told().privatize(pl.Series("education", RECORDS)).name == "education"
 
 
+def test_codes_of_outputs_have_the_integers_of_the_platform():
+    codes = np.array([0, 1, 1, 0], dtype=np.uint8)
+    assert told().privatize(codes).dtype == np.intp
+    assert told().privatize(pd.Series(codes)).dtype == np.intp
+    assert told().privatize(pl.Series(codes)).dtype == pl.Int64
+    assert told().privatize(pa.array(codes)).type == pa.int64()
+
+
 @pytest.mark.parametrize("empty", [[], np.array([], dtype=str), np.array([], dtype=int), pa.array([], pa.string())])
 def test_no_records_no_reports(empty):
     assert len(told().privatize(empty)) == 0
