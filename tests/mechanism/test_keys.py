@@ -121,6 +121,20 @@ def test_a_key_is_copied_within_its_process():
     assert dataclasses.replace(Options(None, None, "id", KEY), unknown="?").key == KEY
 
 
+@pytest.mark.parametrize("secret", [SECRET[:-1], SECRET + b"x", bytearray(SECRET), SECRET.hex(), SECRET])
+def test_a_key_that_is_refused_is_not_among_local_variables(secret):
+    held = [secret]
+    try:
+        md.Key(*held, attribute="\ud800")
+    except md.InputError as refused:
+        frames = refused.__traceback__.tb_next
+        told = traceback.TracebackException(type(refused), refused, frames, capture_locals=True)
+    shown = "".join(told.format())
+    assert "self = Key(...)" in shown
+    assert not holds_the_key(shown)
+    assert repr(secret)[12:30] not in shown
+
+
 def test_nothing_that_looks_into_objects_shows_a_key():
     assert not hasattr(KEY, "__dict__")
     with pytest.raises(TypeError):
