@@ -87,6 +87,9 @@ def test_what_draws_reports_does_not_show_its_key():
     mechanism = md.Mechanism([[3, 1], [1, 3]], 2, md.Guarantee("log(3)", ball))
     drawn = mechanism.permanent_reports(KEY)
     assert not holds_the_key(repr(drawn) + repr(vars(drawn)))
+    for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+        with pytest.raises(md.InputError, match="a key does not leave its process"):
+            pickle.dumps(drawn, protocol)
 
 
 def test_keys_are_compared_with_their_attributes():
