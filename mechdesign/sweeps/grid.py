@@ -23,7 +23,6 @@ from mechdesign.data.fields import (
     Matrix,
     Number,
     Record,
-    Samples,
     Text,
     all_of,
     at_most_one,
@@ -65,10 +64,9 @@ Numbers = Annotated[
     _Length,
     BeforeValidator(_as_list, json_schema_input_type=ExactNumber | Annotated[list[ExactNumber], _Length]),
 ]
+# Of any size: where no set has so many samples, the point is a row with the reason.
 Integers = Annotated[
-    list[Samples],
-    _Length,
-    BeforeValidator(_as_list, json_schema_input_type=Samples | Annotated[list[Samples], _Length]),
+    list[int], _Length, BeforeValidator(_as_list, json_schema_input_type=int | Annotated[list[int], _Length])
 ]
 Texts = Annotated[
     list[Text], _Length, BeforeValidator(_as_list, json_schema_input_type=Text | Annotated[list[Text], _Length])
