@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from mechdesign.errors import InputError, shorten
 
 Codes = NDArray[np.signedinteger[Any]]
-_NONE = -1
+_NONE, _MISSING = -1, -2
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ class Alphabet:
         return codes
 
     def codes_of_arrow(self, records: Any) -> Codes:
-        """Return the codes of labels in a pyarrow array of text, dictionary-encoded or not, shape (n,).
+        """Return the codes of labels in a pyarrow Array or ChunkedArray of text, dictionary-encoded or not, shape (n,).
 
         Raises
         ------
@@ -118,26 +118,52 @@ class Alphabet:
             Naming the first record that has no code, or the type if it is not text.
         """
         import pyarrow as pa
-        import pyarrow.compute as pc
 
-        encoded = pa.types.is_dictionary(records.type)
-        kind = records.type.value_type if encoded else records.type
+        kind = records.type.value_type if pa.types.is_dictionary(records.type) else records.type
         if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
             # index_in does not accept string views, and a column of nulls has the type null.
             if not (pa.types.is_string_view(kind) or pa.types.is_null(kind)):
                 raise InputError(f"{self.where(0)} is of type {kind}; accepted: labels, as text")
             kind = pa.large_string()
-        different = (records.dictionary if encoded else records).cast(kind)
-        found = pc.index_in(different, value_set=pa.array(self.labels, type=kind))
-        if encoded:
-            found = found.take(records.indices)
-        codes: Codes = np.asarray(pc.fill_null(found, _NONE))
+        chunks = records.chunks if isinstance(records, pa.ChunkedArray) else [records]
+        found = [self._found(chunk, kind) for chunk in chunks]
+        codes = found[0] if len(found) == 1 else np.concatenate([np.empty(0, np.int32), *found])
         lost = np.flatnonzero(codes < 0)
         if lost.size:
             codes = codes.copy()  # that of Arrow cannot be changed
-            texts = records.cast(kind)
-            missing = np.asarray(pc.fill_null(pc.equal(texts, ""), fill_value=True))[lost]
-            self._replace(codes, lost, missing, ~missing, lambda index: texts[index].as_py())
+            missing = codes[lost] == _MISSING
+            self._replace(codes, lost, missing, ~missing, lambda index: records[index].as_py())
+        return codes
+
+    def _found(self, records: Any, kind: Any) -> Codes:
+        """Return the codes of a pyarrow array, _NONE for unknown values and _MISSING for missing ones.
+
+        Each text of a dictionary is looked up once, and those of a dictionary larger than the records only if a record
+        has it. Records are not decoded, because a long text of a dictionary may stand for many of them.
+        """
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        if not pa.types.is_dictionary(records.type):
+            return self._found_texts(records.cast(kind))
+        texts, indices = records.dictionary.cast(kind), records.indices
+        if len(texts) > len(indices):
+            used = indices.unique().drop_null()
+            texts, indices = texts.take(used), pc.index_in(indices, value_set=used)
+        codes = self._found_texts(texts)
+        if indices.null_count:
+            codes = np.append(codes, np.int32(_MISSING))
+            indices = pc.fill_null(indices.cast(pa.int64()), len(texts))
+        return codes.take(np.asarray(indices))
+
+    def _found_texts(self, texts: Any) -> Codes:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        codes: Codes = np.asarray(pc.fill_null(pc.index_in(texts, value_set=pa.array(self.labels, texts.type)), _NONE))
+        if codes.size and codes.min() < 0:
+            missing = np.asarray(pc.fill_null(pc.equal(texts, ""), fill_value=True))
+            return np.where(missing & (codes < 0), np.int32(_MISSING), codes)
         return codes
 
     def codes_of_integers(self, integers: NDArray[Any], missing: NDArray[np.bool_] | None = None) -> Codes:

@@ -25,6 +25,13 @@ def _as_text(value: Any) -> Any:
     return str(value) if isinstance(value, int | Decimal) and not isinstance(value, bool) else value
 
 
+def _as_exact(value: Any) -> Any:
+    text = _as_text(value)
+    if not isinstance(text, str):
+        raise ValueError("a number, or a text that states one")  # noqa: TRY004 - pydantic reports it with the key
+    return text
+
+
 def _as_float(value: Any) -> Any:
     return float(value) if isinstance(value, int | Decimal) and not isinstance(value, bool) else value
 
@@ -40,7 +47,7 @@ def _few_entries(value: Any) -> Any:
 Text = Annotated[str, Field(max_length=2_000)]
 ExactNumber = Annotated[
     str,
-    BeforeValidator(_as_text),
+    BeforeValidator(_as_exact),
     Field(max_length=2_000),
     WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "string", "maxLength": 2_000, "pattern": "[0-9]"}]}),
 ]
@@ -145,7 +152,9 @@ def checked_record(model: type[R], data: object, source: str, *, within: str = "
     if first["type"] in {"model_type", "dict_type"}:
         raise InputError(f"{told}{where} is {shorten(first['input'])}; accepted: a table")
     accepted = first["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
-    raise InputError(f"{told}{where} is {shorten(first['input'])}; accepted: {accepted}")
+    given = first["input"]
+    shown = str(given) if isinstance(given, Decimal) else shorten(given)  # as the file has it
+    raise InputError(f"{told}{where} is {shown}; accepted: {accepted}")
 
 
 def _fields(model: type[BaseModel], location: tuple[int | str, ...]) -> dict[str, Any]:

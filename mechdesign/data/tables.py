@@ -25,6 +25,10 @@ from mechdesign.errors import InputError, shorten
 _READERS = 2  # threads that read blocks of a CSV file ahead
 BATCH_ROWS = 1 << 17  # of a Parquet file at a time
 _CHUNK_BYTES = 1 << 28  # of a column in a row group of a Parquet file, uncompressed; a single value may take all of it
+_LEAST_GROUP = 1 << 14  # rows of a row group on average, from which texts are read encoded
+_SHORT = 2  # bytes: an index of a dictionary takes no more, and a text that is not encoded takes at least 4
+_DICTIONARY_BYTES = 1 << 16
+_DICTIONARY = frozenset({"PLAIN", "PLAIN_DICTIONARY", "RLE_DICTIONARY", "RLE", "BIT_PACKED"})
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,8 +83,8 @@ def open_columns(
     block_bytes : int, optional
         How much of a CSV file is read at a time, by default 4 MiB; no record may be longer.
     encoded : sequence of str
-        Columns whose texts are dictionary-encoded if the file is Parquet. Few different texts are read several times
-        as fast so.
+        Columns whose texts are dictionary-encoded if the file is Parquet and holds them so, with few different texts.
+        These are read several times as fast so.
 
     Raises
     ------
@@ -302,7 +306,7 @@ def _open_parquet(path: str | os.PathLike[str], columns: Sequence[str], encoded:
                 f"{path}: the column {shorten(every.names[place])} is of type {kind}; accepted: flat columns"
             )
     _check_chunks(path, file, names)
-    texts = [name for name in encoded if is_text(every.field(name).type)]
+    texts = [name for name in encoded if is_text(every.field(name).type) and _has_few_texts(file, name)]
     if texts:
         file = pq.ParquetFile(
             path, metadata=file.metadata, read_dictionary=texts, pre_buffer=False, buffer_size=BLOCK_BYTES
@@ -310,7 +314,8 @@ def _open_parquet(path: str | os.PathLike[str], columns: Sequence[str], encoded:
     schema = pa.schema([file.schema_arrow.field(place) for place in places])
     # Some versions of pyarrow cannot iterate over a file without row groups.
     reader = file.iter_batches(BATCH_ROWS, columns=list(names)) if file.num_row_groups else iter(())
-    return Columns(names, schema, _batches(reader, path, names))
+    # Asked for a column "a.b", pyarrow also returns the "b" of a column "a" of structures.
+    return Columns(names, schema, _batches((batch.select(list(names)) for batch in reader), path, names))
 
 
 def is_text(kind: Any) -> bool:
@@ -318,6 +323,28 @@ def is_text(kind: Any) -> bool:
     import pyarrow as pa
 
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def _has_few_texts(file: Any, name: str) -> bool:
+    """Return whether a column of a Parquet file is read faster with a dictionary, as far as the footer says.
+
+    A dictionary that grows with the rows is built again for each batch, and batches of encoded texts end where row
+    groups end. Encodings of differences cannot be read with a dictionary.
+    """
+    if file.metadata.num_rows < _LEAST_GROUP * file.num_row_groups:
+        return False
+    chunks = [
+        file.metadata.row_group(group).column(leaf)
+        for leaf in range(len(file.schema))
+        if file.schema.column(leaf).path == name
+        for group in range(file.num_row_groups)
+    ]
+    return all(
+        _DICTIONARY.issuperset(chunk.encodings)
+        and chunk.total_uncompressed_size <= _SHORT * chunk.num_values + _DICTIONARY_BYTES
+        for chunk in chunks
+        if chunk.num_values
+    )
 
 
 def _check_chunks(path: str | os.PathLike[str], file: Any, names: Sequence[str]) -> None:

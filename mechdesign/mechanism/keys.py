@@ -62,11 +62,12 @@ class Key:
     __slots__ = ("__attribute", "__secret")  # without a dictionary of attributes, which others might print
 
     def __init__(self, secret: bytes, attribute: str = "") -> None:
-        if not isinstance(secret, bytes):
-            raise InputError(f"the key is a {type(secret).__name__}; give Key.generate() or Key.read(path)")
-        if len(secret) != KEY_BYTES:
-            raise InputError(f"the key has {len(secret)} bytes; accepted: {KEY_BYTES}, as Key.generate() draws")
-        self.__secret = secret
+        self.__secret, self.__attribute = secret, ""
+        del secret  # for tracebacks that show local variables
+        if not isinstance(self.__secret, bytes):
+            raise InputError(f"the key is a {type(self.__secret).__name__}; give Key.generate() or Key.read(path)")
+        if len(self.__secret) != KEY_BYTES:
+            raise InputError(f"the key has {len(self.__secret)} bytes; accepted: {KEY_BYTES}, as Key.generate() draws")
         self.__attribute = canonical_label(attribute) if attribute != "" else ""
 
     @property

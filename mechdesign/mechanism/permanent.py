@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mechdesign.data.ids import Ids
+from mechdesign.errors import InputError
 from mechdesign.mechanism.fingerprint import text
-from mechdesign.mechanism.keys import Key
+from mechdesign.mechanism.keys import STAYS, Key
 from mechdesign.mechanism.sampler import Codes, Outputs, Sampler
 
 _PERSON = b"mechdesign-key-1"  # the personalization of BLAKE2b, so that the key serves no other purpose
@@ -56,6 +57,9 @@ class PermanentReports:
             fingerprint + text(key.attribute), digest_size=_WORD_BYTES, key=key.secret, person=_PERSON
         )
         self._begun: list[Any] = [None] * len(inputs)  # the function with all that precedes an id, by symbol
+
+    def __getstate__(self) -> NoReturn:
+        raise InputError(STAYS)
 
     def draw(self, codes: Codes, ids: Ids) -> Outputs:
         """Return one output for each input.

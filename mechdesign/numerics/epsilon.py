@@ -158,6 +158,8 @@ class Epsilon:
 def stated_number(text: str, name: str) -> float:
     """Return the number that a text states as `Epsilon.of` reads it, also where it is out of the range of epsilon.
 
+    Within that range it is the float of `Epsilon`.
+
     Raises
     ------
     InputError
@@ -165,17 +167,19 @@ def stated_number(text: str, name: str) -> float:
 
     Examples
     --------
-    >>> stated_number("-1/2", "epsilon"), stated_number("log(1/2)", "epsilon") < 0
-    (-0.5, True)
+    >>> stated_number("-1/2", "epsilon"), stated_number("log(1/2)", "epsilon") < 0, stated_number("-1e400", "epsilon")
+    (-0.5, True, -inf)
     """
     match = _LOG.fullmatch(text.strip())
     stated = rational(
         text if match is None else match.group(1), name if match is None else f"the argument of log in {name}"
     )
     if match is None:
-        return float(stated) if abs(stated) <= _LARGEST_FLOAT else math.copysign(math.inf, stated)
+        return float(stated) if abs(stated) <= _LARGEST_FLOAT else math.inf if stated > 0 else -math.inf
     if stated <= 0:
         raise InputError(f"{name} is {shorten(text)}, which has no logarithm; accepted: log(r) with r >= 1")
+    if 1 / _LARGEST_FLOAT <= stated <= _LARGEST_FLOAT:
+        return math.log(stated)  # as `Epsilon` does
     return math.log(stated.numerator) - math.log(stated.denominator)
 
 

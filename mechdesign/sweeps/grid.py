@@ -12,6 +12,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, StrictBool, StrictInt
 
+from mechdesign.data.checks import checked_delta
 from mechdesign.data.counts import checked_count, count_column, read_counts
 from mechdesign.data.fields import (
     AsTable,
@@ -22,7 +23,6 @@ from mechdesign.data.fields import (
     Matrix,
     Number,
     Record,
-    Samples,
     Text,
     all_of,
     at_most_one,
@@ -36,7 +36,7 @@ from mechdesign.errors import InputError, MechdesignError, printable, shorten
 from mechdesign.numerics.epsilon import stated_number
 from mechdesign.problem import DesignProblem
 from mechdesign.problem_file import ProblemFile, parsed_toml
-from mechdesign.sweeps.inputs import RefusedPoint, set_cells, utility_cells
+from mechdesign.sweeps.inputs import RefusedPoint, at_least, set_cells, utility_cells
 from mechdesign.sweeps.result import SweepResult
 from mechdesign.sweeps.running import BASELINES, Report, check_baselines, sweep
 from mechdesign.uncertainty import L1Ball, UncertaintySet
@@ -54,6 +54,8 @@ _Length = Field(min_length=1, max_length=_MOST_VALUES, fail_fast=True)
 
 
 def _as_list(value: Any) -> Any:
+    if value == []:
+        raise ValueError("a value, or a list of at least one")
     return value if isinstance(value, list) else [value]
 
 
@@ -62,10 +64,9 @@ Numbers = Annotated[
     _Length,
     BeforeValidator(_as_list, json_schema_input_type=ExactNumber | Annotated[list[ExactNumber], _Length]),
 ]
+# Of any size: where no set has so many samples, the point is a row with the reason.
 Integers = Annotated[
-    list[Samples],
-    _Length,
-    BeforeValidator(_as_list, json_schema_input_type=Samples | Annotated[list[Samples], _Length]),
+    list[int], _Length, BeforeValidator(_as_list, json_schema_input_type=int | Annotated[list[int], _Length])
 ]
 Texts = Annotated[
     list[Text], _Length, BeforeValidator(_as_list, json_schema_input_type=Text | Annotated[list[Text], _Length])
@@ -251,7 +252,7 @@ class _Axes:
             if kind not in kinds_from_counts():
                 raise InputError(f"set is {shorten(kind)}; accepted: {', '.join(kinds_from_counts())}")
         given = {"epsilon": grid.epsilon, "lower": grid.lower, "delta": grid.delta, "radius": grid.radius}
-        numbers = {(name, text): stated_number(text, name) for name, texts in given.items() for text in texts or ()}
+        numbers = {(name, text): _stated(text, name) for name, texts in given.items() for text in texts or ()}
         utilities = tuple(_utility(described) for described in grid.utility)
         sources = tuple(found for described in grid.source for found in _counts(described, folder))
         axes = cls(grid, sources, utilities, numbers)
@@ -302,11 +303,11 @@ def _check_any(points: Sequence[ProblemFile | RefusedPoint]) -> None:
     """Refuse a grid that leaves nothing to solve."""
     first = points[0]
     if isinstance(first, RefusedPoint) and all(isinstance(point, RefusedPoint) for point in points):
-        told = f"{first.source}: {first.reason}"
+        told = f"{printable(first.source)}: {first.reason}"
         if len(points) > 1:
             told = (
-                f"none of the {len(points):,} points of the grid can be a problem; the first, {first.source} at "
-                f"epsilon = {first.epsilon}: {first.reason}"
+                f"none of the {len(points):,} points of the grid can be a problem; the first, {first.name}: "
+                f"{first.reason}"
             )
         raise InputError(told)
 
@@ -320,8 +321,19 @@ def _given_cells(axes: _Axes, kind: str, counts: Mapping[str, int], size: Any, s
         "symbols": len(counts),
         "delta": axes.number("delta", size) if by_delta else None,
         "radius": 0.0 if known else None if by_delta else axes.number("radius", size),
-        "samples": sum(counts.values()) if samples is None else samples,
+        "samples": _whole(sum(counts.values()) if samples is None else samples),
     }
+
+
+def _stated(text: str, name: str) -> float:
+    """Return a number of an axis as rows with a design show it."""
+    number = stated_number(text, name)
+    return at_least(checked_delta(text)) if name == "delta" and math.copysign(1, number) == 1 > number else number
+
+
+def _whole(number: int) -> int | None:
+    """Return a whole number if a column of the table holds it."""
+    return number if abs(number) < 1 << 63 else None
 
 
 def _problem_or_reason(

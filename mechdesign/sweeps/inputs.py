@@ -9,9 +9,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from mechdesign.errors import printable
 from mechdesign.problem import DesignProblem
 from mechdesign.uncertainty import UncertaintySet
 from mechdesign.utility import Objective
+
+_MOST_SHOWN = 60  # characters of a name or a number in a message
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,27 @@ class RefusedPoint:
     reason: str
     epsilon: str
     cells: Mapping[str, Any]
+
+    @property
+    def name(self) -> str:
+        """The source and epsilon, for messages."""
+        return name_of(self.source, self.epsilon)
+
+
+def name_of(source: str, epsilon: object) -> str:
+    r"""Return what messages call a point of a grid, in one line.
+
+    Examples
+    --------
+    >>> name_of("two\nlines", "1"), name_of("", "1")
+    ('two lines at epsilon = 1', 'at epsilon = 1')
+    """
+    return f"{_in_line(source)} at epsilon = {_in_line(str(epsilon))}".lstrip()
+
+
+def _in_line(text: str) -> str:
+    line = printable(" ".join(text.split()))
+    return line if len(line) <= _MOST_SHOWN else f"{line[: _MOST_SHOWN - 3]}..."
 
 
 def problem_cells(source: str, problem: DesignProblem) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from mechdesign.errors import InputError, printable
 from mechdesign.mechanism import Mechanism
 from mechdesign.mechanism.files import content_of, from_json
 from mechdesign.problem import DesignProblem
-from mechdesign.sweeps.inputs import RefusedPoint, problem_cells
+from mechdesign.sweeps.inputs import RefusedPoint, name_of, problem_cells
 from mechdesign.sweeps.tasks import Solved, Values
 
 ENDINGS = (".parquet", ".csv")
@@ -77,7 +77,7 @@ class SweepRow:
     @property
     def name(self) -> str:
         """The source and epsilon, for messages."""
-        return f"{self.source} at epsilon = {self.given.epsilon}".lstrip()
+        return name_of(self.source, self.given.epsilon)
 
     @property
     def mechanism(self) -> Mechanism | None:

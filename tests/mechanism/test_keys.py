@@ -87,6 +87,9 @@ def test_what_draws_reports_does_not_show_its_key():
     mechanism = md.Mechanism([[3, 1], [1, 3]], 2, md.Guarantee("log(3)", ball))
     drawn = mechanism.permanent_reports(KEY)
     assert not holds_the_key(repr(drawn) + repr(vars(drawn)))
+    for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+        with pytest.raises(md.InputError, match="a key does not leave its process"):
+            pickle.dumps(drawn, protocol)
 
 
 def test_keys_are_compared_with_their_attributes():
@@ -119,6 +122,20 @@ def test_a_key_is_copied_within_its_process():
     assert copy.copy(KEY) is KEY
     assert copy.deepcopy([KEY])[0] == KEY
     assert dataclasses.replace(Options(None, None, "id", KEY), unknown="?").key == KEY
+
+
+@pytest.mark.parametrize("secret", [SECRET[:-1], SECRET + b"x", bytearray(SECRET), SECRET.hex(), SECRET])
+def test_a_key_that_is_refused_is_not_among_local_variables(secret):
+    held = [secret]
+    try:
+        md.Key(*held, attribute="\ud800")
+    except md.InputError as refused:
+        frames = refused.__traceback__.tb_next
+        told = traceback.TracebackException(type(refused), refused, frames, capture_locals=True)
+    shown = "".join(told.format())
+    assert "self = Key(...)" in shown
+    assert not holds_the_key(shown)
+    assert repr(secret)[12:30] not in shown
 
 
 def test_nothing_that_looks_into_objects_shows_a_key():

@@ -333,7 +333,8 @@ SWEEPS = [
     ("sweep", "delta", 2, LOADER),
     ("sweep", "radius", 1, SCHEMA),
     ("sweep", "samples", [1.5], SCHEMA),
-    ("sweep", "samples", 0, SCHEMA),
+    ("sweep", "samples", 0, LOADER),
+    ("sweep", "samples", True, SCHEMA),
     ("sweep", "set", "circle", LOADER),
     ("sweep", "bound", "hoeffding", SCHEMA),
     ("sweep", "utility", "joy", LOADER),
@@ -463,6 +464,22 @@ def test_what_only_a_reader_of_text_sees_is_refused_by_the_loader():
 @pytest.mark.parametrize("path", sorted(ROOT.glob("problems/*.toml")), ids=lambda path: path.stem)
 def test_every_problem_of_the_package_fits(path):
     assert accepts("problem-file", tomllib.loads(path.read_text(encoding="utf-8"), parse_float=Decimal))
+
+
+IMPOSSIBLE = [
+    {"epsilon": [1, -1, "1e400", "log(1/2)"]},
+    {"delta": ["1e-9", 2, -1]},
+    {"samples": [100, 0, -5, 10**30]},
+    {"set": ["l1-ball", "box"], "bound": "weissman"},
+    {"source": [*SWEEP["source"], {"name": "zero", "counts": {"a": 0, "b": 0}}]},
+]
+
+
+@pytest.mark.parametrize("axes", IMPOSSIBLE)
+def test_points_that_cannot_be_problems_are_read_and_fit(axes, tmp_path):
+    valid, _, load = KINDS["sweep-file"]
+    load(valid["sweep"] | axes, tmp_path)
+    assert accepts("sweep-file", valid["sweep"] | axes)
 
 
 def test_the_sweep_of_the_examples_fits():

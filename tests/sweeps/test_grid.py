@@ -1,5 +1,6 @@
 """Sweep files: every point of the grid, and one line for what is malformed."""
 
+import math
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 import mechdesign as md
 from mechdesign.errors import InputError
 from mechdesign.sweeps import read_sweep
-from mechdesign.sweeps.inputs import RefusedPoint
+from mechdesign.sweeps.inputs import RefusedPoint, at_least
 
 SOURCE = """
 [[source]]
@@ -117,7 +118,7 @@ HEAD = 'title = "t"\nepsilon = 1\n'
         (HEAD, "'source' is missing"),
         (f'title = "t"{SOURCE}', "'epsilon' is missing"),
         (f"{HEAD}epsilons = 2{SOURCE}", "'epsilons' is unknown"),
-        (f'title = "t"\nepsilon = []{SOURCE}', ": epsilon is []; "),
+        (f'title = "t"\nepsilon = []{SOURCE}', ": epsilon is []; accepted: a value, or a list of at least one"),
         (f"{HEAD}samples = [true]{SOURCE}", ": samples.0 is True; "),
         (
             f'{HEAD}utility = {{name = "chi-square", matrices = 1}}{SOURCE}',
@@ -138,13 +139,13 @@ HEAD = 'title = "t"\nepsilon = 1\n'
             "none of the 4 points of the grid can be a problem; the first, smoking at epsilon = -1: epsilon is '-1'",
         ),
         (f'title = "t"\nepsilon = [nan]{SOURCE}', "epsilon"),
-        (f'title = "t"\nepsilon = true{SOURCE}', "epsilon"),
+        (f'title = "t"\nepsilon = true{SOURCE}', "epsilon.0 is True; accepted: a number, or a text that states one"),
         (f'title = "t"\nepsilon = "log(x)"{SOURCE}', "log"),
         (f"{HEAD}delta = 2{SOURCE}", "delta is"),
         (f"{HEAD}delta = 0.5\nradius = 1{SOURCE}", "delta and radius are both given"),
         (f"{HEAD}samples = 5{SOURCE}", "samples is given without delta"),
         (f'{HEAD}bound = "weissman"{SOURCE}', "bound is given without delta"),
-        (f"{HEAD}delta = 0.5\nsamples = [1.5]{SOURCE}", "samples"),
+        (f"{HEAD}delta = 0.5\nsamples = [1.5]{SOURCE}", "samples.0 is 1.5; accepted: a valid integer"),
         (f"{HEAD}delta = 0.5\nsamples = 0{SOURCE}", "samples"),
         (f'{HEAD}set = "circle"{SOURCE}', "set is 'circle'; accepted: l1-ball, box"),
         (f'{HEAD}set = "box"{SOURCE}', "the set box needs delta"),
@@ -226,6 +227,46 @@ def test_a_relative_ball_that_cannot_be_made_for_one_epsilon_is_made_for_the_nex
     assert [isinstance(point, RefusedPoint) for point in found] == [False, True, False]
     assert found[1].cells["delta"] == 0.001
     assert found[1].cells["radius"] is None
+
+
+@pytest.mark.parametrize(
+    ("axes", "name", "shown"),
+    [
+        ('epsilon = [1, "1e400", "-1e400"]', "epsilon", [1, math.inf, -math.inf]),
+        ('epsilon = 1\nradius = [0.1, "1e400"]', "radius", [0.1, math.inf]),
+        ("epsilon = 1\ndelta = 0.1\nsamples = [100, 9223372036854775807, 9223372036854775808]", "samples", None),
+    ],
+)
+def test_a_number_of_any_size_is_a_row_of_a_table_that_is_written(read, tmp_path, axes, name, shown):
+    found = read(f'title = "t"\n{axes}\n{SOURCE}')
+    values = [point.cells[name] for point in found.refused]
+    assert values == ([(1 << 63) - 1, None] if shown is None else shown[1:])
+    found.run().save(tmp_path / "table.parquet")
+    found.run().save(tmp_path / "table.csv")
+
+
+def test_rows_show_a_number_alike_with_and_without_a_design(read):
+    found = read(f'title = "t"\nepsilon = "log(59/58)"\nlower = "log(11/10)"\nradius = [0.1, 2.5]\n{SOURCE}').run()
+    assert [row.solved is None for row in found] == [False, True]
+    for name in ("epsilon", "lower"):
+        assert found.columns()[name][0] == found.columns()[name][1]
+    found = read(
+        f'title = "t"\nepsilon = [1, 900]\nset = "relative-ball"\ndelta = ["0.1", "1/3", "2/7", "1e-400"]\n{SOURCE}'
+    )
+    deltas = [at_least(problem.problem.uncertainty.delta) for problem in found.problems]
+    assert [point.cells["delta"] for point in found.refused] == deltas
+
+
+def test_a_point_is_named_in_one_short_line(read):
+    digits = "9" * 1000
+    source = SOURCE.replace('"smoking"', r'"two\nlines\u001b[31m"')
+    found = read(f'title = "t"\nepsilon = [1, "900\\n", "{digits}"]\n{source}').run()
+    named = [row.name for row in found]
+    assert named[:2] == [r"two lines\x1b[31m at epsilon = 1", r"two lines\x1b[31m at epsilon = 900"]
+    assert named[2] == rf"two lines\x1b[31m at epsilon = {digits[:57]}..."
+    with pytest.raises(InputError) as refused:
+        read(f'title = "t"\nepsilon = ["900\\n", 901]\n{source}')
+    assert "the first, two lines\\x1b[31m at epsilon = 900: " in str(refused.value)
 
 
 def test_a_grid_that_is_too_large_is_refused_before_it_is_made(tmp_path):
