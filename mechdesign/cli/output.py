@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import codecs
 import json
-import math
 import sys
 from collections.abc import Collection, Sequence
-from fractions import Fraction
 from typing import Any
 
 import click
@@ -23,6 +21,7 @@ from mechdesign.display.text import text_above
 from mechdesign.errors import printable
 from mechdesign.mechanism import Guarantee, Mechanism
 from mechdesign.mechanism.words import promise
+from mechdesign.numerics.exact import printed_up
 from mechdesign.numerics.tolerances import GAP
 from mechdesign.optimize import Design
 from mechdesign.utility import Objective
@@ -186,7 +185,7 @@ def guarantee_record(mechanism: Mechanism) -> dict[str, Any]:
     delta = mechanism.guarantee.uncertainty.delta
     return {
         "epsilon": float(mechanism.guarantee.epsilon),
-        "delta": None if delta is None else _at_least(delta),
+        "delta": None if delta is None else printed_up(delta),
         "radius": mechanism.radius,
         "inputs": list(mechanism.inputs),
         "outputs": list(mechanism.outputs),
@@ -195,12 +194,6 @@ def guarantee_record(mechanism: Mechanism) -> dict[str, Any]:
         **_secret(mechanism.guarantee),
         **_lower_record(mechanism),
     }
-
-
-def _at_least(delta: Fraction) -> float:
-    """Return the float that prints as the shortest decimal near a probability, which that decimal is not below."""
-    near = float(delta)
-    return near if Fraction(str(near)) >= delta else math.nextafter(near, math.inf)
 
 
 def _secret(guarantee: Guarantee) -> dict[str, Any]:
@@ -343,7 +336,7 @@ def guarantee_facts(mechanism: Mechanism) -> list[tuple[str, str]]:
     if known.not_protected_in_words():
         facts.append(("not protected", known.not_protected_in_words()))
     if known.delta is not None:
-        facts.append(("delta", f"{_at_least(known.delta)}: {known.delta_in_words()}"))
+        facts.append(("delta", f"{printed_up(known.delta)}: {known.delta_in_words()}"))
     N, M = mechanism.numerators.shape
     facts.append(("leakage", f"at most {text_above(mechanism.leakage, 15)} nats, proved in exact arithmetic"))
     if mechanism.lower_leakage is not None:

@@ -99,8 +99,8 @@ def privatize_dataset(  # noqa: PLR0913 - what `privatize_file` takes, and an ex
     mechanism : Mechanism
         Its inputs are the alphabet. On an executor each process proves it once.
     destination : ReportFile or path
-        A folder, which is made if it does not exist. It gets the folders of the source. **The name of a folder
-        ``key=value`` is kept as a column is**: it tells something of the records in it, which the guarantee does not
+        A folder, which is made if it does not exist. It gets the folders of the source. The name of a folder
+        ``key=value`` **is kept as a column is**: it tells something of the records in it, which the guarantee does not
         cover.
     executor : None, concurrent.futures.Executor or dask.distributed.Client
         None privatizes one part after the other in this process. Processes find both folders by the same absolute

@@ -12,7 +12,7 @@ from mechdesign.display.html import Above, facts, table
 from mechdesign.display.text import text_above
 from mechdesign.mechanism.proof import Guarantee, Integers, Proof
 from mechdesign.mechanism.words import promise
-from mechdesign.numerics.exact import float_up
+from mechdesign.numerics.exact import printed_up
 
 _DIGITS = 4  # of probabilities in a table
 
@@ -120,7 +120,7 @@ class MechanismViews:
         if known.not_protected_in_words():
             pairs.append(("not protected", known.not_protected_in_words()))
         if known.delta is not None:
-            pairs.append(("delta", Above(float_up(known.delta))))
+            pairs.append(("delta", Above(printed_up(known.delta))))
         pairs.append(("leakage in nats, at most, proved", Above(self.proof.leakage)))
         if self.proof.lower_leakage is not None:
             pairs.append(("from below, in nats, at most, proved", Above(self.proof.lower_leakage)))

@@ -165,6 +165,18 @@ def float_up(x: Fraction) -> float:
     return nearest if nearest >= x else math.nextafter(nearest, math.inf)
 
 
+def printed_up(x: Fraction) -> float:
+    """Return the float nearest to ``x`` if the decimal that it prints is not below ``x``, and the next one otherwise.
+
+    Examples
+    --------
+    >>> printed_up(Fraction(1, 10**6)), float_up(Fraction(1, 10**6)), printed_up(Fraction(1, 3))
+    (1e-06, 1.0000000000000002e-06, 0.33333333333333337)
+    """
+    nearest = float(x)
+    return nearest if Fraction(str(nearest)) >= x else math.nextafter(nearest, math.inf)
+
+
 def float_down(x: Fraction) -> float:
     """Return the greatest float that is not above ``x``.
 

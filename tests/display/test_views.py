@@ -103,6 +103,18 @@ def numbers_of(thing, depth=3):
     return found
 
 
+@pytest.mark.parametrize(
+    ("text", "digits"),
+    [("1e-6", "1e-06"), ("1e-9", "1e-09"), ("0.05", "0.05"), ("0.1234567", "0.123457"), ("1/3", "0.333334")],
+)
+def test_a_delta_is_shown_as_it_was_given_and_never_lower(text, digits):
+    ball = md.L1Ball.from_counts({"a": 60, "b": 40}, delta=text)
+    shown = md.Mechanism.from_matrix([[0.5, 0.5]] * 2, md.Guarantee(1, ball))._repr_html_()
+    value, rounded = re.search(r">delta</th><td[^>]*><data value=\"([^\"]*)\">([^<]*)<", shown).groups()
+    assert Fraction(text) <= Fraction(value) <= Fraction(rounded)
+    assert rounded == digits
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_every_number_in_a_notebook_is_one_of_the_object(name):
     thing = objects()[name]
