@@ -255,6 +255,10 @@ class _Axes:
         numbers = {(name, text): _stated(text, name) for name, texts in given.items() for text in texts or ()}
         utilities = tuple(_utility(described) for described in grid.utility)
         sources = tuple(found for described in grid.source for found in _counts(described, folder))
+        names = [name for name, _ in sources]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise InputError(f"two sources are called {shorten(twice)}; give them names by which their rows differ")
         axes = cls(grid, sources, utilities, numbers)
         total = math.prod(map(len, (sources, *axes.of_set, *axes.of_problem)))
         if total > _MOST_PROBLEMS:

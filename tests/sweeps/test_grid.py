@@ -134,6 +134,7 @@ HEAD = 'title = "t"\nepsilon = 1\n'
         (f'{HEAD}utility = ["mutual-information", "joy"]{SOURCE}', "the utility 'joy' is unknown"),
         (f"{HEAD}{SOURCE}\n[[source]]\nname = 'n'\ncounts = {{ a = 1, b = -1 }}", "the count of 'b' is -1"),
         (f"{HEAD}{SOURCE}\n[[source]]\ncounts = 'absent.csv'", "absent.csv"),
+        (f"{HEAD}{SOURCE}{SOURCE}", ": two sources are called 'smoking'; give them names by which their rows differ"),
         (
             f'title = "t"\nepsilon = [-1, -2]\nradius = [0.1, 3]{SOURCE}',
             "none of the 4 points of the grid can be a problem; the first, smoking at epsilon = -1: epsilon is '-1'",
