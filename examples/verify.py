@@ -90,7 +90,7 @@ def ball(table, size):
     """Where sum |Q - P| <= radius, Q(S) >= P(S) - radius/2 for each set S of symbols. With v falling, and S_k its first
     k symbols, <Q, v> = sum (v_k - v_k+1) Q(S_k): this sum with the greater of P(S_k) - radius/2 and 0 is h(v)."""
     a = fields(table, "radius", "center counts samples delta bound")
-    P = prior(a["center"]) if a["counts"] is None else shares(need(a["center"] is None, "two estimates") or a["counts"])
+    P = prior(need("counts" not in table, "two estimates") or a["center"]) if "center" in table else shares(a["counts"])
     half = vector([text(a["radius"])], 2)[0] / 2
     (slack, *masses), common = integers([half, *P], 3000)
     need(len(P) == size and min(P) + half > 0 and a["bound"] in (None, "weissman", "clopper-pearson"), "wrong numbers")

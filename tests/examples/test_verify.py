@@ -272,6 +272,12 @@ def test_what_a_ball_may_say(status, changes, script):
     assert check_same(script, of_two(md.L1Ball(["1/2", "1/2"]), guarantee=guarantee)) == status
 
 
+def test_a_second_estimate_is_malformed_even_if_it_is_null(script):
+    ball = {"epsilon": "log(3)", "radius": "1"}
+    for estimates in ({"center": ["1/2", "1/2"], "counts": None}, {"center": None, "counts": [1, 1]}, {"center": None}):
+        assert check_same(script, of_two(md.L1Ball(["1/2", "1/2"]), guarantee=ball | estimates)) == 2
+
+
 @pytest.mark.parametrize(
     ("status", "changes"),
     [
