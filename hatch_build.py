@@ -13,6 +13,9 @@ FORGES = {
     "github": ("blob/{tag}/", "raw/{tag}/", "issues"),
     "gitlab": ("-/blob/{tag}/", "-/raw/{tag}/", "-/issues"),
 }
+ADDRESS = re.compile(  # in which no name is . or .., which stand for other pages
+    r"https://[a-z0-9][a-z0-9.-]*(:[0-9]+)?(/(?!\.\.?(/|\Z))[\w.~-]+)+(?<!\.git)", re.ASCII | re.IGNORECASE
+)
 RELATIVE = re.compile(r"(!?)\[([^\]]*)\]\((?![a-z]+:|#)([^)\s]+)\)")  # a link, or an image
 
 
@@ -44,7 +47,7 @@ def addresses(environment, tag):
         raise SystemExit(f"MECHDESIGN_FORGE is {name!r}; accepted: {', '.join(FORGES)}")
     if source is None:
         return {}
-    if not re.fullmatch(r"https://[a-z0-9.:-]+(/[\w.~-]+)+(?<!\.git)", source, re.ASCII | re.IGNORECASE):
+    if not ADDRESS.fullmatch(source):
         raise SystemExit(
             f"MECHDESIGN_REPOSITORY is {source!r}; accepted: the page of the repository, https://HOST/OWNER/NAME, "
             "without a slash or .git at its end"

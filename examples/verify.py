@@ -21,9 +21,8 @@ def fields(table, needed, others=""):  # of the others, an absent one is None
     need(isinstance(table, dict) and {*needed.split()} <= {*table} <= {*needed.split(), *others.split()},
          f"a table has the keys {needed}, and perhaps {others}")
     return {**dict.fromkeys(others.split()), **table}
-def items(values, *kinds):
-    fits = isinstance(values, list) and len(values) <= 10_000 and {*map(type, values)} <= {*kinds}
-    return need(fits, "not a list of this kind") or values
+def items(given, *kinds):
+    return need(type(given) is list and len(given) <= 10_000 and {*map(type, given)} <= {*kinds}, "wrong list") or given
 def text(value, longest=2000):
     need(isinstance(value, str) and len(value) <= longest and not re.search("[\ud800-\udfff]", value), "not a text")
     return value
@@ -62,17 +61,18 @@ def exp_promised(value):
 
 # 2. Samples. That Q(S) >= q, for a set S that was seen k times of n, is wrong with probability P[Bin(n, q) >= k].
 def is_rare(n, k, q, level):
-    """Is P[Bin(n, q) >= k] <= level? Let k have the weight 2^96, from which the others follow. Those below are rounded
-    down. Those above are rounded up; they fall, and when one is 1, all that are left are less than n together."""
-    if q <= 0 or k <= n * q:
+    """Is P[Bin(n, q) >= k] <= level? Let k have the weight 2^96. From it the ratios of next weights fall on both sides.
+    Those above are rounded up, and end in a geometric series; those below are rounded down, and end if they suffice."""
+    if q <= 0 or k <= n * q or not level:
         return q <= 0  # in the second case the probability is at least 1/2
-    a, b, i, j = q.numerator, q.denominator - q.numerator, k, k
-    lower, upper, below, above = 1 << 96, 1 << 96, 0, (1 << 96) + n
-    while upper > 1 or (lower and above * level.denominator > (above + below) * level.numerator):
-        lower, i = lower * i * b // ((n - i + 1) * a), i - 1
-        upper, j = -(-upper * (n - j) * a // ((j + 1) * b)), j + 1
-        below, above = below + lower, above + upper
-    return above * level.denominator <= (above + below) * level.numerator
+    a, b, i, j, last, above, lower, upper = q.numerator, q.denominator - q.numerator, k, k, 0, 0, 1 << 96, 1 << 96
+    while upper != last:  # which is the weight of j; it falls until it is rounded to what it was
+        above, last, upper, j = above + upper, upper, -(-upper * (n - j) * a // ((j + 1) * b)), j + 1
+    above += upper * (j + 1) * b // ((j + 1) * b - (n - j) * a) + 1
+    below, enough = -lower, -(-above * (level.denominator - level.numerator) // level.numerator)
+    while lower and below < enough:
+        below, lower, i = below + lower, lower * i * b // ((n - i + 1) * a), i - 1
+    return below >= enough
 def are_rare(n, counts, q, level):  # for each k of these rising counts and a rising q(k): the ends may settle it
     size = len(counts) // 8 + 1
     return is_rare(n, counts[0], q(counts[-1]), level) or (len(counts) > 1 and
@@ -90,7 +90,7 @@ def ball(table, size):
     """Where sum |Q - P| <= radius, Q(S) >= P(S) - radius/2 for each set S of symbols. With v falling, and S_k its first
     k symbols, <Q, v> = sum (v_k - v_k+1) Q(S_k): this sum with the greater of P(S_k) - radius/2 and 0 is h(v)."""
     a = fields(table, "radius", "center counts samples delta bound")
-    P = prior(a["center"]) if a["counts"] is None else shares(need(a["center"] is None, "two estimates") or a["counts"])
+    P = prior(need("counts" not in table, "two estimates") or a["center"]) if "center" in table else shares(a["counts"])
     half = vector([text(a["radius"])], 2)[0] / 2
     (slack, *masses), common = integers([half, *P], 3000)
     need(len(P) == size and min(P) + half > 0 and a["bound"] in (None, "weissman", "clopper-pearson"), "wrong numbers")

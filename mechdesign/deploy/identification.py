@@ -153,7 +153,8 @@ def identified_ranges(matrix: Floats, found: Identification, theta: Floats) -> R
                 choices[place[group]] = matrix.shape[1]
     inside = theta[categories]
     lower = np.clip(theta @ below, 0.0, inside)
-    return Ranges(categories, lower, np.maximum(theta @ above, inside), below, above, tuple(choices))
+    upper = np.maximum(np.minimum(theta @ above, 1.0), inside)
+    return Ranges(categories, lower, upper, below, above, tuple(choices))
 
 
 def _identifiable_sums(null: Floats) -> Floats:

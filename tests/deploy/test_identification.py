@@ -132,6 +132,12 @@ def test_equal_rows_may_take_their_total_or_nothing():
     assert found.choices == (1, 1)  # no other sum bounds them as well
 
 
+def test_no_share_is_above_1_by_a_rounding_error():
+    matrix = np.array([[0.5, 0.5], [0.5, 0.5], [0.2, 0.8]])
+    theta = [0.5000000000000001, 0.5, 0.0]  # sums to 1 in floats
+    assert ranges_of(matrix, theta).upper.max() == 1
+
+
 def test_a_group_without_mass_has_none():
     found = ranges_of(randomized_response(2, 3.0)[[0, 1, 1]], [1, 0, 0])
     assert found.lower.tolist() == [0, 0]

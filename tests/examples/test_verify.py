@@ -189,6 +189,26 @@ def test_tails_of_binomials_are_compared_exactly(n, k, level, script):
     assert verify.is_rare(n, k, Fraction(0), Fraction(0))
 
 
+def test_a_tail_takes_as_many_steps_as_its_distribution_is_wide(script):
+    """The weights beyond some standard deviations are a geometric series, and no more are summed than decide."""
+    import verify
+
+    class Counted(int):
+        """A number of samples from which each step subtracts the count it has come to."""
+
+        steps = 0
+
+        def __sub__(self, other):
+            Counted.steps += 1
+            return int(self) - other
+
+    n = 40_000  # the standard deviation is 100, and six are 1e-9
+    for k, level, rare in [(20_620, "1e-9", True), (20_580, "1e-9", False), (20_700, "1e-9", True)]:
+        Counted.steps = 0
+        assert verify.is_rare(Counted(n), k, Fraction(1, 2), Fraction(level)) == rare
+        assert Counted.steps < 3000
+
+
 def test_an_interval_of_counts_does_not_hide_one_that_fails(script):
     """Every count is decided by itself where ends do not settle it: each may be the one that is too likely."""
     import verify
@@ -250,6 +270,12 @@ def test_what_a_ball_may_say(status, changes, script):
     guarantee = {"epsilon": "log(3)", "center": ["1/2", "1/2"], "radius": "1", **changes}
     guarantee = {key: value for key, value in guarantee.items() if value is not None}
     assert check_same(script, of_two(md.L1Ball(["1/2", "1/2"]), guarantee=guarantee)) == status
+
+
+def test_a_second_estimate_is_malformed_even_if_it_is_null(script):
+    ball = {"epsilon": "log(3)", "radius": "1"}
+    for estimates in ({"center": ["1/2", "1/2"], "counts": None}, {"center": None, "counts": [1, 1]}, {"center": None}):
+        assert check_same(script, of_two(md.L1Ball(["1/2", "1/2"]), guarantee=ball | estimates)) == 2
 
 
 @pytest.mark.parametrize(
