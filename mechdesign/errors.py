@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from decimal import Decimal
 
 _MOST_LOOKED_AT = 500  # characters of a value, for a message that shows far fewer
 
@@ -42,12 +43,12 @@ class LimitError(SolverError):
 
 
 def shorten(value: object, length: int = 60) -> str:
-    """Return ``repr(value)`` on one line, cut to a length that fits a message.
+    """Return ``repr(value)`` on one line, cut to a length that fits a message; decimals as files hold them.
 
     Examples
     --------
-    >>> shorten("a" * 100, 10)
-    "'aaaaaa..."
+    >>> shorten("a" * 100, 10), shorten([Decimal("0.50")])
+    ("'aaaaaa...", '[0.50]')
     """
     shown = ""
     try:
@@ -62,7 +63,7 @@ def shorten(value: object, length: int = 60) -> str:
 
 
 def _parts(value: object) -> Iterator[str]:
-    """Yield ``repr(value)`` in parts, so that only the parts of a huge value that are shown are made."""
+    """Yield what `shorten` shows in parts, so that only the parts of a huge value that are shown are made."""
     if type(value) is str:
         yield repr(value[: _MOST_LOOKED_AT + 1])
     elif type(value) is list:
@@ -79,6 +80,8 @@ def _parts(value: object) -> Iterator[str]:
             yield ": "
             yield from _parts(item)
         yield "}"
+    elif isinstance(value, Decimal):
+        yield str(value)
     else:
         yield repr(value)
 

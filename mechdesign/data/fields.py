@@ -152,9 +152,7 @@ def checked_record(model: type[R], data: object, source: str, *, within: str = "
     if first["type"] in {"model_type", "dict_type"}:
         raise InputError(f"{told}{where} is {shorten(first['input'])}; accepted: a table")
     accepted = first["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
-    given = first["input"]
-    shown = str(given) if isinstance(given, Decimal) else shorten(given)  # as the file has it
-    raise InputError(f"{told}{where} is {shown}; accepted: {accepted}")
+    raise InputError(f"{told}{where} is {shorten(first['input'])}; accepted: {accepted}")
 
 
 def _fields(model: type[BaseModel], location: tuple[int | str, ...]) -> dict[str, Any]:

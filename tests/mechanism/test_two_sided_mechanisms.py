@@ -78,7 +78,7 @@ def test_a_stricter_claim_than_the_integers_keep_is_false(tmp_path):
             lambda table: table["guarantee"].pop("lower"),
             "schema is 'mechdesign/mechanism/2', whose guarantees have lower",
         ),
-        (lambda table: table["guarantee"].update(lower=0.5), "guarantee.lower is Decimal"),
+        (lambda table: table["guarantee"].update(lower=0.5), "guarantee.lower is 0.5"),
         (lambda table: table["guarantee"].update(lower="-1"), "lower is '-1'; accepted: a number from 0 to 700"),
         (lambda table: table["guarantee"].update(lower="inf"), "lower is 'inf'; accepted: a finite decimal"),
         (lambda table: table["guarantee"].update(lowest="1"), "the key 'guarantee.lowest' is unknown"),

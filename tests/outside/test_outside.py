@@ -135,7 +135,7 @@ def test_a_false_claim_about_it_is_found(problem, tmp_path, capsys):
     [
         ("lower = ", "floor = ", "the key 'prior.bounds.lower' is missing; add it"),
         ("upper = [0.6, 0.5, 0.4]\n", "", "the key 'prior.bounds.upper' is missing; add it"),
-        ("upper = [0.6, 0.5, 0.4]", "upper = 0.6", "prior.bounds.upper is Decimal('0.6'); accepted: a valid list"),
+        ("upper = [0.6, 0.5, 0.4]", "upper = 0.6", "prior.bounds.upper is 0.6; accepted: a valid list"),
         ("upper = [0.6, 0.5, 0.4]", "upper = [0.6, 0.5]", "the center of a box is outside its bounds"),
         ("upper = [0.6, 0.5, 0.4]", 'upper = [0.6, "x", 0.4]', "a number of upper is 'x'"),
         ('labels = ["a", "b", "c"]', 'labels = ["a", "b"]', "2 labels"),
