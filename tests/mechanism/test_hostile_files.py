@@ -416,7 +416,7 @@ def largest_hull():
 @pytest.mark.parametrize(
     ("worst", "told"),
     [
-        (most_decimals, "the file is ['x', Decimal"),
+        (most_decimals, "the file is ['x', 0.1234"),
         (most_strings, "the file is ['x', '\U0001f600a'"),
         (an_emoji_before_decimals, "letters beyond ASCII"),
         (largest_hull, "True"),
