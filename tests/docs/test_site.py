@@ -27,6 +27,13 @@ def test_the_modules_are_those_whose_names_are_public():
     assert sorted(NAMES["public_modules"]()) == sorted(house["PUBLIC"])
 
 
+@pytest.mark.parametrize("kind", ["explanation", "how-to", "tutorials"])
+def test_an_index_lists_every_page_of_its_kind(kind):
+    pages = {page.stem for page in (ROOT / "docs" / kind).glob("*.md")} - {"index"}
+    listed = set((ROOT / "docs" / kind / "index.md").read_text(encoding="utf-8").splitlines())
+    assert pages <= listed
+
+
 def test_formulas_of_docstrings_are_shown_as_they_stand():
     lines = [
         "One line.",
