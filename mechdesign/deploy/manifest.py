@@ -135,7 +135,7 @@ class Manifest:
         InputError
             If there is no manifest and the folder is not empty; if its reports are drawn by other terms or from other
             parts; if fresh reports that were published are gone, since what would be drawn here would be a second
-            report. Permanent reports that are gone are drawn again, and are the same.
+            report. Permanent reports that are gone are drawn again, and are the same for the same values.
         """
         if not has_manifest(folder):
             _check_empty(folder)

@@ -34,9 +34,10 @@ from mechdesign.data.fields import (
 from mechdesign.data.labels import canonical_labels
 from mechdesign.errors import InputError, MechdesignError, printable, shorten
 from mechdesign.numerics.epsilon import stated_number
+from mechdesign.numerics.exact import printed_up
 from mechdesign.problem import DesignProblem
 from mechdesign.problem_file import ProblemFile, parsed_toml
-from mechdesign.sweeps.inputs import RefusedPoint, at_least, set_cells, utility_cells
+from mechdesign.sweeps.inputs import RefusedPoint, set_cells, utility_cells
 from mechdesign.sweeps.result import SweepResult
 from mechdesign.sweeps.running import BASELINES, Report, check_baselines, sweep
 from mechdesign.uncertainty import L1Ball, UncertaintySet
@@ -332,7 +333,7 @@ def _given_cells(axes: _Axes, kind: str, counts: Mapping[str, int], size: Any, s
 def _stated(text: str, name: str) -> float:
     """Return a number of an axis as rows with a design show it."""
     number = stated_number(text, name)
-    return at_least(checked_delta(text)) if name == "delta" and math.copysign(1, number) == 1 > number else number
+    return printed_up(checked_delta(text)) if name == "delta" and math.copysign(1, number) == 1 > number else number
 
 
 def _whole(number: int) -> int | None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 from mechdesign.errors import printable
+from mechdesign.numerics.exact import printed_up
 from mechdesign.problem import DesignProblem
 from mechdesign.uncertainty import UncertaintySet
 from mechdesign.utility import Objective
@@ -76,7 +75,7 @@ def set_cells(known: UncertaintySet) -> dict[str, Any]:
     return {
         "set": known.kind,
         "symbols": known.size,
-        "delta": None if known.delta is None else at_least(known.delta),
+        "delta": None if known.delta is None else printed_up(known.delta),
         "radius": None if known.l1_ball is None else float(known.l1_ball.radius),
         "samples": known.samples,
     }
@@ -90,15 +89,3 @@ def utility_cells(utility: Objective) -> dict[str, Any]:
         "workload": None if workload is None else json.dumps(workload),
         "unit": utility.unit,
     }
-
-
-def at_least(delta: Fraction) -> float:
-    """Return the float that prints as the shortest decimal near a probability, which that decimal is not below.
-
-    Examples
-    --------
-    >>> at_least(Fraction(1, 10**9)), Fraction(str(at_least(Fraction(1, 3)))) >= Fraction(1, 3)
-    (1e-09, True)
-    """
-    near = float(delta)
-    return near if Fraction(str(near)) >= delta else math.nextafter(near, math.inf)

@@ -7,8 +7,9 @@ import pytest
 
 import mechdesign as md
 from mechdesign.errors import InputError
+from mechdesign.numerics.exact import printed_up
 from mechdesign.sweeps import read_sweep
-from mechdesign.sweeps.inputs import RefusedPoint, at_least
+from mechdesign.sweeps.inputs import RefusedPoint
 
 SOURCE = """
 [[source]]
@@ -254,7 +255,7 @@ def test_rows_show_a_number_alike_with_and_without_a_design(read):
     found = read(
         f'title = "t"\nepsilon = [1, 900]\nset = "relative-ball"\ndelta = ["0.1", "1/3", "2/7", "1e-400"]\n{SOURCE}'
     )
-    deltas = [at_least(problem.problem.uncertainty.delta) for problem in found.problems]
+    deltas = [printed_up(problem.problem.uncertainty.delta) for problem in found.problems]
     assert [point.cells["delta"] for point in found.refused] == deltas
 
 
