@@ -1,6 +1,7 @@
 """Sweep files: every point of the grid, and one line for what is malformed."""
 
 import math
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ import mechdesign as md
 from mechdesign.errors import InputError
 from mechdesign.numerics.exact import printed_up
 from mechdesign.sweeps import read_sweep
-from mechdesign.sweeps.inputs import RefusedPoint
+from mechdesign.sweeps.inputs import RefusedPoint, problem_cells
 
 SOURCE = """
 [[source]]
@@ -256,6 +257,10 @@ def test_rows_show_a_number_alike_with_and_without_a_design(read):
         f'title = "t"\nepsilon = [1, 900]\nset = "relative-ball"\ndelta = ["0.1", "1/3", "2/7", "1e-400"]\n{SOURCE}'
     )
     deltas = [printed_up(problem.problem.uncertainty.delta) for problem in found.problems]
+    assert all(
+        Fraction(str(delta)) >= Fraction(text) for delta, text in zip(deltas, ("0.1", "1/3", "2/7"), strict=False)
+    )
+    assert [problem_cells("smoking", problem.problem)["delta"] for problem in found.problems] == deltas
     assert [point.cells["delta"] for point in found.refused] == deltas
 
 
