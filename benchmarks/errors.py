@@ -14,9 +14,8 @@ from collections.abc import Callable, Iterator
 import mechdesign as md
 from benchmarks import instances
 from benchmarks.measure import KNOWN, PROBLEMS, TOTAL, Row, Sizes, ball
-from mechdesign.optimize.comparison import best_subset_selection, every_prior, k_ary_randomized_response
+from mechdesign.comparison.rivals import Rivals
 from mechdesign.optimize.estimation.caps import estimation_bound
-from mechdesign.optimize.estimation.solver import workload_of
 
 # What was set out: the relative gap, and the seconds in which it is to be reached.
 REACHES = {
@@ -84,10 +83,10 @@ def in_own_process(counts: instances.Counts, threads: int, limits: dict[str, flo
 def beside(counts: instances.Counts) -> Row:
     """Return the errors of subset selection and of randomized response, and the bound without a design."""
     problem = md.DesignProblem(ball(counts, "LDP"), 1, md.EstimationError())
-    response = k_ary_randomized_response(every_prior(problem), problem)
+    rivals = Rivals(problem)
     return {
-        "subsets": best_subset_selection(problem, workload_of(problem)).value,
-        "response": problem.utility.value(response.matrix, problem.uncertainty.prior),
+        "subsets": rivals.subset_selection().value,
+        "response": rivals.randomized_response().value,
         "closed": estimation_bound(problem.uncertainty, 1),
     }
 

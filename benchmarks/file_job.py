@@ -12,7 +12,8 @@ import time
 from pathlib import Path
 
 from mechdesign import Mechanism
-from mechdesign.deploy.stream import RecordFile, ReportFile, count_reports, privatize_file
+from mechdesign.deploy.report_counts import count_reports
+from mechdesign.deploy.stream import RecordFile, ReportFile, privatize_file
 
 
 def peak_bytes() -> int | None:
@@ -31,7 +32,7 @@ def one_record(mechanism: Mechanism) -> None:
         source = Path(name, "record.csv")
         source.write_text(f'column\n"{mechanism.inputs[0]}"\n', encoding="utf-8")
         for output in (Path(name, "report.csv"), Path(name, "report.parquet")):
-            privatize_file(RecordFile(source, "column"), output, mechanism)
+            privatize_file(RecordFile(source, "column"), mechanism, output)
             count_reports(RecordFile(output, "column"), mechanism.outputs)
 
 
@@ -42,7 +43,7 @@ def main() -> None:
     one_record(mechanism)
     before, started = peak_bytes(), time.perf_counter()
     if len(sys.argv) == 5:
-        records = privatize_file(file, ReportFile(sys.argv[4], overwrite=True), mechanism)
+        records = privatize_file(file, mechanism, ReportFile(sys.argv[4], overwrite=True)).records
     else:
         records = int(count_reports(file, mechanism.outputs).sum())
     seconds, after = time.perf_counter() - started, peak_bytes()

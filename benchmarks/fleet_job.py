@@ -79,7 +79,7 @@ def cluster(workers: int, mechanism: md.Mechanism) -> Iterator[Any]:
         return
     from distributed import Client, LocalCluster
 
-    with LocalCluster(n_workers=workers, dashboard_address=None) as local, Client(local) as client:
+    with LocalCluster(n_workers=workers, dashboard_address="127.0.0.1:0") as local, Client(local) as client:
         count_messages()
         client.run(count_messages)
         few_records(mechanism, client)

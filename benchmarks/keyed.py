@@ -84,7 +84,7 @@ def timed_in_memory(mechanism: md.Mechanism, series: Any, key: md.Key, ids: Any)
 def timed_in_file(mechanism: md.Mechanism, source: Path, key: md.Key) -> Row:
     """Return the seconds of fresh and of permanent reports about the records of a file, on all threads together."""
     output = source.with_name(f"reports{source.suffix}")
-    run = partial(privatize_file, RecordFile(source, "answer"), ReportFile(output, overwrite=True), mechanism)
+    run = partial(privatize_file, RecordFile(source, "answer"), mechanism, ReportFile(output, overwrite=True))
     _, fresh = core_seconds(run)
     _, seconds = core_seconds(partial(run, key=key, ids="person"))
     return {"fresh": fresh, "seconds": seconds}

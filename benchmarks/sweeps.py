@@ -48,7 +48,7 @@ def cluster() -> Iterator[Any]:
 
     with (
         dask.config.set(TUNED),
-        LocalCluster(n_workers=WORKERS, threads_per_worker=1, dashboard_address=None) as workers,
+        LocalCluster(n_workers=WORKERS, threads_per_worker=1, dashboard_address="127.0.0.1:0") as workers,
         Client(workers, set_as_default=False) as client,
     ):
         yield client

@@ -53,6 +53,21 @@ REFUSED_IDS = {
     "it is not UTF-8": b"a\xffnn",
     "half of a surrogate pair is not UTF-8": b"a\xed\xa0\x80nn",
 }
+REFUSED_ATTRIBUTES = {
+    "white space at the start": b" smokes",
+    "white space at the end": b"smokes ",
+    "white space alone": b" ",
+    "U+00A0 at the start": "\xa0smokes".encode(),
+    "U+3000 at the end": "smokes\u3000".encode(),
+    "U+2028 at the end": "smokes\u2028".encode(),
+    "a tab inside": b"smo\tkes",
+    "an end of line at the end": b"smokes\n",
+    "a zero byte": b"smokes\0",
+    "a control character: U+007F": b"smo\x7fkes",
+    "a control character: U+0085": "smo\x85kes".encode(),
+    "it is not UTF-8": b"smo\xffkes",
+    "half of a surrogate pair is not UTF-8": b"smo\xed\xa0\x80kes",
+}
 
 
 # Numbers
@@ -398,6 +413,7 @@ def small_files(saved: Callable[[md.Mechanism], bytes]) -> dict[str, bytes]:
         "fresh.json": listing([fresh_case(paths[name], made[name], 9 + k) for k, name in enumerate(made)]),
         "keyed.json": listing(keyed, only_ascii=True),
         "ids.json": listing([{"reason": why, "bytes": name.hex()} for why, name in REFUSED_IDS.items()]),
+        "attributes.json": listing([{"reason": why, "bytes": name.hex()} for why, name in REFUSED_ATTRIBUTES.items()]),
         "key-files.json": listing(key_files()),
     }
 

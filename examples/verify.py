@@ -2,10 +2,11 @@
 
 Each column v of the numerators must have max v <= e^epsilon h(v) and, with `lower`, min v >= e^-lower H(v); h and H are
 the least and the greatest mean <Q, v> over the priors Q of an l1 ball, whose delta must be true if there is one; other
-sets need verify_more.py too. Status 0: proved; 1: false; 2: malformed; 3: undecided. Optimality is not looked at."""
+sets need the other files, and deltas of over 400,000 samples verify_tails.py, without which they are taken as given.
+Status 0: proved, and one line says what; 1: false; 2: malformed; 3: undecided. Optimality is not looked at."""
 
 # fmt: off
-import json, math, re, sys
+import contextlib, json, math, re, sys
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -34,6 +35,8 @@ def rational(value):  # a decimal, such as 1e-9; in a text also a ratio, such as
     value = text(str(value)).strip()
     match = re.fullmatch(r"[+-]?(?:[0-9]+/[0-9]+|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE]([+-]?[0-9]{1,4}))?)", value)
     return need(match and abs(int(match[1] or 0)) <= 400, f"not a number: {value:.40}") or Fraction(value)
+def shown(value):  # to 28 digits
+    return f"{Decimal(rational(value).numerator) / rational(value).denominator:g}"
 def vector(values, greatest=1):
     numbers = [rational(value) for value in items(values, str, int, Decimal)]
     return need(all(0 <= x <= greatest for x in numbers), "a number is out of range") or numbers
@@ -77,26 +80,30 @@ def are_rare(n, counts, q, level):  # for each k of these rising counts and a ri
     size = len(counts) // 8 + 1
     return is_rare(n, counts[0], q(counts[-1]), level) or (len(counts) > 1 and
         all(are_rare(n, counts[i : i + size], q, level) for i in range(0, len(counts), size)))
-def is_supported(n, delta, size, half, bound):  # Q(S) >= k/n - half for each of 2^size - 2 sets S, k times seen
+def is_supported(n, delta, size, half, bound):  # Q(S) >= k/n - half for each of 2^size - 2 sets S; None: undecided
     need(type(n) is int and 1 <= n <= 10**15 and 0 <= delta < 1, "wrong samples or delta")
     half = Fraction(int(half * 2 * 10**15), 2 * 10**15)  # derived radii are multiples of 1e-15
-    if bound != "clopper-pearson":  # each fails with probability e^(-2 n half^2) at most
-        return half == 1 or exp_down(min(2 * n * half * half, Fraction(20_000))) * delta >= 2**size - 2
-    need(half == 1 or n <= 400_000, f"limits that were derived from {n} samples are beyond this script", 3)
-    return are_rare(n, range(n + 1), lambda k: Fraction(k, n) - half, delta / (2**size - 2))
+    if half == 1 or exp_down(min(2 * n * half * half, Fraction(20_000))) * delta >= 2**size - 2:
+        return True  # each fails with probability e^(-2 n half^2) at most
+    if bound != "clopper-pearson" or n <= 400_000:  # or with the greatest probability over the k
+        return bound == "clopper-pearson" and are_rare(n, range(n + 1), lambda k: Fraction(k, n) - half,
+                                                       delta / (2**size - 2))
+    with contextlib.suppress(ImportError):
+        import verify_tails
+        return verify_tails.are_all_rare(n, half, delta / (2**size - 2))
 
-# 3. The set: its h, whether a prior is in it, and the counts and samples behind it.
+# 3. The set: its h, whether a prior is in it, the counts, samples and delta behind it, if delta is proved, and words.
 def ball(table, size):
     """Where sum |Q - P| <= radius, Q(S) >= P(S) - radius/2 for each set S of symbols. With v falling, and S_k its first
     k symbols, <Q, v> = sum (v_k - v_k+1) Q(S_k): this sum with the greater of P(S_k) - radius/2 and 0 is h(v)."""
-    a = fields(table, "radius", "center counts samples delta bound")
+    a = fields(table, "radius", "center counts samples asserted_samples delta bound")
     P = prior(need("counts" not in table, "two estimates") or a["center"]) if "center" in table else shares(a["counts"])
     half = vector([text(a["radius"])], 2)[0] / 2
     (slack, *masses), common = integers([half, *P], 3000)
     need(len(P) == size and min(P) + half > 0 and a["bound"] in (None, "weissman", "clopper-pearson"), "wrong numbers")
-    need(a["samples"] is a["bound"] is None if a["delta"] is None else a["counts"], "delta needs counts, samples")
-    need(a["delta"] is None or is_supported(a["samples"], rational(a["delta"]), size, half, a["bound"]),
-         "delta is false: the samples do not support the radius", 1)
+    need((n := samples_of(a)) is not None or a["bound"] is None, "a bound belongs to delta")
+    proved = n is None or is_supported(n, rational(a["delta"]), size, half, a["bound"])
+    need(proved is not False, "delta is false: the samples do not support the radius", 1)
     def h(v):
         order, held = sorted(range(size), key=v.__getitem__, reverse=True), -slack
         total = v[order[-1]] * common
@@ -104,7 +111,19 @@ def ball(table, size):
             held += masses[i]
             total += (v[i] - v[after]) * max(0, held)
         return Fraction(total) / common
-    return h, lambda Q: sum(abs(p - q) for p, q in zip(P, Q)) <= 2 * half, (a["counts"], a["samples"])
+    words = f"within {shown(a['radius'])} (l1) of its {'center' if a['counts'] is None else 'counts'}"
+    about = a["counts"], a["samples"], a["delta"], proved, a["asserted_samples"]
+    return h, lambda Q: sum(abs(p - q) for p, q in zip(P, Q)) <= 2 * half, about, words
+def samples_of(a):  # behind delta: the total of the counts, or as many as somebody asserts beside a center
+    counts, n, asserted = a["counts"], a["samples"], a["asserted_samples"]
+    need(counts is n is None or (asserted is None and counts), "samples belong to counts, asserted ones to a center")
+    need((a["delta"] is None) == (n is asserted is None), "delta needs samples")
+    need(n is None or (type(n) is int and 0 < n <= 10**15), "samples are a whole number")
+    return asserted if n is None else need(n == sum(counts), "delta is false: the counts are of other samples", 1) or n
+def failure(_, samples, delta, proved, asserted):  # what is said of delta
+    told = "" if delta is None else f"; delta = {shown(delta)}" + f" by {samples} samples" * (samples is not None)
+    told += f" by {asserted} samples (asserted, not shown)" * (asserted is not None)
+    return told if proved else told + " is taken as given"
 def known(table, names):
     if {"center", "counts"} & {*table}:
         return ball(table, len(names))
@@ -112,7 +131,7 @@ def known(table, names):
     return verify_more.other(table, names)
 
 # 4. The proof.
-def prove(content):  # or raise an error
+def prove(content):  # return words for what is proved, or raise an error
     need(content[:2] != b"PK", "an NPZ file is beyond this script: give the JSON", 3)
     need(len(content) <= (192 if content.isascii() else 48) << 20 and content.count(b":") <= 10**6 and
          sum(map(content.count, (b",", b"[", b"{"))) <= 11 * 10**6, "the file is too long")
@@ -125,7 +144,7 @@ def prove(content):  # or raise an error
     need({*map(len, rows)} == {len(items(a["outputs"], str))} and len(rows) == len(names) and type(bits) is int and
          1 <= bits <= 52 and all(abs(x) < 1 << 63 for row in rows for x in row), "numerators or bits are wrong")
     need(a["schema"] in ("mechdesign/mechanism/1", "mechdesign/mechanism/2"), "the schema is unknown")
-    h, *lifts = known(promise, names)
+    h, lifts, about, words = known(promise, names)
     raised, lowered = lifts if "secret" in promise else (lambda v: [(max(v), v)], lambda v: [(min(v), v)])
     e, least = exp_promised(epsilon), None if lower is None else 1 / exp_promised(lower)
     need(a["schema"][-1] == "12"[lower is not None] and labels(a["outputs"], str), "lower belongs to the second schema")
@@ -134,16 +153,17 @@ def prove(content):  # or raise an error
         need(all(x <= e * h(u) for x, u in raised(v)), "the guarantee is false", 1)
         need(least is None or all(x >= least * (max(u) - h([max(u) - y for y in u])) for x, u in lowered(v)),
              "the promise from below is false", 1)
+    below = f" and lower = {lower}" * (lower is not None)
+    return f"proved: epsilon = {epsilon}{below} at every prior {words}{failure(*about)}"
 def answer(path):
     try:
-        prove(Path(path).read_bytes())
-    except ImportError:
-        return "this needs verify_more.py, which is not beside this script", 3
+        return " ".join(prove(Path(path).read_bytes()).split()), 0
+    except ImportError as error:
+        return f"this needs {error.name}.py, which is not beside this script", 3
     except (OSError, ValueError, TypeError, LookupError, ArithmeticError, RecursionError) as error:
         return f"this is not a mechanism file ({error})", 2
     except RuntimeError as stop:
         return stop.args
-    return "the guarantee is proved", 0
 if __name__ == "__main__":
     message, status = answer(sys.argv[1]) if len(sys.argv) == 2 else (__doc__, 2)
     sys.exit(print(message) or status)

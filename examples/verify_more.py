@@ -1,16 +1,18 @@
-"""What verify.py reads beside itself where the set is not an l1 ball: limits, hulls, products, secrets.
+"""What verify.py reads beside itself where the set is not an l1 ball: limits, hulls, products, secrets, unions.
 
-A reader returns what `ball` returns: the h of its set, whether a prior is in it, counts and samples that it is about.
+A reader returns what `ball` returns; in place of whether a prior is in it, a secret has lifts, and others have None.
 """
 
 from fractions import Fraction
 
-from verify import are_rare, fields, integers, is_rare, is_supported, items, known, labels, need, prior, rational
-from verify import shares, text, vector
+from verify import are_rare, failure, fields, integers, is_rare, is_supported, items, known, labels, need, prior
+from verify import rational, samples_of, shares, shown, text, vector
+from verify_union import union
 
 # fmt: off
 LIMITS = {"box": "lower upper", "lower-limits": "lower", "l1-box": "lower upper radius",
           "relative-ball": "alpha gamma", "event-set": "alphas gammas"}
+CERTAIN = None, None, None, True, None
 
 def above(pieces):
     """Take all Q with Q(S) >= f(S) for each set S of symbols: a piece (s, a) asks for Q(S) >= a(S) - s, and f(S) is the
@@ -33,7 +35,7 @@ def above(pieces):
 def limits(table, names):
     """Boxes, lower limits, relative balls, sets of events."""
     mark = next(mark for mark in LIMITS if mark in table)
-    a = fields(fields(table, mark)[mark], LIMITS[mark], "center counts samples delta")
+    a = fields(fields(table, mark)[mark], LIMITS[mark], "center counts samples asserted_samples delta")
     P = prior(a["center"]) if a["counts"] is None else shares(need(a["center"] is None, "two estimates") or a["counts"])
     box = [vector(a[key]) for key in ("lower", "upper") if key in a]
     alphas, gammas = (vector(a.get(key + "s", [a[key]] if key in a else []), 10**6) for key in ("alpha", "gamma"))
@@ -46,37 +48,37 @@ def limits(table, names):
     least, holds = above(pieces)
     need(holds(P), "the estimate is outside")
     need(all(sum(row) - slack - min(row) < 1 for slack, row in pieces), "a symbol has probability 0 in the whole set")
-    if a["delta"] is None:
-        need(a["samples"] is None, "samples belong to delta")
-        return least, holds, (None, None)
-    need(a["counts"], "delta belongs to counts")
-    proved = are_supported(a["counts"], a["samples"], rational(a["delta"]), box, [*zip(alphas, gammas)], "radius" in a)
-    need(proved, "delta is false: the samples do not support the limits", 1)
-    return least, holds, (a["counts"], a["samples"])
+    words = ", ".join(f"{key} = {shown(a[key])}" for key in ("radius", "alpha", "gamma") if key in a)
+    words = f"in its {mark}" + f" ({words})" * (words != "")
+    n = samples_of(a)
+    if n is None:
+        return least, holds, CERTAIN, words
+    proved = are_supported(P, n, rational(a["delta"]), box, [*zip(alphas, gammas)], "radius" in a)
+    need(proved is not False, "delta is false: the samples do not support the limits", 1)
+    return least, holds, (a["counts"], a["samples"], a["delta"], proved, a["asserted_samples"]), words
 
-def are_supported(counts, n, delta, box, lines, is_ball):
-    """Return whether limits of symbols, and lines below the limits of all events, hold but with probability delta."""
+def are_supported(P, n, delta, box, lines, is_ball):
+    """Do limits of symbols, and lines below those of all events, hold but with probability delta? None: undecided."""
     need(type(n) is int and 1 <= n <= 10**15 and 0 <= delta < 1, "wrong samples or delta")
-    need(not box or len(counts) <= 1000, "there are too many symbols")
+    need(not box or len(P) <= 1000, "there are too many symbols")
     delta = delta / 2 if box and lines else delta
-    seen = [share * n for share in shares(counts)]
+    seen = [p * n for p in P]
     claims = [(n - k, 1 - q) if upper else (k, q) for upper, row in enumerate(box) for k, q in zip(seen, row)]
-    for k, q in claims:
-        undecided = 0 < n * q < k and (k != int(k) or n > 10**12)
-        need(not undecided, "limits derived from counts that were scaled to other samples are beyond this script", 3)
-        if not is_rare(n, int(k), q, delta / len(claims)):
-            return False
+    undecided = [0 < n * q < k and (k != int(k) or n > 10**12) for k, q in claims]
+    if not all(later or is_rare(n, int(k), q, delta / len(claims)) for later, (k, q) in zip(undecided, claims)):
+        return False
     if is_ball or not lines:
-        return not lines or is_supported(n, delta, len(counts), lines[0][1], "clopper-pearson")
+        proved = not lines or is_supported(n, delta, len(P), lines[0][1], "clopper-pearson")
+        return None if proved and any(undecided) else proved
     sums = {0}
-    if len(counts) <= 16 and sum(counts) == n:
-        for count in counts:
+    if len(P) <= 16 and all(k == int(k) for k in seen):
+        for count in map(int, seen):
             sums |= {k + count for k in sums}
     else:
         need(n <= 200_000, "there are too many samples")
         sums = range(n + 1)
 
-    level = delta / (2 ** len(counts) - 2)
+    level = delta / (2 ** len(P) - 2)
     return are_rare(n, sorted(sums), lambda k: max(x * Fraction(k, n) - y for x, y in lines), level)
 
 def hull(table, names):
@@ -90,7 +92,8 @@ def hull(table, names):
         weights = prior(a["weights"]) if len(priors) > 1 else vector(a["weights"])
         need(len(weights) == len(priors) and sum(weights) == 1, "there is a weight for each prior")
     means = [above([(0, Q)])[0] for Q in priors]
-    return lambda v: min(mean(v) for mean in means), None, None
+    words = f"that mixes its {len(priors)} priors"
+    return lambda v: min(mean(v) for mean in means), None, CERTAIN, words
 
 def product(table, names):
     """Pairs: the first has a law in one set, and the second, given each value of the first, a law in another."""
@@ -99,9 +102,12 @@ def product(table, names):
     need("secret" not in {*first, *second}, "a product is about the data themselves")
     rows, columns = labels(first.pop("inputs"), str), labels(second.pop("inputs"), str)
     need(len(rows) * len(columns) == len(names), "the inputs are all pairs")
-    outer, inner, size = known(first, rows)[0], known(second, columns)[0], len(columns)
+    (outer, _, about, words), (inner, _, also, more) = known(first, rows), known(second, columns)
+    size = len(columns)
     need([i + text(a["separator"]) + j for i in rows for j in columns] == names, "a pair has another label")
-    return lambda v: outer([inner(v[i : i + size]) for i in range(0, len(v), size)]), None, None
+    words = f"whose first factor is one {words}{failure(*about)}; the second, given the first, is one {more}"
+    words += failure(*also)
+    return lambda v: outer([inner(v[i : i + size]) for i in range(0, len(v), size)]), None, CERTAIN, words
 
 def secret(table, names):
     """A secret, whose law is in one set, and the law of the data given each of its values in another.
@@ -118,11 +124,17 @@ def secret(table, names):
     need(all(map(any, zip(*rows))) and len(rows) * len(names) <= 10**6, "an unseen symbol, or too many")
     totals = [sum(row) for row in rows]
     laws = [[Fraction(n, sum(totals)) for n in totals], *laws]
+    about, words = CERTAIN, "of its counts, about the secret"
     if a["limits"] is None:
         outer, *inner = (above([(0, law)])[0] for law in laws)
     else:
         need(len(items(a["limits"], dict)) == len(laws), "there is a set for the secret, and one for each value")
-        outer, *inner = map(limit, a["limits"], laws, [totals, *rows], [values, *[names] * len(rows)])
+        found = [*map(limit, a["limits"], laws, [totals, *rows], [values, *[names] * len(rows)])]
+        outer, *inner = (h for h, _ in found)
+        words = "within its limits of the counts, about the secret"
+        deltas = [rational(about[2]) for _, about in found if about[2] is not None]
+        asserted = next((about[4] for _, about in found if about[4] is not None), None)
+        about = None, None, sum(deltas) if deltas else None, all(about[3] for _, about in found), asserted
 
     def means(v):
         return [h(v) for h in inner], [max(v) - h([max(v) - x for x in v]) for h in inner]
@@ -130,17 +142,17 @@ def secret(table, names):
     def lifts(own, others):
         return [(x, [*others[:s], x, *others[s + 1 :]]) for s, x in enumerate(own)]
 
-    return outer, lambda v: lifts(*means(v)[::-1]), lambda v: lifts(*means(v))
+    return outer, (lambda v: lifts(*means(v)[::-1]), lambda v: lifts(*means(v))), about, words
 
 def limit(table, law, counts, names):
-    need("factors" not in table and "secret" not in table, "a limit is not made of other sets")
-    h, holds, about = known(table, names)
+    need(not {"sets", "factors", "secret"} & {*table}, "a limit is not made of other sets")
+    h, holds, about, _ = known(table, names)
     need(holds, "a hull among limits is beyond this script", 3)
     fits = holds(law) and all(x in (None, y) for x, y in zip(about, (counts, sum(counts))))
     need(fits, "a limit is about other counts")
-    return h
+    return h, about
 
-OTHERS = {**dict.fromkeys(LIMITS, limits), "priors": hull, "factors": product, "secret": secret}
+OTHERS = {**dict.fromkeys(LIMITS, limits), "priors": hull, "factors": product, "secret": secret, "sets": union}
 
 def other(table, names):
     marks = [mark for mark in OTHERS if mark in table]

@@ -14,7 +14,6 @@ import mechdesign as md
 from figures.lib.adult import adult_problem
 from figures.lib.output import Row
 from figures.lib.style import empty
-from mechdesign.optimize.comparison import k_ary_randomized_response
 
 
 def compute(quick: bool = False) -> list[Row]:  # noqa: FBT001, FBT002 - the interface of every figure
@@ -24,12 +23,10 @@ def compute(quick: bool = False) -> list[Row]:  # noqa: FBT001, FBT002 - the int
     comparison = md.compare(solved)
     if comparison.best_ldp is None:
         raise md.LimitError(comparison.best_ldp_missing)
-    everything = comparison.best_ldp.problem.uncertainty
-    krr = k_ary_randomized_response(everything, problem)
     mechanisms = {
         "optimal under PML": solved.mechanism,
         "optimal under LDP": comparison.best_ldp.mechanism,
-        "randomized response (LDP)": krr,
+        "randomized response (LDP)": comparison.rivals["k_ary_randomized_response"].mechanism,
     }
     return [
         {

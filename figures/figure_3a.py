@@ -15,7 +15,7 @@ import numpy as np
 
 from figures.lib.output import Row
 from figures.lib.style import empty
-from mechdesign.plot.drawing import Curve
+from mechdesign.plot.drawing import DrawnCurve
 from mechdesign.plot.trade_off import draw_failure, failure_curve
 
 CATEGORIES = 20
@@ -42,7 +42,7 @@ def draw(table: list[Row]) -> Any:
     for samples in dict.fromkeys(row["samples"] for row in table):
         rows = [row for row in table if row["samples"] == samples]
         curves.append(
-            Curve(f"m = {samples:,}", [row["guaranteed_epsilon"] for row in rows], [row["delta"] for row in rows])
+            DrawnCurve(f"m = {samples:,}", [row["guaranteed_epsilon"] for row in rows], [row["delta"] for row in rows])
         )
     draw_failure(axis, curves, FLOOR)
     axis.set_xlim(curves[0].x[0], curves[0].x[-1])

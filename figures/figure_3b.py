@@ -13,7 +13,7 @@ import numpy as np
 
 from figures.lib.output import Row
 from figures.lib.style import empty
-from mechdesign.plot.drawing import Curve
+from mechdesign.plot.drawing import DrawnCurve
 from mechdesign.plot.trade_off import draw_leakage, leakage_curve
 
 CATEGORIES = 20
@@ -41,7 +41,7 @@ def draw(table: list[Row]) -> Any:
     for epsilon in dict.fromkeys(row["epsilon"] for row in table):
         rows = [row for row in table if row["epsilon"] == epsilon]
         x, y = [row["samples"] for row in rows], [row["guaranteed_epsilon"] for row in rows]
-        curves.append(Curve(EPSILONS[epsilon], x, y, rows[0]["nats"]))
+        curves.append(DrawnCurve(EPSILONS[epsilon], x, y, rows[0]["nats"]))
     draw_leakage(axis, curves)
     axis.set_xlim(min(row["samples"] for row in table), max(row["samples"] for row in table))
     axis.set_ylim(0, 5)

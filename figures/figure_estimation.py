@@ -19,7 +19,7 @@ import mechdesign as md
 from figures.lib.adult import adult_counts
 from figures.lib.output import Row
 from figures.lib.style import BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION, WEAKER, empty, grid
-from mechdesign.optimize.comparison import best_subset_selection, k_ary_randomized_response
+from mechdesign.comparison.rivals import Rivals
 
 COLUMNS = ("relationship",)
 EPSILONS = (0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
@@ -55,14 +55,14 @@ def compute(quick: bool = False) -> list[Row]:  # noqa: FBT001, FBT002 - the int
 
 def _at_epsilon(column: str, epsilon: float) -> list[Row]:
     counts = adult_counts(column)
-    known, everything = md.L1Ball.from_counts(counts), md.L1Ball.from_counts(counts, radius=2)
+    known, everything = md.L1Ball.from_counts(counts, known=True), md.L1Ball.from_counts(counts, radius=2)
     ball = md.L1Ball.from_counts(counts, delta=DELTA)
     error = md.EstimationError()
     ldp = md.DesignProblem(everything, epsilon, error)
     informative = md.design(md.DesignProblem(ball, epsilon)).mechanism.matrix
     values = {
-        KRR: error.value(k_ary_randomized_response(everything, ldp).matrix, known.center),
-        SUBSETS: best_subset_selection(ldp, np.eye(known.size)).value,
+        KRR: Rivals(ldp).randomized_response().value,
+        SUBSETS: Rivals(ldp).subset_selection().value,
         INFORMATIVE: error.value(informative, known.center),
         BOUND: md.estimation_bound(known, epsilon),
     }
@@ -75,7 +75,8 @@ def _at_epsilon(column: str, epsilon: float) -> list[Row]:
 
 
 def _of_ball(column: str, epsilon: float, samples: int) -> Row:
-    ball = md.L1Ball.from_counts(adult_counts(column), delta=DELTA, samples=samples)
+    known = md.L1Ball.from_counts(adult_counts(column), known=True)
+    ball = md.L1Ball.from_probabilities(known.center, samples=samples, delta=DELTA, labels=known.labels)
     solved = md.design(md.DesignProblem(ball, epsilon, md.EstimationError()))
     return _row(column, BALL, epsilon, solved.value, samples=samples, lower_bound=solved.lower_bound)
 

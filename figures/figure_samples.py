@@ -15,7 +15,7 @@ import mechdesign as md
 from figures.lib.adult import adult_counts
 from figures.lib.output import Row
 from figures.lib.style import BLUE, GREEN, VERMILION, empty, grid
-from mechdesign.optimize.comparison import k_ary_randomized_response
+from mechdesign.comparison.rivals import Rivals
 
 COLUMNS = ("education", "occupation", "relationship", "race")
 EPSILON = 1
@@ -35,16 +35,17 @@ def compute(quick: bool = False) -> list[Row]:  # noqa: FBT001, FBT002 - the int
 
 def _column(column: str, samples: tuple[int, ...]) -> list[Row]:
     counts = adult_counts(column)
-    known, everything = md.L1Ball.from_counts(counts), md.L1Ball.from_counts(counts, radius=2)
+    known, everything = md.L1Ball.from_counts(counts, known=True), md.L1Ball.from_counts(counts, radius=2)
     problem = md.DesignProblem(known, EPSILON)
-    krr = k_ary_randomized_response(everything, problem)
     rows = [
         _row(column, KNOWN, known, md.design(problem)),
         _row(column, LDP, everything, md.design(md.DesignProblem(everything, EPSILON))),
-        _row(column, KRR, everything, problem.utility.value(krr.matrix, known.prior)),
+        _row(column, KRR, everything, Rivals(problem).randomized_response().value),
     ]
     for size in samples:
-        ball = md.L1Ball.from_counts(counts, delta=DELTA, samples=size, bound="weissman")
+        ball = md.L1Ball.from_probabilities(
+            known.center, samples=size, delta=DELTA, bound="weissman", labels=known.labels
+        )
         rows.append(_row(column, BALL, ball, md.design(md.DesignProblem(ball, EPSILON)), size))
     return rows
 

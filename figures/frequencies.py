@@ -17,7 +17,7 @@ import mechdesign as md
 from figures.lib.adult import adult_counts, adult_problem
 from figures.lib.output import Row
 from figures.lib.style import BLUE, GREEN, VERMILION, WEAKER, empty
-from mechdesign.optimize.comparison import k_ary_randomized_response
+from mechdesign.comparison.rivals import Rivals
 
 NAMES = ("least error (PML)", "most information (PML)", "randomized response (LDP, a stronger promise)")
 STYLES = ((-0.26, BLUE, "o"), (0.0, GREEN, "^"), (0.26, VERMILION, "s"))
@@ -29,12 +29,11 @@ def compute(quick: bool = False) -> list[Row]:  # noqa: FBT001, FBT002 - the int
     problem, labelled = adult_problem(column), adult_counts(column)
     counts = np.array(list(labelled.values()))
     records = np.repeat(np.arange(counts.size), counts)
-    everything = md.L1Ball.from_counts(labelled, radius=2)
     least = md.DesignProblem(problem.uncertainty, problem.epsilon, md.EstimationError())
     mechanisms = (
         md.design(least).mechanism,
         md.design(problem).mechanism,
-        k_ary_randomized_response(everything, problem),
+        Rivals(problem).randomized_response().mechanism,
     )
     rows = []
     for label, mechanism in zip(NAMES, mechanisms, strict=True):

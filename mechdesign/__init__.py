@@ -4,7 +4,7 @@ Here is what a first notebook needs: the sets of priors, the utilities, `design`
 and their leakage. The modules hold the rest: `pml` (leakage), `uncertainty` (radii), `utility`, `planning` (sample
 sizes), `mechanism` (proofs), `optimize` (certificates), `baselines` (mechanisms of the literature), `deploy` (files of
 records, frequencies, audits), `plot` (pictures), `histogram` and `additive_noise`. `mechdesign.sweeps` reads grids for
-`sweep`.
+`sweep`; `mechdesign.comparison` holds what `compare`, `analyze` and `plan_reports` return.
 """
 
 from __future__ import annotations
@@ -28,18 +28,27 @@ if TYPE_CHECKING:  # what `__getattr__` finds
         report,
         uncertainty,
         utility,
+        windows,
     )
-    from mechdesign.analysis import Analysis, analyze
+    from mechdesign.comparison import Analysis, Comparison, analyze, compare, plan_reports
     from mechdesign.deploy import FrequencyEstimate, GroupedEstimate, estimate_frequencies
     from mechdesign.errors import GuaranteeError, InputError, LimitError, MechdesignError, SolverError
-    from mechdesign.mechanism import Guarantee, Key, Mechanism
+    from mechdesign.mechanism import Guarantee, Key, KeyFile, Mechanism
     from mechdesign.numerics.epsilon import Epsilon
-    from mechdesign.optimize import Comparison, Design, Verification, compare, design, estimation_bound, verify
+    from mechdesign.optimize import Design, Verification, design, estimation_bound, methods, verify
     from mechdesign.pml import epsilon_min, leakage, leakage_capacity
     from mechdesign.problem import DesignProblem
     from mechdesign.problem_file import ProblemFile, read_problem, write_problem
     from mechdesign.sweeps import SweepResult, sweep
-    from mechdesign.uncertainty import ConvexHull, L1Ball, ProductSet, SecretPromise, UncertaintySet, weissman_radius
+    from mechdesign.uncertainty import (
+        ConvexHull,
+        L1Ball,
+        ProductSet,
+        SecretPromise,
+        UncertaintySet,
+        Union,
+        weissman_radius,
+    )
     from mechdesign.utility import (
         ChiSquare,
         EstimationError,
@@ -54,6 +63,7 @@ if TYPE_CHECKING:  # what `__getattr__` finds
         Workload,
         WorstCaseUtility,
     )
+    from mechdesign.windows import design_windows
 
 __all__ = [
     "Analysis",
@@ -74,6 +84,7 @@ __all__ = [
     "HammingAccuracy",
     "InputError",
     "Key",
+    "KeyFile",
     "L1Ball",
     "LimitError",
     "Mechanism",
@@ -87,6 +98,7 @@ __all__ = [
     "SweepResult",
     "TotalVariation",
     "UncertaintySet",
+    "Union",
     "Utility",
     "Verification",
     "Workload",
@@ -97,6 +109,7 @@ __all__ = [
     "compare",
     "deploy",
     "design",
+    "design_windows",
     "epsilon_min",
     "estimate_frequencies",
     "estimation_bound",
@@ -104,7 +117,9 @@ __all__ = [
     "leakage",
     "leakage_capacity",
     "mechanism",
+    "methods",
     "optimize",
+    "plan_reports",
     "planning",
     "plot",
     "pml",
@@ -115,6 +130,7 @@ __all__ = [
     "utility",
     "verify",
     "weissman_radius",
+    "windows",
     "write_problem",
 ]
 
@@ -131,15 +147,16 @@ _MODULES = (
     "report",
     "uncertainty",
     "utility",
+    "windows",
 )
 # Where the other public names are from; each is imported when it is first asked for.
 _HOMES = {
-    "mechdesign.analysis": ("Analysis", "analyze"),
+    "mechdesign.comparison": ("Analysis", "Comparison", "analyze", "compare", "plan_reports"),
     "mechdesign.deploy": ("FrequencyEstimate", "GroupedEstimate", "estimate_frequencies"),
     "mechdesign.errors": ("GuaranteeError", "InputError", "LimitError", "MechdesignError", "SolverError"),
-    "mechdesign.mechanism": ("Guarantee", "Key", "Mechanism"),
+    "mechdesign.mechanism": ("Guarantee", "Key", "KeyFile", "Mechanism"),
     "mechdesign.numerics.epsilon": ("Epsilon",),
-    "mechdesign.optimize": ("Comparison", "Design", "Verification", "compare", "design", "estimation_bound", "verify"),
+    "mechdesign.optimize": ("Design", "Verification", "design", "estimation_bound", "methods", "verify"),
     "mechdesign.pml": ("epsilon_min", "leakage", "leakage_capacity"),
     "mechdesign.problem": ("DesignProblem",),
     "mechdesign.problem_file": ("ProblemFile", "read_problem", "write_problem"),
@@ -150,6 +167,7 @@ _HOMES = {
         "ProductSet",
         "SecretPromise",
         "UncertaintySet",
+        "Union",
         "weissman_radius",
     ),
     "mechdesign.utility": (
@@ -166,6 +184,7 @@ _HOMES = {
         "Workload",
         "WorstCaseUtility",
     ),
+    "mechdesign.windows": ("design_windows",),
 }
 
 

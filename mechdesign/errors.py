@@ -1,49 +1,84 @@
-"""The errors that mechdesign raises, each with the exit status of the command line."""
+"""The errors that mechdesign raises, each with its code and with the exit status of the command line."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sized
 from decimal import Decimal
+from typing import Self, TypeGuard
+
+from mechdesign.error_codes import GuaranteeCodes, InputCodes, InternalCodes, LimitCodes, SolverCodes
 
 _MOST_LOOKED_AT = 500  # characters of a value, for a message that shows far fewer
 
 
-class MechdesignError(Exception):
+class MechdesignError(InternalCodes, Exception):
     """Base of all errors raised on purpose; the message is one line that says what would be accepted.
+
+    Parameters
+    ----------
+    message : str
+        One line.
+    code : str, optional
+        What programs and the page of errors know the cause by. Without one it is the general code of the class.
 
     Attributes
     ----------
+    code : str
+        As above, such as ``"unknown-label"``.
     exit_status : int
         What the command line returns when this error ends it.
+
+    Examples
+    --------
+    >>> error = InputError.unknown_label("the label 'x' is not in the alphabet")
+    >>> error.code, error.exit_status, InputError("a message alone").code
+    ('unknown-label', 2, 'input')
     """
 
+    code = "internal-error"
     exit_status = 70
 
+    def __init__(self, message: str, code: str | None = None) -> None:
+        super().__init__(message)
+        if code is not None:
+            self.code = code
 
-class InputError(MechdesignError, ValueError):
+    def reworded(self, message: str) -> Self:
+        """Return an error of the same class and code with another message, such as one that names the file."""
+        return type(self)(message, self.code)
+
+
+class InputError(InputCodes, MechdesignError, ValueError):
     """A value, file or option that is not acceptable as given (exit status 2)."""
 
+    code = "input"
     exit_status = 2
 
 
-class GuaranteeError(MechdesignError):
+class GuaranteeError(GuaranteeCodes, MechdesignError):
     """A well-formed claim of privacy or of optimality that is false (exit status 1)."""
 
+    code = "guarantee-false"
     exit_status = 1
 
 
-class SolverError(MechdesignError):
+class SolverError(SolverCodes, MechdesignError):
     """A solver failed (exit status 3)."""
 
+    code = "solver-failed"
     exit_status = 3
 
 
-class LimitError(SolverError):
+class LimitError(LimitCodes, SolverError):
     """No method answers the request exactly within its limits (exit status 3)."""
+
+    code = "too-much-work"
 
 
 def shorten(value: object, length: int = 60) -> str:
     """Return ``repr(value)`` on one line, cut to a length that fits a message; decimals as files hold them.
+
+    Of arrays, series and data frames, which may hold records, only the type and the length are shown.
 
     Examples
     --------
@@ -80,10 +115,19 @@ def _parts(value: object) -> Iterator[str]:
             yield ": "
             yield from _parts(item)
         yield "}"
+    elif _holds_data(value):
+        yield f"<{type(value).__name__} of length {len(value)}>"
     elif isinstance(value, Decimal):
         yield str(value)
     else:
         yield repr(value)
+
+
+def _holds_data(value: object) -> TypeGuard[Sized]:
+    """Return whether a value is an array, a series or a data frame of any package, with one axis at least."""
+    if isinstance(value, str | bytes) or not (hasattr(value, "__array__") or hasattr(value, "__arrow_c_stream__")):
+        return False
+    return hasattr(value, "__len__") and getattr(value, "shape", None) != ()
 
 
 def printable(text: str) -> str:

@@ -36,23 +36,9 @@ from mechdesign.errors import InputError, shorten
 from mechdesign.numerics.epsilon import Epsilon
 from mechdesign.numerics.exact import arb_of, float_up, lower, upper, working_precision
 from mechdesign.numerics.outward import printed_above
-from mechdesign.uncertainty.clopper_pearson import (
-    clopper_pearson_radius_exact,
-    clopper_pearson_samples,
-    log_failure,
-)
-from mechdesign.uncertainty.concentration import (
-    least_whole,
-    log_failure_ball,
-    probability_above,
-    radius_ball,
-    samples_ball,
-)
-from mechdesign.uncertainty.radii import WEISSMAN, Bound, checked_bound, radius_exact
+from mechdesign.uncertainty.radii import BOUNDS, Bound, checked_bound, radius_exact
 
 __all__ = ["Plan", "delta_min", "design_epsilon", "guaranteed_epsilon", "plan", "samples_for"]
-
-_PHI = 2  # a lower bound of phi for every true distribution
 
 
 def _inverse_exp(epsilon: Epsilon) -> Any:
@@ -65,13 +51,6 @@ def _inverse_exp(epsilon: Epsilon) -> Any:
 def _allowed_radius(epsilon: Epsilon, guaranteed: Epsilon) -> Any:
     """Return the l1 radius within which epsilon at the center guarantees epsilon', as a ball."""
     return 2 * (_inverse_exp(epsilon) - _inverse_exp(guaranteed))
-
-
-def _half_radius(delta: Fraction, samples: int, categories: int, bound: Bound) -> Any:
-    """Return half the radius of a positive delta, as a ball."""
-    if bound == WEISSMAN:
-        return radius_ball(samples, categories, delta, _PHI) / 2
-    return arb_of(clopper_pearson_radius_exact(samples, categories, delta) / 2)
 
 
 def delta_min(epsilon: object, guaranteed: object, samples: int, categories: int, *, bound: object = None) -> float:
@@ -114,9 +93,7 @@ def delta_min(epsilon: object, guaranteed: object, samples: int, categories: int
         # For epsilon' below epsilon the radius is negative; its square in eq. (39) would give a bound that is false.
         if not radius > 0:
             return 1.0
-        if chosen == WEISSMAN:
-            return probability_above(log_failure_ball(n, N, radius, _PHI))
-        return probability_above(log_failure(n, N, lower(radius) / 2))
+        return BOUNDS[chosen].failure(n, N, lower(radius))
 
 
 def guaranteed_epsilon(epsilon: object, delta: object, samples: int, categories: int, *, bound: object = None) -> float:
@@ -152,7 +129,7 @@ def guaranteed_epsilon(epsilon: object, delta: object, samples: int, categories:
     if probability == 0:
         return math.inf
     with working_precision():
-        left = _inverse_exp(design) - _half_radius(probability, n, N, chosen)
+        left = _inverse_exp(design) - BOUNDS[chosen].radius_ball(n, N, probability) / 2
         return printed_above(upper(-left.log())) if left > 0 else math.inf
 
 
@@ -186,17 +163,17 @@ def samples_for(epsilon: object, guaranteed: object, delta: object, categories: 
     design, target = Epsilon.of(epsilon), Epsilon.of(guaranteed)
     probability, N, chosen = checked_delta(delta), checked_categories(categories), checked_bound(bound)
     if probability == 0:
-        raise InputError(f"delta is {shorten(delta)}: no number of samples is enough; give a delta above 0")
+        raise InputError.not_enough_samples(
+            f"delta is {shorten(delta)}: no number of samples is enough; give a delta above 0"
+        )
     with working_precision():
         radius = _allowed_radius(design, target)
         if not radius > 0:
-            raise InputError(
+            raise InputError.not_enough_samples(
                 f"the guaranteed epsilon is {target}, with {design} at the estimate: no number of samples is enough; "
                 "give a guaranteed epsilon above the one that is designed for"
             )
-        if chosen == WEISSMAN:
-            return least_whole(samples_ball(N, probability, radius, _PHI))
-        return clopper_pearson_samples(N, probability, lower(radius) / 2)
+        return BOUNDS[chosen].samples(N, probability, lower(radius))
 
 
 def design_epsilon(guaranteed: object, delta: object, samples: int, categories: int, *, bound: object = None) -> float:
@@ -227,12 +204,12 @@ def design_epsilon(guaranteed: object, delta: object, samples: int, categories: 
     n, N, chosen = checked_samples(samples), checked_categories(categories), checked_bound(bound)
     if probability > 0:
         with working_precision():
-            largest = lower(-(_inverse_exp(target) + _half_radius(probability, n, N, chosen)).log())
+            largest = lower(-(_inverse_exp(target) + BOUNDS[chosen].radius_ball(n, N, probability) / 2).log())
         if largest >= 0:
             return -printed_above(-largest)
     # The error names the samples that are enough, or the reason why no number of samples is.
     least = samples_for(0, target, delta, N, bound=chosen)
-    raise InputError(
+    raise InputError.not_enough_samples(
         f"the guaranteed epsilon is {target}, with delta {shorten(delta)} from {n} samples: not even epsilon = 0 at "
         f"the estimate is enough; give at least {least} samples, a larger delta, or a larger guaranteed epsilon"
     )
@@ -349,7 +326,9 @@ def plan(
     given = {"samples": samples, "epsilon": epsilon, "guaranteed_epsilon": guaranteed, "delta": delta}
     missing = [name for name, value in given.items() if value is None]
     if len(missing) != 1:
-        raise InputError(f"{4 - len(missing)} of {', '.join(given)} are given; give exactly three of these four")
+        raise InputError.conflicting_arguments(
+            f"{4 - len(missing)} of {', '.join(given)} are given; give exactly three of these four"
+        )
     N, chosen = checked_categories(categories), checked_bound(bound)
     n = samples_for(epsilon, guaranteed, delta, N, bound=chosen) if samples is None else checked_samples(samples)
     if epsilon is None:
@@ -367,7 +346,7 @@ def plan(
         guaranteed_epsilon=reached,
         delta=float(failure),
         computed=missing[0],
-        radius=float_up(radius_exact(n, N, failure, chosen)) if failure < 1 else None,
+        radius=float_up(radius_exact(n, N, failure, bound=chosen)) if failure < 1 else None,
         bound=chosen,
     )
 

@@ -61,7 +61,7 @@ class DesignProblem(Generic[Set_co]):
     ) -> None:
         check_set(uncertainty)
         if lower is not None and uncertainty.exact_set is not uncertainty:
-            raise InputError(
+            raise InputError.ball_leaves_simplex(
                 f"lower is {shorten(str(lower))} for a ball as printed, which may leave the simplex; give the ball "
                 "within the simplex (within_simplex = true)"
             )
@@ -73,9 +73,9 @@ class DesignProblem(Generic[Set_co]):
         object.__setattr__(self, "epsilon", Epsilon.of(epsilon))
         object.__setattr__(self, "utility", wanted)
         object.__setattr__(self, "lower", None if lower is None else Epsilon.of(lower, "lower"))
-        if uncertainty.secret_promise is not None and self.only_constant:
+        if self.only_constant and not uncertainty.limits_entries:
             side, given = ("epsilon", self.epsilon) if self.epsilon.exp_down == 1 else ("lower", self.local_epsilon)
-            raise InputError(
+            raise InputError.epsilon_out_of_range(
                 f"{side} is {given.text} for a promise about a secret, under which reports may still tell something, "
                 f"but which leaves no room for rounding to integers; give a larger {side}, such as 1e-6"
             )

@@ -26,11 +26,16 @@ from mechdesign.data.files import write_atomically
 from mechdesign.data.reading import read_bounded
 from mechdesign.errors import InputError, printable, shorten
 from mechdesign.problem import DesignProblem
-from mechdesign.uncertainty.registry import prior_table, set_of_prior
+from mechdesign.uncertainty.codec import Place, View
+from mechdesign.uncertainty.registry import set_of, table_of, takes_as_known
 from mechdesign.utility import Objective, Workload, is_named, utility_by_name
 from mechdesign.utility.worst_case import PREFIX
 
 _MOST_BYTES = 64 * 2**20
+TAKEN_AS_KNOWN = (
+    "nothing says what the counts are, so they are taken as the distribution itself, as in files of earlier versions; "
+    "write known = true, or, for a sample, delta"
+)
 
 
 @dataclass(frozen=True)
@@ -48,12 +53,15 @@ class ProblemFile:
     expected : dict of str to Decimal
         Known results: ``value``, ``k_ary_randomized_response``, ``best_ldp``, each to half a unit of its
         last digit.
+    notes : tuple of str
+        What a reader of the file should know, one line each: that it takes counts as known without saying so.
     """
 
     title: str
     problem: DesignProblem
     citation: str = ""
     expected: dict[str, Decimal] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
 
 class _Matrix(Record):
@@ -86,7 +94,8 @@ class ProblemRecord(Record):
 def read_problem(path: str | os.PathLike[str]) -> ProblemFile:
     """Read a problem file.
 
-    Numbers are read as the decimals that the file shows.
+    Numbers are read as the decimals that the file shows. Counts without ``delta``, ``radius`` and ``known = true`` are
+    the distribution itself, as in files of earlier versions; `ProblemFile.notes` then says so.
 
     Parameters
     ----------
@@ -106,14 +115,15 @@ def read_problem(path: str | os.PathLike[str]) -> ProblemFile:
     data = parsed_toml(path, _MOST_BYTES, "a problem file")
     record = checked_record(ProblemRecord, data, source)
     try:
-        problem = DesignProblem(set_of_prior(record.prior), record.epsilon, _utility(record), record.lower)
+        problem = DesignProblem(set_of(record.prior, Place()), record.epsilon, _utility(record), record.lower)
     except InputError as error:
-        raise InputError(f"{source}: {error}") from None
+        raise error.reworded(f"{source}: {error}") from None
     expected = {
         key: _expected(f"{source}: expected.{key}", value)
         for key, value in record.expected.model_dump(exclude_none=True).items()
     }
-    return ProblemFile(record.title, problem, record.citation, expected)
+    notes = (f"{source}: {TAKEN_AS_KNOWN}",) if takes_as_known(record.prior) else ()
+    return ProblemFile(record.title, problem, record.citation, expected, notes)
 
 
 def parsed_toml(path: str | os.PathLike[str], most: int, wanted: str) -> dict[str, Any]:
@@ -137,13 +147,15 @@ def parsed_toml(path: str | os.PathLike[str], most: int, wanted: str) -> dict[st
     try:
         text = read_bounded(path, most, wanted).decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise InputError(f"{source} is not UTF-8 (byte {error.start}); give {wanted}") from None
+        raise InputError.not_utf8(f"{source} is not UTF-8 (byte {error.start}); give {wanted}") from None
     try:
         return tomllib.loads(text, parse_float=finite_decimal)
     except (tomllib.TOMLDecodeError, ValueError) as error:
-        raise InputError(f"{source} is not TOML ({shorten(str(error), 120)}); give {wanted}") from None
+        raise InputError.wrong_file_format(
+            f"{source} is not TOML ({shorten(str(error), 120)}); give {wanted}"
+        ) from None
     except RecursionError:
-        raise InputError(f"{source} is nested too deeply; give {wanted}") from None
+        raise InputError.wrong_file_format(f"{source} is nested too deeply; give {wanted}") from None
 
 
 def _expected(name: str, text: str) -> Decimal:
@@ -152,7 +164,7 @@ def _expected(name: str, text: str) -> Decimal:
     except ValueError:
         value = Decimal("NaN")
     if not value.is_finite() or not text.isascii() or "_" in text:  # Decimal reads digits of any script, and 1_0
-        raise InputError(f"{name} is {shorten(text)}; accepted: a finite decimal")
+        raise InputError.not_a_number(f"{name} is {shorten(text)}; accepted: a finite decimal")
     return value
 
 
@@ -160,9 +172,9 @@ def _utility(record: ProblemRecord) -> Objective:
     matrices = {"gain": record.gain, "distortion": record.distortion}
     given = [name for name, table in matrices.items() if table is not None]
     if len(given) > 1:
-        raise InputError("[gain] and [distortion] are both given; give the one that the utility takes")
+        raise InputError.conflicting_keys("[gain] and [distortion] are both given; give the one that the utility takes")
     if given == ["distortion"] and record.utility.removeprefix(PREFIX) != "expected-distortion":
-        raise InputError(
+        raise InputError.key_out_of_place(
             f"[distortion] is given for the utility {shorten(record.utility)}; it belongs to expected-distortion"
         )
     table = record.gain or record.distortion
@@ -184,7 +196,9 @@ def write_problem(path: str | os.PathLike[str], file: ProblemFile) -> None:
 def _table(file: ProblemFile) -> dict[str, Any]:
     utility = file.problem.utility
     if not is_named(utility):
-        raise InputError(f"the utility {shorten(utility.name)} has no name in problem files; use a named utility")
+        raise InputError.no_file_format(
+            f"the utility {shorten(utility.name)} has no name in problem files; use a named utility"
+        )
     table: dict[str, Any] = {"title": file.title}
     if file.citation:
         table["citation"] = file.citation
@@ -192,7 +206,7 @@ def _table(file: ProblemFile) -> dict[str, Any]:
     if file.problem.lower is not None:
         table["lower"] = file.problem.lower.text
     table["utility"] = utility.name
-    table["prior"] = prior_table(file.problem.uncertainty)
+    table["prior"] = table_of(file.problem.uncertainty, View.PRIOR)
     matrix = utility.matrix_as_text()
     if matrix is not None:
         table[utility.matrix_name] = {"matrix": matrix}

@@ -2,6 +2,7 @@
 
 import ast
 import importlib
+import pkgutil
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +18,9 @@ COMMANDS = {
     "mypy": ["mypy", "mechdesign", "tests/typing/sample.py", "tests/typing/wrong.py"],
     "import contracts": ["importlinter"],
 }
+
+
+SOLVERS = {"cvxpy", "highspy", "clarabel", "mechdesign.optimize", "matplotlib"}
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -37,16 +41,32 @@ def imported_by(statements, candidates):
     return done.stdout.split()
 
 
+@pytest.mark.parametrize("command", ["key", "privatize", "estimate", "verify"])
+def test_commands_of_a_deployment_import_no_solver(command):
+    assert imported_by(f"import mechdesign.cli.{command}", SOLVERS) == []
+    assert "mechdesign.optimize" in imported_by("import mechdesign.cli.design", SOLVERS)
+
+
 def test_heavy_packages_are_not_imported_with_the_package():
     heavy = {"cvxpy", "scipy", "matplotlib", "pandas", "pydantic", "rich", "click"}
     assert imported_by("pass", heavy) == []
     assert imported_by("import scipy", heavy) == ["scipy"]
 
 
+@pytest.mark.parametrize("option", ["--version", "--help"])
+def test_commands_are_not_imported_to_be_listed(option):
+    heavy = {"numpy", "flint", "pyarrow", "rich", "pydantic", "mechdesign.optimize", "mechdesign.cli.design"}
+    run = f"from mechdesign.cli.entry_point import run; run(['{option}'])"
+    assert [line for line in imported_by(run, heavy) if line in heavy] == []
+    assert "mechdesign.cli.key" in imported_by(
+        "from mechdesign.cli.entry_point import run; run(['key', '--help'])", {"mechdesign.cli.key"}
+    )
+
+
 PUBLIC = (
     "mechdesign",
     "mechdesign.additive_noise",
-    "mechdesign.analysis",
+    "mechdesign.comparison",
     "mechdesign.baselines",
     "mechdesign.deploy",
     "mechdesign.histogram",
@@ -60,6 +80,7 @@ PUBLIC = (
     "mechdesign.sweeps",
     "mechdesign.uncertainty",
     "mechdesign.utility",
+    "mechdesign.windows",
 )
 
 
@@ -87,7 +108,7 @@ def test_completion_shows_public_names_and_nothing_else(module):
 def test_the_top_has_one_name_for_each_thing_and_no_old_one():
     import mechdesign as md
 
-    assert len(md.__all__) <= 60
+    assert len(md.__all__) <= 66  # two of them for windows, a second kind of mechanism
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = md.nothing
     for moved in ("plan", "prove", "certify", "kappa", "privacy_regions", "Optimality"):
@@ -96,3 +117,12 @@ def test_the_top_has_one_name_for_each_thing_and_no_old_one():
 
 def test_a_first_look_at_one_name_imports_its_home_alone():
     assert imported_by("md.L1Ball; md.leakage", {"mechdesign.deploy", "pydantic"}) == []
+
+
+def test_no_picture_shares_its_name_with_a_module():
+    """`import mechdesign.plot.name as name` gave the function, and the module could not be reached."""
+    import mechdesign.plot
+
+    modules = {module.name for module in pkgutil.iter_modules(mechdesign.plot.__path__)}
+    assert modules >= {"group_panels", "drawing"}
+    assert not modules & set(mechdesign.plot.__all__)

@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from refusals import raises
 
 from mechdesign import (
     ChiSquare,
@@ -22,10 +23,10 @@ from mechdesign import (
     SquaredHellinger,
     TotalVariation,
     UncertaintySet,
+    Union,
     read_problem,
     write_problem,
 )
-from mechdesign.uncertainty.concentration import weissman_radius_exact
 
 COUNTS = {"a": 5, "b": 3, "c": 2}
 KNOWN = L1Ball(["0.5", "0.3", "0.2"])
@@ -50,14 +51,15 @@ def read(tmp_path):
         L1Ball([1, 0, 0], radius=2),
         L1Ball(["0.3333333333", "0.6666666666"], radius="0.1"),
         L1Ball(["0.5", "0.3", "0.2"], radius=0.25, within_simplex=False),
-        L1Ball.from_counts(COUNTS),
-        L1Ball.from_counts({"two words": 1, "dot.ted": 2, "7": 3}),
+        L1Ball.from_counts(COUNTS, known=True),
+        L1Ball.from_counts({"two words": 1, "dot.ted": 2, "7": 3}, known=True),
         L1Ball.from_counts(COUNTS, radius="0.125"),
         L1Ball.from_counts(COUNTS, delta="1e-9"),
         L1Ball.from_counts(COUNTS, delta=0),
         L1Ball.from_counts(COUNTS, delta="1/3"),
         L1Ball.from_counts(COUNTS, delta="1/3", bound="weissman"),
-        L1Ball.from_counts(COUNTS, delta=0.01, samples=300),
+        L1Ball.from_probabilities(["0.5", "0.3", "0.2"], delta=0.01, samples=300),
+        L1Ball.from_probabilities({"u": "1/3", "v": "2/3"}, delta=0, samples=7, bound="weissman"),
         L1Ball.from_counts({"a": 5, "unseen": 0}, delta=0.01, within_simplex=False),
         L1Ball.from_samples(["b", "a", "b", "c"], delta=0.5),
         L1Ball.from_counts(COUNTS, delta=0.01).with_radius(0.5),
@@ -66,12 +68,55 @@ def read(tmp_path):
         ProductSet(ProductSet(KNOWN, L1Ball(["1/3", "2/3"], 0, ["no", "yes"]), " x "), KNOWN, " | "),
         ConvexHull([["0.5", "0.3", "0.2"], ["1/3", "1/3", "1/3"], [1, 0, 0]], weights=["1/7", "2/7", "4/7"]),
         ConvexHull([["0.5", "0.5"]]),
+        Union({"p": L1Ball.from_counts(COUNTS, delta="1e-9"), "q": L1Ball.from_counts(COUNTS, radius="1")}, [1, 0]),
+        Union.from_counts({"p": COUNTS, "q": COUNTS}, delta="1e-9").covered(),
     ],
 )
 def test_what_is_known_comes_back_as_written(tmp_path, uncertainty):
     file = ProblemFile("a title", DesignProblem(uncertainty, "0.7"))
     write_problem(tmp_path / "p.toml", file)
     assert read_problem(tmp_path / "p.toml") == file
+
+
+FACTORS = (
+    "[[prior.factors]]\nlabels = ['u', 'v']\nprobabilities = [0.5, 0.5]\n[[prior.factors]]\ncounts = {a = 1, b = 2}\n"
+)
+JOINT = (
+    "[prior]\nlabels = ['a', 'b']\n"
+    "secret = {name = 's', useful = 'u', values = ['m', 'f'], counts = [[3, 1], [1, 3]]%s}\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("silent", "said"),
+    [
+        ("[prior.counts]\na = 1\nb = 2\n", "[prior]\nknown = true\n[prior.counts]\na = 1\nb = 2\n"),
+        (FACTORS, FACTORS + "known = true\n"),
+        (JOINT % "", JOINT % ", known = true"),
+    ],
+    ids=["counts", "factors", "joint counts"],
+)
+def test_counts_of_which_nothing_is_said_are_read_as_known_and_the_file_is_told_of(read, tmp_path, silent, said):
+    """So were they in earlier versions; what is written says it."""
+    old, new = read(HEAD + silent), read(HEAD + said)
+    assert old.problem == new.problem
+    assert new.notes == ()
+    (note,) = old.notes
+    assert note.startswith(f"{tmp_path / 'problem.toml'}: nothing says what the counts are, so they are taken as")
+    assert "write known = true, or, for a sample, delta" in note
+    write_problem(tmp_path / "again.toml", old)
+    assert "known = true" in (tmp_path / "again.toml").read_text()
+    assert read_problem(tmp_path / "again.toml") == new
+
+
+@pytest.mark.parametrize("beside", ["delta = 0.1", "radius = 0.1"])
+@pytest.mark.parametrize("estimate", ["counts = {a = 1, b = 2}", "probabilities = [0.5, 0.5]"])
+def test_known_stands_alone(read, beside, estimate):
+    with raises("conflicting-arguments", "'0", "1' and known", "both"):
+        read(f"{HEAD}[prior]\nknown = true\n{beside}\n{estimate}\n")
+    with raises("bad-field", "prior.known", "False"):
+        read(f"{HEAD}[prior]\nknown = false\n{estimate}\n")
+    assert read(f"{HEAD}[prior]\nknown = true\n{estimate}\n").problem.uncertainty.radius == 0
 
 
 @pytest.mark.parametrize(
@@ -139,7 +184,7 @@ def test_epsilon_comes_back(tmp_path, epsilon):
 
 
 def test_a_ball_larger_than_its_delta_asks_for_does_not_shrink(tmp_path):
-    derived = L1Ball.from_counts(COUNTS, delta=0.9, samples=10**6)
+    derived = L1Ball.from_counts({label: 10**5 * count for label, count in COUNTS.items()}, delta=0.9)
     larger = L1Ball(derived.center, "0.5", derived.labels, evidence=derived.evidence)
     write_problem(tmp_path / "p.toml", ProblemFile("t", DesignProblem(larger, 1)))
     again = read_problem(tmp_path / "p.toml").problem.uncertainty
@@ -156,19 +201,19 @@ def test_words_and_expected_values_come_back(tmp_path):
 
 
 def test_a_written_file_is_plain_toml(tmp_path):
-    ball = L1Ball.from_counts(COUNTS, delta="1e-9", samples=300)
+    ball = L1Ball.from_counts(COUNTS, delta="1e-9")
     write_problem(tmp_path / "p.toml", ProblemFile("t", DesignProblem(ball, "log(9/8)", HammingAccuracy())))
     assert tomllib.loads((tmp_path / "p.toml").read_text(encoding="utf-8")) == {
         "title": "t",
         "epsilon": "log(9/8)",
         "utility": "hamming-accuracy",
-        "prior": {"delta": "1e-09", "bound": "clopper-pearson", "samples": 300, "counts": COUNTS},
+        "prior": {"delta": "1e-09", "bound": "clopper-pearson", "counts": COUNTS},
     }
 
 
 def test_a_utility_without_a_name_is_not_written(tmp_path):
     mine = FInformation(lambda u: (u - 1) ** 2 / 2, name="chi-square")
-    with pytest.raises(InputError, match="'chi-square' has no name in problem files"):
+    with raises("no-file-format", "'chi-square'"):
         write_problem(tmp_path / "p.toml", ProblemFile("t", DesignProblem(KNOWN, 1, mine)))
     assert not (tmp_path / "p.toml").exists()
 
@@ -176,13 +221,13 @@ def test_a_utility_without_a_name_is_not_written(tmp_path):
 def test_a_set_without_a_form_is_not_written(tmp_path):
     methods = dict.fromkeys(UncertaintySet.__abstractmethods__)
     simplex = type("Simplex", (UncertaintySet,), methods | {"center": KNOWN.center, "labels": KNOWN.labels})()
-    with pytest.raises(InputError, match="a Simplex has no file format"):
+    with raises("no-file-format", "Simplex"):
         write_problem(tmp_path / "p.toml", ProblemFile("t", DesignProblem(simplex, 1)))
     assert not (tmp_path / "p.toml").exists()
 
 
 def test_a_place_that_cannot_be_written_is_refused(tmp_path):
-    with pytest.raises(InputError, match="cannot write"):
+    with raises("cannot-write"):
         write_problem(tmp_path / "absent" / "p.toml", ProblemFile("t", DesignProblem(KNOWN, 1)))
 
 
@@ -223,11 +268,11 @@ def test_defaults(read):
         ("probabilities = [0.5, 0.5]\ndelta = 0", L1Ball([0.5, 0.5], 2)),
         (
             "probabilities = [0.5, 0.5]\ndelta = 0.1\nsamples = 50",
-            L1Ball([0.5, 0.5], L1Ball.from_counts([25, 25], delta=0.1).radius),
+            L1Ball.from_probabilities([0.5, 0.5], samples=50, delta=0.1),
         ),
         (
             "probabilities = [0.5, 0.5]\ndelta = 0.1\nsamples = 50\nbound = 'weissman'",
-            L1Ball([0.5, 0.5], weissman_radius_exact(50, 2, "0.1")),
+            L1Ball.from_probabilities([0.5, 0.5], samples=50, delta=0.1, bound="weissman"),
         ),
         ("probabilities = [0.5, 0.5]\nlabels = [1, 'b']", L1Ball([0.5, 0.5], labels=["1", "b"])),
         (
@@ -257,25 +302,34 @@ FACTOR = "[[prior.factors]]\nprobabilities = [0.5, 0.5]\n"
 
 
 @pytest.mark.parametrize(
-    ("prior", "message"),
+    ("prior", "code"),
     [
-        (FACTOR, "prior.factors is .*; accepted: List should have at least 2 items"),
-        (FACTOR * 3, "prior.factors is .*; accepted: List should have at most 2 items"),
-        (FACTOR + FACTOR + "size = 1\n", "the key 'prior.factors.1.size' is unknown; accepted: bound, counts"),
-        (FACTOR + FACTOR + "radius = true\n", "prior.factors.1.radius is True"),
-        (FACTOR + "[[prior.factors]]\n", r"\[prior.factors.1\] has no data; give one of counts, probabilities, priors"),
+        (FACTOR, "bad-field"),
+        (FACTOR * 3, "bad-field"),
+        (FACTOR + FACTOR + "size = 1\n", "unknown-key"),
+        (FACTOR + FACTOR + "radius = true\n", "bad-field"),
+        (
+            FACTOR + "[[prior.factors]]\n",
+            "conflicting-keys",
+        ),
         (
             FACTOR + FACTOR + "weights = [1]\n",
-            r"\[prior.factors.1\] has weights, which does not",
+            "key-out-of-place",
         ),
-        ("separator = 3\n" + FACTOR * 2, "prior.separator is 3"),
-        ("radius = 1\n" + FACTOR * 2, r"\[prior\] has radius, which does not go with"),
-        ('separator = ""\n' + "[[prior.factors]]\nprobabilities = [0.5, 0.5]\nlabels = ['a', 'aa']\n" * 2, "'aaa'"),
-        (FACTOR + "[[prior.factors]]\nprobabilities = [0.5, 0.5]\nwithin_simplex = false\nradius = 2\n", "exact_set"),
+        ("separator = 3\n" + FACTOR * 2, "bad-field"),
+        ("radius = 1\n" + FACTOR * 2, "key-out-of-place"),
+        (
+            'separator = ""\n' + "[[prior.factors]]\nprobabilities = [0.5, 0.5]\nlabels = ['a', 'aa']\n" * 2,
+            "ambiguous-labels",
+        ),
+        (
+            FACTOR + "[[prior.factors]]\nprobabilities = [0.5, 0.5]\nwithin_simplex = false\nradius = 2\n",
+            "ball-leaves-simplex",
+        ),
     ],
 )
-def test_products_that_do_not_fit_are_refused(read, prior, message):
-    with pytest.raises(InputError, match=message) as caught:
+def test_products_that_do_not_fit_are_refused(read, prior, code):
+    with raises(code) as caught:
         read(f"{HEAD}[prior]\n{prior}")
     assert "\n" not in str(caught.value)
 
@@ -289,7 +343,7 @@ DIGITS = "f" * 5_000  # more than int() takes as decimal text
     ("content", "parts"),
     [
         ("colour = 1\n" + HEAD + GOOD, ["'colour' is unknown", "accepted: citation, distortion, epsilon"]),
-        (HEAD + GOOD + "size = 1\n", ["'prior.size' is unknown", "accepted: bound, counts, delta, labels"]),
+        (HEAD + GOOD + "size = 1\n", ["'prior.size' is unknown", "accepted: bound, counts, delta, known, labels"]),
         (HEAD + GOOD + "[gain]\nmatrix = []\nrows = 1\n", ["'gain.rows' is unknown", "accepted: matrix"]),
         (HEAD + GOOD + "[expected]\nvalues = 1\n", ["'expected.values' is unknown", "accepted: best_ldp"]),
         ("title = \n", ["not TOML", "line 1"]),
@@ -336,11 +390,11 @@ DIGITS = "f" * 5_000  # more than int() takes as decimal text
         ('utility = "expected-gain"\n' + HEAD + GOOD + "[gain]\nmatrix = [[1, nan]]\n", ["entry (1, 2)", "'NaN'"]),
         ('utility = "expected-gain"\n' + HEAD + GOOD + '[gain]\nmatrix = [["1e400", 0]]\n', ["entry (1, 1)", "1e400"]),
         # what is known
-        (HEAD + "[prior]\n", ["[prior] has no data"]),
+        (HEAD + "[prior]\n", ["[prior] has no set of priors"]),
         (HEAD + GOOD + TABLE, ["counts and probabilities"]),
         (HEAD + "[prior]\npriors = [[0.5, 0.5]]\nprobabilities = [0.5, 0.5]\n", ["probabilities and priors"]),
         (HEAD + "[prior]\ndelta = 0.1\nradius = 0.2\n" + TABLE, ["delta '0.1' and radius '0.2' are both given"]),
-        (HEAD + GOOD + "delta = 0.1\nradius = 0.2\nsamples = 5\n", ["delta 0.1 and radius 0.2 are both given"]),
+        (HEAD + GOOD + "delta = 0.1\nradius = 0.2\nsamples = 5\n", ["delta '0.1' and radius '0.2' are both given"]),
         (HEAD + "[prior]\nsamples = 300\n" + TABLE, ["samples 300 is given without delta"]),
         (HEAD + GOOD + "samples = 300\n", ["[prior] has samples"]),
         (HEAD + GOOD + "bound = 'weissman'\n", ["[prior] has bound"]),
@@ -422,9 +476,9 @@ def test_bad_input_is_refused_by_key_and_value_on_one_line(read, tmp_path, conte
 
 
 def test_an_unreadable_file_is_refused(tmp_path):
-    with pytest.raises(InputError, match=r"cannot read .*absent.toml: No such file"):
+    with raises("cannot-read"):
         read_problem(tmp_path / "absent.toml")
-    with pytest.raises(InputError, match=r"cannot read .*directory"):
+    with raises("cannot-read"):
         read_problem(tmp_path)
 
 
@@ -432,5 +486,5 @@ def test_an_enormous_file_is_refused_before_it_is_read(tmp_path):
     path = tmp_path / "problem.toml"
     with path.open("wb") as file:
         file.truncate(64 * 2**20 + 1)
-    with pytest.raises(InputError, match="has more than"):
+    with raises("file-too-large"):
         read_problem(path)

@@ -9,8 +9,8 @@ from tolerances import CERTIFIED
 
 import mechdesign as md
 from mechdesign.optimize.closed_form import closed_forms
+from mechdesign.optimize.column_generation import solve_ray_lp
 from mechdesign.optimize.pricing import check_listable
-from mechdesign.optimize.ray_lp import solve_ray_lp
 
 FOLDER = Path(__file__).parent.parent / "problems"
 SMALL, LARGE = 24, 200  # symbols

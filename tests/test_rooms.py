@@ -1,11 +1,9 @@
-"""What keeps the package easy to change: short modules, imports without circles, questions asked at home."""
+"""What keeps the package easy to change: short modules, questions asked at home."""
 
 import ast
 from pathlib import Path
 
-import grimp
 import pytest
-from upward_imports import upward_imports
 
 import mechdesign
 from mechdesign import uncertainty, utility
@@ -74,17 +72,6 @@ def test_a_module_is_short_and_asks_no_set_or_utility_for_its_class(path):
         assert not questions(source)
 
 
-def test_there_is_no_circle_of_imports():
-    graph = grimp.build_graph("mechdesign", exclude_type_checking_imports=True, cache_dir=None)
-    imported = {name: set(graph.find_modules_directly_imported_by(name)) for name in graph.modules}
-    for module, higher in upward_imports():
-        imported[module].remove(higher)
-    # Modules that import nothing that is left are taken away; a circle remains.
-    while free := {name for name, others in imported.items() if not others & imported.keys()}:
-        imported = {name: others for name, others in imported.items() if name not in free}
-    assert not imported
-
-
 def test_folders_of_tests_are_those_of_the_package():
     tests = Path(__file__).parent
     beyond = {"benchmarks", "examples", "figures", "fuzz", "helpers", "mutation", "oracles", "outside", "paper"}
@@ -105,16 +92,21 @@ def functions(tree):
     return (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
 
 
-def makers(trees):
-    """The names in `MAKERS`, and those of functions in these modules that call one of them or one another."""
+def calls(trees):
+    """What each function in these modules calls, by names; functions of the same name are taken together."""
     called = {}
     for tree in trees:
         for function in functions(tree):
             if not any("composite" in ast.unparse(decorator) for decorator in function.decorator_list):
                 inside = {name_called(node) for node in ast.walk(function) if isinstance(node, ast.Call)}
                 called.setdefault(function.name, set()).update(inside)
+    return called
+
+
+def makers(*called):
+    """The names in `MAKERS`, and those of functions that call one of them or one another."""
     found = set(MAKERS)
-    while more := {name for name, inside in called.items() if inside & found} - found:
+    while more := {name for each in called for name, inside in each.items() if inside & found} - found:
         found |= more
     return found
 
@@ -147,7 +139,7 @@ def called_at_import(tree, names):
 )
 def test_a_design_at_import_is_seen(source):
     tree = ast.parse(source)
-    assert called_at_import(tree, makers([tree]))
+    assert called_at_import(tree, makers(calls([tree])))
 
 
 @pytest.mark.parametrize(
@@ -162,14 +154,13 @@ def test_a_design_at_import_is_seen(source):
 )
 def test_a_design_in_a_function_is_not_one_at_import(source):
     tree = ast.parse(source)
-    assert not called_at_import(tree, makers([tree]))
+    assert not called_at_import(tree, makers(calls([tree])))
 
 
-@pytest.mark.slow
 def test_no_module_of_tests_makes_a_mechanism_at_import():
     tests = Path(__file__).parent
-    trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in TESTS}
-    helpers = [tree for path, tree in trees.items() if path.parent.name == "helpers"]
-    for path, tree in trees.items():
-        if path.relative_to(tests).as_posix() not in NOT_RUN:
-            assert not called_at_import(tree, makers([tree, *helpers])), path
+    trees = {path.relative_to(tests).as_posix(): ast.parse(path.read_text(encoding="utf-8")) for path in TESTS}
+    of_helpers = calls(tree for name, tree in trees.items() if name.startswith("helpers/"))
+    read = trees.items() - {(name, trees[name]) for name in NOT_RUN}
+    lines = {name: called_at_import(tree, makers(calls([tree]), of_helpers)) for name, tree in read}
+    assert not {name: sorted(found) for name, found in lines.items() if found}

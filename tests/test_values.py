@@ -8,7 +8,7 @@ import pytest
 
 import mechdesign
 
-MUTABLE = {"_Found", "_Columns", "Found", "FoundColumns", "_Fixed", "_Cases"}  # what one search has found so far
+MUTABLE = {"_FoundColumns", "_Columns", "Found", "FoundColumns", "_Fixed", "_Cases"}  # what one search has found so far
 
 
 def dataclasses_of_the_package():

@@ -35,7 +35,18 @@ def public_modules():
 
 
 # Rooms inside the house: what they hold is public where another module shows it.
-PRIVATE = ("cli", "data", "display", "engine", "errors", "numerics", "problem", "problem_file", "version")
+PRIVATE = (
+    "cli",
+    "data",
+    "display",
+    "engine",
+    "error_codes",
+    "errors",
+    "numerics",
+    "problem",
+    "problem_file",
+    "version",
+)
 
 
 def homes(modules):

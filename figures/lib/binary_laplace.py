@@ -26,7 +26,7 @@ from figures.lib.output import Row
 from mechdesign.additive_noise import laplace_scale, laplace_threshold_matrix
 from mechdesign.numerics.epsilon import Epsilon
 from mechdesign.numerics.exact import xlogx
-from mechdesign.uncertainty.concentration import weissman_radius_exact
+from mechdesign.uncertainty.radii import WEISSMAN, radius_exact
 
 FEATURES = ("income", "sex")
 ITERATIONS = 100
@@ -67,7 +67,7 @@ def joint(samples: int, first: Integers, first_flipped: Numbers, second_flipped:
 
 def scales(first: Integers, samples: int, epsilon: object, delta: object) -> Floats:
     """Return the scale of the noise for each estimate: 0 where no noise is needed, 2/epsilon where delta = 0."""
-    radius = weissman_radius_exact(samples, 2, delta)
+    radius = radius_exact(samples, 2, delta, bound=WEISSMAN)
     rarer = np.minimum(first, samples - first)
     distinct, places = np.unique(rarer, return_inverse=True)
     found = [laplace_scale(epsilon, Fraction(count, samples), radius) for count in distinct.tolist()]

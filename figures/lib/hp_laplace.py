@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from figures.lib.output import Row
-from mechdesign.histogram.laplace import laplace_scale
+from mechdesign.histogram.laplace_plan import laplace_scale
 
 RECORDS = 1_000
 REPETITIONS = 10_000

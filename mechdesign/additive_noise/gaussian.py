@@ -24,8 +24,8 @@ from mechdesign.numerics.arrays import frozen
 from mechdesign.numerics.epsilon import Epsilon, nats
 from mechdesign.numerics.exact import arb_of, float_up, working_precision
 from mechdesign.numerics.outward import Interval, float_above
-from mechdesign.uncertainty.base import exact_prior
-from mechdesign.uncertainty.concentration import weissman_radius_exact
+from mechdesign.uncertainty.prior_set import exact_prior
+from mechdesign.uncertainty.radii import WEISSMAN, radius_exact
 
 _SIGMA = "sigma"
 
@@ -33,7 +33,7 @@ _SIGMA = "sigma"
 def _binary_prior(prior: object) -> tuple[Fraction, Fraction]:
     exact = exact_prior(prior)  # type: ignore[arg-type]
     if len(exact) != 2:
-        raise InputError(f"the prior has {len(exact)} probabilities; accepted: two, those of -1 and 1")
+        raise InputError.wrong_size(f"the prior has {len(exact)} probabilities; accepted: two, those of -1 and 1")
     return exact[0], exact[1]
 
 
@@ -251,7 +251,7 @@ def gaussian_guarantee(epsilon: object, sigma: object, p_min: object, samples: i
     """
     s, p = checked_scale(sigma, _SIGMA), checked_p_min(p_min)
     failure = checked_delta(delta)
-    radius = weissman_radius_exact(samples, 2, delta)
+    radius = radius_exact(samples, 2, delta, bound=WEISSMAN)
     target = reachable_epsilon(epsilon)
     delta_1 = _delta(target, s, _folded(p, radius))
     return GaussianGuarantee(
@@ -295,10 +295,10 @@ def gaussian_curve(
     array([0.344921, 0.148387, 0.      ])
     """
     if isinstance(epsilons, str) or not isinstance(epsilons, Iterable):
-        raise InputError(f"the epsilons are {shorten(epsilons)}; give a list of numbers above 0")
+        raise InputError.wrong_type(f"the epsilons are {shorten(epsilons)}; give a list of numbers above 0")
     points = [gaussian_guarantee(epsilon, sigma, p_min, samples, delta) for epsilon in epsilons]
     if not points:
-        raise InputError("the epsilons are an empty list; give at least one number above 0")
+        raise InputError.nothing_given("the epsilons are an empty list; give at least one number above 0")
 
     def column(name: str) -> NDArray[np.float64]:
         return frozen(np.array([getattr(point, name) for point in points], dtype=float))

@@ -114,7 +114,9 @@ def laplace_scale(epsilon: object, p_min: object, radius: object = 0.0) -> float
         with working_precision():
             found = _scale(target, p)
     if math.isinf(found):
-        raise InputError(f"epsilon is {shorten(epsilon)}, whose scale is too large for a float; give a larger epsilon")
+        raise InputError.epsilon_out_of_range(
+            f"epsilon is {shorten(epsilon)}, whose scale is too large for a float; give a larger epsilon"
+        )
     return found
 
 

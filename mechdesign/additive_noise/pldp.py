@@ -50,13 +50,15 @@ def pldp_sigma(epsilon: object, delta: object) -> float:
     """
     target, probability = reachable_epsilon(epsilon), rational(delta, "delta")
     if not 0 < probability < 1:
-        raise InputError(f"delta is {shorten(delta)}; accepted: a probability of failure in (0, 1)")
+        raise InputError.delta_out_of_range(f"delta is {shorten(delta)}; accepted: a probability of failure in (0, 1)")
     with working_precision():
         f, e = arb_of(probability).erfcinv(), nats(target)
         found = arb_of(2).sqrt() * (f + (f**2 + e).sqrt()) / e
         sigma = printed_above(found)
     if sigma == float("inf"):
-        raise InputError(f"epsilon is {shorten(epsilon)}, whose scale is too large for a float; give a larger epsilon")
+        raise InputError.epsilon_out_of_range(
+            f"epsilon is {shorten(epsilon)}, whose scale is too large for a float; give a larger epsilon"
+        )
     return sigma
 
 

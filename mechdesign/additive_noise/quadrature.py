@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mechdesign.data.checks import finite_numbers
 from mechdesign.errors import InputError, shorten
-from mechdesign.uncertainty.base import exact_prior
+from mechdesign.uncertainty.prior_set import exact_prior
 
 Floats: TypeAlias = NDArray[np.float64]
 LogDensity: TypeAlias = Callable[[Floats], ArrayLike]
@@ -27,12 +27,12 @@ class _Channel:
 
     def __init__(self, log_density: LogDensity, points: ArrayLike, prior: object) -> None:
         if not callable(log_density):
-            raise InputError(f"the log-density is {shorten(log_density)}; give a function of an array")
+            raise InputError.wrong_type(f"the log-density is {shorten(log_density)}; give a function of an array")
         self.log_density = log_density
         self.points = finite_numbers(points, "the points")
         self.prior = np.array([float(q) for q in exact_prior(prior)])  # type: ignore[arg-type]
         if self.points.shape != self.prior.shape:
-            raise InputError(
+            raise InputError.wrong_size(
                 f"points of shape {self.points.shape} and a prior of shape {self.prior.shape}; give one "
                 "probability for each point"
             )
@@ -42,12 +42,12 @@ class _Channel:
         shifted = y[None, :] - self.points[:, None]
         logs = np.asarray(self.log_density(shifted), dtype=float)
         if logs.shape != shifted.shape:
-            raise InputError(
+            raise InputError.function_fails(
                 f"the log-density of an array of shape {shifted.shape} has shape {logs.shape}; return an array of the "
                 "same shape"
             )
         if np.isnan(logs).any() or (logs == np.inf).any():
-            raise InputError(
+            raise InputError.function_fails(
                 "the log-density is NaN or +inf somewhere; accepted: numbers, and -inf where the density is 0"
             )
         return logs
@@ -73,9 +73,13 @@ class _Channel:
 def _grid(within: tuple[float, float], points: Floats, size: int) -> Floats:
     ends = finite_numbers(within, "the ends of the interval")
     if ends.shape != (2,) or not ends[0] < ends[1]:
-        raise InputError(f"the interval is {shorten(within)}; accepted: two numbers, the smaller one first")
+        raise InputError.out_of_range(
+            f"the interval is {shorten(within)}; accepted: two numbers, the smaller one first"
+        )
     if isinstance(size, bool) or not isinstance(size, int) or size < 3:
-        raise InputError(f"the grid has {shorten(size)} points; accepted: a whole number, at least 3")
+        raise InputError.not_a_whole_number(
+            f"the grid has {shorten(size)} points; accepted: a whole number, at least 3"
+        )
     inner = points[(points > ends[0]) & (points < ends[1])]
     return np.unique(np.concatenate([np.linspace(ends[0], ends[1], size), inner]))
 
@@ -202,7 +206,7 @@ def noise_tail(
 
     channel = _Channel(log_density, points, prior)
     if not np.isfinite(epsilon) or epsilon < 0:
-        raise InputError(f"epsilon is {shorten(epsilon)}; accepted: a finite number, at least 0")
+        raise InputError.epsilon_out_of_range(f"epsilon is {shorten(epsilon)}; accepted: a finite number, at least 0")
     y = _grid(within, channel.points, grid)
     above = channel.leakage(y) > epsilon
     total = 0.0

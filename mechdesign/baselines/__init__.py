@@ -1,15 +1,16 @@
 """Mechanisms of the literature under local differential privacy, in exact numbers, for comparison."""
 
 from mechdesign.baselines.baseline import Baseline
-from mechdesign.baselines.every import by_name, every
+from mechdesign.baselines.catalogue import by_name, every
 from mechdesign.baselines.ordered import geometric, truncated_laplace
 from mechdesign.baselines.set_reports import (
     block_design,
     hadamard_response,
     k_ary_randomized_response,
+    optimized_unary_encoding,
     subset_selection,
+    symmetric_unary_encoding,
 )
-from mechdesign.baselines.unary_encoding import optimized_unary_encoding, symmetric_unary_encoding
 
 __all__ = [
     "Baseline",

@@ -13,7 +13,7 @@ from mechdesign.mechanism import ExactMatrix, Guarantee, Mechanism
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.epsilon import Epsilon
 from mechdesign.numerics.exact import log_up
-from mechdesign.optimize.estimation.subset_selection import MOST_OUTPUTS
+from mechdesign.optimize.estimation.subset_selection_error import MOST_OUTPUTS
 from mechdesign.uncertainty import L1Ball
 
 
@@ -92,7 +92,9 @@ class Baseline:
         center = [Fraction(1, size)] * size if prior is None else prior
         everything = L1Ball(center, 2, labels)
         if everything.size != size:
-            raise InputError(f"the prior has {everything.size} symbols, and the mechanism {size}; give the same")
+            raise InputError.wrong_size(
+                f"the prior has {everything.size} symbols, and the mechanism {size}; give the same"
+            )
         outputs = everything.labels if self.reports_symbols else None
         return Mechanism.from_matrix(self.matrix, Guarantee(self.epsilon, everything), bits=bits, outputs=outputs)
 
@@ -105,7 +107,9 @@ def checked(size: object, epsilon: object) -> tuple[int, Epsilon]:
     """Return the number of symbols, 2 or more, and epsilon, above 0."""
     given = Epsilon.of(epsilon)
     if given.exp_down == 1:
-        raise InputError(f"epsilon is {given.text}, for which reports may tell nothing; give one above 0")
+        raise InputError.epsilon_out_of_range(
+            f"epsilon is {given.text}, for which reports may tell nothing; give one above 0"
+        )
     return whole_number(size, "the size", 2), given
 
 
@@ -119,7 +123,9 @@ def check_outputs(name: str, size: int, count: int) -> None:
     """
     if count > MOST_OUTPUTS:
         shown = str(count) if count < 10**12 else "very many"
-        raise LimitError(f"{name} of {size} symbols has {shown} outputs; accepted: at most {MOST_OUTPUTS}")
+        raise LimitError.too_much_work(
+            f"{name} of {size} symbols has {shown} outputs; accepted: at most {MOST_OUTPUTS}"
+        )
 
 
 def of_supports(supports: Sequence[Sequence[bool]], exp_epsilon: Fraction) -> tuple[tuple[int, ...], ...]:

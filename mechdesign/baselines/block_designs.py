@@ -80,17 +80,23 @@ def check_design(blocks: object, size: int) -> list[tuple[int, ...]]:
             whole_number(member, "a member of a block", 0) for member in entries(block, "a block", accepted)
         )
         if len(set(members)) < len(members) or not members or members[-1] >= size:
-            raise InputError(f"a block is {members}; accepted: different positions from 0 to {size - 1}")
+            raise InputError.not_a_block_design(
+                f"a block is {members}; accepted: different positions from 0 to {size - 1}"
+            )
         found.append(tuple(members))
     sizes = {len(block) for block in found}
     if len(sizes) != 1 or not 1 <= min(sizes) < size:
-        raise InputError(f"the blocks have {sorted(sizes)} members; accepted: all as many, from 1 to {size - 1}")
+        raise InputError.not_a_block_design(
+            f"the blocks have {sorted(sizes)} members; accepted: all as many, from 1 to {size - 1}"
+        )
     singles = Counter(member for block in found for member in block)
     pairs = Counter(pair for block in found for pair in combinations(block, 2))
     if len({singles[symbol] for symbol in range(size)}) > 1:
-        raise InputError("symbols are in unequal numbers of blocks; accepted: each in as many")
+        raise InputError.not_a_block_design("symbols are in unequal numbers of blocks; accepted: each in as many")
     if len({pairs[pair] for pair in combinations(range(size), 2)}) > 1:
-        raise InputError("pairs of symbols are in unequal numbers of blocks; accepted: each two together in as many")
+        raise InputError.not_a_block_design(
+            "pairs of symbols are in unequal numbers of blocks; accepted: each two together in as many"
+        )
     return found
 
 

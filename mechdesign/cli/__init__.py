@@ -1,6 +1,6 @@
 """The command line: one file a command."""
 
-from mechdesign.cli.main import main
+from mechdesign.cli.entry_point import main
 
 __all__ = ["main"]
 

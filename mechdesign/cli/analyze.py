@@ -2,29 +2,117 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import click
 import numpy as np
 
-from mechdesign.analysis import Analysis, analyze
-from mechdesign.analysis.words import facts
 from mechdesign.cli import places
-from mechdesign.cli.comparison_output import finite
 from mechdesign.cli.given_mechanisms import read_given
-from mechdesign.cli.output import print_facts, print_json, print_table, say
+from mechdesign.cli.json_output import (
+    Finite,
+    Labels,
+    Nearest,
+    Output,
+    Printed,
+    Reason,
+    Text,
+    Whole,
+    finite,
+    print_output,
+)
+from mechdesign.cli.output import print_facts, print_table, say
 from mechdesign.cli.progress import Progress
 from mechdesign.cli.source import Source, source_options, time_limit_option
-from mechdesign.display.text import text_above
+from mechdesign.cli.streams import print_error
+from mechdesign.comparison import Analysis, analyze
+from mechdesign.comparison.analysis_words import facts
+from mechdesign.comparison.given import kept
+from mechdesign.comparison.row import missed_in_words
+from mechdesign.data.fields import Number
+from mechdesign.display.numbers import text_above, text_near
 from mechdesign.errors import InputError, LimitError, printable
-from mechdesign.optimize.beside import keeps_promise, missed_by, missed_in_words
 from mechdesign.problem import DesignProblem
 
 _SHOWN = 12  # rows of a table for people
 _REPORTS = 10_000  # for which standard errors are shown
 
 
-@click.command("analyze", short_help="Show what any mechanism leaks, and what is possible at its leakage.")
+class GivenMatrix(Printed):
+    """The matrix that was read."""
+
+    name: Text
+    inputs: Labels
+    numbers: str
+    off: Nearest
+
+
+class Optimum(Printed):
+    """The best mechanism of the same leakage."""
+
+    value: Number
+    upper_bound: Number | None = None
+    lower_bound: Number | None = None
+    certified: bool
+    stopped: Reason
+    seconds: Number
+
+
+class AnalysedOutput(Printed):
+    """What an output leaks; null where it is infinite."""
+
+    output: Text
+    probability: Number
+    leakage: Finite
+    lower_leakage: Finite
+
+
+class AnalysedSymbol(Printed):
+    """What reports tell of the frequency of a symbol."""
+
+    symbol: Text
+    probability: Number
+    variance: Finite
+    group: Whole
+
+
+class KeptPromise(Printed):
+    """Whether the matrix keeps a promise."""
+
+    epsilon: Number
+    lower: Number | None
+    keeps: bool
+    missed: Finite
+
+
+class AnalysisOutput(Output):
+    """`mechdesign analyze`."""
+
+    carries = "mechdesign/analysis/1"
+
+    title: Text
+    matrix: GivenMatrix
+    leakage: Finite
+    worst_output: Text
+    worst_prior: Labels | None
+    lower_leakage: Finite
+    ldp_level: Finite
+    utility: str
+    unit: str
+    value: Finite
+    share: Number | None
+    least_share: Number | None
+    optimum: Optimum | None
+    optimum_missing: Reason
+    utilities: dict[str, Finite]
+    outputs: list[AnalysedOutput]
+    symbols: list[AnalysedSymbol]
+    groups: Sequence[Labels]
+    promise: KeptPromise | None
+
+
+@click.command("analyze")
 @click.argument("matrix_file", metavar="MATRIX")
 @click.option("--optimum/--no-optimum", default=True, help="Design the best mechanism of the same leakage, or do not.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
@@ -52,7 +140,7 @@ def analyze_command(*, source: Source, matrix_file: str, optimum: bool, time_lim
     if known is None:
         raise click.UsageError("give the priors: PROBLEM.toml, --counts FILE, or --data FILE --column COLUMN")
     promised, utility = source.promise_and_utility(known)
-    with Progress() as report:
+    with Progress() as progress:
         try:
             found = analyze(
                 file.matrix,
@@ -61,87 +149,62 @@ def analyze_command(*, source: Source, matrix_file: str, optimum: bool, time_lim
                 optimum=optimum,
                 time_limit=time_limit,
                 name=printable(matrix_file),
-                report=report,
+                progress=progress,
             )
         except InputError as error:
-            raise InputError(f"{printable(matrix_file)}: {error}") from None
+            raise error.reworded(f"{printable(matrix_file)}: {error}") from None
     kept = None if promised is None else _promise(found, promised)
     if as_json:
-        print_json("mechdesign/analysis/1", {"title": title, **analysis_record(found), "promise": kept})
+        print_output(_output(found, title, kept))
     else:
-        _print(found, title, promised, kept)
+        _print(found, [("source", title), *source.default_in_words()], promised, kept)
     best = found.best
     if best is not None and not best.certified:
         said = f"the optimum is not certified: the gap {best.gap:.1e} is not within tol {best.tol:g}"
-        say(f"Error: {said}; what helps: a larger --time-limit", err=True)
-        return LimitError.exit_status
+        return print_error(LimitError.not_certified(f"{said}; what helps: a larger --time-limit"))
     return 0
 
 
-def analysis_record(found: Analysis) -> dict[str, Any]:
-    """Return the JSON of an analysis."""
+def _output(found: Analysis, title: str, kept: KeptPromise | None) -> AnalysisOutput:
+    """Return an analysis as it is printed as JSON."""
     best = found.best
-    return {
-        "matrix": {
-            "name": found.matrix.name,
-            "inputs": list(found.inputs),
-            "numbers": found.matrix.numbers,
-            "off": float(found.matrix.off),
-        },
-        "leakage": finite(found.leakage),
-        "worst_output": found.worst_output,
-        "worst_prior": None if found.worst_prior is None else [str(q) for q in found.worst_prior],
-        "lower_leakage": finite(found.lower_leakage),
-        "ldp_level": finite(found.ldp_level),
-        "utility": found.utility.name,
-        "unit": found.utility.unit,
-        "value": finite(found.value),
-        "share": found.share,
-        "least_share": found.least_share,
-        "optimum": None
-        if best is None
-        else {
-            "value": best.value,
-            found.utility.bound_name: best.bound,
-            "certified": best.certified,
-            "stopped": best.stopped or None,
-            "seconds": best.seconds,
-        },
-        "optimum_missing": found.best_missing or None,
-        "utilities": {name: finite(value) for name, value in found.utilities.items()},
-        "outputs": _records(found, "outputs"),
-        "symbols": _records(found, "symbols"),
-        "groups": [list(group) for group in found.groups],
-    }
+    return AnalysisOutput.built_from(
+        found,
+        title=title,
+        matrix=GivenMatrix.built_from(found.matrix, inputs=found.inputs),
+        worst_prior=None if found.worst_prior is None else [str(q) for q in found.worst_prior],
+        utility=found.utility.name,
+        unit=found.utility.unit,
+        optimum=None if best is None else Optimum.built_from(best, **{found.utility.bound_name: best.bound}),
+        optimum_missing=found.best_missing,
+        utilities=dict(found.utilities),
+        outputs=_rows(found, "outputs"),
+        symbols=_rows(found, "symbols"),
+        promise=kept,
+    )
 
 
-def _records(found: Analysis, of: str) -> list[dict[str, Any]]:
-    """Return a table of an analysis as a list of records; None stands for infinity."""
+def _rows(found: Analysis, of: str) -> list[dict[str, Any]]:
+    """Return the rows of a table of an analysis."""
     columns = found.table(of)
-    return [
-        {name: finite(value) if isinstance(value, float) else value for name, value in zip(columns, row, strict=True)}
-        for row in zip(*columns.values(), strict=True)
-    ]
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
-def _promise(found: Analysis, promised: DesignProblem) -> dict[str, Any]:
+def _promise(found: Analysis, promised: DesignProblem) -> KeptPromise:
     """Return whether a mechanism keeps a promise."""
-    lifts = found.greatest_ratio, min(found.least_lifts)
-    return {
-        "epsilon": float(promised.epsilon),
-        "lower": None if promised.lower is None else float(promised.lower),
-        "keeps": keeps_promise(*lifts, promised, rounded=found.matrix.rounded),
-        "missed": finite(missed_by(*lifts, promised)),
-    }
+    keeps, missed = kept(found.greatest_ratio, min(found.least_lifts), promised, rounded=found.matrix.rounded)
+    lower = None if promised.lower is None else float(promised.lower)
+    return KeptPromise(epsilon=float(promised.epsilon), lower=lower, keeps=keeps, missed=missed)
 
 
-def _print(found: Analysis, title: str, promised: DesignProblem | None, kept: dict[str, Any] | None) -> None:
+def _print(
+    found: Analysis, asked: list[tuple[str, str]], promised: DesignProblem | None, kept: KeptPromise | None
+) -> None:
     """Print an analysis for people."""
-    told = [("source", title), *facts(found)]
+    told = [*asked, *facts(found)]
     if promised is not None and kept is not None:
         sides = f"epsilon = {promised.epsilon}" + ("" if promised.lower is None else f", lower = {promised.lower}")
-        missed = kept["missed"]
-        said = "NOT kept" if not kept["keeps"] else missed_in_words(missed) if missed else "kept"
+        said = "NOT kept" if not kept.keeps else missed_in_words(kept.missed) if kept.missed else "kept"
         told.append(("promise", f"{sides}: {said}"))
     print_facts(told)
     say()
@@ -151,9 +214,7 @@ def _print(found: Analysis, title: str, promised: DesignProblem | None, kept: di
 
 
 def _print_utilities(found: Analysis) -> None:
-    rows = [
-        [name, f"{value:.6g}" if finite(value) is not None else "infinite"] for name, value in found.utilities.items()
-    ]
+    rows = [[name, text_near(value, 6)] for name, value in found.utilities.items()]
     print_table(["utility", "value"], rows, title="Utilities at the estimate")
 
 

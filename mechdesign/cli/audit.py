@@ -2,23 +2,58 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Annotated
 
 import click
+from pydantic import BeforeValidator
 
 from mechdesign.cli import places
-from mechdesign.cli.output import guarantee_facts, guarantee_record, print_facts, print_json
+from mechdesign.cli.json_output import Output, Printed, Promised, Text, Whole, given, listed, print_output, promised
+from mechdesign.cli.output import guarantee_facts, print_facts
 from mechdesign.cli.plot_option import check_plot, plot_option, write_plot
 from mechdesign.cli.progress import Progress
-from mechdesign.deploy.audit import Audit, audit
-from mechdesign.display.text import text_below
+from mechdesign.cli.streams import print_error
+from mechdesign.data.fields import Number
+from mechdesign.deploy.leakage_audit import Audit, audit
+from mechdesign.display.numbers import text_below
+from mechdesign.errors import GuaranteeError
 from mechdesign.mechanism import Mechanism
 from mechdesign.plot import audit as draw
 
 _CELLS_SHOWN = 5
 
 
-@click.command("audit", short_help="Draw reports, and compute a lower bound on their leakage.")
+class OutsideCell(Printed):
+    """A probability that lies outside its limits."""
+
+    input: str
+    output: str
+    probability: Number
+    lower: Number
+    upper: Number
+    count: Whole
+
+
+class _Bound(Output):
+    carries = "mechdesign/audit/1"
+
+    consistent: bool
+    lower_bound: Number
+    output: str | None
+    input: str | None
+
+
+class AuditOutput(Promised, _Bound):
+    """`mechdesign audit`."""
+
+    samples: Annotated[Sequence[Whole], BeforeValidator(listed)]
+    failure: Number
+    outside: Sequence[OutsideCell]
+    plot: Text | None = None
+
+
+@click.command("audit")
 @click.argument("file", metavar="MECHANISM.json")
 @click.option("--samples", type=int, default=1_000_000, show_default=True, help="Reports to draw, over all inputs.")
 @click.option(
@@ -42,55 +77,42 @@ def audit_command(file: str, samples: int, failure: str, plot: str | None, as_js
     not follow the mechanism (exit status 1). A lower bound never proves privacy: differences too small for the number
     of samples are not detected. `mechdesign verify` proves the guarantee of the integers.
 
-    A sampler of your own is audited in Python, with mechdesign.deploy.audit.
+    A sampler of your own is audited in Python, with mechdesign.deploy.leakage_audit.
     """
     check_plot(plot)
     standard = places.check([plot], [file], as_json=as_json)
-    with Progress() as report:
-        mechanism = places.load_mechanism(file, report)
-        found = audit(mechanism, samples, failure=failure, report=report)
+    with Progress() as progress:
+        mechanism = places.load_mechanism(file, progress)
+        found = audit(mechanism, samples, failure=failure, progress=progress)
     write_plot(plot, lambda: draw(found, mechanism).figure)
-    drawn = {} if plot is None else {"plot": plot}
     if as_json:
-        print_json("mechdesign/audit/1", {**_record(mechanism, found), **drawn})
+        outside = _cells(mechanism, found)
+        print_output(AuditOutput.built_from(found, **promised(mechanism), outside=outside, **given(plot=plot)))
     else:
-        written = [("written", "standard output" if standard else path) for path in drawn.values()]
+        written = [] if plot is None else [("written", "standard output" if standard else plot)]
         print_facts([("file", file), *guarantee_facts(mechanism), *_facts(mechanism, found), *written], err=standard)
     if found.consistent:
         return 0
-    click.echo("Error: the reports do not fit the mechanism; its sampler or its randomness is broken", err=True)
-    return 1
+    said = "the reports do not fit the mechanism; its sampler or its randomness is broken"
+    return print_error(GuaranteeError.sampler_wrong(said))
 
 
-def _cells(mechanism: Mechanism, found: Audit) -> list[dict[str, Any]]:
+def _cells(mechanism: Mechanism, found: Audit) -> list[OutsideCell]:
     """Return the probabilities that lie outside their limits, with counts and limits."""
     cells = []
     for label, output in found.outside:
         cell = mechanism.inputs.index(label), mechanism.outputs.index(output)
         cells.append(
-            {
-                "input": label,
-                "output": output,
-                "probability": float(mechanism.matrix[cell]),
-                "lower": float(found.lower[cell]),
-                "upper": float(found.upper[cell]),
-                "count": int(found.counts[cell]),
-            }
+            OutsideCell(
+                input=label,
+                output=output,
+                probability=mechanism.matrix[cell],
+                lower=found.lower[cell],
+                upper=found.upper[cell],
+                count=int(found.counts[cell]),
+            )
         )
     return cells
-
-
-def _record(mechanism: Mechanism, found: Audit) -> dict[str, Any]:
-    return {
-        "consistent": found.consistent,
-        "lower_bound": found.lower_bound,
-        "output": found.output,
-        "input": found.input,
-        **guarantee_record(mechanism),
-        "samples": found.samples.tolist(),
-        "failure": found.failure,
-        "outside": _cells(mechanism, found),
-    }
 
 
 def _facts(mechanism: Mechanism, found: Audit) -> list[tuple[str, str]]:
@@ -115,6 +137,6 @@ def _facts(mechanism: Mechanism, found: Audit) -> list[tuple[str, str]]:
     return facts
 
 
-def _told(cell: dict[str, Any]) -> str:
-    limits = f"{cell['lower']:.6g} to {cell['upper']:.6g}, proved {cell['probability']:.6g}"
-    return f"{cell['output']!r} for {cell['input']!r}: {cell['count']:,} reports, so {limits}"
+def _told(cell: OutsideCell) -> str:
+    limits = f"{cell.lower:.6g} to {cell.upper:.6g}, proved {cell.probability:.6g}"
+    return f"{cell.output!r} for {cell.input!r}: {cell.count:,} reports, so {limits}"

@@ -1,37 +1,77 @@
-"""The command group."""
+"""The command group: what commands there are, each imported when it is asked for."""
 
 from __future__ import annotations
 
+from collections import UserDict
+from collections.abc import Iterator
+from importlib import import_module
+
 import click
 
-from mechdesign import __version__
-from mechdesign.cli.analyze import analyze_command
-from mechdesign.cli.audit import audit_command
-from mechdesign.cli.common_options import with_common_options
-from mechdesign.cli.compare import compare_command
-from mechdesign.cli.design import design_command
-from mechdesign.cli.estimate import estimate_command
-from mechdesign.cli.histogram import histogram_command
-from mechdesign.cli.key import key_command
-from mechdesign.cli.plan import plan_command
-from mechdesign.cli.privatize import privatize_command
-from mechdesign.cli.report import report_command
-from mechdesign.cli.schema import schema_command
-from mechdesign.cli.sweep import sweep_command
-from mechdesign.cli.verify import verify_command
+from mechdesign.cli.common_options import common_options, with_common_options
+from mechdesign.version import __version__
 
 _WIDEST = 110  # columns of a help text
 
 
+# A new command is a module `mechdesign.cli.NAME` with a `NAME_command`, and a line here: its name and what it does. The
+# order is that of a first use.
+_SUMMARIES = {
+    "design": "Design the best mechanism for an estimate, and prove it.",
+    "methods": "Show which methods of design cover a problem, and why others do not.",
+    "verify": "Prove the claims of a mechanism file again.",
+    "compare": "Show the design beside randomized response and LDP.",
+    "sweep": "Solve a grid of problems, in processes or on a cluster.",
+    "analyze": "Show what any mechanism leaks, and what is possible at its leakage.",
+    "plan": "Compute samples, epsilon, epsilon' or delta; or how many reports are enough.",
+    "key": "Make the key of permanent reports.",
+    "privatize": "Replace a column of records by private reports.",
+    "estimate": "Estimate the frequencies behind reports.",
+    "audit": "Draw reports, and compute a lower bound on their leakage.",
+    "histogram": "Release a histogram: counts with noise, and their guarantee.",
+    "report": "Write a page for people about a mechanism, or about a released histogram.",
+    "schema": "Print the JSON Schema of a file or of an output.",
+}
+
+
+class _Imported(UserDict[str, click.Command]):
+    """Commands by name, each imported when it is asked for, so that none waits for what the others import."""
+
+    def __missing__(self, name: str) -> click.Command:
+        if name not in _SUMMARIES:
+            raise KeyError(name)
+        made: click.Command = getattr(import_module(f"mechdesign.cli.{name}"), f"{name}_command")
+        self[name] = with_common_options(made, __version__)
+        return self[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in _SUMMARIES
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_SUMMARIES)
+
+    def __len__(self) -> int:
+        return len(_SUMMARIES)
+
+
 class _InOrder(click.Group):
-    """A group that lists its commands in the order in which they were added: that of a first use."""
+    """A group that lists its commands in their order, and without importing them."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - as click calls it
         """Return the names of the commands."""
         return list(self.commands)
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - likewise
+        """Write the list of the commands."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(_SUMMARIES.items()))
 
-@click.group(cls=_InOrder, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": _WIDEST})
+
+@click.group(
+    cls=_InOrder,
+    commands=_Imported(),
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": _WIDEST},
+)
 def commands() -> None:
     """Design privacy mechanisms under pointwise maximal leakage (PML), and prove their guarantees.
 
@@ -56,17 +96,4 @@ def commands() -> None:
     """  # noqa: D301 - click's mark for a paragraph that is not wrapped
 
 
-commands.add_command(design_command)
-commands.add_command(verify_command)
-commands.add_command(compare_command)
-commands.add_command(sweep_command)
-commands.add_command(analyze_command)
-commands.add_command(plan_command)
-commands.add_command(key_command)
-commands.add_command(privatize_command)
-commands.add_command(estimate_command)
-commands.add_command(audit_command)
-commands.add_command(histogram_command)
-commands.add_command(report_command)
-commands.add_command(schema_command)
-with_common_options(commands, __version__)
+commands.params += common_options(__version__)

@@ -25,7 +25,7 @@ def with_common_options(command: click.Command, version: str) -> click.Command:
     >>> with_common_options(hello, "1.0").main(["-q"], standalone_mode=False)
     quiet
     """
-    command.params += _options(version)
+    command.params += common_options(version)
     for inner in getattr(command, "commands", {}).values():
         with_common_options(inner, version)
     return command
@@ -46,7 +46,8 @@ def _said(what: str) -> bool:
     return context is not None and bool(context.meta.get(what))
 
 
-def _options(version: str) -> list[click.Parameter]:
+def common_options(version: str) -> list[click.Parameter]:
+    """Return the options that every command has."""
     return [
         click.Option(
             ["-q", "--quiet"],

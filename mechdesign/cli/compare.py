@@ -5,19 +5,32 @@ from __future__ import annotations
 import click
 
 from mechdesign.cli import places
-from mechdesign.cli.comparison_output import comparison_record, print_comparison
-from mechdesign.cli.estimation_words import estimation_facts
+from mechdesign.cli.comparison_output import ComparisonTable, comparison_keys, print_comparison
+from mechdesign.cli.design_output import DesignTable, design_keys
+from mechdesign.cli.estimation_words import estimation_facts, no_estimates
 from mechdesign.cli.given_mechanisms import given_mechanisms, with_options
-from mechdesign.cli.output import design_record, print_json, say
+from mechdesign.cli.json_output import Text, Titled, given, print_output
+from mechdesign.cli.output import say
 from mechdesign.cli.plot_option import check_plot, plot_option, write_plot
 from mechdesign.cli.progress import Progress
 from mechdesign.cli.source import Source, source_options, time_limit_option
+from mechdesign.cli.streams import print_error
+from mechdesign.comparison import compare
 from mechdesign.errors import LimitError
-from mechdesign.optimize import Design, compare, design
+from mechdesign.optimize import Design, design
 from mechdesign.plot import comparison as draw
 
 
-@click.command("compare", short_help="Show the design beside randomized response and LDP.")
+class ComparisonOutput(ComparisonTable, Titled):
+    """`mechdesign compare`."""
+
+    carries = "mechdesign/comparison/1"
+
+    design: DesignTable
+    plot: Text | None = None
+
+
+@click.command("compare")
 @source_options
 @plot_option("the values as bars")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
@@ -51,17 +64,20 @@ def compare_command(
     standard = places.check([plot], [*source.inputs(), *files], as_json=as_json)
     problem, title = source.problem()
     mechanisms = given_mechanisms(files, names, problem)
-    with Progress() as report:
-        solved = design(problem, title=title, time_limit=time_limit, report=report)
-        comparison = compare(solved, mechanisms=mechanisms, time_limit=time_limit, report=report)
+    with Progress() as progress:
+        solved = design(problem, title=title, time_limit=time_limit, progress=progress)
+        comparison = compare(solved, mechanisms=mechanisms, time_limit=time_limit, progress=progress)
     write_plot(plot, lambda: draw(comparison).figure)
     if as_json:
-        record = {"title": title, **comparison_record(comparison), "design": design_record(comparison.design)}
-        if plot is not None:
-            record["plot"] = plot
-        print_json("mechdesign/comparison/1", record)
+        table = DesignTable.built_from(comparison.design, **design_keys(comparison.design))
+        keys = comparison_keys(comparison)
+        print_output(ComparisonOutput(title=title, design=table, **keys, **given(plot=plot)))
     else:
+        for name, told in no_estimates(solved):
+            say(f"{name} from this design: {told}", err=standard)
         say(title, err=standard)
+        for name, told in source.default_in_words():
+            say(f"{name}: {told}", err=standard)
         print_comparison(comparison, err=standard)
         for name, told in estimation_facts(solved):
             say(f"{name} of this design: {told}", err=standard)
@@ -73,9 +89,9 @@ def compare_command(
 def _uncertified(solved: Design) -> int:
     """Say that the gap of the design is too large, and return the exit status."""
     why = f" ({solved.stopped})" if solved.stopped else ""
-    click.echo(
-        f"Error: this design is not certified: the gap {solved.gap:.1e} is not within tol {solved.tol:g}{why}; what "
-        "helps: mechdesign design with another --tol, --bits or --time-limit",
-        err=True,
+    return print_error(
+        LimitError.not_certified(
+            f"this design is not certified: the gap {solved.gap:.1e} is not within tol {solved.tol:g}{why}; what "
+            "helps: mechdesign design with another --tol, --bits or --time-limit"
+        )
     )
-    return LimitError.exit_status

@@ -3,91 +3,132 @@
 from __future__ import annotations
 
 import math
-from decimal import ROUND_FLOOR, Context
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from mechdesign.cli.estimation_words import undetermined
+from mechdesign.cli.json_output import Finite, Printed, Reason, Text, Whole, finite, given
 from mechdesign.cli.output import print_table, say
-from mechdesign.display.text import text_above, text_below
-from mechdesign.optimize import Comparison
-from mechdesign.optimize.comparison import ErrorsBeside
-from mechdesign.optimize.comparison_rows import Compared, broken_in_words, leakage_in_words
+from mechdesign.comparison import Compared, Comparison
+from mechdesign.comparison.table import broken_in_words, share_of
+from mechdesign.data.fields import Number
+from mechdesign.display.numbers import down, text_above, text_below
 from mechdesign.problem import DesignProblem
 
 _DIGITS = 3
 _SAME = 1.01  # fewer times fewer respondents than this are not worth a sentence
 
 
-def comparison_record(comparison: Comparison) -> dict[str, Any]:
-    """Return the JSON of a comparison."""
-    best = comparison.best_ldp
-    record: dict[str, Any] = {
+class OtherMechanism(Printed):
+    """A mechanism that was given to a comparison."""
+
+    name: Text
+    value: Finite
+    leakage: Finite
+    lower_leakage: Finite
+    keeps: bool | None
+    missed: Finite
+
+
+class BestAtEstimate(Printed):
+    """The best mechanism for the estimate, beside that for the least utility."""
+
+    value: Number | None
+    value_at_estimate: Number | None
+    missing: Reason
+
+
+class Respondents(Printed):
+    """How many times as many respondents mechanisms need for the same error."""
+
+    best_ldp: Finite
+    subset_selection: Finite
+    k_ary_randomized_response: Finite
+    best_for_information: Finite
+
+
+class ComparisonTable(Printed):
+    """A design beside other mechanisms; null where one has no finite value, or is not computed."""
+
+    value: Number
+    k_ary_randomized_response: Finite
+    best_ldp: Number | None
+    best_ldp_upper_bound: Number | None = None
+    best_ldp_lower_bound: Number | None = None
+    best_ldp_certified: bool | None
+    best_ldp_missing: Reason
+    unit: str
+    local_epsilon: Number | None = None
+    others: Sequence[OtherMechanism] | None = None
+    best_at_estimate: BestAtEstimate | None = None
+    subset_selection: Number | None = None
+    subset_selection_members: Whole | None = None
+    subset_selection_missing: Reason = None
+    best_for_information: Finite = None
+    best_for_information_missing: Reason = None
+    respondents: Respondents | None = None
+    promise: str | None = None
+
+
+def comparison_keys(comparison: Comparison) -> dict[str, Any]:
+    """Return the keys of `ComparisonTable`."""
+    problem, rivals = comparison.design.problem, comparison.rivals
+    best, at_estimate = rivals["best_ldp"], rivals.get("best_at_estimate")
+    keys = {
         "value": comparison.design.value,
-        "k_ary_randomized_response": finite(comparison.k_ary_randomized_response),
-        "best_ldp": None if best is None else best.value,
-        f"best_ldp_{comparison.design.problem.utility.bound_name}": None if best is None else best.bound,
-        "best_ldp_certified": None if best is None else best.certified,
-        "best_ldp_missing": comparison.best_ldp_missing or None,
+        "k_ary_randomized_response": comparison.k_ary_randomized_response,
+        "best_ldp": best.value,
+        f"best_ldp_{problem.utility.bound_name}": best.bound,
+        "best_ldp_certified": best.certified,
+        "best_ldp_missing": best.missing,
         "unit": comparison.design.unit,
+        **given(
+            local_epsilon=None if problem.lower is None else float(problem.local_epsilon),
+            others=comparison.others or None,
+            promise=comparison.promise,
+        ),
     }
-    if comparison.design.problem.lower is not None:
-        record["local_epsilon"] = float(comparison.design.problem.local_epsilon)
-    if comparison.others:
-        record["others"] = [
-            {
-                "name": other.name,
-                "value": finite(other.value),
-                "leakage": finite(other.leakage),
-                "lower_leakage": finite(other.lower_leakage),
-                "keeps": other.keeps,
-                "missed": finite(other.missed),
-            }
-            for other in comparison.others
-        ]
-    if comparison.estimate is not None:
-        at_estimate = comparison.estimate.best_at_estimate
-        record["best_at_estimate"] = {
-            "value": comparison.estimate.least,
-            "value_at_estimate": None if at_estimate is None else at_estimate.value,
-            "missing": comparison.estimate.missing or None,
-        }
-    if comparison.errors is None:
-        return record if comparison.promise is None else {**record, "promise": comparison.promise}
-    return {**record, **_errors_record(comparison, comparison.errors)}
+    if at_estimate is not None:
+        beside = None if at_estimate.design is None else at_estimate.design.value
+        keys["best_at_estimate"] = BestAtEstimate.built_from(at_estimate, value_at_estimate=beside)
+    return keys | _errors(comparison) if comparison.of_errors else keys
 
 
-def finite(number: float | None) -> float | None:
-    """Return a number as JSON can hold it: None where it is infinite."""
-    return number if number is not None and math.isfinite(number) else None
+def _errors(comparison: Comparison) -> dict[str, Any]:
+    """Return the keys of a comparison about estimation errors alone."""
+    rivals = comparison.rivals
+    subsets, informative = rivals["subset_selection"], rivals["best_for_information"]
+    times = {key: None if row.value is None else comparison.respondents(row.value) for key, row in rivals.items()}
+    return {
+        "subset_selection": subsets.value,
+        "subset_selection_members": subsets.members,
+        "subset_selection_missing": subsets.missing,
+        "best_for_information": informative.value,
+        "best_for_information_missing": _missing(informative),
+        "respondents": Respondents(**times),
+        "promise": comparison.promise,
+    }
 
 
 def print_comparison(comparison: Comparison, *, err: bool = False) -> None:
-    """Print mechanisms beside each other."""
-    if comparison.errors is None:
-        _print_utilities(comparison, err=err)
-    else:
-        _print_errors(comparison, comparison.errors, err=err)
-
-
-def print_missing(name: str, why: str, *, err: bool) -> None:
-    """Print why a mechanism is not computed, if it is not."""
-    if why:
-        say(f"{name}: {why}", err=err)
-
-
-def _print_utilities(comparison: Comparison, *, err: bool) -> None:
-    design = comparison.design
-    rows = []
-    for row in comparison.rows:
-        share = "" if row.value is None or design.value <= 0 else f"{row.value / design.value:.1%}"
-        rows.append([_named(comparison, row), row.told, share, leakage_in_words(row)])
-    value = "value" if design.unit == "1" else f"value ({design.unit})"
-    _print_rows(comparison, [value, "of the design's"], rows, err=err)
-    if comparison.estimate is not None:
-        print_missing("best for the estimate", comparison.estimate.missing, err=err)
-    print_missing("best LDP mechanism", comparison.best_ldp_missing, err=err)
-    if comparison.promise is not None:
-        say(comparison.promise, err=err)
+    """Print mechanisms beside each other, with what is compared above them."""
+    problem, unit = comparison.design.problem, comparison.design.unit
+    names = [
+        "mechanism",
+        "value" if unit == "1" else f"value ({unit})",
+        "respondents for the same error" if comparison.of_errors else "of the design's",
+        *(["leakage, nats"] if comparison.others else []),
+    ]
+    rows = [
+        [_named(comparison, row), row.told, _beside_the_design(comparison, row), row.leakage_in_words][: len(names)]
+        for row in comparison.rows
+    ]
+    print_table(names, rows, title=f"{_title(problem)}: {problem.utility.name}", err=err)
+    missing = [(row.name.partition(",")[0], _missing(row)) for row in comparison.rivals.values()]
+    fewer = _fewer_respondents(comparison) if comparison.of_errors else ""
+    lines = [broken_in_words(comparison), *(f"{name}: {why}" for name, why in missing if why), fewer]
+    for line in filter(None, [*lines, comparison.promise]):
+        say(line, err=err)
 
 
 def _title(problem: DesignProblem) -> str:
@@ -100,17 +141,6 @@ def _title(problem: DesignProblem) -> str:
     )
 
 
-def _print_rows(comparison: Comparison, columns: list[str], rows: list[list[str]], *, err: bool) -> None:
-    """Print rows of a comparison, with what is compared above them."""
-    problem = comparison.design.problem
-    title = f"{_title(problem)}: {problem.utility.name}"
-    names = ["mechanism", *columns, *(["leakage, nats"] if comparison.others else [])]
-    print_table(names, [row[: len(names)] for row in rows], title=title, err=err)
-    told = broken_in_words(comparison)
-    if told:
-        say(told, err=err)
-
-
 def _named(comparison: Comparison, row: Compared) -> str:
     """Return a mechanism in words, with what is proved of it."""
     if row.certified is None:
@@ -120,87 +150,48 @@ def _named(comparison: Comparison, row: Compared) -> str:
     side = "the least is at least" if comparison.design.problem.utility.minimised else "the greatest is at most"
     rounded = text_below if comparison.design.problem.utility.minimised else text_above
     shown = "" if row.bound is None else rounded(row.bound, 6)
-    told = "" if row.name == "this design" or row.bound is None else f": {side} {shown}"
+    told = "" if row.key == "design" or row.bound is None else f": {side} {shown}"
     return f"{row.name} (NOT certified{told})"
 
 
-def given(comparison: Comparison) -> list[Compared]:
-    """Return the rows of the mechanisms that the user gave."""
-    return [row for row in comparison.rows if row.leakage is not None]
+def _beside_the_design(comparison: Comparison, row: Compared) -> str:
+    """Return the share of the design's utility, or for an error how many times as many respondents it takes."""
+    number = share_of(comparison, row)
+    if number is None or (comparison.of_errors and row.key == "design"):
+        return ""
+    if not comparison.of_errors:
+        return f"{number:.1%}"
+    if math.isinf(number):
+        return "no number is enough"
+    times = f"{number:.3g}"
+    return "as many" if times == "1" else f"{times} times as many"
 
 
-def _errors_record(comparison: Comparison, errors: ErrorsBeside) -> dict[str, Any]:
-    """Return what the JSON of a comparison holds for estimation errors alone."""
-    subsets = errors.subset_selection
-    found = {
-        "best_ldp": None if comparison.best_ldp is None else comparison.best_ldp.value,
-        "subset_selection": None if subsets is None else subsets.value,
-        "k_ary_randomized_response": finite(comparison.k_ary_randomized_response),
-        "best_for_information": finite(errors.best_for_information_error),
-    }
-    return {
-        "subset_selection": found["subset_selection"],
-        "subset_selection_members": None if subsets is None else subsets.members,
-        "subset_selection_missing": errors.subset_selection_missing or None,
-        "best_for_information": found["best_for_information"],
-        "best_for_information_missing": _why_not_informative(errors) or None,
-        "respondents": {
-            name: None if error is None else finite(comparison.respondents(error)) for name, error in found.items()
-        },
-        "promise": comparison.promise,
-    }
+def _missing(row: Compared) -> str:
+    """Return why a mechanism has no finite value; empty if it has one."""
+    if row.key == "best_for_information" and row.design is not None and finite(row.value) is None:
+        return undetermined(row.design.mechanism.matrix)
+    return row.missing
 
 
-def _why_not_informative(errors: ErrorsBeside) -> str:
-    """Return why the best mechanism for information has no finite error; empty if it has one."""
-    design, error = errors.best_for_information, errors.best_for_information_error
-    if design is None or error is None or math.isfinite(error):
-        return errors.best_for_information_missing
-    return undetermined(design.mechanism.matrix)
-
-
-def _print_errors(comparison: Comparison, errors: ErrorsBeside, *, err: bool) -> None:
-    rows = []
-    for row in comparison.rows:
-        if row.value is None or row.name == "this design":
-            needed = ""
-        elif math.isinf(row.value):
-            needed = "no number is enough"
-        else:
-            times = f"{comparison.respondents(row.value):.3g}"
-            needed = "as many" if times == "1" else f"{times} times as many"
-        rows.append([_named(comparison, row), row.told, needed, leakage_in_words(row)])
-    _print_rows(comparison, ["value", "respondents for the same error"], rows, err=err)
-    print_missing("best LDP mechanism", comparison.best_ldp_missing, err=err)
-    print_missing("subset selection", errors.subset_selection_missing, err=err)
-    print_missing("best for mutual information", _why_not_informative(errors), err=err)
-    fewer = _fewer_respondents(comparison, errors)
-    if fewer:
-        say(fewer, err=err)
-    if comparison.promise is not None:
-        say(comparison.promise, err=err)
-
-
-def _fewer_respondents(comparison: Comparison, errors: ErrorsBeside) -> str:
+def _fewer_respondents(comparison: Comparison) -> str:
     """Return in one sentence how many times fewer respondents the design needs for the same error."""
-    times = []
-    if errors.subset_selection is not None:
-        times.append((comparison.respondents(errors.subset_selection.value), "subset selection"))
-    if comparison.best_ldp is not None:
-        least = comparison.best_ldp.bound
-        times.append(
-            (comparison.respondents(least), f"any LDP mechanism (error at least {text_below(least, 6)}, certified)")
-        )
-    told = [f"{times_fewer(ratio)} than {others}" for ratio, others in times if ratio >= _SAME]
+    subsets, best = comparison.rivals["subset_selection"].value, comparison.rivals["best_ldp"].bound
+    errors = [] if subsets is None else [(subsets, "subset selection")]
+    if best is not None:
+        errors.append((best, f"any LDP mechanism (error at least {text_below(best, 6)}, certified)"))
+    told = times_fewer((comparison.respondents(error), others) for error, others in errors)
     return f"The same error from {', and '.join(told)}." if told else ""
 
 
-def times_fewer(ratio: float) -> str:
-    """Return how many times fewer respondents are needed, rounded down.
+def times_fewer(factors: Iterable[tuple[float, str]]) -> list[str]:
+    """Return how many times fewer respondents are needed than with others, rounded down, where that is worth a word.
 
     Examples
     --------
-    >>> times_fewer(4.758)
-    '4.75 times fewer respondents'
+    >>> times_fewer([(4.758, "with theirs"), (1.001, "with another")])
+    ['4.75 times fewer respondents than with theirs']
     """
-    return f"{Context(prec=_DIGITS, rounding=ROUND_FLOOR).create_decimal_from_float(ratio):f} times fewer respondents"
+    return [
+        f"{down(ratio, _DIGITS)} times fewer respondents than {others}" for ratio, others in factors if ratio >= _SAME
+    ]

@@ -2,23 +2,45 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import click
 
 from mechdesign.cli import places
-from mechdesign.cli.comparison_output import comparison_record, print_comparison
-from mechdesign.cli.output import design_facts, design_record, print_facts, print_json, say
+from mechdesign.cli.comparison_output import ComparisonTable, comparison_keys, print_comparison
+from mechdesign.cli.design_output import DesignTable, design_facts, design_keys
+from mechdesign.cli.group_price_output import GroupPriceTable, group_facts, price_keys, print_prices
+from mechdesign.cli.json_output import Text, Titled, print_output
+from mechdesign.cli.output import print_facts, say
 from mechdesign.cli.plot_option import check_plot, plot_option, write_plot
 from mechdesign.cli.progress import Progress
 from mechdesign.cli.source import Source, source_options, time_limit_option
+from mechdesign.cli.streams import print_error
+from mechdesign.comparison import compare
+from mechdesign.comparison.group_prices import price_groups
+from mechdesign.data.fields import Number
 from mechdesign.data.files import STANDARD
-from mechdesign.mechanism.files import check_ending, check_probabilities
+from mechdesign.errors import LimitError
+from mechdesign.mechanism.mechanism_files import check_ending, check_probabilities
 from mechdesign.numerics.tolerances import GAP
-from mechdesign.optimize import Design, compare, design
+from mechdesign.optimize import Design, design
 from mechdesign.optimize.secret_search import BOUNDED_OUTSIDE
 from mechdesign.plot.panels import mechanism_figure
 
 
-@click.command("design", short_help="Design the best mechanism for an estimate, and prove it.")
+class DesignOutput(DesignTable, Titled):
+    """`mechdesign design`."""
+
+    carries = "mechdesign/design/1"
+
+    output: Text | None
+    plot: Text | None = None
+    comparison: ComparisonTable | None = None
+    groups: Sequence[GroupPriceTable] | None = None
+    value_without_groups: Number | None = None
+
+
+@click.command("design")
 @source_options
 @click.option(
     "-o",
@@ -48,6 +70,15 @@ from mechdesign.plot.panels import mechanism_figure
     default=None,
     help="Let symbols share a row of the mechanism at once, or never; without either, where the search needs it.",
 )
+@click.option(
+    "--method", metavar="NAME", help="Design by this method, one of those that `mechdesign methods` shows as covering."
+)
+@click.option(
+    "--prices/--no-prices",
+    "with_prices",
+    default=True,
+    help="With --by: also design one mechanism for each group, and one without groups, to show what each costs.",
+)
 @click.option("--keep-partial", is_flag=True, help="Write the mechanism even if it is not certified as optimal.")
 @click.option("--compare", "comparing", is_flag=True, help="Also show randomized response and the best LDP mechanism.")
 @click.option(
@@ -66,6 +97,8 @@ def design_command(
     outputs: int | None,
     time_limit: float | None,
     merge: bool | None,
+    method: str | None,
+    with_prices: bool,
     keep_partial: bool,
     comparing: bool,
     plot: str | None,
@@ -80,19 +113,29 @@ def design_command(
       mechdesign design --counts counts.csv --epsilon 1 --delta 1e-9 -o m.json
       mechdesign design --data adult.data --no-header --column 3 \\
                         --epsilon 1 --delta 1e-9
+      mechdesign design --data flights.csv --column month --by origin \\
+                        --epsilon 1 --delta 1e-9 -o months.json
       mechdesign design --data adult.csv --secret sex --column occupation \\
-                        --epsilon 0.1 -o about-sex.json
+                        --epsilon 0.1 --known -o about-sex.json
       zcat records.csv.gz | mechdesign design --data - --column level \\
-                        --epsilon 1 -o - | mechdesign verify -
+                        --epsilon 1 --delta 1e-9 -o - | mechdesign verify -
+
+    Counts are a sample unless --known says otherwise: --delta is the probability that the sample misleads.
+
+    With --by the promise holds in every group of that column, and the summary says what that costs, beside one
+    mechanism for each group (--group makes it). A mechanism designed without --by promises nothing to people whose
+    group is known.
 
     With --secret only what reports say about that column is bounded, for the joint distribution that the data show;
     whatever else is in the reported column is not protected, and the summary says so.
 
-    The mechanism is written as integers whose guarantee is proved in exact arithmetic; the utility comes
-    with an upper bound that no mechanism with the same guarantee exceeds. It is measured at the estimate; with
-    --utility worst-case-mutual-information it is the least over the priors of the guarantee. With --utility
-    estimation-error the error of frequencies estimated from reports is as small as can be, with a lower bound; for
-    other utilities the summary says what the error is. With --lower no report rules any value out. An input named - is
+    The objective of --counts and --data is the error of frequencies estimated from reports, as small as can be; a
+    problem file names its own. Other utilities are measured at the estimate; with --utility
+    worst-case-mutual-information the least over the priors of the guarantee is meant. The summary says what the error
+    of estimates is then, and where there are none.
+
+    The mechanism is written as integers whose guarantee is proved in exact arithmetic; the utility comes with a bound
+    that no mechanism with the same guarantee passes. With --lower no report rules any value out. An input named - is
     read from standard input. With -o - the mechanism goes to standard output, and the summary to standard error.
     """  # noqa: D301 - click's mark for a paragraph that is not wrapped
     if output is not None:
@@ -101,7 +144,10 @@ def design_command(
     check_plot(plot)
     standard = places.check([output, plot], source.inputs(), as_json=as_json)
     problem, title = source.problem()
-    with Progress() as report:
+    note = source.note_on_unseen(problem.uncertainty.size)
+    if note is not None:
+        say(note, err=True)
+    with Progress() as progress:
         solved = design(
             problem,
             tol=tol,
@@ -110,23 +156,30 @@ def design_command(
             time_limit=time_limit,
             outputs=outputs,
             merge=merge,
-            report=report,
+            method=method,
+            progress=progress,
         )
-        comparison = compare(solved, time_limit=time_limit, report=report) if comparing else None
-    written = output is not None and (solved.reached or keep_partial)
+        interrupted = solved.stopped == "interrupted"
+        comparing = comparing and not interrupted
+        comparison = compare(solved, time_limit=time_limit, progress=progress) if comparing else None
+        prices = None
+        if source.by is not None and source.group is None and with_prices and not interrupted:
+            prices = price_groups(solved, tol=tol, bits=bits, time_limit=time_limit, progress=progress)
+    kept = solved.reached or keep_partial or interrupted
+    written = output is not None and kept
     if output is not None and written:
         solved.mechanism.save(output, probabilities=probabilities)
-    drawn = plot if solved.reached or keep_partial else None
+    drawn = plot if kept else None
     write_plot(drawn, lambda: mechanism_figure(solved.mechanism))
     if as_json:
-        record = {"title": title, **design_record(solved), "output": output if written else None}
-        if plot is not None:
-            record["plot"] = drawn
+        keys = design_keys(solved) if plot is None else design_keys(solved) | {"plot": drawn}
         if comparison is not None:
-            record["comparison"] = comparison_record(comparison)
-        print_json("mechdesign/design/1", record)
+            keys["comparison"] = comparison_keys(comparison)
+        if prices is not None:
+            keys |= price_keys(prices)
+        print_output(DesignOutput.built_from(solved, title=title, output=output if written else None, **keys))
     else:
-        facts = design_facts(solved, title)
+        facts = [*design_facts(solved, title, source.default_in_words()), *group_facts(solved)]
         files = [path for path in (output if written else None, drawn) if path is not None]
         if files:
             facts.append(("written", ", ".join("standard output" if path == STANDARD else path for path in files)))
@@ -134,6 +187,9 @@ def design_command(
         if comparison is not None:
             say(err=standard)
             print_comparison(comparison, err=standard)
+        if prices is not None:
+            say(err=standard)
+            print_prices(prices, solved, err=standard)
     return 0 if solved.reached else _uncertified(solved, bits, output, written=written)
 
 
@@ -153,8 +209,5 @@ def _uncertified(solved: Design, bits: int, output: str | None, *, written: bool
         if output is None
         else (f"; {output} was written all the same" if written else f"; {output} was not written (see --keep-partial)")
     )
-    click.echo(
-        f"Error: the gap {solved.gap:.1e} is not within tol {solved.tol:g}{why}{kept}; what helps: {helps}",
-        err=True,
-    )
-    return 3
+    said = f"the gap {solved.gap:.1e} is not within tol {solved.tol:g}{why}{kept}; what helps: {helps}"
+    return print_error(LimitError.not_certified(said))

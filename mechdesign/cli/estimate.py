@@ -9,9 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mechdesign.cli import places
+from mechdesign.cli.common_options import is_quiet
 from mechdesign.cli.engine_options import engine_options
-from mechdesign.cli.estimate_output import WRITERS, EstimateOutput
-from mechdesign.cli.output import print_json, say, show_values_option
+from mechdesign.cli.estimate_output import WRITERS, EstimatePrinter
+from mechdesign.cli.json_output import given, print_output
+from mechdesign.cli.output import say, show_values_option
 from mechdesign.cli.progress import Progress
 from mechdesign.data.files import STANDARD, accepted_ending, write_atomically
 from mechdesign.data.inputs import readable
@@ -19,16 +21,17 @@ from mechdesign.data.parts import has_parts
 from mechdesign.deploy.dataset_counts import DatasetCounts, count_dataset
 from mechdesign.deploy.estimation import METHODS, TARGETS, Estimation
 from mechdesign.deploy.frequency import FrequencyEstimate
-from mechdesign.deploy.group_counts import GroupCounts
 from mechdesign.deploy.grouped import GroupedEstimate, check_names, estimate_groups
-from mechdesign.deploy.stream import RecordFile, count_reports, group_columns
+from mechdesign.deploy.repeated_ids import FirstReports
+from mechdesign.deploy.report_counts import GroupCounts, count_reports, group_columns
+from mechdesign.deploy.stream import RecordFile
 from mechdesign.engine import opened_executor
 from mechdesign.plot.drawing import ENDINGS, picture
-from mechdesign.plot.groups import groups
+from mechdesign.plot.group_panels import groups
 from mechdesign.plot.intervals import frequencies
 
 
-@click.command("estimate", short_help="Estimate the frequencies behind reports.")
+@click.command("estimate")
 @click.argument("file", metavar="FILE")
 @click.option("--column", metavar="COLUMN", required=True, help="A name, or an index from 0 with --no-header.")
 @click.option(
@@ -42,6 +45,13 @@ from mechdesign.plot.intervals import frequencies
     metavar="COLUMN",
     multiple=True,
     help="Estimate in each group of rows that agree in this column; may be repeated. Missing values are a group.",
+)
+@click.option(
+    "--id",
+    "ids",
+    metavar="COLUMN",
+    help="Count only the first report about each id in this column (in each group). Permanent reports about a value "
+    "that does not change are one report, however often they are written.",
 )
 @click.option(
     "--simultaneous", is_flag=True, help="Also give wider intervals that hold for all categories and groups at once."
@@ -85,6 +95,7 @@ def estimate_command(
     mechanism_file: str,
     output: str | None,
     by: tuple[str, ...],
+    ids: str | None,
     simultaneous: bool,
     no_header: bool,
     method: str,
@@ -112,6 +123,10 @@ def estimate_command(
     needs are marked. A column by which the reports are grouped stands beside them openly: the guarantee covers
     whoever knows the group only if the distribution within it is in the set of priors.
 
+    Each report counts as one about a record of its own. Where --id names a column, the first report about each id
+    counts: reports of several days about the same persons are not independent, and with all of them the errors
+    would be too small. A folder of permanent reports without --id says so.
+
     FILE or the mechanism may be -, for standard input. With -o - the CSV goes to standard output, and the summary to
     standard error. FILE may also be a folder, or a glob in quotes, of parts that are all CSV or all Parquet; --jobs
     processes or a --scheduler count them. If the manifest of a folder names parts that are not there yet, the estimate
@@ -124,27 +139,31 @@ def estimate_command(
     if not has_parts(file) and (jobs is not None or scheduler is not None):
         raise click.UsageError("--jobs and --scheduler are for the parts of a folder or a glob; leave them out")
     standard = places.check([output, plot], [file, mechanism_file], as_json=as_json)
-    with Progress() as report:
-        estimation = Estimation(places.load_mechanism(mechanism_file, report), method, of, confidence)
+    with Progress() as progress:
+        estimation = Estimation(places.load_mechanism(mechanism_file, progress), method, of, confidence)
         with readable(file) as place:
             reports = RecordFile(place, column, header=not no_header, show_values=show_values)
             if by:
                 check_names(group_columns(by, reports))
             parts: DatasetCounts | None = None
+            first = None if ids is None else FirstReports(ids)
             if has_parts(file):
                 with opened_executor(jobs, scheduler) as executor:
-                    parts = count_dataset(reports, estimation.mechanism, executor, by=by, report=report)
+                    parts = count_dataset(
+                        reports, estimation.mechanism, executor, by=by, first=first, progress=progress
+                    )
                 counted = parts.counts if parts.groups is None else parts.groups
             else:
-                counted = count_reports(reports, estimation.mechanism.outputs, by=by, report=report)
-        told = EstimateOutput(_estimate(counted, estimation, report), simultaneous, parts)
+                counted = count_reports(reports, estimation.mechanism, by=by, first=first, progress=progress)
+        told = EstimatePrinter(_estimate(counted, estimation, progress), simultaneous, parts, first)
     if output is not None:
         write_atomically(output, told.content(accepted_ending(output, WRITERS)))
     if plot is not None:
         write_atomically(plot, _drawn(told, plot))
+    if as_json or is_quiet():
+        told.warn()
     if as_json:
-        record = {**told.record(), **told.parts_record(), "output": output}
-        print_json(told.schema, record if plot is None else {**record, "plot": plot})
+        print_output(told.json(**told.sources(), output=output, **given(plot=plot)))
         return
     told.print(estimation.mechanism.guarantee, err=standard)
     written = ["standard output" if path == STANDARD else path for path in (output, plot) if path is not None]
@@ -153,16 +172,16 @@ def estimate_command(
 
 
 def _estimate(
-    counted: NDArray[np.int64] | GroupCounts, estimation: Estimation, report: Callable[[str], None]
+    counted: NDArray[np.int64] | GroupCounts, estimation: Estimation, progress: Callable[[str], None]
 ) -> FrequencyEstimate | GroupedEstimate:
     """Return the estimate from counts, with or without groups."""
-    report("estimating")
+    progress("estimating")
     if isinstance(counted, GroupCounts):
-        return estimate_groups(counted, estimation, report)
+        return estimate_groups(counted, estimation, progress)
     return estimation.of_counts(counted.tolist())
 
 
-def _drawn(told: EstimateOutput, path: str) -> bytes:
+def _drawn(told: EstimatePrinter, path: str) -> bytes:
     """Return the picture of an estimate."""
     if isinstance(told.found, GroupedEstimate):
         return picture(groups(told.found, simultaneous=told.simultaneous)[0].figure, path)

@@ -4,29 +4,140 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
-import numpy as np
+import click
+from pydantic import BeforeValidator, Field
 
+from mechdesign.cli.json_output import Finite, Labels, Output, Printed, Text, Whole, given, listed
 from mechdesign.cli.output import print_facts, print_table, say
+from mechdesign.data.fields import Number
 from mechdesign.data.group_keys import as_plain, in_words
 from mechdesign.deploy.dataset_counts import DatasetCounts
+from mechdesign.deploy.fit import Fit
 from mechdesign.deploy.frequency import FrequencyEstimate
 from mechdesign.deploy.grouped import COLUMNS, MARKS, SIMULTANEOUS, GroupedEstimate, estimate_columns
+from mechdesign.deploy.repeated_ids import FirstReports
 from mechdesign.errors import printable
 from mechdesign.mechanism import Guarantee
 from mechdesign.mechanism.words import promise
 
-SCHEMA = "mechdesign/estimate/1"
-GROUPS_SCHEMA = "mechdesign/estimate-by-groups/1"
 _SPECIAL = set('",\r\n')
+_NOT_THESE = (
+    "THE ESTIMATES ARE WORTHLESS: this mechanism did not make these reports. Give the mechanism that did, and the "
+    "column that it reported; each record once, since repeated reports look alike."
+)
+_HARDLY_THESE = (
+    "The estimates are doubtful: fewer than one in 1,000 samples by this mechanism fit so badly. Make sure that it "
+    "made these reports, of this column, each record once."
+)
+_MOST_OUTSIDE = 20  # groups that are named
 _MOST_ROWS = 240  # of a table by groups that are printed
+Listed = BeforeValidator(listed)
+Numbers = Annotated[list[Number], Listed]
+Errors = Annotated[list[Finite], Listed]
+Intervals = Annotated[list[Annotated[list[Number], Field(min_length=2, max_length=2)]], Listed]
+
+
+class CountedParts(Printed):
+    """The parts of a folder that were counted."""
+
+    counted: Whole
+    planned: Whole
+
+
+class FitRecord(Printed):
+    """How well the mechanism explains the reports; p is null where it explains any such reports."""
+
+    p: Number | None
+    deviance: Number
+    degrees: Whole
+
+
+class OutsideSet(Printed):
+    """A distribution that is significantly outside of the priors that the guarantee is for."""
+
+    p: Number
+    leakage: Number
+
+
+class ComparedIds(Printed):
+    """Reports about an id that came before; without numbers, ids of permanent reports that were not compared."""
+
+    column: Text
+    repeated: Whole | None = None
+    changed: Whole | None = None
+
+
+class EstimateOutput(Output):
+    """`mechdesign estimate`, and the file of its option -o, which has no `output`, `plot` and `parts`."""
+
+    carries = "mechdesign/estimate/1"
+
+    labels: Labels
+    frequencies: Numbers
+    standard_errors: Errors
+    intervals: Intervals
+    simultaneous_intervals: Intervals | None = None
+    family: Whole | None = None
+    identifiable: Annotated[list[bool], Listed]
+    identified: Intervals
+    groups: Sequence[Labels]
+    reports: Whole
+    method: str
+    of: str
+    confidence: Number
+    fit: FitRecord
+    outside: OutsideSet | None
+    parts: CountedParts | None = None
+    ids: ComparedIds | None = None
+    output: Text | None = None
+    plot: Text | None = None
+
+
+class GroupTable(Printed):
+    """The estimate of a group."""
+
+    group: list[str | int | bool | None]
+    reports: Whole
+    reports_needed: Whole
+    few_reports: bool
+    frequencies: Numbers
+    standard_errors: Errors
+    intervals: Intervals
+    simultaneous_intervals: Intervals | None = None
+    identified: Intervals
+    fit: FitRecord
+    outside: OutsideSet | None
+
+
+class GroupedEstimateOutput(Output):
+    """`mechdesign estimate --by`, and the file of its option -o."""
+
+    carries = "mechdesign/estimate-by-groups/1"
+
+    by: Labels
+    labels: Labels
+    identifiable: Annotated[list[bool], Listed]
+    confounded: Sequence[Labels]
+    reports: Whole
+    method: str
+    of: str
+    confidence: Number
+    fit: FitRecord
+    outside: OutsideSet | None
+    family: Whole | None = None
+    groups: list[GroupTable]
+    parts: CountedParts | None = None
+    ids: ComparedIds | None = None
+    output: Text | None = None
+    plot: Text | None = None
 
 
 @dataclass(frozen=True, eq=False)
-class EstimateOutput:
+class EstimatePrinter:
     """An estimate, with or without groups, and how it is told.
 
     Attributes
@@ -37,22 +148,21 @@ class EstimateOutput:
         Whether the intervals that hold at once are told beside the single ones.
     parts : DatasetCounts, optional
         The parts of a folder that were counted.
+    first : FirstReports, optional
+        The ids whose first reports were counted.
     """
 
     found: FrequencyEstimate | GroupedEstimate
     simultaneous: bool
     parts: DatasetCounts | None = None
+    first: FirstReports | None = None
 
-    @property
-    def schema(self) -> str:
-        """The name of the JSON format."""
-        return GROUPS_SCHEMA if isinstance(self.found, GroupedEstimate) else SCHEMA
-
-    def record(self) -> dict[str, Any]:
-        """Return the JSON."""
+    def json(self, **keys: Any) -> Output:
+        """Return the JSON, with keys that say where the reports are from and what is written."""
         if isinstance(self.found, GroupedEstimate):
-            return _groups_record(self.found, simultaneous=self.simultaneous)
-        return _record(self.found, simultaneous=self.simultaneous)
+            return _json_of_groups(self.found, simultaneous=self.simultaneous, **keys)
+        joint = _joint(self.found, "simultaneous_intervals", "family") if self.simultaneous else {}
+        return EstimateOutput.built_from(self.found, **joint, **keys)
 
     def columns(self) -> dict[str, list[Any]]:
         """Return the table as columns."""
@@ -65,11 +175,20 @@ class EstimateOutput:
         """Return the content of a file, of the kind that its ending says."""
         return WRITERS[ending](self)
 
-    def parts_record(self) -> dict[str, Any]:
-        """Return the JSON of the parts that were counted; empty for a file."""
-        if self.parts is None:
-            return {}
-        return {"parts": {"counted": self.parts.parts, "planned": self.parts.planned}}
+    def sources(self) -> dict[str, Printed]:
+        """Return the keys about the parts that were counted, and about ids; none for a file without ids."""
+        parts, ids = self.parts, None
+        if self.first is not None:
+            seen = self.first.seen
+            ids = ComparedIds(column=self.first.column, repeated=seen.repeated, changed=len(seen.changed))
+        elif parts is not None and parts.ids is not None:
+            ids = ComparedIds(column=parts.ids)
+        return given(parts=parts and CountedParts(counted=parts.parts, planned=parts.planned), ids=ids)
+
+    def warn(self) -> None:
+        """Say on standard error, also where no summary is wanted, that the estimates are worthless."""
+        if self.found.fit.impossible:
+            click.echo(f"Warning: {_NOT_THESE}", err=True)
 
     def print(self, guarantee: Guarantee, *, err: bool) -> None:
         """Print facts, a table and what has to be known about it."""
@@ -79,16 +198,43 @@ class EstimateOutput:
             facts.append(("groups", f"{len(found):,} by {', '.join(found.by)}"))
         if self.parts is not None:
             facts.append(("parts", _in_words(self.parts)))
+        facts.extend(self._ids())
         first = found.estimates[0] if isinstance(found, GroupedEstimate) else found
         whose = "the population" if first.of == "population" else "the records reported"
         facts.append(("guarantee", promise(guarantee)))
         facts.append(("estimate", f"{first.method}, of the frequencies in {whose}"))
+        facts.append(("fit", _fit_in_words(found.fit)))
         print_facts(facts, err=err)
         say(err=err)
         if isinstance(found, GroupedEstimate):
             _print_groups(found, simultaneous=self.simultaneous, err=err)
         else:
             _print(found, simultaneous=self.simultaneous, err=err)
+        if found.fit.impossible:
+            say(f"\n{_NOT_THESE}", err=err)
+        elif found.fit.doubtful:
+            say(f"\n{_HARDLY_THESE}", err=err)
+        for line in _outside_in_words(found):
+            say(line, err=err)
+
+    def _ids(self) -> list[tuple[str, str]]:
+        """Return what people read of several reports about one id."""
+        if self.first is not None:
+            seen = self.first.seen
+            told = f"{seen.repeated:,} reports about an id that came before are not counted"
+            if seen.changed:
+                told += (
+                    f"; ids whose reports differ: {len(seen.changed):,} (their values changed, or the reports "
+                    "are fresh, not permanent)"
+                )
+            return [("ids", told)]
+        if self.parts is None or self.parts.ids is None:
+            return []
+        column = printable(self.parts.ids)
+        told = "an id with several reports counts several times, and errors are then TOO SMALL"
+        return [
+            ("PERMANENT", f"{told}; if ids repeat, keep the column {column} (privatize --keep) and give --id {column}")
+        ]
 
 
 def _in_words(parts: DatasetCounts) -> str:
@@ -97,59 +243,57 @@ def _in_words(parts: DatasetCounts) -> str:
     return f"{parts.parts:,} of {parts.planned:,}: THE OTHERS ARE NOT REPORTED YET, and the estimate is without them"
 
 
-def _record(found: FrequencyEstimate, *, simultaneous: bool) -> dict[str, Any]:
-    joint = {"simultaneous_intervals": found.simultaneous_intervals.tolist(), "family": found.family}
-    return {
-        "labels": list(found.labels),
-        "frequencies": found.frequencies.tolist(),
-        "standard_errors": _errors(found),
-        "intervals": found.intervals.tolist(),
-        **(joint if simultaneous else {}),
-        "identifiable": found.identifiable.tolist(),
-        "identified": found.identified.tolist(),
-        "groups": [list(group) for group in found.groups],
-        "reports": found.reports,
-        "method": found.method,
-        "of": found.of,
-        "confidence": found.confidence,
-    }
+def _fit_in_words(fit: Fit) -> str:
+    if fit.p is None:
+        return "cannot be tested: this mechanism explains any such reports"
+    if fit.impossible:
+        verdict = "THIS MECHANISM DID NOT MAKE THESE REPORTS"
+    else:
+        verdict = f"this mechanism {'hardly' if fit.doubtful else 'can have'} made these reports"
+    freedom = f"{fit.degrees:,} degree{'' if fit.degrees == 1 else 's'} of freedom"
+    return f"{verdict}, {_p_in_words(fit.p)} (deviance {fit.deviance:,.1f}, {freedom})"
 
 
-def _groups_record(found: GroupedEstimate, *, simultaneous: bool) -> dict[str, Any]:
+def _p_in_words(p: float) -> str:
+    return f"p = {p:.2g}" if p > 0 else "p below 1e-300"
+
+
+def _outside_in_words(found: FrequencyEstimate | GroupedEstimate) -> Iterator[str]:
+    """Yield what is significantly outside of the set of priors."""
+    whole = found.whole if isinstance(found, GroupedEstimate) else found
+    if whole.outside is not None:
+        yield (
+            f"The reports are not from a distribution that the guarantee is for, {_p_in_words(whole.outside.p)}: the "
+            f"leakage at the estimate is {whole.outside.leakage:.4g}."
+        )
+    if not isinstance(found, GroupedEstimate):
+        return
+    out = [(keys, estimate.outside) for keys, estimate in found if estimate.outside is not None]
+    if out:
+        yield f"{len(out):,} of {len(found):,} groups are outside of the priors of the guarantee; leakage there:"
+    for keys, at in out[:_MOST_OUTSIDE]:
+        yield f"  {', '.join(map(in_words, keys))}: {at.leakage:.4g} ({_p_in_words(at.p)})"
+    if len(out) > _MOST_OUTSIDE:
+        yield f"  and {len(out) - _MOST_OUTSIDE:,} more; --json lists all of them"
+
+
+def _json_of_groups(found: GroupedEstimate, *, simultaneous: bool, **keys: Any) -> GroupedEstimateOutput:
     first = found.estimates[0]
-    groups = [
-        {
-            "group": [as_plain(key) for key in keys],
-            "reports": estimate.reports,
-            "reports_needed": estimate.reports_needed,
-            "few_reports": estimate.few_reports,
-            "frequencies": estimate.frequencies.tolist(),
-            "standard_errors": _errors(estimate),
-            "intervals": estimate.intervals.tolist(),
-            **({"simultaneous_intervals": estimate.simultaneous_intervals.tolist()} if simultaneous else {}),
-            "identified": estimate.identified.tolist(),
-        }
-        for keys, estimate in found
-    ]
-    return {
-        "by": list(found.by),
-        "labels": list(first.labels),
-        "identifiable": first.identifiable.tolist(),
-        "confounded": [list(group) for group in first.groups],
-        "reports": found.reports,
-        "method": first.method,
-        "of": first.of,
-        "confidence": first.confidence,
-        **({"family": found.family} if simultaneous else {}),
-        "groups": groups,
-    }
+    groups = []
+    for names, estimate in found:
+        joint = _joint(estimate, "simultaneous_intervals") if simultaneous else {}
+        groups.append(GroupTable.built_from(estimate, group=list(map(as_plain, names)), **joint))
+    about_all = {"by": found.by, "reports": found.reports, "fit": found.fit, "outside": found.whole.outside}
+    joint = _joint(found, "family") if simultaneous else {}
+    return GroupedEstimateOutput.built_from(first, confounded=first.groups, groups=groups, **about_all, **joint, **keys)
 
 
-def _errors(found: FrequencyEstimate) -> list[float | None]:
-    return [error if np.isfinite(error) else None for error in found.standard_errors.tolist()]
+def _joint(found: FrequencyEstimate | GroupedEstimate, *names: str) -> dict[str, Any]:
+    """Return the keys about intervals that hold at once."""
+    return {name: getattr(found, name) for name in names}
 
 
-def _csv(told: EstimateOutput) -> bytes:
+def _csv(told: EstimatePrinter) -> bytes:
     table = told.columns()
     lines = [",".join(map(_field, table)), *(",".join(map(_field, row)) for row in zip(*table.values(), strict=True))]
     return ("\n".join(lines) + "\n").encode()
@@ -165,7 +309,7 @@ def _field(value: Any) -> str:
     return '"' + text.replace('"', '""') + '"' if special else text
 
 
-def _parquet(told: EstimateOutput) -> bytes:
+def _parquet(told: EstimatePrinter) -> bytes:
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -179,12 +323,11 @@ def _parquet(told: EstimateOutput) -> bytes:
     return content.getvalue()
 
 
-def _json(told: EstimateOutput) -> bytes:
-    record = {"schema": told.schema, **told.record()}
-    return json.dumps(record, ensure_ascii=False, allow_nan=False, indent=1).encode() + b"\n"
+def _json(told: EstimatePrinter) -> bytes:
+    return json.dumps(told.json().dump(), ensure_ascii=False, allow_nan=False, indent=1).encode() + b"\n"
 
 
-WRITERS: dict[str, Callable[[EstimateOutput], bytes]] = {".csv": _csv, ".parquet": _parquet, ".json": _json}
+WRITERS: dict[str, Callable[[EstimatePrinter], bytes]] = {".csv": _csv, ".parquet": _parquet, ".json": _json}
 
 
 def _print(found: FrequencyEstimate, *, simultaneous: bool, err: bool) -> None:
@@ -193,7 +336,8 @@ def _print(found: FrequencyEstimate, *, simultaneous: bool, err: bool) -> None:
     _print_confounded(found, err=err)
     if found.few_reports:
         say(
-            f"Errors and intervals are doubtful: their normal approximation needs {found.reports_needed:,} reports.",
+            f"Standard errors are doubtful: their normal approximation needs {found.reports_needed:,} reports. "
+            "Intervals cover with few reports too.",
             err=err,
         )
 
@@ -218,8 +362,8 @@ def _print_groups(found: GroupedEstimate, *, simultaneous: bool, err: bool) -> N
     _print_confounded(first, err=err)
     if few:
         say(
-            f"{few:,} of {len(found):,} groups have few reports: errors and intervals are doubtful there, since their "
-            "normal approximation needs more.",
+            f"{few:,} of {len(found):,} groups have few reports: standard errors are doubtful there, since their "
+            "normal approximation needs more. Intervals cover with few reports too.",
             err=err,
         )
 

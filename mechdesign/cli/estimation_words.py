@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from mechdesign.data.fields import MOST_SYMBOLS
 from mechdesign.deploy.identification import identify
 from mechdesign.numerics.arrays import Floats
 from mechdesign.optimize import Design
 from mechdesign.optimize.estimation.caps import estimation_bound
-from mechdesign.optimize.estimation.variances import variances_of_matrix
 from mechdesign.problem import DesignProblem
+from mechdesign.utility import EstimationError
 
 _MOST_BOUNDED = 300  # symbols for which the least error is bounded in less than a second
 
@@ -20,8 +18,16 @@ _MOST_BOUNDED = 300  # symbols for which the least error is bounded in less than
 def error_of_frequencies(design: Design) -> float | None:
     """Return n times the mean squared error of all frequencies estimated from n reports; None if it is infinite."""
     known = design.problem.uncertainty
-    error = float(variances_of_matrix(design.mechanism.matrix, known.prior, np.eye(known.size)).sum())
+    error = EstimationError().value_of_integers(design.mechanism.numerators, known)
     return error if math.isfinite(error) else None
+
+
+def no_estimates(design: Design) -> list[tuple[str, str]]:
+    """Return the fact that reports of a design for another objective allow no estimates; none where they do."""
+    if design.problem.utility.estimation is not None or error_of_frequencies(design) is not None:
+        return []
+    told = undetermined(design.mechanism.matrix)
+    return [("NO ESTIMATES", f"{told} (--utility estimation-error designs for estimates)")]
 
 
 def estimation_facts(design: Design) -> list[tuple[str, str]]:
@@ -30,14 +36,13 @@ def estimation_facts(design: Design) -> list[tuple[str, str]]:
         least = least_error(design.problem)
         if least is None:
             return []
-        secret = design.problem.uncertainty.secret_promise
-        scope = "every set of priors that holds the estimate" if secret is None else "every mechanism, private or not"
+        limited = design.problem.uncertainty.limits_entries
+        scope = "every set of priors that holds the estimate" if limited else "every mechanism, private or not"
         return [("closed-form bound", f"{least:.10g}, for {scope}")]
     error = error_of_frequencies(design)
     if error is None:
-        told = f"infinite; {undetermined(design.mechanism.matrix)} (--utility estimation-error designs for estimates)"
-    else:
-        told = f"{error:.6g}, n times the mean squared error of all frequencies{_beside_the_least(design, error)}"
+        return []
+    told = f"{error:.6g}, n times the mean squared error of all frequencies{_beside_the_least(design, error)}"
     return [("estimation error", told)]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from mechdesign.baselines import by_name, every
-from mechdesign.baselines.every import NAMED
+from mechdesign.baselines.catalogue import NAMED
 from mechdesign.data.inputs import readable
 from mechdesign.errors import InputError
 from mechdesign.mechanism.matrix_files import MOST_BYTES, MatrixFile, read_matrix
@@ -56,7 +56,7 @@ def given_mechanisms(files: Sequence[str], names: Sequence[str], problem: Design
             found.append((path, read_given(path).matrix.on_alphabet_of(problem.uncertainty)))
         except InputError as error:
             told = str(error)
-            raise InputError(told if path in told else f"{path}: {told}") from None
+            raise error.reworded(told if path in told else f"{path}: {told}") from None
     for name in names:
         size = problem.uncertainty.size
         made = every(size, problem.local_epsilon) if name == _ALL else (by_name(name, size, problem.local_epsilon),)

@@ -8,25 +8,57 @@ import os
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, Literal
 
 import click
 
 from mechdesign.cli import places
-from mechdesign.cli.output import print_facts, print_json, show_values_option
+from mechdesign.cli.json_output import Labels, Output, Text, Whole, print_output
+from mechdesign.cli.output import print_facts, show_values_option
 from mechdesign.data.counts import count_column, read_counts
+from mechdesign.data.fields import Number
 from mechdesign.data.files import STANDARD, accepted_ending, written_atomically
 from mechdesign.data.inputs import readable
-from mechdesign.display.text import text_above
+from mechdesign.display.numbers import text_above
 from mechdesign.errors import InputError
-from mechdesign.histogram.plan import Option, Plan
 from mechdesign.histogram.record import NOISE_MEANS, RATIONALS, ReleaseRecord
 from mechdesign.histogram.registry import PLANS
-from mechdesign.histogram.release import HistogramRelease, release
+from mechdesign.histogram.release_plan import Option, Plan
+from mechdesign.histogram.released_counts import HistogramRelease, release
 from mechdesign.uncertainty import L1Ball
 
 
-@click.group("histogram", short_help="Release a histogram: counts with noise, and their guarantee.")
+class HistogramOutput(Output):
+    """`mechdesign histogram`: the record with its parameters as floats, and what was written."""
+
+    carries = "mechdesign/histogram/1"
+
+    mechanism: str
+    notion: str
+    epsilon: Number
+    delta: Number
+    neighbours: str
+    k: Whole | None = None
+    sigma: Number | None = None
+    tau: Number | None = None
+    value_sigma: Number | None = None
+    scale: Number | None = None
+    alpha: Number | None = None
+    noise: Literal["continuous", "discrete", "none"]
+    noise_meaning: str
+    randomness: str | None
+    analysis: str
+    source: str
+    post_processing: str | None
+    reading: str
+    not_protected: Labels
+    released: Whole | None
+    subtracted: Number | None
+    output: Text | None
+    record: Text | None
+
+
+@click.group("histogram")
 def histogram_command() -> None:
     """Release counts of categories with noise, and a record of what that guarantees."""
 
@@ -48,7 +80,7 @@ computes the noise that a guarantee needs, without any data.
 
 
 @dataclass(frozen=True)
-class Job:
+class ReleaseJob:
     """What is released, and where it goes."""
 
     file: str | None
@@ -118,7 +150,7 @@ _JOB_OPTIONS: tuple[Callable[[Any], Any], ...] = (
         "-o",
         "--output",
         metavar="OUT.csv",
-        help="The file of the released labels and counts; - is CSV on standard output.",
+        help="The file of the released labels and counts (of top-k excesses); - is CSV on standard output.",
     ),
     click.option("--record", metavar="R.json", help="Also write the record of the guarantee; it may be published."),
     click.option("--whole", is_flag=True, help="Clip noisy counts at 0 and round them; it costs no privacy."),
@@ -151,10 +183,10 @@ def _click_option(option: Option) -> Callable[[Any], Any]:
 
 
 def _command(kind: type[Plan]) -> click.Command:
-    """Return the command of a mechanism: its own options, and those of `Job`."""
+    """Return the command of a mechanism: its own options, and those of `ReleaseJob`."""
 
     def command(**values: Any) -> None:
-        job = Job(**{field.name: values.pop(field.name) for field in fields(Job)})
+        job = ReleaseJob(**{field.name: values.pop(field.name) for field in fields(ReleaseJob)})
         job.check(values.get("estimate"))
         allowed = values.pop("allow_float_noise", False)
         prepared = _PREPARED.get(kind.name)
@@ -170,7 +202,7 @@ def _command(kind: type[Plan]) -> click.Command:
     return click.command(kind.name, short_help=usage.summary)(decorated)
 
 
-def _alpha_of_an_estimate(job: Job, values: dict[str, Any]) -> dict[str, Any]:
+def _alpha_of_an_estimate(job: ReleaseJob, values: dict[str, Any]) -> dict[str, Any]:
     """Return the keywords of a plan with Laplace noise, after reading the file of --estimate."""
     estimate, delta, alpha = values.pop("estimate"), values.pop("delta"), values.pop("alpha")
     if estimate is None:
@@ -185,10 +217,10 @@ def _alpha_of_an_estimate(job: Job, values: dict[str, Any]) -> dict[str, Any]:
 
 
 # What turns the options of a command into the keywords of its plan, where they are not the same.
-_PREPARED: dict[str, Callable[[Job, dict[str, Any]], dict[str, Any]]] = {"laplace": _alpha_of_an_estimate}
+_PREPARED: dict[str, Callable[[ReleaseJob, dict[str, Any]], dict[str, Any]]] = {"laplace": _alpha_of_an_estimate}
 
 
-def _run(job: Job, plan: Plan, *, allow_float_noise: bool) -> None:
+def _run(job: ReleaseJob, plan: Plan, *, allow_float_noise: bool) -> None:
     """Release counts as planned, or only say what the plan guarantees."""
     done = None
     if not job.plan_only:
@@ -197,19 +229,19 @@ def _run(job: Job, plan: Plan, *, allow_float_noise: bool) -> None:
         try:
             done = release(counts, plan, allow_float_noise=allow_float_noise, whole=job.whole)
         except InputError as error:
-            raise InputError(f"{job.source}: {error}") from None
+            raise error.reworded(f"{job.source}: {error}") from None
     record = plan.record() if done is None else done.record
-    _write(job, done, record)
+    _write(job, plan, done, record)
     if job.as_json:
-        print_json("mechdesign/histogram/1", _json(job, done, record))
+        print_output(_output(job, done, record))
     else:
         print_facts(_facts(job, plan, done, record), err=STANDARD in job.outputs)
 
 
-def _write(job: Job, done: HistogramRelease | None, record: ReleaseRecord) -> None:
+def _write(job: ReleaseJob, plan: Plan, done: HistogramRelease | None, record: ReleaseRecord) -> None:
     """Write the counts and the record; neither is renamed to its place, or printed, before both are complete."""
     beside = {} if done is None or done.subtracted is None else {"subtracted": done.subtracted}
-    contents = {job.output: _csv(done) if done is not None else "", job.record: record.to_json(**beside)}
+    contents = {job.output: _csv(plan, done) if done is not None else "", job.record: record.to_json(**beside)}
     with ExitStack() as stack:
         for path, content in sorted(contents.items(), key=lambda item: item[0] == STANDARD):
             if path is not None:
@@ -220,30 +252,28 @@ def _write(job: Job, done: HistogramRelease | None, record: ReleaseRecord) -> No
                     os.fsync(file.fileno())  # a full disk shows here
 
 
-def _csv(done: HistogramRelease) -> str:
+def _csv(plan: Plan, done: HistogramRelease) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["label", "count"])
+    writer.writerow(["label", plan.quantity])
     writer.writerows(done.counts.items())
     return text.getvalue()
 
 
-def _json(job: Job, done: HistogramRelease | None, record: ReleaseRecord) -> dict[str, Any]:
+def _output(job: ReleaseJob, done: HistogramRelease | None, record: ReleaseRecord) -> HistogramOutput:
+    """Return what is printed as JSON: the record with numbers for its exact texts, and what is released."""
     exact = record.as_dict()
     numbers = {name: float(getattr(record, name)) for name in ("epsilon", *RATIONALS) if name in exact}
-    released = None if done is None else len(done.counts)
-    subtracted = None if done is None else done.subtracted
-    return {
-        **exact,
-        **numbers,
-        "released": released,
-        "subtracted": subtracted,
-        "output": job.output,
-        "record": job.record,
-    }
+    return HistogramOutput(
+        **{**exact, **numbers},
+        released=None if done is None else len(done.counts),
+        subtracted=None if done is None else done.subtracted,
+        output=job.output,
+        record=job.record,
+    )
 
 
-def _facts(job: Job, plan: Plan, done: HistogramRelease | None, record: ReleaseRecord) -> list[tuple[str, str]]:
+def _facts(job: ReleaseJob, plan: Plan, done: HistogramRelease | None, record: ReleaseRecord) -> list[tuple[str, str]]:
     delta = f", delta = {text_above(float(record.delta), 6)}" if record.delta else ""
     facts = [
         ("mechanism", record.mechanism),
@@ -257,11 +287,12 @@ def _facts(job: Job, plan: Plan, done: HistogramRelease | None, record: ReleaseR
             facts.append((name, f"{value if isinstance(value, str) else format(value, ',')}: {meaning}"))
     facts += [
         ("noise", f"{record.noise}: {NOISE_MEANS[record.noise]}"),
+        ("values", plan.reading),
         ("analysis", f"{record.analysis}: {record.source}"),
         ("not protected", "; ".join(record.not_protected)),
     ]
     if done is not None:
-        facts.append(("released", f"{len(done.counts):,} counts, {record.post_processing}"))
+        facts.append(("released", f"{len(done.counts):,} under {plan.quantity!r}, {record.post_processing}"))
         if done.subtracted is not None:
             facts.append(("subtracted", f"{done.subtracted:g}: the (k+1)-th largest count, with its noise"))
     names = ("standard output" if path == STANDARD else path for path in job.outputs if path is not None)

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 import click
 
-from mechdesign.cli.output import print_facts, print_json
+from mechdesign.cli.json_output import Output, Text, print_output
+from mechdesign.cli.output import print_facts
 from mechdesign.mechanism import Key
 
 
-@click.command("key", short_help="Make the key of permanent reports.")
+class KeyOutput(Output):
+    """`mechdesign key`."""
+
+    carries = "mechdesign/key/1"
+
+    output: Text
+
+
+@click.command("key")
 @click.option("-o", "--output", metavar="KEY", required=True, help="The file of the key, which must not exist.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def key_command(*, output: str, as_json: bool) -> None:
@@ -27,6 +36,7 @@ def key_command(*, output: str, as_json: bool) -> None:
     """  # noqa: D301 - click's mark for a paragraph that is not wrapped
     Key.generate().write(output)
     if as_json:
-        print_json("mechdesign/key/1", {"output": output})
+        print_output(KeyOutput(output=output))
     else:
-        print_facts([("written", f"{output}, readable by its owner alone")])
+        attribute = "empty by default: with several columns under this key, name each one (privatize --attribute NAME)"
+        print_facts([("written", f"{output}, readable by its owner alone"), ("attribute", attribute)])

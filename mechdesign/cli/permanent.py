@@ -8,8 +8,8 @@ from typing import Any
 
 import click
 
-from mechdesign.deploy.values import leakage_of_values
-from mechdesign.display.text import text_above
+from mechdesign.deploy.repeated_ids import leakage_of_values
+from mechdesign.display.numbers import text_above
 from mechdesign.mechanism import Key, KeyFile, Mechanism
 
 
@@ -37,24 +37,45 @@ class Permanent:
         key = key if self.attribute is None else key.for_attribute(self.attribute)
         return KeyFile(self.key_file, key.attribute, key.fingerprint)
 
-    def facts(self, mechanism: Mechanism) -> list[tuple[str, str]]:
-        """Return what people read of permanent reports; nothing for fresh ones."""
+    def facts(self, mechanism: Mechanism, repeated: int, changed: int) -> list[tuple[str, str]]:
+        """Return what people read of permanent reports; nothing for fresh ones.
+
+        Parameters
+        ----------
+        mechanism : Mechanism
+            What they are drawn from.
+        repeated, changed : int
+            As in `PrivatizedFile`.
+        """
         if self.key_file is None:
             return []
         unnamed = "none given; another column reported by this mechanism under this key needs --attribute"
-        return [
+        told = [
             ("permanent", "the same id and value always get the same report, under this key, mechanism and attribute"),
             ("attribute", self.attribute or unnamed),
             ("fingerprint", mechanism.fingerprint),
             ("if values change", _several_values(mechanism)),
         ]
+        if repeated:
+            first = "the first report of each id counts in an estimate with --id"
+            told.append(("repeated ids", f"records about an id that came before: {repeated:,}; {first}"))
+        if changed:
+            told.append(("SEVERAL VALUES", f"ids with more than one value here: {changed:,}, which leak as said above"))
+        return told
 
-    def record(self, mechanism: Mechanism) -> dict[str, Any]:
-        """Return the JSON of permanent reports; empty for fresh ones."""
+    def keys(self, mechanism: Mechanism, repeated: int, changed: int) -> dict[str, Any]:
+        """Return the keys of an output about permanent reports; none for fresh ones."""
         if self.key_file is None:
             return {}
         two = None if len(mechanism.inputs) < 2 else leakage_of_values(mechanism, 2)
-        return {"permanent": True, "id": self.ids, "attribute": self.attribute or "", "leakage_of_two_values": two}
+        return {
+            "permanent": True,
+            "id": self.ids,
+            "attribute": self.attribute or "",
+            "leakage_of_two_values": two,
+            "repeated_ids": repeated,
+            "changed_ids": changed,
+        }
 
 
 def permanent_options(command: Callable[..., Any]) -> Callable[..., Any]:

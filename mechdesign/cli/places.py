@@ -39,8 +39,8 @@ def check(
     return standard
 
 
-def load_mechanism(path: str, report: Callable[[str], None]) -> Mechanism:
+def load_mechanism(path: str, progress: Callable[[str], None]) -> Mechanism:
     """Say that a mechanism is proved; read it from a file, or standard input for ``-``, and prove it again."""
-    report("proving the guarantee in exact arithmetic")
+    progress("proving the guarantee in exact arithmetic")
     with readable(path, MOST_BYTES) as place:
         return Mechanism.load(place)

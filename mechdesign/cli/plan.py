@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
-from typing import Any
+from typing import Any, Literal
 
 import click
 
 from mechdesign.cli import places
-from mechdesign.cli.output import print_facts, print_json
+from mechdesign.cli.json_output import Finite, Output, Text, Whole, print_output
+from mechdesign.cli.output import print_facts
 from mechdesign.cli.plan_reports import WANTED, ReportOptions, run_plan_reports
 from mechdesign.cli.plot_option import check_plot, plot_option, write_plot
 from mechdesign.cli.source import Source, bound_option, source_options, time_limit_option
+from mechdesign.data.fields import Number
+from mechdesign.display.numbers import text_above, text_below
 from mechdesign.planning import Plan, plan
 from mechdesign.plot.trade_off import draw, trade_off
 
@@ -32,12 +33,29 @@ _MORE = "more --samples, a smaller --epsilon, or a larger"
 _OWN = ("epsilon", "samples", "delta", "bound")
 
 
+class PlanOutput(Output):
+    """`mechdesign plan`, of samples."""
+
+    carries = "mechdesign/plan/1"
+
+    categories: Whole
+    samples: Whole
+    epsilon: Number
+    guaranteed_epsilon: Finite
+    delta: Number
+    computed: Literal["samples", "epsilon", "guaranteed_epsilon", "delta"]
+    radius: Number | None
+    bound: str
+    vacuous: bool
+    plot: Text | None
+
+
 def _source(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the options of a problem but for those that it has itself."""
     return source_options(command, _OWN)
 
 
-@click.command("plan", short_help="Compute samples, epsilon, epsilon' or delta; or how many reports are enough.")
+@click.command("plan")
 @click.option("--categories", type=int, metavar="N", help="Number of categories, at least 2.")
 @click.option("--samples", type=int, metavar="n", help="Independent samples behind the estimate.")
 @click.option("--epsilon", metavar="E", help='Epsilon of the design, at the estimate: nats, or "log(9/8)".')
@@ -125,7 +143,7 @@ def plan_command(
     found = plan(categories, samples=samples, epsilon=epsilon, guaranteed=guaranteed, delta=delta, bound=source.bound)
     write_plot(plot, lambda: draw(trade_off(found)))
     if as_json:
-        print_json("mechdesign/plan/1", {**_record(found), "plot": plot})
+        print_output(PlanOutput.built_from(found, plot=plot))
         return
     facts = _facts(found, {"epsilon": epsilon, "guaranteed_epsilon": guaranteed, "delta": delta})
     print_facts([*facts, ("written", plot)] if plot is not None else facts, err=standard)
@@ -146,28 +164,14 @@ def _check_no_reports(options: ReportOptions, source: Source) -> None:
         raise click.UsageError(f"{', '.join(named)}: only with --reports, which plans a collection of reports")
 
 
-def _record(found: Plan) -> dict[str, object]:
-    return {
-        "categories": found.categories,
-        "samples": found.samples,
-        "epsilon": found.epsilon,
-        "guaranteed_epsilon": None if math.isinf(found.guaranteed_epsilon) else found.guaranteed_epsilon,
-        "delta": found.delta,
-        "computed": found.computed,
-        "radius": found.radius,
-        "bound": found.bound,
-        "vacuous": found.vacuous,
-    }
-
-
 def _facts(found: Plan, given: dict[str, str | None]) -> list[tuple[str, str]]:
     """Return what a person wants to know; given values as they were given, computed ones rounded to the safe side."""
     shown = {name: text.strip() for name, text in given.items() if text is not None}
     shown["samples"] = f"{found.samples:,}"
     if found.computed in {"guaranteed_epsilon", "delta"}:
-        shown[found.computed] = _rounded(getattr(found, found.computed), ROUND_CEILING)
+        shown[found.computed] = text_above(getattr(found, found.computed), _DIGITS)
     elif found.computed == "epsilon":
-        shown["epsilon"] = _rounded(found.epsilon, ROUND_FLOOR)
+        shown["epsilon"] = text_below(found.epsilon, _DIGITS)
     samples = "the least" if found.bound == "weissman" else "enough; one less is not"
     least = {"epsilon": "the largest", "samples": samples}.get(found.computed, "the least that is proved")
     told = {
@@ -184,7 +188,7 @@ def _facts(found: Plan, given: dict[str, str | None]) -> list[tuple[str, str]]:
             said = ": the bound is vacuous" if found.vacuous else f"{meaning} (computed: {least})"
         facts.append((name.replace("_", " "), shown[name] + said))
     if found.radius is not None:
-        radius = _rounded(found.radius, ROUND_CEILING)
+        radius = text_above(found.radius, _DIGITS)
         meaning = "l1 distance from the estimate to the true distribution, at most, except with probability delta"
         facts += [("radius", f"{radius}: {meaning}"), ("bound", _BOUNDS[found.bound])]
     return [*facts, ("verdict", _verdict(found)), ("better", _BETTER)]
@@ -198,11 +202,3 @@ def _verdict(found: Plan) -> str:
     return (
         "holds whatever the true distribution is, if the samples are independent and the categories were fixed before"
     )
-
-
-def _rounded(value: float, direction: str) -> str:
-    """Return a number to a few digits, rounded in a direction, so that what is copied from the screen holds too."""
-    if math.isinf(value):
-        return "infinite"
-    decimal = Context(prec=_DIGITS, rounding=direction).create_decimal(Decimal(repr(value)))
-    return f"{decimal.normalize():g}" if decimal else "0"

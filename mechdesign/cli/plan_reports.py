@@ -4,31 +4,64 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import click
 
 from mechdesign.cli import places
-from mechdesign.cli.comparison_output import finite, print_missing, times_fewer
+from mechdesign.cli.comparison_output import times_fewer
 from mechdesign.cli.estimation_words import least_error
-from mechdesign.cli.output import print_facts, print_json, print_table, say
+from mechdesign.cli.json_output import Finite, Nearest, Output, Printed, Reason, Text, Whole, given, print_output
+from mechdesign.cli.output import print_facts, print_table, say
 from mechdesign.cli.plot_option import check_plot, write_plot
 from mechdesign.cli.progress import Progress
 from mechdesign.cli.source import Source
+from mechdesign.comparison import ReportPlan, plan_reports
+from mechdesign.data.fields import Number
 from mechdesign.errors import shorten
 from mechdesign.mechanism import Guarantee
 from mechdesign.mechanism.words import promise
-from mechdesign.optimize import ReportPlan, plan_reports
 from mechdesign.plot import errors
-from mechdesign.utility import EstimationError
 
 WANTED = "wanted"
 """The value of ``--reports`` without a number: the number is what is computed."""
 
 _MOST_SHOWN = 10**15
-_SAME = 1.01
 _CONFIDENCE = 0.95
+
+
+class PlannedMechanism(Printed):
+    """The reports that a mechanism needs, or the errors that it has; null where they are infinite."""
+
+    mechanism: Text
+    estimation_error: Finite
+    lower_bound: Number | None
+    reports_for_each: Whole | None
+    reports_for_root_mean_square: Whole | None
+    largest_standard_error: Number | None
+    root_mean_square_standard_error: Number | None
+    largest_interval: Number | None
+    missing: Reason
+
+
+class ReportPlanOutput(Output):
+    """`mechdesign plan --reports`."""
+
+    carries = "mechdesign/report-plan/1"
+
+    title: Text
+    epsilon: Nearest
+    lower: Nearest | None = None
+    radius: Nearest | None
+    reports: Whole | None
+    standard_error: Nearest | None
+    interval: Nearest | None
+    confidence: Number
+    mechanisms: list[PlannedMechanism]
+    closed_form_bound: Number | None
+    promise: str | None
+    plot: Text | None = None
 
 
 @dataclass(frozen=True)
@@ -60,8 +93,8 @@ def run_plan_reports(options: ReportOptions, source: Source, plot: str | None, *
     check_plot(plot)
     inputs = [*source.inputs(), *([] if options.mechanism_file is None else [options.mechanism_file])]
     standard = places.check([plot], inputs, as_json=as_json)
-    with Progress() as report:
-        compared, title = _compared(options, source, report)
+    with Progress() as progress:
+        compared, title = _compared(options, source, progress)
         found = plan_reports(
             compared,
             reports=count,
@@ -69,12 +102,11 @@ def run_plan_reports(options: ReportOptions, source: Source, plot: str | None, *
             interval=options.interval,
             confidence=_CONFIDENCE if options.confidence is None else options.confidence,
             time_limit=options.time_limit,
-            report=report,
+            progress=progress,
         )
     write_plot(plot, lambda: errors(found).figure)
     if as_json:
-        drawn = {} if plot is None else {"plot": plot}
-        print_json("mechdesign/report-plan/1", {"title": title, **_record(found), **drawn})
+        print_output(_output(found, title, plot))
         return
     _print(found, title, err=standard)
     if plot is not None and not standard:
@@ -105,50 +137,31 @@ def _count(options: ReportOptions) -> int | None:
     return count
 
 
-def _compared(options: ReportOptions, source: Source, report: Callable[[str], None]) -> tuple[Any, str]:
+def _compared(options: ReportOptions, source: Source, progress: Callable[[str], None]) -> tuple[Any, str]:
     """Return the mechanism or the problem to plan for, and its title."""
     if options.mechanism_file is None:
-        # Whoever plans reports wants estimates; a problem file says itself what it is about.
-        wanted = source.utility or (None if source.problem_file is not None else EstimationError.name)
-        return replace(source, utility=wanted).problem()
+        return source.problem()
     beside = source.given()
     if beside:
         raise click.UsageError(f"{', '.join(beside)}: a mechanism file says this itself; leave it out")
-    return places.load_mechanism(options.mechanism_file, report), options.mechanism_file
+    return places.load_mechanism(options.mechanism_file, progress), options.mechanism_file
 
 
-def _record(found: ReportPlan) -> dict[str, Any]:
-    """Return the JSON of a plan."""
-    return {
-        "epsilon": float(found.problem.epsilon),
-        **({} if found.problem.lower is None else {"lower": float(found.problem.lower)}),
-        "radius": _radius(found),
-        "reports": found.reports,
-        "standard_error": None if found.standard_error is None else float(found.standard_error),
-        "interval": None if found.interval is None else float(found.interval),
-        "confidence": found.confidence,
-        "mechanisms": [
-            {
-                "mechanism": row.name,
-                "estimation_error": finite(row.error),
-                "lower_bound": row.lower_bound,
-                "reports_for_each": found.needed(row.largest),
-                "reports_for_root_mean_square": found.needed(row.mean),
-                "largest_standard_error": found.standard_error_of(row.largest),
-                "root_mean_square_standard_error": found.standard_error_of(row.mean),
-                "largest_interval": _half_width(found, row.largest),
-                "missing": row.missing or None,
-            }
-            for row in found.mechanisms
-        ],
-        "closed_form_bound": least_error(found.problem),
-        "promise": found.promise,
-    }
-
-
-def _radius(found: ReportPlan) -> float | None:
-    ball = found.problem.uncertainty.l1_ball
-    return None if ball is None else float(ball.radius)
+def _output(found: ReportPlan, title: str, plot: str | None) -> ReportPlanOutput:
+    """Return a plan as it is printed as JSON."""
+    problem = found.problem
+    ball = problem.uncertainty.l1_ball
+    told = [(row, found.numbers_of(row)) for row in found.mechanisms]
+    rows = [PlannedMechanism.built_from(row, mechanism=row.name, **numbers) for row, numbers in told]
+    return ReportPlanOutput.built_from(
+        found,
+        title=title,
+        epsilon=problem.epsilon,
+        radius=None if ball is None else ball.radius,
+        mechanisms=rows,
+        closed_form_bound=least_error(problem),
+        **given(lower=problem.lower, plot=plot),
+    )
 
 
 def _print(found: ReportPlan, title: str, *, err: bool) -> None:
@@ -175,7 +188,8 @@ def _print(found: ReportPlan, title: str, *, err: bool) -> None:
     rows = [[row.name, *(missing if row.missing else _cells(found, row.largest, row.mean))] for row in found.mechanisms]
     print_table(["mechanism", *columns], rows, err=err)
     for row in found.mechanisms:
-        print_missing(row.name, row.missing, err=err)
+        if row.missing:
+            say(f"{row.name}: {row.missing}", err=err)
     if found.reports is None:
         say(f"Every {query}: none has a larger error than is given. Root mean square: over all {queries}.", err=err)
     told = _fewer(found)
@@ -215,14 +229,8 @@ def _cells(found: ReportPlan, largest: float | None, mean: float | None) -> list
         return [_whole(found.needed(variance)) for variance in (largest, mean)]
     errors = [found.standard_error_of(variance) for variance in (largest, mean)]
     shown = ["infinite" if error is None else f"{error:.4g}" for error in errors]
-    half = _half_width(found, largest)
+    half = found.half_width_of(largest)
     return [*shown, "infinite" if half is None else f"+- {half:.4g}"]
-
-
-def _half_width(found: ReportPlan, variance: float | None) -> float | None:
-    """Return half the width of an interval from the reports that are given."""
-    error = found.standard_error_of(variance)
-    return None if error is None else error * found.quantile
 
 
 def _whole(number: int | None) -> str:
@@ -235,9 +243,9 @@ def _whole(number: int | None) -> str:
 def _fewer(found: ReportPlan) -> str:
     """Return how many times fewer respondents the best mechanism for the set of priors needs than LDP mechanisms."""
     ours = min((row.error for row in found.mechanisms if not row.local and row.error is not None), default=math.inf)
-    told = [
-        f"{times_fewer(row.at_least / ours)} than with {'the ' if row.lower_bound is not None else ''}{row.name}"
+    told = times_fewer(
+        (row.at_least / ours, f"with {'the ' if row.lower_bound is not None else ''}{row.name}")
         for row in found.mechanisms
-        if row.local and row.at_least is not None and ours < math.inf and row.at_least / ours >= _SAME
-    ]
+        if row.local and row.at_least is not None and ours < math.inf
+    )
     return f"The same root mean square from {', '.join(told)}." if told else ""

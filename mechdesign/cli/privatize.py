@@ -3,27 +3,69 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import click
 
 from mechdesign.cli import places
 from mechdesign.cli.engine_options import engine_options
-from mechdesign.cli.output import guarantee_record, print_facts, print_json, show_values_option
+from mechdesign.cli.json_output import (
+    Hash,
+    Labels,
+    Output,
+    Printed,
+    Promised,
+    Text,
+    Whole,
+    print_output,
+    promised,
+)
+from mechdesign.cli.output import certain_facts, print_facts, show_values_option
 from mechdesign.cli.permanent import Permanent, permanent_options
 from mechdesign.cli.progress import Progress
+from mechdesign.data.fields import Number
 from mechdesign.data.files import accepted_ending
 from mechdesign.data.inputs import readable
 from mechdesign.data.parts import has_parts
 from mechdesign.deploy.dataset import privatize_dataset
 from mechdesign.deploy.stream import ENDINGS, RecordFile, ReportFile, privatize_file
-from mechdesign.display.text import text_above
+from mechdesign.display.numbers import text_above
 from mechdesign.engine import opened_executor
+from mechdesign.errors import printable
 from mechdesign.mechanism import Mechanism
 from mechdesign.mechanism.words import promise, second_run
 
 
-@click.command("privatize", short_help="Replace a column of records by private reports.")
+class PublishedParts(Printed):
+    """The parts of a folder: how many were written, which were there, and which of these changed since."""
+
+    published: Whole
+    skipped: Whole
+    changed: Labels
+
+
+class _Reports(Output):
+    carries = "mechdesign/privatization/1"
+
+    records: Whole
+    parts: PublishedParts | None = None
+    output: Text
+    column: Text
+    keep: Labels
+    fingerprint: Hash
+    permanent: Literal[True] | None = None
+    id: Text | None = None
+    attribute: Text | None = None
+    leakage_of_two_values: Number | None = None
+    repeated_ids: Whole | None = None
+    changed_ids: Whole | None = None
+
+
+class PrivatizationOutput(Promised, _Reports):
+    """`mechdesign privatize`."""
+
+
+@click.command("privatize")
 @click.argument("file", metavar="FILE")
 @click.option("--column", metavar="COLUMN", required=True, help="A name, or an index from 0 with --no-header.")
 @click.option(
@@ -136,35 +178,26 @@ def privatize_command(
         permanent=permanent.key_file is not None,
     )
     key = permanent.key()
-    with Progress() as report:
-        mechanism = places.load_mechanism(mechanism_file, report)
+    with Progress() as progress:
+        mechanism = places.load_mechanism(mechanism_file, progress)
         with readable(file) as place:
             done = privatize_file(
                 RecordFile(place, column, header=not no_header, show_values=show_values),
-                ReportFile(output, keep, overwrite),
                 mechanism,
+                ReportFile(output, keep, overwrite),
                 key=key,
                 ids=permanent.ids,
                 unknown=unknown,
                 missing=missing,
-                report=report,
+                progress=progress,
             )
     if as_json:
-        print_json(
-            "mechdesign/privatization/1",
-            {
-                "records": done,
-                "output": output,
-                "column": column,
-                "keep": list(keep),
-                "fingerprint": mechanism.fingerprint,
-                **permanent.record(mechanism),
-                **guarantee_record(mechanism),
-            },
-        )
+        about_ids = permanent.keys(mechanism, done.repeated, done.changed)
+        _print_json(mechanism, records=done.records, output=output, column=column, keep=keep, **about_ids)
         return
     written = ("written", "standard output" if standard else output)
-    facts = [("records", f"{done:,}"), *_promised(mechanism), written, *permanent.facts(mechanism), *_kept(keep)]
+    facts = [("records", f"{done.records:,}"), *_promised(mechanism), written]
+    facts += [*permanent.facts(mechanism, done.repeated, done.changed), *_kept(keep)]
     print_facts(facts, err=standard)
 
 
@@ -184,36 +217,40 @@ def _privatize_parts(
             f"{second_run(permanent=permanent.key_file is not None)}; leave it out, or give a new folder"
         )
     key = permanent.key()
-    with Progress() as report:
-        mechanism = places.load_mechanism(mechanism_file, report)
+    with Progress() as progress:
+        mechanism = places.load_mechanism(mechanism_file, progress)
         with opened_executor(**executor) as opened:
             done = privatize_dataset(
-                records, mechanism, output, opened, key=key, ids=permanent.ids, **replaced, report=report
+                records, mechanism, output, opened, key=key, ids=permanent.ids, **replaced, progress=progress
             )
     if as_json:
-        record = {
-            "records": done.records,
-            "parts": {"published": done.published, "skipped": done.skipped, "changed": list(done.changed)},
-            "output": str(output.path),
-            "column": records.column,
-            "keep": list(output.keep),
-            "fingerprint": mechanism.fingerprint,
-            **permanent.record(mechanism),
-        }
-        print_json("mechdesign/privatization/1", {**record, **guarantee_record(mechanism)})
+        about_ids = permanent.keys(mechanism, done.repeated, done.changed_ids)
+        about_parts = {"parts": PublishedParts.built_from(done), "column": records.column, "keep": output.keep}
+        _print_json(mechanism, records=done.records, output=str(output.path), **about_parts, **about_ids)
         return
     parts = f"{done.published:,} written, {done.skipped:,} skipped since they were there"
     facts = [("records", f"{done.records:,}"), ("parts", parts), *_promised(mechanism), ("written", str(output.path))]
     if done.changed:
         told = f"{len(done.changed):,} skipped parts are newer than their reports, such as {done.changed[0]}"
         facts.append(("changed", f"{told}: what changed is not reported"))
-    print_facts([*facts, *permanent.facts(mechanism), *_kept(output.keep)])
+    facts += permanent.facts(mechanism, done.repeated, done.changed_ids)
+    if permanent.ids is not None and done.published + done.skipped > 1:
+        column = printable(permanent.ids)
+        told = f"ids are compared within each part alone; estimate --id {column} compares those of all parts"
+        facts.append(("parts apart", f"{told}, if they are kept"))
+    print_facts([*facts, *_kept(output.keep)])
+
+
+def _print_json(mechanism: Mechanism, **keys: Any) -> None:
+    """Print the JSON of the reports that were drawn from a mechanism."""
+    print_output(PrivatizationOutput(fingerprint=mechanism.fingerprint, **keys, **promised(mechanism)))
 
 
 def _promised(mechanism: Mechanism) -> list[tuple[str, str]]:
     return [
         ("guarantee", promise(mechanism.guarantee)),
         ("leakage", f"at most {text_above(mechanism.leakage, 15)} nats a report, proved in exact arithmetic"),
+        *certain_facts(mechanism),
     ]
 
 

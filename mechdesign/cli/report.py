@@ -2,22 +2,37 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import click
 
 from mechdesign.cli import places
-from mechdesign.cli.output import print_facts, print_json
+from mechdesign.cli.json_output import Hash, Output, Text, Whole, print_output
+from mechdesign.cli.output import print_facts
 from mechdesign.cli.progress import Progress
 from mechdesign.data.files import accepted_ending, write_atomically
 from mechdesign.data.inputs import readable
 from mechdesign.errors import printable
-from mechdesign.histogram.again import is_record
+from mechdesign.histogram.record_check import is_record
 from mechdesign.mechanism import Mechanism
-from mechdesign.mechanism.files import from_content, read_content
+from mechdesign.mechanism.mechanism_files import from_content, read_content
 from mechdesign.report import Origin, mechanism_page, record_page
 from mechdesign.report.of_mechanism import TIME_LIMIT
 
 
-@click.command("report", short_help="Write a page for people about a mechanism, or about a released histogram.")
+class ReportOutput(Output):
+    """`mechdesign report`."""
+
+    carries = "mechdesign/report/1"
+
+    kind: Literal["mechanism", "histogram"]
+    file: Text
+    sha256: Hash
+    output: Text
+    bytes: Whole
+
+
+@click.command("report")
 @click.argument("file", metavar="MECHANISM.json")
 @click.option("-o", "--output", metavar="OUT.html", required=True, help="The page; - is standard output.")
 @click.option(
@@ -59,26 +74,22 @@ def report_command(
         progress("proving the guarantee in exact arithmetic")
         with readable(file, places.MOST_BYTES) as place:
             content, source = read_content(place), printable(str(place))
-        if is_record(content):
-            kind, text = "histogram", record_page(content, file)
+        kind: Literal["mechanism", "histogram"] = "histogram" if is_record(content) else "mechanism"
+        if kind == "histogram":
+            page = record_page(content, file).encode()
         else:
-            kind, text = (
-                "mechanism",
-                mechanism_page(
-                    Mechanism(*from_content(content, source)),
-                    Origin.of(content, file),
-                    compare=not no_compare,
-                    check_optimality=not guarantee_only,
-                    time_limit=time_limit,
-                    progress=progress,
-                ),
-            )
-    page = text.encode()
+            page = mechanism_page(
+                Mechanism(*from_content(content, source)),
+                Origin.of(content, file),
+                compare=not no_compare,
+                check_optimality=not guarantee_only,
+                time_limit=time_limit,
+                progress=progress,
+            ).encode()
     write_atomically(output, page)
     digest = Origin.of(content).digest
     if as_json:
-        record = {"kind": kind, "file": file, "sha256": digest, "output": output, "bytes": len(page)}
-        print_json("mechdesign/report/1", record)
+        print_output(ReportOutput(kind=kind, file=file, sha256=digest, output=output, bytes=len(page)))
         return
     written = "standard output" if standard else output
     facts = [("file", file), ("sha256", digest), ("page", f"{len(page):,} bytes, about a {kind}"), ("written", written)]

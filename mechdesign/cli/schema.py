@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import click
 
-from mechdesign.cli.output import print_facts, print_json, print_object
+from mechdesign.cli.json_output import print_object, print_output
+from mechdesign.cli.output import print_facts
 
 
-@click.command("schema", short_help="Print the JSON Schema of a file or of an output.")
+@click.command("schema")
 @click.argument("name", metavar="[NAME]", required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print the names as one JSON object; a schema is JSON anyway.")
 def schema_command(*, name: str | None, as_json: bool) -> None:
@@ -24,13 +25,13 @@ def schema_command(*, name: str | None, as_json: bool) -> None:
     not occur. What a schema accepts may be refused all the same: rows that do not sum to 2^bits, a false guarantee.
     """  # noqa: D301 - click's mark for a paragraph that is not wrapped
     from mechdesign.schemas import described, document
+    from mechdesign.schemas.outputs import SchemaName, SchemasOutput
 
     if name is not None:
         print_object(document(name))
         return
     entries = described()
     if as_json:
-        shown = [{"name": entry.name, "what": entry.what, "carries": list(entry.carries)} for entry in entries]
-        print_json("mechdesign/schemas/1", {"schemas": shown})
+        print_output(SchemasOutput(schemas=list(map(SchemaName.built_from, entries))))
     else:
         print_facts([(entry.name, entry.what) for entry in entries])

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from mechdesign.cli.output import show_values_option
-from mechdesign.data.counts import count_column, read_counts
+from mechdesign.cli.output import say, show_values_option
+from mechdesign.data.counts import count_column, read_counts, with_unseen
 from mechdesign.data.inputs import readable
-from mechdesign.data.joint_counts import count_pairs, read_joint_counts
+from mechdesign.data.joint_counts import About, JointCounts, count_pairs, read_joint_counts
 from mechdesign.errors import InputError, printable, shorten
 from mechdesign.problem import DesignProblem
-from mechdesign.uncertainty import L1Ball, SecretPromise, UncertaintySet
+from mechdesign.uncertainty import L1Ball, SecretPromise, UncertaintySet, Union
 from mechdesign.uncertainty.from_counts import kinds_from_counts, set_from_counts
 from mechdesign.uncertainty.joint_limits import LIMITS
 from mechdesign.uncertainty.radii import BOUNDS, DEFAULT
 from mechdesign.uncertainty.relative_ball import RelativeBall
-from mechdesign.utility import Objective, Workload, utility_by_name, utility_names
+from mechdesign.utility import EstimationError, MutualInformation, Objective, Workload, utility_by_name, utility_names
 from mechdesign.utility.worst_case import PREFIX
+
+if TYPE_CHECKING:
+    from mechdesign.problem_file import ProblemFile
 
 _LONGEST_TITLE = 1_000
 _CSV_OPTIONS = "give counts with --counts FILE, and records with --data FILE --column COLUMN"
@@ -35,12 +39,17 @@ class Source:
     counts: str | None
     data: str | None
     column: str | None
+    by: str | None
+    group: str | None
+    cover: bool | None
     secret: str | None
+    unseen: str | None
     no_header: bool
     epsilon: str | None
     lower: str | None
     delta: str | None
     radius: str | None
+    known: bool
     samples: int | None
     bound: str | None
     kind: str | None
@@ -55,9 +64,10 @@ class Source:
     def given(self) -> list[str]:
         """Return the options of a problem that are given, as they are written."""
         names = {field.name: f"--{field.name.replace('_', '-')}" for field in fields(self)}
-        names |= {"problem_file": "PROBLEM.toml", "kind": "--set"}
+        names |= {"problem_file": "PROBLEM.toml", "kind": "--set", "cover": "--cover" if self.cover else "--no-cover"}
         del names["show_values"]  # which describes messages
-        return [option for name, option in names.items() if getattr(self, name) not in {None, False}]
+        absent = {name: (None,) if name == "cover" else (None, False) for name in names}
+        return [option for name, option in names.items() if getattr(self, name) not in absent[name]]
 
     def priors(self) -> tuple[UncertaintySet, str] | None:
         """Return the priors alone and a title, for a command that needs no epsilon; None if no option names them."""
@@ -69,17 +79,17 @@ class Source:
                 raise click.UsageError(f"{', '.join(beside)}: needs --counts FILE, or --data FILE --column COLUMN")
             return None
         if self.problem_file is not None:
-            problem, title = self._from_problem_file(self.problem_file)
+            problem, title = self._said(self._from_problem_file(self.problem_file))
             return problem.uncertainty, title
         if self.kind == RelativeBall.kind and self.epsilon is None:
             raise click.UsageError(f"--set {self.kind} needs --epsilon, which such a set is made for")
-        known, title = self._known() if self.secret is None else self._about_secret(self.secret)
+        known, title = self._priors()
         return known, _printable(title)
 
     def promise_and_utility(self, known: UncertaintySet) -> tuple[DesignProblem | None, Objective]:
         """Return what is promised for a set, or None if no option says it, and the objective that is asked for."""
         if self.problem_file is not None:
-            problem = self._from_problem_file(self.problem_file)[0]
+            problem = self._from_problem_file(self.problem_file).problem
             return problem, problem.utility
         wanted = self.utility_asked_for()
         if self.epsilon is None:
@@ -93,52 +103,132 @@ class Source:
         if len(self.inputs()) != 1:
             raise click.UsageError("give one of PROBLEM.toml, --counts FILE, --data FILE --column COLUMN")
         if self.problem_file is not None:
-            return self._from_problem_file(self.problem_file)
+            return self._said(self._from_problem_file(self.problem_file))
         if self.epsilon is None:
             raise click.UsageError("--counts and --data need --epsilon, the privacy parameter in nats")
         utility = self.utility_asked_for()
-        known, title = self._known() if self.secret is None else self._about_secret(self.secret)
-        return DesignProblem(known, self.epsilon, utility, self.lower), _printable(title)
+        if self.by is None or self.group is not None:
+            known, title = self._priors()
+            return DesignProblem(known, self.epsilon, utility, self.lower), _printable(title)
+        from mechdesign.optimize.groups import designable
 
-    def _known(self) -> tuple[UncertaintySet, str]:
-        """Return the ball around the frequencies of counts or of a column, and the title of the problem."""
+        union, title = self._in_groups(self.by)
+        return designable(DesignProblem(union, self.epsilon, utility, self.lower), cover=self.cover), _printable(title)
+
+    def _priors(self) -> tuple[UncertaintySet, str]:
+        """Return the priors around counts or records, and the title of the problem."""
+        if self.by is not None:
+            union, title = self._in_groups(self.by)
+            return (union, title) if self.group is None else self._of_group(union, title, self.group)
+        if self.group is not None or self.cover is not None:
+            raise click.UsageError("--group, --cover and --no-cover need --by, the column of the groups")
+        return self._around() if self.secret is None else self._about_secret(self.secret)
+
+    def _around(self) -> tuple[UncertaintySet, str]:
+        """Return the set around the frequencies of counts or of a column, and the title of the problem."""
         if self.data is not None:
             if self.column is None:
                 raise click.UsageError("--data needs --column, a name (or an index from 0 with --no-header)")
+            self._check_set()
             with readable(self.data) as place:
                 counts = count_column(place, self.column, header=not self.no_header, show_values=self.show_values)
                 title = f"{place}, column {self.column}"
+            counts = with_unseen(counts, self._unseen_labels())
         else:
             if self.column is not None:
                 raise click.UsageError("--column belongs to --data; a file of counts has two columns, label and count")
+            self._unseen_labels()
+            self._check_set()
             with readable(self.counts or "") as place:
                 counts = read_counts(place, header=not self.no_header, show_values=self.show_values)
                 title = str(place)
         try:
             known = self._set(counts)
         except InputError as error:
-            raise InputError(f"{title}: {error}") from None
+            raise error.reworded(f"{title}: {error}") from None
         return known, title
+
+    def _unseen_labels(self) -> list[str]:
+        """Return the labels that the records of --data lack."""
+        if self.unseen is None:
+            return []
+        if self.data is None:
+            raise click.UsageError("--unseen belongs to --data; a file of counts has a line for such a label, with 0")
+        return _labels_in(self.unseen)
 
     def _set(self, counts: Mapping[str, int]) -> UncertaintySet:
         """Return the set of priors around counts."""
         kind = L1Ball.kind if self.kind is None else self.kind
-        if kind == L1Ball.kind:
-            return L1Ball.from_counts(
-                counts, delta=self.delta, radius=self.radius, samples=self.samples, bound=self.bound
+        if kind != L1Ball.kind:
+            return set_from_counts(kind, counts, self.delta, samples=self.samples, epsilon=self.epsilon)
+        return L1Ball.from_counts(
+            counts, delta=self.delta, radius=self.radius, known=self.known, samples=self.samples, bound=self.bound
+        )
+
+    def _check_set(self) -> None:
+        """Refuse options that do not describe one set around counts."""
+        if self.kind is not None and self.kind != L1Ball.kind:
+            if self.kind not in _KINDS:
+                raise click.UsageError(f"--set is {shorten(self.kind)}; accepted: {', '.join(_KINDS)}")
+            if self.delta is None:
+                raise click.UsageError(f"--set {self.kind} needs --delta, the probability that the set fails")
+            for option in self.given():
+                if option in {"--radius", "--known", "--bound"}:
+                    raise click.UsageError(f"{option} belongs to --set {L1Ball.kind}; leave it out")
+        self._check_one_way()
+
+    def _check_one_way(self) -> None:
+        """Refuse counts of which nothing, or more than one option, says what they are."""
+        given = [option for option in self.given() if option in {"--delta", "--radius", "--known"}]
+        if len(given) > 1:
+            raise click.UsageError(f"{' and '.join(given)} are {'both' if len(given) == 2 else 'all'} given; give one")
+        if not given:
+            raise click.UsageError(
+                "nothing says how far the counts may be from the truth; give one of --delta D (the counts are a sample)"
+                f"{', --radius R' if self.secret is None else ''} and --known (they are the distribution itself)"
             )
-        if kind not in _KINDS:
-            raise click.UsageError(f"--set is {shorten(kind)}; accepted: {', '.join(_KINDS)}")
-        if self.delta is None:
-            raise click.UsageError(f"--set {kind} needs --delta, the probability that the set fails")
-        for option, value in (("--radius", self.radius), ("--bound", self.bound)):
-            if value is not None:
-                raise click.UsageError(f"{option} belongs to --set {L1Ball.kind}; leave it out")
-        return set_from_counts(kind, counts, self.delta, samples=self.samples, epsilon=self.epsilon)
+
+    def _in_groups(self, by: str) -> tuple[Union, str]:
+        """Return the union of the sets around the counts of each group, and the title of the problem."""
+        for option in self.given():
+            if option in {"--secret", "--samples"}:
+                raise click.UsageError(f"{option}: not accepted beside --by, where each group has counts of its own")
+            if option in {"--cover", "--no-cover"} and self.group is not None:
+                raise click.UsageError(f"{option}: not accepted beside --group, which has a set of its own")
+        table, _, title = self._joint_counts(by, "group")
+        unseen = self._unseen_labels()
+        try:
+            return Union.of_groups(table, lambda row: self._set(with_unseen(row, unseen))), title
+        except InputError as error:
+            raise error.reworded(f"{title}: {error}") from None
+
+    def _of_group(self, union: Union, title: str, group: str) -> tuple[UncertaintySet, str]:
+        """Return the set of one group, and the title of the problem."""
+        if group not in union.names:
+            raise InputError.unknown_group(
+                f"{title}: none of the {len(union.names)} groups is {shorten(group)}; give one that is there"
+            )
+        return union.sets[union.names.index(group)], f"{title}, group {group}"
+
+    def _joint_counts(self, rows: str, about: About) -> tuple[JointCounts, str, str]:
+        """Return the counts of each pair of a secret or a group and a reported value, the column of these, a title."""
+        if self.data is not None and self.column is None:
+            option = "--by" if about == "group" else "--secret"
+            raise click.UsageError(f"{option} with --data needs --column, the column that is reported")
+        if self.counts is not None and self.column is not None:
+            raise click.UsageError("--column belongs to --data; a file of joint counts has three columns")
+        (self._check_set if about == "group" else self._check_one_way)()
+        shown: dict[str, Any] = {"header": not self.no_header, "show_values": self.show_values, "about": about}
+        with readable(self.data or self.counts or "") as place:
+            if self.data is not None:
+                joint, column = count_pairs(place, rows, self.column or "", **shown), self.column or ""
+            else:
+                joint, column = read_joint_counts(place, rows, **shown)
+        return joint, column, f"{place}, column {column}, {'by' if about == 'group' else 'about'} {rows}"
 
     def _about_secret(self, secret: str) -> tuple[UncertaintySet, str]:
         """Return the promise about a secret, and the title of the problem."""
-        beside = [option for option in self.given() if option in {"--radius", "--samples", "--bound"}]
+        beside = [option for option in self.given() if option in {"--radius", "--samples", "--bound", "--unseen"}]
         if beside:
             raise click.UsageError(
                 f"{', '.join(beside)}: not accepted beside --secret, where the joint distribution is known or, with "
@@ -146,30 +236,55 @@ class Source:
             )
         if self.kind is not None and self.delta is None:
             raise click.UsageError("--set beside --secret needs --delta, from which and the counts limits follow")
-        if self.data is not None and self.column is None:
-            raise click.UsageError("--secret with --data needs --column, the column that is reported")
-        if self.counts is not None and self.column is not None:
-            raise click.UsageError("--column belongs to --data; a file of joint counts has three columns")
-        with readable(self.data or self.counts or "") as place:
-            shown = {"header": not self.no_header, "show_values": self.show_values}
-            if self.data is not None:
-                joint, column = count_pairs(place, secret, self.column or "", **shown), self.column or ""
-            else:
-                joint, column = read_joint_counts(place, secret, **shown)
-        title = f"{place}, column {column}, about {secret}"
+        joint, column, title = self._joint_counts(secret, "secret")
         names = [f"column {name}" if self.no_header else name for name in (secret, column)]
         try:
             limits = LIMITS[0] if self.kind is None else self.kind
-            return SecretPromise(joint, secret=names[0], useful=names[1], delta=self.delta, limits=limits), title
+            return SecretPromise(
+                joint, secret=names[0], useful=names[1], delta=self.delta, known=self.known, limits=limits
+            ), title
         except InputError as error:
-            raise InputError(f"{title}: {error}") from None
+            raise error.reworded(f"{title}: {error}") from None
+
+    def note_on_unseen(self, labels: int) -> str | None:
+        """Return what a design for the labels of records should say before it begins; None for other designs."""
+        if self.data is None or self.unseen is not None or (self.delta is None and self.radius is None):
+            return None
+        told = (
+            f"Note: the alphabet is the {labels} labels in the records, and privatize will refuse a record with any "
+            "other, unless its --unknown names one of them."
+        )
+        offer = (
+            " --unseen LABEL,... adds labels that the sample lacks; one such as other can stand for all the rest "
+            "(design --unseen other, then privatize --unknown other)."
+        )
+        return told if self.secret is not None else told + offer
 
     def utility_asked_for(self) -> Objective:
-        """Return the objective that the options name."""
-        name = self.utility or utility_names()[0]
+        """Return the objective that the options name, or the default one."""
+        name = self.utility or self._default_utility()
         return utility_by_name(name, workload=None if self.workload is None else Workload.from_text(self.workload))
 
-    def _from_problem_file(self, path: str) -> tuple[DesignProblem, str]:
+    def _default_utility(self) -> str:
+        """Return the objective of counts and records: estimates, where a method designs for them."""
+        uncertain_secret = self.secret is not None and self.delta is not None
+        counted = self.counts is not None or self.data is not None
+        estimates = counted and self.lower is None and not uncertain_secret
+        return EstimationError.name if estimates else MutualInformation.name
+
+    def default_in_words(self) -> list[tuple[str, str]]:
+        """Return the fact that the objective is the default one; none where an option or a file names it."""
+        if self.utility is not None or self.problem_file is not None:
+            return []
+        return [("objective", f"{self._default_utility()}, the default (--utility names another)")]
+
+    def _said(self, file: ProblemFile) -> tuple[DesignProblem, str]:
+        """Return the problem of a file and its title, after saying what a reader of the file should know."""
+        for note in file.notes:
+            say(f"Note: {note}", err=True)
+        return file.problem, file.title
+
+    def _from_problem_file(self, path: str) -> ProblemFile:
         beside = [option for option in self.given() if option != "PROBLEM.toml"]
         hint = "" if Path(path).suffix.lower() == ".toml" else f"; if {path} is a CSV file, {_CSV_OPTIONS}"
         if beside:
@@ -178,18 +293,27 @@ class Source:
 
         try:
             with readable(path) as place:
-                file = read_problem(place)
+                return read_problem(place)
         except InputError as error:
-            raise InputError(f"{error}{hint}") from None
-        return file.problem, file.title
+            raise error.reworded(f"{error}{hint}") from None
 
 
 _NAMES = utility_names(with_matrix=False)
 _KINDS = kinds_from_counts()
 _UTILITIES = (
     f"The utility to maximise, or the error to minimise: {', '.join(_NAMES)}. {PREFIX} before mutual-information or a "
-    f"gain (such as {PREFIX}hamming-accuracy) maximises its least value over the priors. [default: {_NAMES[0]}]"
+    f"gain (such as {PREFIX}hamming-accuracy) maximises its least value over the priors. [default: "
+    f"{EstimationError.name}; {MutualInformation.name} with --lower, and with --secret and --delta]"
 )
+
+
+def _labels_in(text: str) -> list[str]:
+    """Return labels that commas separate; quotes keep a comma within a label."""
+    try:
+        (labels,) = csv.reader([text], skipinitialspace=True, strict=True)
+    except csv.Error:
+        raise click.UsageError(f"--unseen is {shorten(text)}; accepted: LABEL,... in one line") from None
+    return labels
 
 
 def _printable(title: str) -> str:
@@ -212,16 +336,36 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         "--data",
         metavar="FILE",
         help="CSV or Parquet file of records, of which one column is counted; - reads standard input. With --delta the "
-        "alphabet must be fixed beforehand: if a level may be missing from the records, use --counts.",
+        "alphabet must be fixed beforehand: --unseen names what the records may lack.",
     ),
     click.option(
         "--column", metavar="COLUMN", help="The column of --data: a name, or an index from 0 with --no-header."
+    ),
+    click.option(
+        "--by",
+        metavar="COLUMN",
+        help="Keep the promise in every group of this column, whose value may be known: each has its own distribution. "
+        "With --counts, a CSV of three columns: both, of which this names one, and the count of each pair. --delta is "
+        "the probability for each group by itself; for all at once it adds up.",
+    ),
+    click.option("--group", metavar="VALUE", help="With --by: keep the promise in this group alone."),
+    click.option(
+        "--cover/--no-cover",
+        default=None,
+        help="With --by: design for one l1 ball around the sets of all groups, or for the union itself, of which the "
+        "best mechanism found may not be certified. [default: the union where a method is exact for it]",
     ),
     click.option(
         "--secret",
         metavar="COLUMN",
         help="Protect this column alone: reports on --column may tell all that says nothing about it. With --counts, a "
         "CSV of three columns: both attributes, of which this names one, and the count of each pair.",
+    ),
+    click.option(
+        "--unseen",
+        metavar="LABEL,...",
+        help="With --data: labels that the records lack and that may be reported, also one for all the rest, such as "
+        "other. Each has count 0; quotes keep a comma within a label.",
     ),
     click.option("--no-header", is_flag=True, help="The CSV file has no line of column names."),
     click.option("--epsilon", metavar="E", help='Privacy parameter in nats: a decimal, or "log(9/8)".'),
@@ -240,13 +384,19 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.option(
         "--radius",
         metavar="R",
-        help="l1 radius in [0, 2], instead of --delta. Without either it is 0: the distribution is known.",
+        help="l1 radius in [0, 2], instead of --delta.",
+    ),
+    click.option(
+        "--known",
+        is_flag=True,
+        help="Instead of --delta: the counts are the distribution itself, no sample of it, as of a whole population.",
     ),
     click.option(
         "--samples",
         metavar="N",
         type=int,
-        help="Number of samples behind the estimate, for --delta; the total of the counts by default.",
+        help="Number of samples behind --delta: the total of the counts, as without this option. Any other number is "
+        "refused; a what-if is a problem file with probabilities and samples.",
     ),
     bound_option,
     click.option(
@@ -273,7 +423,7 @@ time_limit_option = click.option(
     "--time-limit",
     type=float,
     metavar="SECONDS",
-    help="Stop column generation after this time, as Ctrl-C does, and return the best mechanism so far with its gap.",
+    help="Stop the search after this time, as Ctrl-C does, and return the best mechanism so far with its gap.",
 )
 
 

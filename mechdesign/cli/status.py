@@ -11,6 +11,7 @@ from pathlib import Path
 import click
 
 from mechdesign.cli.commands import commands
+from mechdesign.cli.streams import print_error
 from mechdesign.errors import InputError, LimitError, MechdesignError, printable, shorten
 
 _TRACEBACK = "MECHDESIGN_TRACEBACK"
@@ -18,6 +19,8 @@ _HALF = 200  # characters at either end of a long message
 _OPTIONS = {
     "header=False": "--no-header",
     "(show_values": "(--show-values",
+    "taken for (unknown)": "taken for (--unknown)",
+    "taken for (missing)": "taken for (--missing)",
     "overwrite=True": "--overwrite",
     "probabilities=True": "--probabilities",
 }
@@ -35,38 +38,42 @@ def status_of(arguments: Sequence[str] | None) -> int:
         if left.code != 1:
             raise
         return 0  # click and rich exit with 1 when the reader of standard output went away
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(f"Error: {error.format_message()}", err=True)
+        return InputError.exit_status
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the outermost frame: internal errors have a status
-        message, status = _answer(error)
-        click.echo(f"Error: {message}", err=True)
+        return print_error(_described(error))
     return status if isinstance(status, int) else 0
 
 
-def _answer(error: BaseException) -> tuple[str, int]:
-    """Return the line that describes an error, and its exit status."""
-    if isinstance(error, click.ClickException):
-        answer = _usage(error), InputError.exit_status
-    elif isinstance(error, MechdesignError):
-        answer = _in_options(printable(str(error))), error.exit_status
+def _described(error: BaseException) -> MechdesignError:
+    """Return the error that the command line shows for any error."""
+    known: MechdesignError
+    if isinstance(error, MechdesignError):
+        known = error.reworded(_in_options(printable(str(error))))
+    elif isinstance(error, click.ClickException):
+        known = InputError.usage(_usage(error))
     elif isinstance(error, click.Abort | KeyboardInterrupt):
-        answer = "interrupted", LimitError.exit_status
+        known = LimitError.interrupted("interrupted")
     elif isinstance(error, MemoryError):
-        answer = "out of memory; give smaller inputs, or run where there is more", LimitError.exit_status
+        known = LimitError.out_of_memory("out of memory; give smaller inputs, or run where there is more")
     elif isinstance(error, OSError):
-        answer = _refusal(error), InputError.exit_status
+        known = _refusal(error)
+    elif isinstance(error, ModuleNotFoundError) and not str(error.name).startswith("mechdesign"):
+        told = f"the package {error.name} is not installed, which this command needs"
+        known = LimitError.incomplete_installation(f"{told}; pip install mechdesign installs all packages")
     else:
         if os.environ.get(_TRACEBACK):
             traceback.print_exception(error)
         text = shorten(str(error), 200)[1:-1]
         told = f"internal error ({type(error).__name__}: {text}); set {_TRACEBACK}=1 to see the traceback"
-        answer = f"{told} and please report it", MechdesignError.exit_status
-    return answer
+        known = MechdesignError.internal_error(f"{told} and please report it")
+    return known
 
 
 def _usage(error: click.ClickException) -> str:
-    """Return what is wrong with the arguments; the help where there are no arguments."""
+    """Return what is wrong with the arguments."""
     message, context = error.format_message(), getattr(error, "ctx", None)
-    if isinstance(error, click.exceptions.NoArgsIsHelpError):
-        return message
     return printable(_cut(message)) + ("" if context is None else f" (see {context.command_path} --help)")
 
 
@@ -82,11 +89,13 @@ def _in_options(message: str) -> str:
     return message
 
 
-def _refusal(error: OSError) -> str:
-    """Return the message for an error of the operating system that no command handles itself."""
+def _refusal(error: OSError) -> InputError:
+    """Return the error for one of the operating system that no command handles itself."""
     try:
         Path.cwd()
     except OSError as gone:
-        return f"cannot use the working folder: {gone.strerror}; change to a folder that exists"
+        return InputError.cannot_read(f"cannot use the working folder: {gone.strerror}; change to a folder that exists")
     where = "a file" if error.filename is None else printable(str(error.filename))
-    return f"cannot use {where}: {error.strerror or error}; give paths that can be read and written"
+    return InputError.cannot_read(
+        f"cannot use {where}: {error.strerror or error}; give paths that can be read and written"
+    )

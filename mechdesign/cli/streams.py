@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any, TextIO
 
-from mechdesign.errors import InputError
+from mechdesign.errors import InputError, MechdesignError
 
 _ASCII_SUPERSET = "iso8859-1"  # the same bytes for ASCII; click would write UTF-8 to a stream that says "ascii"
 
@@ -51,7 +51,7 @@ class _Escaping(io.TextIOWrapper):
         """Say that text could not be written."""
         if isinstance(error, BrokenPipeError):  # the reader went away, which the caller handles
             raise error
-        raise InputError(
+        raise InputError.cannot_write(
             f"cannot write to standard output: {error.strerror or error}; direct it to a place with room"
         ) from error
 
@@ -109,3 +109,11 @@ def open_closed_streams() -> None:
             os.fstat(stream)
         except OSError:
             os.open(os.devnull, os.O_RDWR)  # gets the lowest number that is free
+
+
+def print_error(error: MechdesignError) -> int:
+    """Print an error in one line on standard error, with its code at the end, and return its exit status."""
+    import click
+
+    click.echo(f"Error: {error} [{error.code}]", err=True)
+    return error.exit_status

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
+from pydantic import create_model
 
 from mechdesign.cli import places
 from mechdesign.cli.engine_options import engine_options
-from mechdesign.cli.output import print_facts, print_json, print_table, say
+from mechdesign.cli.json_output import Finite, Labels, Output, Printed, Text, Whole, print_output
+from mechdesign.cli.output import print_facts, print_table, say
 from mechdesign.cli.progress import Progress
+from mechdesign.cli.streams import print_error
 from mechdesign.data.files import accepted_ending, write_atomically
 from mechdesign.engine import opened_executor
 from mechdesign.errors import LimitError
@@ -19,13 +22,29 @@ from mechdesign.plot.drawing import ENDINGS as PICTURES
 from mechdesign.plot.drawing import picture
 from mechdesign.sweeps import SweepFile, SweepResult, read_sweep
 from mechdesign.sweeps.folder import ResultFolder
-from mechdesign.sweeps.result import ENDINGS
+from mechdesign.sweeps.sweep_result import COLUMNS, ENDINGS
 
 _MOST_ROWS = 40  # that are printed
 _TEXTS = {"source", "utility", "set"}
+_KINDS: dict[str, Any] = {"string": Text | None, "int64": int | None, "float64": Finite, "bool": bool | None}
+_CELLS: dict[str, Any] = {name: (_KINDS[kind], ...) for name, kind in COLUMNS.items()}
+SweepTableRow = create_model("SweepTableRow", __base__=Printed, __doc__="A row of the table of a sweep.", **_CELLS)
 
 
-@click.command("sweep", short_help="Solve a grid of problems, in processes or on a cluster.")
+class SweepOutput(Output):
+    """`mechdesign sweep`."""
+
+    carries = "mechdesign/sweep/1"
+
+    title: Text
+    tables: Labels
+    solved: Whole
+    reused: Whole
+    notes: Labels
+    rows: Sequence[SweepTableRow]
+
+
+@click.command("sweep")
 @click.argument("file", metavar="SWEEP.toml")
 @click.option(
     "-o",
@@ -49,7 +68,7 @@ def sweep_command(
       mechdesign sweep grid.toml -o results/ --jobs 2 --plot grid.png
       mechdesign sweep grid.toml -o results/ --scheduler tcp://host:8786
 
-    SWEEP.toml has a title, a table [[source]] for each prior (a name and counts, or data and columns), and one value or
+    SWEEP.toml has a title, a table [[source]] for each prior (a name and counts, or data and column), and one value or
     a list of epsilon, delta or radius, samples, lower, set and utility; also baselines, tol and time_limit. A mistake
     of the file is refused before anything is solved: an unknown key or name, text for a number, a source that cannot be
     read, a grid of which no point is a problem.
@@ -65,21 +84,22 @@ def sweep_command(
     if plot is not None:
         accepted_ending(plot, PICTURES)
     places.check([plot], [file], as_json=as_json)
-    with Progress() as report:
-        report("reading the grid")
+    with Progress() as progress:
+        progress("reading the grid")
         grid = read_sweep(file)
         tables = [str(Path(ResultFolder.opened(output).path, f"{Path(file).stem}{ending}")) for ending in ENDINGS]
         places.check([plot, *tables], [file, *grid.inputs], as_json=as_json)
         with opened_executor(jobs, scheduler) as executor:
-            found = grid.run(executor, output, report)
+            found = grid.run(executor, output, progress)
     for table in tables:
         found.save(table)
     if plot is not None and len(found.failures) < len(found):
         write_atomically(plot, picture(found.plot()[0].figure, plot))
-    for note in found.notes:
+    for note in (*grid.notes, *found.notes):
         say(note, err=True)
     if as_json:
-        print_json("mechdesign/sweep/1", _record(found, grid, tables))
+        notes, rows = [*grid.notes, *found.notes], [SweepTableRow(**row.cells()) for row in found]
+        print_output(SweepOutput.built_from(found, title=grid.title, tables=tables, notes=notes, rows=rows))
     else:
         _print(found, grid, tables)
     return _status(found)
@@ -90,35 +110,12 @@ def _status(found: SweepResult) -> int:
     open_gaps = [row for row in found if row.solved is not None and not row.solved.certified]
     if found.failures:
         first = found.failures[0]
-        click.echo(
-            f"Error: {len(found.failures)} of {len(found)} problems have no design; the first, {first.name}: "
-            f"{first.failure}",
-            err=True,
-        )
+        told = f"{len(found.failures)} of {len(found)} problems have no design; the first, {first.name}"
+        print_error(LimitError.no_design(f"{told}: {first.failure}"))
     if open_gaps:
-        click.echo(
-            f"Error: {len(open_gaps)} of {len(found)} designs are not certified, as the column certified says; what "
-            "helps: a larger tol or time_limit",
-            err=True,
-        )
+        told = f"{len(open_gaps)} of {len(found)} designs are not certified, as the column certified says"
+        print_error(LimitError.not_certified(f"{told}; what helps: a larger tol or time_limit"))
     return LimitError.exit_status if found.failures or open_gaps else 0
-
-
-def _record(found: SweepResult, grid: SweepFile, tables: list[str]) -> dict[str, Any]:
-    columns = found.columns()
-    rows = [dict(zip(columns, map(_finite, cells), strict=True)) for cells in zip(*columns.values(), strict=True)]
-    return {
-        "title": grid.title,
-        "tables": tables,
-        "solved": found.solved,
-        "reused": found.reused,
-        "notes": list(found.notes),
-        "rows": rows,
-    }
-
-
-def _finite(value: Any) -> Any:
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _print(found: SweepResult, grid: SweepFile, tables: list[str]) -> None:

@@ -2,23 +2,85 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
+from pydantic import Field
 
-from mechdesign.cli.output import amount, bound_in_words, guarantee_facts, guarantee_record, print_facts, print_json
+from mechdesign.cli.json_output import Labels, Output, Printed, Promised, given, print_output, promised
+from mechdesign.cli.output import amount, bound_in_words, guarantee_facts, print_facts
 from mechdesign.cli.places import load_mechanism
 from mechdesign.cli.progress import Progress
-from mechdesign.display.text import text_above
+from mechdesign.data.fields import Number
+from mechdesign.display.numbers import text_above
 from mechdesign.errors import GuaranteeError, printable
 from mechdesign.mechanism import Mechanism
-from mechdesign.optimize import Verification, verify
 from mechdesign.pml import TailAfterPostProcessing, leakage_tail, tail_after_post_processing
 from mechdesign.uncertainty.base import check_about_data
 from mechdesign.utility import Objective
 
+if TYPE_CHECKING:
+    from mechdesign.optimize import Verification
 
-@click.command("verify", short_help="Prove the claims of a mechanism file again.")
+
+class CheckedOptimality(Printed):
+    """A claim of optimality: what was computed again, or that it was not checked."""
+
+    utility: str
+    checked: Literal[False] | None = None
+    unit: str | None = None
+    value: Number | None = None
+    upper_bound: Number | None = None
+    lower_bound: Number | None = None
+    recomputed_upper_bound: Number | None = None
+    recomputed_lower_bound: Number | None = None
+    gap: Number | None = None
+    optimal: bool | None = None
+    within_simplex: bool | None = None
+    value_at_estimate: Number | None = None
+
+
+class AfterPostProcessing(Printed):
+    """The probability that a report leaks more than a level after any post-processing."""
+
+    value: Number
+    upper_bound: Number
+    multipliers: Labels
+
+
+class Tail(Printed):
+    """With which probability a report leaks more than a level."""
+
+    level: Number
+    probability: Number
+    after_post_processing: AfterPostProcessing
+
+
+class _Holding(Output):
+    carries = "mechdesign/verification/1"
+
+    holds: Literal[True]
+
+
+class VerificationOutput(Promised, _Holding):
+    """`mechdesign verify`, of a mechanism whose claims hold."""
+
+    optimality: CheckedOptimality | None
+    tail: Tail | None = None
+
+
+class FalseClaimOutput(Output):
+    """`mechdesign verify`, of a mechanism with a false claim."""
+
+    carries = "mechdesign/verification/1"
+
+    holds: Literal[False]
+    claim: Literal["guarantee", "optimality"] = Field(alias="false")
+    code: str
+    message: str
+
+
+@click.command("verify")
 @click.argument("file", metavar="MECHANISM.json")
 @click.option("--guarantee-only", is_flag=True, help="Do not check the claim of optimality, which may take long.")
 @click.option(
@@ -39,29 +101,25 @@ def verify_command(file: str, guarantee_only: bool, level: str | None, as_json: 
     optimality; --guarantee-only leaves it out. With --json a false claim is printed as JSON too: "holds" is false, and
     "false" names the claim, "guarantee" or "optimality".
     """
-    claimed = "guarantee"
+    claimed: Literal["guarantee", "optimality"] = "guarantee"
     try:
-        with Progress() as report:
-            mechanism = load_mechanism(file, report)
+        with Progress() as progress:
+            mechanism = load_mechanism(file, progress)
             found = None
             if not guarantee_only:
                 claimed = "optimality"
-                report("computing the bound from the dual vector")
-                found = verify(mechanism)
+                progress("computing the bound from the dual vector")
+                found = _verified(mechanism)
             tails = None if level is None else _tails(mechanism, level)
     except GuaranteeError as error:
         if as_json:
-            print_json(
-                "mechdesign/verification/1", {"holds": False, "false": claimed, "message": printable(str(error))}
-            )
+            print_output(FalseClaimOutput(holds=False, false=claimed, code=error.code, message=printable(str(error))))
         raise
     claim = mechanism.optimality
     unchecked = guarantee_only and claim is not None
     if as_json:
-        record = {"holds": True, **guarantee_record(mechanism), "optimality": _optimality_record(mechanism, found)}
-        if tails is not None:
-            record["tail"] = _tail_record(*tails)
-        print_json("mechdesign/verification/1", record)
+        optimality, tail = _optimality(mechanism, found), None if tails is None else _tail(*tails)
+        print_output(VerificationOutput(holds=True, **promised(mechanism), optimality=optimality, **given(tail=tail)))
         return
     facts = [("file", file), *guarantee_facts(mechanism)]
     if tails is not None:
@@ -80,30 +138,39 @@ def verify_command(file: str, guarantee_only: bool, level: str | None, as_json: 
         facts.append((bound_in_words(claim.utility), bound))
         verdict = "optimal" if found.optimal else "NOT optimal to within 1e-6"
         facts.append(("gap", f"{found.gap:.1e}, {verdict}"))
-    facts.append(("verdict", "the guarantee holds" if unchecked else "all claims hold"))
+    asserted = ", given the samples that are asserted" if mechanism.guarantee.uncertainty.asserts_samples else ""
+    facts.append(("verdict", f"{'the guarantee holds' if unchecked else 'all claims hold'}{asserted}"))
     print_facts(facts)
 
 
-def _optimality_record(mechanism: Mechanism, found: Verification | None) -> dict[str, Any] | None:
-    """Return the JSON of a claim of optimality, which was checked unless there is no verification."""
+def _verified(mechanism: Mechanism) -> Verification:
+    from mechdesign.optimize import verify
+
+    return verify(mechanism)
+
+
+def _optimality(mechanism: Mechanism, found: Verification | None) -> CheckedOptimality | None:
+    """Return a claim of optimality, which was checked unless there is no verification."""
     claim = mechanism.optimality
     if claim is None:
         return None
     if found is None or found.certificate is None:
-        return {"utility": claim.utility.name, "checked": False}
-    record = {
-        "utility": claim.utility.name,
-        "unit": claim.utility.unit,
-        "value": found.value,
+        return CheckedOptimality(utility=claim.utility.name, checked=False)
+    at_estimate = None if claim.mixture is None else _value_at_estimate(mechanism, claim.utility)
+    bounds: dict[str, Any] = {
         claim.utility.bound_name: claim.bound,
         f"recomputed_{claim.utility.bound_name}": found.certificate.bound,
-        "gap": found.gap,
-        "optimal": found.optimal,
-        "within_simplex": claim.within_simplex,
     }
-    if claim.mixture is not None:
-        record["value_at_estimate"] = _value_at_estimate(mechanism, claim.utility)
-    return record
+    return CheckedOptimality(
+        utility=claim.utility.name,
+        unit=claim.utility.unit,
+        value=found.value,
+        gap=found.gap,
+        optimal=found.optimal,
+        within_simplex=claim.within_simplex,
+        **bounds,
+        **given(value_at_estimate=at_estimate),
+    )
 
 
 def _value_at_estimate(mechanism: Mechanism, utility: Objective) -> float:
@@ -120,9 +187,10 @@ def _tails(mechanism: Mechanism, level: str) -> tuple[float, TailAfterPostProces
     return leakage_tail(mechanism.numerators, center, level), found
 
 
-def _tail_record(tail: float, found: TailAfterPostProcessing) -> dict[str, Any]:
-    after = {"value": found.value, "upper_bound": found.bound, "multipliers": [str(mu) for mu in found.multipliers]}
-    return {"level": float(found.epsilon), "probability": tail, "after_post_processing": after}
+def _tail(tail: float, found: TailAfterPostProcessing) -> Tail:
+    multipliers = list(map(str, found.multipliers))
+    after = AfterPostProcessing(value=found.value, upper_bound=found.bound, multipliers=multipliers)
+    return Tail(level=float(found.epsilon), probability=tail, after_post_processing=after)
 
 
 def _tail_in_words(tail: float, found: TailAfterPostProcessing) -> str:

@@ -42,6 +42,8 @@ class Alphabet:
         Whether the caller lets users name ``unknown`` and ``missing``, so that messages may point to them.
     show_values : bool
         Whether messages print records, which may then be kept in logs. Without it they name rows alone.
+    explain : callable, optional
+        Says of a text outside the alphabet why it is there, in words that follow its place; None if it does not know.
 
     Raises
     ------
@@ -61,18 +63,19 @@ class Alphabet:
     where: Callable[[int], str] = "records[{}]".format
     replaces: bool = True
     show_values: bool = False
+    explain: Callable[[str], str | None] | None = None
     _table: dict[object, int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_table", {label: code for code, label in enumerate(self.labels)})
         for name, label in (("unknown", self.unknown), ("missing", self.missing)):
             if label is not None and not (isinstance(label, str) and label in self._table):
-                raise InputError(
+                raise InputError.unknown_label(
                     f"{name} values are to be taken for {shorten(label)}, which is not a label; accepted: "
                     f"{self._listed()}"
                 )
         if self.integers is not None and not (isinstance(self.integers, str) and self.integers in {"codes", "labels"}):
-            raise InputError(f'integers is {shorten(self.integers)}; accepted: "codes" or "labels"')
+            raise InputError.unknown_choice(f'integers is {shorten(self.integers)}; accepted: "codes" or "labels"')
 
     def takes_integers_as_codes(self) -> bool:
         """Return whether integers among records are codes, rather than labels.
@@ -83,7 +86,7 @@ class Alphabet:
             If ``integers`` is not given and a label reads as an integer, so that they could be either.
         """
         if self.integers is None and any(label.removeprefix("-").isdecimal() for label in self.labels):
-            raise InputError(
+            raise InputError.ambiguous_labels(
                 "the records are integers, and so is a label, so that they could be codes or labels; give labels as "
                 'text, or say integers="codes" or integers="labels"'
             )
@@ -123,7 +126,7 @@ class Alphabet:
         if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
             # index_in does not accept string views, and a column of nulls has the type null.
             if not (pa.types.is_string_view(kind) or pa.types.is_null(kind)):
-                raise InputError(f"{self.where(0)} is of type {kind}; accepted: labels, as text")
+                raise InputError.wrong_record_type(f"{self.where(0)} is of type {kind}; accepted: labels, as text")
             kind = pa.large_string()
         chunks = records.chunks if isinstance(records, pa.ChunkedArray) else [records]
         found = [self._found(chunk, kind) for chunk in chunks]
@@ -215,14 +218,18 @@ class Alphabet:
         where = self.where(index)
         if is_missing(value):
             way = "name the label that missing values are taken for (missing)" if self.replaces else "leave it out"
-            return InputError(f"{where} is missing; {way}")
+            return InputError.missing_value(f"{where} is missing; {way}")
         shown = self.shown(value)
         if isinstance(value, int | np.integer) and not isinstance(value, bool):
-            return InputError(f"{where} is out of range{shown}; accepted: codes from 0 to {len(self.labels) - 1}")
+            return InputError.unknown_label(
+                f"{where} is out of range{shown}; accepted: codes from 0 to {len(self.labels) - 1}"
+            )
         if isinstance(value, str):
+            if self.explain is not None and (why := self.explain(value)):
+                return InputError.wrong_mechanism(f"{where} {why}")
             way = ", or name the label that unknown values are taken for (unknown)" if self.replaces else ""
-            return InputError(f"{where} is not in the alphabet{shown}; accepted: {self._listed()}{way}")
-        return InputError(f"{where} is a {type(value).__name__}{shown}; accepted: labels, as text")
+            return InputError.unknown_label(f"{where} is not in the alphabet{shown}; accepted: {self._listed()}{way}")
+        return InputError.wrong_record_type(f"{where} is a {type(value).__name__}{shown}; accepted: labels, as text")
 
     def shown(self, value: object) -> str:
         """Return a value as messages print it, or the option that prints it.

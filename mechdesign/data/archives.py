@@ -42,15 +42,19 @@ def members(content: bytes, source: str, accepted: str, wanted: str) -> list[str
         If it is not an archive, or a member is too large or compressed in an unknown way.
     """
     if content.count(_ENTRY) > _MOST_MEMBERS:
-        raise InputError(f"{source} holds very many files; accepted: {accepted}")
+        raise InputError.file_too_large(f"{source} holds very many files; accepted: {accepted}")
     with _refusing(source, "an NPZ file", wanted), zipfile.ZipFile(io.BytesIO(content)) as archive:
         found = archive.infolist()
     for member in found:
         if member.file_size > MOST_BYTES:
             name = shorten(member.filename)
-            raise InputError(f"{source}: {name} unpacks to {member.file_size} bytes; accepted: at most {MOST_BYTES}")
+            raise InputError.file_too_large(
+                f"{source}: {name} unpacks to {member.file_size} bytes; accepted: at most {MOST_BYTES}"
+            )
         if member.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
-            raise InputError(f"{source}: {shorten(member.filename)} is compressed in another way than as saved")
+            raise InputError.damaged_file(
+                f"{source}: {shorten(member.filename)} is compressed in another way than as saved"
+            )
     return sorted(member.filename.removesuffix(".npy") for member in found)
 
 
@@ -65,7 +69,7 @@ def member(content: bytes, name: str, source: str, accepted: str, wanted: str) -
     with _refusing(source, "an NPZ file", wanted), np.load(io.BytesIO(content), allow_pickle=False) as archive:
         found = archive[name]
     if not isinstance(found, np.ndarray):  # bytes, where there is no header
-        raise InputError(f"{source}: {shorten(name)} is not an array; accepted: {accepted}")
+        raise InputError.damaged_file(f"{source}: {shorten(name)} is not an array; accepted: {accepted}")
     return found
 
 
@@ -101,4 +105,4 @@ def _refusing(source: str, kind: str, wanted: str) -> Iterator[None]:
         SyntaxError,  # numpy raises this and the next error for a header that is not valid Python
         tokenize.TokenError,
     ) as error:
-        raise InputError(f"{source} is not {kind} ({shorten(str(error))}); give {wanted}") from None
+        raise InputError.wrong_file_format(f"{source} is not {kind} ({shorten(str(error))}); give {wanted}") from None

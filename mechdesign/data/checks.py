@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from fractions import Fraction
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -37,7 +38,7 @@ def check_kind(value: object, kind: type[Any], name: str, wanted: str) -> None:
         If it is something else.
     """
     if not isinstance(value, kind):
-        raise InputError(f"{name} is {shorten(value)}; give {wanted}")
+        raise InputError.wrong_type(f"{name} is {shorten(value)}; give {wanted}")
 
 
 def whole_number(value: object, name: str, least: int) -> int:
@@ -47,9 +48,11 @@ def whole_number(value: object, name: str, least: int) -> int:
             raise TypeError
         whole = operator.index(value)  # type: ignore[arg-type]
     except TypeError:
-        raise InputError(f"{name} is {shorten(value)}; accepted: a whole number, at least {least}") from None
+        raise InputError.not_a_whole_number(
+            f"{name} is {shorten(value)}; accepted: a whole number, at least {least}"
+        ) from None
     if whole < least:
-        raise InputError(f"{name} is {shorten(whole)}; accepted: a whole number, at least {least}")
+        raise InputError.not_a_whole_number(f"{name} is {shorten(whole)}; accepted: a whole number, at least {least}")
     return whole
 
 
@@ -57,7 +60,9 @@ def checked_samples(value: object) -> int:
     """Return a number of samples: a whole number from 1 to 10^15."""
     samples = whole_number(value, "the number of samples", 1)
     if samples > MOST_SAMPLES:
-        raise InputError(f"the number of samples is {shorten(samples)}; accepted: a whole number from 1 to 10^15")
+        raise InputError.not_a_whole_number(
+            f"the number of samples is {shorten(samples)}; accepted: a whole number from 1 to 10^15"
+        )
     return samples
 
 
@@ -65,7 +70,9 @@ def checked_categories(value: object) -> int:
     """Return a number of categories: a whole number from 2 to 10^15."""
     categories = whole_number(value, "the number of categories", 2)
     if categories > MOST_SAMPLES:
-        raise InputError(f"the number of categories is {shorten(categories)}; accepted: a whole number from 2 to 10^15")
+        raise InputError.not_a_whole_number(
+            f"the number of categories is {shorten(categories)}; accepted: a whole number from 2 to 10^15"
+        )
     return categories
 
 
@@ -73,7 +80,7 @@ def checked_delta(value: object) -> Fraction:
     """Return a failure probability in [0, 1) as a fraction."""
     delta = rational(value, "delta")
     if not 0 <= delta < 1:
-        raise InputError(f"delta is {shorten(value)}; accepted: a probability of failure in [0, 1)")
+        raise InputError.delta_out_of_range(f"delta is {shorten(value)}; accepted: a probability of failure in [0, 1)")
     return delta
 
 
@@ -81,7 +88,9 @@ def checked_radius(value: object) -> Fraction:
     """Return an l1 radius in [0, 2] as a fraction."""
     radius = rational(value, "the radius")
     if not 0 <= radius <= 2:
-        raise InputError(f"the radius is {shorten(value)}; accepted: 0 (known prior) to 2 (any prior)")
+        raise InputError.radius_out_of_range(
+            f"the radius is {shorten(value)}; accepted: 0 (known prior) to 2 (any prior)"
+        )
     return radius
 
 
@@ -89,7 +98,7 @@ def checked_scale(value: object, name: str = "the scale") -> Interval:
     """Return a positive scale as an interval: of a float, its decimal and its double are the ends."""
     said = rational(value, name)
     if said <= 0:
-        raise InputError(f"{name} is {shorten(value)}; accepted: a finite number above 0")
+        raise InputError.out_of_range(f"{name} is {shorten(value)}; accepted: a finite number above 0")
     held = Fraction(float(value)) if isinstance(value, float | np.floating) else said
     return Interval(min(said, held), max(said, held))
 
@@ -98,7 +107,9 @@ def checked_p_min(value: object) -> Fraction:
     """Return the probability of the rarer of two symbols, in (0, 1/2]."""
     p_min = rational(value, "p_min")
     if not 0 < p_min <= Fraction(1, 2):
-        raise InputError(f"p_min is {shorten(value)}; accepted: the smaller of two probabilities, in (0, 0.5]")
+        raise InputError.out_of_range(
+            f"p_min is {shorten(value)}; accepted: the smaller of two probabilities, in (0, 0.5]"
+        )
     return p_min
 
 
@@ -108,7 +119,7 @@ def reachable_epsilon(value: object) -> Epsilon:
     if isinstance(value, float | np.floating):
         epsilon = Epsilon.of(min(rational(value, "epsilon"), Fraction(float(value))))
     if epsilon == Epsilon.of(0) or epsilon.power == 1:
-        raise InputError(
+        raise InputError.epsilon_out_of_range(
             f"epsilon is {shorten(value)}, which no finite amount of noise reaches; accepted: a number above 0"
         )
     return epsilon
@@ -118,10 +129,33 @@ def finite_numbers(values: ArrayLike, name: str) -> Floats:
     """Return numbers as finite floats."""
     numbers = real_array(values, f"the array of {name.removeprefix('the ')}", "finite numbers")
     if not np.isfinite(numbers).all():
-        raise InputError(f"{name} hold a value that is not finite; accepted: finite numbers")
+        raise InputError.not_a_number(f"{name} hold a value that is not finite; accepted: finite numbers")
     return numbers
 
 
 def least_probability(p_min: object, radius: object) -> Fraction:
     """Return the least probability that a symbol has in an l1 ball: ``p_min - radius / 2``, but not below 0."""
     return max(Fraction(0), checked_p_min(p_min) - checked_radius(radius) / 2)
+
+
+def checked_weight(value: object, name: str) -> Fraction:
+    """Return a number as the exact fraction that it states; text that states none may be a record, and is not shown.
+
+    Examples
+    --------
+    >>> checked_weight("1/3", "probability 1")
+    Fraction(1, 3)
+    """
+    try:
+        return rational(value, name)
+    except InputError:
+        if isinstance(value, Number) or value is np.ma.masked:
+            raise
+        try:
+            float(value)  # type: ignore[arg-type]
+        except (TypeError, ValueError):
+            raise InputError.not_a_number(
+                f"{name} is a {type(value).__name__}; give a number, or a decimal as text; if these are records, use "
+                "L1Ball.from_samples"
+            ) from None
+        raise

@@ -88,7 +88,7 @@ def encode(records: Any, alphabet: Alphabet) -> Encoded:
         or not isinstance(records, Iterable)
         or hasattr(records, "shape")
     ):
-        raise InputError(f"the records are a {type(records).__name__}; accepted: {_ACCEPTED}")
+        raise InputError.wrong_record_type(f"the records are a {type(records).__name__}; accepted: {_ACCEPTED}")
     else:
         listed = records if isinstance(records, list | tuple) else list(records)
         found, are_codes = _encoded_list(listed, alphabet)
@@ -141,7 +141,7 @@ def arrow_column(values: Any, where: str) -> Any:
     if package is None and (
         isinstance(values, str | bytes | Mapping | Set) or not isinstance(values, Iterable) or len(shape) != 1
     ):
-        raise InputError(f"{where} is a {type(values).__name__}; accepted: {_ACCEPTED}")
+        raise InputError.wrong_record_type(f"{where} is a {type(values).__name__}; accepted: {_ACCEPTED}")
     try:
         if package is not None:
             column = series_as_arrow(values, package)
@@ -151,7 +151,9 @@ def arrow_column(values: Any, where: str) -> Any:
         else:
             column = pa.array(list(values), from_pandas=True)
     except (pa.ArrowException, OverflowError, UnicodeError) as error:
-        raise InputError(f"{where} holds mixed values ({shorten(str(error), 80)}); give values of one type") from None
+        raise InputError.wrong_record_type(
+            f"{where} holds mixed values ({shorten(str(error), 80)}); give values of one type"
+        ) from None
     return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
 
 
@@ -170,7 +172,7 @@ def _as_arrow(records: Any, package: str, alphabet: Alphabet) -> Any:
     try:
         return series_as_arrow(records, package)
     except (pa.ArrowException, OverflowError, UnicodeError) as error:
-        raise InputError(
+        raise InputError.wrong_record_type(
             f"the records are a Series of mixed values{alphabet.shown(str(error))}; accepted: labels, as text"
         ) from None
 
@@ -189,7 +191,7 @@ def _encoded_arrow(records: Any, alphabet: Alphabet) -> tuple[Codes, bool]:
 
 def _encoded_array(records: NDArray[Any], alphabet: Alphabet) -> tuple[Codes, bool]:
     if records.ndim != 1:
-        raise InputError(f"the records have shape {records.shape}; accepted: {_ACCEPTED}")
+        raise InputError.wrong_record_type(f"the records have shape {records.shape}; accepted: {_ACCEPTED}")
     masked = np.ma.getmaskarray(records) if isinstance(records, np.ma.MaskedArray) else None
     if records.dtype.kind in "iu":
         if alphabet.takes_integers_as_codes():
@@ -205,7 +207,9 @@ def _encoded_array(records: NDArray[Any], alphabet: Alphabet) -> tuple[Codes, bo
         return alphabet.codes_of_arrow(texts), False
     if records.dtype.kind in "OT":
         return _encoded_list(records.tolist(), alphabet)
-    raise InputError(f"the records are of type {records.dtype}; accepted: labels as text, or integer codes")
+    raise InputError.wrong_record_type(
+        f"the records are of type {records.dtype}; accepted: labels as text, or integer codes"
+    )
 
 
 def _encoded_list(records: Sequence[Any], alphabet: Alphabet) -> tuple[Codes, bool]:
@@ -220,7 +224,7 @@ def _encoded_list(records: Sequence[Any], alphabet: Alphabet) -> tuple[Codes, bo
     missing = np.array([is_missing(record) for record in records])
     for index, record in enumerate(records):
         if not missing[index] and not _is_integer_type(type(record)):
-            raise InputError(
+            raise InputError.wrong_record_type(
                 f"{alphabet.where(index)} is a {type(record).__name__} among integers{alphabet.shown(record)}; "
                 "accepted: all labels, as text, or all integer codes"
             )

@@ -6,19 +6,23 @@ import operator
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from numbers import Number
 from typing import Any
 
 import numpy as np
 
-from mechdesign.data.csv_blocks import rows
-from mechdesign.data.labels import canonical_label, canonical_labels, default_labels
+from mechdesign.data.csv_blocks import other_separator, rows
+from mechdesign.data.labels import by_falling_count, canonical_label, canonical_labels, default_labels
 from mechdesign.data.reading import check_regular
 from mechdesign.data.tables import open_columns
 from mechdesign.errors import InputError, shorten
 
 _LARGEST_COUNT = 10**15
+_NO_COUNT = "excess"  # as `mechdesign.histogram.top_k` calls what it releases
 _MOST_BYTES = 64 * 2**20  # of a table of counts; millions of labels
 _ORDINALS = ("first", "second", "third")
+_COUNTED = "use value_counts(), or L1Ball.from_samples"
+RECORDS = f"these look like records; {_COUNTED}"
 
 
 def checked_counts(counts: Mapping[Any, Any] | Sequence[object]) -> tuple[tuple[str, ...], tuple[int, ...]]:
@@ -32,51 +36,81 @@ def checked_counts(counts: Mapping[Any, Any] | Sequence[object]) -> tuple[tuple[
     Raises
     ------
     InputError
-        For negative, fractional or huge counts, one category only, an empty or an all-zero table.
+        For negative, fractional or huge counts, one category only, an empty or an all-zero table. A message shows
+        neither labels nor values of what looks like records, nor of series and arrays, which may hold them.
 
     Examples
     --------
     >>> checked_counts({"a": 3, "b": 1})
     (('a', 'b'), (3, 1))
     """
+    if hasattr(counts, "columns"):
+        raise InputError.not_counts(f"the counts are {shorten(counts)}; {RECORDS}")
+    check_index(counts)
+    stated = isinstance(counts, Mapping | list | tuple)  # by a person, not by a package
     if hasattr(counts, "keys") and hasattr(counts, "items"):
         # A mapping, or a pandas Series of counts.
         pairs = list(counts.items())
-        labels = canonical_labels([label for label, _ in pairs], len(pairs))
         values = [value for _, value in pairs]
+        labels = _labels_of_counts([label for label, _ in pairs], stated=stated)
     elif isinstance(counts, str) or not isinstance(counts, Sequence | np.ndarray) or getattr(counts, "ndim", 1) != 1:
-        raise InputError(f"counts are {shorten(counts)}; give a mapping from labels to counts, or a list of counts")
+        raise InputError.not_counts(
+            f"the counts are of type {type(counts).__name__}; give a mapping from labels to counts, or a list of counts"
+        )
     else:
         values = list(counts)
         labels = default_labels(len(values))
     if len(values) < 2:
         known = f"one category ({shorten(labels[0])})" if values else "no category"
-        raise InputError(f"the table of counts has {known}; give at least two categories")
-    checked = tuple(checked_count(value, label) for value, label in zip(values, labels, strict=True))
+        raise InputError.too_few_symbols(f"the table of counts has {known}; give at least two categories")
+    checked = tuple(checked_count(value, label, stated=stated) for value, label in zip(values, labels, strict=True))
     if not any(checked):
-        raise InputError("all counts are 0; give the counts of at least one record")
+        raise InputError.nothing_given("all counts are 0; give the counts of at least one record")
     return labels, checked
 
 
-def checked_count(value: object, label: str) -> int:
-    """Return a count, after checking that it is a whole number from 0 to 10^15."""
+def check_index(counts: object) -> None:
+    """Refuse a pandas Series that is only numbered: it is a column of records as likely as counts without labels."""
+    if type(getattr(counts, "index", None)).__name__ == "RangeIndex":
+        raise InputError.not_counts(f"the counts are {shorten(counts)} without labels; {RECORDS}")
+
+
+def _labels_of_counts(given: list[object], *, stated: bool) -> tuple[str, ...]:
+    """Return the labels of counts; a message shows one only if a person stated them."""
     try:
-        if isinstance(value, bool | np.bool_):
-            raise TypeError
+        return canonical_labels(given, len(given))
+    except InputError:
+        if stated:
+            raise
+        raise InputError.not_counts(
+            f"the index of the counts has an entry twice, or one that is no label; {RECORDS}"
+        ) from None
+
+
+def checked_count(value: object, label: str, *, stated: bool = True) -> int:
+    """Return a count, after checking that it is a whole number from 0 to 10^15.
+
+    What is no number at all may be a record, and is not shown. Neither are numbers and labels that nobody ``stated``.
+    """
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Number):
+        raise InputError.not_counts(f"a count is a {type(value).__name__}; accepted: whole numbers; {RECORDS}")
+    try:
         count = operator.index(value)  # type: ignore[arg-type]
     except TypeError:
-        raise InputError(
-            f"the count of {shorten(label)} is {shorten(value)}; accepted: a whole number, 0 or more"
-        ) from None
-    if not 0 <= count <= _LARGEST_COUNT:
-        raise InputError(f"the count of {shorten(label)} is {shorten(count)}; accepted: a whole number from 0 to 10^15")
-    return count
+        count = -1
+    if 0 <= count <= _LARGEST_COUNT:
+        return count
+    if not stated:
+        raise InputError.not_counts(f"a count is not a whole number from 0 to 10^15; if these are records, {_COUNTED}")
+    raise InputError.not_counts(
+        f"the count of {shorten(label)} is {shorten(value)}; accepted: a whole number from 0 to 10^15"
+    )
 
 
 def tally(
     records: Iterable[object], labels: Iterable[object] | None = None, *, show_values: bool = False
 ) -> dict[str, int]:
-    """Count records; the categories are sorted by falling count, then by label, unless they are given.
+    """Count records; the categories come by falling count, integers as numbers, unless they are given.
 
     Parameters
     ----------
@@ -96,7 +130,9 @@ def tally(
     {'a': 1, 'b': 2, 'c': 0}
     """
     if isinstance(records, str | Mapping) or not isinstance(records, Iterable) or getattr(records, "ndim", 1) != 1:
-        raise InputError(f"the records are a {type(records).__name__}; give a list of records, one category each")
+        raise InputError.wrong_record_type(
+            f"the records are a {type(records).__name__}; give a list of records, one category each"
+        )
     if isinstance(records, np.ndarray):
         records = records.tolist()
     alphabet = None if labels is None else list(labels)
@@ -106,7 +142,7 @@ def tally(
     for index, record in enumerate(records):
         label = _label_of(record, "records[{}]", index, show_values=show_values)
         if among is not None and label not in among:
-            raise InputError(
+            raise InputError.unknown_label(
                 f"records[{index}] is not among the {len(among)} labels given{_shown(record, show_values)}; add it to "
                 "them"
             )
@@ -115,7 +151,30 @@ def tally(
 
 
 def _by_falling_count(found: Counter[str]) -> dict[str, int]:
-    return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
+    return {label: found[label] for label in by_falling_count(found)}
+
+
+def with_unseen(counts: Mapping[str, int], labels: Iterable[object]) -> dict[str, int]:
+    """Return counts, and 0 for labels that were not seen.
+
+    Raises
+    ------
+    InputError
+        If a label was seen, occurs twice, or cannot be a label.
+
+    Examples
+    --------
+    >>> with_unseen({"b": 2, "a": 1}, ["c", "other"])
+    {'b': 2, 'a': 1, 'c': 0, 'other': 0}
+    """
+    given = list(labels)
+    unseen = canonical_labels(given, len(given))
+    seen = next((label for label in unseen if label in counts), None)
+    if seen is not None:
+        raise InputError.needless_argument(
+            f"the unseen label {shorten(seen)} is among those that were counted; leave it out"
+        )
+    return dict(counts) | dict.fromkeys(unseen, 0)
 
 
 def _label_of(value: object, place: str, *parts: object, show_values: bool) -> str:
@@ -128,11 +187,11 @@ def _label_of(value: object, place: str, *parts: object, show_values: bool) -> s
     except InputError as error:
         where = place.format(*parts)
         if show_values:
-            raise InputError(f"{where}: {error}") from None
+            raise error.reworded(f"{where}: {error}") from None
     if isinstance(value, str) and not value:
-        raise InputError(f"{where} is empty; accepted: a label")
+        raise InputError.bad_label(f"{where} is empty; accepted: a label")
     kind = "text" if isinstance(value, str) else f"a {type(value).__name__}"
-    raise InputError(
+    raise InputError.bad_label(
         f"{where} is {kind} that cannot be a label (show_values prints it); accepted: an integer, or printable text of "
         "1 to 1,000 characters without white space at its ends"
     )
@@ -159,7 +218,8 @@ def read_counts(path: str | os.PathLike[str], *, header: bool = True, show_value
     Raises
     ------
     InputError
-        Naming the line, if it does not have two fields, its label occurs twice, or its count is not a whole number.
+        Naming the line, if it does not have two fields, its label occurs twice, or its count is not a whole number; if
+        the column is that of excesses, which `histogram top-k` writes.
     """
     accepted = "two, a label and its count, separated by a comma"
     _, counts = read_labelled_counts(path, 1, "label", accepted, header=header, show_values=show_values)
@@ -202,11 +262,18 @@ def read_labelled_counts(
         if not names:
             if count is not None:
                 first = _shown(",".join([*given, text]), show_values)
-                raise InputError(f"{path}: the first line is data{first}, not a header; pass header=False")
+                raise InputError.first_line_is_data(
+                    f"{path}: the first line is data{first}, not a header; pass header=False"
+                )
+            if text == _NO_COUNT:
+                raise InputError.not_counts(
+                    f"{path}: the column {_NO_COUNT!r} of `mechdesign histogram top-k` holds no counts; add the next "
+                    "count to each value (--value-sigma releases it), and name the column count"
+                )
             names = [*given, text]
             continue
         if count is None:
-            raise InputError(
+            raise InputError.not_counts(
                 f"{path}, line {line}: the {_ORDINALS[labels]} field is not a count{_shown(text, show_values)}; "
                 "accepted: a whole number, 0 or more, without separators or decimals"
             )
@@ -216,10 +283,10 @@ def read_labelled_counts(
         )
         if known in counts:
             twice = _shown(",".join(given), show_values)
-            raise InputError(f"{path}, line {line}: the {what} occurs twice{twice}; {what}s must differ")
+            raise InputError.label_twice(f"{path}, line {line}: the {what} occurs twice{twice}; {what}s must differ")
         counts[known] = count
     if not counts:
-        raise InputError(f"{path} has no counts; give a line for each {what}, with its count")
+        raise InputError.nothing_given(f"{path} has no counts; give a line for each {what}, with its count")
     return names, counts
 
 
@@ -231,14 +298,15 @@ def _filled_lines(
         for record in rows(path):
             found = len(record.fields)
             if found not in (0, fields):
-                raise InputError(
+                separated = other_separator(record.fields)
+                raise InputError.malformed_table(
                     f"{path}, line {record.line}: {found} field{'s' if found > 1 else ''}"
-                    f"{_shown(','.join(record.fields), show_values)}; accepted: {accepted}"
+                    f"{_shown(','.join(record.fields), show_values)}; accepted: {accepted}{separated}"
                 )
             if any(record.fields):
                 yield record.line, record.fields
     except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror or error}; give a CSV file") from error
+        raise InputError.cannot_read(f"cannot read {path}: {error.strerror or error}; give a CSV file") from error
 
 
 def count_column(
@@ -274,13 +342,13 @@ def count_column(
                 _refuse_record(entry["values"], f"{path}, record {before + place + 1}", show_values=show_values)
         before += len(values)
     if not found:
-        raise InputError(f"{path} has no records; give a line for each record")
+        raise InputError.nothing_given(f"{path} has no records; give a line for each record")
     return _by_falling_count(found)
 
 
 def _refuse_record(value: object, where: str, *, show_values: bool) -> None:
     if value is None or value == "":
-        raise InputError(f"{where} is missing; give missing values a label, such as ?")
+        raise InputError.missing_value(f"{where} is missing; give missing values a label, such as ?")
     _label_of(value, "{}", where, show_values=show_values)
 
 

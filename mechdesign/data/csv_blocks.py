@@ -42,6 +42,7 @@ COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
 _MARK = b"\xef\xbb\xbf"
 _FIELD = re.compile(r' *"([^"]*+(?:""[^"]*+)*+)"|([^",\r\n]*+)')
 _END = re.compile(r",|\r?\n|\Z")
+_OTHER_SIGNS = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 _COMMA, _QUOTE, _LINE_FEED, _RETURN = b',"\n\r'
 
 _PIECE_BYTES = 1 << 18  # compared at a time: arrays of this size stay in the cache, and their memory is reused
@@ -50,7 +51,7 @@ Signs = NDArray[np.uint8]
 Words = NDArray[np.uint64]
 
 
-class Record(NamedTuple):
+class CsvRecord(NamedTuple):
     """A record, with its place in a block.
 
     Attributes
@@ -90,7 +91,7 @@ class Block:
         """Return how many lines end in the block."""
         return _count(np.frombuffer(self.data, np.uint8), _LINE_FEED)
 
-    def after(self, record: Record) -> Block:
+    def after(self, record: CsvRecord) -> Block:
         """Return the part of the block that follows one of its records."""
         text = self.data.decode()[: record.end]
         return Block(self.source, self.data[len(text.encode()) :], self.line + text.count("\n"))
@@ -108,7 +109,7 @@ class Block:
             return _is_unambiguous(data)
         return b"\r" not in data or data.count(b"\r") == data.count(b"\r\n")
 
-    def records(self) -> Iterator[Record]:
+    def records(self) -> Iterator[CsvRecord]:
         """Yield the records of the block, and its empty lines.
 
         Raises
@@ -126,7 +127,7 @@ class Block:
                 fields, end = self._fields(text, start, line)
             else:  # the sign by sign reading of most records would take four times as long
                 fields = [] if row in {"\n", "\r\n"} else list(map(str.strip, row.split(",")))
-            yield Record(line, fields, end)
+            yield CsvRecord(line, fields, end)
             line += text.count("\n", start, end)
             start = end
 
@@ -164,7 +165,7 @@ def blocks(path: str | os.PathLike[str], size: int = BLOCK_BYTES) -> Iterator[Bl
             is_last = filled < len(buffer)
             end = filled if is_last else _last_end(buffer)
             if not end and not is_last:
-                raise InputError(
+                raise InputError.malformed_table(
                     f"{source} is malformed, line {line}: the record that begins here is longer than {size:,} bytes, "
                     "or a quote in it is not closed; accepted: shorter records, whose quotes are closed"
                 )
@@ -176,7 +177,7 @@ def blocks(path: str | os.PathLike[str], size: int = BLOCK_BYTES) -> Iterator[Bl
                 yield block
 
 
-def rows(path: str | os.PathLike[str], size: int = BLOCK_BYTES) -> Iterator[Record]:
+def rows(path: str | os.PathLike[str], size: int = BLOCK_BYTES) -> Iterator[CsvRecord]:
     """Yield the records of a CSV file and its empty lines, one by one: for small files.
 
     Raises
@@ -188,10 +189,23 @@ def rows(path: str | os.PathLike[str], size: int = BLOCK_BYTES) -> Iterator[Reco
         yield from block.records()
 
 
-def field_count_error(source: str, record: Record, expected: int) -> InputError:
+def other_separator(fields: list[str]) -> str:
+    """Return what a message adds about a line of one field that signs other than commas separate; else nothing.
+
+    Examples
+    --------
+    >>> other_separator(["id;answer"]), other_separator(["id", "answer"])
+    ('; its fields are separated by semicolons: write the file with commas', '')
+    """
+    signs = (name for sign, name in _OTHER_SIGNS.items() if len(fields) == 1 and sign in fields[0])
+    name = next(signs, None)
+    return "" if name is None else f"; its fields are separated by {name}: write the file with commas"
+
+
+def field_count_error(source: str, record: CsvRecord, expected: int) -> InputError:
     """Return the error for a record whose number of fields differs from that of the first record."""
     found = len(record.fields)
-    return InputError(
+    return InputError.malformed_table(
         f"{source} is malformed, line {record.line}: {found} field{'s' if found > 1 else ''}, while the first line has "
         f"{expected}; accepted: as many fields in every line, separated by commas"
     )
@@ -309,7 +323,7 @@ def _check_encoding(block: Block) -> None:
         block.data.decode()
     except UnicodeDecodeError as error:
         line = block.line + block.data.count(b"\n", 0, error.start)
-        raise InputError(f"{block.source} is not UTF-8 (line {line}); convert it to UTF-8") from None
+        raise InputError.not_utf8(f"{block.source} is not UTF-8 (line {line}); convert it to UTF-8") from None
 
 
 def _flaw(text: str, start: int, at: int) -> str:
@@ -322,7 +336,7 @@ def _flaw(text: str, start: int, at: int) -> str:
 
 
 def _malformed(source: str, line: int, flaw: str) -> InputError:
-    return InputError(
+    return InputError.malformed_table(
         f"{source} is malformed, line {line}: {flaw}; accepted: CSV with quotes around whole fields, quotes in them "
         "doubled, and lines that end with LF or CR LF"
     )

@@ -146,13 +146,13 @@ def checked_record(model: type[R], data: object, source: str, *, within: str = "
     where, told = ".".join(str(part) for part in path) or "the file", f"{source}: " if source else ""
     if first["type"] == "extra_forbidden":
         fields = ", ".join(sorted(field.alias or name for name, field in _fields(model, location).items()))
-        raise InputError(f"{told}the key {shorten(where)} is unknown; accepted: {fields}")
+        raise InputError.unknown_key(f"{told}the key {shorten(where)} is unknown; accepted: {fields}")
     if first["type"] == "missing":
-        raise InputError(f"{told}the key {shorten(where)} is missing; add it")
+        raise InputError.missing_key(f"{told}the key {shorten(where)} is missing; add it")
     if first["type"] in {"model_type", "dict_type"}:
-        raise InputError(f"{told}{where} is {shorten(first['input'])}; accepted: a table")
+        raise InputError.bad_field(f"{told}{where} is {shorten(first['input'])}; accepted: a table")
     accepted = first["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
-    raise InputError(f"{told}{where} is {shorten(first['input'])}; accepted: {accepted}")
+    raise InputError.bad_field(f"{told}{where} is {shorten(first['input'])}; accepted: {accepted}")
 
 
 def _fields(model: type[BaseModel], location: tuple[int | str, ...]) -> dict[str, Any]:

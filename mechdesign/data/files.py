@@ -43,7 +43,7 @@ def accepted_ending(path: Place, endings: Iterable[str]) -> str:
         return accepted[0]
     ending = Path(path).suffix.lower()
     if ending not in accepted:
-        raise InputError(
+        raise InputError.wrong_file_ending(
             f"the file {shorten(str(path))} ends in {shorten(ending)}; accepted: {', '.join(accepted)}, "
             f"or {STANDARD} for standard output"
         )
@@ -63,7 +63,9 @@ def check_places(outputs: Iterable[Place | None], inputs: Iterable[Place | None]
     """
     sources = [_Place.of(path, sys.stdin) for path in inputs if path is not None]
     if sum(source.name == STANDARD for source in sources) > 1:
-        raise InputError(f"two inputs are {STANDARD}, and standard input can be read once; give the path of one")
+        raise InputError.same_file(
+            f"two inputs are {STANDARD}, and standard input can be read once; give the path of one"
+        )
     targets: list[_Place] = []
     for path in outputs:
         if path is None:
@@ -74,7 +76,7 @@ def check_places(outputs: Iterable[Place | None], inputs: Iterable[Place | None]
             same = next((other for other in others if target.is_same(other)), None)
             if same is not None:
                 told = "" if same.name == target.name else f", {same.told}"
-                raise InputError(f"the output {target.told} is {what}{told}; give another name")
+                raise InputError.same_file(f"the output {target.told} is {what}{told}; give another name")
         targets.append(target)
 
 
@@ -132,16 +134,24 @@ def check_writable(path: Place) -> None:
     except FileNotFoundError:
         folder = (_real(target) if target.is_symlink() else target).parent
         if not folder.is_dir():
-            raise InputError(f"cannot write {target}: there is no folder {folder}; give a path in one") from None
+            raise InputError.cannot_write(
+                f"cannot write {target}: there is no folder {folder}; give a path in one"
+            ) from None
     except OSError as error:
-        raise InputError(f"cannot write {target}: {error.strerror}; give a path in a writable folder") from error
+        raise InputError.cannot_write(
+            f"cannot write {target}: {error.strerror}; give a path in a writable folder"
+        ) from error
     except ValueError as error:  # a name with a NUL
-        raise InputError(f"cannot write {shorten(str(target))}: {error}; give the path of a file") from error
+        raise InputError.cannot_write(
+            f"cannot write {shorten(str(target))}: {error}; give the path of a file"
+        ) from error
     else:
         _check_kind(target, status)
     folder = _real(target).parent
     if not os.access(folder, os.W_OK):
-        raise InputError(f"cannot write {target}: {folder} is not writable; give a path in a writable folder")
+        raise InputError.cannot_write(
+            f"cannot write {target}: {folder} is not writable; give a path in a writable folder"
+        )
 
 
 def _real(path: Place) -> Path:
@@ -149,7 +159,9 @@ def _real(path: Place) -> Path:
     try:
         return Path(os.path.realpath(path))
     except FileNotFoundError:
-        raise InputError(f"cannot write {path}: the working folder is gone; give a path from the root") from None
+        raise InputError.cannot_write(
+            f"cannot write {path}: the working folder is gone; give a path from the root"
+        ) from None
 
 
 def check_absent(path: Place, why: str, otherwise: str) -> None:
@@ -165,7 +177,7 @@ def check_absent(path: Place, why: str, otherwise: str) -> None:
         The option that allows it, as the user writes it.
     """
     if str(path) != STANDARD and os.path.lexists(_real(path)):
-        raise InputError(
+        raise InputError.file_exists(
             f"{path} exists, and an earlier draw is replaced only on request: {why}; give another name, or {otherwise}"
         )
 
@@ -174,7 +186,7 @@ def _check_kind(target: Path, status: os.stat_result) -> None:
     """Refuse a file that is not regular, or that a standard stream has open."""
     mode = status.st_mode
     if stat.S_ISDIR(mode):
-        raise InputError(f"cannot write {target}: it is a folder; give the path of a file")
+        raise InputError.cannot_write(f"cannot write {target}: it is a folder; give the path of a file")
     streams = {"output": sys.stdout, "error": sys.stderr}
     found = {name: _status(stream) for name, stream in streams.items()}
     open_as = next((name for name, own in found.items() if own is not None and os.path.samestat(own, status)), None)
@@ -182,7 +194,7 @@ def _check_kind(target: Path, status: os.stat_result) -> None:
         kinds = {stat.S_ISFIFO: "a pipe", stat.S_ISSOCK: "a socket", stat.S_ISCHR: "a device", stat.S_ISBLK: "a device"}
         kind = next((name for is_kind, name in kinds.items() if is_kind(mode)), "an open stream")
         kind = f"where standard {open_as} goes" if open_as is not None else kind
-        raise InputError(
+        raise InputError.cannot_write(
             f"cannot write {target}: it is {kind}; give the path of a regular file, or {STANDARD} for standard output"
         )
 
@@ -259,7 +271,7 @@ def written_atomically(path: Place, *, overwrite: bool = True, mode: int = 0o666
         else:
             _place_new(beside, target)
     except OSError as error:
-        raise InputError(
+        raise InputError.cannot_write(
             f"cannot write {target}: {error.strerror or error}; give a path in a writable folder with room for it"
         ) from error
     finally:
@@ -308,7 +320,9 @@ def _place_new(beside: Path, target: Path) -> None:
         except OSError:  # a file system without hard links
             _place_by_claim(beside, target)
     except FileExistsError:
-        raise InputError(f"cannot write {target}: a file was put there meanwhile; give another name") from None
+        raise InputError.file_exists(
+            f"cannot write {target}: a file was put there meanwhile; give another name"
+        ) from None
 
 
 def _place_by_claim(beside: Path, target: Path) -> None:
@@ -321,7 +335,7 @@ def _place_by_claim(beside: Path, target: Path) -> None:
         except FileExistsError:
             time.sleep(_WAIT)
     else:
-        raise InputError(
+        raise InputError.cannot_write(
             f"cannot write {target}: another process is doing so, or was killed as it did; if none is, remove {claim}"
         )
     try:
@@ -344,7 +358,9 @@ def _standard_output() -> Iterator[BinaryIO]:
     except BrokenPipeError:
         raise  # the reader closed the pipe, which is not an error of the output
     except OSError as error:
-        raise InputError(f"cannot write standard output: {error.strerror or error}; give the path of a file") from error
+        raise InputError.cannot_write(
+            f"cannot write standard output: {error.strerror or error}; give the path of a file"
+        ) from error
 
 
 @contextlib.contextmanager
@@ -354,7 +370,7 @@ def _bytes_of(stream: Any) -> Iterator[BinaryIO]:
     except (AttributeError, OSError, ValueError):  # in the memory of a program, as notebooks have it
         buffer = getattr(stream, "buffer", None)
         if buffer is None:
-            raise InputError("standard output takes no bytes here; give the path of a file") from None
+            raise InputError.cannot_write("standard output takes no bytes here; give the path of a file") from None
         yield buffer
         return
     with os.fdopen(descriptor, "wb") as file:

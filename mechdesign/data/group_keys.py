@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mechdesign.data.labels import natural_order
 from mechdesign.errors import InputError, printable, shorten
 
 Key = str | int | bool | datetime.date | datetime.datetime | datetime.time | Decimal | None
@@ -61,7 +62,7 @@ def key_type(kind: Any, where: str) -> Any:
         if types.is_floating(kind)
         else "; convert it to one of them"
     )
-    raise InputError(f"{where} is of type {kind}; accepted for groups: {_ACCEPTED}{way}")
+    raise InputError.wrong_column_type(f"{where} is of type {kind}; accepted for groups: {_ACCEPTED}{way}")
 
 
 def text_type() -> Any:
@@ -100,12 +101,14 @@ def keys_of_arrow(column: Any, kind: Any, where: str) -> tuple[list[Key], NDArra
     try:
         encoded = column.cast(kind).dictionary_encode(null_encoding="encode")
     except pa.ArrowException as error:
-        raise InputError(f"{where}: {shorten(str(error), 120)}; accepted for groups: {_ACCEPTED}") from None
+        raise InputError.wrong_column_type(
+            f"{where}: {shorten(str(error), 120)}; accepted for groups: {_ACCEPTED}"
+        ) from None
     values = encoded.dictionary
     if pa.types.is_string(kind):
         longest = pc.max(pc.utf8_length(values)).as_py() or 0
         if longest > _LONGEST:
-            raise InputError(
+            raise InputError.wrong_column_type(
                 f"{where} holds a text of {longest:,} characters; accepted for groups: at most {_LONGEST:,}"
             )
         return [value or None for value in values.to_pylist()], np.asarray(encoded.indices, dtype=np.int64)
@@ -113,14 +116,14 @@ def keys_of_arrow(column: Any, kind: Any, where: str) -> tuple[list[Key], NDArra
 
 
 def order(keys: Keys) -> tuple[tuple[bool, Any], ...]:
-    """Return what sorts keys: by value, column by column, with missing values last.
+    """Return what sorts keys: by value, column by column, texts that read as integers as numbers, missing values last.
 
     Examples
     --------
-    >>> sorted([(None,), ("b",), ("a",)], key=order)
-    [('a',), ('b',), (None,)]
+    >>> sorted([(None,), ("b",), ("10",), ("9",)], key=order)
+    [('9',), ('10',), ('b',), (None,)]
     """
-    return tuple((key is None, "" if key is None else key) for key in keys)
+    return tuple((key is None, natural_order(key) if isinstance(key, str) else key or 0) for key in keys)
 
 
 def in_words(key: Key) -> str:
@@ -157,8 +160,8 @@ def named(columns: Sequence[str]) -> tuple[str, ...]:
         For a name that is not text, or occurs twice.
     """
     if isinstance(columns, str) or not columns or not all(isinstance(name, str) and name for name in columns):
-        raise InputError(f"the group columns are {shorten(columns)}; give a list of their names")
+        raise InputError.wrong_type(f"the group columns are {shorten(columns)}; give a list of their names")
     twice = next((name for name in columns if list(columns).count(name) > 1), None)
     if twice is not None:
-        raise InputError(f"the group column {shorten(twice)} is named twice; name it once")
+        raise InputError.column_twice(f"the group column {shorten(twice)} is named twice; name it once")
     return tuple(columns)

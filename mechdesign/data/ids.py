@@ -80,7 +80,9 @@ class Ids:
         if pa.types.is_null(kind) and len(values):
             raise self._refusal(None, start)
         if not (_is_text(kind) or pa.types.is_integer(kind) or pa.types.is_null(kind)):
-            raise InputError(f"{self.where(start)} is of type {kind}; accepted: text or integers{_way(str(kind))}")
+            raise InputError.bad_id(
+                f"{self.where(start)} is of type {kind}; accepted: text or integers{_way(str(kind))}"
+            )
         whole = values.cast(pa.large_string())
         whole = whole.combine_chunks() if isinstance(whole, pa.ChunkedArray) else whole
         if whole.null_count:
@@ -99,24 +101,24 @@ class Ids:
         """Return one id in UTF-8, after checking it."""
         if isinstance(value, int | np.integer) and not isinstance(value, bool | np.bool_):
             if abs(int(value)) >= _TOO_LONG:
-                raise InputError(f"{self.where(index)} has too many digits; accepted: at most {_MOST_DIGITS}")
+                raise InputError.bad_id(f"{self.where(index)} has too many digits; accepted: at most {_MOST_DIGITS}")
             return str(int(value)).encode()
         if not isinstance(value, str) or not value:
             raise self._refusal(value, index)
         if value != value.strip():
-            raise InputError(
+            raise InputError.bad_id(
                 f"{self.where(index)} begins or ends with white space, which fields of CSV files lose; strip it"
             )
         try:
             return value.encode()
         except UnicodeEncodeError:
-            raise InputError(f"{self.where(index)} cannot be written as UTF-8; accepted: text") from None
+            raise InputError.bad_id(f"{self.where(index)} cannot be written as UTF-8; accepted: text") from None
 
     def _refusal(self, value: Any, index: int) -> InputError:
         if is_missing(value):
-            return InputError(f"{self.where(index)} is missing; give an id for each record")
+            return InputError.missing_value(f"{self.where(index)} is missing; give an id for each record")
         kind = type(value).__name__
-        return InputError(f"{self.where(index)} is a {kind}; accepted: text or integers{_way(kind)}")
+        return InputError.bad_id(f"{self.where(index)} is a {kind}; accepted: text or integers{_way(kind)}")
 
 
 def ids_of(ids: Any, records: Any, size: int) -> Ids:
@@ -143,10 +145,12 @@ def ids_of(ids: Any, records: Any, size: int) -> Ids:
     """
     package = package_of(ids)
     if package == "pandas" and package_of(records) == "pandas" and not ids.index.equals(records.index):
-        raise InputError("the ids and the records have different indexes; give series with the same index")
+        raise InputError.labels_differ(
+            "the ids and the records have different indexes; give series with the same index"
+        )
     found = Ids(_contained(ids, package))
     if len(found) != size:
-        raise InputError(f"there are {len(found)} ids for {size} records; give one id a record")
+        raise InputError.wrong_size(f"there are {len(found)} ids for {size} records; give one id a record")
     return found
 
 
@@ -161,14 +165,14 @@ def _contained(ids: Any, package: str | None) -> Any:
             return list(ids)  # mixed values, of which each is checked
     if isinstance(ids, np.ndarray):
         if ids.ndim != 1:
-            raise InputError(f"the ids have shape {ids.shape}; accepted: {_ACCEPTED}")
+            raise InputError.bad_id(f"the ids have shape {ids.shape}; accepted: {_ACCEPTED}")
         if ids.dtype.kind in "iuU":
             mask = np.ma.getmaskarray(ids) if isinstance(ids, np.ma.MaskedArray) else None
             with suppress(UnicodeError):  # a half of a surrogate pair, whose position is found in a list
                 return pa.array(np.ma.getdata(ids), mask=mask)
         return ids.tolist()
     if isinstance(ids, str | bytes | Mapping | Set) or not isinstance(ids, Iterable) or hasattr(ids, "shape"):
-        raise InputError(f"the ids are a {type(ids).__name__}; accepted: {_ACCEPTED}")
+        raise InputError.bad_id(f"the ids are a {type(ids).__name__}; accepted: {_ACCEPTED}")
     return ids if isinstance(ids, list) else list(ids)
 
 

@@ -62,7 +62,9 @@ def readable(path: str, most: int | None = None) -> Iterator[str | Spool]:
         return
     source = getattr(sys.stdin, "buffer", None)
     if source is None:
-        raise InputError("cannot read standard input: it is closed, or holds no bytes; give the path of a file")
+        raise InputError.cannot_read(
+            "cannot read standard input: it is closed, or holds no bytes; give the path of a file"
+        )
     if _DESCRIPTORS.is_dir():
         with tempfile.TemporaryFile() as file:
             _fill(file, source, most)
@@ -83,8 +85,8 @@ def _fill(file: BinaryIO, source: BinaryIO, most: int | None) -> None:
             file.write(source.read(most + 1))
         file.flush()
     except OSError as error:
-        raise InputError(
+        raise InputError.cannot_read(
             f"cannot keep standard input in {tempfile.gettempdir()}: {error.strerror or error}; give the path of a file"
         ) from error
     if most is not None and os.fstat(file.fileno()).st_size > most:
-        raise InputError(f"standard input has more than {most} bytes; accepted: at most {most}")
+        raise InputError.file_too_large(f"standard input has more than {most} bytes; accepted: at most {most}")

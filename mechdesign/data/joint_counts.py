@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from mechdesign.data.counts import checked_count, read_labelled_counts
+from mechdesign.data.counts import RECORDS, checked_count, read_labelled_counts
 from mechdesign.data.labelled import own_labels, some_labels, table, vector
-from mechdesign.data.labels import canonical_label, canonical_labels, default_labels
+from mechdesign.data.labels import by_falling_count, canonical_label, canonical_labels, default_labels
 from mechdesign.data.tables import open_columns
 from mechdesign.errors import InputError, shorten
 from mechdesign.numerics.arrays import entries
 
 MOST_PAIRS = 1_000_000
+About = Literal["secret", "group"]
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,12 @@ class JointCounts:
 
     @classmethod
     def of(
-        cls, given: Any, values: Iterable[object] | None = None, labels: Iterable[object] | None = None
+        cls,
+        given: Any,
+        values: Iterable[object] | None = None,
+        labels: Iterable[object] | None = None,
+        *,
+        about: About = "secret",
     ) -> JointCounts:
         """Return counts, checked.
 
@@ -52,6 +58,9 @@ class JointCounts:
             of rows.
         values, labels : iterable, optional
             The values of the secret and the symbols, where the counts have none of their own.
+        about : str
+            What the rows are for: the values of a ``"secret"``, or each a ``"group"`` of records. A symbol may be
+            missing from all groups.
 
         Raises
         ------
@@ -65,35 +74,26 @@ class JointCounts:
         ((3, 1), (0, 2))
         """
         found, own_values, own = _parsed(given)
-        secrets = _names(values, own_values, len(found), "s", "the values of the secret")
+        secrets = _names(values, own_values, len(found), "s", f"the values of the {about}")
         symbols = _names(labels, own, len(found[0]) if found else 0, "x", "the symbols")
-        if len(found) < 2:
-            one = f"one value ({shorten(secrets[0])})" if found else "no value"
-            raise InputError(f"the secret has {one}, which the counts determine; give counts of two values at least")
-        if len(symbols) < 2:
-            raise InputError(
-                f"the joint counts have {len(symbols)} symbol{'' if len(symbols) == 1 else 's'}; give two at least"
-            )
-        for value, row in zip(secrets, found, strict=True):
-            if len(row) != len(symbols):
-                raise InputError(
-                    f"the row {shorten(value)} has {len(row)} counts for {len(symbols)} symbols; give one for each"
-                )
-        if len(secrets) * len(symbols) > MOST_PAIRS:
-            raise InputError(f"there are {len(secrets) * len(symbols)} pairs; accepted: at most {MOST_PAIRS}")
+        _check_sizes(found, secrets, symbols, about)
+        stated = isinstance(given, Mapping | list | tuple)  # by a person, not by a package
         counts = tuple(
-            tuple(checked_count(count, f"{value}, {label}") for count, label in zip(row, symbols, strict=True))
+            tuple(
+                checked_count(count, f"{value}, {label}", stated=stated)
+                for count, label in zip(row, symbols, strict=True)
+            )
             for value, row in zip(secrets, found, strict=True)
         )
         for value, total in zip(secrets, map(sum, counts), strict=True):
             if total == 0:
-                raise InputError(
-                    f"the joint counts have an empty row: the value {shorten(value)} of the secret was never seen; "
-                    "leave it out"
+                whose = f"group {shorten(value)}" if about == "group" else f"the value {shorten(value)} of the secret"
+                raise InputError.never_occurs(
+                    f"the joint counts have an empty row: {whose} was never seen; leave it out"
                 )
         for label, column in zip(symbols, zip(*counts, strict=True), strict=True):
-            if not any(column):
-                raise InputError(
+            if about == "secret" and not any(column):
+                raise InputError.never_occurs(
                     f"the joint counts have an empty column: {shorten(label)} was never seen; leave it out, or merge "
                     "it with another symbol"
                 )
@@ -124,6 +124,7 @@ class JointCounts:
 def _parsed(given: Any) -> tuple[list[list[object]], tuple[str, ...] | None, tuple[str, ...] | None]:
     """Return rows, and the labels of rows and columns where there are any."""
     if isinstance(given, Mapping):
+        _check_rows(given.values())
         secrets = canonical_labels(list(given), len(given))
         found, symbols = [], None
         for value, row in zip(secrets, given.values(), strict=True):
@@ -132,7 +133,7 @@ def _parsed(given: Any) -> tuple[list[list[object]], tuple[str, ...] | None, tup
             if symbols is None:
                 symbols = labels
             if (labels is None) != (symbols is None) or set(labels or ()) != set(symbols or ()):
-                raise InputError(
+                raise InputError.labels_differ(
                     f"the row {shorten(value)} counts {some_labels(labels or ())}, and the first row "
                     f"{some_labels(symbols or ())}; give a count for each symbol in each row, 0 for what was never seen"
                 )
@@ -141,38 +142,78 @@ def _parsed(given: Any) -> tuple[list[list[object]], tuple[str, ...] | None, tup
             found.append([counts[places[label]] for label in symbols] if symbols is not None else list(counts))
         return found, secrets, symbols
     framed = table(given, "the joint counts")
-    wanted = "rows of counts, a row for each value of the secret"
+    wanted = "rows of counts, a row for each value of the secret, or each group"
     listed = framed.values.tolist() if isinstance(framed.values, np.ndarray) else framed.values
-    found = [list(entries(row, "a row of the joint counts", "counts")) for row in entries(listed, "the counts", wanted)]
+    rows = entries(listed, "the counts", wanted)
+    _check_rows(rows)
+    found = [list(entries(row, "a row of the joint counts", "counts")) for row in rows]
     return found, own_labels(framed.rows), own_labels(framed.columns)
+
+
+def _check_sizes(rows: Sequence[Sequence[object]], secrets: Sequence[str], symbols: Sequence[str], about: str) -> None:
+    """Refuse a table of one row or one column, rows of other lengths, and too many pairs."""
+    if len(rows) < 2:
+        one = f"one value ({shorten(secrets[0])})" if rows else "no value"
+        known = ", which the counts determine" if about == "secret" else ""
+        raise InputError.too_few_symbols(f"the {about} has {one}{known}; give counts of two values at least")
+    if len(symbols) < 2:
+        raise InputError.too_few_symbols(
+            f"the joint counts have {len(symbols)} symbol{'' if len(symbols) == 1 else 's'}; give two at least"
+        )
+    for value, row in zip(secrets, rows, strict=True):
+        if len(row) != len(symbols):
+            raise InputError.wrong_size(
+                f"the row {shorten(value)} has {len(row)} counts for {len(symbols)} symbols; give one for each"
+            )
+    if len(secrets) * len(symbols) > MOST_PAIRS:
+        raise InputError.too_many_given(
+            f"there are {len(secrets) * len(symbols)} pairs; accepted: at most {MOST_PAIRS}"
+        )
+
+
+def _check_rows(rows: Iterable[object]) -> None:
+    """Refuse rows that are no rows, which may be records."""
+    for row in rows:
+        if isinstance(row, str) or not isinstance(row, Iterable):
+            raise InputError.not_counts(
+                f"a row of the joint counts is a {type(row).__name__}; accepted: counts; {RECORDS}"
+            )
 
 
 def _names(
     given: Iterable[object] | None, own: tuple[str, ...] | None, size: int, letter: str, what: str
 ) -> tuple[str, ...]:
     if given is not None and own is not None:
-        raise InputError(f"{what} are given beside counts that name them; leave them out")
+        raise InputError.needless_argument(f"{what} are given beside counts that name them; leave them out")
     if given is not None:
         return canonical_labels(given, size)
     return tuple(own) if own is not None else default_labels(size, letter)
 
 
-def _tabled(found: Mapping[tuple[str, str], int]) -> JointCounts:
-    """Return a table with rows and columns by falling count, then by label; pairs that were not seen count 0."""
+def _tabled(found: Mapping[tuple[str, str], int], about: About) -> JointCounts:
+    """Return a table with rows and columns by falling count, integers as numbers; pairs that were not seen count 0."""
     values: Counter[str] = Counter()
     labels: Counter[str] = Counter()
     for (value, label), count in found.items():
         values[value] += count
         labels[label] += count
-    secrets, symbols = (sorted(seen, key=lambda name: (-seen[name], name)) for seen in (values, labels))
+    secrets, symbols = by_falling_count(values), by_falling_count(labels)
     if len(secrets) * len(symbols) > MOST_PAIRS:
-        raise InputError(f"there are {len(secrets) * len(symbols)} pairs; accepted: at most {MOST_PAIRS}")
+        raise InputError.too_many_given(
+            f"there are {len(secrets) * len(symbols)} pairs; accepted: at most {MOST_PAIRS}"
+        )
     counts = [[found.get((value, label), 0) for label in symbols] for value in secrets]
-    return JointCounts.of(counts, secrets, symbols)
+    return JointCounts.of(counts, secrets, symbols, about=about)
 
 
 def count_pairs(
-    path: str | os.PathLike[str], secret: str, column: str, *, header: bool = True, show_values: bool = False
+    path: str | os.PathLike[str],
+    secret: str,
+    column: str,
+    *,
+    header: bool = True,
+    show_values: bool = False,
+    about: About = "secret",
 ) -> JointCounts:
     """Count the pairs of values of two columns of a CSV or Parquet file.
 
@@ -186,6 +227,8 @@ def count_pairs(
         Whether the first line names the columns.
     show_values : bool
         Whether messages print a value that is refused; without it they name its record alone.
+    about : str
+        As for `JointCounts.of`.
 
     Raises
     ------
@@ -193,7 +236,7 @@ def count_pairs(
         If a column is missing, both are the same, or a value cannot be a label.
     """
     if secret == column:
-        raise InputError(f"the secret and the useful column are both {shorten(column)}; give two columns")
+        raise InputError.column_twice(f"the {about} and the useful column are both {shorten(column)}; give two columns")
     found: Counter[tuple[str, str]] = Counter()
     before = 0
     opened = open_columns(path, [secret, column], header=header, show_values=show_values)
@@ -206,17 +249,22 @@ def count_pairs(
             except InputError as error:
                 told = f": {error}" if show_values else " (show_values prints it)"
                 both = list(zip(*(batch.column(place).to_pylist() for place in places), strict=True))
-                raise InputError(
+                raise InputError.bad_label(
                     f"{path}, record {before + both.index(pair) + 1}: a value is missing or cannot be a label{told}"
                 ) from None
         before += len(batch)
     if not found:
-        raise InputError(f"{path} has no records; give a line for each record")
-    return _tabled(found)
+        raise InputError.nothing_given(f"{path} has no records; give a line for each record")
+    return _tabled(found, about)
 
 
 def read_joint_counts(
-    path: str | os.PathLike[str], secret: str, *, header: bool = True, show_values: bool = False
+    path: str | os.PathLike[str],
+    secret: str,
+    *,
+    header: bool = True,
+    show_values: bool = False,
+    about: About = "secret",
 ) -> tuple[JointCounts, str]:
     """Read a CSV file of three columns, of which the last is the count of the pair; return also the useful column.
 
@@ -230,6 +278,8 @@ def read_joint_counts(
         Whether the first line names the columns.
     show_values : bool
         Whether messages print what stands in a line that is refused; without it they name the line alone.
+    about : str
+        As for `JointCounts.of`.
 
     Raises
     ------
@@ -240,7 +290,9 @@ def read_joint_counts(
     names, counts = read_labelled_counts(path, 2, "pair", accepted, header=header, show_values=show_values)
     if secret not in names[:2] or names[0] == names[1]:
         listed = " and ".join(map(shorten, names[:2]))
-        raise InputError(f"{path}: the secret {shorten(secret)} is not one of the first two columns, {listed}")
+        raise InputError.unknown_column(
+            f"{path}: the {about} {shorten(secret)} is not one of the first two columns, {listed}"
+        )
     if names[0] == secret:
-        return _tabled({(first, second): count for (first, second), count in counts.items()}), names[1]
-    return _tabled({(second, first): count for (first, second), count in counts.items()}), names[0]
+        return _tabled({(first, second): count for (first, second), count in counts.items()}, about), names[1]
+    return _tabled({(second, first): count for (first, second), count in counts.items()}, about), names[0]

@@ -7,12 +7,12 @@ counts as an axis without labels.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 
-from mechdesign.data.labels import canonical_labels
+from mechdesign.data.labels import canonical_labels, default_labels
 from mechdesign.errors import InputError, shorten
 from mechdesign.numerics.arrays import entries
 
@@ -102,7 +102,7 @@ def order(given: Labels | None, wanted: Sequence[str] | None, name: str) -> list
         return None
     if isinstance(given, Numbers):
         if tuple(given) != tuple(wanted) and set(given) == set(wanted):
-            raise InputError(
+            raise InputError.ambiguous_labels(
                 f"{name} are numbered from 0, and the labels are these numbers in another order "
                 f"({some_labels(wanted)}), so that they may be labels or positions; give the labels as text, or values "
                 "without an index"
@@ -110,7 +110,7 @@ def order(given: Labels | None, wanted: Sequence[str] | None, name: str) -> list
         return None
     places = {label: place for place, label in enumerate(given)}
     if set(places) != set(wanted):
-        raise InputError(
+        raise InputError.labels_differ(
             f"{name}: the labels are {some_labels(given)}; accepted: {some_labels(wanted)}, in any order, or values "
             "without labels"
         )
@@ -147,6 +147,8 @@ def together(matrix: Any, prior: Any) -> tuple[Any, Any, Labels | None]:
     InputError
         If both have labels that differ.
     """
+    if isinstance(matrix, np.ndarray) and isinstance(prior, np.ndarray):  # searches ask with arrays, without labels
+        return matrix, prior, None
     rows = own_labels(table(matrix, "the matrix").rows)
     if is_table(prior) or (isinstance(prior, list | tuple) and any(_has_labels(one) for one in prior)):
         priors = vectors(prior, "the priors")
@@ -177,6 +179,20 @@ def own_labels(labels: Labels | None) -> Labels | None:
     return None if isinstance(labels, Numbers) else labels
 
 
+def names_of_symbols(given: Iterable[object] | None, own: Labels | None, size: int) -> tuple[str, ...]:
+    """Return the labels given, or else the labels that the prior itself has, or else ``x1`` to ``xN``.
+
+    Examples
+    --------
+    >>> names_of_symbols(None, None, 2), names_of_symbols(["a", "b"], None, 2)
+    (('x1', 'x2'), ('a', 'b'))
+    """
+    if given is None:
+        labels = own_labels(own)
+        return default_labels(size) if labels is None else tuple(labels)
+    return canonical_labels(given, size)
+
+
 def _has_labels(value: object) -> bool:
     return isinstance(value, Mapping) or _is_series(value)
 
@@ -204,7 +220,7 @@ def _labels(values: list[Any], name: str) -> Labels:
     try:
         return Labels(canonical_labels(values, len(values)))
     except InputError as error:
-        raise InputError(f"{name}: {error}") from None
+        raise error.reworded(f"{name}: {error}") from None
 
 
 def some_labels(labels: Sequence[str]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -14,6 +14,7 @@ from mechdesign.numerics.arrays import entries
 
 _LONGEST = 1_000
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")  # Unicode's category Cc, which is fixed for all versions
+_INTEGER = re.compile("-?[0-9]+")
 _SURROGATE = re.compile("[\ud800-\udfff]")  # has no UTF-8
 
 
@@ -33,25 +34,33 @@ def canonical_label(value: object) -> str:
     """
     if isinstance(value, str):
         if not value:
-            raise InputError("a label is empty; accepted: a non-empty string or an integer")
+            raise InputError.bad_label("a label is empty; accepted: a non-empty string or an integer")
         if len(value) > _LONGEST:
-            raise InputError(f"the label {shorten(value)} has {len(value)} characters; accepted: at most {_LONGEST}")
+            raise InputError.bad_label(
+                f"the label {shorten(value)} has {len(value)} characters; accepted: at most {_LONGEST}"
+            )
         if _CONTROL.search(value):
-            raise InputError(f"the label {shorten(value)} holds a control character; accepted: printable text")
+            raise InputError.bad_label(
+                f"the label {shorten(value)} holds a control character; accepted: printable text"
+            )
         if value != value.strip():
-            raise InputError(
+            raise InputError.bad_label(
                 f"the label {shorten(value)} begins or ends with white space, which fields of CSV files lose; strip it"
             )
         try:
             value.encode()
         except UnicodeEncodeError:
-            raise InputError(f"the label {shorten(value)} cannot be written as UTF-8; accepted: text") from None
+            raise InputError.bad_label(
+                f"the label {shorten(value)} cannot be written as UTF-8; accepted: text"
+            ) from None
         return str(value)
     if isinstance(value, int | np.integer) and not isinstance(value, bool):
         if abs(int(value)) >= 10**_LONGEST:
-            raise InputError(f"the label is an integer of too many digits; accepted: at most {_LONGEST}")
+            raise InputError.bad_label(f"the label is an integer of too many digits; accepted: at most {_LONGEST}")
         return str(int(value))
-    raise InputError(f"the label {shorten(value)} is a {type(value).__name__}; accepted: a string or an integer")
+    raise InputError.bad_label(
+        f"the label {shorten(value)} is a {type(value).__name__}; accepted: a string or an integer"
+    )
 
 
 def canonical_labels(values: Iterable[object], size: int) -> tuple[str, ...]:
@@ -63,14 +72,14 @@ def canonical_labels(values: Iterable[object], size: int) -> tuple[str, ...]:
         If their number differs from ``size`` or one occurs twice.
     """
     if isinstance(values, str):
-        raise InputError(f"labels are {shorten(values)}, one string; give a list of labels")
+        raise InputError.wrong_type(f"labels are {shorten(values)}, one string; give a list of labels")
     given = entries(values, "the argument labels", "a list of labels")
     labels = tuple(given) if _canonical(given) else tuple(canonical_label(value) for value in given)
     if len(labels) != size:
-        raise InputError(f"there are {len(labels)} labels for {size} symbols; give one label a symbol")
+        raise InputError.wrong_size(f"there are {len(labels)} labels for {size} symbols; give one label a symbol")
     if len(set(labels)) < size:
         twice = next(label for label, times in Counter(labels).items() if times > 1)
-        raise InputError(f"the label {shorten(twice)} occurs twice; labels must differ")
+        raise InputError.label_twice(f"the label {shorten(twice)} occurs twice; labels must differ")
     return labels
 
 
@@ -82,6 +91,31 @@ def _canonical(values: list[Any]) -> TypeGuard[list[str]]:
         return False
     joined = "".join(values)
     return not _CONTROL.search(joined) and (joined.isascii() or not _SURROGATE.search(joined))
+
+
+def natural_order(label: str) -> tuple[bool, int, str]:
+    """Return what sorts labels: those that read as integers come first, as numbers; the others follow, as text.
+
+    Examples
+    --------
+    >>> sorted(["b", "10", "2", "a", "-1"], key=natural_order)
+    ['-1', '2', '10', 'a', 'b']
+    """
+    is_integer = bool(_INTEGER.fullmatch(label))
+    return not is_integer, int(label) if is_integer else 0, label
+
+
+def by_falling_count(counts: Mapping[str, int]) -> list[str]:
+    """Return labels by falling count, then in their order; integers in theirs alone.
+
+    Examples
+    --------
+    >>> by_falling_count({"b": 5, "a": 2, "c": 5}), by_falling_count({"10": 5, "9": 2, "1": 1})
+    (['b', 'c', 'a'], ['1', '9', '10'])
+    """
+    if all(_INTEGER.fullmatch(label) for label in counts):
+        return sorted(counts, key=natural_order)
+    return sorted(counts, key=lambda label: (-counts[label], natural_order(label)))
 
 
 def default_labels(size: int, letter: str = "x") -> tuple[str, ...]:
@@ -111,7 +145,7 @@ def joined_labels(combinations: Iterable[Sequence[str]], separator: str) -> tupl
     joined = [canonical_label(separator.join(parts)) for parts in combinations]
     twice = [label for label, times in Counter(joined).items() if times > 1]
     if twice:
-        raise InputError(
+        raise InputError.ambiguous_labels(
             f"the joint label {shorten(twice[0])} would stand for two combinations; give another separator than "
             f"{shorten(separator)}, or other labels"
         )

@@ -111,13 +111,13 @@ class Parts:
             Whatever links lead there.
         """
         if any(inode in self.folders for inode in _inodes_around(folder)):
-            raise InputError(
+            raise InputError.same_file(
                 f"the output {printable(str(folder))} is the input, or lies in it; give a folder beside the input"
             )
         own = _inodes_around(folder)[0]
         for around in {str(Path(part.path).parent) for part in self.files}:
             if own in _inodes_around(around):
-                raise InputError(
+                raise InputError.same_file(
                     f"the input {printable(around)} lies in the output {printable(str(folder))}; give a folder beside "
                     "the input"
                 )
@@ -160,7 +160,7 @@ def find_parts(source: str | os.PathLike[str]) -> Parts:
     ['day=1/a.csv', 'day=2/a.csv']
     """
     text = os.fspath(source)
-    search = _Search()
+    search = _PartSearch()
     if _is_glob(text):
         root = _root_of_glob(text)
         for found in sorted(glob.iglob(text, recursive=True)):  # noqa: PTH207 - links are followed
@@ -175,13 +175,13 @@ def find_parts(source: str | os.PathLike[str]) -> Parts:
         return Parts(str(Path(text).parent), (file,), PARQUET if is_parquet(text) else CSV)
     if not search.files:
         what = f"no file matches {printable(text)}" if _is_glob(text) else f"there is no file in {printable(text)}"
-        raise InputError(f"{what}, besides names that begin with . or _; accepted: {_ACCEPTED}")
+        raise InputError.cannot_read(f"{what}, besides names that begin with . or _; accepted: {_ACCEPTED}")
     files = tuple(sorted(search.files, key=lambda part: part.name.split("/")))
     _check_keys(files)
     return Parts(root, files, _kind_of_all(files), frozenset(search.folders))
 
 
-class _Search:
+class _PartSearch:
     """What was found so far, by inode."""
 
     def __init__(self) -> None:
@@ -195,12 +195,12 @@ class _Search:
             status = os.stat(path)  # noqa: PTH116 - a path is made for each of many files
             inside = sorted(os.listdir(path)) if stat.S_ISDIR(status.st_mode) else None  # noqa: PTH208
         except OSError as error:
-            raise InputError(
+            raise InputError.cannot_read(
                 f"cannot read {printable(path)}: {error.strerror or error}; give a folder, a glob or a file"
             ) from error
         inode = (status.st_dev, status.st_ino)
         if inode in around:
-            raise InputError(
+            raise InputError.stray_file(
                 f"the link {printable(path)} leads back to the folder {printable(self.folders[inode])}, which it lies "
                 "in; remove the link"
             )
@@ -208,7 +208,7 @@ class _Search:
         if path == seen.get(inode):
             return  # a glob finds a folder and what is in it
         if inode in seen:
-            raise InputError(
+            raise InputError.stray_file(
                 f"{printable(path)} is {printable(seen[inode])} by another name, so that its records would be read "
                 "twice; remove one of them"
             )
@@ -222,9 +222,13 @@ class _Search:
 
     def _add_file(self, path: str, name: str, status: os.stat_result) -> None:
         if not stat.S_ISREG(status.st_mode):
-            raise InputError(f"cannot read {printable(path)}: it is a device or a pipe; accepted: {_ACCEPTED}")
+            raise InputError.cannot_read(
+                f"cannot read {printable(path)}: it is a device or a pipe; accepted: {_ACCEPTED}"
+            )
         if not os.access(path, os.R_OK):
-            raise InputError(f"cannot read {printable(path)}: Permission denied; allow it, or leave the file out")
+            raise InputError.cannot_read(
+                f"cannot read {printable(path)}: Permission denied; allow it, or leave the file out"
+            )
         self.files.append(Part(name, path))
 
 
@@ -271,7 +275,7 @@ def _check_keys(files: tuple[Part, ...]) -> None:
     names = [key for key, _ in first.keys]
     for part in files:
         if (found := [key for key, _ in part.keys]) != names:
-            raise InputError(
+            raise InputError.parts_differ(
                 f"the folders of {printable(part.path)} say {_listed(found)}, and those of {printable(first.path)} "
                 f"say {_listed(names)}; accepted: the same columns for all files"
             )
@@ -286,7 +290,7 @@ def _kind_of_all(files: tuple[Part, ...]) -> str:
     kinds = [_kind(part) for part in files]
     other = next((part for part, kind in zip(files, kinds, strict=True) if kind != kinds[0]), None)
     if other is not None:
-        raise InputError(
+        raise InputError.parts_differ(
             f"{printable(files[0].path)} is a {kinds[0][1:]} file, and {printable(other.path)} is a "
             f"{_kind(other)[1:]} file; accepted: one kind, which a glob can choose"
         )
@@ -302,6 +306,6 @@ def _kind(part: Part) -> str:
         return PARQUET
     if endings and endings[-1] == CSV:
         return CSV
-    raise InputError(
+    raise InputError.stray_file(
         f"{printable(part.path)} is in the data set; accepted: {_ACCEPTED}; remove it, or choose files by a glob"
     )

@@ -76,8 +76,8 @@ def read_bounded(path: str | os.PathLike[str], most: int, wanted: str) -> bytes:
 
 
 def _too_long(path: str | os.PathLike[str], most: int) -> InputError:
-    return InputError(f"{printable(str(path))} has more than {most} bytes; accepted: at most {most}")
+    return InputError.file_too_large(f"{printable(str(path))} has more than {most} bytes; accepted: at most {most}")
 
 
 def _refusal(path: str | os.PathLike[str], reason: str, wanted: str) -> InputError:
-    return InputError(f"cannot read {printable(str(path))}: {reason}; give {wanted}")
+    return InputError.cannot_read(f"cannot read {printable(str(path))}: {reason}; give {wanted}")

@@ -18,10 +18,20 @@ from typing import Any
 
 import numpy as np
 
-from mechdesign.data.csv_blocks import BLOCK_BYTES, HEADER_BYTES, WHITE_SPACE, Block, Record, blocks, field_count_error
+from mechdesign.data.csv_blocks import (
+    BLOCK_BYTES,
+    HEADER_BYTES,
+    WHITE_SPACE,
+    Block,
+    CsvRecord,
+    blocks,
+    field_count_error,
+    other_separator,
+)
 from mechdesign.data.reading import check_regular
 from mechdesign.errors import InputError, shorten
 
+_LOOKED_AT = 10_000  # records, to tell whether the first line is one of them
 _READERS = 2  # threads that read blocks of a CSV file ahead
 BATCH_ROWS = 1 << 17  # of a Parquet file at a time
 _CHUNK_BYTES = 1 << 28  # of a column in a row group of a Parquet file, uncompressed; a single value may take all of it
@@ -94,11 +104,13 @@ def open_columns(
     wanted = list(columns) if header else [str(index_from(column)) for column in columns]
     for column in wanted:
         if wanted.count(column) > 1:
-            raise InputError(f"the column {shorten(column)} is asked for twice; name it once")
+            raise InputError.column_twice(f"the column {shorten(column)} is asked for twice; name it once")
     with _refusing(path):
         if is_parquet(path):
             if not header:
-                raise InputError(f"{path} is a Parquet file, whose columns have names; leave out header=False")
+                raise InputError.needless_argument(
+                    f"{path} is a Parquet file, whose columns have names; leave out header=False"
+                )
             return _open_parquet(path, wanted, encoded)
         return _open_csv(path, wanted, header=header, show_values=show_values, size=block_bytes or BLOCK_BYTES)
 
@@ -120,7 +132,7 @@ def position_of(column: str, names: Sequence[str], path: object, *, show_values:
     path : path
         The file, for messages.
     show_values : bool
-        Whether messages list the names.
+        Whether messages list the names; without it only how many there are, since the first line may be a record.
 
     Raises
     ------
@@ -129,10 +141,11 @@ def position_of(column: str, names: Sequence[str], path: object, *, show_values:
     """
     if names.count(column) != 1:
         problem = "occurs twice" if column in names else "is missing"
-        listed = shorten(", ".join(names), 200) if show_values else f"the {len(names)} names there (show_values)"
-        raise InputError(
+        hidden = "its one name" if len(names) == 1 else f"one of its {len(names)} names"
+        listed = shorten(list(names), 200).strip("[]") if show_values else f"{hidden} (show_values lists them)"
+        raise InputError.unknown_column(
             f"{path}: the column {shorten(column)} {problem} in the first line; accepted: {listed}, or, if that line "
-            "is data, an index with header=False"
+            f"is data, an index with header=False{other_separator(list(names))}"
         )
     return names.index(column)
 
@@ -146,7 +159,9 @@ def index_from(column: str) -> int:
         If it is not a whole number.
     """
     if not (column.isascii() and column.isdigit() and len(column) <= 9):
-        raise InputError(f"the column is {shorten(column)}; without a header give its index, counted from 0")
+        raise InputError.unknown_column(
+            f"the column is {shorten(column)}; without a header give its index, counted from 0"
+        )
     return int(column)
 
 
@@ -158,9 +173,13 @@ def _refusing(path: str | os.PathLike[str]) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror or error}; give a CSV or Parquet file") from error
+        raise InputError.cannot_read(
+            f"cannot read {path}: {error.strerror or error}; give a CSV or Parquet file"
+        ) from error
     except pa.ArrowException as error:
-        raise InputError(f"{path} is malformed ({shorten(str(error), 200)}); accepted: CSV or Parquet") from error
+        raise InputError.malformed_table(
+            f"{path} is malformed ({shorten(str(error), 200)}); accepted: CSV or Parquet"
+        ) from error
 
 
 def _batches(reader: Iterator[Any], path: str | os.PathLike[str], names: Sequence[str]) -> Iterator[Any]:
@@ -180,34 +199,52 @@ def _open_csv(
     first, left = _first_record(path, blocks(path, size), header=header)
     width = max(len(first.fields), 1)
     if header:
-        places = sorted(position_of(column, first.fields, path, show_values=show_values) for column in columns)
+        found = all(first.fields.count(column) == 1 for column in columns)
+        listed = found or show_values or _are_names(first.fields, left)
+        places = sorted(position_of(column, first.fields, path, show_values=listed) for column in columns)
     else:
         places = sorted(map(int, columns))
         if places[-1] >= width:
-            raise InputError(
-                f"{path}: the first line has {width} fields, so there is no column {places[-1]}; "
-                f"accepted: 0 to {width - 1}"
+            raise InputError.unknown_column(
+                f"{path}: the first line has {width} field{'s' if width > 1 else ''}, so there is no column "
+                f"{places[-1]}; accepted: {f'0 to {width - 1}' if width > 1 else '0'}{other_separator(first.fields)}"
             )
     names = tuple(first.fields[place] if header else str(place) for place in places)
     schema = pa.schema([(name, pa.string()) for name in names])
     return Columns(names, schema, _batches(_in_parallel(left, lambda block: _batch(block, width, places)), path, names))
 
 
+def _are_names(first: list[str], left: Iterator[Block]) -> bool:
+    """Return whether a first line names columns, as far as the records below it tell, rather than being a record.
+
+    Names begin with a letter, differ, and none stands below itself.
+    """
+    if len(set(first)) < len(first) or not all(name[:1].isalpha() or name[:1] == "_" for name in first):
+        return False
+    below = [record.fields for block in islice(left, 1) for record in islice(block.records(), _LOOKED_AT)]
+    return any(below) and not any(name == text for fields in below for name, text in zip(first, fields, strict=False))
+
+
 def _in_parallel(found: Iterator[Block], read: Callable[[Block], Any]) -> Iterator[Any]:
     """Yield the results of reading blocks, in the order of the file, while threads read the next blocks."""
-    with ThreadPoolExecutor(_READERS) as pool:
-        coming: deque[Future[Any]] = deque()
+    pool = ThreadPoolExecutor(_READERS)
+    coming: deque[Future[Any]] = deque()
+    try:
         for block in found:
             coming.append(pool.submit(read, block))
             if len(coming) > _READERS:
                 yield coming.popleft().result()
         while coming:
             yield coming.popleft().result()
+    finally:
+        # After an error it is the garbage collector that comes here, at any time and in any thread. In a thread that
+        # is just starting, waiting for another thread would never end.
+        pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _first_record(
     path: str | os.PathLike[str], found: Iterator[Block], *, header: bool
-) -> tuple[Record, Iterator[Block]]:
+) -> tuple[CsvRecord, Iterator[Block]]:
     """Return the first record of a CSV file that is not an empty line, and the blocks of records to be read.
 
     A header and the empty lines before it are left out of the blocks. If a file without a header has only empty lines
@@ -216,17 +253,17 @@ def _first_record(
     for block in found:
         records = list(islice((record for record in block.records() if record.fields), 1))
         if not header:
-            return records[0] if records else Record(block.line, [], 0), chain((block,), found)
+            return records[0] if records else CsvRecord(block.line, [], 0), chain((block,), found)
         if records:
             start = records[0]
             left = block.after(start)
             if len(block.data) - len(left.data) > HEADER_BYTES:
-                raise InputError(
+                raise InputError.file_too_large(
                     f"{path}, line {start.line}: the column names take more than {HEADER_BYTES:,} bytes; give shorter "
                     "or fewer names, or say that there are none: header=False"
                 )
             return start, chain((left,) if left.data else (), found)
-    raise InputError(f"{path} is empty; give a line for each record")
+    raise InputError.nothing_given(f"{path} is empty; give a line for each record")
 
 
 def _batch(block: Block, width: int, places: Sequence[int]) -> Any:
@@ -302,7 +339,7 @@ def _open_parquet(path: str | os.PathLike[str], columns: Sequence[str], encoded:
     for place in places:
         kind = every.field(place).type
         if pa.types.is_nested(kind):
-            raise InputError(
+            raise InputError.wrong_column_type(
                 f"{path}: the column {shorten(every.names[place])} is of type {kind}; accepted: flat columns"
             )
     _check_chunks(path, file, names)
@@ -359,7 +396,7 @@ def _check_chunks(path: str | os.PathLike[str], file: Any, names: Sequence[str])
         for leaf in leaves:
             size = row_group.column(leaf).total_uncompressed_size
             if size > _CHUNK_BYTES:
-                raise InputError(
+                raise InputError.file_too_large(
                     f"{path}: the column {shorten(file.schema.column(leaf).path)} takes {size:,} bytes uncompressed in "
                     f"row group {group + 1}; accepted: at most {_CHUNK_BYTES:,}, so write the file with smaller row "
                     "groups"

@@ -1,22 +1,24 @@
 """Mechanisms in use: files of records and reports, frequencies estimated from reports, and audits."""
 
-from mechdesign.deploy.audit import Audit, audit, audit_counts
 from mechdesign.deploy.dataset import PrivatizedDataset, privatize_dataset
 from mechdesign.deploy.dataset_counts import DatasetCounts, count_dataset
-from mechdesign.deploy.estimate import estimate_frequencies
 from mechdesign.deploy.frequency import FrequencyEstimate
-from mechdesign.deploy.group_counts import GroupCounts
+from mechdesign.deploy.from_reports import estimate_frequencies
 from mechdesign.deploy.grouped import GroupedEstimate
-from mechdesign.deploy.stream import RecordFile, ReportFile, count_reports, privatize_file
-from mechdesign.deploy.values import leakage_of_values
+from mechdesign.deploy.leakage_audit import Audit, audit, audit_counts
+from mechdesign.deploy.repeated_ids import FirstReports, PrivatizedFile, leakage_of_values
+from mechdesign.deploy.report_counts import GroupCounts, count_reports
+from mechdesign.deploy.stream import RecordFile, ReportFile, privatize_file
 
 __all__ = [
     "Audit",
     "DatasetCounts",
+    "FirstReports",
     "FrequencyEstimate",
     "GroupCounts",
     "GroupedEstimate",
     "PrivatizedDataset",
+    "PrivatizedFile",
     "RecordFile",
     "ReportFile",
     "audit",

@@ -33,12 +33,14 @@ from mechdesign.deploy.part_tasks import (
     schema_of,
     without_failures,
 )
-from mechdesign.deploy.stream import RecordFile, Report, ReportFile
-from mechdesign.engine import SerialExecutor, executor_of, run_tasks
+from mechdesign.deploy.repeated_ids import PrivatizedFile
+from mechdesign.deploy.stream import ProgressCallback, RecordFile, ReportFile, check_arguments
+from mechdesign.engine import SerialExecutor, executor_of
+from mechdesign.engine.executors import OwnPool
 from mechdesign.errors import InputError, printable, shorten
 from mechdesign.mechanism import Guarantee, Key, Mechanism
-from mechdesign.mechanism.files import save
 from mechdesign.mechanism.keys import STAYS, GivenKey, KeyFile, checked_key
+from mechdesign.mechanism.mechanism_files import save
 from mechdesign.mechanism.words import second_run
 
 _FOOTERS = 64  # of Parquet files that one task reads
@@ -64,6 +66,8 @@ class PrivatizedDataset:
         reported.
     guarantee : Guarantee
         What holds for each report.
+    repeated, changed_ids : int
+        With ids, as in `PrivatizedFile`, added over the parts of this run: ids of different parts are not compared.
     """
 
     records: int
@@ -71,6 +75,8 @@ class PrivatizedDataset:
     skipped: int
     changed: tuple[str, ...]
     guarantee: Guarantee
+    repeated: int = 0
+    changed_ids: int = 0
 
 
 def privatize_dataset(  # noqa: PLR0913 - what `privatize_file` takes, and an executor
@@ -83,7 +89,7 @@ def privatize_dataset(  # noqa: PLR0913 - what `privatize_file` takes, and an ex
     ids: str | None = None,
     unknown: str | None = None,
     missing: str | None = None,
-    report: Report | None = None,
+    progress: ProgressCallback | None = None,
 ) -> PrivatizedDataset:
     r"""Replace a column of records by reports in each file of a folder, and write the files to another folder.
 
@@ -110,7 +116,7 @@ def privatize_dataset(  # noqa: PLR0913 - what `privatize_file` takes, and an ex
         in this process.
     unknown, missing
         As in `Mechanism.privatize`. They may be added when a call goes on that refused a record.
-    report : callable, optional
+    progress : callable, optional
         Receives a line on progress after each part.
 
     Returns
@@ -121,9 +127,10 @@ def privatize_dataset(  # noqa: PLR0913 - what `privatize_file` takes, and an ex
     ------
     InputError
         Naming part and row, for a part that cannot be read, a column that is missing or of another type than in the
-        first part, a record outside the alphabet, a full disk. Other parts are privatized all the same, until ten have
-        failed. Before anything is drawn: for a folder that is or lies in the other one, or that holds anything but
-        reports of this mechanism from these parts by these arguments, and for a `Key` beside an executor.
+        first part, a record outside the alphabet, a full disk. Other parts are privatized all the same, until a
+        hundred have failed; if more than 20 have, a file beside the folder (``.failed.csv`` after its name) lists them
+        with their reasons. Before anything is drawn: for a folder that is or lies in the other one, or that holds
+        anything but reports of this mechanism from these parts by these arguments, and for a `Key` beside an executor.
     LimitError
         If the executor ends.
 
@@ -143,16 +150,17 @@ def privatize_dataset(  # noqa: PLR0913 - what `privatize_file` takes, and an ex
     >>> done.records, done.published, again.records, again.skipped, counted.counts.sum().item()
     (4, 2, 0, 2, 4)
     """
+    check_arguments("privatize_dataset(records, mechanism, destination)", records, mechanism)
     output = ReportFile.of(destination)
     if output.overwrite:
-        raise InputError(
+        raise InputError.second_report(
             "the reports of a data set are not replaced: "
             f"{second_run(permanent=key is not None)}; leave out overwrite=True, or give a new folder"
         )
     Alphabet(mechanism.inputs, unknown, missing)  # refuses labels that are not inputs
     chosen, runner = checked_key(None, key, ids), executor_of(executor)
     if isinstance(key, Key) and not isinstance(runner, SerialExecutor):
-        raise InputError(f"a Key is given beside an executor, and {STAYS}")
+        raise InputError.key_exposed(f"a Key is given beside an executor, and {STAYS}")
     options = Options(unknown, missing, ids, _sent(key, chosen))
     with _folder(output.path) as folder:
         parts = find_parts(records.path)
@@ -160,7 +168,7 @@ def privatize_dataset(  # noqa: PLR0913 - what `privatize_file` takes, and an ex
         job = _job(parts, records, replace(output, path=str(folder)), mechanism, options)
         name = None if chosen is None else chosen.fingerprint
         planned = _manifest(job, parts, mechanism.fingerprint, name)
-        return _run(job, mechanism, parts, planned, executor=runner, report=report or _quiet)
+        return _run(job, mechanism, parts, planned, executor=runner, progress=progress or _quiet)
 
 
 def _sent(given: GivenKey | None, key: Key | None) -> Key | KeyFile | None:
@@ -175,7 +183,7 @@ def _sent(given: GivenKey | None, key: Key | None) -> Key | KeyFile | None:
 def _folder(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Make a folder; remove it again if the block fails before anything is in it."""
     if str(path) == STANDARD:
-        raise InputError("the reports of a data set are files; give the path of a folder")
+        raise InputError.cannot_write("the reports of a data set are files; give the path of a folder")
     folder = Path(absolute(path))
     made = False
     try:
@@ -185,10 +193,14 @@ def _folder(path: str | os.PathLike[str]) -> Iterator[Path]:
         writable = os.access(folder, os.W_OK | os.X_OK)
     except (OSError, ValueError) as error:
         told = getattr(error, "strerror", None) or str(error)
-        raise InputError(f"cannot write {shorten(str(path))}: {told}; give the path of a folder in one") from error
+        raise InputError.cannot_write(
+            f"cannot write {shorten(str(path))}: {told}; give the path of a folder in one"
+        ) from error
     if not folder.is_dir() or not writable:
         why = "is not writable" if folder.is_dir() else "is not a folder"
-        raise InputError(f"cannot write {printable(str(path))}: it {why}; give a folder for the reports of a data set")
+        raise InputError.cannot_write(
+            f"cannot write {printable(str(path))}: it {why}; give a folder for the reports of a data set"
+        )
     try:
         yield folder
     except BaseException:
@@ -203,7 +215,7 @@ def _job(parts: Parts, records: RecordFile, output: ReportFile, mechanism: Mecha
     job = Job(root, output, parts.kind, parts.files[0].name, (), mechanism, options)
     for column in (records.column, *job.columns):
         if column in parts.keys:
-            raise InputError(
+            raise InputError.unknown_column(
                 f"the column {shorten(column)} is in the names of folders, not in the parts; these names are kept, "
                 "whatever they tell about the records"
             )
@@ -217,7 +229,7 @@ def _manifest(job: Job, parts: Parts, fingerprint: str, key: str | None) -> Mani
         _check_text(part.name)
         name = reports_of(part.name, parts.kind)
         if (other := sources.setdefault(name, part.name)) != part.name:
-            raise InputError(
+            raise InputError.same_file(
                 f"{printable(other)} and {printable(part.name)} would both be reported in {printable(name)}; rename one"
             )
     names = {source: name for name, source in sources.items()}
@@ -231,11 +243,11 @@ def _check_text(name: str) -> None:
     try:
         name.encode()
     except UnicodeEncodeError:
-        raise InputError(f"the name of the part {printable(name)} is not UTF-8; rename it") from None
+        raise InputError.not_utf8(f"the name of the part {printable(name)} is not UTF-8; rename it") from None
 
 
 def _run(
-    job: Job, mechanism: Mechanism, parts: Parts, planned: Manifest, *, executor: Executor, report: Report
+    job: Job, mechanism: Mechanism, parts: Parts, planned: Manifest, *, executor: Executor, progress: ProgressCallback
 ) -> PrivatizedDataset:
     """Privatize the parts that are not there."""
     folder = Path(job.output.path)
@@ -248,23 +260,29 @@ def _run(
     changed = tuple(part.name for part in parts if _is_newer(part, folder / manifest.parts[part.name]))
     _make_folders(folder, manifest)
     _remove_leftovers(folder, manifest, _LEFT)
-    records, done, written = 0, 0, time.monotonic()
+    files: list[PrivatizedFile] = []
+    records, written = 0, time.monotonic()
     try:
         with _shared(job, mechanism, executor, waiting) as shared:
             task = partial(privatize_part, shared)
-            for drawn in without_failures(run_tasks(task, waiting, executor), _STAY):
-                records, done = records + drawn, done + 1
-                report(f"privatizing: {len(before) + done:,} of {len(parts):,} parts, {records:,} records")
+            for drawn in without_failures(task, waiting, executor, _STAY, output=absolute(folder)):
+                files.append(drawn)
+                records += drawn.records
+                progress(f"privatizing: {len(before) + len(files):,} of {len(parts):,} parts, {records:,} records")
                 if time.monotonic() - written > _SECONDS:
                     manifest = manifest.write(folder, manifest.there(folder))
                     written = time.monotonic()
     except BaseException:
+        if isinstance(executor, OwnPool):  # an interruption would cut its processes off after this, within a part
+            executor.end()
+            _remove_leftovers(folder, manifest, 0.0)
         with contextlib.suppress(InputError):  # a full disk: the parts that are there say themselves that they are
             manifest.write(folder, manifest.there(folder))
         raise
     _remove_leftovers(folder, manifest, 0.0)
     manifest.write(folder, manifest.there(folder))
-    return PrivatizedDataset(records, done, len(before), changed, mechanism.guarantee)
+    repeated, changed_ids = sum(file.repeated for file in files), sum(file.changed for file in files)
+    return PrivatizedDataset(records, len(files), len(before), changed, mechanism.guarantee, repeated, changed_ids)
 
 
 @contextlib.contextmanager
@@ -294,7 +312,7 @@ def _check_footers(job: Job, names: Sequence[str], executor: Executor) -> None:
     """Check the schemas of Parquet files before anything is drawn; only their ends are read."""
     groups = [tuple(names[start : start + _FOOTERS]) for start in range(0, len(names), _FOOTERS)]
     task = partial(check_schemas, replace(job, mechanism=Saved("", ""), options=replace(job.options, key=None)))
-    for _ in without_failures(run_tasks(task, groups, executor), "nothing was drawn", most=1):
+    for _ in without_failures(task, groups, executor, "nothing was drawn", most=1):
         pass
 
 
@@ -330,7 +348,7 @@ def _writing(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise InputError(
+        raise InputError.cannot_write(
             f"cannot write {printable(str(folder))}: {error.strerror or error}; give a writable folder with room"
         ) from error
 

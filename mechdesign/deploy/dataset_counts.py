@@ -11,15 +11,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mechdesign.data.checks import check_kind
 from mechdesign.data.group_keys import named, text_type
 from mechdesign.data.parts import Part, Parts, find_parts
-from mechdesign.deploy.group_counts import GroupCounter, GroupCounts
 from mechdesign.deploy.manifest import has_manifest, read_manifest
 from mechdesign.deploy.part_tasks import absolute, part_of, without_failures
-from mechdesign.deploy.stream import RecordFile, Report, count_reports, group_columns
-from mechdesign.engine import executor_of, run_tasks
-from mechdesign.errors import InputError, printable, shorten
+from mechdesign.deploy.repeated_ids import FirstReports
+from mechdesign.deploy.report_counts import GroupCounter, GroupCounts, count_reports, group_columns
+from mechdesign.deploy.stream import ProgressCallback, RecordFile
+from mechdesign.engine import SerialExecutor, executor_of
+from mechdesign.errors import InputError, printable
 from mechdesign.mechanism import Mechanism
+from mechdesign.mechanism.mechanism import check_mechanism
+from mechdesign.mechanism.origin import ReportOrigin
 from mechdesign.numerics.arrays import frozen
 
 
@@ -37,19 +41,23 @@ class DatasetCounts:
         Number of files that the folder is to have by its manifest; that of the files if it has no manifest.
     groups : GroupCounts, optional
         The counts by groups, if they were asked for.
+    ids : str, optional
+        The column of ids of permanent reports, where these were counted without looking at ids: those that an id has
+        several of are not independent, so that errors are too small.
     """
 
     counts: NDArray[np.int64]
     parts: int
     planned: int
     groups: GroupCounts | None = None
+    ids: str | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "counts", frozen(self.counts))
 
     def __reduce__(self) -> tuple[Any, ...]:
         # The array of a copy is read-only too.
-        return DatasetCounts, (self.counts, self.parts, self.planned, self.groups)
+        return DatasetCounts, (self.counts, self.parts, self.planned, self.groups, self.ids)
 
 
 def count_dataset(
@@ -58,7 +66,8 @@ def count_dataset(
     executor: object = None,
     *,
     by: Sequence[str] = (),
-    report: Report | None = None,
+    first: FirstReports | None = None,
+    progress: ProgressCallback | None = None,
 ) -> DatasetCounts:
     """Count the reports in the files of a folder: the same counts, to the bit, as from one file with all rows.
 
@@ -72,31 +81,42 @@ def count_dataset(
         As in `privatize_dataset`. A task returns its counts and nothing else.
     by : sequence of str
         Columns by which reports are grouped, as in `count_reports`; or keys of hive partitions, whose values are text.
-    report : callable, optional
+    first : FirstReports, optional
+        As in `count_reports`, over all parts, which are then counted in this process, in the order of their names.
+    progress : callable, optional
         Receives a line on progress after each part.
 
     Raises
     ------
     InputError
-        As `count_reports` does; if the manifest of the folder names another mechanism, or does not name a file that is
-        there.
+        As `count_reports` does; if the manifest of the folder has the fingerprint of another mechanism, or does not
+        name a file that is there; for an executor beside ``first``.
     LimitError
         If there are too many groups.
     """
+    check_kind(reports, RecordFile, "reports", "a RecordFile, such as RecordFile(path, column)")
+    check_mechanism(mechanism)
     parts = find_parts(reports.path)
-    planned = _check_manifest(parts, mechanism)
+    planned, ids = _check_manifest(parts, mechanism)
+    runner = executor_of(executor)
+    if first is not None and not isinstance(runner, SerialExecutor):
+        raise InputError.conflicting_arguments(
+            "ids are compared in one process; leave the executor out (--jobs, --scheduler)"
+        )
     counts, counter = np.zeros(len(mechanism.outputs), dtype=np.int64), None
     root, names = replace(reports, path=absolute(parts.root)), _group_columns(by, reports, parts)
-    task = partial(_counts, root, mechanism.outputs, names)
-    found = run_tasks(task, [part.name for part in parts], executor_of(executor))
-    for number, (name, done, groups) in enumerate(without_failures(found, "no reports are counted"), 1):
+    task = partial(_counts, root, mechanism.origin, names, first)
+    found = without_failures(task, [part.name for part in parts], runner, "no reports are counted")
+    for number, (name, done, groups) in enumerate(found, 1):
         counts += done
         if groups is not None:
             counter = counter or GroupCounter(names, groups.types, mechanism.outputs)
             counter.add_counts(groups, str(part_of(root, name).path))
-        if report is not None:
-            report(f"counting: {number:,} of {len(parts):,} parts, {counts.sum():,} reports")
-    return DatasetCounts(counts, len(parts), planned, None if counter is None else counter.counted())
+        if progress is not None:
+            progress(f"counting: {number:,} of {len(parts):,} parts, {counts.sum():,} reports")
+    return DatasetCounts(
+        counts, len(parts), planned, None if counter is None else counter.counted(), ids if first is None else None
+    )
 
 
 def _group_columns(by: Sequence[str], reports: RecordFile, parts: Parts) -> tuple[str, ...]:
@@ -108,18 +128,20 @@ def _group_columns(by: Sequence[str], reports: RecordFile, parts: Parts) -> tupl
 
 
 def _counts(
-    reports: RecordFile, labels: tuple[str, ...], by: tuple[str, ...], name: str
+    reports: RecordFile, origin: ReportOrigin, by: tuple[str, ...], first: FirstReports | None, name: str
 ) -> tuple[str, NDArray[np.int64], GroupCounts | None]:
     """Count the reports of a part: a task."""
     part, keys = part_of(reports, name), dict(Part(name, name).keys)
     inside = [column for column in by if column not in keys]
     if not by:
-        return name, count_reports(part, labels), None
+        return name, count_reports(part, origin, first=first), None
+    if first is not None:
+        first = replace(first, part=tuple(keys[column] for column in by if column in keys))
     if inside:
-        counted = count_reports(part, labels, by=inside)
+        counted = count_reports(part, origin, by=inside, first=first)
         groups, counts, types = counted.groups, counted.counts, dict(zip(inside, counted.types, strict=True))
     else:
-        counts, types = count_reports(part, labels)[None, :], {}
+        counts, types = count_reports(part, origin, first=first)[None, :], {}
         groups = ((),) if counts.any() else ()
         counts = counts[: len(groups)]
     whole = []
@@ -127,25 +149,20 @@ def _counts(
         values = {**keys, **dict(zip(inside, group, strict=True))}
         whole.append(tuple(values[column] or None if column in keys else values[column] for column in by))
     kinds = tuple(types[column] if column in types else text_type() for column in by)
-    return name, counts.sum(axis=0), GroupCounts(by, kinds, tuple(whole), labels, counts)
+    return name, counts.sum(axis=0), GroupCounts(by, kinds, tuple(whole), origin.outputs, counts)
 
 
-def _check_manifest(parts: Parts, mechanism: Mechanism) -> int:
-    """Return how many parts a folder of reports is to have, after checking that the mechanism drew them."""
+def _check_manifest(parts: Parts, mechanism: Mechanism) -> tuple[int, str | None]:
+    """Return the number of parts that are to be there, and the ids of permanent reports; refuse other mechanisms."""
     root = Path(parts.root)
     if not has_manifest(root):
-        return len(parts)
+        return len(parts), None
     manifest = read_manifest(root)
-    if manifest.terms.fingerprint != mechanism.fingerprint:
-        raise InputError(
-            f"the reports in {printable(parts.root)} are drawn by the mechanism with the fingerprint "
-            f"{shorten(manifest.terms.fingerprint, 24)}, and this one has {shorten(mechanism.fingerprint, 24)}; give "
-            "the mechanism that drew them"
-        )
+    mechanism.origin.check_fingerprint(manifest.terms.fingerprint, parts.root)
     planned = set(manifest.parts.values())
     foreign = next((part for part in parts if part.name not in planned), None)
     if foreign is not None:
-        raise InputError(
+        raise InputError.stray_file(
             f"{printable(foreign.path)} is not among the reports that the manifest of its folder names; move it away"
         )
-    return len(planned)
+    return len(planned), manifest.terms.ids

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
+from mechdesign.deploy.confidence_limits import Brackets, Samples, error_of_one_group, limits_of_all, widened
+from mechdesign.deploy.fit import fits_of, outsides
 from mechdesign.deploy.frequency import FrequencyEstimate
-from mechdesign.deploy.identification import Identification, identified_ranges, identify
-from mechdesign.deploy.likelihood import MaximumLikelihood, maximum_likelihood
-from mechdesign.deploy.limits import Brackets, Sample, widened
+from mechdesign.deploy.identification import Identification, Ranges, identified_ranges, identify
+from mechdesign.deploy.likelihood import maximum_likelihoods
 from mechdesign.deploy.linear import LinearEstimator
-from mechdesign.deploy.simultaneous import error_of_one_group
 from mechdesign.errors import InputError, shorten
 from mechdesign.mechanism import Mechanism
+from mechdesign.mechanism.mechanism import check_mechanism
 from mechdesign.numerics.arrays import Floats
 
 METHODS = ("maximum-likelihood", "least-squares")
+_TOGETHER = 40_000  # entries of the matrices of groups whose limits are computed together
 TARGETS = ("population", "records")
 
 
@@ -38,6 +40,7 @@ class Estimation:
     confidence: float
 
     def __post_init__(self) -> None:
+        check_mechanism(self.mechanism)
         _check_choice("method", self.method, METHODS)
         _check_choice("of", self.of, TARGETS)
         _check_confidence(self.confidence)
@@ -64,61 +67,94 @@ class Estimation:
         matrix = self.mechanism.matrix
         return LinearEstimator.efficient_at(matrix, self.found.basis, _weighing_prior(self.mechanism) @ matrix)
 
-    def of_counts(self, counts: Sequence[int], groups: int = 1) -> FrequencyEstimate:
+    def of_counts(self, counts: Sequence[int]) -> FrequencyEstimate:
         """Return the estimate from the number of reports of each output.
 
         Parameters
         ----------
         counts : sequence of int, length M
             In the order of ``mechanism.outputs``.
-        groups : int
-            For how many groups such an estimate is made, so that intervals of all of them hold at once.
 
         Raises
         ------
         InputError
             If there are no reports.
         """
-        if not any(counts):
-            raise InputError("there are no reports; give at least one")
-        return self.of_fit(counts, maximum_likelihood(self.mechanism.matrix, np.array(counts, dtype=float)), groups)
+        return next(self.of_groups([counts]))
 
-    def of_fit(self, counts: Sequence[int], fit: MaximumLikelihood, groups: int = 1) -> FrequencyEstimate:
-        """Return the estimate from the number of reports of each output, and the frequencies of greatest likelihood."""
-        matrix, N, n = self.mechanism.matrix, len(self.mechanism.inputs), sum(counts)
-        sample = Sample(np.array(counts, dtype=float) / n, n, (n * fit.frequencies + 1 / N) / (n + 1))
-        if self._linear:
-            estimator = self._fixed
-        else:
-            estimator = LinearEstimator.efficient_at(matrix, self.found.basis, sample.theta @ matrix)
-        estimate = sample.fractions @ estimator.functionals(np.eye(N)) if self._linear else fit.frequencies
-        ranges = identified_ranges(matrix, self.found, fit.frequencies)
-        identified = np.column_stack([estimate, estimate])
-        identified[ranges.categories] = np.column_stack([ranges.lower, ranges.upper])
-        covariance = estimator.covariance(sample.theta, of_records=self.of == "records")
+    def of_groups(self, tables: Sequence[Sequence[int]]) -> Iterator[FrequencyEstimate]:
+        """Yield the estimate of each group, from the number of its reports of each output.
+
+        Intervals of all groups hold at once. What can be is computed for some hundred groups together.
+
+        Raises
+        ------
+        InputError
+            If a group has no reports.
+        """
+        together = max(1, _TOGETHER // self.mechanism.matrix.size)
+        for start in range(0, len(tables), together):
+            some = tables[start : start + together]
+            if not all(map(any, some)):
+                raise InputError.nothing_given("there are no reports; give at least one")
+            yield from self._together(some, len(tables))
+
+    def _together(self, tables: Sequence[Sequence[int]], groups: int) -> Iterator[FrequencyEstimate]:
+        """Yield the estimates of some of the groups, which are computed together."""
+        matrix, N = self.mechanism.matrix, len(self.mechanism.inputs)
+        counts, sizes = np.array(tables, dtype=float), [sum(counts) for counts in tables]
+        n = np.array(sizes, dtype=float)
+        likely = maximum_likelihoods(matrix, counts)
+        frequencies = np.array([each.frequencies for each in likely])
+        theta = (n[:, None] * frequencies + 1 / N) / (n[:, None] + 1)
+        samples = Samples(counts / n[:, None], n, theta)
+        linear = self._fixed if self._linear else None
+        estimator = linear or LinearEstimator.efficient_at(matrix, self.found.basis, theta @ matrix)
+        covariance = estimator.covariance(theta, of_records=self.of == "records")
+        ranges = self._ranges(frequencies)
         brackets = Brackets.of(estimator, ranges)
-        single = brackets.quantiles(1 - self.confidence)
-        joint = brackets.joint_quantiles(error_of_one_group(1 - self.confidence, groups), covariance)
-        covariance /= n
-        limits = brackets.limits(sample, np.stack([single, joint]), self.of)
-        return FrequencyEstimate(
-            labels=self.mechanism.inputs,
-            frequencies=estimate,
-            standard_errors=np.where(self.found.identifiable, np.sqrt(np.maximum(np.diag(covariance), 0.0)), np.inf),
-            intervals=widened(limits[0], identified),
-            simultaneous_intervals=widened(limits[1], identified),
-            family=N * groups,
-            reports_needed=brackets.reports_needed(sample, single),
-            identifiable=self.found.identifiable,
-            identified=identified,
-            groups=self.confounded,
-            covariance=covariance,
-            reports=n,
-            method=self.method,
-            of=self.of,
-            confidence=float(self.confidence),
-            likelihood_gap=None if self._linear else fit.gap,
-        )
+        error = 1 - self.confidence
+        joint = brackets.joint_quantiles(error_of_one_group(error, groups), covariance)
+        z = np.stack([brackets.quantiles(error), joint], axis=1)
+        limits = limits_of_all(brackets, samples, z, self.of)
+        estimates = frequencies if linear is None else samples.fractions @ linear.functionals(np.eye(N))
+        identified = np.stack([estimates, estimates], axis=-1)
+        for own, edges in zip(identified, ranges, strict=True):
+            own[edges.categories] = np.column_stack([edges.lower, edges.upper])
+        covariance /= n[:, None, None]
+        variances = np.maximum(np.diagonal(covariance, axis1=1, axis2=2), 0.0)
+        errors = np.where(self.found.identifiable, np.sqrt(variances), np.inf)
+        intervals = widened(limits, identified[:, None])
+        needed = brackets.reports_needed(samples, z[:, 0])
+        fits = fits_of(matrix, counts, frequencies)
+        far = outsides(self.mechanism, counts, frequencies, groups)
+        for group, size in enumerate(sizes):
+            yield FrequencyEstimate(
+                labels=self.mechanism.inputs,
+                frequencies=estimates[group],
+                standard_errors=errors[group],
+                intervals=intervals[group, 0],
+                simultaneous_intervals=intervals[group, 1],
+                family=N * groups,
+                reports_needed=needed[group],
+                identifiable=self.found.identifiable,
+                identified=identified[group],
+                groups=self.confounded,
+                covariance=covariance[group],
+                reports=size,
+                method=self.method,
+                of=self.of,
+                confidence=float(self.confidence),
+                likelihood_gap=None if self._linear else likely[group].gap,
+                fit=fits[group],
+                outside=far[group],
+            )
+
+    def _ranges(self, frequencies: Floats) -> list[Ranges]:
+        """Return the bounds of what is not identifiable in each group; where all is, none."""
+        if self.found.identifiable.all():
+            return [identified_ranges(self.mechanism.matrix, self.found, frequencies[0])] * len(frequencies)
+        return [identified_ranges(self.mechanism.matrix, self.found, each) for each in frequencies]
 
 
 def _weighing_prior(mechanism: Mechanism) -> Floats:
@@ -131,7 +167,7 @@ def _check_independent(groups: tuple[tuple[str, ...], ...]) -> None:
     confounded = [group for group in groups if len(group) > 1]
     if confounded:
         others = f" (and {len(confounded) - 1} more groups)" if len(confounded) > 1 else ""
-        raise InputError(
+        raise InputError.not_identifiable(
             f"least squares needs linearly independent rows, but the mechanism cannot tell apart "
             f'{shorten(", ".join(confounded[0]))}{others}; use method "maximum-likelihood"'
         )
@@ -139,9 +175,11 @@ def _check_independent(groups: tuple[tuple[str, ...], ...]) -> None:
 
 def _check_choice(name: str, value: object, accepted: tuple[str, ...]) -> None:
     if not isinstance(value, str) or value not in accepted:
-        raise InputError(f"{name} is {shorten(value)}; accepted: {' or '.join(map(repr, accepted))}")
+        raise InputError.unknown_choice(f"{name} is {shorten(value)}; accepted: {' or '.join(map(repr, accepted))}")
 
 
 def _check_confidence(confidence: object) -> None:
     if isinstance(confidence, bool) or not isinstance(confidence, int | float | np.floating) or not 0 < confidence < 1:
-        raise InputError(f"confidence is {shorten(confidence)}; accepted: a number strictly between 0 and 1")
+        raise InputError.out_of_range(
+            f"confidence is {shorten(confidence)}; accepted: a number strictly between 0 and 1"
+        )

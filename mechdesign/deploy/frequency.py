@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mechdesign.data.labels import canonical_label
+from mechdesign.deploy.fit import Fit, Outside
 from mechdesign.display.frames import labelled_frame
 from mechdesign.display.html import facts, table
 from mechdesign.display.text import some
@@ -51,7 +52,7 @@ class FrequencyEstimate:
     family : int
         How many intervals hold at once: N, times the number of groups in an estimate by groups.
     reports_needed : int
-        With fewer reports the normal approximation behind errors and intervals is doubtful (see `few_reports`).
+        With fewer reports the normal approximation behind standard errors is doubtful (see `few_reports`).
     identifiable : bool array, shape (N,)
         Whether any number of reports would determine the frequency.
     identified : array, shape (N, 2)
@@ -75,6 +76,12 @@ class FrequencyEstimate:
         Of each interval.
     likelihood_gap : float or None
         The log-likelihood of the estimate is within this of the greatest, in nats; None for least squares.
+    fit : Fit
+        How well the mechanism explains the reports. ``fit.p`` is the chance of a worse fit if it made them, and
+        ``fit.impossible`` that it did not: p is below 1e-6. p is None where the mechanism explains any such reports.
+    outside : Outside or None
+        That the distribution is significantly outside of the priors that the guarantee is for: its p (times the number
+        of groups) is below 0.01. ``outside.leakage`` is what the mechanism leaks at the estimate, in nats.
     """
 
     labels: tuple[str, ...]
@@ -93,6 +100,8 @@ class FrequencyEstimate:
     of: str
     confidence: float
     likelihood_gap: float | None
+    fit: Fit
+    outside: Outside | None
 
     def __post_init__(self) -> None:
         for name in _ARRAYS:
@@ -106,7 +115,8 @@ class FrequencyEstimate:
         order = np.argsort(-self.frequencies, kind="stable")[:_FIRST]
         told = [f"{self.labels[i]!r} {self.frequencies[i]:.4g} {self._error_in_words(i)}" for i in order]
         shown = some([*told, *[""] * (len(self.labels) - len(told))], _FIRST)
-        size = f"{len(self.labels)} categories, {self.reports:,} reports, {self.method} of {self.of}"
+        whose = " that this mechanism did not make" if self.fit.impossible else ""
+        size = f"{len(self.labels)} categories, {self.reports:,} reports{whose}, {self.method} of {self.of}"
         return f"FrequencyEstimate({size}: {shown})"
 
     def _error_in_words(self, place: int) -> str:
@@ -121,7 +131,11 @@ class FrequencyEstimate:
         groups = [group for group in self.groups if len(group) > 1]
         told = [("only the total of these can be estimated", some(group, _FIRST)) for group in groups[:_FIRST]]
         if self.few_reports:
-            told.append(("fewer reports than errors and intervals need", f"at least {self.reports_needed:,}"))
+            told.append(("fewer reports than standard errors need", f"at least {self.reports_needed:,}"))
+        if self.fit.impossible:
+            told.append(("these are not reports of this mechanism", f"p = {self.fit.p:.1g}"))
+        if self.outside is not None:
+            told.append(("outside of the priors of the guarantee", f"leakage {self.outside.leakage:.4g} there"))
         if len(groups) > _FIRST:
             told.append(("", f"and {len(groups) - _FIRST} more groups"))
         return table(columns, rows, caption) + (facts(told) if told else "")
@@ -168,7 +182,9 @@ class FrequencyEstimate:
 
     @property
     def few_reports(self) -> bool:
-        """Whether there are fewer reports than errors and intervals need: fewer than ``reports_needed``.
+        """Whether there are fewer reports than standard errors need: fewer than ``reports_needed``.
+
+        Intervals cover with few reports too; a standard error with a normal quantile then does not.
 
         With s the greatest skewness, over the categories, of what one report adds to the estimate, and z the normal
         quantile of the confidence, the skewness moves the limits of an interval by up to a tenth of their distance from
@@ -196,20 +212,22 @@ class FrequencyEstimate:
         --------
         >>> from mechdesign import Epsilon, Guarantee, L1Ball, Mechanism, estimate_frequencies
         >>> promise = Guarantee(Epsilon.of("log(3)"), L1Ball([0.2, 0.3, 0.5], radius=2, labels=["a", "b", "c"]))
-        >>> coarse = Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75], [0.25, 0.75]], promise)
-        >>> found = estimate_frequencies({"y1": 600, "y2": 400}, coarse)
+        >>> coarse = Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75], [0.25, 0.75]], promise, outputs=["y", "n"])
+        >>> found = estimate_frequencies({"y": 400, "n": 600}, coarse)
         >>> [round(number, 4) for number in found.total(["b", "c"])], found.total(["b"])[1]
         ([0.7, 0.031], inf)
         """
         if isinstance(labels, str) or not isinstance(labels, Iterable):
-            raise InputError(f"the labels are {shorten(labels)}; give a list of labels")
+            raise InputError.wrong_type(f"the labels are {shorten(labels)}; give a list of labels")
         names = [canonical_label(label) for label in labels]
         chosen = np.zeros(len(self.labels), dtype=bool)
         for name in names:
             if name not in self.labels:
-                raise InputError(f"the label {shorten(name)} is not a category; accepted: labels of the estimate")
+                raise InputError.unknown_label(
+                    f"the label {shorten(name)} is not a category; accepted: labels of the estimate"
+                )
             if chosen[self.labels.index(name)]:
-                raise InputError(f"the label {shorten(name)} occurs twice; labels must differ")
+                raise InputError.label_twice(f"the label {shorten(name)} occurs twice; labels must differ")
             chosen[self.labels.index(name)] = True
         picked = set(names)
         whole = all(picked.issuperset(group) or picked.isdisjoint(group) for group in self.groups)

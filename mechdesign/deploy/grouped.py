@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from mechdesign.data.alphabet import Codes
 from mechdesign.data.containers import arrow_column
 from mechdesign.data.group_keys import Key, Keys, in_words, named
 from mechdesign.deploy.estimation import Estimation
+from mechdesign.deploy.fit import Fit
 from mechdesign.deploy.frequency import FrequencyEstimate
-from mechdesign.deploy.group_counts import GroupCounter, GroupCounts
+from mechdesign.deploy.report_counts import GroupCounter, GroupCounts
 from mechdesign.display.frames import frame
-from mechdesign.display.html import table
+from mechdesign.display.html import facts, table
 from mechdesign.errors import InputError, LimitError, shorten
 
 COLUMNS = ("label", "frequency", "standard_error", "lower", "upper")
@@ -41,19 +43,23 @@ class GroupedEstimate:
         One a group. Their simultaneous intervals hold for all categories of all groups at once.
     types : tuple of pyarrow.DataType
         Of the keys in each group column.
+    whole : FrequencyEstimate
+        Of all groups together.
     """
 
     by: tuple[str, ...]
     groups: tuple[Keys, ...]
     estimates: tuple[FrequencyEstimate, ...]
     types: tuple[Any, ...]
+    whole: FrequencyEstimate
 
     def __repr__(self) -> str:
         few = sum(estimate.few_reports for estimate in self.estimates)
         first = self.estimates[0]
+        whose = " that this mechanism did not make" if self.fit.impossible else ""
         return (
             f"GroupedEstimate({len(self.groups)} groups by {', '.join(map(repr, self.by))}, "
-            f"{len(first.labels)} categories, {self.reports:,} reports, {first.method} of {first.of}, "
+            f"{len(first.labels)} categories, {self.reports:,} reports{whose}, {first.method} of {first.of}, "
             f"{few} group{'' if few == 1 else 's'} with few reports)"
         )
 
@@ -67,7 +73,13 @@ class GroupedEstimate:
             for cells in zip(*(estimate_columns(estimate)[name] for name in COLUMNS), strict=True)
         ]
         caption = f"Frequencies of {first.of} from {self.reports:,} reports in {len(self):,} groups, {first.method}"
-        return table(columns, rows, caption)
+        told = []
+        if self.fit.impossible:
+            told.append(("these are not reports of this mechanism", f"p = {self.fit.p:.1g}"))
+        outside = sum(estimate.outside is not None for estimate in self.estimates)
+        if outside:
+            told.append(("outside of the priors of the guarantee", f"{outside:,} of {len(self):,} groups"))
+        return table(columns, rows, caption) + (facts(told) if told else "")
 
     def __len__(self) -> int:
         return len(self.groups)
@@ -79,13 +91,20 @@ class GroupedEstimate:
         keys = group if isinstance(group, tuple) else (group,)
         if keys not in self.groups:
             shown = ", ".join(map(in_words, self.groups[0]))
-            raise InputError(f"there is no group {shorten(group)}; accepted: one of .groups, such as {shown}")
+            raise InputError.unknown_group(
+                f"there is no group {shorten(group)}; accepted: one of .groups, such as {shown}"
+            )
         return self.estimates[self.groups.index(keys)]
 
     @property
     def reports(self) -> int:
         """The number of reports in all groups."""
         return sum(estimate.reports for estimate in self.estimates)
+
+    @cached_property
+    def fit(self) -> Fit:
+        """How well the mechanism explains the reports, where each group has frequencies of its own."""
+        return Fit.together(estimate.fit for estimate in self.estimates)
 
     @property
     def family(self) -> int:
@@ -139,7 +158,7 @@ def check_names(by: Sequence[str]) -> None:
     names = (*COLUMNS, *SIMULTANEOUS, *MARKS)
     clash = next((name for name in by if name in names), None)
     if clash is not None:
-        raise InputError(
+        raise InputError.column_twice(
             f"the group column {shorten(clash)} has the name of a column of the table of estimates; rename it: "
             f"accepted are names other than {', '.join(names)}"
         )
@@ -153,7 +172,7 @@ def estimate_columns(found: FrequencyEstimate) -> dict[str, list[Any]]:
 
 
 def estimate_groups(
-    counted: GroupCounts, estimation: Estimation, report: Callable[[str], None] | None = None
+    counted: GroupCounts, estimation: Estimation, progress: Callable[[str], None] | None = None
 ) -> GroupedEstimate:
     """Return the estimates from counts of reports by groups.
 
@@ -166,21 +185,25 @@ def estimate_groups(
     """
     mechanism, many = estimation.mechanism, len(counted.groups)
     if counted.labels != mechanism.outputs:
-        raise InputError("the counts by groups are of other outputs than the mechanism has; count with its outputs")
+        mechanism.origin.check_names(counted.labels, "the counts by groups are of other outputs:")
+        raise InputError.wrong_mechanism(
+            "the counts by groups are of other outputs than the mechanism has; count with its outputs"
+        )
     if not many:
-        raise InputError("there are no reports; give at least one")
+        raise InputError.nothing_given("there are no reports; give at least one")
     size = len(mechanism.inputs)
     if many * size**2 > _MOST_COVARIANCES:
-        raise LimitError(
+        raise LimitError.too_much_work(
             f"the errors of {size} categories in {many:,} groups take more than 1 GiB; accepted: at most "
             f"{_MOST_COVARIANCES // size**2:,} groups, so group by fewer or coarser columns"
         )
     estimates = []
-    for done, counts in enumerate(counted.counts.tolist(), start=1):
-        estimates.append(estimation.of_counts(counts, many))
-        if report is not None:
-            report(f"estimating: {done:,} of {many:,} groups")
-    return GroupedEstimate(counted.by, counted.groups, tuple(estimates), counted.types)
+    for done, estimate in enumerate(estimation.of_groups(counted.counts.tolist()), start=1):
+        estimates.append(estimate)
+        if progress is not None:
+            progress(f"estimating: {done:,} of {many:,} groups")
+    whole = estimation.of_counts(counted.counts.sum(axis=0).tolist())
+    return GroupedEstimate(counted.by, counted.groups, tuple(estimates), counted.types, whole)
 
 
 def count_groups(codes: Codes, labels: tuple[str, ...], by: Any, index: Any = None) -> GroupCounts:
@@ -208,10 +231,12 @@ def count_groups(codes: Codes, labels: tuple[str, ...], by: Any, index: Any = No
     for name, column in columns.items():
         array = arrow_column(column, f"by[{shorten(name)}]")
         if len(array) != len(codes):
-            raise InputError(f"by[{shorten(name)}] has {len(array):,} values for {len(codes):,} reports; give one each")
+            raise InputError.wrong_size(
+                f"by[{shorten(name)}] has {len(array):,} values for {len(codes):,} reports; give one each"
+            )
         theirs = getattr(column, "index", None)
         if index is not None and hasattr(theirs, "equals") and not index.equals(theirs):
-            raise InputError(
+            raise InputError.labels_differ(
                 f"by[{shorten(name)}] has another index than the reports, and rows are matched by position; take both "
                 "from the same frame, or reset both indices"
             )
@@ -223,6 +248,11 @@ def count_groups(codes: Codes, labels: tuple[str, ...], by: Any, index: Any = No
 
 def _group_columns(by: Any) -> dict[str, Any]:
     """Return group columns by name, from a mapping, a frame, or one container."""
+    if isinstance(by, str):
+        raise InputError.wrong_type(
+            f"by is {shorten(by)}, a name; give the values of the groups, one for each report, such as "
+            f"by=frame[{shorten(by)}]"
+        )
     if isinstance(by, Mapping):
         return dict(by)
     names = getattr(by, "column_names", getattr(by, "columns", None))

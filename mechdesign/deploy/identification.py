@@ -13,9 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mechdesign.errors import SolverError
 from mechdesign.numerics.arrays import Floats
-from mechdesign.numerics.highs import successive_solver
+from mechdesign.numerics.linear_program import PRIMAL, LinearProgram
 from mechdesign.numerics.tolerances import RANK, SOLVER
 
 _INVISIBLE = 1e-6  # an entry of a null vector below this counts as 0; null vectors have errors of about RANK
@@ -170,7 +169,7 @@ def _proofs(basis: Floats, theta: Floats) -> tuple[Floats, Floats]:
     # Where theta has zeros, several sums may be best: they are chosen at a positive point next to theta.
     total = float(theta.sum())
     inner = (1 - _NUDGE) * theta / total + _NUDGE / size if total > 0 else np.full(size, 1 / size)
-    program = _Program(basis, inner)
+    program = _RangeProgram(basis, inner)
     below, above = np.zeros((2, size, size))
     vanishing = np.zeros(size, dtype=bool)  # 0 at some solution, so that no sum above 0 bounds these from below
     for k in range(size):
@@ -192,20 +191,14 @@ def _proofs_by_outputs(rows: Floats, theta: Floats) -> Floats:
     return proofs
 
 
-class _Program:
+class _RangeProgram:
     """Linear programs over ``{x >= 0 : basis^T x = basis^T theta}``, each started where the last one ended."""
 
     def __init__(self, basis: Floats, theta: Floats) -> None:
-        import highspy
-
-        size = len(theta)
-        self._basis, self._indices = basis, np.arange(size, dtype=np.int32)
-        self._highs = successive_solver()  # another objective keeps the basis feasible
-        self._highs.addVars(size, np.zeros(size), np.full(size, np.inf))
-        for row in basis.T:
-            value = float(row @ theta)
-            self._highs.addRow(value, value, size, self._indices, np.ascontiguousarray(row))
-        self._optimal = highspy.HighsModelStatus.kOptimal
+        self._basis, self._size, values = basis, len(theta), basis.T @ theta
+        self._program = LinearProgram(method=PRIMAL)  # another objective keeps the basis feasible
+        self._program.add_columns(np.zeros(self._size))
+        self._program.add_rows(basis.T, values, values)
 
     def least(self, k: int) -> tuple[Floats, Floats]:
         """Return a point where x_k is least, and a sum in the span of the basis that is at most x_k and equals it."""
@@ -217,13 +210,9 @@ class _Program:
         return point, -proof
 
     def _solve(self, k: int, sign: float) -> tuple[Floats, Floats]:
-        costs = np.zeros(len(self._indices))
+        costs = np.zeros(self._size)
         costs[k] = sign
-        self._highs.changeColsCost(costs.size, self._indices, costs)
-        self._highs.run()
-        if self._highs.getModelStatus() != self._optimal:
-            status = self._highs.modelStatusToString(self._highs.getModelStatus())
-            raise SolverError(f"HiGHS ended {status!r} on a group of {costs.size} categories; merge some of them")
-        solution = self._highs.getSolution()
-        proof: Floats = self._basis @ np.array(solution.row_dual)
-        return np.array(solution.col_value), proof
+        self._program.change_costs(np.arange(self._size), costs)
+        found = self._program.solved().required(f"a group of {self._size} categories", "merge some of them")
+        proof: Floats = self._basis @ found.prices
+        return found.x, proof

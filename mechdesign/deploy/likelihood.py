@@ -12,7 +12,6 @@ are left out.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,12 +49,16 @@ class MaximumLikelihood:
 
 
 @dataclass(frozen=True, eq=False)
-class _Point:
-    """An iterate: theta, its slacks s, and the prices v of the outputs."""
+class _Iterate:
+    """Iterates, one a row: theta, its slacks s, and the prices v of the outputs, 0 for those never reported."""
 
     theta: Floats
     slacks: Floats
     prices: Floats
+
+    @property
+    def parts(self) -> tuple[Floats, Floats, Floats]:
+        return self.theta, self.slacks, self.prices
 
 
 def maximum_likelihood(matrix: Floats, counts: Floats) -> MaximumLikelihood:
@@ -87,101 +90,167 @@ def maximum_likelihood(matrix: Floats, counts: Floats) -> MaximumLikelihood:
     >>> maximum_likelihood(np.array([[0.75, 0.25], [0.25, 0.75]]), np.array([400.0, 600.0])).frequencies.round(9)
     array([0.3, 0.7])
     """
-    reports = counts.sum()
-    seen = counts > 0
-    columns, fractions = matrix[:, seen], counts[seen] / reports
-    point = _interior_point(columns, fractions)
-    theta, prices = point.theta, fractions / (point.theta @ columns)
-    gap = _gap(columns, fractions, theta, prices)
-    allowed = LIKELIHOOD_GAP / reports + sum(matrix.shape) * _EPS
-    free = (point.slacks < theta) | (1 - columns @ prices < _ROOM)
+    return maximum_likelihoods(matrix, counts[None])[0]
+
+
+def maximum_likelihoods(matrix: Floats, tables: Floats) -> list[MaximumLikelihood]:
+    """Return what `maximum_likelihood` does for the counts in each row of a table, shape (G, M).
+
+    The mechanism is one for all rows, shape (N, M), or one for each, shape (G, N, M).
+    """
+    reports = tables.sum(axis=1)
+    fractions = tables / reports[:, None]
+    theta, gaps = _refined(matrix, fractions, reports, _interior_points(matrix, fractions))
+    gaps = reports * np.maximum(gaps, 0.0)
+    return [MaximumLikelihood(each, gap) for each, gap in zip(theta, gaps.tolist(), strict=True)]
+
+
+def _laws(theta: Floats, matrix: Floats) -> Floats:
+    """Return the law of outputs of each theta, shapes (G, N) to (G, M)."""
+    result: Floats = theta @ matrix if matrix.ndim == 2 else (theta[:, None] @ matrix)[:, 0]
+    return result
+
+
+def _means(prices: Floats, matrix: Floats) -> Floats:
+    """Return the mean of prices for records of each category, shapes (G, M) to (G, N)."""
+    result: Floats = prices @ matrix.T if matrix.ndim == 2 else (matrix @ prices[:, :, None])[:, :, 0]
+    return result
+
+
+def _of_groups(matrix: Floats, groups: NDArray[np.intp] | NDArray[np.bool_]) -> Floats:
+    """Return the mechanisms of some groups."""
+    return matrix if matrix.ndim == 2 else matrix[groups]
+
+
+def _refined(matrix: Floats, fractions: Floats, reports: Floats, point: _Iterate) -> tuple[Floats, Floats]:
+    """Return the greatest likelihoods from the last iterates, and how far each may be below the greatest of a report.
+
+    Raises
+    ------
+    SolverError
+        If that is too far.
+    """
+    theta, seen = point.theta.copy(), fractions > 0
+    prices = np.divide(fractions, _laws(theta, matrix), out=np.zeros_like(fractions), where=seen)
+    gaps = _gaps(matrix, fractions, theta, prices)
+    allowed = LIKELIHOOD_GAP / reports + (theta.shape[1] + seen.sum(axis=1)) * _EPS
+    free = (point.slacks < theta) | (1 - _means(prices, matrix) < _ROOM)
+    whitened = matrix * np.divide(prices, np.sqrt(fractions), out=np.zeros_like(prices), where=seen)[:, None]
+    values = np.linalg.svd(whitened * free[:, :, None], compute_uv=False)
+    open_ones = np.flatnonzero((values > RANK * values[:, :1]).sum(axis=1) < free.sum(axis=1))
+
+    def centred(theta: Floats) -> Floats:
+        result = theta.copy()
+        for group in open_ones.tolist():
+            result[group] = _analytic_centre(whitened[group][:, seen[group]], theta[group], free[group])
+        return result
+
     # Neither refinement should lower the likelihood; a candidate is taken only if the certificate shows that.
-    for refine in (_without_traces, partial(_analytic_centre, columns * (prices / np.sqrt(fractions)))):
-        candidate = refine(theta, free)
-        if (found := _gap(columns, fractions, candidate, prices)) <= max(gap, allowed):
-            theta, gap = candidate, found
-    if not gap <= allowed:
-        raise SolverError(
-            f"the likelihood found may be {gap * reports:.3g} nats below the greatest; accepted: {LIKELIHOOD_GAP:g}; "
+    for refine in (lambda theta: np.where(~free & (theta < _EPS), 0.0, theta), centred):
+        candidate = refine(theta)
+        found = _gaps(matrix, fractions, candidate, prices)
+        taken = found <= np.maximum(gaps, allowed)
+        theta, gaps = np.where(taken[:, None], candidate, theta), np.where(taken, found, gaps)
+    for gap in (gaps * reports)[~(gaps <= allowed)].tolist():
+        raise SolverError.not_converged(
+            f"the likelihood found may be {gap:.3g} nats below the greatest; accepted: {LIKELIHOOD_GAP:g}; "
             "add up the counts of outputs that hardly ever occur, in reports and mechanism"
         )
-    return MaximumLikelihood(theta, float(reports * max(gap, 0.0)))
+    return theta, gaps
 
 
-def _gap(columns: Floats, fractions: Floats, theta: Floats, prices: Floats) -> float:
-    """Return an upper bound on how far the log-likelihood of a report is below the bound that the prices give."""
-    products = prices * (theta @ columns)
-    return float(np.log((columns @ prices).max()) + fractions @ np.log1p((fractions - products) / products))
+def _gaps(matrix: Floats, fractions: Floats, theta: Floats, prices: Floats) -> Floats:
+    """Return upper bounds on how far log-likelihoods of a report are below the bounds that the prices give."""
+    seen = fractions > 0
+    products = np.where(seen, prices * _laws(theta, matrix), 1.0)
+    shortfalls = np.log1p(np.where(seen, (fractions - products) / products, 0.0))
+    result: Floats = np.log(_means(prices, matrix).max(axis=1)) + (fractions * shortfalls).sum(axis=1)
+    return result
 
 
-def _interior_point(columns: Floats, fractions: Floats) -> _Point:
-    """Return the best iterate of the predictor-corrector method, its theta summing to 1."""
-    N = len(columns)
-    theta = np.full(N, 1.0 / N)
-    point = best = _Point(theta, np.ones(N), fractions / (theta @ columns))
-    least, since, near = np.inf, 0, 0
+def _interior_points(matrix: Floats, fractions: Floats) -> _Iterate:
+    """Return the best iterate of the predictor-corrector method for each row of fractions, its theta summing to 1."""
+    seen = fractions > 0
+    size, N = len(fractions), matrix.shape[-2]
+    theta = np.full((size, N), 1.0 / N)
+    start = fractions / np.where(seen, _laws(theta, matrix), 1.0)
+    point = best = _Iterate(theta, np.ones((size, N)), start)
+    least, since, near = np.full(size, np.inf), np.zeros(size, dtype=int), np.zeros(size, dtype=int)
+    active = np.arange(size)
     for _ in range(_MOST_STEPS):
-        p = point.theta @ columns
-        complementarity = float(point.theta @ point.slacks)
-        gap = abs(float(np.log((columns @ (fractions / p)).max() * point.theta.sum())))
-        doubt = max(gap, 4 * _EPS) + complementarity
-        since += 1
-        if doubt < least:
-            best, least, since = point, doubt, 0
-        near += least < _CLOSE
+        p = np.where(seen[active], _laws(point.theta, matrix), 1.0)
+        complementarity = (point.theta * point.slacks).sum(axis=1)
+        slopes = _means(fractions[active] / p, matrix).max(axis=1)
+        doubt = np.maximum(np.abs(np.log(slopes * point.theta.sum(axis=1))), 4 * _EPS) + complementarity
+        better = doubt < least[active]
+        at = active[better]
+        for kept, found in zip(best.parts, point.parts, strict=True):
+            kept[at] = found[better]
+        least[at] = doubt[better]
+        since[active] = np.where(better, 0, since[active] + 1)
+        near[active] += least[active] < _CLOSE
         # Near the optimum only rounding errors prevent progress.
-        if doubt < 4 * _EPS + _CLOSED or since > (3 if near else _PATIENCE) or near > _FINISH:
+        patience = np.where(near[active] > 0, 3, _PATIENCE)
+        going = ~((doubt < 4 * _EPS + _CLOSED) | (since[active] > patience) | (near[active] > _FINISH))
+        active, matrix = active[going], _of_groups(matrix, going)
+        if not active.size:
             break
-        point = _step(columns, fractions, point)
-    return _Point(best.theta / best.theta.sum(), best.slacks, best.prices)
+        point = _step(matrix, fractions[active], _Iterate(*(part[going] for part in point.parts)))
+    return _Iterate(best.theta / best.theta.sum(axis=1, keepdims=True), best.slacks, best.prices)
 
 
-def _step(columns: Floats, fractions: Floats, at: _Point) -> _Point:
-    """Return the next iterate: a predictor step is computed first, then the step that corrects for its curvature."""
-    from scipy.linalg import cho_factor, cho_solve
-
-    theta, s, v = at.theta, at.slacks, at.prices
-    N, p = len(theta), theta @ columns
-    residual = columns @ v + s - 1
-    scaled = (theta[:, None] * columns) * np.sqrt(v / p)
-    system = scaled @ scaled.T
+def _step(matrix: Floats, fractions: Floats, at: _Iterate) -> _Iterate:
+    """Return the next iterates: a predictor step is computed first, then the step that corrects for its curvature."""
+    theta, s, v = at.parts
+    N, seen = matrix.shape[-2], fractions > 0
+    p = np.where(seen, _laws(theta, matrix), 1.0)
+    residual = _means(v, matrix) + s - 1
+    scaled = theta[:, :, None] * (matrix * np.sqrt(v / p)[:, None, :])
+    system = scaled @ scaled.swapaxes(1, 2)
     # Equal rows make the system singular; a relative rounding error on its diagonal keeps it positive definite.
-    diagonal = np.einsum("ii->i", system)
+    diagonal = np.einsum("gii->gi", system)
     diagonal *= 1 + N * _EPS
     diagonal += theta * s
-    factor = cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
+    # Rows of very different size: scaled to a diagonal of ones, no pivot is lost.
+    scale = 1 / np.sqrt(diagonal)
+    system *= scale[:, :, None] * scale[:, None, :]
+
+    def solved(right: Floats) -> Floats:
+        result: Floats = scale * np.linalg.solve(system, (scale * right)[:, :, None])[:, :, 0]
+        return result
 
     def direction(slack_target: Floats | float, price_target: Floats) -> tuple[Floats, Floats, Floats, Floats]:
         lack = slack_target - theta * s
-        pull = theta * (residual + columns @ ((price_target - v * p) / p))
-        relative = cho_solve(factor, pull + lack, check_finite=False)
+        pull = theta * (residual + _means((price_target - v * p) / p, matrix))
+        relative = solved(pull + lack)
         d_theta = theta * relative
-        d_p = d_theta @ columns
-        d_v = (price_target - v * p - v * d_p) / p
+        d_p = np.where(seen, _laws(d_theta, matrix), 0.0)
+        d_v = np.where(seen, (price_target - v * p - v * d_p) / p, 0.0)
         # Two formulas for the same number; the one without cancellation is taken.
-        d_s = np.where(s > theta, -residual - columns @ d_v, lack / theta - s * relative)
+        d_s = np.where(s > theta, -residual - _means(d_v, matrix), lack / theta - s * relative)
         return d_theta, d_s, d_p, d_v
 
-    def length(steps: tuple[Floats, Floats, Floats, Floats]) -> float:
-        changes = np.concatenate([d / x for d, x in zip(steps, (theta, s, p, v), strict=True)])
-        return min(1.0, _TO_BORDER / max(float(-changes.min()), _TO_BORDER))
+    def length(steps: tuple[Floats, Floats, Floats, Floats]) -> Floats:
+        sizes = (theta, s, p, np.where(seen, v, 1.0))
+        least = np.concatenate([d / x for d, x in zip(steps, sizes, strict=True)], axis=1).min(axis=1)
+        result: Floats = np.minimum(1.0, _TO_BORDER / np.maximum(-least, _TO_BORDER))[:, None]
+        return result
 
     ahead = direction(0.0, fractions)
     reach = length(ahead)
-    mean = float(theta @ s) / N
-    left = float((theta + reach * ahead[0]) @ (s + reach * ahead[1])) / N
+    mean = (theta * s).mean(axis=1, keepdims=True)
+    left = ((theta + reach * ahead[0]) * (s + reach * ahead[1])).mean(axis=1, keepdims=True)
     curved = reach**2
     price_target = np.clip(fractions - curved * ahead[2] * ahead[3], 0.1 * fractions, 10 * fractions)
     steps = direction((left / mean) ** 3 * mean - curved * ahead[0] * ahead[1], price_target)
     reach = length(steps)
-    while ((v + reach * steps[3]) * (p + reach * steps[2]) < _LEAST_PRODUCT * fractions).any():
-        reach *= 0.8
-    return _Point(theta + reach * steps[0], s + reach * steps[1], v + reach * steps[3])
-
-
-def _without_traces(theta: Floats, free: NDArray[np.bool_]) -> Floats:
-    """Return theta with zeros for the tiny entries that the interior point method leaves."""
-    return np.where(~free & (theta < _EPS), 0.0, theta)
+    for _ in range(_MOST_STEPS):
+        products = (v + reach * steps[3]) * (p + reach * steps[2])
+        low = np.any(products < _LEAST_PRODUCT * fractions, axis=1, keepdims=True)
+        if not low.any():
+            break
+        reach = np.where(low, 0.8 * reach, reach)
+    return _Iterate(theta + reach * steps[0], s + reach * steps[1], v + reach * steps[3])
 
 
 def _analytic_centre(whitened: Floats, theta: Floats, free: NDArray[np.bool_]) -> Floats:

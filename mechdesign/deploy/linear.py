@@ -11,25 +11,28 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mechdesign.numerics.arrays import Floats
+from mechdesign.numerics.roots import bracketed_roots
 
 _LEAST_LOG = -140.0
 _LEAST_RADIUS = 2.0**-80  # limits move by 1e-12 at most; a smaller radius would be lost to rounding in the root below
-_HALVINGS = 40  # of an interval of length about 140: 1e-10 is left
+_CLOSE = 1e-11  # of the logarithm that limits follow from
+_LEAST_DISTANCE = 2.0**-200  # what rounding may leave of none
 
 
 @dataclass(frozen=True, eq=False)
 class LinearEstimator:
-    """The linear estimator of every identifiable sum that is efficient at one output distribution.
+    """The linear estimator of every identifiable sum that is efficient at one output distribution, or one at each of G.
 
     Attributes
     ----------
     matrix : array, shape (N, M)
         The mechanism.
-    weights : array, shape (M, rank)
+    weights : array, shape (M, rank) or (G, M, rank)
         ``weights @ spread.T @ r`` is the u of a sum r.
-    spread : array, shape (N, rank)
+    spread : array, shape (N, rank) or (G, N, rank)
         ``spread @ spread.T = F^+``.
     """
 
@@ -39,20 +42,18 @@ class LinearEstimator:
 
     @classmethod
     def efficient_at(cls, matrix: Floats, basis: Floats, outputs: Floats) -> LinearEstimator:
-        """Return the estimator of least variance at a positive output distribution, shape (M,).
+        """Return the estimators of least variance at positive output distributions, shape (M,) or (G, M).
 
         The basis, shape (N, rank), spans the range of the matrix.
         """
-        from scipy.linalg import solve_triangular
-
-        root = np.sqrt(outputs)
+        root = np.sqrt(outputs)[..., None]
         # F is never formed: its condition is the square of that of the matrix.
-        q, r = np.linalg.qr((basis.T @ matrix / root).T)
-        return cls(matrix, q / root[:, None], solve_triangular(r, basis.T, trans="T").T)
+        q, r = np.linalg.qr((basis.T @ matrix).T / root)
+        return cls(matrix, q / root, _transposed(_solved(r, basis.T)))
 
     def functionals(self, sums: Floats) -> Floats:
-        """Return u for each identifiable sum, shapes (N, K) to (M, K)."""
-        result: Floats = self.weights @ (self.spread.T @ sums)
+        """Return u for each identifiable sum, shapes (N, K) to (M, K), or (G, N, K) to (G, M, K)."""
+        result: Floats = self.weights @ (_transposed(self.spread) @ sums)
         return result
 
     def covariance(self, theta: Floats, *, of_records: bool) -> Floats:
@@ -61,11 +62,27 @@ class LinearEstimator:
         For the population it is ``U^T diag(p) U - theta theta^T`` with ``p = A^T theta``. Given the records, u of a
         report has mean r_x and varies independently, by ``sum_j A_xj u_j^2 - r_x^2`` for a record x; this gives
         ``U^T diag(p) U - diag(theta)``, which is less by ``diag(theta) - theta theta^T``, the covariance of a record.
+        For G distributions theta, shape (G, N), it is one for each, shape (G, N, N).
         """
         p = theta @ self.matrix
-        whole = self.spread @ ((self.weights.T * p) @ self.weights) @ self.spread.T
-        result: Floats = whole - (np.diag(theta) if of_records else np.outer(theta, theta))
+        inner = (_transposed(self.weights) * p[..., None, :]) @ self.weights
+        whole = self.spread @ inner @ _transposed(self.spread)
+        known = theta[..., None] * (np.eye(theta.shape[-1]) if of_records else theta[..., None, :])
+        result: Floats = whole - known
         return result
+
+
+def _transposed(matrices: Floats) -> Floats:
+    return np.swapaxes(matrices, -1, -2)
+
+
+def _solved(upper: Floats, right: Floats) -> Floats:
+    """Return the x of ``R^T x = right`` for upper triangular R, shapes (..., K, K) and (K, N): row after row."""
+    result = np.zeros((*upper.shape[:-1], right.shape[1]))
+    for k, row in enumerate(right):
+        known = (upper[..., :k, k, None] * result[..., :k, :]).sum(axis=-2)
+        result[..., k, :] = (row - known) / upper[..., k, k, None]
+    return result
 
 
 def greatest_mean(functionals: Floats, fractions: Floats, radius: Floats) -> Floats:
@@ -106,22 +123,108 @@ def greatest_mean(functionals: Floats, fractions: Floats, radius: Floats) -> Flo
     u = np.where(w > 0, (functionals[seen] - top) / np.where(span > 0, span, 1.0), 0.0)  # from -1 to 0
     mean = (w * u).sum(axis=0)
 
-    def tilt_and_distance(m: Floats) -> tuple[Floats, Floats]:
+    def tilt_and_distance(m: Floats, of: NDArray[np.intp] | slice) -> tuple[Floats, Floats]:
         """Return p / w up to a factor, and ``sum w^2 / p - 1``, without cancellation where m is large."""
-        centre = m - mean
-        root = np.sqrt((m - u) / centre)
-        y = (mean - u) / centre / (1 + root)  # root - 1
-        square, rest = (w * y**2).sum(axis=0), (w * y**2 / root).sum(axis=0)
+        centre, values, shares = m - mean[of], u[:, of], w[:, of if w.shape[1] > 1 else slice(None)]
+        root = np.sqrt((m - values) / centre)
+        y = (mean[of] - values) / centre / (1 + root)  # root - 1
+        parts = shares * y**2
+        square, rest = parts.sum(axis=0), (parts / root).sum(axis=0)
         return 1 / root, rest - square**2 / 4 - square * rest / 2
+
+    def too_far(log_m: Floats, of: NDArray[np.intp]) -> Floats:
+        return _log_ratio(tilt_and_distance(np.exp(log_m), of)[1], radius[of])
 
     # The distance falls in m, and is small enough at the m of Kantorovich's inequality.
     ratio = 1 + 2 * radius + 2 * np.sqrt(radius + radius**2)
-    low, high = np.full(len(top), _LEAST_LOG), -np.log(ratio**2 - 1)
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        far = tilt_and_distance(np.exp(middle))[1] > radius
-        low, high = np.where(far, middle, low), np.where(far, high, middle)
-    tilt, distance = tilt_and_distance(np.exp(high))
+    log_m = bracketed_roots(too_far, np.full(len(top), _LEAST_LOG), -np.log(ratio**2 - 1), _CLOSE)
+    tilt, distance = tilt_and_distance(np.exp(log_m), slice(None))
     p = w * tilt
     result: Floats = top + span * (1 + distance) / (1 + radius) * (p * u).sum(axis=0) / p.sum(axis=0)
     return result
+
+
+def greatest_likely_mean(functionals: Floats, fractions: Floats, radius: Floats) -> Floats:
+    """Return the greatest mean of each u over the output distributions whose likelihood is close to the greatest.
+
+    These are the p with ``2 sum_j w_j log(w_j / p_j) <= radius`` (Wilks, 1938; Owen, 1988). Where reports are many this
+    is the region of `greatest_mean`. Of few it holds much less of what makes a rare output rarer, and so bounds means
+    from below that the other region takes for too large.
+
+    Parameters
+    ----------
+    functionals : array, shape (M, K)
+        One u in each column.
+    fractions : array, shape (M, K)
+        w, summing to 1 for each u, and positive at its greatest value.
+    radius : array, shape (K,)
+        Above 0.
+
+    Notes
+    -----
+    The best p is proportional to ``w_j / (m - u_j)`` for some m above the greatest u.
+
+    Examples
+    --------
+    >>> greatest_likely_mean(np.array([[1.0], [0.0]]), np.array([[0.5], [0.5]]), np.array([0.04])).round(6)
+    array([0.599008])
+
+    There ``-log(4 p (1 - p)) = 0.04``.
+    """
+    radius = np.maximum(radius, _LEAST_RADIUS)
+    top = functionals.max(axis=0)
+    span = top - np.where(fractions > 0, functionals, np.inf).min(axis=0)
+    u = np.where(fractions > 0, (functionals - top) / np.where(span > 0, span, 1.0), 0.0)  # from -1 to 0
+    mean = (fractions * u).sum(axis=0)
+
+    def share_and_distance(m: Floats, of: NDArray[np.intp] | slice) -> tuple[Floats, Floats]:
+        """Return p up to a factor, and ``2 sum w log(w / p)``, without cancellation where m is large."""
+        w = fractions[:, of]
+        y = (u[:, of] - mean[of]) / (m - mean[of])
+        odds = 1 / (1 - y)
+        rest = np.log1p((w * y**2 * odds).sum(axis=0))
+        return w * odds, 2 * ((w * (np.log1p(-y) + y)).sum(axis=0) + rest)
+
+    def too_far(log_m: Floats, of: NDArray[np.intp]) -> Floats:
+        return _log_ratio(share_and_distance(np.exp(log_m), of)[1], radius[of])
+
+    high = -np.log(2 * radius) / 2  # the distance is below 1 / (2 m^2)
+    log_m = bracketed_roots(too_far, np.full(len(top), _LEAST_LOG / 4), high, _CLOSE)
+    p, _ = share_and_distance(np.exp(log_m), slice(None))
+    result: Floats = top + span * (p * u).sum(axis=0) / p.sum(axis=0)
+    return result
+
+
+def _log_ratio(distance: Floats, radius: Floats) -> Floats:
+    """Return the logarithm of a distance over a radius; distances are nearly powers of what they depend on."""
+    result: Floats = np.log(np.maximum(distance, _LEAST_DISTANCE) / radius)
+    return result
+
+
+def half_a_report_towards(functionals: Floats, fractions: Floats, reports: Floats | int) -> Floats:
+    """Return the fractions if half a report of the output of least u had been one of greatest u, shape (..., M, K).
+
+    Counts are whole numbers, so that the probability of a count or more is that of half a count less in a distribution
+    without steps (Yates, 1934).
+
+    Parameters
+    ----------
+    functionals : array, shape (..., M, K)
+        One u in each column.
+    fractions : array, shape (..., M)
+        Of the reports.
+    reports : int or array, shape (...)
+        Their number.
+
+    Examples
+    --------
+    >>> half_a_report_towards(np.array([[1.0], [0.0]]), np.array([0.0, 1.0]), 10).ravel()
+    array([0.05, 0.95])
+    """
+    moved = np.broadcast_to(fractions[..., None], functionals.shape).copy()
+    least = np.where(moved > 0, functionals, np.inf).argmin(axis=-2, keepdims=True)
+    greatest = functionals.argmax(axis=-2, keepdims=True)
+    half = 0.5 / np.asarray(reports)[..., None, None]
+    for places, change in ((least, -half), (greatest, half)):
+        np.put_along_axis(moved, places, np.take_along_axis(moved, places, axis=-2) + change, axis=-2)
+    return moved

@@ -142,13 +142,13 @@ class Manifest:
             return
         found = read_manifest(folder)
         if difference := self.terms.difference(found.terms) or self._other_parts(found):
-            raise InputError(
+            raise InputError.second_report(
                 f"the reports in {printable(str(folder))} are drawn with {difference}; {_SECOND}, so give what that "
                 "run was given, or other records and a new folder"
             )
         gone = [] if self.terms.key is not None else sorted(found.published - found.there(folder))
         if gone:
-            raise InputError(
+            raise InputError.second_report(
                 f"{printable(str(folder / gone[0]))}{_more(gone)} is gone, and its reports were published; {_SECOND}, "
                 "so put it back"
             )
@@ -225,7 +225,7 @@ def read_manifest(folder: Path) -> Manifest:
     except (ValueError, RecursionError) as error:
         if isinstance(error, InputError):
             raise
-        raise InputError(
+        raise InputError.damaged_file(
             f"{source} is malformed ({shorten(str(error), 80)}); accepted: a manifest of reports"
         ) from None
     record = checked_record(ManifestRecord, data, source)
@@ -237,7 +237,7 @@ def read_manifest(folder: Path) -> Manifest:
 def _check_empty(folder: Path) -> None:
     for name in sorted(os.listdir(folder)):  # noqa: PTH208 - names are all that is asked
         if not is_leftover(name):
-            raise InputError(
+            raise InputError.stray_file(
                 f"the folder {printable(str(folder))} holds {shorten(name)} and no manifest of reports; give an empty "
                 "folder, or the path of a new one"
             )

@@ -3,23 +3,33 @@
 from __future__ import annotations
 
 import contextlib
+import csv
+import io
 import os
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from operator import itemgetter
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
+from mechdesign.data.files import write_atomically
 from mechdesign.data.parts import Part
+from mechdesign.deploy.repeated_ids import PrivatizedFile
 from mechdesign.deploy.stream import RecordFile, ReportFile, privatize_file
-from mechdesign.engine import Finished
-from mechdesign.errors import InputError, printable, shorten
+from mechdesign.engine import run_tasks
+from mechdesign.errors import InputError, MechdesignError, printable, shorten
 from mechdesign.mechanism import Key, KeyFile, Mechanism
 
-_MOST_FAILURES = 10  # parts that fail before no other is begun: whoever has many wants to know several at once
+_MOST_FAILURES = 100  # parts that fail before no other is begun: whoever has many wants to know them at once
+_MOST_NAMED = 20  # failed parts that a message names
+_MOST_LISTS = 1_000  # lists of failures beside a folder
 
+Item = TypeVar("Item")
 Result = TypeVar("Result")
 Schema = tuple[tuple[str, str], ...]
+Failure = tuple[str, MechdesignError]
 
 
 @dataclass(frozen=True)
@@ -67,8 +77,8 @@ class Job:
         return replace(self.output, path=str(Path(self.output.path, reports_of(name, self.kind))))
 
 
-def privatize_part(job: Job, name: str) -> int:
-    """Return the number of records of a part whose reports are published, by this attempt or by another: a task."""
+def privatize_part(job: Job, name: str) -> PrivatizedFile:
+    """Return what was done for a part whose reports are published, by this attempt or by another: a task."""
     records, target = job.source(name), job.target(name)
     try:
         if not os.path.lexists(target.path):
@@ -76,8 +86,8 @@ def privatize_part(job: Job, name: str) -> int:
             options = job.options
             return privatize_file(
                 records,
-                target,
                 _proved(job.mechanism),
+                target,
                 key=options.key,
                 ids=options.ids,
                 unknown=options.unknown,
@@ -87,7 +97,7 @@ def privatize_part(job: Job, name: str) -> int:
         if not os.path.lexists(target.path):
             raise
     # Another attempt at this part published it: what this one may have drawn is removed, and was never seen.
-    return sum(batch.num_rows for batch in replace(records, path=target.path).open().batches)
+    return PrivatizedFile(sum(batch.num_rows for batch in replace(records, path=target.path).open().batches))
 
 
 def _proved(mechanism: Mechanism | Saved) -> Mechanism:
@@ -99,7 +109,9 @@ def _load(saved: Saved) -> Mechanism:
     """Return a mechanism, read and proved once in each process."""
     mechanism = Mechanism.load(saved.path)
     if mechanism.fingerprint != saved.fingerprint:
-        raise InputError(f"{saved.path} is not the mechanism that was written there; see who writes in this folder")
+        raise InputError.damaged_file(
+            f"{saved.path} is not the mechanism that was written there; see who writes in this folder"
+        )
     return mechanism
 
 
@@ -114,7 +126,7 @@ def _check_schema(job: Job, name: str) -> None:
     found = schema_of(records, job.columns)
     if found != job.schema:
         first = part_of(job.records, job.first).path
-        raise InputError(
+        raise InputError.parts_differ(
             f"{printable(str(records.path))} has the columns {_listed(found)}, and {printable(str(first))} has "
             f"{_listed(job.schema)}; accepted: the same columns of the same types in the same order"
         )
@@ -127,33 +139,69 @@ def check_schemas(job: Job, names: Sequence[str]) -> None:
 
 
 def without_failures(
-    tasks: Generator[Finished[Any, Result], None, None], otherwise: str, *, most: int = _MOST_FAILURES
+    function: Callable[[Item], Result],
+    items: Iterable[Item],
+    executor: Executor,
+    otherwise: str,
+    *,
+    most: int = _MOST_FAILURES,
+    output: str | None = None,
 ) -> Iterator[Result]:
-    """Yield the results of tasks; at the end, or after some failures, raise the first error and tell how many failed.
+    """Yield the results of tasks; at the end, or after some failures, raise the first error and name what failed too.
 
     Parameters
     ----------
-    tasks : generator of Finished
-        It is closed, so that no other task begins.
+    function, items, executor
+        As in `run_tasks`.
     otherwise : str
         What becomes of the other tasks, for the message.
     most : int
-        Number of failures after which no other task is awaited.
+        Number of failures after which no other task begins.
+    output : str, optional
+        The folder beside which a file lists the failures if they are more than a message names.
     """
-    failures = []
-    with contextlib.closing(tasks):
+    failures: list[Failure] = []
+    with contextlib.closing(run_tasks(function, items, executor, lambda: len(failures) >= most)) as tasks:
         for done in tasks:
             if done.error is not None:
-                failures.append((done.item, done.error))
+                failures.append((str(done.item), done.error))
             elif done.result is not None:
                 yield done.result
-            if len(failures) == most:
-                break
     if failures:
-        first = min(failures, key=lambda failure: failure[0])[1]
-        others = len(failures) - 1
-        more = f"; {others} more part{'s' if others > 1 else ''} failed" if others else ""
-        raise type(first)(f"{first}{more}; {otherwise}")
+        failures.sort(key=itemgetter(0))
+        first = failures[0][1]
+        raise first.reworded(f"{first}{_others(failures, output)}; {otherwise}")
+
+
+def _others(failures: Sequence[Failure], output: str | None) -> str:
+    """Return which parts failed beside the first, or the file that lists all of them."""
+    others = [printable(name) for name, _ in failures[1:]]
+    if not others:
+        return ""
+    told = f"; {len(others)} more part{'s' if len(others) > 1 else ''} failed"
+    if len(failures) <= _MOST_NAMED:
+        return f"{told}: {', '.join(others)}"
+    if output is not None and (file := _listed_failures(failures, output)):
+        return f"{told}, and {file} lists all with their reasons"
+    named = others[: _MOST_NAMED - 1]
+    return f"{told}: {', '.join(named)} and {len(others) - len(named)} others"
+
+
+def _listed_failures(failures: Sequence[Failure], output: str) -> str:
+    """Return the file beside a folder that lists failures, whole and in place of no other; empty if it cannot be."""
+    lines = io.StringIO(newline="")
+    writer = csv.writer(lines, lineterminator="\n")
+    writer.writerow(("part", "reason"))
+    writer.writerows((printable(name), str(error)) for name, error in failures)
+    endings = (".failed.csv", *(f".failed-{number}.csv" for number in range(2, _MOST_LISTS)))
+    path = next((output + ending for ending in endings if not os.path.lexists(output + ending)), None)
+    if path is None:
+        return ""
+    try:
+        write_atomically(path, lines.getvalue().encode(errors="backslashreplace"), overwrite=False)
+    except InputError:  # a full disk, or a folder that is not writable: the message names some of the parts instead
+        return ""
+    return printable(path)
 
 
 def part_of(records: RecordFile, name: str) -> RecordFile:

@@ -1,31 +1,32 @@
-"""Privatize the records of a file into another file, and count the reports of a file, in constant memory."""
+"""Privatize the records of a file into another file, in batches."""
 
 from __future__ import annotations
 
 import csv
 import io
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, BinaryIO, overload
+from typing import Any, BinaryIO
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mechdesign.data.alphabet import Alphabet, Codes
+from mechdesign.data.checks import check_kind
 from mechdesign.data.files import accepted_ending, check_absent, check_places, written_atomically
-from mechdesign.data.group_keys import named
 from mechdesign.data.ids import Ids
 from mechdesign.data.tables import BATCH_ROWS, Columns, index_from, is_text, open_columns
-from mechdesign.deploy.group_counts import GroupCounter, GroupCounts
+from mechdesign.deploy.repeated_ids import MOST_IDS, IdsSeen, PrivatizedFile
 from mechdesign.errors import InputError, shorten
 from mechdesign.mechanism import Mechanism
 from mechdesign.mechanism.keys import GivenKey, checked_key
+from mechdesign.mechanism.mechanism import check_mechanism
+from mechdesign.mechanism.origin import METADATA
 from mechdesign.mechanism.sampler import random_bytes
 from mechdesign.mechanism.words import second_run
 
-Report = Callable[[str], None]
+ProgressCallback = Callable[[str], None]
 ENDINGS = (".csv", ".parquet")
 _SPECIAL = '",\r\n'  # a field of a CSV file that holds one of these needs quotes
 
@@ -51,6 +52,9 @@ class RecordFile:
     header: bool = True
     show_values: bool = False
 
+    def __post_init__(self) -> None:
+        check_kind(self.header, bool, "header", "True or False")
+
     @property
     def name(self) -> str:
         """The column's name; without a header its index, as text."""
@@ -59,6 +63,23 @@ class RecordFile:
     def named(self, column: str) -> str:
         """Return the name of any column of the file; without a header its index, as text."""
         return column if self.header else str(index_from(column))
+
+    def with_ids(self, others: Sequence[str], ids: str | None) -> list[str]:
+        """Return columns, and that of the ids if it is not among them."""
+        if ids is None:
+            return list(others)
+        if not isinstance(ids, str):
+            raise InputError.wrong_type(f"ids is {shorten(ids)}; give the name of the column of ids")
+        if self.named(ids) == self.name:
+            raise InputError.column_twice(
+                f"the column {shorten(ids)} is that of the records and that of the ids; give a column that says whom "
+                "the record is about"
+            )
+        return [*others, *([] if self.named(ids) in map(self.named, others) else [ids])]
+
+    def ids_in(self, batch: Any, ids: str, before: int) -> Ids:
+        """Return the ids of a batch, of which messages say the row."""
+        return Ids(batch.column(self.named(ids)), lambda index: f"{self.path}, record {before + index + 1}: the id")
 
     def open(self, *others: str) -> Columns:
         """Open the column, together with other columns of the file."""
@@ -118,6 +139,13 @@ class ReportFile:
     keep: Sequence[str] = ()
     overwrite: bool = False
 
+    def __post_init__(self) -> None:
+        check_kind(self.overwrite, bool, "overwrite", "True or False")
+        if isinstance(self.keep, str) or not isinstance(self.keep, Iterable):  # letters of a name are not columns
+            raise InputError.wrong_type(
+                f"keep is {shorten(self.keep)}; give a list of names of columns, such as ['week']"
+            )
+
     @classmethod
     def of(cls, output: ReportFile | str | os.PathLike[str]) -> ReportFile:
         """Return the file itself, or for a path a file with no other columns, which replaces nothing."""
@@ -134,16 +162,16 @@ class ReportFile:
 
 def privatize_file(  # noqa: PLR0913 - permanent reports take a key and ids where fresh ones take rng
     records: RecordFile,
-    output: ReportFile | str | os.PathLike[str],
     mechanism: Mechanism,
+    output: ReportFile | str | os.PathLike[str],
     *,
     key: GivenKey | None = None,
     ids: str | None = None,
     unknown: str | None = None,
     missing: str | None = None,
     rng: np.random.Generator | None = None,
-    report: Report | None = None,
-) -> int:
+    progress: ProgressCallback | None = None,
+) -> PrivatizedFile:
     r"""Replace a column of records by reports, and write it to another file.
 
     The file is read in batches, so that files of any size fit into memory. The output is either complete or absent.
@@ -152,10 +180,10 @@ def privatize_file(  # noqa: PLR0913 - permanent reports take a key and ids wher
     ----------
     records : RecordFile
         The source and its column, which holds labels of the mechanism's inputs.
-    output : ReportFile or path
-        Where the reports go. A path stands for a `ReportFile` that copies no other column and replaces no file.
     mechanism : Mechanism
         Its inputs are the alphabet.
+    output : ReportFile or path
+        Where the reports go. A path stands for a `ReportFile` that copies no other column and replaces no file.
     key : Key, KeyFile or path, optional
         As in `Mechanism.privatize`: with a key reports are permanent.
     ids : str, optional
@@ -164,20 +192,20 @@ def privatize_file(  # noqa: PLR0913 - permanent reports take a key and ids wher
         be linked by it.
     unknown, missing, rng
         As in `Mechanism.privatize`.
-    report : callable, optional
+    progress : callable, optional
         Receives a line on progress after each batch.
 
     Returns
     -------
-    int
-        Number of records.
+    PrivatizedFile
+        How many records there are, and how many ids have several of them.
 
     Raises
     ------
     InputError
-        For unreadable or malformed input, a record outside the alphabet or an id that is refused (its row is named),
-        an output that cannot be written, exists already or is the input, or a full disk. No file is then left under
-        the name of the output.
+        For arguments in another order, unreadable or malformed input, a record outside the alphabet or an id that is
+        refused (its row is named), an output that cannot be written, exists already or is the input, or a full disk. No
+        file is then left under the name of the output.
 
     Examples
     --------
@@ -187,13 +215,13 @@ def privatize_file(  # noqa: PLR0913 - permanent reports take a key and ids wher
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     source, output = pathlib.Path(folder, "records.csv"), pathlib.Path(folder, "reports.csv")
     ...     _ = source.write_text("answer\nyes\nno\n")
-    ...     privatize_file(RecordFile(source, "answer"), output, mechanism)
-    ...     output.read_text().splitlines()[0]
-    2
-    'answer'
+    ...     done = privatize_file(RecordFile(source, "answer"), mechanism, output)
+    ...     done.records, output.read_text().splitlines()[0]
+    (2, 'answer')
     """
     import pyarrow as pa
 
+    check_arguments("privatize_file(records, mechanism, output)", records, mechanism)
     target = ReportFile.of(output)
     ending = target.checked_ending(records.path, permanent=key is not None)
     alphabet = Alphabet(mechanism.inputs, unknown, missing)
@@ -201,145 +229,53 @@ def privatize_file(  # noqa: PLR0913 - permanent reports take a key and ids wher
     permanent = None if chosen is None else mechanism.permanent_reports(chosen)
     columns, written = _opened(records, target, ids)
     labels = pa.array(mechanism.outputs, type=pa.string())
-    done = 0
+    done, seen = 0, IdsSeen(MOST_IDS)
     with (
         written_atomically(target.path, overwrite=target.overwrite) as file,
-        _writer(ending, file, written, records, mechanism.outputs) as write,
+        _writer(ending, file, written, records, mechanism) as write,
     ):
         for codes, batch in records.batches(columns, alphabet):
             if permanent is None or ids is None:
                 outputs = mechanism.sampler.draw(codes, random)
             else:
-                outputs = permanent.draw(codes, _ids_in(batch.column(records.named(ids)), records, done))
+                names = records.ids_in(batch, ids, done)
+                outputs = permanent.draw(codes, names)
+                seen.first(names.texts(0, len(names)), codes)
             reports = labels.take(pa.array(outputs))
             left = batch.select(list(written.names))
             write(left.set_column(left.schema.get_field_index(records.name), records.name, reports))
             done += codes.size
-            if report is not None:
-                report(f"privatizing: {done:,} records")
-    return done
+            if progress is not None:
+                progress(f"privatizing: {done:,} records")
+    return PrivatizedFile(done, seen.repeated, len(seen.changed))
 
 
-@overload
-def count_reports(
-    reports: RecordFile, labels: tuple[str, ...], *, report: Report | None = None
-) -> NDArray[np.int64]: ...
-@overload
-def count_reports(
-    reports: RecordFile, labels: tuple[str, ...], *, by: Sequence[str], report: Report | None = None
-) -> GroupCounts: ...
-def count_reports(
-    reports: RecordFile, labels: tuple[str, ...], *, by: Sequence[str] = (), report: Report | None = None
-) -> NDArray[np.int64] | GroupCounts:
-    r"""Return how often each label occurs in a column of a file, in all rows or in each group of rows.
-
-    The file is read once, in batches. Memory grows with the number of groups, of which 20,000 are accepted.
-
-    Parameters
-    ----------
-    reports : RecordFile
-        The file and its column of reports.
-    labels : tuple of str
-        All labels that may occur.
-    by : sequence of str
-        Columns of the file. Rows that agree in them are a group; missing values (nulls, empty fields) agree with each
-        other.
-    report : callable, optional
-        Receives a line on progress after each batch.
-
-    Returns
-    -------
-    array, shape (len(labels),), or GroupCounts
-        With group columns, the counts of each group.
+def check_arguments(call: str, records: object, mechanism: object) -> None:
+    """Refuse what stands at another place than a call has it.
 
     Raises
     ------
     InputError
-        For unreadable or malformed input, a value that is not among the labels (its row is named), and group columns of
-        floats or bytes.
-    LimitError
-        If there are too many groups.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = pathlib.Path(folder, "reports.csv")
-    ...     _ = file.write_text("region,answer\nnorth,yes\nsouth,no\nnorth,no\n")
-    ...     counted = count_reports(RecordFile(file, "answer"), ("no", "yes"), by=["region"])
-    >>> counted.groups, counted.counts.tolist()
-    ((('north',), ('south',)), [[1, 1], [1, 0]])
+        Naming the call.
     """
-    alphabet = Alphabet(labels, replaces=False)
-    if by:
-        return _count_by_groups(reports, alphabet, group_columns(by, reports), report)
-    columns = reports.open()
-    counts = np.zeros(len(labels), dtype=np.int64)
-    for codes, _ in reports.batches(columns, alphabet):
-        counts += np.bincount(codes, minlength=len(labels))
-        if report is not None:
-            report(f"counting: {counts.sum():,} reports")
-    return counts
-
-
-def group_columns(by: Sequence[str], reports: RecordFile) -> tuple[str, ...]:
-    """Return the names of group columns, without a header their indices as text.
-
-    Raises
-    ------
-    InputError
-        If one is named twice, or is the column of reports.
-    """
-    names = named(by if reports.header else [str(index_from(column)) for column in by])
-    if reports.name in names:
-        raise InputError(
-            f"the group column {shorten(reports.name)} is the column of reports; group by what is known beside them"
-        )
-    return names
-
-
-def _count_by_groups(
-    reports: RecordFile, alphabet: Alphabet, by: tuple[str, ...], report: Report | None
-) -> GroupCounts:
-    columns = reports.open(*by)
-    types = [columns.schema.field(name).type for name in by]
-    counter, done = GroupCounter(by, types, alphabet.labels, str(reports.path)), 0
-    for codes, batch in reports.batches(columns, alphabet):
-        counter.add(codes, [batch.column(name) for name in by])
-        done += codes.size
-        if report is not None:
-            report(f"counting: {done:,} reports")
-    return counter.counted()
+    if not isinstance(records, RecordFile):
+        raise InputError.wrong_type(f"records is of type {type(records).__name__}; give a RecordFile, as in {call}")
+    check_mechanism(mechanism, f"mechanism in {call}")
 
 
 def _opened(records: RecordFile, target: ReportFile, ids: str | None) -> tuple[Columns, Columns]:
     """Open the columns that are read, and return them and those that are written."""
-    others = list(target.keep)
-    if ids is not None:
-        if not isinstance(ids, str):
-            raise InputError(f"ids is {shorten(ids)}; give the name of the column of ids")
-        if records.named(ids) == records.name:
-            raise InputError(
-                f"the column {shorten(ids)} is that of the records and that of the ids; give a column that says whom "
-                "the record is about"
-            )
-        if records.named(ids) not in map(records.named, others):
-            others.append(ids)
-    columns = records.open(*others)
+    columns = records.open(*records.with_ids(target.keep, ids))
     return columns, columns.only([records.name, *map(records.named, target.keep)])
-
-
-def _ids_in(column: Any, records: RecordFile, before: int) -> Ids:
-    return Ids(column, lambda index: f"{records.path}, record {before + index + 1}: the id")
 
 
 @contextmanager
 def _writer(
-    ending: str, file: BinaryIO, columns: Columns, records: RecordFile, labels: Sequence[str]
+    ending: str, file: BinaryIO, columns: Columns, records: RecordFile, mechanism: Mechanism
 ) -> Iterator[Callable[[Any], None]]:
-    """Yield a function that writes a batch; its reports are among the labels."""
+    """Yield a function that writes a batch with reports of the mechanism."""
     if ending == ".parquet":
-        with _parquet_writer(file, columns, records) as write:
+        with _parquet_writer(file, columns, records, mechanism.fingerprint) as write:
             yield write
         return
     schema = _csv_schema(columns, records)
@@ -348,23 +284,26 @@ def _writer(
         csv.writer(line, lineterminator="\n").writerow(columns.names)
         file.write(line.getvalue().encode())
     kept = [field.name for field in schema if field.name != records.name and is_text(field.type)]
-    quoted = any(character in label for label in labels for character in _SPECIAL)
+    quoted = any(character in label for label in mechanism.outputs for character in _SPECIAL)
     yield lambda batch: _write_csv(batch.cast(schema), file, kept, quoted=quoted)
 
 
 @contextmanager
-def _parquet_writer(file: BinaryIO, columns: Columns, records: RecordFile) -> Iterator[Callable[[Any], None]]:
+def _parquet_writer(
+    file: BinaryIO, columns: Columns, records: RecordFile, fingerprint: str
+) -> Iterator[Callable[[Any], None]]:
     """Yield a function that writes a batch to a Parquet file whose row groups have the same size for every source.
 
     Batches end where the blocks or row groups of the source end, and the metadata of fields come from the source as
-    well. Both could disclose something of the dropped columns, so neither is copied.
+    well. Both could disclose something of the dropped columns, so neither is copied. The field of the reports has the
+    fingerprint of the mechanism that made them.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     place = columns.schema.get_field_index(records.name)
-    schema = columns.schema.set(place, pa.field(records.name, pa.string()))
-    schema = pa.schema([field.remove_metadata() for field in schema])
+    schema = pa.schema([field.remove_metadata() for field in columns.schema])
+    schema = schema.set(place, pa.field(records.name, pa.string(), metadata={METADATA: fingerprint}))
     waiting: list[Any] = []
 
     def write(batch: Any) -> None:
@@ -395,7 +334,7 @@ def _csv_schema(columns: Columns, records: RecordFile) -> Any:
                 raise pa.ArrowInvalid("bytes are not text")
             pa_csv.write_csv(pa.schema([pa.field("x", kind)]).empty_table(), io.BytesIO())
         except pa.ArrowException as error:
-            raise InputError(
+            raise InputError.wrong_column_type(
                 f"{records.path}: the column {shorten(field.name)} is of type {field.type}, which CSV does not hold "
                 f"({shorten(str(error), 80)}); leave it out, or give a .parquet output"
             ) from None

@@ -33,11 +33,13 @@ def frame(columns: Mapping[str, Sequence[object]], library: str | None = None) -
     ['label', 'frequency']
     """
     if library is not None and library not in LIBRARIES:
-        raise InputError(f"the library is {shorten(library)}; accepted: {', '.join(LIBRARIES)}")
+        raise InputError.unknown_choice(f"the library is {shorten(library)}; accepted: {', '.join(LIBRARIES)}")
     wanted = LIBRARIES if library is None else (library,)
     there = [name for name in wanted if find_spec(name) is not None]
     if not there:
-        raise InputError(f"a frame needs {' or '.join(wanted)}, and it is not installed; install it by pip")
+        raise InputError.missing_package(
+            f"a frame needs {' or '.join(wanted)}, and it is not installed; install it by pip"
+        )
     make: Callable[[Mapping[str, Sequence[object]]], Any] = import_module(there[0]).DataFrame
     return make(dict(columns))
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from numbers import Integral, Real
 
-from mechdesign.display.text import text_above, text_below
+from mechdesign.display.numbers import text_above, text_below, text_near
 from mechdesign.errors import printable
 
 MOST_ROWS, MOST_COLUMNS = 24, 18  # that are shown; of a longer table the first and the last halves of these
@@ -69,16 +69,10 @@ def cell(value: object, digits: int = _DIGITS) -> str:
         shown = f'<data value="{int(value)}">{int(value):,}</data>'
     elif isinstance(value, Real) and not isinstance(value, Fraction):
         number = float(value)
-        named = {math.inf: "infinite", -math.inf: "-infinite"}.get(number, "not a number")
-        shown = f'<data value="{number!r}">{_rounded(value, digits)}</data>' if math.isfinite(number) else named
+        rounded = text_above if isinstance(value, Above) else text_below if isinstance(value, Below) else text_near
+        told = rounded(number, digits)
+        shown = f'<data value="{number!r}">{told}</data>' if math.isfinite(number) else told
     return shown
-
-
-def _rounded(value: Real, digits: int) -> str:
-    """Return a number rounded to the side on which what it limits stays true; another to the nearest."""
-    if isinstance(value, Above):
-        return text_above(value, digits)
-    return text_below(value, digits) if isinstance(value, Below) else f"{float(value):.{digits}g}"
 
 
 def facts(pairs: Iterable[tuple[str, object]], title: str = "") -> str:

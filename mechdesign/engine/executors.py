@@ -12,6 +12,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from multiprocessing.context import SpawnContext, SpawnProcess
 from typing import Any, ParamSpec, TypeVar
 
 from mechdesign.errors import InputError, shorten
@@ -71,7 +72,7 @@ def executor_of(given: Any) -> Executor:
         # Every task is its own, even if another one has the same function and the same arguments.
         executor: Executor = given.get_executor(pure=False)
         return executor
-    raise InputError(f"the executor is {shorten(given)}; accepted: {_ACCEPTED}")
+    raise InputError.wrong_type(f"the executor is {shorten(given)}; accepted: {_ACCEPTED}")
 
 
 @contextlib.contextmanager
@@ -91,31 +92,62 @@ def opened_executor(jobs: int | None = None, scheduler: str | None = None) -> It
         If both are given, if there is no such scheduler, or if Dask is not installed.
     """
     if jobs is not None and scheduler is not None:
-        raise InputError("both jobs and a scheduler are given; give one of them")
+        raise InputError.conflicting_arguments("both jobs and a scheduler are given; give one of them")
     if scheduler is not None:
         with _connected(scheduler) as client:
             yield executor_of(client)
     elif jobs is None or jobs == 1:
         yield SerialExecutor()
     elif jobs < 1:
-        raise InputError(f"the number of jobs is {jobs}; accepted: 1 or more")
+        raise InputError.not_a_whole_number(f"the number of jobs is {jobs}; accepted: 1 or more")
     else:
         with _pool(jobs) as pool:
             yield pool
 
 
+class _Process(SpawnProcess):
+    """A process that does not see Ctrl-C, not even before it has begun: the one that opened it ends it."""
+
+    def start(self) -> None:
+        """Start the process, which inherits what signals are blocked."""
+        if not hasattr(signal, "pthread_sigmask"):  # Windows
+            super().start()
+            return
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            super().start()
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+class _Context(SpawnContext):
+    """Spawns processes: one that is forked while threads run may wait forever."""
+
+    Process = _Process
+
+
+class OwnPool(ProcessPoolExecutor):
+    """A pool of `opened_executor`, which ends its processes at an error, and cancels at its end what has not begun."""
+
+    def __init__(self, jobs: int) -> None:
+        self._others = set(multiprocessing.active_children())
+        super().__init__(jobs, mp_context=_Context(), initializer=_begin_process, initargs=(jobs,))
+
+    def end(self) -> None:
+        """End all processes at once, whatever they are doing, and wait until they are gone."""
+        for process in set(multiprocessing.active_children()) - self._others:
+            process.terminate()
+        self.shutdown(cancel_futures=True)
+
+
 @contextlib.contextmanager
 def _pool(jobs: int) -> Iterator[Executor]:
     """Open a pool of processes, which end at once if the block ends with an error or an interruption."""
-    others = set(multiprocessing.active_children())
-    # Processes are spawned: a process that is forked while threads run may wait forever.
-    context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin_process, initargs=(jobs,))
+    pool = OwnPool(jobs)
     try:
         yield pool
     except BaseException:
-        for process in set(multiprocessing.active_children()) - others:
-            process.terminate()
+        pool.end()
         raise
     finally:
         pool.shutdown(cancel_futures=True)
@@ -147,7 +179,7 @@ def _connected(address: str) -> Iterator[Any]:
     try:
         from distributed import Client
     except ImportError:
-        raise InputError(
+        raise InputError.missing_package(
             'a scheduler needs Dask, which is not installed; install it by pip install "mechdesign[distributed]"'
         ) from None
     with _silent():
@@ -155,7 +187,7 @@ def _connected(address: str) -> Iterator[Any]:
             client = Client(address, timeout=_SECONDS_TO_CONNECT, set_as_default=False)
         except (OSError, ValueError, ImportError) as error:  # no answer; an address that cannot be read
             reason = shorten(str(error) or type(error).__name__, 120)
-            raise InputError(
+            raise InputError.cluster_not_ready(
                 f"there is no scheduler at {shorten(address)} ({reason}); give the address that dask scheduler prints"
             ) from None
         with client:
@@ -186,7 +218,7 @@ def _check_versions(client: Any) -> None:
         found = client.get_versions(packages=[_PACKAGE])
     except Exception as error:
         if isinstance(error, OSError | RuntimeError) or is_of_dask(error):
-            raise InputError(
+            raise InputError.cluster_not_ready(
                 f"the scheduler does not answer ({shorten(str(error) or type(error).__name__, 120)}); start it, or "
                 "give another address"
             ) from error
@@ -196,7 +228,7 @@ def _check_versions(client: Any) -> None:
         if version != __version__:
             where = place if place == "the scheduler" else f"the worker {place}"
             has = f"does not have {_PACKAGE}" if version is None else f"has {_PACKAGE} {shorten(version)}"
-            raise InputError(f"{where} {has}; install {_PACKAGE} {__version__} there, as here")
+            raise InputError.cluster_not_ready(f"{where} {has}; install {_PACKAGE} {__version__} there, as here")
 
 
 def is_of_dask(error: BaseException) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Generic, TypeVar
 
-from mechdesign.engine.executors import SerialExecutor, is_of_dask
+from mechdesign.engine.executors import OwnPool, SerialExecutor, is_of_dask
 from mechdesign.errors import LimitError, MechdesignError, shorten
 
 Item = TypeVar("Item")
@@ -38,7 +38,10 @@ class Finished(Generic[Item, Result]):
 
 
 def run_tasks(
-    function: Callable[[Item], Result], items: Iterable[Item], executor: Executor
+    function: Callable[[Item], Result],
+    items: Iterable[Item],
+    executor: Executor,
+    enough: Callable[[], bool] = lambda: False,
 ) -> Generator[Finished[Item, Result], None, None]:
     """Yield what becomes of a function on each item, in the order in which tasks end.
 
@@ -53,6 +56,8 @@ def run_tasks(
         One task each.
     executor : concurrent.futures.Executor
         As `executor_of` returns it.
+    enough : callable
+        Whether no other task is to begin. Those that run are awaited all the same, so that nothing is cut off.
 
     Raises
     ------
@@ -69,6 +74,9 @@ def run_tasks(
     flying: dict[Future[Result], Item] = {}
     try:
         while True:
+            if enough():
+                flying = {future: item for future, item in flying.items() if not future.cancel()}
+                waiting = iter(())
             for item in islice(waiting, most - len(flying)):
                 flying[_submitted(executor, function, item)] = item
             if not flying:
@@ -76,7 +84,8 @@ def run_tasks(
             for future in wait(flying, return_when=FIRST_COMPLETED).done:
                 yield _finished(flying.pop(future), future)
     finally:
-        for future in flying:
+        # A pool that is ended while it has futures that others cancelled prints a traceback (Python 3.11).
+        for future in () if isinstance(executor, OwnPool) else flying:
             future.cancel()
 
 
@@ -98,14 +107,16 @@ def _finished(item: Item, future: Future[Result]) -> Finished[Item, Result]:
         raise _ended(error) from error
     except Exception as error:
         if _is_of_killed_workers(error):
-            told = LimitError(f"the workers that ran {shorten(item)} were killed one by one; give them memory")
+            told = LimitError.workers_ended(
+                f"the workers that ran {shorten(item)} were killed one by one; give them memory"
+            )
             return Finished(item, None, told)
         raise
 
 
 def _ended(error: BaseException) -> LimitError:
     reason = shorten(str(error) or type(error).__name__, 120)
-    return LimitError(
+    return LimitError.workers_ended(
         f"the executor ended before its tasks did ({reason}): a process was killed, or a scheduler went away; "
         "what is finished stays, and the same command goes on from there"
     )

@@ -19,7 +19,7 @@ from mechdesign.histogram.discrete import (
 )
 from mechdesign.histogram.discrete_sampler import discrete_gaussian
 from mechdesign.histogram.gshm import GshmPlan, gshm_best, gshm_delta, gshm_least_sigma, gshm_threshold
-from mechdesign.histogram.laplace import (
+from mechdesign.histogram.laplace_plan import (
     LaplacePlan,
     laplace_dp_epsilon,
     laplace_epsilon,
@@ -28,10 +28,10 @@ from mechdesign.histogram.laplace import (
     laplace_scale,
     least_bin_probability,
 )
-from mechdesign.histogram.plan import Plan
 from mechdesign.histogram.record import ReleaseRecord
 from mechdesign.histogram.registry import PLANS
-from mechdesign.histogram.release import HistogramRelease, release
+from mechdesign.histogram.release_plan import Plan
+from mechdesign.histogram.released_counts import HistogramRelease, release
 from mechdesign.histogram.top_k import TopKPlan, recentred, top_k_counts, top_k_delta, top_k_threshold
 from mechdesign.histogram.zcdp import zcdp_delta
 

@@ -6,17 +6,21 @@ What a search returns has been evaluated: its delta is at most the target, and i
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from bisect import bisect_left
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
+from typing import ClassVar, Self
 
 import numpy as np
 
 from mechdesign.data.checks import checked_delta, checked_scale
+from mechdesign.display.numbers import text_near
 from mechdesign.errors import InputError, shorten
 from mechdesign.numerics.epsilon import Epsilon
-from mechdesign.numerics.exact import rational, rounded_text
+from mechdesign.numerics.exact import rational
 from mechdesign.numerics.outward import Interval, float_above, printed_above
 
 _MOST_COUNTERS = 10**9
@@ -27,11 +31,8 @@ _UNEVEN = 1e3  # as long as delta is so much further from the target on one side
 _ROUGH = 1e-7  # the same, where thresholds are only compared
 _GOLDEN = (math.sqrt(5) - 1) / 2
 _STEPS = 14  # of the golden section
-_FROM, _NEAR, _TO = (
-    math.log(1e-9),
-    math.log(1e-6),
-    math.log(4.0),
-)  # how far above the least sigma the best one is looked for
+# How far above the least sigma the best one is looked for, as logarithms.
+_FROM, _NEAR, _TO = (math.log(share) for share in (1e-9, 1e-6, 4.0))
 _LARGEST_POWER = 1000  # sigma is between 2^-1000 and 2^1000
 _ROOM = 1 - Fraction(1, 2**40)  # share of delta that the Gaussian part may take, so that a threshold exists
 
@@ -56,7 +57,9 @@ class Sparse:
         """Check both."""
         found = checked_scale(sigma, "sigma")
         if math.isinf(float_above(found.high)):
-            raise InputError(f"sigma is {shorten(sigma)}, which is above all floats; accepted: up to 1.7e308")
+            raise InputError.out_of_range(
+                f"sigma is {shorten(sigma)}, which is above all floats; accepted: up to 1.7e308"
+            )
         return cls(checked_sparsity(k), found)
 
 
@@ -69,7 +72,7 @@ def checked_sparsity(k: object) -> int:
     10
     """
     if isinstance(k, bool) or not isinstance(k, int | np.integer) or not 1 <= k <= _MOST_COUNTERS:
-        raise InputError(f"k is {shorten(k)}; accepted: a whole number from 1 to {_MOST_COUNTERS}")
+        raise InputError.not_a_whole_number(f"k is {shorten(k)}; accepted: a whole number from 1 to {_MOST_COUNTERS}")
     return int(k)
 
 
@@ -88,7 +91,7 @@ def checked_tau(tau: object) -> Fraction:
     """
     found = rational(tau, "tau")
     if found < 0:
-        raise InputError(f"tau is {shorten(tau)}; accepted: a finite number, at least 0")
+        raise InputError.out_of_range(f"tau is {shorten(tau)}; accepted: a finite number, at least 0")
     return _smaller(tau, found)
 
 
@@ -114,7 +117,7 @@ def reachable_delta(delta: object) -> Fraction:
     """
     found = _smaller(delta, checked_delta(delta))
     if found < Fraction(math.ulp(0.0)):
-        raise InputError(
+        raise InputError.delta_out_of_range(
             f"delta is {shorten(delta)}, which no threshold reaches; accepted: a number from 5e-324 to 1, exclusive"
         )
     return found
@@ -129,7 +132,7 @@ def chosen(analysis: object, accepted: tuple[str, ...]) -> str:
     'exact'
     """
     if not isinstance(analysis, str) or analysis not in accepted:
-        raise InputError(f"the analysis is {shorten(analysis)}; accepted: {', '.join(map(repr, accepted))}")
+        raise InputError.unknown_choice(f"the analysis is {shorten(analysis)}; accepted: {', '.join(accepted)}")
     return analysis
 
 
@@ -175,7 +178,7 @@ def least_tau(delta: Callable[[float], float], unit: float, target: Fraction, pl
         below = delta(high)
 
     misses = 0
-    while (width := high - low) > places * high:
+    while (width := high - low) > places * high:  # halved after so many misses, and within the precision of floats
         rise, fall = (math.log(max(reported, math.ulp(0.0))) - goal for reported in (above, below))
         secant = misses < _MISSES and rise > 0 >= fall and rise > fall
         guess = low + width * (rise / (rise - fall) if secant else 0.5)
@@ -193,32 +196,6 @@ def least_tau(delta: Callable[[float], float], unit: float, target: Fraction, pl
         elif max(rise, -fall) < _UNEVEN * min(rise, -fall):
             misses = 0
     return high
-
-
-def required_tau(delta: Callable[[float], float], limit: float, unit: float, target: Fraction, least: str) -> float:
-    """Return `least_tau`, or raise an error that says why no threshold exists.
-
-    Parameters
-    ----------
-    delta, unit, target
-        As for `least_tau`.
-    limit : float
-        The delta if no new counter is ever released.
-    least : str
-        Name of the function that returns the least sigma.
-
-    Raises
-    ------
-    InputError
-        If no threshold meets the target.
-    """
-    found = least_tau(delta, unit, target) if meets(limit, target) else None
-    if found is None:
-        raise InputError(
-            f"delta is {rounded_text(target)}, but the noise of the shared counters alone has delta {limit:.6g}, so no "
-            f"threshold reaches it; give a larger sigma ({least} returns the least one), delta or epsilon"
-        )
-    return found
 
 
 def least_noise(delta: Callable[[float], float], target: Fraction) -> float:
@@ -244,27 +221,17 @@ def least_noise(delta: Callable[[float], float], target: Fraction) -> float:
     room = target * _ROOM
     if room < Fraction(math.ulp(0.0)):
         room = target
-    powers = range(-_LARGEST_POWER, _LARGEST_POWER + 1)
-    first, last = 0, len(powers) - 1
-    if not meets(delta(2.0 ** powers[last]), room):
-        raise InputError(
-            f"delta is {rounded_text(target)}, which takes more noise than 2^{_LARGEST_POWER}; give a larger delta or "
+    if not meets(delta(2.0**_LARGEST_POWER), room):
+        raise InputError.no_noise_enough(
+            f"delta is {text_near(target)}, which takes more noise than 2^{_LARGEST_POWER}; give a larger delta or "
             "epsilon"
         )
-    while first < last:
-        middle = (first + last) // 2
-        if meets(delta(2.0 ** powers[middle]), room):
-            last = middle
-        else:
-            first = middle + 1
-    high = 2.0 ** powers[last]
+    powers = range(-_LARGEST_POWER, _LARGEST_POWER)
+    high = 2.0 ** (powers[0] + bisect_left(powers, True, key=lambda power: meets(delta(2.0**power), room)))  # noqa: FBT003
     low = high / 2
-    while high - low > _PLACES / 10 * high:
-        middle_sigma = (low + high) / 2
-        if meets(delta(middle_sigma), room):
-            high = middle_sigma
-        else:
-            low = middle_sigma
+    while high - low > _PLACES / 10 * high:  # halved each time; floats have 16 places, and this is 14
+        middle = (low + high) / 2
+        low, high = (low, middle) if meets(delta(middle), room) else (middle, high)
     return high
 
 
@@ -318,56 +285,103 @@ def best_pair(
 
 
 @dataclass(frozen=True)
-class Calibration:
-    """The delta of one analysis at one epsilon, as a function of the noise and the threshold, and its inverses.
+class Calibration(ABC):
+    """One analysis of a mechanism with a sparsity bound at one epsilon: its delta, and what it takes to reach a delta.
 
-    Attributes
-    ----------
-    delta : function
-        Of the noise, tau and a target: the delta rounded up, or something between the target and it where it is above
-        the target.
-    rough : function
-        The same in less time, to compare thresholds.
-    gaussian : function
-        Of the noise: the delta if no new counter were ever released.
-    deviation : function
-        Of k and sigma: the standard deviation of all the noise of a count.
-    least : str
-        Name of the function that returns the least sigma.
+    Arguments, results and errors are those of the functions of the mechanism, such as `csh_delta`, `csh_threshold`,
+    `csh_least_sigma` and `csh_best`.
     """
 
-    delta: Callable[[Sparse, Fraction, Fraction], float]
-    rough: Callable[[Sparse, Fraction, Fraction], float]
-    gaussian: Callable[[Sparse], float]
-    deviation: Callable[[int, float], float]
-    least: str
+    analyses: ClassVar[tuple[str, ...]]
+    """The accepted analyses."""
+    sources: ClassVar[Mapping[str, str]]
+    """Where those are shown that a release may state, since they are proved; the first is the default."""
 
-    def threshold(self, noise: Sparse, target: Fraction) -> float:
-        """Return the least threshold that meets the target, as `required_tau`."""
-        return required_tau(
-            lambda tau: self.delta(noise, checked_tau(tau), target),
-            self.gaussian(noise),
-            self.deviation(noise.k, float(noise.sigma.high)),
-            target,
-            self.least,
-        )
+    epsilon: Epsilon
+    analysis: str
 
-    def least_sigma(self, k: int, target: Fraction) -> float:
-        """Return the least sigma with which a threshold meets the target, as `least_noise`."""
-        return least_noise(lambda sigma: self.gaussian(Sparse.of(k, sigma)), target)
+    @classmethod
+    def of(cls, epsilon: object, analysis: object) -> Self:
+        """Check both."""
+        return cls(checked_epsilon(epsilon), chosen(analysis, cls.analyses))
 
-    def best(self, k: int, target: Fraction) -> tuple[float, float]:
-        """Return the sigma whose threshold is least, and that threshold, as `best_pair`."""
+    @classmethod
+    def stated(cls, analysis: object) -> str:
+        """Return the name of an analysis that a release may state; the default for None."""
+        names = tuple(cls.sources)
+        return names[0] if analysis is None else chosen(analysis, names)
+
+    @abstractmethod
+    def delta(self, k: int, sigma: object, tau: object) -> float:
+        """Return the delta of the noise and the threshold, rounded up."""
+
+    @abstractmethod
+    def threshold(self, k: int, sigma: object, delta: object) -> float:
+        """Return the least threshold that reaches delta."""
+
+    @abstractmethod
+    def least_sigma(self, k: int, delta: object) -> float:
+        """Return the least sigma with which some threshold reaches delta."""
+
+    @abstractmethod
+    def best(self, k: int, delta: object) -> tuple[float, float]:
+        """Return the sigma whose threshold is least, and that threshold."""
+
+
+class GaussianCalibration(Calibration):
+    """The same for Gaussian noise, from the delta of each noise and threshold."""
+
+    least: ClassVar[str]
+    """The function that returns the least sigma, as messages name it."""
+
+    @abstractmethod
+    def reached(self, noise: Sparse, tau: Fraction, target: Fraction = Fraction(1), *, rough: bool = False) -> float:
+        """Return the delta, rounded up; where it is above the target, perhaps a lesser number above the target too.
+
+        A rough delta is greater, and takes less time: thresholds are compared by it.
+        """
+
+    @abstractmethod
+    def gaussian(self, noise: Sparse) -> float:
+        """Return the delta if no new counter were ever released."""
+
+    def deviation(self, k: int, sigma: float) -> float:  # noqa: ARG002 - of other noise it depends on k
+        """Return the standard deviation of all the noise of a count."""
+        return sigma
+
+    def delta(self, k: int, sigma: object, tau: object) -> float:
+        """Return `reached` of what is checked."""
+        return self.reached(Sparse.of(k, sigma), checked_tau(tau))
+
+    def threshold(self, k: int, sigma: object, delta: object) -> float:
+        """Return `least_tau`, or raise an error that says why no threshold exists."""
+        noise, target = Sparse.of(k, sigma), reachable_delta(delta)
+        limit, unit = self.gaussian(noise), self.deviation(noise.k, float(noise.sigma.high))
+        fits = meets(limit, target)
+        found = least_tau(lambda tau: self.reached(noise, checked_tau(tau), target), unit, target) if fits else None
+        if found is None:
+            raise InputError.no_noise_enough(
+                f"delta is {text_near(target)}, but the noise of the shared counters alone has delta {limit:.6g}, so "
+                f"no threshold reaches it; give a larger sigma ({self.least} returns the least one), delta or epsilon"
+            )
+        return found
+
+    def least_sigma(self, k: int, delta: object) -> float:
+        """Return `least_noise`."""
+        counters = checked_sparsity(k)
+        return least_noise(lambda sigma: self.gaussian(Sparse.of(counters, sigma)), reachable_delta(delta))
+
+    def best(self, k: int, delta: object) -> tuple[float, float]:
+        """Return `best_pair`."""
+        counters, target = checked_sparsity(k), reachable_delta(delta)
 
         def rough(sigma: float, places: float) -> float | None:
-            noise = Sparse.of(k, sigma)
-            delta = partial(self._rough, noise, target)
-            return least_tau(delta, self.deviation(k, sigma), target, places)
+            noise, unit = Sparse.of(counters, sigma), self.deviation(counters, sigma)
+            reached = partial(self.reached, noise, target=target, rough=True)
+            return least_tau(lambda tau: reached(checked_tau(tau)), unit, target, places)
 
-        return best_pair(lambda sigma: self.threshold(Sparse.of(k, sigma), target), rough, self.least_sigma(k, target))
-
-    def _rough(self, noise: Sparse, target: Fraction, tau: float) -> float:
-        return self.rough(noise, checked_tau(tau), target)
+        least = self.least_sigma(counters, target)
+        return best_pair(lambda sigma: self.threshold(counters, sigma, target), rough, least)
 
 
 def upper_threshold(tau: object, lower: object = 1) -> float:
@@ -400,7 +414,9 @@ def upper_threshold(tau: object, lower: object = 1) -> float:
     (97.5, 116.5)
     """
     if isinstance(lower, bool) or not isinstance(lower, int | np.integer) or lower < 1:
-        raise InputError(f"the pre-threshold is {shorten(lower)}; accepted: a whole number, at least 1")
+        raise InputError.not_a_whole_number(
+            f"the pre-threshold is {shorten(lower)}; accepted: a whole number, at least 1"
+        )
     checked_tau(tau)
     said = rational(tau, "tau")
     held = Fraction(float(tau)) if isinstance(tau, float | np.floating) else said

@@ -37,29 +37,19 @@ The first two terms are attained. So if no mixed term is greater than both, the 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import ClassVar
 
-from mechdesign.histogram.calibration import (
-    Calibration,
-    Sparse,
-    checked_epsilon,
-    checked_sparsity,
-    checked_tau,
-    chosen,
-    meets,
-    reachable_delta,
-)
+from mechdesign.histogram.calibration import Calibration, GaussianCalibration, Sparse, meets
 from mechdesign.histogram.csh_pair import OpenPairs
-from mechdesign.histogram.csh_terms import EXTREMES, Terms
+from mechdesign.histogram.csh_terms import EXTREMES, CshTerms
 from mechdesign.histogram.hockey_stick import Ball, greatest_over_splits, rounded_up
 from mechdesign.histogram.noise import correlated_noise
-from mechdesign.histogram.plan import Integers, Noisy, Usage
 from mechdesign.histogram.record import Noise
-from mechdesign.histogram.sparse_plan import MOST_POSITIVE, Analyses, MonotonicPlan, sparse_options
+from mechdesign.histogram.release_plan import Integers, Noisy, Usage
+from mechdesign.histogram.sparse_plan import MOST_POSITIVE, MonotonicPlan, analysis_option, sparse_options
 from mechdesign.mechanism.sampler import RandomBytes
-from mechdesign.numerics.epsilon import Epsilon
 from mechdesign.numerics.exact import arb_of
 
 ANALYSES = ("proved", "theorem-11", "theorem-12", "exact", EXTREMES)
@@ -111,32 +101,51 @@ def csh_delta(k: int, sigma: object, tau: object, epsilon: object, analysis: str
     >>> csh_delta(10, 28.23253992, 153.962, 0.35) == csh_delta(10, 28.23253992, 153.962, 0.35, "exact")
     True
     """
-    terms = Terms(Sparse.of(k, sigma), checked_tau(tau), checked_epsilon(epsilon))
-    return _delta(terms, chosen(analysis, ANALYSES), _STEPS)
+    return CshCalibration.of(epsilon, analysis).delta(k, sigma, tau)
 
 
-def _delta(terms: Terms, analysis: str, steps: int, target: Fraction = Fraction(1)) -> float:
-    """Return delta; where it is above the target, perhaps a lesser number that is above the target too."""
-    k = terms.k
-    if analysis == "theorem-11":
-        return rounded_up(lambda: terms.lemma_10(k) + terms.lemma_8())
-    if analysis == "theorem-12":
-        return _theorem_12(terms, steps)
-    ends = max(rounded_up(lambda: terms.released(k)), rounded_up(lambda: terms.shared(k)))
-    if analysis == EXTREMES or not meets(ends, target):
-        return ends
-    coarse, fine = _by(terms, terms.jensen), _by(terms, terms.released)
-    if analysis == "proved":
-        return greatest_over_splits(k, ends, [coarse, fine], steps)
-    pairs = OpenPairs(terms, fine, ends)
-    return greatest_over_splits(k, ends, [coarse, pairs.bound, pairs.greatest], _UNLIMITED)
+class CshCalibration(GaussianCalibration):
+    """The analyses of `csh_delta`."""
+
+    analyses: ClassVar[tuple[str, ...]] = ANALYSES
+    sources: ClassVar[Mapping[str, str]] = {
+        "proved": "a bound that is proved for every pair of neighbours, and at most that of CSH Theorem 11",
+        "theorem-11": "CSH Theorem 11",
+    }
+    least: ClassVar[str] = "csh_least_sigma"
+
+    def reached(self, noise: Sparse, tau: Fraction, target: Fraction = Fraction(1), *, rough: bool = False) -> float:
+        """Return the delta, as `GaussianCalibration.reached`."""
+        k, terms, steps = noise.k, CshTerms(noise, tau, self.epsilon), _FEW_STEPS if rough else _STEPS
+        if self.analysis == "theorem-11":
+            return rounded_up(lambda: terms.lemma_10(k) + terms.lemma_8())
+        if self.analysis == "theorem-12":
+            return _theorem_12(terms, steps)
+        release = terms.jensen if rough else terms.released
+        ends = max(rounded_up(lambda: release(k)), rounded_up(lambda: terms.shared(k)))
+        if self.analysis == EXTREMES or not meets(ends, target) or (rough and self.analysis == "exact"):
+            return ends
+        coarse, fine = _by(terms, terms.jensen), _by(terms, terms.released)
+        if self.analysis == "proved":
+            return greatest_over_splits(k, ends, [coarse] if rough else [coarse, fine], steps)
+        pairs = OpenPairs(terms, fine, ends)
+        return greatest_over_splits(k, ends, [coarse, pairs.bound, pairs.greatest], _UNLIMITED)
+
+    def gaussian(self, noise: Sparse) -> float:
+        """Return the delta if no new counter were ever released."""
+        terms = CshTerms(noise, Fraction(0), self.epsilon)
+        return rounded_up(terms.lemma_8 if self.analysis in _PAPER else lambda: terms.shared(noise.k))
+
+    def deviation(self, k: int, sigma: float) -> float:
+        """Return the standard deviation of all the noise of a count."""
+        return float(sigma * (1 + k**-0.5) ** 0.5)
 
 
-def _by(terms: Terms, release: Callable[[int], Ball]) -> Callable[[int, int], float]:
+def _by(terms: CshTerms, release: Callable[[int], Ball]) -> Callable[[int, int], float]:
     return lambda new, shared: rounded_up(lambda: release(new) + terms.shared(shared))
 
 
-def _theorem_12(terms: Terms, steps: int) -> float:
+def _theorem_12(terms: CshTerms, steps: int) -> float:
     # The fourth case of the theorem is G(epsilon + log w, mu), with w = 1 - L and L the term of Lemma 10. It is left
     # out, because it is never above the third, G(epsilon, mu) + L:
     # P(S) - w exp(epsilon) Q(S) = w (P(S) - exp(epsilon) Q(S)) + (1 - w) P(S) <= G(epsilon, mu) + L.
@@ -150,36 +159,6 @@ def _theorem_12(terms: Terms, steps: int) -> float:
 
     ends = max(rounded_up(lambda: terms.lemma_10(k)), rounded_up(terms.lemma_8))
     return greatest_over_splits(k, ends, [split], steps)
-
-
-def _deviation(k: int, sigma: float) -> float:
-    return float(sigma * (1 + k**-0.5) ** 0.5)
-
-
-def _gaussian_alone(noise: Sparse, epsilon: Epsilon, analysis: str) -> float:
-    terms = Terms(noise, Fraction(0), epsilon)
-    return rounded_up(terms.lemma_8 if analysis in _PAPER else lambda: terms.shared(noise.k))
-
-
-def _calibration(epsilon: object, analysis: object) -> Calibration:
-    e, name = checked_epsilon(epsilon), chosen(analysis, ANALYSES)
-    return Calibration(
-        delta=lambda noise, tau, target: _delta(Terms(noise, tau, e), name, _STEPS, target),
-        rough=lambda noise, tau, target: _rough_delta(Terms(noise, tau, e), name, target),
-        gaussian=lambda noise: _gaussian_alone(noise, e, name),
-        deviation=_deviation,
-        least="csh_least_sigma",
-    )
-
-
-def _rough_delta(terms: Terms, analysis: str, target: Fraction) -> float:
-    """Return a coarser delta, in a fraction of the time, by which thresholds are compared."""
-    if analysis in _PAPER:
-        return _delta(terms, analysis, _FEW_STEPS)
-    ends = max(rounded_up(lambda: terms.jensen(terms.k)), rounded_up(lambda: terms.shared(terms.k)))
-    if analysis != "proved" or not meets(ends, target):
-        return ends
-    return greatest_over_splits(terms.k, ends, [_by(terms, terms.jensen)], _FEW_STEPS)
 
 
 def csh_threshold(k: int, sigma: object, epsilon: object, delta: object, analysis: str = "proved") -> float:
@@ -209,8 +188,7 @@ def csh_threshold(k: int, sigma: object, epsilon: object, delta: object, analysi
     >>> [round(csh_threshold(10, 28.23253992, 0.35, 1e-5, name), 4) for name in ("proved", "theorem-12")]
     [153.9614, 210.5161]
     """
-    noise, target = Sparse.of(k, sigma), reachable_delta(delta)
-    return _calibration(epsilon, analysis).threshold(noise, target)
+    return CshCalibration.of(epsilon, analysis).threshold(k, sigma, delta)
 
 
 def csh_least_sigma(k: int, epsilon: object, delta: object, analysis: str = "proved") -> float:
@@ -219,48 +197,21 @@ def csh_least_sigma(k: int, epsilon: object, delta: object, analysis: str = "pro
     It is the sigma of the correlated Gaussian mechanism, rounded up. Its sensitivity is ``sqrt(k + sqrt(k)) / 2`` (CSH
     Lemma 8) for the theorems of the paper, and the exact one, which is at most that, for the other analyses.
 
-    Parameters
-    ----------
-    k, epsilon, delta, analysis
-        As for `csh_threshold`.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    InputError
-        For a value outside these ranges, or a target that takes more than ``2^1000``.
+    Arguments are those of `csh_threshold`. A target that takes more than ``2^1000`` is an `InputError`.
 
     Examples
     --------
     >>> round(csh_least_sigma(10, 0.35, 1e-5), 6), round(csh_least_sigma(10, 0.35, 1e-5, "theorem-11"), 6)
     (17.659577, 17.695454)
     """
-    counters, calibration = checked_sparsity(k), _calibration(epsilon, analysis)
-    return calibration.least_sigma(counters, reachable_delta(delta))
+    return CshCalibration.of(epsilon, analysis).least_sigma(k, delta)
 
 
 def csh_best(k: int, epsilon: object, delta: object, analysis: str = "proved") -> tuple[float, float]:
     """Return the pair (sigma, tau) with the least tau among those that are (epsilon, delta)-private by an analysis.
 
-    Parameters
-    ----------
-    k, epsilon, delta, analysis
-        As for `csh_least_sigma`.
-
-    Returns
-    -------
-    sigma, tau : float
-        Private as they are. tau is within about 1e-6 of the least, relative to it.
-
-    Raises
-    ------
-    InputError
-        As for `csh_least_sigma`.
-    LimitError
-        As for `csh_delta`.
+    Both are private as they are; tau is within about 1e-6 of the least, relative to it. Arguments and errors are those
+    of `csh_threshold` and `csh_least_sigma`.
 
     Examples
     --------
@@ -268,8 +219,7 @@ def csh_best(k: int, epsilon: object, delta: object, analysis: str = "proved") -
     >>> round(sigma, 2), round(tau, 3)
     (18.26, 141.764)
     """
-    counters, target = checked_sparsity(k), reachable_delta(delta)
-    return _calibration(epsilon, analysis).best(counters, target)
+    return CshCalibration.of(epsilon, analysis).best(k, delta)
 
 
 class CshPlan(MonotonicPlan):
@@ -290,15 +240,7 @@ class CshPlan(MonotonicPlan):
 
     name: ClassVar[str] = "csh"
     drawn: ClassVar[Noise] = "continuous"
-    analyses: ClassVar[Analyses] = Analyses(
-        csh_delta,
-        csh_threshold,
-        csh_best,
-        {
-            "proved": "a bound that is proved for every pair of neighbours, and at most that of CSH Theorem 11",
-            "theorem-11": "CSH Theorem 11",
-        },
-    )
+    calibration: ClassVar[type[Calibration]] = CshCalibration
     usage: ClassVar[Usage] = Usage(
         choice="as discrete, with float noise and a lower threshold",
         summary="At most k counts above 0; correlated Gaussian noise.",
@@ -309,7 +251,7 @@ class CshPlan(MonotonicPlan):
             "mechdesign histogram csh --plan -k 100 --epsilon 1 --delta 1e-6",
         ),
         description="As `histogram discrete`, with a lower threshold, but noise is drawn as floating point numbers.",
-        options=sparse_options(MOST_POSITIVE, analyses.option()),
+        options=sparse_options(MOST_POSITIVE, analysis_option(CshCalibration)),
         draws_floats=True,
     )
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 from mechdesign.errors import InputError, LimitError, shorten
 from mechdesign.histogram.calibration import Sparse, checked_epsilon, checked_tau
 from mechdesign.histogram.csh_quadrature import Pair, pair_deltas
-from mechdesign.histogram.csh_terms import EXTREMES, Terms
+from mechdesign.histogram.csh_terms import EXTREMES, CshTerms
 from mechdesign.histogram.hockey_stick import Ball, SplitBound, rounded_up
 from mechdesign.numerics.epsilon import nats
 from mechdesign.numerics.exact import arb_of
@@ -18,7 +18,7 @@ _MOST_PAIRS = 300  # pairs of neighbours, and bounds on them, each of which take
 class OpenPairs:
     """The pairs of a split that the proved bound leaves open: one for each number of shared counters that change."""
 
-    def __init__(self, terms: Terms, proved: SplitBound, ends: float) -> None:
+    def __init__(self, terms: CshTerms, proved: SplitBound, ends: float) -> None:
         self.terms, self.proved, self.best, self.left = terms, proved, ends, _MOST_PAIRS
 
     def bound(self, new: int, shared: int) -> float:
@@ -29,7 +29,7 @@ class OpenPairs:
     def _spend(self) -> None:
         self.left -= 1
         if self.left < 0:
-            raise LimitError(
+            raise LimitError.too_much_work(
                 f"the exact delta for k = {self.terms.k} takes more than {_MOST_PAIRS} pairs of neighbours; give "
                 f"analysis='proved' for a proved bound, or analysis={EXTREMES!r} for a value that is not proved"
             )
@@ -49,14 +49,14 @@ def _pair_sensitivity(k: int, shared: int, changed: int) -> Ball:
     return (changed - changed * changed / (arb_of(k).sqrt() + shared)).sqrt()
 
 
-def _pair_bound(terms: Terms, released: float, shared: int, changed: int) -> float:
+def _pair_bound(terms: CshTerms, released: float, shared: int, changed: int) -> float:
     """Return the proved bound of one pair."""
     return rounded_up(
         lambda: arb_of(Fraction(released)) + terms.gaussian(lambda: _pair_sensitivity(terms.k, shared, changed))
     )
 
 
-def _pair(terms: Terms, shared: int, changed: int, new: int) -> tuple[float, float]:
+def _pair(terms: CshTerms, shared: int, changed: int, new: int) -> tuple[float, float]:
     released = rounded_up(lambda: terms.released(new)) if new else 0.0
     gaussian = (
         rounded_up(lambda: terms.gaussian(lambda: _pair_sensitivity(terms.k, shared, changed))) if shared else 0.0
@@ -108,13 +108,13 @@ def csh_pair_delta(
     >>> round(appears, 9), round(vanishes, 9)
     (0.239352328, 0.228918101)
     """
-    terms = Terms(Sparse.of(k, sigma), checked_tau(tau), checked_epsilon(epsilon))
+    terms = CshTerms(Sparse.of(k, sigma), checked_tau(tau), checked_epsilon(epsilon))
     counts = {"shared": shared, "changed": changed, "new": new}
     for name, count in counts.items():
         if isinstance(count, bool) or not isinstance(count, int) or count < 0:
-            raise InputError(f"{name} is {shorten(count)}; accepted: a whole number, at least 0")
+            raise InputError.not_a_whole_number(f"{name} is {shorten(count)}; accepted: a whole number, at least 0")
     if changed > shared or shared + new > k:
-        raise InputError(
+        raise InputError.out_of_range(
             f"shared is {shared}, changed {changed} and new {new}; accepted: changed at most shared, and shared + new "
             f"at most k = {k}"
         )

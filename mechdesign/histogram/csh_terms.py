@@ -39,7 +39,7 @@ def sensitivity(k: int, shared: int) -> Ball:
 
 
 @dataclass(frozen=True)
-class Terms:
+class CshTerms:
     """The terms of all analyses, as upper bounds: releases take the greatest possible sigma, divergences the least."""
 
     noise: Sparse

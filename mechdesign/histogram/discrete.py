@@ -76,11 +76,16 @@ All sums are of integers that bound the probabilities from the safe side, with a
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
+from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import ClassVar, Self
 
+from mechdesign.display.numbers import text_near
 from mechdesign.errors import InputError, LimitError
 from mechdesign.histogram.calibration import (
+    Calibration,
     checked_epsilon,
     checked_sparsity,
     checked_tau,
@@ -97,13 +102,12 @@ from mechdesign.histogram.discrete_noise import (
 )
 from mechdesign.histogram.discrete_sampler import Integers
 from mechdesign.histogram.discrete_tails import Tails
-from mechdesign.histogram.plan import Noisy, Usage
 from mechdesign.histogram.record import Noise
-from mechdesign.histogram.sparse_plan import MOST_POSITIVE, Analyses, MonotonicPlan, sparse_options
+from mechdesign.histogram.release_plan import Noisy, Usage
+from mechdesign.histogram.sparse_plan import MOST_POSITIVE, MonotonicPlan, analysis_option, sparse_options
 from mechdesign.histogram.zcdp import converted
 from mechdesign.mechanism.sampler import RandomBytes
-from mechdesign.numerics.epsilon import Epsilon
-from mechdesign.numerics.exact import rational, rounded_text, short_text
+from mechdesign.numerics.exact import rational, short_text
 from mechdesign.numerics.outward import float_above, printed_above
 
 ANALYSES = ("proved", "jensen", "theorem-21")
@@ -181,14 +185,7 @@ def discrete_delta(
     >>> round(discrete_delta(10, 20, 130, 1), 9), round(discrete_delta(10, 20, 130, 1, "theorem-21"), 6)
     (6.9e-08, 0.000122)
     """
-    whole, s = checked_sparsity(k), checked_sigma(sigma)
-    value, eps = checked_value_sigma(value_sigma), checked_epsilon(epsilon)
-    gauss = _gaussian_part(whole, s, value, eps, chosen(analysis, ANALYSES))
-    return _sum(gauss, Tails.of(whole, s).exceeded(analysis)(math.floor(2 * checked_tau(tau))))
-
-
-def _sum(gauss: Fraction, infinite: Fraction) -> float:
-    return min(1.0, printed_above(gauss + infinite))
+    return DiscreteCalibration.of(epsilon, analysis, value_sigma).delta(k, sigma, tau)
 
 
 def discrete_threshold(
@@ -224,23 +221,7 @@ def discrete_threshold(
     >>> discrete_threshold(10, 20, 1, 1e-6)
     119.5
     """
-    whole, s, eps = checked_sparsity(k), checked_sigma(sigma), checked_epsilon(epsilon)
-    value, target = checked_value_sigma(value_sigma), reachable_delta(delta)
-    gauss = _gaussian_part(whole, s, value, eps, chosen(analysis, ANALYSES))
-    if gauss >= target:
-        raise InputError(_too_small(whole, s, eps, target, analysis, value))
-    tails = Tails.of(whole, s)
-    exceeded = tails.exceeded(analysis)
-    if not meets(_sum(gauss, exceeded(tails.furthest)), target):
-        raise LimitError(
-            f"delta leaves {rounded_text(target - gauss)} for new counters, less than the tables of about 1e-48 can "
-            "show; give a larger sigma or a larger delta"
-        )
-    low, high = -1, tails.furthest
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if meets(_sum(gauss, exceeded(middle)), target) else (middle, high)
-    return high / 2
+    return DiscreteCalibration.of(epsilon, analysis, value_sigma).threshold(k, sigma, delta)
 
 
 def discrete_least_sigma(
@@ -250,23 +231,15 @@ def discrete_least_sigma(
 
     At that sigma the threshold is large: `discrete_best` finds the pair whose threshold is least.
 
-    Parameters
-    ----------
-    k, epsilon, delta, analysis, value_sigma
-        As for `discrete_threshold`.
-
-    Raises
-    ------
-    InputError
-        For a value outside its range, or where the noise of the (k+1)-th count alone takes all of delta.
+    Arguments are those of `discrete_threshold`. Where the noise of the (k+1)-th count alone takes all of delta, it is
+    an `InputError`.
 
     Examples
     --------
     >>> round(discrete_least_sigma(10, 1, 1e-6), 6)
     8.218978
     """
-    whole, eps, target = checked_sparsity(k), checked_epsilon(epsilon), reachable_delta(delta)
-    return _least_sigma(whole, eps, target, chosen(analysis, ANALYSES), checked_value_sigma(value_sigma))
+    return DiscreteCalibration.of(epsilon, analysis, value_sigma).least_sigma(k, delta)
 
 
 def discrete_best(
@@ -277,45 +250,14 @@ def discrete_best(
     Sigma, of six digits, is chosen as if noise were normal. The threshold is that of `discrete_threshold` for this
     sigma, so the pair reaches delta. Another sigma may have a threshold that is a step of 1/2 lower.
 
-    Parameters
-    ----------
-    k, epsilon, delta, analysis, value_sigma
-        As for `discrete_threshold`.
-
-    Returns
-    -------
-    sigma, tau : float
-
-    Raises
-    ------
-    InputError, LimitError
-        As `discrete_threshold`.
+    Arguments and errors are those of `discrete_threshold`.
 
     Examples
     --------
     >>> discrete_best(10, 1, 1e-6)
     (8.43107, 51.5)
     """
-    from scipy.optimize import minimize_scalar
-    from scipy.special import ndtri
-
-    whole, eps, target = checked_sparsity(k), checked_epsilon(epsilon), reachable_delta(delta)
-    value = checked_value_sigma(value_sigma)
-    least = _least_sigma(whole, eps, target, chosen(analysis, ANALYSES), value)
-    root = float(correlation(whole)) ** -0.5
-    spread, factors = (1 + root, whole + 1) if analysis == "theorem-21" else (math.hypot(1, root), whole)
-
-    def threshold(ratio: float) -> float:
-        sigma = least * ratio
-        left = float(target - _gaussian_part(whole, rational(sigma, "sigma"), value, eps, analysis))
-        if left <= 0:
-            return math.inf
-        return float(-sigma * spread * ndtri(-math.expm1(math.log1p(-left) / factors)))
-
-    found = least * float(minimize_scalar(threshold, bounds=(1.0, 2.0), method="bounded", options={"xatol": 1e-5}).x)
-    rounded = float(f"{found:.6g}")
-    sigma = rounded if rounded > least else found
-    return sigma, discrete_threshold(whole, sigma, eps, target, analysis, value)
+    return DiscreteCalibration.of(epsilon, analysis, value_sigma).best(k, delta)
 
 
 def _rho(k: int, sigma: Fraction, value_sigma: Fraction | None) -> Fraction:
@@ -323,39 +265,107 @@ def _rho(k: int, sigma: Fraction, value_sigma: Fraction | None) -> Fraction:
     return rho if value_sigma is None else rho + 1 / (2 * value_sigma**2)
 
 
-def _gaussian_part(k: int, sigma: Fraction, value: Fraction | None, epsilon: Epsilon, analysis: str) -> Fraction:
-    conversion = "optimal" if analysis == "proved" else "lemma-17"
-    return Fraction(converted(_rho(k, sigma, value), epsilon, conversion))
+@dataclass(frozen=True)
+class DiscreteCalibration(Calibration):
+    """The analyses of `discrete_delta`, for counts that are released with a (k+1)-th or, where value is None, without.
 
+    Attributes
+    ----------
+    value : Fraction or None
+        Scale of the noise of the (k+1)-th count.
+    """
 
-def _least_sigma(k: int, epsilon: Epsilon, delta: Fraction, analysis: str, value: Fraction | None) -> float:
-    def enough(sigma: float) -> bool:
-        return _gaussian_part(k, rational(sigma, "sigma"), value, epsilon, analysis) < delta
+    analyses: ClassVar[tuple[str, ...]] = ANALYSES
+    sources: ClassVar[Mapping[str, str]] = {
+        "proved": "CSH Theorem 21, with Jensen's inequality for Lemma 20, and Canonne, Kamath, Steinke (JPC 12(1), "
+        "2022), Proposition 12, for Lemma 17",
+        "jensen": "CSH Theorem 21, with Jensen's inequality for Lemma 20",
+        "theorem-21": "CSH Theorem 21",
+    }
 
-    high = 1.0
-    while not enough(high):
-        high *= 16
-        if high > 1e150:
-            raise InputError(
-                "no sigma is enough: epsilon is 0, or the (k+1)-th count takes all of delta; give a larger epsilon, "
-                "delta or value_sigma"
+    value: Fraction | None = None
+
+    @classmethod
+    def of(cls, epsilon: object, analysis: object, value_sigma: object = None) -> Self:
+        """Check all."""
+        return cls(checked_epsilon(epsilon), chosen(analysis, ANALYSES), checked_value_sigma(value_sigma))
+
+    def delta(self, k: int, sigma: object, tau: object) -> float:
+        """Return the delta of the shared counters, and the probability that a new one is released, added up."""
+        whole, s = checked_sparsity(k), checked_sigma(sigma)
+        gauss = self._gaussian(whole, s)
+        return _sum(gauss, Tails.of(whole, s).exceeded(self.analysis)(math.floor(2 * checked_tau(tau))))
+
+    def threshold(self, k: int, sigma: object, delta: object) -> float:
+        """Return the least multiple of 1/2, by halving."""
+        whole, s, target = checked_sparsity(k), checked_sigma(sigma), reachable_delta(delta)
+        gauss = self._gaussian(whole, s)
+        if gauss >= target:
+            raise InputError.no_noise_enough(
+                f"sigma is {short_text(s)}, with which no threshold reaches delta = {text_near(target)}; accepted: "
+                f"{self.least_sigma(whole, target)!r} or more"
             )
-    low = high / 16
-    while enough(low):
-        low, high = low / 16, low
-    while low < (middle := (low + high) / 2) < high:
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
+        tails = Tails.of(whole, s)
+        exceeded = tails.exceeded(self.analysis)
+        if not meets(_sum(gauss, exceeded(tails.furthest)), target):
+            raise LimitError.beyond_precision(
+                f"delta leaves {text_near(target - gauss)} for new counters, less than the tables of about 1e-48 can "
+                "show; give a larger sigma or a larger delta"
+            )
+        steps = range(tails.furthest)
+        return bisect_left(steps, True, key=lambda tau: meets(_sum(gauss, exceeded(tau)), target)) / 2  # noqa: FBT003
+
+    def least_sigma(self, k: int, delta: object) -> float:
+        """Return the least float at which the shared counters leave something of delta."""
+        whole, target = checked_sparsity(k), reachable_delta(delta)
+
+        def enough(sigma: float) -> bool:
+            return self._gaussian(whole, rational(sigma, "sigma")) < target
+
+        high = 1.0
+        while not enough(high):
+            high *= 16
+            if high > 1e150:
+                raise InputError.no_noise_enough(
+                    "no sigma is enough: epsilon is 0, or the (k+1)-th count takes all of delta; give a larger "
+                    "epsilon, delta or value_sigma"
+                )
+        low = high / 16
+        while enough(low):  # ends, since a sigma of almost 0 has a delta of almost 1
+            low, high = low / 16, low
+        while low < (middle := (low + high) / 2) < high:
+            low, high = (low, middle) if enough(middle) else (middle, high)
+        return high
+
+    def best(self, k: int, delta: object) -> tuple[float, float]:
+        """Return the pair that is best as if noise were normal."""
+        from scipy.optimize import minimize_scalar
+        from scipy.special import ndtri
+
+        whole, target = checked_sparsity(k), reachable_delta(delta)
+        least = self.least_sigma(whole, target)
+        root = float(correlation(whole)) ** -0.5
+        spread, factors = (1 + root, whole + 1) if self.analysis == "theorem-21" else (math.hypot(1, root), whole)
+
+        def threshold(ratio: float) -> float:
+            sigma = least * ratio
+            left = float(target - self._gaussian(whole, rational(sigma, "sigma")))
+            if left <= 0:
+                return math.inf
+            return float(-sigma * spread * ndtri(-math.expm1(math.log1p(-left) / factors)))
+
+        found = minimize_scalar(threshold, bounds=(1.0, 2.0), method="bounded", options={"xatol": 1e-5}).x
+        rounded = float(text_near(least * float(found), 6))
+        sigma = rounded if rounded > least else least * float(found)
+        return sigma, self.threshold(whole, sigma, target)
+
+    def _gaussian(self, k: int, sigma: Fraction) -> Fraction:
+        conversion = "optimal" if self.analysis == "proved" else "lemma-17"
+        return Fraction(converted(_rho(k, sigma, self.value), self.epsilon, conversion))
 
 
-def _too_small(
-    k: int, sigma: Fraction, epsilon: Epsilon, delta: Fraction, analysis: str, value: Fraction | None
-) -> str:
-    least = _least_sigma(k, epsilon, delta, analysis, value)
-    return (
-        f"sigma is {short_text(sigma)}, with which no threshold reaches delta = {short_text(delta)}; accepted: "
-        f"{least!r} or more"
-    )
+def _sum(gauss: Fraction, infinite: Fraction) -> float:
+    return min(1.0, printed_above(gauss + infinite))
 
 
 class DiscretePlan(MonotonicPlan):
@@ -374,17 +384,7 @@ class DiscretePlan(MonotonicPlan):
 
     name: ClassVar[str] = "discrete"
     drawn: ClassVar[Noise] = "discrete"
-    analyses: ClassVar[Analyses] = Analyses(
-        discrete_delta,
-        discrete_threshold,
-        discrete_best,
-        {
-            "proved": "CSH Theorem 21, with Jensen's inequality for Lemma 20, and Canonne, Kamath, Steinke (JPC 12(1), "
-            "2022), Proposition 12, for Lemma 17",
-            "jensen": "CSH Theorem 21, with Jensen's inequality for Lemma 20",
-            "theorem-21": "CSH Theorem 21",
-        },
-    )
+    calibration: ClassVar[type[Calibration]] = DiscreteCalibration
     usage: ClassVar[Usage] = Usage(
         choice="at most k counts are above 0; exact noise; the one to start with",
         summary="At most k counts above 0; exact discrete noise.",
@@ -398,7 +398,7 @@ class DiscretePlan(MonotonicPlan):
         "gets noise of its own and a noise that all counts share, in steps of 1/2, drawn exactly. Noisy counts above "
         "1 + tau are released. The guarantee is differential privacy, as long as no possible data set has more than k "
         "counts above 0; a histogram with more is refused.",
-        options=sparse_options(MOST_POSITIVE, analyses.option()),
+        options=sparse_options(MOST_POSITIVE, analysis_option(DiscreteCalibration)),
         draws_floats=False,
     )
 

@@ -32,7 +32,7 @@ def checked_sigma(value: object, name: str = "sigma") -> Fraction:
     """Return a scale: the noise is drawn with the rational itself, so that no double takes part."""
     sigma = rational(value, name)
     if sigma <= 0:
-        raise InputError(f"{name} is {shorten(value)}; accepted: a number above 0")
+        raise InputError.out_of_range(f"{name} is {shorten(value)}; accepted: a number above 0")
     return sigma
 
 
@@ -74,7 +74,9 @@ def half_step_noise(k: int, sigma: object, size: int, source: RandomBytes) -> In
     """
     whole, s = checked_sparsity(k), checked_sigma(sigma)
     if size > whole:
-        raise InputError(f"{size} counts are above 0, but k is {whole}; give a larger k, or keep the top k")
+        raise InputError.too_many_counters(
+            f"{size} counts are above 0, but k is {whole}; give a larger k, or keep the top k"
+        )
     own = draw_discrete_gaussian(4 * s**2, size, source)
     return own + draw_discrete_gaussian(4 * s**2 / correlation(whole), 1, source)
 

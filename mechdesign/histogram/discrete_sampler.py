@@ -28,9 +28,10 @@ import numpy as np
 from flint import ctx
 from numpy.typing import NDArray
 
+from mechdesign.display.numbers import text_near
 from mechdesign.errors import InputError, LimitError, shorten
 from mechdesign.mechanism.sampler import RandomBytes, random_bytes
-from mechdesign.numerics.exact import arb_of, lower, rational, rounded_text, upper, working_precision
+from mechdesign.numerics.exact import arb_of, lower, rational, upper, working_precision
 
 Integers = NDArray[np.int64]
 
@@ -42,7 +43,7 @@ _SLACK = 8  # the weights left out are below 2^-(bits + 8)
 
 
 @dataclass(frozen=True)
-class Weights:
+class SamplerWeights:
     """Bounds of ``exp(-m^2 / (2 v))`` for m = 0, 1, ..., M, as integers over ``2^places``.
 
     Attributes
@@ -74,7 +75,7 @@ def checked_variance(value: object) -> Fraction:
     """Return the variance parameter of a discrete Gaussian: a rational above 0."""
     variance = rational(value, "the variance")
     if variance <= 0:
-        raise InputError(f"the variance is {shorten(value)}; accepted: a number above 0")
+        raise InputError.out_of_range(f"the variance is {shorten(value)}; accepted: a number above 0")
     return variance
 
 
@@ -88,8 +89,8 @@ def check_table_size(variance: Fraction, bits: int) -> None:
     """
     if _entries_squared(variance, bits) > _MOST_ENTRIES**2:
         most = math.isqrt(_MOST_ENTRIES**2 // math.ceil(_entries_squared(Fraction(1), bits + 40)))
-        raise LimitError(
-            f"a discrete Gaussian of variance {rounded_text(variance)} needs a table of more than {_MOST_ENTRIES} "
+        raise LimitError.too_much_work(
+            f"a discrete Gaussian of variance {text_near(variance)} needs a table of more than {_MOST_ENTRIES} "
             f"entries; accepted: a standard deviation up to about {most}, so ask for a larger epsilon or delta"
         )
 
@@ -100,7 +101,7 @@ def _entries_squared(variance: Fraction, bits: int) -> Fraction:
     return 2 * variance * whole_bits * Fraction(7, 10)  # 7/10 > log 2
 
 
-def gaussian_weights(variance: Fraction, bits: int) -> Weights:
+def gaussian_weights(variance: Fraction, bits: int) -> SamplerWeights:
     """Return bounds of the weights of ``N_Z(0, variance)``, up to where all others sum to less than ``2^-bits``.
 
     Parameters
@@ -130,7 +131,7 @@ def gaussian_weights(variance: Fraction, bits: int) -> Weights:
         ratio_high = (ratio_high * factor_high >> places) + 1
         # The weights from here on sum to at most next / (1 - ratio).
         if next_high << (bits + _SLACK) < one - ratio_high:
-            return Weights(places, low, high, (next_high << places) // (one - ratio_high) + 1)
+            return SamplerWeights(places, low, high, (next_high << places) // (one - ratio_high) + 1)
         low.append(next_low)
         high.append(next_high)
 
@@ -218,7 +219,9 @@ def draw_discrete_gaussian(variance: Fraction, size: int, source: RandomBytes) -
     (3,)
     """
     if isinstance(size, bool) or not isinstance(size, int | np.integer) or not 0 <= size <= _MOST_SAMPLES:
-        raise InputError(f"the size is {shorten(size)}; accepted: a whole number from 0 to {_MOST_SAMPLES}")
+        raise InputError.not_a_whole_number(
+            f"the size is {shorten(size)}; accepted: a whole number from 0 to {_MOST_SAMPLES}"
+        )
     check_table_size(variance, _WORD)
     return _drawn(variance, int(size), source, _WORD)
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mechdesign.histogram.discrete_noise import correlation
-from mechdesign.histogram.discrete_sampler import Weights, check_table_size, gaussian_weights
+from mechdesign.histogram.discrete_sampler import SamplerWeights, check_table_size, gaussian_weights
 from mechdesign.numerics.exact import arb_of, working_precision
 from mechdesign.numerics.outward import float_above
 
@@ -32,8 +32,8 @@ class Tails:
     """
 
     k: int
-    common: Weights
-    own: Weights
+    common: SamplerWeights
+    own: SamplerWeights
     own_high: list[int]
     own_low: list[int]
 
@@ -96,7 +96,7 @@ class Tails:
         return int(np.argmax(np.log1p(-common) + self.k * np.log1p(-own)))
 
 
-def _float_tails(weights: Weights) -> NDArray[np.float64]:
+def _float_tails(weights: SamplerWeights) -> NDArray[np.float64]:
     """Return about ``P(Z > x)`` for x = 0, ..., M."""
     shares = np.array([w / weights.total_high for w in weights.high])
     tails: NDArray[np.float64] = np.append(np.cumsum(shares[:0:-1])[::-1], 0.0)

@@ -12,16 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from mechdesign.histogram.calibration import (
-    Calibration,
-    Sparse,
-    checked_epsilon,
-    checked_sparsity,
-    checked_tau,
-    chosen,
-    meets,
-    reachable_delta,
-)
+from mechdesign.histogram.calibration import Calibration, GaussianCalibration, Sparse, meets
 from mechdesign.histogram.hockey_stick import (
     Ball,
     gaussian_divergence,
@@ -31,11 +22,11 @@ from mechdesign.histogram.hockey_stick import (
     rounded_up,
 )
 from mechdesign.histogram.noise import gaussian_noise
-from mechdesign.histogram.plan import ONE_RELEASE, Integers, Noisy, Usage
 from mechdesign.histogram.record import Noise
-from mechdesign.histogram.sparse_plan import CHOICE_OF_K, TIME, Analyses, SparsePlan, sparse_options
+from mechdesign.histogram.release_plan import ONE_RELEASE, Integers, Noisy, Usage
+from mechdesign.histogram.sparse_plan import CHOICE_OF_K, TIME, SparsePlan, analysis_option, sparse_options
 from mechdesign.mechanism.sampler import RandomBytes
-from mechdesign.numerics.epsilon import Epsilon, nats
+from mechdesign.numerics.epsilon import nats
 from mechdesign.numerics.exact import arb_of
 
 ANALYSES = ("exact", "add-the-deltas")
@@ -81,51 +72,51 @@ def gshm_delta(k: int, sigma: object, tau: object, epsilon: object, analysis: st
     >>> round(gshm_delta(3, 1, 1.5, 0.35), 12), round(gshm_delta(3, 1, 1.5, 0.35, "add-the-deltas"), 6)
     (0.544084659669, 0.731415)
     """
-    return _delta(Sparse.of(k, sigma), checked_tau(tau), checked_epsilon(epsilon), chosen(analysis, ANALYSES))
+    return GshmCalibration.of(epsilon, analysis).delta(k, sigma, tau)
 
 
-def _delta(
-    noise: Sparse, tau: Fraction, epsilon: Epsilon, analysis: str, steps: int = _STEPS, target: Fraction = Fraction(1)
-) -> float:
-    """Return the delta, or something between the target and it where it is above the target."""
+class GshmCalibration(GaussianCalibration):
+    """The analyses of `gshm_delta`."""
 
-    # Every term rises with the deviation behind a release and falls with that behind the divergence.
-    def height() -> Ball:
-        return arb_of(tau) / arb_of(noise.sigma.high)
+    analyses: ClassVar[tuple[str, ...]] = ANALYSES
+    sources: ClassVar[Mapping[str, str]] = {
+        "exact": "CSH Lemma 7 (Wilkins, Kifer, Zhang, Karrer, JPC 14(1), 2024): no smaller delta is true",
+        "add-the-deltas": "CSH Lemma 6 (Google's note on thresholding)",
+    }
+    least: ClassVar[str] = "gshm_least_sigma"
 
-    def gaussian(shift: Ball, shared: int) -> Ball:
-        return gaussian_divergence(nats(epsilon) + shift, arb_of(shared).sqrt() / arb_of(noise.sigma.low))
+    def reached(self, noise: Sparse, tau: Fraction, target: Fraction = Fraction(1), *, rough: bool = False) -> float:
+        """Return the delta, as `GaussianCalibration.reached`."""
 
-    k = noise.k
-    if analysis == "add-the-deltas":
-        return rounded_up(lambda: release_probability(k, height()) + gaussian(arb_of(0), k))
+        # Every term rises with the deviation behind a release and falls with that behind the divergence.
+        def height() -> Ball:
+            return arb_of(tau) / arb_of(noise.sigma.high)
 
-    def appears(new: int, shared: int) -> Ball:
-        survival = log_survival(new, height())
-        return -survival.expm1() + survival.exp() * gaussian(-survival, shared)
+        def gaussian(shift: Ball, shared: int) -> Ball:
+            return gaussian_divergence(nats(self.epsilon) + shift, arb_of(shared).sqrt() / arb_of(noise.sigma.low))
 
-    def split(new: int, shared: int) -> float:
-        vanishes = rounded_up(lambda: gaussian(log_survival(new, height()), shared))
-        return max(vanishes, rounded_up(lambda: appears(new, shared)))
+        k = noise.k
+        if self.analysis == "add-the-deltas":
+            return rounded_up(lambda: release_probability(k, height()) + gaussian(arb_of(0), k))
 
-    all_new = rounded_up(lambda: release_probability(k, height()))
-    ends = max(all_new, _gaussian_alone(noise, epsilon))
-    return greatest_over_splits(k, ends, [split], steps) if meets(ends, target) else ends
+        def appears(new: int, shared: int) -> Ball:
+            survival = log_survival(new, height())
+            return -survival.expm1() + survival.exp() * gaussian(-survival, shared)
 
+        def split(new: int, shared: int) -> float:
+            vanishes = rounded_up(lambda: gaussian(log_survival(new, height()), shared))
+            return max(vanishes, rounded_up(lambda: appears(new, shared)))
 
-def _gaussian_alone(noise: Sparse, epsilon: Epsilon) -> float:
-    return rounded_up(lambda: gaussian_divergence(nats(epsilon), arb_of(noise.k).sqrt() / arb_of(noise.sigma.low)))
+        ends = max(rounded_up(lambda: release_probability(k, height())), self.gaussian(noise))
+        if not meets(ends, target):
+            return ends
+        return greatest_over_splits(k, ends, [split], _FEW_STEPS if rough else _STEPS)
 
-
-def _calibration(epsilon: object, analysis: object) -> Calibration:
-    e, name = checked_epsilon(epsilon), chosen(analysis, ANALYSES)
-    return Calibration(
-        delta=lambda noise, tau, target: _delta(noise, tau, e, name, _STEPS, target),
-        rough=lambda noise, tau, target: _delta(noise, tau, e, name, _FEW_STEPS, target),
-        gaussian=lambda noise: _gaussian_alone(noise, e),
-        deviation=lambda _, sigma: sigma,
-        least="gshm_least_sigma",
-    )
+    def gaussian(self, noise: Sparse) -> float:
+        """Return the delta if no new counter were ever released."""
+        return rounded_up(
+            lambda: gaussian_divergence(nats(self.epsilon), arb_of(noise.k).sqrt() / arb_of(noise.sigma.low))
+        )
 
 
 def gshm_threshold(k: int, sigma: object, epsilon: object, delta: object, analysis: str = "exact") -> float:
@@ -138,8 +129,7 @@ def gshm_threshold(k: int, sigma: object, epsilon: object, delta: object, analys
     >>> round(gshm_threshold(10, 32.39033762, 0.35, 1e-5), 4)
     153.965
     """
-    noise, target = Sparse.of(k, sigma), reachable_delta(delta)
-    return _calibration(epsilon, analysis).threshold(noise, target)
+    return GshmCalibration.of(epsilon, analysis).threshold(k, sigma, delta)
 
 
 def gshm_least_sigma(k: int, epsilon: object, delta: object) -> float:
@@ -153,8 +143,7 @@ def gshm_least_sigma(k: int, epsilon: object, delta: object) -> float:
     >>> round(gshm_least_sigma(10, 0.35, 1e-5), 6)
     30.847941
     """
-    counters, calibration = checked_sparsity(k), _calibration(epsilon, "exact")
-    return calibration.least_sigma(counters, reachable_delta(delta))
+    return GshmCalibration.of(epsilon, "exact").least_sigma(k, delta)
 
 
 def gshm_best(k: int, epsilon: object, delta: object, analysis: str = "exact") -> tuple[float, float]:
@@ -168,8 +157,7 @@ def gshm_best(k: int, epsilon: object, delta: object, analysis: str = "exact") -
     >>> round(sigma, 1), round(tau, 3)
     (31.8, 157.591)
     """
-    counters, target = checked_sparsity(k), reachable_delta(delta)
-    return _calibration(epsilon, analysis).best(counters, target)
+    return GshmCalibration.of(epsilon, analysis).best(k, delta)
 
 
 class GshmPlan(SparsePlan):
@@ -195,15 +183,7 @@ class GshmPlan(SparsePlan):
         ONE_RELEASE,
     )
     meanings: ClassVar[Mapping[str, str]] = {**SparsePlan.meanings, "k": "no user counts in more counters"}
-    analyses: ClassVar[Analyses] = Analyses(
-        gshm_delta,
-        gshm_threshold,
-        gshm_best,
-        {
-            "exact": "CSH Lemma 7 (Wilkins, Kifer, Zhang, Karrer, JPC 14(1), 2024): no smaller delta is true",
-            "add-the-deltas": "CSH Lemma 6 (Google's note on thresholding)",
-        },
-    )
+    calibration: ClassVar[type[Calibration]] = GshmCalibration
     usage: ClassVar[Usage] = Usage(
         choice="each user counts in at most k of any number of counters; float noise",
         summary="Each user counts in at most k counters; Gaussian noise.",
@@ -215,7 +195,7 @@ class GshmPlan(SparsePlan):
         ),
         description="Any number of counts may be above 0. Counts do not show in how many counters a user counts: bound "
         "that number to k for each user before you count.",
-        options=sparse_options("Most counters that any user counts in.", analyses.option()),
+        options=sparse_options("Most counters that any user counts in.", analysis_option(GshmCalibration)),
         draws_floats=True,
     )
 

@@ -25,11 +25,15 @@ from mechdesign.histogram.hockey_stick import Ball, log_survival, normal_tail
 from mechdesign.numerics.exact import arb_of
 
 _BITS_KEPT = 72  # the error of the rule, and what is cut off at each end, over U or 1
+_MOST_TERMS = 2**21  # on one side, beyond which U is the bound; seen: 6e5 for a million zeros and c = 30
 _VANISHING = arb(2) ** -4000  # below this U itself is the bound; no float tells them apart
 
 
 def common_release_probability(count: int, t: Ball, c: Ball) -> Ball:
     """Return ``E[1 - Phi(t - c Z)^count]`` for a standard normal Z, as a ball that holds it.
+
+    Where the sum would take millions of terms, or the balls t and c are too wide to bound what is cut off, the ball is
+    that of all numbers up to the union bound.
 
     Parameters
     ----------
@@ -64,7 +68,10 @@ def common_release_probability(count: int, t: Ball, c: Ball) -> Ball:
     negligible = union.min(arb_of(1)) * arb(2.0**-_BITS_KEPT)
     terms = _term(count, t, c, start)[0]
     for towards in (step, -step):
-        terms += _side(count, t, c, start, towards, negligible)
+        side = _side(count, t, c, start, towards, negligible)
+        if side is None:
+            return arb_of(0).union(union).min(arb_of(1))
+        terms += side
     found = step * terms / (2 * arb.pi()).sqrt()
     return (found + (-error).union(error)).min(arb_of(1))
 
@@ -77,11 +84,13 @@ def _term(count: int, t: Ball, c: Ball, z: Ball) -> tuple[Ball, Ball]:
     return density * -log_survival(count, own).expm1(), density * bound
 
 
-def _side(count: int, t: Ball, c: Ball, start: Ball, step: Ball, negligible: Ball) -> Ball:
-    """Return the sum of all terms on one side of the start, with a ball for those that are cut off."""
-    total, previous, n = arb_of(0), None, 0
-    while True:
-        n += 1
+def _side(count: int, t: Ball, c: Ball, start: Ball, step: Ball, negligible: Ball) -> Ball | None:
+    """Return the sum of all terms on one side of the start, with a ball for those that are cut off.
+
+    None if so many terms do not prove that the rest is negligible.
+    """
+    total, previous = arb_of(0), None
+    for n in range(1, _MOST_TERMS + 1):
         term, bound = _term(count, t, c, start + n * step)
         total += term
         if previous is not None and bound < previous:
@@ -90,3 +99,4 @@ def _side(count: int, t: Ball, c: Ball, start: Ball, step: Ball, negligible: Bal
             if rest < negligible:
                 return total + arb_of(0).union(rest)
         previous = bound
+    return None

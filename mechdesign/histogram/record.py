@@ -53,6 +53,8 @@ class ReleaseRecord:
         Scale of Laplace noise, and the least probability of a bin.
     randomness, post_processing : str or None
         Where the noise came from, and what was done to the counts; None for a plan that has drawn nothing.
+    reading : str or None
+        How to read the released values: what each of them is, and how far off.
     """
 
     mechanism: str
@@ -72,6 +74,7 @@ class ReleaseRecord:
     alpha: Fraction | None = None
     randomness: str | None = None
     post_processing: str | None = None
+    reading: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return the record as JSON values.
@@ -94,6 +97,7 @@ class ReleaseRecord:
             "analysis": self.analysis,
             "source": self.source,
             "post_processing": self.post_processing,
+            "reading": self.reading,
             "not_protected": list(self.not_protected),
         }
 

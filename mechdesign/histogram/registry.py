@@ -5,8 +5,8 @@ from __future__ import annotations
 from mechdesign.histogram.csh import CshPlan
 from mechdesign.histogram.discrete import DiscretePlan
 from mechdesign.histogram.gshm import GshmPlan
-from mechdesign.histogram.laplace import LaplacePlan
-from mechdesign.histogram.plan import Plan
+from mechdesign.histogram.laplace_plan import LaplacePlan
+from mechdesign.histogram.release_plan import Plan
 from mechdesign.histogram.top_k import TopKPlan
 
 # A new mechanism is one line here; the command line lists them in this order.

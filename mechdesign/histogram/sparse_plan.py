@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Self
 
+from mechdesign.display.numbers import text_near
 from mechdesign.errors import InputError, shorten
-from mechdesign.histogram.plan import ONE_RELEASE, Integers, Noisy, Option, Plan
+from mechdesign.histogram.calibration import Calibration
+from mechdesign.histogram.release_plan import ONE_RELEASE, Integers, Noisy, Option, Plan
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.epsilon import Epsilon
 from mechdesign.numerics.exact import float_up, rational
@@ -39,72 +41,43 @@ def sparse_options(k: str, *more: Option) -> tuple[Option, ...]:
     return (of_k, *_OF_ALL, *more)
 
 
-@dataclass(frozen=True)
-class Analyses:
-    """The functions of a mechanism, with the same signature for every noise, and its proved analyses.
+def analysis_option(kind: type[Calibration]) -> Option:
+    """Return the option that chooses one of the proved analyses of a mechanism."""
+    names = tuple(kind.sources)
+    return Option(("--analysis",), "The analysis of delta.", choices=names, default=names[0])
 
-    Attributes
-    ----------
-    delta, threshold, best : function
-        Such as `gshm_delta`, `gshm_threshold` and `gshm_best`.
-    sources : mapping from str to str
-        Where each analysis is shown, the default first. A release states only what is proved.
+
+def calibrated(calibration: Calibration, k: int, *, delta: object, sigma: object, tau: object) -> dict[str, Any]:
+    """Return the noise of a `SparsePlan` and its delta, computing what is not given: delta, tau, or sigma and tau.
+
+    Raises
+    ------
+    InputError
+        If too much or too little is given, and where nothing is guaranteed.
     """
-
-    delta: Callable[..., float]
-    threshold: Callable[..., object]
-    best: Callable[..., tuple[object, object]]
-    sources: Mapping[str, str]
-
-    def checked(self, analysis: object) -> str:
-        """Return the name of an analysis; the default for None."""
-        if analysis is None:
-            return next(iter(self.sources))
-        if not isinstance(analysis, str) or analysis not in self.sources:
-            raise InputError(f"the analysis is {shorten(analysis)}; accepted: {', '.join(self.sources)}")
-        return analysis
-
-    def option(self) -> Option:
-        """Return the option that chooses one of them."""
-        names = tuple(self.sources)
-        return Option(("--analysis",), "The analysis of delta.", choices=names, default=names[0])
-
-    def calibrated(
-        self, k: int, *, epsilon: object, delta: object, sigma: object, tau: object, analysis: object
-    ) -> dict[str, Any]:
-        """Return the fields of a `SparsePlan`, computing what is not given: delta, tau, or sigma and tau.
-
-        Raises
-        ------
-        InputError
-            If too much or too little is given, and where nothing is guaranteed.
-        """
-        eps, name = Epsilon.of(epsilon), self.checked(analysis)
-        if tau is not None and sigma is None:
-            raise InputError("tau is given without sigma; give both, or neither")
-        if tau is not None and delta is not None:
-            raise InputError("delta, sigma and tau are all given; delta follows from sigma and tau, so leave one out")
-        if tau is None and delta is None:
-            raise InputError("delta is not given; give delta, or both sigma and tau, from which it follows")
-        if tau is not None:
-            delta = self.delta(k, sigma, tau, eps, name)
-            if delta >= 1:
-                raise InputError(
-                    f"delta is 1 for sigma = {shorten(sigma)} and tau = {shorten(tau)}, so nothing is guaranteed; "
-                    "give a larger sigma and a larger tau, or delta alone"
-                )
-        elif sigma is None:
-            sigma, tau = self.best(k, eps, delta, name)
-        else:
-            tau = self.threshold(k, sigma, eps, delta, name)
-        return {
-            "k": int(k),
-            "epsilon": eps,
-            "delta": rational(delta, "delta"),
-            "sigma": rational(sigma, "sigma"),
-            "tau": rational(tau, "tau"),
-            "analysis": name,
-        }
+    if tau is not None and sigma is None:
+        raise InputError.missing_argument("tau is given without sigma; give both, or neither")
+    if tau is not None and delta is not None:
+        raise InputError.conflicting_arguments(
+            "delta, sigma and tau are all given; delta follows from sigma and tau, so leave one out"
+        )
+    if tau is None and delta is None:
+        raise InputError.missing_argument(
+            "delta is not given; give delta, or both sigma and tau, from which it follows"
+        )
+    if tau is not None:
+        delta = calibration.delta(k, sigma, tau)
+        if delta >= 1:
+            raise InputError.no_noise_enough(
+                f"delta is 1 for sigma = {shorten(sigma)} and tau = {shorten(tau)}, so nothing is guaranteed; "
+                "give a larger sigma and a larger tau, or delta alone"
+            )
+    elif sigma is None:
+        sigma, tau = calibration.best(k, delta)
+    else:
+        tau = calibration.threshold(k, sigma, delta)
+    named = {"delta": delta, "sigma": sigma, "tau": tau}
+    return {"k": int(k), "analysis": calibration.analysis, **{name: rational(x, name) for name, x in named.items()}}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,7 +92,7 @@ class SparsePlan(Plan):
         Standard deviation of a counter's own noise, and the threshold.
     """
 
-    analyses: ClassVar[Analyses]
+    calibration: ClassVar[type[Calibration]]
     needed: ClassVar[tuple[str, ...]] = ("k", "sigma", "tau")
     meanings: ClassVar[Mapping[str, str]] = {
         "k": "the sparsity bound",
@@ -162,7 +135,9 @@ class SparsePlan(Plan):
         InputError
             For values out of range, a target that cannot be reached, and where nothing is guaranteed.
         """
-        return cls(**cls.analyses.calibrated(k, epsilon=epsilon, delta=delta, sigma=sigma, tau=tau, analysis=analysis))
+        eps = Epsilon.of(epsilon)
+        found = cls.calibration.of(eps, cls.calibration.stated(analysis))
+        return cls(epsilon=eps, **calibrated(found, k, delta=delta, sigma=sigma, tau=tau))
 
     @classmethod
     def of_record(cls, record: Mapping[str, Any]) -> Self:
@@ -172,7 +147,12 @@ class SparsePlan(Plan):
     @property
     def source(self) -> str:
         """Where the analysis is shown."""
-        return self.analyses.sources[self.analysis]
+        return self.calibration.sources[self.analysis]
+
+    @property
+    def reading(self) -> str:
+        """How to read the released values."""
+        return f"each is a count plus noise of its own, of standard deviation {text_near(self.sigma, 4)}"
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -205,11 +185,25 @@ class MonotonicPlan(SparsePlan):
         "sigma": f"{SparsePlan.meanings['sigma']}; a common one of sigma / k^(1/4) comes on top",
     }
 
+    @property
+    def reading(self) -> str:
+        """How to read the released values: their errors are not independent."""
+        return f"each is a count plus {self.shared_noise}"
+
+    @property
+    def shared_noise(self) -> str:
+        """What is added to each count, in words."""
+        common = text_near(self.sigma * Fraction(self.k**-0.25), 4)
+        return (
+            f"noise of its own (standard deviation {text_near(self.sigma, 4)}) and one noise that all of them share "
+            f"({common}), by which all are too high, or too low, at once; differences of two are free of it"
+        )
+
     def support(self, counts: Integers) -> Integers:
         """Return the indices of the counters above 0, after checking that there are at most k."""
         found: Integers = counts.nonzero()[0]
         if found.size > self.k:
-            raise InputError(
+            raise InputError.too_many_counters(
                 f"{found.size} counters are above 0, more than k = {self.k}; give a k that holds for every data set "
                 "that is possible, or release the k largest (TopKPlan, `histogram top-k`)"
             )

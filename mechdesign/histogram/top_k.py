@@ -23,30 +23,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from mechdesign.data.checks import checked_scale
+from mechdesign.display.numbers import text_near
 from mechdesign.errors import InputError, shorten
-from mechdesign.histogram.calibration import (
-    Sparse,
-    checked_epsilon,
-    checked_sparsity,
-    checked_tau,
-    reachable_delta,
-    required_tau,
-)
-from mechdesign.histogram.csh import CshPlan, csh_delta, csh_threshold
-from mechdesign.histogram.discrete import DiscretePlan
+from mechdesign.histogram.calibration import Calibration, GaussianCalibration, Sparse, checked_epsilon, checked_sparsity
+from mechdesign.histogram.csh import CshCalibration, CshPlan
+from mechdesign.histogram.discrete import DiscreteCalibration, DiscretePlan
 from mechdesign.histogram.discrete_sampler import Integers, draw_discrete_gaussian
-from mechdesign.histogram.hockey_stick import gaussian_divergence, rounded_up
+from mechdesign.histogram.hockey_stick import Ball, gaussian_divergence, rounded_up
 from mechdesign.histogram.noise import gaussian_noise
 from mechdesign.histogram.one_factor import common_release_probability
-from mechdesign.histogram.plan import ONE_RELEASE, Noisy, Option, Usage
 from mechdesign.histogram.record import Noise
-from mechdesign.histogram.sparse_plan import CHOICE_OF_K, TIME, Analyses, MonotonicPlan, SparsePlan, sparse_options
+from mechdesign.histogram.release_plan import ONE_RELEASE, Noisy, Option, Usage
+from mechdesign.histogram.sparse_plan import CHOICE_OF_K, TIME, MonotonicPlan, SparsePlan, calibrated, sparse_options
 from mechdesign.mechanism.sampler import RandomBytes
 from mechdesign.numerics.arrays import number_array
 from mechdesign.numerics.epsilon import Epsilon, nats
@@ -83,9 +76,9 @@ def top_k_counts(counts: Integers, k: int) -> tuple[Integers, int]:
     """
     kept, values = checked_sparsity(k), number_array(counts, "the list of counts", "a list of whole numbers")
     if values.ndim != 1 or values.dtype.kind not in "iu":
-        raise InputError(f"the counts are {shorten(counts)}; accepted: a list of whole numbers")
+        raise InputError.not_counts(f"the counts are {shorten(counts)}; accepted: a list of whole numbers")
     if values.size and values.min() < 0:
-        raise InputError(f"a count is {values.min()}; accepted: a whole number, 0 or more")
+        raise InputError.not_counts(f"a count is {values.min()}; accepted: a whole number, 0 or more")
     subtracted = 0 if values.size <= kept else int(np.partition(values, values.size - kept - 1)[-kept - 1])
     reduced: Integers = np.maximum(values.astype(np.int64), subtracted) - subtracted
     return reduced, subtracted
@@ -121,11 +114,7 @@ def top_k_delta(
     >>> delta < top_k_delta(10, 30, 120, 0.35, value_sigma=30)
     True
     """
-    if value_sigma is None:
-        return csh_delta(k, sigma, tau, epsilon, analysis)
-    _check_sum(analysis)
-    noise, value = Sparse.of(k, sigma), checked_scale(value_sigma, "value_sigma")
-    return _delta(noise, value, checked_tau(tau), checked_epsilon(epsilon))
+    return _calibration(epsilon, analysis, value_sigma).delta(k, sigma, tau)
 
 
 def top_k_threshold(
@@ -145,45 +134,46 @@ def top_k_threshold(
     >>> top_k_threshold(10, 30, 0.35, 1e-5) < top_k_threshold(10, 30, 0.35, 1e-5, value_sigma=30)
     True
     """
+    return _calibration(epsilon, analysis, value_sigma).threshold(k, sigma, delta)
+
+
+@dataclass(frozen=True)
+class TopKCalibration(GaussianCalibration):
+    """The analysis of `top_k_delta` where the (k+1)-th count is released with the noise of scale value."""
+
+    least: ClassVar[str] = "csh_least_sigma, for counts released without the (k+1)-th,"
+
+    value: Interval
+
+    def reached(self, noise: Sparse, tau: Fraction, target: Fraction = Fraction(1), *, rough: bool = False) -> float:  # noqa: ARG002
+        """Return the delta, as `GaussianCalibration.reached`."""
+
+        def appears() -> Ball:
+            common = 1 / arb_of(noise.k).sqrt().sqrt()
+            return common_release_probability(noise.k, arb_of(tau) / arb_of(noise.sigma.high), common)
+
+        both = Fraction(self.gaussian(noise)) + Fraction(rounded_up(appears))
+        return rounded_up(lambda: arb_of(both))
+
+    def gaussian(self, noise: Sparse) -> float:
+        """Return the divergence of the noise of the shared counters and of the (k+1)-th count."""
+
+        def divergence() -> Ball:
+            root = arb_of(noise.k).sqrt()
+            squared = (noise.k + root) / (4 * arb_of(noise.sigma.low) ** 2) + 1 / arb_of(self.value.low) ** 2
+            return gaussian_divergence(nats(self.epsilon), squared.sqrt())
+
+        return rounded_up(divergence)
+
+
+def _calibration(epsilon: object, analysis: str, value_sigma: object) -> Calibration:
     if value_sigma is None:
-        return csh_threshold(k, sigma, epsilon, delta, analysis)
-    _check_sum(analysis)
-    noise, value = Sparse.of(k, sigma), checked_scale(value_sigma, "value_sigma")
-    e, target = checked_epsilon(epsilon), reachable_delta(delta)
-    return required_tau(
-        lambda tau: _delta(noise, value, checked_tau(tau), e),
-        _gaussian_alone(noise, value, e),
-        float(noise.sigma.high),
-        target,
-        "csh_least_sigma, for counts released without the (k+1)-th,",
-    )
-
-
-def _check_sum(analysis: str) -> None:
+        return CshCalibration.of(epsilon, analysis)
     if analysis != "proved":
-        raise InputError(
-            f"the analysis is {shorten(analysis)}; accepted where the (k+1)-th count is released too: 'proved'"
+        raise InputError.unknown_choice(
+            f"the analysis is {shorten(analysis)}; accepted where the (k+1)-th count is released too: proved"
         )
-
-
-def _gaussian_alone(noise: Sparse, value: Interval, epsilon: Epsilon) -> float:
-    """Return the divergence of the noise of the shared counters and of the (k+1)-th count."""
-
-    def divergence() -> object:
-        root = arb_of(noise.k).sqrt()
-        squared = (noise.k + root) / (4 * arb_of(noise.sigma.low) ** 2) + 1 / arb_of(value.low) ** 2
-        return gaussian_divergence(nats(epsilon), squared.sqrt())
-
-    return rounded_up(divergence)
-
-
-def _delta(noise: Sparse, value: Interval, tau: Fraction, epsilon: Epsilon) -> float:
-    def appears() -> object:
-        common = 1 / arb_of(noise.k).sqrt().sqrt()
-        return common_release_probability(noise.k, arb_of(tau) / arb_of(noise.sigma.high), common)
-
-    both = Fraction(_gaussian_alone(noise, value, epsilon)) + Fraction(rounded_up(appears))
-    return rounded_up(lambda: arb_of(both))
+    return TopKCalibration(checked_epsilon(epsilon), analysis, checked_scale(value_sigma, "value_sigma"))
 
 
 def recentred(low: object, high: object) -> tuple[Fraction, Fraction]:
@@ -215,7 +205,7 @@ def recentred(low: object, high: object) -> tuple[Fraction, Fraction]:
     """
     least, most = rational(low, "low"), rational(high, "high")
     if least > most:
-        raise InputError(f"low is {shorten(low)}, above high = {shorten(high)}; accepted: low <= high")
+        raise InputError.out_of_range(f"low is {shorten(low)}, above high = {shorten(high)}; accepted: low <= high")
     return (least + most) / 2, (most - least) / 2
 
 
@@ -244,6 +234,7 @@ class TopKPlan(SparsePlan):
     neighbours: ClassVar[str] = (
         "one user is added or removed, who counts at most once in each counter, of any number of counters"
     )
+    quantity: ClassVar[str] = "excess"
     not_protected: ClassVar[tuple[str, ...]] = (
         "a user who counts twice in one counter",
         CHOICE_OF_K,
@@ -253,10 +244,11 @@ class TopKPlan(SparsePlan):
     meanings: ClassVar[Mapping[str, str]] = {
         **MonotonicPlan.meanings,
         "k": "how many counts are kept at most",
+        "tau": "a noisy excess is released where it is above 1 + tau",
         "value_sigma": "standard deviation of the noise of the (k+1)-th largest count",
     }
     usage: ClassVar[Usage] = Usage(
-        choice="the k largest counts, however many are above 0; exact noise",
+        choice="the k largest counts, above the next; any number above 0; exact noise",
         summary="The k largest counts; exact discrete noise.",
         title="Release by how much each of the k largest counts exceeds the (k+1)-th largest.",
         examples=(
@@ -266,8 +258,9 @@ class TopKPlan(SparsePlan):
         ),
         description="Protects one user, who may count in any number of counters, once in each; any number of counts "
         "may be above 0. The (k+1)-th largest count is subtracted from every count, and the differences above 0 are "
-        "released as by `histogram discrete`. The (k+1)-th count itself is released only with --value-sigma, the "
-        "standard deviation of its noise; it is then printed, and written to --record.",
+        "released as by `histogram discrete`, in a column `excess`: they are not counts. The (k+1)-th count itself is "
+        "released only with --value-sigma, the standard deviation of its noise; it is then printed, and written to "
+        "--record, and an excess plus this count is a noisy count.",
         options=sparse_options(
             "How many counts are kept.",
             Option(
@@ -330,20 +323,16 @@ class TopKPlan(SparsePlan):
         """
         excesses = _EXCESSES.get(noise) if isinstance(noise, str) else None
         if excesses is None:
-            raise InputError(f"the noise is {shorten(noise)}; accepted: 'discrete', 'continuous'")
-        analyses = excesses.analyses
-        if value_sigma is not None:
-            if noise == "continuous":
-                analyses.checked(analysis)
-                if sigma is None:
-                    raise InputError(
-                        "value_sigma is given without sigma; with continuous noise give both, and delta or tau"
-                    )
-                analyses = replace(analyses, delta=top_k_delta, threshold=top_k_threshold)
-            analyses = _with_value(analyses, value_sigma)
-        fields = analyses.calibrated(k, epsilon=epsilon, delta=delta, sigma=sigma, tau=tau, analysis=analysis)
+            raise InputError.unknown_choice(f"the noise is {shorten(noise)}; accepted: 'discrete', 'continuous'")
+        if value_sigma is not None and sigma is None and noise == "continuous":
+            raise InputError.missing_argument(
+                "value_sigma is given without sigma; with continuous noise give both, and delta or tau"
+            )
+        eps, name = Epsilon.of(epsilon), excesses.calibration.stated(analysis)
+        calibration = _calibration if noise == "continuous" else DiscreteCalibration.of
+        found = calibrated(calibration(eps, name, value_sigma), k, delta=delta, sigma=sigma, tau=tau)
         value = None if value_sigma is None else rational(value_sigma, "value_sigma")
-        return cls(**fields, excesses=excesses, value_sigma=value)
+        return cls(epsilon=eps, **found, excesses=excesses, value_sigma=value)
 
     @classmethod
     def of_record(cls, record: Mapping[str, Any]) -> Self:
@@ -360,12 +349,32 @@ class TopKPlan(SparsePlan):
     def source(self) -> str:
         """Where the analysis is shown."""
         beside = "; the (k+1)-th count beside them: mechdesign.histogram.top_k" if self.value_sigma else ""
-        return f"{self.excesses.analyses.sources[self.analysis]}; CSH Lemma 13 and Corollary 14{beside}"
+        return f"{self.excesses.calibration.sources[self.analysis]}; CSH Lemma 13 and Corollary 14{beside}"
 
     @property
     def parameters(self) -> dict[str, Any]:
         """The parameters of the mechanism, by their names in the record."""
         return {**super().parameters, "value_sigma": self.value_sigma}
+
+    @property
+    def reading(self) -> str:
+        """How to read the released values, which are no counts."""
+        noise = self._of_excesses.shared_noise
+        excess = f"each is an excess and not a count: by how much a count exceeds the (k+1)-th largest, plus {noise}"
+        if self.value_sigma is None:
+            return f"{excess}; counts cannot be told, since the (k+1)-th largest is not released (--value-sigma)"
+        deviation = text_near(self.value_sigma, 4)
+        return (
+            f"{excess}; an excess plus the released (k+1)-th largest count, called subtracted, is a noisy count, and "
+            f"all of these share the noise of the latter too ({deviation})"
+        )
+
+    @property
+    def _of_excesses(self) -> MonotonicPlan:
+        """The plan of the differences, of which at most k are above 0."""
+        return self.excesses(
+            k=self.k, epsilon=self.epsilon, delta=self.delta, sigma=self.sigma, tau=self.tau, analysis=self.analysis
+        )
 
     @property
     def reduction(self) -> str:
@@ -376,10 +385,7 @@ class TopKPlan(SparsePlan):
     def noisy(self, counts: Integers, source: RandomBytes) -> Noisy:
         """Draw the noise of one release, as `Plan.noisy`."""
         reduced, value = top_k_counts(counts, self.k)
-        plan = self.excesses(  # for the differences, of which at most k are above 0
-            k=self.k, epsilon=self.epsilon, delta=self.delta, sigma=self.sigma, tau=self.tau, analysis=self.analysis
-        )
-        found = plan.noisy(reduced, source)
+        found = self._of_excesses.noisy(reduced, source)
         if self.value_sigma is None:
             return found
         if self.noise == "discrete":
@@ -388,13 +394,3 @@ class TopKPlan(SparsePlan):
 
 
 _EXCESSES: Mapping[str, type[DiscretePlan] | type[CshPlan]] = {"discrete": DiscretePlan, "continuous": CshPlan}
-
-
-def _with_value(analyses: Analyses, value_sigma: object) -> Analyses:
-    """Return the analyses with the noise of the (k+1)-th count as an argument of each function."""
-    return replace(
-        analyses,
-        delta=partial(analyses.delta, value_sigma=value_sigma),
-        threshold=partial(analyses.threshold, value_sigma=value_sigma),
-        best=partial(analyses.best, value_sigma=value_sigma),
-    )

@@ -45,9 +45,9 @@ def zcdp_delta(rho: object, epsilon: object, conversion: str = "optimal") -> flo
     """
     exact = rational(rho, "rho")
     if exact <= 0:
-        raise InputError(f"rho is {shorten(rho)}; accepted: a number above 0")
+        raise InputError.out_of_range(f"rho is {shorten(rho)}; accepted: a number above 0")
     if conversion not in ("optimal", "lemma-17"):
-        raise InputError(f"the conversion is {shorten(conversion)}; accepted: 'optimal' or 'lemma-17'")
+        raise InputError.unknown_choice(f"the conversion is {shorten(conversion)}; accepted: 'optimal' or 'lemma-17'")
     return converted(exact, checked_epsilon(epsilon), conversion)
 
 
@@ -56,11 +56,9 @@ def converted(rho: Fraction, epsilon: Epsilon, conversion: str) -> float:
     with working_precision():
         eps = nats(epsilon)
         if conversion == "lemma-17":
-            return (
-                min(1.0, float_above((-((eps - arb_of(rho)) ** 2) / arb_of(4 * rho)).exp()))
-                if eps > arb_of(rho)
-                else 1.0
-            )
+            if not eps > arb_of(rho):
+                return 1.0
+            return min(1.0, float_above((-((eps - arb_of(rho)) ** 2) / arb_of(4 * rho)).exp()))
         order = arb_of(Fraction(_least_order(float_above(rho), float(epsilon))))  # a - 1
         # (1 - 1/a)^a = exp(-a log(1 + 1/(a - 1)))
         log_delta = order * (arb_of(rho) * (order + 1) - eps) - (order + 1) * (1 / order).log1p() - order.log()

@@ -1,11 +1,16 @@
-"""A claim of optimality, and the provenance of a mechanism."""
+"""What a mechanism is made of, before it is proved: integers, a guarantee, a claim of optimality, its provenance."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from mechdesign.errors import InputError
+from mechdesign.mechanism.proof import Guarantee, Integers
 from mechdesign.numerics.quadratic_form import QuadraticForm
 from mechdesign.uncertainty.prior_mixture import PriorMixture
 from mechdesign.utility import Objective
@@ -31,7 +36,7 @@ class Optimality:
         False where the claim is only about the mechanisms of ED Proposition 2 as printed, which are fewer
         than those with the guarantee once the radius exceeds twice the least probability.
     form : QuadraticForm or None
-        Theta, beside lambda, for an estimation error (see `mechdesign.optimize.estimation.certificate`).
+        Theta, beside lambda, for an estimation error (see `mechdesign.optimize.estimation.form_certificate`).
     mixture : PriorMixture or None
         Priors with weights, beside lambda, for the least utility over a set (see `mechdesign.optimize.worst_case`).
     """
@@ -53,11 +58,11 @@ class Optimality:
             If lambda or Theta do not have one entry for each symbol.
         """
         if len(self.multipliers) != size:
-            raise InputError(f"lambda has {len(self.multipliers)} entries; accepted: {size}, one a symbol")
+            raise InputError.wrong_size(f"lambda has {len(self.multipliers)} entries; accepted: {size}, one a symbol")
         if self.form is not None and self.form.size != size:
-            raise InputError(f"theta has {self.form.size} symbols; accepted: {size}, those of the mechanism")
+            raise InputError.wrong_size(f"theta has {self.form.size} symbols; accepted: {size}, those of the mechanism")
         if self.mixture is not None and self.mixture.size != size:
-            raise InputError(
+            raise InputError.wrong_size(
                 f"the priors of the claim have {self.mixture.size} symbols; accepted: {size}, those of the mechanism"
             )
 
@@ -73,3 +78,41 @@ class Provenance:
     version: str
     method: str
     problem: str = ""
+
+
+class Parts(NamedTuple):
+    """The arguments of `Mechanism`, in its order: ``Mechanism(*parts)`` checks them and proves the guarantee.
+
+    Files, composition and rounding read and return parts, so that none of them needs the class `Mechanism`.
+
+    Attributes
+    ----------
+    numerators, bits, guarantee, outputs, optimality, provenance
+        As for `Mechanism`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mechdesign import Guarantee, L1Ball, Mechanism
+    >>> parts = Parts(np.array([[3, 1], [1, 3]]), 2, Guarantee("log(3)", L1Ball([0.5, 0.5], radius=2)))
+    >>> Mechanism(*parts).proof.holds
+    True
+    """
+
+    numerators: Integers
+    bits: int
+    guarantee: Guarantee
+    outputs: tuple[str, ...] = ()
+    optimality: Optimality | None = None
+    provenance: Provenance | None = None
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """Labels of the symbols."""
+        return self.guarantee.uncertainty.labels
+
+    @property
+    def matrix(self) -> NDArray[np.float64]:
+        """The mechanism as floats, shape (N, M); exact, since numerators have at most 52 bits."""
+        matrix: NDArray[np.float64] = self.numerators / 2.0**self.bits
+        return matrix

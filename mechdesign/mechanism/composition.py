@@ -21,15 +21,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from mechdesign.data.labelled import aligned_rows, table
 from mechdesign.data.labels import canonical_label, joined_labels
+from mechdesign.display.numbers import text_near
 from mechdesign.errors import GuaranteeError, InputError, LimitError, shorten
-from mechdesign.mechanism.claims import Provenance
+from mechdesign.mechanism.claims import Parts, Provenance
 from mechdesign.mechanism.from_floats import from_own_floats, row_stochastic, with_outputs
-from mechdesign.mechanism.parts import Parts
 from mechdesign.mechanism.proof import MOST_BITS, Guarantee, Integers, Proof, checked_bits
 from mechdesign.mechanism.rounding import round_columns
 from mechdesign.numerics.arrays import Floats, real_array
 from mechdesign.numerics.epsilon import Epsilon
-from mechdesign.numerics.exact import rounded_text
 from mechdesign.uncertainty import ProductSet
 from mechdesign.version import __version__
 
@@ -53,7 +52,7 @@ def then(
     """Return the parts of `Mechanism.then`."""
     if isinstance(post, Mapping):
         if outputs is not None or bits is not None:
-            raise InputError(
+            raise InputError.needless_argument(
                 f"outputs {shorten(outputs)} and bits {shorten(bits)} are given beside a mapping, whose values are the "
                 "outputs and which needs no rounding; leave both out"
             )
@@ -78,15 +77,17 @@ def _merged(mechanism: Parts, mapping: Mapping[object, object]) -> Parts:
     for old, new in mapping.items():
         label = canonical_label(old)
         if label not in mechanism.outputs:
-            raise InputError(
+            raise InputError.unknown_label(
                 f"the mapping has {shorten(old)}, which is not an output; accepted: {_some(mechanism.outputs)}"
             )
         if label in renamed:
-            raise InputError(f"the mapping has the output {shorten(label)} twice; map every output once")
+            raise InputError.label_twice(f"the mapping has the output {shorten(label)} twice; map every output once")
         renamed[label] = canonical_label(new)
     missing = [label for label in mechanism.outputs if label not in renamed]
     if missing:
-        raise InputError(f"the mapping lacks the output {shorten(missing[0])}; map every output, unchanged ones too")
+        raise InputError.labels_differ(
+            f"the mapping lacks the output {shorten(missing[0])}; map every output, unchanged ones too"
+        )
     names = {name: j for j, name in enumerate(dict.fromkeys(renamed[label] for label in mechanism.outputs))}
     numerators = np.zeros((mechanism.numerators.shape[0], len(names)), dtype=np.int64)
     np.add.at(numerators.T, [names[renamed[label]] for label in mechanism.outputs], mechanism.numerators.T)
@@ -102,7 +103,7 @@ def _stochastic(
     accepted = "a mapping from outputs to labels, or a row-stochastic matrix"
     matrix = real_array(rows, "the post-processing", accepted)
     if matrix.ndim != 2 or matrix.shape[0] != len(old) or matrix.shape[1] == 0:
-        raise InputError(
+        raise InputError.wrong_size(
             f"the post-processing has shape {matrix.shape}; accepted: ({len(old)}, K), a row for each output"
         )
     ordered, names = with_outputs(matrix, table(post, "the post-processing").columns, new, "the post-processing")
@@ -113,7 +114,12 @@ def _stochastic(
 
 
 def product(
-    first: Parts, second: Parts, proofs: tuple[Proof, Proof], *, bits: int | None = None, separator: str = SEPARATOR
+    first: Parts,
+    second: Parts,
+    proofs: tuple[Proof, Proof],
+    *,
+    bits: int | None = None,
+    separator: str = SEPARATOR,
 ) -> Parts:
     """Return the parts of `Mechanism.product`."""
     known = ProductSet(first.guarantee.uncertainty.exact_set, second.guarantee.uncertainty.exact_set, separator)
@@ -155,9 +161,11 @@ def _sum(first: Epsilon, second: Epsilon, reached: Fraction) -> Epsilon:
 def repeated(mechanism: Parts, times: int, *, bits: int | None = None, separator: str = SEPARATOR) -> Parts:
     """Return the parts of `Mechanism.repeated`; the parts given, if ``times`` is 1 and the bits stay the same."""
     if isinstance(times, bool) or not isinstance(times, int) or not 1 <= times <= _MOST_TIMES:
-        raise InputError(f"times is {shorten(times)}; accepted: a whole number from 1 to {_MOST_TIMES}")
+        raise InputError.not_a_whole_number(
+            f"times is {shorten(times)}; accepted: a whole number from 1 to {_MOST_TIMES}"
+        )
     if not isinstance(separator, str):
-        raise InputError(f"the separator is {shorten(separator)}; give a string")
+        raise InputError.wrong_type(f"the separator is {shorten(separator)}; give a string")
     if times == 1 and (bits is None or bits == mechanism.bits):
         return mechanism
     N, M = mechanism.numerators.shape
@@ -173,7 +181,7 @@ def repeated(mechanism: Parts, times: int, *, bits: int | None = None, separator
         combinations.append([mechanism.outputs[j] for j in reports])
         ratio = exact_set.exact_ratio(likelihoods)
         if ratio is None:
-            raise GuaranteeError(
+            raise GuaranteeError.unbounded_leakage(
                 f"the reports {shorten(separator.join(combinations[-1]))} about one record leak without bound: under "
                 "some prior of the set only symbols of probability 0 can cause them; repeat fewer times, or report by "
                 "a mechanism that excludes fewer symbols"
@@ -223,7 +231,7 @@ def _worst(proof: Proof) -> Fraction:
 
 def _logarithm(ratio: Fraction) -> Epsilon:
     # Only for rounding, never written to a file: the ratio may have more digits than files hold.
-    return Epsilon(f"log({rounded_text(ratio)})", None, ratio)
+    return Epsilon(f"log({text_near(ratio)})", None, ratio)
 
 
 def _lowest_terms(mechanism: Parts) -> tuple[Integers, int]:
@@ -242,7 +250,7 @@ def _chosen_bits(bits: int | None, exact: int) -> int:
 
 def _check_size(symbols: int, outputs: int, what: str) -> None:
     if outputs > _MOST_OUTPUTS or symbols * outputs > _MOST_ENTRIES:
-        raise LimitError(
+        raise LimitError.too_much_work(
             f"{what} would have {shorten(outputs)} outputs for {symbols} symbols; accepted: {_MOST_OUTPUTS} outputs "
             f"and {_MOST_ENTRIES} entries; merge outputs with `then` first"
         )
@@ -254,7 +262,7 @@ def _rounded(
     """Return a mechanism over 2^bits, without outputs that are too rare for the bits."""
     integers = round_columns(matrix, bits, guarantee)
     if integers is None:
-        raise LimitError(
+        raise LimitError.too_few_bits(
             f"no integers over 2^{bits} close to the exact mechanism keep {guarantee.sides_in_words}; "
             "give more bits, or merge outputs with `then` first"
         )

@@ -14,10 +14,11 @@ import numpy as np
 
 from mechdesign.data.labelled import Labels, own_labels, some_labels, table
 from mechdesign.data.labelled import order as order_of
+from mechdesign.display.numbers import text_near
 from mechdesign.errors import InputError, LimitError, shorten
 from mechdesign.mechanism.mechanism import Mechanism
-from mechdesign.numerics.arrays import Floats, frozen
-from mechdesign.numerics.exact import over_common_denominator, rational, rounded_text
+from mechdesign.numerics.arrays import Floats, frozen, shares
+from mechdesign.numerics.exact import over_common_denominator, rational
 from mechdesign.numerics.tolerances import WEIGHT_SUM
 from mechdesign.uncertainty import UncertaintySet
 
@@ -134,8 +135,8 @@ class ExactMatrix:
         for i, row in enumerate(rows):
             for j, entry in enumerate(row):
                 if entry < 0:
-                    raise InputError(
-                        f"the matrix has {rounded_text(entry)} in row {i + 1}, column {j + 1}; accepted: probabilities"
+                    raise InputError.not_probabilities(
+                        f"the matrix has {text_near(entry)} in row {i + 1}, column {j + 1}; accepted: probabilities"
                     )
             sums.append(sum(row, Fraction(0)))
         whole = all(entry.denominator == 1 for row in rows for entry in row) and sums[0] > 1
@@ -144,11 +145,13 @@ class ExactMatrix:
         off = abs(sums[wrong] - scale)
         if off > (0 if whole else Fraction(WEIGHT_SUM)):
             accepted = (
-                f"{rounded_text(scale)}, as row 1, since all entries are whole numbers"
+                f"{text_near(scale)}, as row 1, since all entries are whole numbers"
                 if whole
                 else f"1, give or take {WEIGHT_SUM:g}"
             )
-            raise InputError(f"row {wrong + 1} of the matrix sums to {rounded_text(sums[wrong])}; accepted: {accepted}")
+            raise InputError.wrong_sum(
+                f"row {wrong + 1} of the matrix sums to {text_near(sums[wrong])}; accepted: {accepted}"
+            )
         weights = tuple(_lowest(over_common_denominator(row)[0]) for row in rows)
         said = f"whole numbers over {_power_or_number(int(scale))}" if whole else numbers
         return cls(weights, inputs, outputs, said, off, name, rounded and not whole)
@@ -175,8 +178,7 @@ class ExactMatrix:
     @cached_property
     def matrix(self) -> Floats:
         """The matrix as floats, shape (N, M), each entry rounded once."""
-        rows = [[w / total for w in row] for row, total in zip(self.weights, self.totals, strict=True)]
-        return frozen(np.array(rows, dtype=float))
+        return frozen(shares(self.weights))
 
     @cached_property
     def _factors(self) -> tuple[int, ...]:
@@ -184,7 +186,7 @@ class ExactMatrix:
         common = math.lcm(*self.totals)
         work = self.size * self.count * common.bit_length()
         if work > _MOST_WORK:
-            raise LimitError(
+            raise LimitError.beyond_precision(
                 f"the sums of the rows have a common denominator of {common.bit_length()} bits, too many for exact "
                 f"arithmetic on {self.size} x {self.count} entries; give whole numbers whose rows have the same sum"
             )
@@ -250,12 +252,12 @@ class ExactMatrix:
             If there are more or fewer rows, or their labels differ from those of the set.
         """
         if self.inputs is not None and set(self.inputs) != set(known.labels) == set(self.outputs or ()):
-            raise InputError(
+            raise InputError.labels_differ(
                 "the columns of the matrix have the labels of the symbols, and its rows have "
                 f"{some_labels(self.inputs)}; give a row for each symbol: transpose the matrix"
             )
         if self.size != known.size:
-            raise InputError(f"the matrix has {self.size} rows for {known.size} symbols; give one a symbol")
+            raise InputError.wrong_size(f"the matrix has {self.size} rows for {known.size} symbols; give one a symbol")
         given = None if self.inputs is None else Labels(self.inputs)
         places = order_of(given, known.labels, "rows of the matrix")
         weights = self.weights if places is None else tuple(self.weights[place] for place in places)
@@ -283,7 +285,7 @@ def _power_or_number(n: int) -> str:
     bits = n.bit_length() - 1
     if n == 1 << bits and bits >= _LARGE_POWER:
         return f"2^{bits}"
-    return str(n) if n <= _EXACT_IN_WORDS else rounded_text(Fraction(n))
+    return str(n) if n <= _EXACT_IN_WORDS else text_near(Fraction(n))
 
 
 def _lowest(row: list[int]) -> tuple[int, ...]:
@@ -297,9 +299,9 @@ def _check_shape(rows: Sequence[Sequence[Any]]) -> None:
     widths = sorted({len(row) for row in rows})
     if len(rows) < 2 or len(widths) != 1 or widths[0] < 1:
         shape = f"{len(rows)} rows of {', '.join(map(str, widths)) or 'no'} entries"
-        raise InputError(f"the matrix has {shape}; accepted: two rows or more, all with as many entries")
+        raise InputError.wrong_size(f"the matrix has {shape}; accepted: two rows or more, all with as many entries")
     if max(len(rows), widths[0]) > MOST_SIDE or len(rows) * widths[0] > MOST_ENTRIES:
-        raise LimitError(
+        raise LimitError.too_much_work(
             f"the matrix is {len(rows)} x {widths[0]}; accepted: at most {MOST_SIDE} rows and columns, and "
             f"{MOST_ENTRIES} entries"
         )
@@ -308,13 +310,13 @@ def _check_shape(rows: Sequence[Sequence[Any]]) -> None:
 def _numbers(values: Any) -> tuple[list[list[Fraction]], set[str]]:
     """Return an array-like as rows of fractions, and of which kinds its numbers are."""
     if isinstance(values, np.ndarray) and values.dtype.kind not in "biufOU":
-        raise InputError(f"the matrix holds {shorten(str(values.dtype))}; accepted: probabilities")
+        raise InputError.not_a_number(f"the matrix holds {shorten(str(values.dtype))}; accepted: probabilities")
     if np.ma.is_masked(values):
-        raise InputError("the matrix has masked entries; accepted: probabilities, without a mask")
+        raise InputError.not_a_number("the matrix has masked entries; accepted: probabilities, without a mask")
     try:
         given = [list(row) for row in (values.tolist() if isinstance(values, np.ndarray) else values)]
     except TypeError:
-        raise InputError(f"the matrix is {shorten(values)}; accepted: rows of probabilities") from None
+        raise InputError.wrong_type(f"the matrix is {shorten(values)}; accepted: rows of probabilities") from None
     _check_shape(given)
     kinds: set[str] = set()
     rows = [[_number(entry, i, j, kinds) for j, entry in enumerate(row)] for i, row in enumerate(given)]
@@ -326,7 +328,7 @@ def _number(entry: Any, i: int, j: int, kinds: set[str]) -> Fraction:
     where = f"the entry in row {i + 1}, column {j + 1} of the matrix"
     if isinstance(entry, float | np.floating):
         if not math.isfinite(entry):
-            raise InputError(f"{where} is {float(entry)}; accepted: probabilities")
+            raise InputError.not_probabilities(f"{where} is {float(entry)}; accepted: probabilities")
         kinds.add("float")
         return Fraction(float(entry))
     kinds.add("text" if isinstance(entry, str | Decimal) else "exact")

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,13 +20,17 @@ from numpy.typing import ArrayLike
 from mechdesign.data.checks import check_kind
 from mechdesign.data.labelled import Labels, order, own_labels, table
 from mechdesign.data.labels import canonical_labels
+from mechdesign.display.html import facts
 from mechdesign.errors import GuaranteeError, InputError, shorten
-from mechdesign.mechanism.parts import Parts
+from mechdesign.mechanism.claims import Parts
 from mechdesign.mechanism.proof import Guarantee, Integers, checked_bits
 from mechdesign.mechanism.rounding import GROWTH, by_falling_mass, distinct, round_or_give_up
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.exact import log_up, over_common_denominator
 from mechdesign.numerics.tolerances import FLOAT_LEAKAGE, FLOAT_MOVE, WEIGHT_SUM
+
+if TYPE_CHECKING:
+    from mechdesign.mechanism.mechanism import Mechanism
 
 _SHARE = 2.0**-40  # accuracy of the share in the mixture of a repair
 
@@ -36,7 +42,7 @@ def from_matrix(matrix: ArrayLike, guarantee: Guarantee, *, bits: int, outputs: 
     integers = round_or_give_up(floats, bits, guarantee)
     moved, explained = _moved(floats, integers, bits), most_moved_by_rounding(floats.shape[1], bits, guarantee)
     if moved > explained:
-        raise GuaranteeError(
+        raise GuaranteeError.rounding_moves_too_far(
             f"integers over 2^{bits} that keep {guarantee.sides_in_words} move a probability by {moved:.3g}, which "
             f"rounding does not explain (at most {explained:.3g}); give more bits, or use Mechanism.repaired"
         )
@@ -109,11 +115,13 @@ def row_stochastic(matrix: Floats, name: str) -> Floats:
     """
     if not np.isfinite(matrix).all() or (matrix < 0).any():
         j, k = (int(index) for index in np.argwhere(~(np.isfinite(matrix) & (matrix >= 0)))[0])
-        raise InputError(f"{name} has {matrix[j, k]:g} in row {j + 1}, column {k + 1}; accepted: probabilities")
+        raise InputError.not_probabilities(
+            f"{name} has {matrix[j, k]:g} in row {j + 1}, column {k + 1}; accepted: probabilities"
+        )
     sums = matrix.sum(axis=1)
     wrong = int(np.argmax(np.abs(sums - 1)))
     if abs(sums[wrong] - 1) > WEIGHT_SUM:
-        raise InputError(
+        raise InputError.wrong_sum(
             f"row {wrong + 1} of {name} sums to {sums[wrong]:.12g}; accepted: 1, give or take {WEIGHT_SUM:g}"
         )
     result: Floats = matrix / sums[:, None]
@@ -128,7 +136,7 @@ def _given(
     check_kind(guarantee, Guarantee, "the guarantee", "a Guarantee(epsilon, uncertainty)")
     floats = guarantee.uncertainty.as_matrix(matrix)
     if floats.shape[1] == 0:
-        raise InputError(f"the matrix has shape {floats.shape}; accepted: one output or more")
+        raise InputError.wrong_size(f"the matrix has shape {floats.shape}; accepted: one output or more")
     columns = table(matrix, "the matrix").columns
     ordered, names = with_outputs(floats, columns, outputs, "the matrix")
     return row_stochastic(ordered, "the matrix"), names
@@ -146,7 +154,7 @@ def _check_leakage(matrix: Floats, names: tuple[str, ...] | None, guarantee: Gua
         if ratio is None or ratio > allowed:
             which = f"column {j + 1} of the matrix" if names is None else f"the output {shorten(names[j])}"
             leaks = math.inf if ratio is None else log_up(ratio)
-            raise GuaranteeError(
+            raise GuaranteeError.guarantee_false(
                 f"the guarantee is false: {which} leaks up to {leaks:.9g} nats, above epsilon = {guarantee.epsilon}; "
                 "give a larger epsilon, or use Mechanism.repaired, which says how far it moves the matrix"
             )
@@ -156,7 +164,7 @@ def _check_leakage(matrix: Floats, names: tuple[str, ...] | None, guarantee: Gua
         if lift * (1 + Fraction(FLOAT_LEAKAGE)) < guarantee.least_lift:
             which = f"column {j + 1} of the matrix" if names is None else f"the output {shorten(names[j])}"
             lowers = math.inf if lift == 0 else log_up(1 / lift)
-            raise GuaranteeError(
+            raise GuaranteeError.guarantee_false(
                 f"the guarantee is false: {which} lowers the probability of a symbol by up to {lowers:.9g} nats, "
                 f"above lower = {guarantee.lower}; give a larger lower, or use Mechanism.repaired, which says how far "
                 "it moves the matrix"
@@ -195,7 +203,18 @@ def _finished(integers: Integers, bits: int, guarantee: Guarantee, outputs: tupl
     if outputs is None:
         return Parts(by_falling_mass(merged, guarantee.uncertainty), bits, guarantee)
     if merged.shape != integers.shape:
-        raise InputError(
+        raise InputError.needless_argument(
             f"{integers.shape[1]} outputs had to be merged to {merged.shape[1]}; leave the labels of outputs out"
         )
     return Parts(merged, bits, guarantee, outputs)
+
+
+@dataclass(frozen=True, eq=False)
+class Repair:
+    """A mechanism near a matrix that does not keep the guarantee; `moved` is the greatest change of any probability."""
+
+    mechanism: Mechanism
+    moved: float
+
+    def _repr_html_(self) -> str:
+        return facts([("greatest change of any probability", self.moved)], "Repair") + self.mechanism._repr_html_()

@@ -65,9 +65,13 @@ class Key:
         self.__secret, self.__attribute = secret, ""
         del secret  # for tracebacks that show local variables
         if not isinstance(self.__secret, bytes):
-            raise InputError(f"the key is a {type(self.__secret).__name__}; give Key.generate() or Key.read(path)")
+            raise InputError.wrong_type(
+                f"the key is a {type(self.__secret).__name__}; give Key.generate() or Key.read(path)"
+            )
         if len(self.__secret) != KEY_BYTES:
-            raise InputError(f"the key has {len(self.__secret)} bytes; accepted: {KEY_BYTES}, as Key.generate() draws")
+            raise InputError.wrong_size(
+                f"the key has {len(self.__secret)} bytes; accepted: {KEY_BYTES}, as Key.generate() draws"
+            )
         self.__attribute = canonical_label(attribute) if attribute != "" else ""
 
     @property
@@ -87,10 +91,10 @@ class Key:
         return self
 
     def __getstate__(self) -> NoReturn:
-        raise InputError(STAYS)
+        raise InputError.key_exposed(STAYS)
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
-        raise InputError(STAYS)
+        raise InputError.key_exposed(STAYS)
 
     def __repr__(self) -> str:
         return f"Key(..., attribute={self.attribute!r})" if self.attribute else "Key(...)"
@@ -177,11 +181,13 @@ class Key:
         True
         """
         if _A_KEY.fullmatch(os.fsencode(path)) and not os.path.lexists(path):
-            raise InputError("a key is given where its file belongs; it is not printed here: give the path of its file")
+            raise InputError.key_exposed(
+                "a key is given where its file belongs; it is not printed here: give the path of its file"
+            )
         check_regular(path, _WANTED)
         found = _FORMAT.fullmatch(_content(path))
         if found is None:
-            raise InputError(f"{_told(path)} is not a key file; give {_WANTED}")
+            raise InputError.wrong_file_format(f"{_told(path)} is not a key file; give {_WANTED}")
         return cls(bytes.fromhex(found[1].decode()))
 
     def write(self, path: str | os.PathLike[str]) -> None:
@@ -194,9 +200,11 @@ class Key:
             written to standard output.
         """
         if str(path) == STANDARD:
-            raise InputError("a key is not written to standard output, where others may see it; give a path")
+            raise InputError.key_exposed(
+                "a key is not written to standard output, where others may see it; give a path"
+            )
         if os.path.lexists(path):
-            raise InputError(
+            raise InputError.file_exists(
                 f"{_told(path)} exists, and a key that is replaced is lost: reports under another key are second "
                 "reports; give another name, or keep this key"
             )
@@ -239,7 +247,7 @@ class KeyFile:
         key = Key.read(self.path)
         key = key.for_attribute(self.attribute) if self.attribute != "" else key
         if self.fingerprint not in {"", key.fingerprint}:
-            raise InputError(
+            raise InputError.second_report(
                 f"{_told(self.path)} holds the key with the fingerprint {key.fingerprint}, and this run began with "
                 f"{self.fingerprint}; reports under another key are second reports: put the same key there, on every "
                 "machine"
@@ -261,11 +269,15 @@ def checked_key(rng: object, key: GivenKey | None, ids: object) -> Key | None:
     if key is None and ids is None:
         return None
     if key is None:
-        raise InputError("ids are given without a key; give the key of permanent reports too, or leave ids out")
+        raise InputError.missing_argument(
+            "ids are given without a key; give the key of permanent reports too, or leave ids out"
+        )
     if ids is None:
-        raise InputError("a key is given without ids; permanent reports need an id for each record")
+        raise InputError.missing_argument("a key is given without ids; permanent reports need an id for each record")
     if rng is not None:
-        raise InputError("a key and rng are given; permanent reports take no randomness but the key: leave rng out")
+        raise InputError.conflicting_arguments(
+            "a key and rng are given; permanent reports take no randomness but the key: leave rng out"
+        )
     return key_of(key)
 
 
@@ -282,7 +294,7 @@ def key_of(given: GivenKey) -> Key:
     if isinstance(given, str | os.PathLike):
         return Key.read(given)
     if not isinstance(given, Key):
-        raise InputError(f"key is a {type(given).__name__}; accepted: a Key, or the path of a key file")
+        raise InputError.wrong_type(f"key is a {type(given).__name__}; accepted: a Key, or the path of a key file")
     return given
 
 
@@ -294,22 +306,26 @@ def _content(path: str | os.PathLike[str]) -> bytes:
         with os.fdopen(os.open(path, flags), "rb") as file:
             status = os.fstat(file.fileno())
             if not stat.S_ISREG(status.st_mode):
-                raise InputError(f"cannot read {_told(path)}: it is a directory, a device or a pipe; give {_WANTED}")
+                raise InputError.cannot_read(
+                    f"cannot read {_told(path)}: it is a directory, a device or a pipe; give {_WANTED}"
+                )
             if hasattr(os, "geteuid"):
                 _check_private(path, status, os.geteuid())
             return file.read(_MOST_BYTES)
     except OSError as error:
-        raise InputError(f"cannot read {_told(path)}: {error.strerror or error}; give {_WANTED}") from error
+        raise InputError.cannot_read(f"cannot read {_told(path)}: {error.strerror or error}; give {_WANTED}") from error
 
 
 def _check_private(path: str | os.PathLike[str], status: os.stat_result, user: int) -> None:
     if status.st_mode & _READ_BY_OTHERS:
-        raise InputError(
+        raise InputError.key_exposed(
             f"{_told(path)} can be read or written by others (mode {stat.S_IMODE(status.st_mode):04o}), who could have "
             f"read the key; make another key, or, if nobody has read it: chmod 600 {_told(path)}"
         )
     if status.st_uid not in {user, 0} and user != 0:
-        raise InputError(f"{_told(path)} belongs to another user, who knows the key; give {_WANTED} by this user")
+        raise InputError.key_exposed(
+            f"{_told(path)} belongs to another user, who knows the key; give {_WANTED} by this user"
+        )
 
 
 def _told(path: str | os.PathLike[str]) -> str:

@@ -11,13 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mechdesign.data.checks import check_kind
-from mechdesign.data.labels import canonical_labels, default_labels
-from mechdesign.errors import GuaranteeError
-from mechdesign.mechanism.claims import Optimality, Provenance
-from mechdesign.mechanism.parts import Parts
+from mechdesign.data.labels import canonical_labels
+from mechdesign.errors import GuaranteeError, InputError
+from mechdesign.mechanism.claims import Optimality, Parts, Provenance
+from mechdesign.mechanism.from_floats import Repair
+from mechdesign.mechanism.origin import tagged_names
 from mechdesign.mechanism.proof import Guarantee, Integers, Proof, prove
-from mechdesign.mechanism.repair import Repair
 from mechdesign.mechanism.reporting import Reporting
 from mechdesign.mechanism.views import MechanismViews
 from mechdesign.numerics.arrays import entries, frozen, number_array
@@ -37,7 +36,8 @@ class Mechanism(Reporting, MechanismViews):
     guarantee : Guarantee
         Epsilon, and the priors for which it holds.
     outputs : sequence of str, optional
-        Labels of the outputs; ``y1`` to ``yM`` by default.
+        Labels of the outputs; by default ``y1-TAG`` to ``yM-TAG``, where six digits tell which mechanism reports
+        (`mechdesign.mechanism.origin`).
     optimality : Optimality, optional
         A claim that the utility is greatest. `mechdesign.verify` checks it.
     provenance : Provenance, optional
@@ -77,11 +77,11 @@ class Mechanism(Reporting, MechanismViews):
         proof = prove(numerators, self.bits, self.guarantee)
         M = numerators.shape[1]
         given = entries(self.outputs, "the argument outputs", "a list of labels")
-        names = canonical_labels(given, M) if given else default_labels(M, "y")
+        names = canonical_labels(given, M) if given else tagged_names(self.parts)
         object.__setattr__(self, "outputs", names)
         object.__setattr__(self, "proof", proof)
         if not proof.holds:
-            raise GuaranteeError(f"the guarantee is false: {proof.why_false(names, self.guarantee)}")
+            raise GuaranteeError.guarantee_false(f"the guarantee is false: {proof.why_false(names, self.guarantee)}")
         claim = self.optimality
         if claim is not None:
             claim.check_size(numerators.shape[0])
@@ -222,7 +222,7 @@ class Mechanism(Reporting, MechanismViews):
         InputError
             For another ending, probabilities in another file than CSV, or a file that cannot be written.
         """
-        from mechdesign.mechanism.files import save
+        from mechdesign.mechanism.mechanism_files import save
 
         save(self.parts, path, probabilities=probabilities)
 
@@ -237,7 +237,7 @@ class Mechanism(Reporting, MechanismViews):
         GuaranteeError
             If it is well-formed and its guarantee is false.
         """
-        from mechdesign.mechanism.files import load
+        from mechdesign.mechanism.mechanism_files import load
 
         return cls(*load(path))
 
@@ -276,7 +276,7 @@ class Mechanism(Reporting, MechanismViews):
         >>> from mechdesign import Epsilon, Guarantee, L1Ball
         >>> promise = Guarantee(Epsilon.of("log(2)"), L1Ball([0.5, 0.25, 0.25], radius=2))
         >>> asked = Mechanism(np.array([[2, 1, 1], [1, 2, 1], [1, 1, 2]]), 2, promise)
-        >>> merged = asked.then({"y1": "first", "y2": "other", "y3": "other"})
+        >>> merged = asked.then(dict(zip(asked.outputs, ["first", "other", "other"])))
         >>> merged.outputs, merged.numerators.tolist()
         (('first', 'other'), [[2, 2], [1, 3], [1, 3]])
         >>> asked.then([[0.5, 0.5], [0.5, 0.5], [0, 1]], outputs=["a", "b"]).leakage <= asked.leakage
@@ -321,7 +321,7 @@ class Mechanism(Reporting, MechanismViews):
         """
         from mechdesign.mechanism.composition import product
 
-        check_kind(other, Mechanism, "the other mechanism", "a Mechanism")
+        check_mechanism(other, "the other mechanism")
         proofs = self.proof, other.proof
         return Mechanism(*product(self.parts, other.parts, proofs, bits=bits, separator=separator))
 
@@ -360,7 +360,7 @@ class Mechanism(Reporting, MechanismViews):
         --------
         >>> from mechdesign import Epsilon, Guarantee, L1Ball
         >>> promise = Guarantee(Epsilon.of("log(3/2)"), L1Ball(["1/3", "1/3", "1/3"]))
-        >>> one_out = Mechanism(np.array([[1, 1, 0], [1, 0, 1], [0, 1, 1]]), 1, promise)
+        >>> one_out = Mechanism(np.array([[1, 1, 0], [1, 0, 1], [0, 1, 1]]), 1, promise, ["y1", "y2", "y3"])
         >>> twice = one_out.repeated(2)
         >>> twice.outputs, str(twice.guarantee.epsilon)  # log(3), above 2 log(3/2)
         (('y1 & y1', 'y1 & y2', 'y1 & y3', 'y2 & y2', 'y2 & y3', 'y3 & y3'), '1.098612288669')
@@ -370,3 +370,29 @@ class Mechanism(Reporting, MechanismViews):
         own = self.parts
         parts = repeated(own, times, bits=bits, separator=separator)
         return self if parts is own else Mechanism(*parts)
+
+
+def check_mechanism(value: object, name: str = "the mechanism") -> None:
+    """Refuse anything but a `Mechanism`: of a `Baseline` and of a `Design` the message says how to get theirs.
+
+    Parameters
+    ----------
+    value : object
+        What a caller gave; it may be records, so that messages say its type alone.
+    name : str
+        What it is to the caller.
+
+    Raises
+    ------
+    InputError
+        If it is something else.
+    """
+    if isinstance(value, Mechanism):
+        return
+    own = getattr(value, "mechanism", None)
+    wanted = "a Mechanism, such as Mechanism.load(path)"
+    if isinstance(own, Mechanism):
+        wanted = "its .mechanism"
+    elif callable(own):
+        wanted = "its .mechanism(prior, labels=[...]), which has integers with a proved guarantee"
+    raise InputError.wrong_type(f"{name} is of type {type(value).__name__}; give {wanted}")

@@ -93,7 +93,7 @@ class Guarantee:
     @property
     def kept_by_raising(self) -> bool:
         """Whether a column keeps the guarantee when an entry below its greatest rises."""
-        return self.lower is None and self.uncertainty.secret_promise is None
+        return self.lower is None and self.uncertainty.limits_entries
 
     def is_kept_by(self, column: Sequence[int]) -> bool:
         """Return whether a column of integers keeps the guarantee, in rational arithmetic.
@@ -206,7 +206,7 @@ def _some(names: Sequence[str], which: Sequence[int], verb: str) -> str:
 def checked_bits(bits: int) -> int:
     """Return the number of bits, after checking that it is a whole number from 1 to 52."""
     if isinstance(bits, bool) or not isinstance(bits, int) or not 1 <= bits <= MOST_BITS:
-        raise InputError(f"bits is {shorten(bits)}; accepted: a whole number from 1 to {MOST_BITS}")
+        raise InputError.not_a_whole_number(f"bits is {shorten(bits)}; accepted: a whole number from 1 to {MOST_BITS}")
     return bits
 
 
@@ -221,25 +221,29 @@ def check_integers(numerators: Integers, bits: int) -> None:
     """
     checked_bits(bits)
     if numerators.dtype != np.int64 or numerators.ndim != 2 or 0 in numerators.shape:
-        raise InputError(
+        raise InputError.wrong_size(
             f"the numerators are {numerators.dtype} of shape {numerators.shape}; accepted: int64 of shape (N, M)"
         )
     if (numerators < 0).any():
         i, j = (int(k) for k in np.argwhere(numerators < 0)[0])
-        raise InputError(f"the numerator in row {i + 1}, column {j + 1} is {numerators[i, j]}; accepted: 0 or more")
+        raise InputError.not_probabilities(
+            f"the numerator in row {i + 1}, column {j + 1} is {numerators[i, j]}; accepted: 0 or more"
+        )
     too_large = numerators > 2**bits
     if too_large.any():
         i, j = (int(k) for k in np.argwhere(too_large)[0])
-        raise InputError(
+        raise InputError.not_probabilities(
             f"the numerator in row {i + 1}, column {j + 1} is {numerators[i, j]}; accepted: at most 2^{bits}"
         )
     for i, row in enumerate(numerators):
         total = sum(row.tolist())  # of Python's integers, which do not wrap
         if total != 2**bits:
-            raise InputError(f"row {i + 1} of the numerators sums to {total}; accepted: 2^{bits} = {2**bits}")
+            raise InputError.wrong_sum(f"row {i + 1} of the numerators sums to {total}; accepted: 2^{bits} = {2**bits}")
     empty = np.flatnonzero(~numerators.any(axis=0))
     if empty.size:
-        raise InputError(f"column {int(empty[0]) + 1} of the numerators is zero; leave out outputs that never occur")
+        raise InputError.never_occurs(
+            f"column {int(empty[0]) + 1} of the numerators is zero; leave out outputs that never occur"
+        )
 
 
 def prove(numerators: Integers, bits: int, guarantee: Guarantee) -> Proof:
@@ -276,7 +280,9 @@ def prove(numerators: Integers, bits: int, guarantee: Guarantee) -> Proof:
     check_integers(numerators, bits)
     size = guarantee.uncertainty.size
     if numerators.shape[0] != size:
-        raise InputError(f"the numerators have {numerators.shape[0]} rows for {size} symbols; give one a symbol")
+        raise InputError.wrong_size(
+            f"the numerators have {numerators.shape[0]} rows for {size} symbols; give one a symbol"
+        )
     exact_set, columns = guarantee.uncertainty.exact_set, numerators.T.tolist()
     ratios = tuple(exact_set.exact_ratio(column) for column in columns)
     if guarantee.lower is None:

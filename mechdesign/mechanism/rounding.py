@@ -105,7 +105,7 @@ def _rounded(cleaned: Floats, bits: int, guarantee: Guarantee) -> Integers | Non
         return _mixed(cleaned, bits, proofs)
     shares, targets = _shares(cleaned, guarantee.uncertainty.exact_set, float(guarantee.room))
     strengths = np.zeros(cleaned.shape[1])
-    while True:
+    while True:  # strengths grow by a factor of 4, and no share is 0
         raised = cleaned + np.minimum(strengths * shares, 1.0) * (targets - cleaned)
         integers = _rounded_safely(raised, bits)
         if integers is None:
@@ -124,7 +124,7 @@ def _mixed(cleaned: Floats, bits: int, proofs: _Proofs) -> Integers | None:
     None if only constant columns are left.
     """
     added = np.zeros(cleaned.shape[1])
-    while True:
+    while True:  # what is added grows by a factor
         integers = _neighbours((cleaned + added) / (1 + added.sum()), bits)
         violating = proofs.violating(integers)
         if not violating.any():
@@ -155,7 +155,9 @@ def _stochastic(matrix: Floats) -> Floats:
     """Return the matrix without a solver's errors in signs and row sums."""
     sums = matrix.sum(axis=1)
     if not np.isfinite(matrix).all() or (matrix < -_SOLVER_NEGATIVE).any() or (np.abs(sums - 1) > _ROW_SUM).any():
-        raise SolverError("the solver returned a matrix that is far from row-stochastic; try another tol or epsilon")
+        raise SolverError.solver_failed(
+            "the solver returned a matrix that is far from row-stochastic; try another tol or epsilon"
+        )
     clipped = np.clip(matrix, 0.0, None)
     result: Floats = clipped / clipped.sum(axis=1, keepdims=True)
     return result
@@ -180,7 +182,7 @@ def _rounded_safely(matrix: Floats, bits: int) -> Integers | None:
     """
     total = 2**bits
     scale = total / float(matrix.sum(axis=1).max())
-    while True:
+    while True:  # the scale falls by at least 2^-52 of itself, which floats tell apart, and soon by what is too much
         scaled = matrix * scale
         greatest = np.floor(scaled.max(axis=0))
         integers = np.minimum(np.ceil(scaled), greatest).astype(np.int64)

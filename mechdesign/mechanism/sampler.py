@@ -42,7 +42,7 @@ def random_bytes(rng: np.random.Generator | None) -> RandomBytes:
     if rng is None:
         return os.urandom
     if not isinstance(rng, np.random.Generator):
-        raise InputError(
+        raise InputError.wrong_type(
             f"rng is {shorten(rng)}; accepted: None for secure randomness, or numpy.random.default_rng(seed) "
             "for experiments"
         )

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from mechdesign.display.frames import labelled_frame
 from mechdesign.display.html import Above, facts, table
-from mechdesign.display.text import text_above
+from mechdesign.display.numbers import text_above
 from mechdesign.mechanism.proof import Guarantee, Integers, Proof
-from mechdesign.mechanism.words import promise
+from mechdesign.mechanism.words import delta_in_words, promise
 from mechdesign.numerics.exact import printed_up
 
 _DIGITS = 4  # of probabilities in a table
@@ -96,7 +96,7 @@ class MechanismViews:
         --------
         >>> from mechdesign import Guarantee, L1Ball, Mechanism
         >>> promise = Guarantee("log(3)", L1Ball([0.5, 0.5], radius=2))
-        >>> warner = Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]], promise)
+        >>> warner = Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]], promise, outputs=["y1", "y2"])
         >>> warner.leakage_frame("polars").rows()
         [('y1', 1.0986122886681098, 0.5), ('y2', 1.0986122886681098, 0.5)]
         """
@@ -121,6 +121,8 @@ class MechanismViews:
             pairs.append(("not protected", known.not_protected_in_words()))
         if known.delta is not None:
             pairs.append(("delta", Above(printed_up(known.delta))))
+            if known.asserts_samples:
+                pairs.append(("what delta is", delta_in_words(known)))
         pairs.append(("leakage in nats, at most, proved", Above(self.proof.leakage)))
         if self.proof.lower_leakage is not None:
             pairs.append(("from below, in nats, at most, proved", Above(self.proof.lower_leakage)))

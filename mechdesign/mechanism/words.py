@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from mechdesign.mechanism.proof import Guarantee
+from mechdesign.uncertainty.base import UncertaintySet
+
+if TYPE_CHECKING:
+    from mechdesign.mechanism.mechanism import Mechanism
 
 
 def second_run(*, permanent: bool) -> str:
@@ -21,6 +27,43 @@ def second_run(*, permanent: bool) -> str:
     return "two published runs leak more than one"
 
 
+def delta_in_words(known: UncertaintySet) -> str:
+    """Return what delta is the probability of, and on what it rests if no counts show its samples.
+
+    Examples
+    --------
+    >>> from mechdesign import L1Ball
+    >>> delta_in_words(L1Ball.from_probabilities([0.5, 0.5], samples=300, delta="1e-6")).partition("; ")[2]
+    'a what-if: it rests on samples that are asserted, not shown'
+    """
+    told = known.delta_in_words()
+    return f"{told}; a what-if: it rests on samples that are asserted, not shown" if known.asserts_samples else told
+
+
+def certain_in_words(mechanism: Mechanism) -> str | None:
+    """Return which reports only one input can give, so that they tell it for certain; None where none does.
+
+    Examples
+    --------
+    >>> from mechdesign import L1Ball, Mechanism
+    >>> known = Guarantee("log(4)", L1Ball([0.5, 0.5], radius="0.1"))
+    >>> certain_in_words(Mechanism.from_matrix([[0.25, 0.75, 0], [0, 0.75, 0.25]], known))
+    '2 of 3 reports tell the value for certain; at the estimate 25 % of all reports do'
+    >>> certain_in_words(Mechanism.from_matrix([[1, 0], [0, 1]], known))
+    'EVERY REPORT TELLS THE TRUE VALUE for certain, which this epsilon allows'
+    """
+    numerators = mechanism.numerators
+    certain = (numerators > 0).sum(axis=0) == 1
+    if not certain.any():
+        return None
+    if certain.all():
+        return "EVERY REPORT TELLS THE TRUE VALUE for certain, which this epsilon allows"
+    share = float(mechanism.guarantee.uncertainty.prior @ mechanism.matrix[:, certain].sum(axis=1))
+    told = f"{certain.sum():,} of {len(certain):,} reports {'tells' if certain.sum() == 1 else 'tell'} the value"
+    shown = "over 99.9 %" if share > 0.999 else f"{100 * share:.3g} %"
+    return f"{told} for certain; at the estimate {shown} of all reports do"
+
+
 def promise(guarantee: Guarantee) -> str:
     """Return a guarantee in words.
 
@@ -35,6 +78,4 @@ def promise(guarantee: Guarantee) -> str:
     told = f"{name}{known.protected_in_words()} with {guarantee.sides_in_words} for {known.in_words()}"
     if guarantee.lower is None:
         return told
-    secret = known.secret_promise
-    kept = "anything" if secret is None else f"any value of {secret.secret}"
-    return f"{told}: PML, and no report makes {kept} less likely by a factor below exp(-lower)"
+    return f"{told}: PML, and no report makes {known.protected.any_value} less likely by a factor below exp(-lower)"

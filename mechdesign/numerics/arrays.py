@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, TypeVar
@@ -56,14 +56,14 @@ def number_array(value: Any, name: str, accepted: str) -> NDArray[Any]:
     """
     found = _numbers_or_objects(value, name, accepted)
     if found.dtype.kind not in "biuf":
-        raise InputError(f"{name} is {shorten(value)}; accepted: {accepted}")
+        raise InputError.not_a_number(f"{name} is {shorten(value)}; accepted: {accepted}")
     return found
 
 
 def _numbers_or_objects(value: Any, name: str, accepted: str) -> NDArray[Any]:
     """Return an array of numbers in their own type, or of objects or text, whose entries are not checked."""
     if np.ma.is_masked(value):
-        raise InputError(f"{name} has masked entries; accepted: {accepted}, without a mask")
+        raise InputError.not_a_number(f"{name} has masked entries; accepted: {accepted}, without a mask")
     try:
         if hasattr(value, "__array__"):
             found = np.asarray(value)
@@ -75,7 +75,7 @@ def _numbers_or_objects(value: Any, name: str, accepted: str) -> NDArray[Any]:
     except (TypeError, ValueError, OverflowError, RecursionError):
         found = np.array(None)
     if (found.shape == () and found.dtype.kind == "O") or found.dtype.kind not in "biufOU":
-        raise InputError(f"{name} is {shorten(value)}; accepted: {accepted}")
+        raise InputError.not_a_number(f"{name} is {shorten(value)}; accepted: {accepted}")
     return found
 
 
@@ -109,7 +109,7 @@ def real_array(value: Any, name: str, accepted: str = "real numbers") -> Floats:
         try:
             floats = [_float(entry, name, accepted) for entry in found.ravel().tolist()]
         except OverflowError:
-            raise InputError(f"{name} has an entry beyond 1.8e308; accepted: {accepted}") from None
+            raise InputError.not_a_number(f"{name} has an entry beyond 1.8e308; accepted: {accepted}") from None
     return np.array(floats, dtype=float).reshape(found.shape)
 
 
@@ -120,8 +120,8 @@ def _float(entry: object, name: str, accepted: str) -> float:
         try:
             return float(rational(entry, f"an entry of {name}"))
         except InputError as error:
-            raise InputError(f"{error}; accepted: {accepted}") from None
-    raise InputError(f"an entry of {name} is {shorten(entry)}; accepted: {accepted}")
+            raise error.reworded(f"{error}; accepted: {accepted}") from None
+    raise InputError.not_a_number(f"an entry of {name} is {shorten(entry)}; accepted: {accepted}")
 
 
 def entries(value: Any, name: str, accepted: str) -> list[Any]:
@@ -137,4 +137,17 @@ def entries(value: Any, name: str, accepted: str) -> list[Any]:
             return list(value)
         except TypeError:  # an array without a dimension, or a class
             pass
-    raise InputError(f"{name} is {shorten(value)}; give {accepted}")
+    raise InputError.wrong_type(f"{name} is {shorten(value)}; give {accepted}")
+
+
+def shares(weights: Sequence[Sequence[int]] | NDArray[np.int64]) -> Floats:
+    """Return whole numbers over the sum of their row, as floats, each rounded once.
+
+    Examples
+    --------
+    >>> shares([[1, 3], [1, 1]])
+    array([[0.25, 0.75],
+           [0.5 , 0.5 ]])
+    """
+    rows = weights.tolist() if isinstance(weights, np.ndarray) else weights
+    return np.array([[w / total for w in row] for row, total in zip(rows, map(sum, rows), strict=True)], dtype=float)

@@ -71,7 +71,7 @@ class CheapestSets:
         """Add an item that sets may contain."""
         self._add_together((item,), weight, cost)
 
-    def add_alike(self, items: Sequence[int], weight: int, cost: float) -> None:
+    def add_equal(self, items: Sequence[int], weight: int, cost: float) -> None:
         """Add items of equal weight and cost, of which sets may contain any number."""
         held = self.best.size - 1
         number = len(items) if weight == 0 else min(len(items), held // weight)
@@ -132,7 +132,7 @@ class CheapestSets:
         Examples
         --------
         >>> sets = CheapestSets(5)
-        >>> sets.add_alike([0, 1, 2], 2, -1.0)
+        >>> sets.add_equal([0, 1, 2], 2, -1.0)
         >>> sets.members_of_each([0, 4], 3)
         array([[False,  True],
                [False,  True],
@@ -170,7 +170,7 @@ def parts(number: int) -> list[int]:
 
 
 @dataclass(frozen=True)
-class Kin:
+class ItemGroup:
     """Items of equal weight and equal cost, which are interchangeable.
 
     Attributes
@@ -189,38 +189,38 @@ class Kin:
 
     def add_to(self, sets: CheapestSets, leave_out: int = 0) -> None:
         """Add these items, which sets may contain, except the first ``leave_out`` of them."""
-        sets.add_alike(self.items[leave_out:], self.weight, self.cost)
+        sets.add_equal(self.items[leave_out:], self.weight, self.cost)
 
 
 def leave_one_out(
-    kins: Sequence[Kin], merits: Sequence[float] | Floats, sets: CheapestSets
+    groups: Sequence[ItemGroup], merits: Sequence[float] | Floats, sets: CheapestSets
 ) -> Iterator[tuple[int, CheapestSets]]:
-    """Yield the index of each wanted kin, with the table of all items except the first one of that kin.
+    """Yield the index of each wanted group, with the table of all items except the first one of that group.
 
-    The kins are halved recursively, and each half is added to the table of the other, so that n kins take O(n log n)
-    times the additions of one, instead of n^2.
+    The groups are halved recursively, and each half is added to the table of the other, so that n groups take
+    O(n log n) times the additions of one, instead of n^2.
 
     Parameters
     ----------
-    kins : sequence of Kin
+    groups : sequence of ItemGroup
         All items that `sets` does not contain yet.
     merits : sequence or array of float
-        How much each kin is wanted; -inf where it is not. Of two halves the one with the greatest merit comes first.
-        A merit may be lowered while tables are yielded: halves that are wanted no more are left out.
+        How much each group is wanted; -inf where it is not. Of two halves the one with the greatest merit comes first.
+        A merit may be lowered while tables are yielded: halves that are no longer wanted are left out.
     sets : CheapestSets
         The table to which the items are added, such as an empty one.
 
     Examples
     --------
-    >>> kins = [Kin([0], 2, 1.0), Kin([1, 2], 3, -1.0)]
-    >>> [(k, table.members(3)) for k, table in leave_one_out(kins, [-np.inf, 1.0], CheapestSets(6))]
+    >>> groups = [ItemGroup([0], 2, 1.0), ItemGroup([1, 2], 3, -1.0)]
+    >>> [(k, table.members(3)) for k, table in leave_one_out(groups, [-np.inf, 1.0], CheapestSets(6))]
     [(1, [2])]
     """
-    yield from _leave_one_out(kins, list(range(len(kins))), merits, sets)
+    yield from _leave_one_out(groups, list(range(len(groups))), merits, sets)
 
 
 def _leave_one_out(
-    kins: Sequence[Kin], among: list[int], merits: Sequence[float] | Floats, sets: CheapestSets
+    groups: Sequence[ItemGroup], among: list[int], merits: Sequence[float] | Floats, sets: CheapestSets
 ) -> Iterator[tuple[int, CheapestSets]]:
     def merit(some: list[int]) -> float:
         return float(max(merits[k] for k in some))
@@ -229,7 +229,7 @@ def _leave_one_out(
         return
     if len(among) == 1:
         table = sets.copy()
-        kins[among[0]].add_to(table, leave_out=1)
+        groups[among[0]].add_to(table, leave_out=1)
         yield among[0], table
         return
     half = len(among) // 2
@@ -238,5 +238,5 @@ def _leave_one_out(
         if merit(these) > -np.inf:
             table = sets.copy()
             for k in others:
-                kins[k].add_to(table)
-            yield from _leave_one_out(kins, these, merits, table)
+                groups[k].add_to(table)
+            yield from _leave_one_out(groups, these, merits, table)

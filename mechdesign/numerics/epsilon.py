@@ -65,15 +65,23 @@ class Epsilon:
         if match is not None:
             power = rational(match.group(1), f"the argument of log in {name}")
             if power < 1:
-                raise InputError(f"{name} is {shorten(value)}, which is negative; accepted: log(r) with r >= 1")
+                raise InputError.epsilon_out_of_range(
+                    f"{name} is {shorten(value)}, which is negative; accepted: log(r) with r >= 1"
+                )
             if power > Fraction(10) ** 304:
-                raise InputError(f"{name} is {shorten(value)}; accepted: at most {_LARGEST_EPSILON}")
+                raise InputError.epsilon_out_of_range(
+                    f"{name} is {shorten(value)}; accepted: at most {_LARGEST_EPSILON}"
+                )
             return cls(f"log({match.group(1)})", None, power)
         if isinstance(value, str) and not value.strip()[:1].isdigit() and value.strip()[:1] not in {"+", "-", "."}:
-            raise InputError(f'{name} is {shorten(value)}; accepted: a finite decimal such as 0.5, or "log(9/8)"')
+            raise InputError.epsilon_out_of_range(
+                f'{name} is {shorten(value)}; accepted: a finite decimal such as 0.5, or "log(9/8)"'
+            )
         exponent = rational(value, name)
         if not 0 <= exponent <= _LARGEST_EPSILON:
-            raise InputError(f"{name} is {shorten(value)}; accepted: a number from 0 to {_LARGEST_EPSILON}")
+            raise InputError.epsilon_out_of_range(
+                f"{name} is {shorten(value)}; accepted: a number from 0 to {_LARGEST_EPSILON}"
+            )
         if isinstance(value, str):
             text = value.strip()
         else:
@@ -177,7 +185,9 @@ def stated_number(text: str, name: str) -> float:
     if match is None:
         return float(stated) if abs(stated) <= _LARGEST_FLOAT else math.inf if stated > 0 else -math.inf
     if stated <= 0:
-        raise InputError(f"{name} is {shorten(text)}, which has no logarithm; accepted: log(r) with r >= 1")
+        raise InputError.epsilon_out_of_range(
+            f"{name} is {shorten(text)}, which has no logarithm; accepted: log(r) with r >= 1"
+        )
     if 1 / _LARGEST_FLOAT <= stated <= _LARGEST_FLOAT:
         return math.log(stated)  # as `Epsilon` does
     return math.log(stated.numerator) - math.log(stated.denominator)

@@ -54,7 +54,7 @@ def rational(value: object, name: str) -> Fraction:
     if isinstance(value, Fraction):
         return value
     if isinstance(value, bool | np.bool_):
-        raise InputError(f"{name} is {value}, a truth value; give a number")
+        raise InputError.not_a_number(f"{name} is {value}, a truth value; give a number")
     if isinstance(value, int | np.integer):
         return Fraction(int(value))
     if isinstance(value, float | np.floating):
@@ -64,24 +64,24 @@ def rational(value: object, name: str) -> Fraction:
     elif isinstance(value, str):
         text = value.strip()
     else:
-        raise InputError(f"{name} is {shorten(value)}; give a number, or a decimal as text")
+        raise InputError.not_a_number(f"{name} is {shorten(value)}; give a number, or a decimal as text")
     return _rational_text(text, name)
 
 
 def _rational_text(text: str, name: str) -> Fraction:
     if len(text) > _LONGEST_TEXT:
-        raise InputError(f"{name} is a text of {len(text)} characters; give at most {_LONGEST_TEXT}")
+        raise InputError.too_many_digits(f"{name} is a text of {len(text)} characters; give at most {_LONGEST_TEXT}")
     if _RATIO.fullmatch(text):
         numerator, denominator = text.split("/")
         if int(denominator) == 0:
-            raise InputError(f"{name} is {shorten(text)}, which divides by zero; give a finite number")
+            raise InputError.not_a_number(f"{name} is {shorten(text)}, which divides by zero; give a finite number")
         return Fraction(int(numerator), int(denominator))
     match = _DECIMAL.fullmatch(text)
     if match is None:
-        raise InputError(f'{name} is {shorten(text)}; give a finite decimal such as 0.5, "1e-9" or "9/8"')
+        raise InputError.not_a_number(f'{name} is {shorten(text)}; give a finite decimal such as 0.5, "1e-9" or "9/8"')
     exponent = int((match.group(3) or "e0")[1:])
     if abs(exponent) > _LARGEST_EXPONENT:
-        raise InputError(f"{name} is {shorten(text)}; give an exponent between -400 and 400")
+        raise InputError.too_many_digits(f"{name} is {shorten(text)}; give an exponent between -400 and 400")
     return Fraction(*Decimal(text).as_integer_ratio())  # exact, and in a third of the time of Fraction(text)
 
 
@@ -147,7 +147,7 @@ def check_common_denominator(denominators: Iterable[int], name: str, digits: int
     for denominator in denominators:
         common = math.lcm(common, denominator)
         if common >= most:
-            raise InputError(
+            raise InputError.too_many_digits(
                 f"the common denominator of {name} has more than {digits} digits; give decimals, or ratios over "
                 "one denominator"
             )
@@ -186,11 +186,6 @@ def float_down(x: Fraction) -> float:
     (True, 0.5)
     """
     return -float_up(-x)
-
-
-def rounded_text(x: Fraction) -> str:
-    """Return a fraction to 12 digits, for messages; floats would overflow at 1e309."""
-    return f"{Decimal(x.numerator) / Decimal(x.denominator):.12g}"
 
 
 def short_text(x: Fraction) -> str:

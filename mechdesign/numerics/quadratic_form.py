@@ -51,11 +51,15 @@ class QuadraticForm:
         object.__setattr__(self, "diagonal", diagonal)
         object.__setattr__(self, "common", float(self.common))
         if diagonal.ndim != 1 or not np.isfinite(diagonal).all() or not np.isfinite(self.common):
-            raise InputError(f"a quadratic form has a diagonal of shape {diagonal.shape}; accepted: (N,), finite")
+            raise InputError.wrong_size(
+                f"a quadratic form has a diagonal of shape {diagonal.shape}; accepted: (N,), finite"
+            )
         if self.matrix is not None:
             N = diagonal.size
             if self.matrix.shape != (N, N) or not np.isfinite(self.matrix).all():
-                raise InputError(f"a quadratic form has shape {self.matrix.shape}; accepted: {(N, N)}, finite")
+                raise InputError.wrong_size(
+                    f"a quadratic form has shape {self.matrix.shape}; accepted: {(N, N)}, finite"
+                )
             lower = np.tril(self.matrix)
             object.__setattr__(self, "matrix", frozen(lower + np.tril(lower, -1).T))
 

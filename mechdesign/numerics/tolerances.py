@@ -49,5 +49,9 @@ RANK: Final = 1e-8
 """Singular values below this share of the greatest count as 0: frequencies that show only through them would take
 more reports than the 10^15 that counts may hold."""
 
+RANK_OF_FLOATS: Final = 1e-12
+"""Singular values of a matrix of floats above this share of the greatest are not those of rounding: entries that are
+each off by a relative d (see FLOAT_LEAKAGE) move them by at most d times the root of their number."""
+
 LIKELIHOOD_GAP: Final = 1e-6
 """The greatest gap, in nats, of a certified maximum likelihood; one standard error is half a nat."""

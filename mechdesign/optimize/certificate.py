@@ -26,9 +26,11 @@ from mechdesign.numerics.tolerances import BOUND_PAD
 from mechdesign.optimize.effective_epsilon import effective_exp_epsilon, effective_least_lift
 from mechdesign.optimize.one_sided import OneSided
 from mechdesign.optimize.pricing import Price, Pricing, price_by_guess, pricing_for
+from mechdesign.optimize.pricing.gain_duals import Proposals
 from mechdesign.problem import DesignProblem
 from mechdesign.uncertainty.prior_mixture import PriorMixture
-from mechdesign.utility.base import summed
+from mechdesign.utility import PolyhedralUtility
+from mechdesign.utility.objective import as_utility
 
 _EPS = float(np.finfo(float).eps)
 _MOST_ENTRIES = 4_000_000  # of columns that are held at once
@@ -77,7 +79,13 @@ class Certificate:
 
 
 def certify(
-    problem: DesignProblem, multipliers: ArrayLike, pricing: Pricing | None = None, *, thorough: bool = True
+    problem: DesignProblem,
+    multipliers: ArrayLike,
+    pricing: Pricing | None = None,
+    *,
+    thorough: bool = True,
+    proposals: Proposals | None = None,
+    deadline: float | None = None,
 ) -> Certificate:
     """Return the upper bound that a dual vector proves, computed from that vector alone.
 
@@ -92,6 +100,8 @@ def certify(
         default `pricing_for` chooses one.
     thorough : bool
         Whether pricing takes as long as its best bound takes.
+    proposals, deadline
+        For a gain, as in `price_by_guess`.
 
     Raises
     ------
@@ -114,7 +124,18 @@ def certify(
             return replace(
                 certify(one_sided.problem, one_sided.multipliers(lam), pricing, thorough=thorough), multipliers=lam
             )
-    return priced(problem, lam, lambda lam: greatest_reduced_cost(problem, lam, pricing, thorough=thorough))
+
+    def price(lam: Floats) -> Price:
+        gains = problem.utility.polyhedral
+        if gains is not None:
+            return _price_of_gain(problem, gains, lam, proposals, deadline)
+        if problem.only_constant:
+            return _nearly_constant(problem, lam)
+        exp_epsilon, least_lift = effective_exp_epsilon(problem), effective_least_lift(problem)
+        at_hand = pricing or pricing_for(problem.uncertainty, exp_epsilon, as_utility(problem.utility), least_lift)
+        return at_hand.price(lam, thorough=thorough)
+
+    return priced(problem, lam, price)
 
 
 def priced(problem: DesignProblem, multipliers: Floats, pricing: Callable[[Floats], Price]) -> Certificate:
@@ -128,7 +149,7 @@ def checked_multipliers(problem: DesignProblem, multipliers: ArrayLike) -> Float
     """Return lambda as floats, after checking that it has N finite entries."""
     lam = frozen(real_array(multipliers, "lambda", "a number for each symbol"))
     if lam.shape != (problem.uncertainty.size,) or not np.isfinite(lam).all():
-        raise InputError(f"lambda has shape {lam.shape}; accepted: ({problem.uncertainty.size},), finite")
+        raise InputError.wrong_size(f"lambda has shape {lam.shape}; accepted: ({problem.uncertainty.size},), finite")
     return lam
 
 
@@ -170,24 +191,28 @@ def full_disclosure(problem: DesignProblem) -> float:
     for some in np.array_split(np.arange(masses.size), -(-masses.size * P.size // _MOST_ENTRIES)):
         columns = np.zeros((P.size, some.size))
         columns[symbols[some], np.arange(some.size)] = 1 / masses[some]
-        each[some] = masses[some] * summed(problem.utility).mu_up(columns, P, 4 * _EPS * columns)
+        each[some] = masses[some] * as_utility(problem.utility).mu_up(columns, P, 4 * _EPS * columns)
     upper = each[position]
     total = math.fsum(upper.tolist())
     return float(as_bound(math.nextafter(total + 4 * _EPS * float(np.abs(upper).sum()), math.inf)))
 
 
-def greatest_reduced_cost(
-    problem: DesignProblem, multipliers: Floats, pricing: Pricing | None = None, *, thorough: bool = True
+def _price_of_gain(
+    problem: DesignProblem,
+    gains: PolyhedralUtility,
+    multipliers: Floats,
+    proposals: Proposals | None,
+    deadline: float | None,
 ) -> Price:
-    """Return a bound of the reduced costs of columns with ``<P, v> = 1`` by the exact method that covers them."""
-    exp_epsilon, least_lift = effective_exp_epsilon(problem), effective_least_lift(problem)
-    polyhedral = problem.utility.polyhedral
-    if polyhedral is not None:
-        return price_by_guess(problem.uncertainty, exp_epsilon, polyhedral, multipliers, least_lift=least_lift)
-    if problem.only_constant:
-        return _nearly_constant(problem, multipliers)
-    at_hand = pricing or pricing_for(problem.uncertainty, exp_epsilon, summed(problem.utility), least_lift)
-    return at_hand.price(multipliers, thorough=thorough)
+    return price_by_guess(
+        problem.uncertainty,
+        effective_exp_epsilon(problem),
+        gains,
+        multipliers,
+        least_lift=effective_least_lift(problem),
+        proposals=proposals,
+        deadline=deadline,
+    )
 
 
 def padded(problem: DesignProblem, bound: float) -> float:
@@ -222,7 +247,7 @@ def _nearly_constant(problem: DesignProblem, multipliers: Floats) -> Price:
     if problem.epsilon.exp_down > 1:
         lacking = float_up(1 - effective_least_lift(problem))
         off = 2 * lacking / np.maximum(P, tiny) if lacking > 0 else np.zeros(P.size)
-    upper = float(summed(problem.utility).mu_up(np.ones((P.size, 1)), P, off[:, None])[0])
+    upper = float(as_utility(problem.utility).mu_up(np.ones((P.size, 1)), P, off[:, None])[0])
     moved = np.abs(multipliers) * off
     total = math.fsum([upper, *(-multipliers).tolist(), *moved.tolist(), 4 * _EPS * float(moved.sum())])
     return Price(math.nextafter(total, math.inf), "the constant column", 1)

@@ -32,7 +32,7 @@ from mechdesign.uncertainty import UncertaintySet
 
 MOST_SYMBOLS = 8
 _MOST_VERTICES = 6_000
-_WORDS = 3  # of 64 bits: as many walls of the cube and cuts
+_WORDS = 5  # of 64 bits: as many walls of the cube and cuts
 _CHUNK = 1 << 15
 _EPS = float(np.finfo(float).eps)
 
@@ -121,7 +121,7 @@ class _Cutting:
     def vertices(self) -> list[Point]:
         """Return all vertices of X."""
         at = 0
-        while at < len(self.points):
+        while at < len(self.points):  # ends: cuts are bounded in number, and so are vertices
             normal = None if self.inside[at] else self._normal_against(self.points[at])
             if normal is None:
                 self.inside[at] = True
@@ -154,7 +154,7 @@ class _Cutting:
         N = self.known.size
         if 2 * N + self.cuts == 64 * _WORDS:
             raise _too_many(self.known, f"more than {self.cuts} corners that matter")
-        slack = [sum(a * x for a, x in zip(normal, point, strict=True)) for point in self.points]
+        slack = (np.array(self.points, dtype=object) @ np.array(normal, dtype=object)).tolist()
         wall = np.zeros(_WORDS, dtype=np.uint64)
         wall[(2 * N + self.cuts) // 64] = np.uint64(1 << (2 * N + self.cuts) % 64)
         self.cuts += 1
@@ -177,19 +177,28 @@ class _Cutting:
     def _edges(self, above: NDArray[np.int64], below: NDArray[np.int64]) -> Iterator[tuple[int, int, Walls]]:
         """Yield the edges between two sets of vertices, each with the walls that it lies in.
 
-        Two vertices are the ends of an edge if no other vertex is in all the walls that both are in.
+        Two vertices are the ends of an edge if no other vertex is in all the walls that both are in. These are N - 1 or
+        more, so that only those vertices can be in them that share as many with the first one.
         """
-        least = self.known.size - 1
+        if below.size < above.size:
+            yield from ((k, j, both) for j, k, both in self._edges(below, above))
+            return
+        least, walls = self.known.size - 1, np.ascontiguousarray(self.walls.T)
+        is_below = np.zeros(len(self.walls), dtype=bool)
+        is_below[below] = True
         for k in above.tolist():
-            shared = self.walls[below] & self.walls[k]
-            for place in np.flatnonzero(np.bitwise_count(shared).sum(axis=1) >= least).tolist():
-                both = shared[place]
-                if ((self.walls & both) == both).all(axis=1).sum() == 2:
-                    yield k, int(below[place]), both
+            shared = walls & walls[:, k, None]
+            near = np.flatnonzero(np.bitwise_count(shared).sum(axis=0) >= least)
+            near = near[near != k]
+            shared = shared[:, near]
+            for place in np.flatnonzero(is_below[near]).tolist():
+                both = shared[:, place]
+                if ((shared & both[:, None]) == both[:, None]).all(axis=0).sum() == 1:
+                    yield k, int(near[place]), both
 
 
 def _too_many(known: UncertaintySet, what: str) -> LimitError:
-    return LimitError(
+    return LimitError.no_method(
         f"a {type(known).__name__} of {known.size} symbols has {what}, too many to list; use an L1Ball that contains "
         "it, or a gain utility such as hamming-accuracy"
     )

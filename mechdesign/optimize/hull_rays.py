@@ -32,6 +32,7 @@ from numpy.typing import NDArray
 from mechdesign.errors import LimitError
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.exact import over_common_denominator
+from mechdesign.numerics.linear_program import minimum
 from mechdesign.optimize.rays import Masks, RayList, indicator
 from mechdesign.uncertainty import ConvexHull
 
@@ -175,7 +176,7 @@ class HullRays(RayList):
                 for part in self._feasible(batch):
                     total += len(part)
                     if total > MOST_LISTED_VERTICES:
-                        raise LimitError(
+                        raise LimitError.no_method(
                             f"{self.hull.size} symbols and {len(self._priors)} priors have more than "
                             f"{MOST_LISTED_VERTICES} extreme rays, too many to list; "
                             "merge symbols, or give fewer priors"
@@ -228,7 +229,7 @@ class HullRays(RayList):
             coefficients = np.array([[w / denominator for w in row] for row in numerators])
             sums = np.array([whole / denominator for whole in wholes])
         except OverflowError:
-            raise LimitError(
+            raise LimitError.beyond_precision(
                 f"the priors {', '.join(str(k + 1) for k in tight)} of {self.hull!r} have ratios of probabilities that "
                 "no float holds; round the priors, or leave out nearly impossible symbols"
             ) from None
@@ -320,13 +321,9 @@ def essential_priors(priors: Sequence[Prior]) -> list[Prior]:
 
 def _is_mixture(prior: Prior, others: list[Prior]) -> bool:
     """Return whether a prior is proved to be a mixture of others."""
-    from scipy.optimize import linprog
-
     matrix = np.array([[float(q) for q in other] for other in others]).T
-    proposed = linprog(
-        np.zeros(len(others)), A_eq=matrix, b_eq=[float(q) for q in prior], bounds=(0, None), method="highs-ds"
-    )
-    if proposed.x is None:
+    proposed = minimum(np.zeros(len(others)), equal=(matrix, [float(q) for q in prior]))
+    if not proposed.optimal:
         return False
     used = [others[k] for k in np.flatnonzero(proposed.x > 1e-12)]
     integers, _ = over_common_denominator(q for row in [prior, *used] for q in row)

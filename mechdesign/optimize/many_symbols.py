@@ -21,15 +21,13 @@ import numpy as np
 from mechdesign.errors import SolverError
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.tolerances import VALUE_FLOOR
-from mechdesign.optimize.bins import SORTS, Sort, binned, merged_ball, tied_groups
 from mechdesign.optimize.column_generation import ColumnGeneration, kept_for_rounding
+from mechdesign.optimize.deadline import time_is_up
 from mechdesign.optimize.l1_cone import L1Cone
-from mechdesign.optimize.orbits import Orbits
-from mechdesign.optimize.pricing.alike import alike
-from mechdesign.optimize.pricing.ball_pricing import BallPricing
+from mechdesign.optimize.method import Solution
+from mechdesign.optimize.orbits import SORTS, Orbits, Sort, binned, merged_ball, tied_groups
 from mechdesign.optimize.pricing.choice import ball_pricing_for
-from mechdesign.optimize.pricing.price import Price, late
-from mechdesign.optimize.solution import Solution
+from mechdesign.optimize.pricing.price import BallPricing, Price, equal_groups
 from mechdesign.optimize.start import best_mass
 from mechdesign.problem import DesignProblem
 
@@ -58,7 +56,7 @@ class ManySymbols:
         An f-information and a ball.
     pricing : BallPricing
         Of the problem.
-    report : callable
+    progress : callable
         Called with one line whenever a step begins.
     merge : bool or None
         Whether the mechanism may treat symbols alike: True for at once, None for where the program over all symbols
@@ -66,9 +64,9 @@ class ManySymbols:
     """
 
     def __init__(
-        self, problem: DesignProblem, pricing: BallPricing, report: Callable[[str], None], *, merge: bool | None
+        self, problem: DesignProblem, pricing: BallPricing, progress: Callable[[str], None], *, merge: bool | None
     ) -> None:
-        self._problem, self._pricing, self._merge, self._report = problem, pricing, merge, report
+        self._problem, self._pricing, self._merge, self._progress = problem, pricing, merge, progress
         self._ball = pricing.ball
         self._cone = L1Cone.of(pricing.ball, pricing.exp_epsilon)
         self._bound, self._center = np.inf, np.zeros(self._ball.size)
@@ -103,7 +101,7 @@ class ManySymbols:
         for step in self._steps(tol):
             if self._closed(tol):
                 return ""
-            if late(deadline):
+            if time_is_up(deadline):
                 return "time limit"
             with contextlib.suppress(SolverError):
                 step(tol, deadline)
@@ -129,7 +127,7 @@ class ManySymbols:
         """Continue the program over all symbols, or begin it."""
         try:
             if self._full is None:
-                full = ColumnGeneration(self._problem, self._pricing, self._report)
+                full = ColumnGeneration(self._problem, self._pricing, self._progress)
                 full.take_bound(self._bound, self._center, self._known)
                 full.begin([] if self._bound < np.inf else self._pricing.centers(), deadline)
                 self._full = full
@@ -163,7 +161,7 @@ class ManySymbols:
     def _tie(self, counts: tuple[int, int, int], tol: float, deadline: float | None) -> None:
         """Improve the bound by a program with a row for each group of tied multipliers."""
         prior = self._ball.prior
-        groups = tied_groups(alike(self._ball.weights), prior, counts)
+        groups = tied_groups(equal_groups(self._ball.weights), prior, counts)
         rows = Orbits.tied(groups, prior)
         said = self._said(f"{len(groups)} tied multipliers")
         tied = ColumnGeneration(self._problem, self._pricing, said, rows=rows, start=self._columns)
@@ -219,7 +217,7 @@ class ManySymbols:
     def _improve(self, bins: Orbits, merged: ColumnGeneration, tol: float, deadline: float | None) -> None:
         """Run the program of some bins to its goal, as long as its multipliers improve the bound."""
         patience = _Patience(merged, deadline, _LONG_PATIENCE, slow=_CREEP * self._asked(tol))
-        while True:
+        while True:  # each time the bound falls by a share of the gap
             asked = tol * max(self._bound, VALUE_FLOOR)
             goal = self._bound - _GOAL * (asked - kept_for_rounding(asked))
 
@@ -232,7 +230,7 @@ class ManySymbols:
             merged.run(_TIED * tol, deadline, until)
             if merged.value > self._value:
                 self._merged = (bins, merged)
-            if self._closed(tol) or late(deadline):
+            if self._closed(tol) or time_is_up(deadline):
                 return
             before = self._bound
             if merged.bound >= before:
@@ -242,7 +240,7 @@ class ManySymbols:
             merged.take_bound(self._bound, bins.sums(self._center))
 
     def _said(self, about: str) -> Callable[[str], None]:
-        return lambda line: self._report(f"{about}: {line}")
+        return lambda line: self._progress(f"{about}: {line}")
 
     def _solution(self, tol: float, stopped: str) -> Solution:
         """Return the mechanism over all symbols if it is within the tolerance, and otherwise that of greatest value."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from mechdesign.errors import SolverError
 from mechdesign.numerics.arrays import Floats
-from mechdesign.numerics.highs import DUAL, PRIMAL, successive_solver
+from mechdesign.numerics.linear_program import DUAL, PRIMAL, LinearProgram
 from mechdesign.numerics.tolerances import NEGLIGIBLE_WEIGHT
+
+_NEAR = 1e-6
 
 
 class Master:
@@ -31,14 +32,8 @@ class Master:
     """
 
     def __init__(self, rows: int) -> None:
-        import highspy
-
-        self._highs = successive_solver()  # new columns keep the basis feasible
-        self._highs.changeObjectiveSense(highspy.ObjSense.kMaximize)
-        none = np.empty(0, dtype=np.int32)
-        for _ in range(rows):
-            self._highs.addRow(1.0, 1.0, 0, none, np.empty(0))
-        self._optimal = highspy.HighsModelStatus.kOptimal
+        self._program = LinearProgram(method=PRIMAL, greatest=True)  # new columns keep the basis feasible
+        self._program.add_rows(np.empty((rows, 0)), 1.0, 1.0)
         self.columns: Floats = np.empty((rows, 0))
         self.weights: Floats = np.empty(0)
         self.multipliers: Floats = np.zeros(rows)
@@ -46,20 +41,12 @@ class Master:
 
     def add(self, columns: Floats, gains: Floats) -> None:
         """Add columns, shape (rows, k), with mu of each, shape (k,)."""
-        across = np.ascontiguousarray(columns.T)
-        filled = across != 0
-        starts = np.concatenate([[0], np.cumsum(filled.sum(axis=1))[:-1]]).astype(np.int32)
-        indices = np.nonzero(filled)[1].astype(np.int32)
-        count = len(across)
-        self._highs.addCols(
-            count, gains, np.zeros(count), np.full(count, np.inf), indices.size, starts, indices, across[filled]
-        )
+        self._program.add_columns(gains, entries=columns)
         self.columns = np.hstack([self.columns, columns])
 
     def add_row(self, coefficients: Floats) -> None:
         """Add the row ``sum_k coefficients_k theta_k >= 0``; columns that are added later have one more entry."""
-        held = np.flatnonzero(coefficients).astype(np.int32)
-        self._highs.addRow(0.0, np.inf, held.size, held, coefficients[held])
+        self._program.add_rows(coefficients, 0.0, np.inf)
         self.columns = np.vstack([self.columns, coefficients])
 
     def solve(self) -> None:
@@ -71,38 +58,35 @@ class Master:
             If HiGHS ends without an optimum.
         """
         rows, held = self.columns.shape
-        if self.weights.size == 0 and held < rows:
-            # Without a basis, and with more equations than columns, the primal method takes degenerate steps for long.
-            self._run_dual()
-        else:
-            self._highs.run()
-        if not self._solved():
+        # Without a basis, and with more equations than columns, the primal method takes degenerate steps for long.
+        found = self._program.solved(method=DUAL if self.weights.size == 0 and held < rows else PRIMAL)
+        if not found.optimal:
             # The primal simplex method may fail on degenerate programs; the dual one then starts without a basis.
-            self._highs.clearSolver()
-            self._run_dual()
-        if not self._solved():
-            status = self._highs.modelStatusToString(self._highs.getModelStatus())
-            raise SolverError(
-                f"HiGHS ended {status!r} on {self.columns.shape[1]} columns; change epsilon or radius a little"
-            )
-        solution = self._highs.getSolution()
-        self.weights = np.maximum(np.array(solution.col_value), 0.0)
-        self.multipliers = np.array(solution.row_dual)
-        self.value = float(self._highs.getInfo().objective_function_value)
-
-    def _run_dual(self) -> None:
-        self._highs.setOptionValue("simplex_strategy", DUAL)
-        self._highs.run()
-        self._highs.setOptionValue("simplex_strategy", PRIMAL)
-
-    def _solved(self) -> bool:
-        return bool(self._highs.getModelStatus() == self._optimal)
+            found = self._program.solved(method=DUAL, anew=True)
+        found.required(f"{held} columns", "change epsilon or radius a little")
+        self.weights, self.multipliers, self.value = np.maximum(found.x, 0.0), found.prices, found.value
 
     def mechanism(self) -> Floats:
         """Return the columns that the last solution uses, times their weights."""
         columns, weights = self.columns[:, : self.weights.size], self.weights
         used = weights > NEGLIGIBLE_WEIGHT
         return with_weights(columns[:, used], weights[used])
+
+
+def spread(columns: Floats) -> Floats:
+    """Return columns; if all are within 1e-6 of (1,...,1), moved away from it by one factor until an entry is off by 1.
+
+    Weights make a mechanism of columns with ``<P, v> = 1`` if and only if they make one of these. For a very small
+    epsilon the tolerances of a linear program would not tell the columns apart.
+
+    Examples
+    --------
+    >>> spread(1 + 2.0**-30 * np.array([[1, -1], [-1, 1]]))
+    array([[2., 0.],
+           [0., 2.]])
+    """
+    most = float(np.abs(columns - 1).max(initial=0.0))
+    return 1 + (columns - 1) / most if 0 < most < _NEAR else columns
 
 
 def with_weights(columns: Floats, weights: Floats) -> Floats:

@@ -21,11 +21,12 @@ from functools import partial
 
 import numpy as np
 
+from mechdesign.display.numbers import text_near
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.epsilon import Epsilon
-from mechdesign.numerics.exact import float_up, rounded_text
+from mechdesign.numerics.exact import float_up
 from mechdesign.optimize.effective_epsilon import effective_least_lift
-from mechdesign.optimize.solution import Solution
+from mechdesign.optimize.method import Solution
 from mechdesign.problem import DesignProblem
 from mechdesign.uncertainty import L1Ball
 from mechdesign.utility import FInformation
@@ -68,7 +69,7 @@ class OneSided:
             return None
         share = float_up(1 - effective_least_lift(problem))
         power = 1 + (problem.epsilon.exp_up - 1) / Fraction(share)
-        epsilon = Epsilon(f"log({rounded_text(power)})", None, power)
+        epsilon = Epsilon(f"log({text_near(power)})", None, power)
         known = L1Ball(ball.center, 0, ball.labels)
         return cls(DesignProblem(known, epsilon, mixed_utility(information, share)), share)
 

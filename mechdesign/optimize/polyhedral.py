@@ -1,43 +1,152 @@
-"""One linear program for the polyhedral utilities.
+"""One linear program for the polyhedral utilities, over the polytope of all private mechanisms.
 
 Columns with the same best guess can be merged, because the column cone is convex and mu is linear on
 them. So one column for every guess is enough, and the program needs no rays. The simplex method gives
 exact zeros but takes long on large programs, for which an interior point method is tried first.
+
+For the polytope (ED Proposition 2), ED writes a row for every pair of symbols and every output. Auxiliary variables of
+the support function describe the same set with O(N) rows for each output: ``v_i <= e h`` and ``h <= h_B(v)``. A promise
+from below has the same rows for -v, whose support function is minus the greatest mean: ``v_i >= -a k`` and
+``k <= h_B(-v)``. Every set says its own rows (`UncertaintySet.promise_rows`).
 """
 
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mechdesign.errors import SolverError
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.tolerances import SOLVER
-from mechdesign.optimize.polytope import Polytope
-from mechdesign.optimize.solution import Solution
+from mechdesign.optimize.deadline import seconds_left, time_is_up
+from mechdesign.optimize.method import Solution
+from mechdesign.optimize.pricing.gain_duals import Proposals
 from mechdesign.uncertainty import UncertaintySet
 from mechdesign.utility import PolyhedralUtility
 
 if TYPE_CHECKING:
     import cvxpy as cp
+    from scipy.sparse import csr_array
 
 _LARGE = 2_500  # entries of the matrix, beyond which the simplex method is slower
 _CLOSED = 1e-11
+_SHORT = 0.05  # seconds that a solver gets at least
+_SECONDS_AN_ENTRY = 6e-6  # that an interior point method takes, for each entry of its rows
+_FEWEST_GUESSES = 8  # that have columns, however little time there is
 NEGLIGIBLE_ENTRY: Final = 1e-9
 """An entry that an interior point method leaves where the optimum is 0 is below this."""
+
+
+@dataclass(frozen=True)
+class PolytopeRows:
+    """``inequalities @ x >= 0`` and ``equalities @ x = 1`` with ``x[:N M] >= 0``, the rest of x free.
+
+    The first N M entries of x are the matrix column by column; K auxiliary variables for each of the M
+    columns follow.
+
+    Attributes
+    ----------
+    inequalities : sparse array, shape (R, (N + K) M), or (R, (N + 2 K) M) with a promise from below
+        The privacy constraints.
+    equalities : sparse array, shape (N, the same)
+        The row sums.
+    """
+
+    inequalities: csr_array
+    equalities: csr_array
+
+
+@dataclass(frozen=True)
+class Polytope:
+    """All mechanisms with M outputs that are epsilon-PML for every prior in a set.
+
+    For an l1 ball as ED prints it (``within_simplex=False``) this is ED Proposition 2; for the ball cut with
+    the simplex it is the exact set, which is larger once the radius exceeds twice the least probability.
+
+    Attributes
+    ----------
+    uncertainty : UncertaintySet
+        The priors.
+    exp_epsilon : float
+        exp(epsilon).
+    outputs : int
+        Number M of outputs.
+    least_lift : float
+        exp(-lower); 0 without a promise from below.
+
+    Examples
+    --------
+    >>> from mechdesign import L1Ball
+    >>> polytope = Polytope(L1Ball([0.5, 0.5], radius=0.1), 2.0, 2)
+    >>> polytope.rows().inequalities.shape
+    (20, 14)
+    """
+
+    uncertainty: UncertaintySet
+    exp_epsilon: float
+    outputs: int
+    least_lift: float = 0.0
+
+    def rows(self) -> PolytopeRows:
+        """Return the polytope as sparse rows, O(N) for each output."""
+        from scipy.sparse import block_array, coo_array, csr_array, eye_array, kron
+
+        blocks = self.uncertainty.promise_rows(self.exp_epsilon, self.least_lift)
+        N, M = self.uncertainty.size, self.outputs
+        each = eye_array(M)
+        inequalities: Any = block_array([[kron(each, block.columns), kron(each, block.auxiliary)] for block in blocks])
+        sums = kron(coo_array(np.ones((1, M))), eye_array(N))
+        equalities = block_array([[sums, coo_array((N, inequalities.shape[1] - N * M))]])
+        return PolytopeRows(csr_array(inequalities), csr_array(equalities))
+
+    def row_sums(self, matrix: cp.Variable) -> cp.Constraint:
+        """Return ``sum_j p_ij = 1`` as a cvxpy constraint."""
+        import cvxpy as cp
+
+        return cp.sum(matrix, axis=1) == np.ones(self.uncertainty.size)
+
+    def privacy(self, matrix: cp.Variable) -> list[cp.Constraint]:
+        """Return the privacy and the non-negativity of each column as cvxpy constraints.
+
+        Parameters
+        ----------
+        matrix : cvxpy Variable, shape (N, M)
+            The mechanism.
+        """
+        import cvxpy as cp
+
+        blocks = self.uncertainty.promise_rows(self.exp_epsilon, self.least_lift)
+        rows: list[Any] = [block.columns @ matrix for block in blocks]
+        if blocks[0].auxiliary.shape[1] > 0:
+            auxiliary = cp.Variable((blocks[0].auxiliary.shape[1], self.outputs))
+            rows = [row + block.auxiliary @ auxiliary for row, block in zip(rows, blocks, strict=True)]
+        return [*(row >= 0 for row in rows), matrix >= 0]
+
+    def violation(self, matrix: Floats) -> float:
+        """Return the greatest amount by which a matrix violates a constraint, 0 for a member of the polytope."""
+        privacy = self.uncertainty.excess(matrix, self.exp_epsilon)
+        below = self.uncertainty.lack(matrix, self.least_lift)
+        sums = np.abs(matrix.sum(axis=1) - 1)
+        return float(max(privacy.max(), below.max(), sums.max(), -matrix.min(), 0.0))
 
 
 def solve_polyhedral(
     known: UncertaintySet,
     exp_epsilon: float,
     utility: PolyhedralUtility,
-    report: Callable[[str], None],
+    progress: Callable[[str], None],
     least_lift: float = 0.0,
-) -> Solution:
-    """Return an optimal mechanism with one output for each guess that is used.
+    deadline: float | None = None,
+) -> tuple[Solution, Proposals]:
+    """Return an optimal mechanism with one output for each guess that is used, and proposals for prices of guesses.
+
+    If the program would take longer than there is time, the likeliest guesses alone have columns.
 
     Parameters
     ----------
@@ -47,15 +156,17 @@ def solve_polyhedral(
         exp(epsilon).
     utility : PolyhedralUtility
         What is maximised, at the reference prior of the set.
-    report : callable
+    progress : callable
         Called with one line whenever a step begins.
     least_lift : float
         exp(-lower), below 1; 0 without a promise from below.
+    deadline : float or None
+        When to stop, as a time of `time.monotonic`.
 
     Raises
     ------
     SolverError
-        If both methods fail.
+        If both methods fail before the deadline.
     """
     # A gain that all guesses share is the same for every mechanism; it is left out, because it would cost digits.
     shortfalls = utility.shortfalls(known.size)
@@ -64,26 +175,68 @@ def solve_polyhedral(
     linear = (shortfalls - shortfalls.min(axis=0)) * known.prior
     greatest = float(linear.max())
     if greatest == 0:
-        return Solution(np.ones((known.size, 1)), common, len(linear), 0)
+        return Solution(np.ones((known.size, 1)), common, len(linear), 0), {}
     # A power of two changes no digit; solvers want numbers of about 1.
     scale = math.ldexp(1.0, math.frexp(greatest)[1] - 1)
-    report(f"solving a linear program with {known.size} x {len(linear)} entries")
-    matrix, multipliers = _solve(known, exp_epsilon, linear / scale, least_lift)
-    return Solution(matrix[:, matrix.max(axis=0) > NEGLIGIBLE_ENTRY], multipliers * scale + common, len(linear), 1)
+    polytope = Polytope(known, exp_epsilon, len(linear), least_lift)
+    kept = _guesses_in_time(polytope, linear, deadline)
+    progress(f"solving a linear program with {known.size} x {kept.size} entries")
+    some = replace(polytope, outputs=kept.size)
+    found = _solve(some, linear[kept] / scale, deadline)
+    if found is None:
+        best = int(linear.sum(axis=1).argmax())  # the constant mechanism, with the best guess for it
+        return Solution(np.ones((known.size, 1)), linear[best] + common, 1, 1, stopped="time limit"), {}
+    stopped = "time limit" if found.stopped or kept.size < len(linear) else ""
+    matrix = found.matrix[:, found.matrix.max(axis=0) > NEGLIGIBLE_ENTRY]
+    proposals = dict(zip(kept.tolist(), (found.support * scale).T, strict=True))
+    return Solution(matrix, found.multipliers * scale + common, kept.size, 1, stopped=stopped), proposals
 
 
-def _solve(known: UncertaintySet, exp_epsilon: float, linear: Floats, least_lift: float = 0.0) -> tuple[Floats, Floats]:
+def _guesses_in_time(polytope: Polytope, linear: Floats, deadline: float | None) -> NDArray[np.intp]:
+    """Return the guesses whose columns an interior point method handles until a deadline: all, or the likeliest."""
+    everyone = np.arange(len(linear))
+    if deadline is None or math.isinf(deadline):
+        return everyone
+    blocks = polytope.uncertainty.promise_rows(polytope.exp_epsilon, polytope.least_lift)
+    entries = sum(block.columns.nnz + block.auxiliary.nnz for block in blocks) + 2 * polytope.uncertainty.size
+    most = max(_FEWEST_GUESSES, int(seconds_left(deadline) / (_SECONDS_AN_ENTRY * entries)))
+    return np.sort(np.argsort(-linear.sum(axis=1), kind="stable")[:most])
+
+
+def _solve(polytope: Polytope, linear: Floats, deadline: float | None) -> MechanismOptimum | None:
     """Return a mechanism with a column for every guess, and the multipliers of its row sums."""
     import cvxpy as cp
 
-    polytope = Polytope(known, exp_epsilon, len(linear), least_lift)
-    return solve_program(polytope, lambda matrix: (cp.sum(cp.multiply(linear.T, matrix)), []))
+    return solve_program(polytope, lambda matrix: (cp.sum(cp.multiply(linear.T, matrix)), []), deadline)
+
+
+class MechanismOptimum(NamedTuple):
+    """What a linear program over a polytope returns.
+
+    Attributes
+    ----------
+    matrix : array, shape (N, M)
+        The mechanism.
+    multipliers : array, shape (N,)
+        Of its row sums.
+    support : array, shape (R, M)
+        Of the first block of rows of each column, which for most sets are those of the support function.
+    stopped : bool
+        Whether the method ended at the deadline, near the optimum or not.
+    """
+
+    matrix: Floats
+    multipliers: Floats
+    support: Floats
+    stopped: bool
 
 
 def solve_program(
-    polytope: Polytope, goal: Callable[[cp.Variable], tuple[cp.Expression, list[cp.Constraint]]]
-) -> tuple[Floats, Floats]:
-    """Return a mechanism that maximises a linear objective, and the multipliers of its row sums.
+    polytope: Polytope,
+    goal: Callable[[cp.Variable], tuple[cp.Expression, list[cp.Constraint]]],
+    deadline: float | None = None,
+) -> MechanismOptimum | None:
+    """Return a mechanism that maximises a linear objective, and the multipliers of its rows.
 
     Parameters
     ----------
@@ -91,31 +244,52 @@ def solve_program(
         The mechanisms.
     goal : callable
         Takes the variable of the mechanism, shape (N, M), and returns what is maximised, and constraints of its own.
+    deadline : float or None
+        When to stop, as a time of `time.monotonic`. What is found by then has rows that sum to 1, and keeps the promise
+        about as well as it is near the optimum; None if nothing is found.
 
     Raises
     ------
     SolverError
-        If both methods fail.
+        If both methods fail before the deadline.
     """
     import cvxpy as cp
 
     matrix = cp.Variable((polytope.uncertainty.size, polytope.outputs))
-    row_sums = polytope.row_sums(matrix)
+    row_sums, privacy = polytope.row_sums(matrix), polytope.privacy(matrix)
     objective, constraints = goal(matrix)
-    program = cp.Problem(cp.Maximize(objective), [row_sums, *polytope.privacy(matrix), *constraints])
-    simplex = {"highs_options": {"primal_feasibility_tolerance": SOLVER, "dual_feasibility_tolerance": SOLVER}}
+    program = cp.Problem(cp.Maximize(objective), [row_sums, *privacy, *constraints])
+    simplex = {"primal_feasibility_tolerance": SOLVER, "dual_feasibility_tolerance": SOLVER}
     interior = {"tol_gap_abs": _CLOSED, "tol_gap_rel": _CLOSED, "tol_feas": _CLOSED}
-    methods: list[tuple[str, dict[str, Any]]] = [(cp.HIGHS, simplex), (cp.CLARABEL, interior)]
-    endings = []
-    for solver, options in methods if matrix.size <= _LARGE else reversed(methods):
+    endings: list[str] = []
+    for solver in (cp.HIGHS, cp.CLARABEL) if matrix.size <= _LARGE else (cp.CLARABEL, cp.HIGHS):
+        if endings and time_is_up(deadline):
+            return None
+        limit = {} if deadline is None or math.isinf(deadline) else {"time_limit": max(seconds_left(deadline), _SHORT)}
+        options = {"highs_options": {**simplex, **limit}} if solver == cp.HIGHS else {**interior, **limit}
         try:
-            program.solve(solver=solver, **options)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UserWarning)  # of a solution that may be inaccurate, as its status says
+                program.solve(solver=solver, **options)
         except cp.SolverError as error:
             endings.append(f"{solver} failed ({error})")
             continue
-        if program.status == cp.OPTIMAL and matrix.value is not None:
+        stopped = program.status == cp.USER_LIMIT
+        if (program.status == cp.OPTIMAL or stopped) and matrix.value is not None:
             values: Floats = np.asarray(matrix.value, dtype=float)
             values[np.abs(values) < NEGLIGIBLE_ENTRY * np.abs(values).max(axis=0)] = 0.0
-            return values, np.asarray(row_sums.dual_value, dtype=float)
+            if not stopped or (values := _stochastic(values)).size:
+                sums, support = (np.asarray(rows.dual_value, dtype=float) for rows in (row_sums, privacy[0]))
+                return MechanismOptimum(values, sums, support, stopped)
         endings.append(f"{solver} ended {program.status}")
-    raise SolverError(f"{', '.join(endings)}; change epsilon or radius a little")
+    if time_is_up(deadline):
+        return None
+    raise SolverError.solver_failed(f"{', '.join(endings)}; change epsilon or radius a little")
+
+
+def _stochastic(matrix: Floats) -> Floats:
+    """Return an iterate with non-negative rows of sum 1; without columns if it has rows of nothing."""
+    positive = np.maximum(matrix, 0.0)
+    sums = positive.sum(axis=1, keepdims=True)
+    result: Floats = positive / sums if sums.min() > 0 and np.isfinite(sums).all() else np.empty((len(matrix), 0))
+    return result

@@ -118,25 +118,32 @@ class Rays(RayList):
         """Yield the rays of some kinds, each chunk with how far its entries may be from those of their rays.
 
         Every entry has a relative rounding error of a few units. The entry x of kind B is also divided by P_f, and m of
-        kind A by at least P_i and u for any symbol i that has it, so that the rarer a symbol is, the greater the error;
-        in kind C a difference is multiplied by alpha e. But x is between 0 and c, and the scaled m between 0 and 1, in
-        theory and as computed.
+        kind A by at least u and the mass of any symbol that has it, so that the rarer f is, or all symbols off S, the
+        greater the error. Where columns are scaled, this moves their masses, and so their other entries, by a few units
+        alone. In kind C a difference is multiplied by alpha e. But x is between 0 and c, and the scaled m between 0 and
+        1, in theory and as computed.
         """
         everything = (1 << self.ball.size) - 1
         unit = 2 * (self.ball.size + 8) * float(np.finfo(float).eps)
         if not self._cone.only_d:
             P = self.ball.prior
             # m is divided by 1 - P(S) + u, and its column then by a mass of at least c / e.
-            of_m = 4 * (1 + self._cone.t * self._cone.slope) / self._cone.alpha / np.maximum(P, self._cone.u)
-            of_x = 4 / np.where(P > 0, P, 1.0)
+            of_m = 4 * (1 + self._cone.t * self._cone.slope) / self._cone.alpha
             if "A" in kinds:
-                for columns in self._two_values(
+                of_own = np.minimum(unit * of_m / np.maximum(P, self._cone.u), 1.0)[:, None]
+                a = self._two_values(
                     self._sets_a, self._cone.c, lambda S: np.clip(self._m(S), 0.0, min(self._cone.c, 1.0))
-                ):
-                    yield columns, unit * columns + np.minimum(unit * of_m, 1.0)[:, None]
+                )
+                for columns, sets in zip(a, _chunks(self._sets_a), strict=True):
+                    outside = 1 - self._indicator(sets)
+                    apart = np.maximum((outside * P[:, None]).max(axis=0), self._cone.u)
+                    of_rest = np.minimum(unit * of_m / apart, 1.0) * outside + unit * of_m * columns
+                    yield columns, unit * columns + np.minimum(of_own, of_rest)
             if "B" in kinds:
-                for columns in self._kind_b():
-                    yield columns, unit * columns + np.minimum(unit * of_x, self._cone.c)[:, None]
+                for f, columns in self._kind_b():
+                    errors = 5 * unit * columns
+                    errors[f] += min(4 * unit / P[f], self._cone.c)
+                    yield columns, errors
             if "C" in kinds and self._rare_sets.size:
                 for columns in self._kind_c():
                     # Every column has an entry that was 1 before it was scaled.
@@ -190,12 +197,13 @@ class Rays(RayList):
             if p > 0:
                 yield f, sets[allowed & (sets >> f & 1 == 0) & (rest <= self._cone.c * p + RAY_EDGE)]
 
-    def _kind_b(self) -> Iterator[Floats]:
+    def _kind_b(self) -> Iterator[tuple[int, Floats]]:
+        """Yield f and the columns in which it has x."""
         for f, sets in self._sets_b():
             for chunk in _chunks(sets):
                 columns = self._indicator(chunk) * self._cone.c
                 columns[f] = np.minimum(self._cone.between_b(self._mass[chunk], self.ball.prior[f]), self._cone.c)
-                yield self._scaled(columns)
+                yield f, self._scaled(columns)
 
     # Kinds C and D
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import os
 from dataclasses import dataclass, field
 
 from mechdesign.data.files import write_atomically
 from mechdesign.display.html import Above, Below, facts
-from mechdesign.display.text import text_above
+from mechdesign.display.numbers import text_above
 from mechdesign.mechanism import Mechanism
 from mechdesign.numerics.tolerances import VALUE_FLOOR
 from mechdesign.optimize.certificate import Certificate
-from mechdesign.optimize.estimation.certificate import ErrorCertificate
+from mechdesign.optimize.estimation.form_certificate import ErrorCertificate
 from mechdesign.problem import DesignProblem
 
 
@@ -38,8 +39,8 @@ class ClosedFormCheck:
 
 
 def within(gap: float, value: float, tol: float) -> bool:
-    """Return whether a gap counts as closed: ``gap <= tol * max(|value|, 1e-3)``."""
-    return bool(gap <= tol * max(abs(value), VALUE_FLOOR))
+    """Return whether a gap counts as closed: ``gap <= tol * max(|value|, 1e-3)``; that of an infinite error never."""
+    return bool(gap < math.inf and gap <= tol * max(abs(value), VALUE_FLOOR))
 
 
 @dataclass(frozen=True, eq=False)

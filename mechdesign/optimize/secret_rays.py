@@ -64,7 +64,7 @@ class SecretRays(RayList):
 
     Examples
     --------
-    >>> rays = SecretRays(SecretPromise([[20, 10, 5, 5], [10, 15, 20, 15]]), 1.25)
+    >>> rays = SecretRays(SecretPromise([[20, 10, 5, 5], [10, 15, 20, 15]], known=True), 1.25)
     >>> [rays.count(kind) for kind in rays.kinds]
     [2, 5]
     """

@@ -16,21 +16,21 @@ joint distribution of the counts, which is one of those within the limits; betwe
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mechdesign.errors import SolverError
 from mechdesign.numerics.arrays import Floats
-from mechdesign.numerics.tolerances import REDUCED_COST, SOLVER
+from mechdesign.numerics.linear_program import minimum
+from mechdesign.numerics.tolerances import REDUCED_COST
+from mechdesign.optimize.column_generation import solve_ray_lp
+from mechdesign.optimize.deadline import keeps_mechanism, time_is_up
 from mechdesign.optimize.master import Master
+from mechdesign.optimize.method import Solution
 from mechdesign.optimize.pricing.listing import ListedPricing
-from mechdesign.optimize.ray_lp import solve_ray_lp
 from mechdesign.optimize.rays import indicator
 from mechdesign.optimize.secret_rays import SecretRays
-from mechdesign.optimize.solution import Solution
 from mechdesign.uncertainty import SecretPromise
 from mechdesign.utility import Utility
 
@@ -57,7 +57,7 @@ def solve_within_limits(
     least_lift: float,
     pricing: ListedPricing,
     deadline: float | None,
-    report: Callable[[str], None],
+    progress: Callable[[str], None],
 ) -> Solution:
     """Return a mechanism within the limits, with the multipliers of the joint distribution of the counts.
 
@@ -71,7 +71,7 @@ def solve_within_limits(
         Over the rays for the joint distribution of the counts, which price an upper bound.
     deadline : float or None
         When to stop, as a time of `time.monotonic`.
-    report : callable
+    progress : callable
         Called with one line whenever a step begins.
 
     Examples
@@ -83,22 +83,25 @@ def solve_within_limits(
     >>> bool((within.excess(found.matrix, 2.0) <= 1e-9).all())
     True
     """
-    above = solve_ray_lp(pricing.rays, pricing.utility, report)
+    above = solve_ray_lp(pricing.rays, pricing.utility, progress)
     search = _Search(known, exp_epsilon, least_lift, pricing.utility)
     search.hold(np.ones((known.size, 1)))
     for share in _SHARES:
+        if time_is_up(deadline):
+            break
         smaller = SecretRays(known, math.exp(share * math.log(exp_epsilon)))
         for rays in smaller.of_kinds(smaller.kinds):
             search.hold(search.mixed(rays[:, :_MOST_RAYS]))
-    search.hold(search.greatest_of_sets())
+    search.hold(search.greatest_of_sets(deadline))
     rounds = 0
     for rounds in range(1, _MOST_ROUNDS + 1):
         value = search.value
         search.solve()
-        report(f"searching columns within the limits: {search.columns} columns, value {search.value:.9g}")
-        if deadline is not None and time.monotonic() >= deadline:
+        progress(f"searching columns within the limits: {search.columns} columns, value {search.value:.9g}")
+        keeps_mechanism(deadline)
+        if time_is_up(deadline):
             break
-        if not search.improve() or (search.value - value <= _ENOUGH * abs(search.value) and rounds > 2):
+        if not search.improve(deadline) or (search.value - value <= _ENOUGH * abs(search.value) and rounds > 2):
             break
     search.solve()
     return Solution(search.mechanism(), above.multipliers, search.columns, rounds, BOUNDED_OUTSIDE)
@@ -131,10 +134,11 @@ class _Search:
         if columns.shape[1]:
             self._master.add(columns, self._utility.mu(columns, self._known.prior))
 
-    def greatest_of_sets(self) -> Floats:
+    def greatest_of_sets(self, deadline: float | None) -> Floats:
         """Return columns of the cone with as much of their mass as there can be on a set of symbols, shape (N, k).
 
-        The sets are all there are of few symbols, and otherwise single symbols and all symbols but one.
+        The sets are all there are of few symbols, and otherwise single symbols and all symbols but one; after the
+        deadline there are no more.
         """
         N = self._known.size
         if N <= _EVERY_SET_UP_TO:
@@ -142,7 +146,8 @@ class _Search:
         else:
             sets = np.hstack([np.eye(N), 1 - np.eye(N)])
         P = self._known.prior
-        return np.transpose([self._greatest(P * inside) for inside in sets.T])
+        found = [self._greatest(P * inside) for inside in sets.T if not time_is_up(deadline)]
+        return np.reshape(found, (len(found), N)).T
 
     def mixed(self, columns: Floats) -> Floats:
         """Return columns mixed with the constant one, as little as the promise asks for."""
@@ -162,12 +167,15 @@ class _Search:
         result: Floats = np.maximum(above, self._known.lack(columns, self._least_lift))
         return result
 
-    def improve(self) -> bool:
-        """Add columns of positive reduced cost, from steps that start at columns held; return if there are any."""
+    def improve(self, deadline: float | None) -> bool:
+        """Add columns of positive reduced cost, from steps that start at columns held; return if there are any.
+
+        No column is improved after the deadline.
+        """
         held = self._master.columns[:, : self._master.weights.size]
         costs = self._utility.mu(held, self._known.prior) - self._master.multipliers @ held
         starts = held[:, np.argsort(-costs)[: max(_STARTS * self._known.size, _FEWEST_STARTS)]]
-        found = [self._climbed(column) for column in starts.T]
+        found = [self._climbed(column) for column in starts.T if not time_is_up(deadline)]
         better = [column for column in found if self._reduced(column) > REDUCED_COST]
         if better:
             self.hold(np.transpose(better))
@@ -200,21 +208,13 @@ class _Search:
 
     def _greatest(self, slope: Floats) -> Floats:
         """Return the column of the cone with ``<P, v> = 1`` at which a linear function is greatest."""
-        from scipy.optimize import linprog
-
         rows, auxiliary = self._rows
         N = self._known.size
-        found = linprog(
+        found = minimum(
             np.concatenate([-slope / self._known.prior, np.zeros(auxiliary)]),
-            A_ub=rows,
-            b_ub=np.zeros(rows.shape[0]),
-            A_eq=np.concatenate([np.ones(N), np.zeros(auxiliary)])[None, :],
-            b_eq=[1.0],
-            bounds=[(0, None)] * N + [(None, None)] * auxiliary,
-            method="highs",
-            options={"primal_feasibility_tolerance": SOLVER, "dual_feasibility_tolerance": SOLVER},
-        )
-        if found.x is None:
-            raise SolverError(f"HiGHS could not improve a column ({found.message.strip()}); change epsilon a little")
+            at_most=(rows, np.zeros(rows.shape[0])),
+            equal=(np.concatenate([np.ones(N), np.zeros(auxiliary)])[None, :], [1.0]),
+            free=slice(N, None),
+        ).required("a column to improve", "change epsilon a little")
         column: Floats = np.maximum(found.x[:N], 0.0) / self._known.prior
         return column / float(self._known.prior @ column)

@@ -7,22 +7,21 @@ from typing import Any
 
 import numpy as np
 
-from mechdesign.data.checks import check_kind
 from mechdesign.display.frames import labelled_frame
 from mechdesign.display.html import Above, Below, table
-from mechdesign.display.text import text_above, text_below
+from mechdesign.display.numbers import text_above, text_below
 from mechdesign.errors import GuaranteeError, LimitError
 from mechdesign.mechanism import Guarantee, Mechanism, Optimality, Proof, prove
+from mechdesign.mechanism.mechanism import check_mechanism
 from mechdesign.mechanism.words import promise
-from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.tolerances import BOUND_PAD, GAP, SOLVER
 from mechdesign.optimize.certificate import Certificate, certify
-from mechdesign.optimize.estimation.certificate import ErrorCertificate
+from mechdesign.optimize.estimation.form_certificate import ErrorCertificate
 from mechdesign.optimize.estimation.solver import certify_error
 from mechdesign.optimize.result import within
-from mechdesign.optimize.worst_case.certificate import certify_least
+from mechdesign.optimize.worst_case.least_certificate import certify_least
 from mechdesign.problem import DesignProblem
-from mechdesign.utility.base import summed
+from mechdesign.utility.objective import as_utility
 
 _MOST_SYMBOLS = 3_000  # pricing holds matrices of symbols by symbols, which take 1.5 gigabytes for so many
 
@@ -135,23 +134,28 @@ def verify(mechanism: Mechanism) -> Verification:
     >>> md.verify(design.mechanism).proof.holds
     True
     """
-    check_kind(mechanism, Mechanism, "the mechanism", "a Mechanism, such as Mechanism.load(path)")
+    check_mechanism(mechanism)
     proof = prove(mechanism.numerators, mechanism.bits, mechanism.guarantee)
     if not proof.holds:
-        raise GuaranteeError(f"the guarantee is false: {proof.why_false(mechanism.outputs, mechanism.guarantee)}")
+        raise GuaranteeError.guarantee_false(
+            f"the guarantee is false: {proof.why_false(mechanism.outputs, mechanism.guarantee)}"
+        )
     claim = mechanism.optimality
     if claim is None:
         return Verification(proof, None, None, mechanism=mechanism)
     size = mechanism.guarantee.uncertainty.size
     if size > _MOST_SYMBOLS:
-        raise LimitError(
+        raise LimitError.too_much_work(
             f"optimality is claimed for {size} symbols; such claims are checked for at most {_MOST_SYMBOLS}, "
             "but the guarantee holds (mechdesign verify --guarantee-only)"
         )
     problem = claimed_problem(mechanism.guarantee, claim)
-    value = claim.utility.value_over(mechanism.matrix, problem.uncertainty)
-    if not abs(value - claim.value) <= BOUND_PAD * abs(value) + _rounding(problem, mechanism.matrix, value):
-        raise GuaranteeError(f"the stored value is {claim.value:.15g}, but that of the integers is {value:.15g}")
+    value = claim.utility.value_of_integers(mechanism.numerators, problem.uncertainty)
+    off = abs(value - claim.value)
+    if not off < np.inf or not off <= BOUND_PAD * abs(value) + _rounding(problem, mechanism, value):
+        raise GuaranteeError.optimality_false(
+            f"the stored value is {claim.value:.15g}, but that of the integers is {value:.15g}"
+        )
     certificate = _certificate(problem, claim)
     return Verification(proof, value, certificate, mechanism=mechanism)
 
@@ -169,21 +173,25 @@ def _certificate(problem: DesignProblem, claim: Optimality) -> Certificate | Err
     if claim.form is not None:
         proved = certify_error(problem, claim.form, claim.multipliers)
         if not proved.lower_bound >= claim.bound:
-            raise GuaranteeError(
+            raise GuaranteeError.optimality_false(
                 f"the stored lower bound is {claim.bound:.15g}, "
                 f"but theta and lambda prove no more than {proved.lower_bound:.15g}"
             )
         if not claim.value >= claim.bound:
-            raise GuaranteeError(f"the stored value {claim.value:.15g} is below the stored bound {claim.bound:.15g}")
+            raise GuaranteeError.optimality_false(
+                f"the stored value {claim.value:.15g} is below the stored bound {claim.bound:.15g}"
+            )
         return proved
     certificate = _certified(problem, claim)
     if not certificate.upper_bound <= claim.bound:
-        raise GuaranteeError(
+        raise GuaranteeError.optimality_false(
             f"the stored upper bound is {claim.bound:.15g}, "
             f"but lambda proves no less than {certificate.upper_bound:.15g}"
         )
     if not claim.value <= claim.bound:
-        raise GuaranteeError(f"the stored value {claim.value:.15g} is above the stored bound {claim.bound:.15g}")
+        raise GuaranteeError.optimality_false(
+            f"the stored value {claim.value:.15g} is above the stored bound {claim.bound:.15g}"
+        )
     return certificate
 
 
@@ -199,7 +207,7 @@ def _certified(problem: DesignProblem, claim: Optimality) -> Certificate:
     return min(certificate, quick, key=lambda proved: proved.upper_bound)
 
 
-def _rounding(problem: DesignProblem, matrix: Floats, value: float) -> float:
+def _rounding(problem: DesignProblem, mechanism: Mechanism, value: float) -> float:
     """Return how far the values of two machines may differ: twice the rounding error, and 0 for an exact value."""
     if problem.utility.worst_case is not None:
         # A decoder comes from a solver, and a search may end at one of two priors that are equal to within rounding.
@@ -207,10 +215,11 @@ def _rounding(problem: DesignProblem, matrix: Floats, value: float) -> float:
     if problem.utility.is_polyhedral:
         return 0.0
     if problem.utility.estimation is not None:
-        return 2 * problem.utility.estimation.rounding(matrix, problem.uncertainty.center)
+        return 2 * problem.utility.estimation.rounding(mechanism.numerators, problem.uncertainty)
     P = problem.uncertainty.prior
+    matrix = mechanism.matrix
     masses = P @ matrix
     columns = matrix[:, masses > 0] / masses[masses > 0]
-    upper = summed(problem.utility).mu_up(columns, P, 4 * float(np.finfo(float).eps) * columns)
+    upper = as_utility(problem.utility).mu_up(columns, P, 4 * float(np.finfo(float).eps) * columns)
     error = float(masses[masses > 0] @ upper) - value
     return 2 * error if 0 < error < np.inf else 0.0  # an error that overflows allows no difference

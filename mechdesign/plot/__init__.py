@@ -10,7 +10,7 @@ axes of pyplot: ``md.plot.matrix(design.mechanism, plt.gca())``. Without axes py
 """
 
 from mechdesign.plot.comparison_bars import comparison
-from mechdesign.plot.groups import groups
+from mechdesign.plot.group_panels import groups
 from mechdesign.plot.heat_map import matrix
 from mechdesign.plot.intervals import frequencies
 from mechdesign.plot.leakages import audit, leakage

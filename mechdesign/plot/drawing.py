@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from mechdesign.data.checks import check_kind
 from mechdesign.data.files import accepted_ending
 from mechdesign.errors import printable
 
@@ -36,7 +37,7 @@ _PAD = 0.1  # inches around what is drawn
 
 
 @dataclass(frozen=True)
-class Curve:
+class DrawnCurve:
     """A curve of a drawing.
 
     Attributes
@@ -55,7 +56,7 @@ class Curve:
     level: float | None = None
 
 
-def draw_curve(axis: Any, curve: Curve, index: int, width: float = 1.3) -> None:
+def draw_curve(axis: Any, curve: DrawnCurve, index: int, width: float = 1.3) -> None:
     """Draw a curve in the style of its index. Markers are spread along the visible length."""
     style = STYLES[index % len(STYLES)]
     axis.plot(curve.x, curve.y, label=curve.label, linewidth=width, markersize=4.5, markevery=0.12, **style)
@@ -64,6 +65,9 @@ def draw_curve(axis: Any, curve: Curve, index: int, width: float = 1.3) -> None:
 def axes_or_new(axes: Any | None, width: float, height: float) -> Any:
     """Return the axes that are given, or those of a new figure of a size in inches, cut to what a page holds."""
     if axes is not None:
+        from matplotlib.axes import Axes
+
+        check_kind(axes, Axes, "axes", "axes of matplotlib, such as plt.gca(), or none")
         return axes
     return new_figure(width, height).subplots()
 

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from mechdesign.display.text import text_above
+from mechdesign.display.numbers import text_above
 from mechdesign.mechanism import Mechanism
+from mechdesign.mechanism.mechanism import check_mechanism
 from mechdesign.plot.drawing import axes_or_new, name_columns, name_rows, size_for
 
 _NUMBERED = 12  # columns, up to which each cell has its number
@@ -45,6 +46,7 @@ def matrix(mechanism: Mechanism, axes: Any | None = None) -> Any:
     from matplotlib import colormaps
     from matplotlib.colors import ListedColormap, PowerNorm
 
+    check_mechanism(mechanism)
     V = mechanism.matrix
     N, M = V.shape
     axes = axes_or_new(axes, *size_of(mechanism))

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from mechdesign.data.checks import check_kind
 from mechdesign.deploy.frequency import FrequencyEstimate
 from mechdesign.plot.drawing import BLACK, BLUE, ORANGE, axes_or_new, explain, name_rows, size_for
 
@@ -43,6 +44,8 @@ def frequencies(
     >>> drawn.get_title(), [label.get_text() for label in drawn.get_yticklabels()]
     ('1,000 reports, 95 % intervals of each category', ['no', 'yes'])
     """
+    wanted = "an estimate without groups; groups draws one by groups"
+    check_kind(estimate, FrequencyEstimate, "what frequencies draws", wanted)
     N = len(estimate.labels)
     own, axes = axes is None, axes_or_new(axes, 6.6, 1.5 + size_for(N))
     rows, known = np.arange(N), estimate.identifiable

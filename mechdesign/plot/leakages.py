@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from mechdesign.deploy.audit import Audit
+from mechdesign.data.checks import check_kind
+from mechdesign.deploy.leakage_audit import Audit
 from mechdesign.mechanism import Mechanism
+from mechdesign.mechanism.mechanism import check_mechanism
 from mechdesign.plot.drawing import BLACK, BLUE, GREEN, ORANGE, PALE_BLUE, axes_or_new, explain, name_columns, size_for
 from mechdesign.pml import leakage as leakage_at
 
@@ -35,11 +37,11 @@ def leakage(mechanism: Mechanism, axes: Any | None = None) -> Any:
     >>> drawn.get_ylabel(), [round(float(bar.get_height()), 4) for bar in drawn.patches]
     ('leakage (nats)', [1.0986, 1.0986])
     """
+    check_mechanism(mechanism)
     own, axes = axes is None, _bars(mechanism, axes, "over all priors of the set, proved")
     known, M = mechanism.guarantee.uncertainty, len(mechanism.outputs)
-    if known.secret_promise is None:
-        here = leakage_at(mechanism.matrix, known.prior)
-        axes.plot(range(M), here, "o", clip_on=False, color=ORANGE, markersize=_dot(M), label="at the estimate")
+    here = leakage_at(known.protected.likelihoods(mechanism.matrix), known.protected.law)
+    axes.plot(range(M), here, "o", clip_on=False, color=ORANGE, markersize=_dot(M), label="at the estimate")
     if mechanism.proof.least_lifts:
         below, limit = mechanism.proof.lower_leakages, float(mechanism.guarantee.lower or 0)
         axes.plot(range(M), below, "v", color=GREEN, markersize=_dot(M), label="from below, proved")
@@ -72,6 +74,8 @@ def audit(found: Audit, mechanism: Mechanism, axes: Any | None = None) -> Any:
     >>> audit(found, warner).get_title().splitlines()[0]
     'The reports fit the mechanism'
     """
+    check_mechanism(mechanism)
+    check_kind(found, Audit, "what audit draws", "an Audit, which deploy.audit(mechanism, samples) returns")
     own, axes = axes is None, _bars(mechanism, axes, "proved: a true sampler does not show more")
     M = len(mechanism.outputs)
     axes.plot(

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mechdesign.optimize import ReportPlan
+from mechdesign.data.checks import check_kind
 from mechdesign.plot.drawing import STYLES, axes_or_new, text_of
+
+if TYPE_CHECKING:
+    from mechdesign.comparison import ReportPlan
 
 _REACH = 30.0  # times fewer and times more reports than planned
 _LONGEST = 60  # characters of a name
@@ -21,7 +24,7 @@ def errors(plan: ReportPlan, axes: Any | None = None) -> Any:
     Parameters
     ----------
     plan : ReportPlan
-        Of `mechdesign.optimize.plan_reports`. What it was asked for is a dotted line.
+        Of `mechdesign.plan_reports`. What it was asked for is a dotted line.
     axes : matplotlib Axes, optional
         Where to draw; by default in a new figure, ``axes.figure``.
 
@@ -33,10 +36,13 @@ def errors(plan: ReportPlan, axes: Any | None = None) -> Any:
     --------
     >>> import mechdesign as md
     >>> problem = md.DesignProblem(md.L1Ball([0.5, 0.3, 0.2]), 1, md.EstimationError())
-    >>> drawn = errors(md.optimize.plan_reports(problem, standard_error=0.01))
+    >>> drawn = errors(md.plan_reports(problem, standard_error=0.01))
     >>> drawn.get_xlabel(), drawn.get_xscale(), drawn.get_yscale()
     ('reports', 'log', 'log')
     """
+    from mechdesign.comparison import ReportPlan
+
+    check_kind(plan, ReportPlan, "what errors draws", "a ReportPlan, which plan_reports returns")
     axes = axes_or_new(axes, 7.2, 4.8)
     needed = [plan.reports or plan.needed(row.largest) for row in plan.mechanisms]
     there = [count for count in needed if count is not None] or [_USUAL]

@@ -12,7 +12,7 @@ import numpy as np
 from mechdesign.data.checks import MOST_SAMPLES
 from mechdesign.numerics.epsilon import Epsilon
 from mechdesign.planning import Plan, delta_min, guaranteed_epsilon
-from mechdesign.plot.drawing import STYLES, Curve, draw_curve
+from mechdesign.plot.drawing import STYLES, DrawnCurve, draw_curve
 from mechdesign.uncertainty.radii import Bound
 
 _POINTS = 81
@@ -42,8 +42,8 @@ class TradeOff:
     """
 
     plan: Plan
-    failure: tuple[Curve, ...]
-    leakage: tuple[Curve, ...]
+    failure: tuple[DrawnCurve, ...]
+    leakage: tuple[DrawnCurve, ...]
     delta: float
     floor: float
 
@@ -60,7 +60,7 @@ def trade_off(plan: Plan) -> TradeOff:
     return TradeOff(plan, _failure(plan, floor), _leakage(plan, delta), delta, floor)
 
 
-def _failure(plan: Plan, floor: float) -> tuple[Curve, ...]:
+def _failure(plan: Plan, floor: float) -> tuple[DrawnCurve, ...]:
     factors = _LARGER if plan.vacuous else _FACTORS
     sizes = sorted({min(MOST_SAMPLES, max(1, round(plan.samples * factor))) for factor in factors})
     # The axis ends where the curve of the second smallest sample size reaches the floor; if it never does, at two nats.
@@ -73,28 +73,30 @@ def _failure(plan: Plan, floor: float) -> tuple[Curve, ...]:
     return tuple(failure_curve(plan.epsilon, size, plan.categories, grid, plan.bound) for size in sizes)
 
 
-def _leakage(plan: Plan, delta: float) -> tuple[Curve, ...]:
+def _leakage(plan: Plan, delta: float) -> tuple[DrawnCurve, ...]:
     levels = sorted({share * plan.epsilon for share in _SHARES})
     middle = math.log10(plan.samples)
     sizes = sorted({min(MOST_SAMPLES, max(1, round(10**x))) for x in np.linspace(middle - 1.5, middle + 2, _POINTS)})
     return tuple(leakage_curve(level, delta, sizes, plan.categories, plan.bound) for level in levels)
 
 
-def failure_curve(epsilon: object, samples: int, categories: int, guaranteed: Sequence[float], bound: Bound) -> Curve:
+def failure_curve(
+    epsilon: object, samples: int, categories: int, guaranteed: Sequence[float], bound: Bound
+) -> DrawnCurve:
     """Return delta against epsilon' for a number of samples (ED eq. 39, Figure 3a)."""
     deltas = [delta_min(epsilon, x, samples, categories, bound=bound) for x in guaranteed]
-    return Curve(f"n = {samples:,}", list(guaranteed), deltas)
+    return DrawnCurve(f"n = {samples:,}", list(guaranteed), deltas)
 
 
-def leakage_curve(epsilon: object, delta: object, sizes: Iterable[int], categories: int, bound: Bound) -> Curve:
+def leakage_curve(epsilon: object, delta: object, sizes: Iterable[int], categories: int, bound: Bound) -> DrawnCurve:
     """Return epsilon' against samples where it is finite, with epsilon as the level (ED eq. 38, Figure 3b)."""
     points = [(float(size), guaranteed_epsilon(epsilon, delta, size, categories, bound=bound)) for size in sizes]
     finite = [(size, value) for size, value in points if math.isfinite(value)]
     level = float(Epsilon.of(epsilon))
-    return Curve(f"epsilon = {level:.4g}", [size for size, _ in finite], [value for _, value in finite], level)
+    return DrawnCurve(f"epsilon = {level:.4g}", [size for size, _ in finite], [value for _, value in finite], level)
 
 
-def draw_failure(axis: Any, curves: Iterable[Curve], floor: float, *, bold: str = "") -> None:
+def draw_failure(axis: Any, curves: Iterable[DrawnCurve], floor: float, *, bold: str = "") -> None:
     """Draw delta against epsilon', down to a floor on a logarithmic axis, and one of the curves bold."""
     for k, curve in enumerate(curves):
         draw_curve(axis, curve, k, 2.2 if curve.label == bold else 1.3)
@@ -105,7 +107,7 @@ def draw_failure(axis: Any, curves: Iterable[Curve], floor: float, *, bold: str 
     axis.grid(visible=True, linewidth=0.3)
 
 
-def draw_leakage(axis: Any, curves: Iterable[Curve]) -> None:
+def draw_leakage(axis: Any, curves: Iterable[DrawnCurve]) -> None:
     """Draw epsilon' against samples, with the level of each curve dashed."""
     for k, curve in enumerate(curves):
         draw_curve(axis, curve, k)

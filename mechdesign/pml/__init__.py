@@ -1,13 +1,13 @@
 """Pointwise maximal leakage of a mechanism: at one prior, at many, and over a set of priors."""
 
-from mechdesign.pml.bounds import (
+from mechdesign.pml.capacity import WorstCase, leakage_capacity, worst_case_leakage
+from mechdesign.pml.other_priors import (
     leakage_bound_elsewhere,
     lipschitz_bound,
     sensitivity_bound,
     sensitivity_bound_any_region,
     sensitivity_bound_first_region,
 )
-from mechdesign.pml.capacity import WorstCase, leakage_capacity, worst_case_leakage
 from mechdesign.pml.pointwise import epsilon_min, information_density, leakage, lower_leakage
 from mechdesign.pml.post_processing import (
     TailAfterPostProcessing,

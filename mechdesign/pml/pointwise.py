@@ -12,7 +12,7 @@ from mechdesign.errors import InputError
 from mechdesign.numerics.arrays import Floats, real_array
 from mechdesign.numerics.exact import over_common_denominator, rational
 from mechdesign.numerics.tolerances import ROW_SUMS, WEIGHT_SUM
-from mechdesign.uncertainty.base import exact_prior
+from mechdesign.uncertainty.prior_set import exact_prior
 
 
 def checked_mechanism(matrix: ArrayLike) -> Floats:
@@ -25,12 +25,14 @@ def checked_mechanism(matrix: ArrayLike) -> Floats:
     """
     V = real_array(aligned_rows(matrix, None, "the matrix"), "the matrix", "numbers, inputs by outputs")
     if V.ndim != 2 or 0 in V.shape:
-        raise InputError(f"the matrix has shape {V.shape}; accepted: (N, M), inputs by outputs")
+        raise InputError.wrong_size(f"the matrix has shape {V.shape}; accepted: (N, M), inputs by outputs")
     if (V < 0).any() or not np.isfinite(V).all():
-        raise InputError("the matrix has negative or non-finite entries; accepted: conditional probabilities")
+        raise InputError.not_probabilities(
+            "the matrix has negative or non-finite entries; accepted: conditional probabilities"
+        )
     sums = V.sum(axis=1)
     if not sums[0] > 0 or np.abs(sums - sums[0]).max() > ROW_SUMS * sums[0]:
-        raise InputError(
+        raise InputError.wrong_sum(
             f"rows of the matrix sum to {sums.min():.6g} and {sums.max():.6g}; accepted: the same sum in every row"
         )
     return V
@@ -40,7 +42,9 @@ def check_shapes(matrix: tuple[int, ...], prior: tuple[int, ...]) -> None:
     """Check that a matrix has one row for each probability of a prior, or of each of many priors."""
     if matrix[0] != prior[-1]:
         accepted = "(N,)" if len(prior) == 1 else "(K, N)"
-        raise InputError(f"a matrix of shape {matrix} and a prior of shape {prior}; accepted: (N, M) and {accepted}")
+        raise InputError.wrong_size(
+            f"a matrix of shape {matrix} and a prior of shape {prior}; accepted: (N, M) and {accepted}"
+        )
 
 
 def exact_columns(matrix: ArrayLike) -> list[tuple[list[int], int]]:
@@ -87,7 +91,9 @@ def _checked_priors(prior: Any) -> Floats:
     priors = [exact_prior(row, f"prior {k + 1}") for k, row in enumerate(prior)]
     sizes = sorted({len(row) for row in priors})
     if len(sizes) > 1:
-        raise InputError(f"the priors have {sizes[0]} and {sizes[-1]} symbols; give them all the same number")
+        raise InputError.wrong_size(
+            f"the priors have {sizes[0]} and {sizes[-1]} symbols; give them all the same number"
+        )
     return np.array([[float(q) for q in row] for row in priors])
 
 

@@ -25,14 +25,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mechdesign.data.labelled import together
-from mechdesign.errors import InputError, LimitError, SolverError, shorten
+from mechdesign.errors import InputError, LimitError, shorten
 from mechdesign.numerics.arrays import Floats, entries, frozen
 from mechdesign.numerics.epsilon import Epsilon
 from mechdesign.numerics.exact import float_up, over_common_denominator, rational
-from mechdesign.numerics.tolerances import SOLVER
+from mechdesign.numerics.linear_program import minimum
 from mechdesign.pml.pointwise import check_shapes, checked_mechanism, exact_columns
 from mechdesign.pml.tail import EpsilonLike, checked_probability, covering
-from mechdesign.uncertainty.base import exact_prior
+from mechdesign.uncertainty.prior_set import exact_prior
 
 _BITS = 52  # probabilities of a post-processing are multiples of 2^-52, which floats hold
 _MOST_ENTRIES = 250_000  # of the mechanism: a linear program of so many variables takes minutes
@@ -83,7 +83,7 @@ class _Outputs:
         matrix, prior, _ = together(matrix, prior)
         probabilities = checked_mechanism(matrix).size
         if probabilities > _MOST_ENTRIES:
-            raise LimitError(
+            raise LimitError.too_much_work(
                 f"the mechanism has {probabilities} probabilities; the tail after post-processing is computed for at "
                 f"most {_MOST_ENTRIES}; merge outputs"
             )
@@ -204,7 +204,9 @@ def certify_tail(
     outputs, e = _Outputs.of(matrix, prior), Epsilon.of(epsilon).exp_down
     mu = [rational(value, "a multiplier") for value in entries(multipliers, "the multipliers", "a list of numbers")]
     if len(mu) != outputs.size or min(mu) < 0:
-        raise InputError(f"the multipliers are {shorten(multipliers)}; accepted: {outputs.size} numbers, 0 or more")
+        raise InputError.wrong_size(
+            f"the multipliers are {shorten(multipliers)}; accepted: {outputs.size} numbers, 0 or more"
+        )
     symbols = [x for x, leaking in enumerate(outputs.above(e)) if leaking]
     return float_up(min(outputs.bound(symbols, mu, e), Fraction(1))) if symbols else 0.0
 
@@ -268,7 +270,7 @@ def _enough_for(outputs: _Outputs, allowed: Fraction) -> TailAfterPostProcessing
         found = _tail(outputs, Epsilon.of(value))
         if found.bound <= allowed:
             return found
-    raise InputError(
+    raise InputError.never_occurs(
         f"no epsilon up to {values[-1]:g} has delta = {float(allowed):g} after any post-processing: an output of "
         "probability 0 may come of a symbol of probability 0; leave out that symbol"
     )
@@ -298,8 +300,7 @@ def _tail(outputs: _Outputs, epsilon: Epsilon) -> TailAfterPostProcessing:
 
 def _solved(outputs: _Outputs, symbols: Sequence[int], exp_epsilon: float) -> tuple[Floats, Floats]:
     """Return W, shape (symbols, outputs), and mu, shape (symbols,), up to a solver's errors."""
-    from scipy.optimize import linprog
-    from scipy.sparse import coo_array, csr_array, eye_array, kron, vstack
+    from scipy.sparse import coo_array, eye_array, kron, vstack
 
     # The variables are W_xy q_y, probabilities; where q_y = 0, they are W_xy.
     likely = np.array([mean > 0 for mean in outputs.means])
@@ -312,20 +313,11 @@ def _solved(outputs: _Outputs, symbols: Sequence[int], exp_epsilon: float) -> tu
     excess /= greatest[:, None]
     rows = coo_array((-excess.ravel(), (np.repeat(np.arange(X), M), np.arange(X * M))), shape=(X, X * M))
     caps = kron(coo_array(np.ones((1, X))), eye_array(M))
-    tolerances = {"primal_feasibility_tolerance": SOLVER, "dual_feasibility_tolerance": SOLVER}
-    solution = linprog(
-        -np.tile(likely.astype(float), X),
-        A_ub=csr_array(vstack([rows, caps])),
-        b_ub=np.r_[np.zeros(X), np.where(likely, masses, 1.0)],
-        method="highs",
-        options=tolerances,
-    )
-    if solution.x is None:
-        raise SolverError(
-            f"HiGHS ended {solution.message.strip()!r} on the tail of a mechanism; change epsilon a little"
-        )
+    limits = np.r_[np.zeros(X), np.where(likely, masses, 1.0)]
+    solution = minimum(-np.tile(likely.astype(float), X), at_most=(vstack([rows, caps]), limits))
+    solution.required("the tail of a mechanism", "change epsilon a little")
     weights = solution.x.reshape(X, M) / np.where(likely, masses, 1.0)
-    return weights, -solution.ineqlin.marginals[:X] / greatest
+    return weights, -solution.prices[:X] / greatest
 
 
 def _attained(

@@ -16,7 +16,7 @@ from mechdesign.data.labelled import vector
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.epsilon import Epsilon
 from mechdesign.numerics.exact import log_up
-from mechdesign.uncertainty.base import exact_prior
+from mechdesign.uncertainty.prior_set import exact_prior
 
 
 def _largest_masses(prior: Sequence[object]) -> list[Fraction]:

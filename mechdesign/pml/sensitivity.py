@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from mechdesign.errors import InputError
 from mechdesign.pml.capacity import WorstCase, columns_over, worst_case
 from mechdesign.uncertainty import UncertaintySet
-from mechdesign.uncertainty.base import exact_prior
+from mechdesign.uncertainty.prior_set import exact_prior
 
 
 def _columns_and_means(
@@ -21,11 +21,13 @@ def _columns_and_means(
     columns = columns_over(matrix, uncertainty)
     P = exact_prior(prior, labels=uncertainty.labels)
     if not uncertainty.contains(P):
-        raise InputError("the reference prior lies outside the uncertainty set; give a member, such as its center")
+        raise InputError.prior_outside_set(
+            "the reference prior lies outside the uncertainty set; give a member, such as its center"
+        )
     means = [sum(map(mul, P, v), Fraction(0)) for v in columns]
     for j, (v, mean) in enumerate(zip(columns, means, strict=True)):
         if mean == 0 and any(v):
-            raise InputError(
+            raise InputError.never_occurs(
                 f"output {j + 1} has probability 0 at the reference prior, where its leakage is infinite; "
                 "give a prior of full support"
             )

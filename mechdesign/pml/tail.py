@@ -18,7 +18,7 @@ from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.epsilon import Epsilon
 from mechdesign.numerics.exact import float_up, log_up, over_common_denominator, rational
 from mechdesign.pml.pointwise import check_shapes, exact_columns
-from mechdesign.uncertainty.base import exact_prior
+from mechdesign.uncertainty.prior_set import exact_prior
 
 EpsilonLike = float | str | Fraction | Decimal | Epsilon
 
@@ -147,7 +147,7 @@ def checked_probability(delta: object) -> Fraction:
     """
     allowed = rational(delta, "delta")
     if not 0 <= allowed <= 1:
-        raise InputError(f"delta is {shorten(delta)}; accepted: a probability in [0, 1]")
+        raise InputError.delta_out_of_range(f"delta is {shorten(delta)}; accepted: a probability in [0, 1]")
     return allowed
 
 
@@ -160,6 +160,7 @@ def covering(ratio: Fraction) -> float:
     (0.0, 0.11778303565638346)
     """
     found = log_up(ratio)
+    # Some units in the last place, by which `exp_down` is below exp.
     while Epsilon.of(found).exp_down < ratio:
         found = math.nextafter(found, math.inf)
     return found

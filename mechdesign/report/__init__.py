@@ -2,7 +2,7 @@
 
 from mechdesign.report.of_histogram import record_page
 from mechdesign.report.of_mechanism import mechanism_page
-from mechdesign.report.origin import Origin
+from mechdesign.report.rendering import Origin
 
 __all__ = ["Origin", "mechanism_page", "record_page"]
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import shlex
 from typing import Any
 
-from mechdesign.histogram.again import proved_record
-from mechdesign.histogram.plan import Plan
 from mechdesign.histogram.record import NOISE_MEANS
+from mechdesign.histogram.record_check import proved_record
+from mechdesign.histogram.release_plan import Plan
 from mechdesign.numerics.exact import rational
-from mechdesign.report.origin import Origin
-from mechdesign.report.rendering import page
+from mechdesign.report.rendering import Origin, page
 
 _OPTIONS = {"k": "-k", "value_sigma": "--value-sigma"}
 

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from mechdesign.data.checks import check_kind
 from mechdesign.mechanism import Mechanism
-from mechdesign.mechanism.files import to_json
+from mechdesign.mechanism.mechanism import check_mechanism
+from mechdesign.mechanism.mechanism_files import to_json
 from mechdesign.optimize import verify
 from mechdesign.report.beside import beside
+from mechdesign.report.leakage_of_reports import guesses_of, outputs_of
 from mechdesign.report.matrix_picture import matrix_of
-from mechdesign.report.objective import claim_of
-from mechdesign.report.origin import Origin
 from mechdesign.report.precision import CONFIDENCE, REPORTS, TYPICAL, precision_of
 from mechdesign.report.promise import promise_of
-from mechdesign.report.rendering import page
-from mechdesign.report.tells import guesses_of, outputs_of
+from mechdesign.report.rendering import Origin, page
+from mechdesign.report.worth import claim_of
 
 TIME_LIMIT = 30.0
 """Seconds for the search of the best mechanism under local differential privacy, unless others are given."""
@@ -65,7 +64,7 @@ def mechanism_page(
     >>> text.splitlines()[0], "at most 3 times as likely" in " ".join(text.split())
     ('<!DOCTYPE html>', True)
     """
-    check_kind(mechanism, Mechanism, "the mechanism", "a Mechanism, such as Mechanism.load(path)")
+    check_mechanism(mechanism)
 
     def step(line: str) -> None:
         if progress is not None:

@@ -11,8 +11,9 @@ import numpy as np
 from mechdesign.deploy.identification import identify
 from mechdesign.mechanism import Mechanism
 from mechdesign.numerics.arrays import Floats
-from mechdesign.optimize.estimation.variances import variances_of_matrix
-from mechdesign.report.tells import MOST_ROWS, SOME_ROWS
+from mechdesign.report.leakage_of_reports import MOST_ROWS, SOME_ROWS
+from mechdesign.uncertainty import UncertaintySet
+from mechdesign.utility.query_variances import variances_of_integers
 
 REPORTS = (1_000, 10_000, 100_000)
 CONFIDENCE = 0.95
@@ -31,7 +32,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Precision:
+class PagePrecision:
     """What reports tell of frequencies.
 
     Attributes
@@ -61,7 +62,7 @@ class Precision:
     same: int
 
 
-def precision_of(mechanism: Mechanism) -> Precision:
+def precision_of(mechanism: Mechanism) -> PagePrecision:
     """Return how near the frequencies come that are estimated from reports, at the estimate.
 
     Examples
@@ -72,8 +73,8 @@ def precision_of(mechanism: Mechanism) -> Precision:
     >>> [round(margin, 4) for margin in found.rows[0].margins]  # 1.96 / sqrt(n)
     [0.062, 0.0196, 0.0062]
     """
-    prior = mechanism.guarantee.uncertainty.prior
-    variances = variances_of_matrix(mechanism.matrix, prior, np.eye(prior.size))
+    known = mechanism.guarantee.uncertainty
+    prior, variances = known.prior, _variances(mechanism, known)
     places = np.arange(prior.size)
     if prior.size > MOST_ROWS:
         places = np.argsort(-prior, kind="stable")[:SOME_ROWS]
@@ -85,7 +86,7 @@ def precision_of(mechanism: Mechanism) -> Precision:
     shown = tuple(tuple(mechanism.inputs[i] for i in group.tolist()) for group in groups[:_MOST_GROUPS])
     mean = float(variances.mean())
     times = np.unique(mechanism.numerators, axis=0, return_counts=True)[1]
-    return Precision(
+    return PagePrecision(
         rows=rows,
         total=prior.size,
         known=int(np.isfinite(variances).sum()),
@@ -107,6 +108,10 @@ def margin(variance: float, reports: int) -> float:
     return _QUANTILE * math.sqrt(variance / reports)
 
 
-def typical_margin(matrix: Floats, prior: Floats) -> float:
-    """Return the root mean square margin over all frequencies, from 10,000 reports of a mechanism."""
-    return margin(float(variances_of_matrix(matrix, prior, np.eye(prior.size)).mean()), TYPICAL)
+def typical_margin(mechanism: Mechanism, known: UncertaintySet) -> float:
+    """Return the root mean square margin over all frequencies, from 10,000 reports of a mechanism at the estimate."""
+    return margin(float(_variances(mechanism, known).mean()), TYPICAL)
+
+
+def _variances(mechanism: Mechanism, known: UncertaintySet) -> Floats:
+    return variances_of_integers(mechanism.numerators, known.center, np.eye(known.size)).each

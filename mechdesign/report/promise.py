@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-import numpy as np
-
+from mechdesign.display.numbers import up
 from mechdesign.histogram.record import float_of_delta
 from mechdesign.mechanism import Mechanism
-from mechdesign.mechanism.words import promise
+from mechdesign.mechanism.words import certain_in_words, delta_in_words, promise
 from mechdesign.numerics.exact import float_up
-from mechdesign.report.numbers import up
 
 _EXAMPLE = Fraction(1, 100)
 
@@ -44,8 +42,12 @@ class Promise:
         The probability that the true frequencies are outside.
     delta_in_words : str
         What it is the probability of.
+    asserted : bool
+        Whether delta rests on samples that are asserted, not shown.
     excluding : int
         Reports that rule out a value for certain.
+    certain : str or None
+        Which reports tell the value for certain, in words; None where none does.
     """
 
     formal: str
@@ -61,7 +63,9 @@ class Promise:
     not_protected: str
     delta: Fraction | None
     delta_in_words: str
+    asserted: bool
     excluding: int
+    certain: str | None
 
     @property
     def example(self) -> str:
@@ -91,7 +95,7 @@ def promise_of(mechanism: Mechanism) -> Promise:
     (Fraction(3, 1), True, '3')
     """
     guarantee = mechanism.guarantee
-    known, secret = guarantee.uncertainty, guarantee.uncertainty.secret_promise
+    known = guarantee.uncertainty
     lower = guarantee.lower
     ratios = [ratio for ratio in mechanism.proof.ratios if ratio is not None]
     return Promise(
@@ -101,22 +105,14 @@ def promise_of(mechanism: Mechanism) -> Promise:
         factor=guarantee.epsilon.exp_up,
         least_factor=None if lower is None else 1 / lower.exp_up,
         proved_factor=max(ratios),
-        everyone=known.holds_every_prior and secret is None,
-        known=_is_one_prior(mechanism),
+        everyone=known.holds_every_prior,
+        known=known.is_one_prior,
         priors=known.in_words(),
-        one_attribute=None if secret is None else (secret.secret, secret.useful),
+        one_attribute=known.protected.names,
         not_protected=known.not_protected_in_words(),
         delta=known.delta,
-        delta_in_words=known.delta_in_words(),
+        delta_in_words=delta_in_words(known),
+        asserted=known.asserts_samples,
         excluding=int((mechanism.numerators == 0).any(axis=0).sum()),
+        certain=certain_in_words(mechanism),
     )
-
-
-def _is_one_prior(mechanism: Mechanism) -> bool:
-    """Return whether the promise is for one distribution: a column of one entry has the same mean everywhere."""
-    known = mechanism.guarantee.uncertainty
-    if known.secret_promise is not None:
-        return known.delta is None and known.secret_promise.limits is None
-    units = np.eye(known.size, dtype=np.int64).tolist()
-    exact = known.exact_set
-    return all(exact.exact_support(unit) == p for unit, p in zip(units, exact.center, strict=True))

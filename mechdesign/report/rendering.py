@@ -1,24 +1,66 @@
-"""From facts to a page: templates that escape everything, and a policy that forbids a page to run or fetch anything."""
+"""From facts to a page: templates that escape everything, and a policy that forbids a page to run or fetch anything.
+
+A page names the file that it is about, with its digest.
+"""
 
 from __future__ import annotations
 
 import base64
 import hashlib
 import math
+import shlex
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import jinja2
 from markupsafe import Markup
 
+from mechdesign.display import numbers
 from mechdesign.errors import LimitError, printable
-from mechdesign.report import numbers
 from mechdesign.version import __version__
 
+_LONGEST_NAME = 200
 MOST_BYTES = 1_000_000
 _LONGEST_LABEL = 240  # characters of a label that a page shows
 _SHOWN = 12  # labels of a list within a sentence
+
+
+@dataclass(frozen=True)
+class Origin:
+    """The file that a page is about.
+
+    Attributes
+    ----------
+    name : str
+        As commands take it.
+    size : int
+        Bytes.
+    digest : str
+        SHA-256 of the bytes, in hexadecimal.
+    """
+
+    name: str
+    size: int
+    digest: str
+
+    @classmethod
+    def of(cls, content: bytes, name: str = "mechanism.json") -> Origin:
+        """Return the origin of the bytes of a file.
+
+        Examples
+        --------
+        >>> Origin.of(b"{}").digest[:16]
+        '44136fa355b3678a'
+        """
+        return cls(name, len(content), hashlib.sha256(content).hexdigest())
+
+    @property
+    def argument(self) -> str:
+        """The name as a shell takes it; that of an example where it cannot be printed, or is standard input."""
+        named = printable(self.name) == self.name and self.name not in {"", "-"} and len(self.name) <= _LONGEST_NAME
+        return shlex.quote(("./" if self.name.startswith("-") else "") + self.name) if named else "mechanism.json"
 
 
 def page(template: str, **facts: Any) -> str:
@@ -44,7 +86,9 @@ def page(template: str, **facts: Any) -> str:
     text = environment.get_template(template).render(**facts, version=__version__, style=written, style_digest=digest)
     size = len(text.encode())
     if size > MOST_BYTES:
-        raise LimitError(f"the page would have {size} bytes; the most is {MOST_BYTES}; give shorter labels")
+        raise LimitError.too_much_work(
+            f"the page would have {size} bytes; the most is {MOST_BYTES}; give shorter labels"
+        )
     return text
 
 

@@ -1,7 +1,7 @@
 """JSON Schemas, made from the models that files are read by and from those of outputs.
 
 A model whose table is read elsewhere says so by the name of a definition (`mechdesign.data.fields.defined`): a set of
-priors by the formats of all classes, those from outside the package among them, and a workload by its own model.
+priors by the codecs of all classes, those from outside the package among them, and a workload by its own model.
 """
 
 from __future__ import annotations
@@ -15,18 +15,21 @@ from typing import Any
 from pydantic import TypeAdapter, create_model
 from pydantic.json_schema import GenerateJsonSchema
 
+from mechdesign.cli.json_output import Output
 from mechdesign.data.fields import DEFINED, Record
 from mechdesign.deploy.manifest import ManifestRecord
 from mechdesign.errors import InputError, shorten
-from mechdesign.histogram.again import RecordFile
-from mechdesign.mechanism.schema import SCHEMA, TWO_SIDED_SCHEMA, MechanismRecord, PromiseRecord
+from mechdesign.histogram.record_check import ReleaseRecordFile
+from mechdesign.mechanism.file_schema import SCHEMA, TWO_SIDED_SCHEMA, MechanismRecord, PromiseRecord
 from mechdesign.problem_file import ProblemRecord
 from mechdesign.schemas.outputs import OUTPUTS, carrying
 from mechdesign.sweeps.folder import ResultRecord
 from mechdesign.sweeps.grid import GridRecord
-from mechdesign.uncertainty.product_set_format import InputsRecord
-from mechdesign.uncertainty.registry import set_formats
+from mechdesign.uncertainty.codec import View
+from mechdesign.uncertainty.nested_codecs import InputsRecord
+from mechdesign.uncertainty.registry import codecs
 from mechdesign.utility.workload import WorkloadRecord
+from mechdesign.windows.window_files import WindowFileRecord
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -67,8 +70,11 @@ _FILES = (
     Described("problem-file", "a problem file, its TOML as JSON", (ProblemRecord,)),
     Described("sweep-file", "a sweep file, its TOML as JSON", (GridRecord,)),
     Described("sweep-result", "a record in the folder of a sweep", (ResultRecord,), ("mechdesign/sweep-result/1",)),
-    Described("histogram-record", "the record of a histogram", (RecordFile,), ("mechdesign/histogram-record/1",)),
+    Described(
+        "histogram-record", "the record of a histogram", (ReleaseRecordFile,), ("mechdesign/histogram-record/1",)
+    ),
     Described("dataset", "the manifest of a folder of reports", (ManifestRecord,), ("mechdesign/dataset/1",)),
+    Described("windows", "a file of windows", (WindowFileRecord,), ("mechdesign/windows/1",)),
 )
 
 
@@ -81,8 +87,14 @@ def described() -> tuple[Described, ...]:
     ['mechanism', 'problem-file', 'sweep-file']
     """
     printed = (
-        Described(schema.split("/")[1], f"printed by mechdesign {command} --json", models, (schema,), is_open=True)
-        for schema, (command, models) in OUTPUTS.items()
+        Described(
+            models[0].carries.split("/")[1],
+            f"printed by mechdesign {command} --json",
+            models,
+            (models[0].carries,),
+            is_open=True,
+        )
+        for command, models in OUTPUTS
     )
     return (*_FILES, *printed)
 
@@ -108,8 +120,8 @@ def document(name: str) -> dict[str, Any]:
     entry = next((entry for entry in described() if name in (entry.name, *entry.carries)), None)
     if entry is None:
         accepted = ", ".join(entry.name for entry in described())
-        raise InputError(f"the schema {shorten(name)} is unknown; accepted: {accepted}")
-    models = [carrying(entry.carries[0], model) for model in entry.models] if entry.is_open else entry.models
+        raise InputError.unknown_choice(f"the schema {shorten(name)} is unknown; accepted: {accepted}")
+    models = [carrying(model) if issubclass(model, Output) else model for model in entry.models]
     body = _schema(models)
     definitions: dict[str, Any] = body.pop("$defs", {})
     _resolve([body, *definitions.values()], definitions)
@@ -166,22 +178,22 @@ def _models(name: str) -> list[type[Record]]:
     """Return the models of a definition, of which one fits."""
     if name == "workload":
         return [WorkloadRecord]
-    is_of_guarantee, base, may_nest = _TABLES_OF_SETS[name]
+    view, base, may_nest = _TABLES_OF_SETS[name]
     return [
-        create_model(f"{name}-{entry.of.kind}{place or ''}", __base__=(model, base), __doc__=model.__doc__)
-        for entry in set_formats()
-        if may_nest or not entry.is_made_of_others
-        for place, model in enumerate(entry.guarantee_models if is_of_guarantee else entry.prior_models)
+        create_model(f"{name}-{codec.of.kind}{place or ''}", __base__=(model, base), __doc__=model.__doc__)
+        for codec in codecs()
+        if may_nest or not codec.is_made_of_others
+        for place, model in enumerate(codec.models[view])
     ]
 
 
-# Whether a definition is for guarantees, the keys beside those of the set, and whether the set may hold others.
-_TABLES_OF_SETS: dict[str, tuple[bool, type[Record], bool]] = {
-    "guarantee": (True, PromiseRecord, True),
-    "factor": (True, InputsRecord, True),
-    "limit": (True, Record, False),
-    "prior": (False, Record, True),
-    "limit-prior": (False, Record, False),
+# Which of its two tables describes a set, the keys beside those of the set, and whether the set may hold others.
+_TABLES_OF_SETS: dict[str, tuple[View, type[Record], bool]] = {
+    "guarantee": (View.GUARANTEE, PromiseRecord, True),
+    "factor": (View.GUARANTEE, InputsRecord, True),
+    "limit": (View.GUARANTEE, Record, False),
+    "prior": (View.PRIOR, Record, True),
+    "limit-prior": (View.PRIOR, Record, False),
 }
 
 

@@ -1,37 +1,68 @@
-"""The objects that commands print with ``--json``, by the value of their key ``schema``."""
+"""The objects that commands print with ``--json``: the models in the files of the commands, collected."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from pydantic import Field, create_model
 
-from mechdesign.data.fields import Record
-from mechdesign.schemas import of_data, of_designs
-from mechdesign.schemas.shared import Output
-
-# A new output is one line here: the value of its key ``schema``, who prints it, and its models, of which one fits.
-OUTPUTS: dict[str, tuple[str, tuple[type[Output], ...]]] = {
-    "mechdesign/design/1": ("design", (of_designs.DesignOutput,)),
-    "mechdesign/verification/1": ("verify", (of_designs.VerificationOutput, of_designs.FalseClaimOutput)),
-    "mechdesign/comparison/1": ("compare", (of_designs.ComparisonOutput,)),
-    "mechdesign/sweep/1": ("sweep", (of_designs.SweepOutput,)),
-    "mechdesign/analysis/1": ("analyze", (of_designs.AnalysisOutput,)),
-    "mechdesign/plan/1": ("plan", (of_data.PlanOutput,)),
-    "mechdesign/report-plan/1": ("plan --reports", (of_data.ReportPlanOutput,)),
-    "mechdesign/key/1": ("key", (of_data.KeyOutput,)),
-    "mechdesign/privatization/1": ("privatize", (of_data.PrivatizationOutput,)),
-    "mechdesign/estimate/1": ("estimate", (of_data.EstimateOutput,)),
-    "mechdesign/estimate-by-groups/1": ("estimate --by", (of_data.GroupedEstimateOutput,)),
-    "mechdesign/audit/1": ("audit", (of_data.AuditOutput,)),
-    "mechdesign/histogram/1": ("histogram", (of_data.HistogramOutput,)),
-    "mechdesign/report/1": ("report", (of_data.ReportOutput,)),
-    "mechdesign/schemas/1": ("schema", (of_data.SchemasOutput,)),
-}
+from mechdesign.cli.analyze import AnalysisOutput
+from mechdesign.cli.audit import AuditOutput
+from mechdesign.cli.compare import ComparisonOutput
+from mechdesign.cli.design import DesignOutput
+from mechdesign.cli.estimate_output import EstimateOutput, GroupedEstimateOutput
+from mechdesign.cli.histogram import HistogramOutput
+from mechdesign.cli.json_output import Labels, Output, Printed
+from mechdesign.cli.key import KeyOutput
+from mechdesign.cli.methods import MethodsOutput
+from mechdesign.cli.plan import PlanOutput
+from mechdesign.cli.plan_reports import ReportPlanOutput
+from mechdesign.cli.privatize import PrivatizationOutput
+from mechdesign.cli.report import ReportOutput
+from mechdesign.cli.sweep import SweepOutput
+from mechdesign.cli.verify import FalseClaimOutput, VerificationOutput
 
 
-def carrying(schema: str, model: type[Record]) -> type[Record]:
+class SchemaName(Printed):
+    """A schema, and what the JSON that it describes says of itself."""
+
+    name: str
+    what: str
+    carries: Labels
+
+
+class SchemasOutput(Output):
+    """`mechdesign schema`, without a name."""
+
+    carries = "mechdesign/schemas/1"
+
+    schemas: Sequence[SchemaName]
+
+
+# A new output is one line here: who prints it, and its models, of which one fits.
+OUTPUTS: tuple[tuple[str, tuple[type[Output], ...]], ...] = (
+    ("design", (DesignOutput,)),
+    ("methods", (MethodsOutput,)),
+    ("verify", (VerificationOutput, FalseClaimOutput)),
+    ("compare", (ComparisonOutput,)),
+    ("sweep", (SweepOutput,)),
+    ("analyze", (AnalysisOutput,)),
+    ("plan", (PlanOutput,)),
+    ("plan --reports", (ReportPlanOutput,)),
+    ("key", (KeyOutput,)),
+    ("privatize", (PrivatizationOutput,)),
+    ("estimate", (EstimateOutput,)),
+    ("estimate --by", (GroupedEstimateOutput,)),
+    ("audit", (AuditOutput,)),
+    ("histogram", (HistogramOutput,)),
+    ("report", (ReportOutput,)),
+    ("schema", (SchemasOutput,)),
+)
+
+
+def carrying(model: type[Output]) -> type[Output]:
     """Return the model of an output with its key ``schema``."""
-    fields: dict[str, Any] = {"schema_name": (Literal[schema], Field(alias="schema"))}
-    made: type[Record] = create_model(model.__name__, __base__=model, __doc__=model.__doc__, **fields)
+    fields: dict[str, Any] = {"schema_name": (Literal[model.carries], Field(alias="schema"))}
+    made: type[Output] = create_model(model.__name__, __base__=model, __doc__=model.__doc__, **fields)
     return made

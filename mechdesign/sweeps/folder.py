@@ -20,9 +20,9 @@ from mechdesign.data.fields import Number, Record, checked_record
 from mechdesign.data.files import write_atomically
 from mechdesign.data.reading import read_bounded
 from mechdesign.errors import InputError, printable, shorten
-from mechdesign.mechanism.files import content_of
-from mechdesign.sweeps.keys import Key
-from mechdesign.sweeps.tasks import Solved, Stored
+from mechdesign.mechanism.mechanism_files import content_of
+from mechdesign.sweeps.design_tasks import Solved, Stored
+from mechdesign.sweeps.problem_keys import SweepKey
 
 SCHEMA = "mechdesign/sweep-result/1"
 _DESIGNS, _MECHANISMS = "designs", "mechanisms"
@@ -70,15 +70,17 @@ class ResultFolder:
             for part in (folder.path, folder.path / _DESIGNS, folder.path / _MECHANISMS):
                 part.mkdir(exist_ok=True)
                 if not os.access(part, os.W_OK | os.X_OK):
-                    raise InputError(f"cannot write into {printable(str(part))}; give a folder that is writable")
+                    raise InputError.cannot_write(
+                        f"cannot write into {printable(str(part))}; give a folder that is writable"
+                    )
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or str(error)
-            raise InputError(
+            raise InputError.cannot_write(
                 f"cannot make the folder {printable(str(path))}: {reason}; give a path in a writable folder"
             ) from error
         return folder
 
-    def find(self, key: Key, time_limit: float | None) -> tuple[Stored | None, str]:
+    def find(self, key: SweepKey, time_limit: float | None) -> tuple[Stored | None, str]:
         """Return a result that may serve, and otherwise why one that is there does not.
 
         A result that a time limit stopped serves only for the same limit. What is returned is not proved.
@@ -94,7 +96,7 @@ class ResultFolder:
                 break
         return None, ""
 
-    def put(self, key: Key, solved: Solved, time_limit: float | None) -> str:
+    def put(self, key: SweepKey, solved: Solved, time_limit: float | None) -> str:
         """Write a result that is solved as a file, and return the path of its mechanism within the folder.
 
         Raises
@@ -121,26 +123,26 @@ class ResultFolder:
         """Return the path within the folder of a mechanism file with some content."""
         return f"{_MECHANISMS}/{hashlib.sha256(content).hexdigest()}.json"
 
-    def _record_path(self, key: Key, limit: float | None) -> Path:
+    def _record_path(self, key: SweepKey, limit: float | None) -> Path:
         within = "" if limit is None else f"-within-{float(limit)!r}-s"
         return self.path / _DESIGNS / f"{key.name}{within}.json"
 
     def _mechanism_path(self, name: str) -> Path:
         return self.path / _MECHANISMS / f"{name}.json"
 
-    def _read(self, place: Path, key: Key) -> Stored:
+    def _read(self, place: Path, key: SweepKey) -> Stored:
         source = printable(str(place))
         try:
             table = json.loads(read_bounded(place, _MOST_BYTES, "a record of a design"))
         except (ValueError, RecursionError) as error:  # also bytes that are not UTF-8
             if isinstance(error, InputError):
                 raise
-            raise InputError(f"{source} is not JSON ({shorten(str(error))})") from None
+            raise InputError.wrong_file_format(f"{source} is not JSON ({shorten(str(error))})") from None
         record = checked_record(ResultRecord, table, source)
         if record.problem != json.loads(key.text):
-            raise InputError(f"{source} is about another problem")
+            raise InputError.damaged_file(f"{source} is about another problem")
         mechanism = self._mechanism_path(record.mechanism)
         content = content_of(mechanism)
         if hashlib.sha256(content).hexdigest() != record.mechanism:
-            raise InputError(f"{printable(str(mechanism))} was changed after it was written")
+            raise InputError.damaged_file(f"{printable(str(mechanism))} was changed after it was written")
         return Stored(content, printable(str(mechanism)), record.seconds, record.stopped)

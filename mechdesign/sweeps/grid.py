@@ -10,15 +10,13 @@ from itertools import product
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, StrictBool, StrictInt
+from pydantic import BeforeValidator, Field, StrictInt
 
 from mechdesign.data.checks import checked_delta
-from mechdesign.data.counts import checked_count, count_column, read_counts
 from mechdesign.data.fields import (
     AsTable,
     AsText,
     ByForm,
-    Count,
     ExactNumber,
     Matrix,
     Number,
@@ -29,61 +27,36 @@ from mechdesign.data.fields import (
     checked_record,
     defined,
     needs,
-    one_of,
 )
-from mechdesign.data.labels import canonical_labels
 from mechdesign.errors import InputError, MechdesignError, printable, shorten
 from mechdesign.numerics.epsilon import stated_number
 from mechdesign.numerics.exact import printed_up
 from mechdesign.problem import DesignProblem
-from mechdesign.problem_file import ProblemFile, parsed_toml
-from mechdesign.sweeps.inputs import RefusedPoint, set_cells, utility_cells
-from mechdesign.sweeps.result import SweepResult
-from mechdesign.sweeps.running import BASELINES, Report, check_baselines, sweep
+from mechdesign.problem_file import TAKEN_AS_KNOWN, ProblemFile, parsed_toml
+from mechdesign.sweeps.row_inputs import RefusedPoint, set_cells, utility_cells
+from mechdesign.sweeps.running import BASELINES, ProgressCallback, check_baselines, sweep
+from mechdesign.sweeps.sources import LENGTH, Estimate, SourceRecord, Texts, as_list, estimates
+from mechdesign.sweeps.sweep_result import SweepResult
 from mechdesign.uncertainty import L1Ball, UncertaintySet
-from mechdesign.uncertainty.format import BoundName
-from mechdesign.uncertainty.from_counts import kinds_from_counts, set_from_counts
+from mechdesign.uncertainty.codec import BoundName, Known
+from mechdesign.uncertainty.from_counts import kinds_from_counts, set_from_counts, set_from_probabilities
 from mechdesign.uncertainty.radii import checked_bound
 from mechdesign.uncertainty.relative_ball import RelativeBall
 from mechdesign.utility import Objective, Workload, utility_by_name
 
 _MOST_BYTES = 64 * 2**20
-_MOST_VALUES = 10_000  # of one axis of a grid
 _MOST_PROBLEMS = 100_000
-
-_Length = Field(min_length=1, max_length=_MOST_VALUES, fail_fast=True)
-
-
-def _as_list(value: Any) -> Any:
-    if value == []:
-        raise ValueError("a value, or a list of at least one")
-    return value if isinstance(value, list) else [value]
-
 
 Numbers = Annotated[
     list[ExactNumber],
-    _Length,
-    BeforeValidator(_as_list, json_schema_input_type=ExactNumber | Annotated[list[ExactNumber], _Length]),
+    LENGTH,
+    BeforeValidator(as_list, json_schema_input_type=ExactNumber | Annotated[list[ExactNumber], LENGTH]),
 ]
 # Of any size: where no set has so many samples, the point is a row with the reason.
 Integers = Annotated[
-    list[int], _Length, BeforeValidator(_as_list, json_schema_input_type=int | Annotated[list[int], _Length])
+    list[int], LENGTH, BeforeValidator(as_list, json_schema_input_type=int | Annotated[list[int], LENGTH])
 ]
-Texts = Annotated[
-    list[Text], _Length, BeforeValidator(_as_list, json_schema_input_type=Text | Annotated[list[Text], _Length])
-]
-Counts = dict[str, Count]
 _Baseline = Annotated[Text, Field(json_schema_extra={"enum": list(BASELINES)})]
-
-
-class _Source(Record):
-    model_config = all_of(one_of("counts", "data"), needs("data", "columns"), needs("columns", "data"))
-
-    name: Text | None = None
-    counts: Annotated[Annotated[Text, AsText] | Annotated[Counts, AsTable], ByForm] | None = None
-    data: Text | None = None
-    columns: Annotated[list[Text], Field(min_length=1, max_length=_MOST_VALUES)] | None = None
-    header: StrictBool = True
 
 
 class _Utility(Record):
@@ -95,22 +68,23 @@ class _Utility(Record):
 Utility = Annotated[Annotated[Text, AsText] | Annotated[_Utility, AsTable], ByForm]
 Utilities = Annotated[
     list[Utility],
-    _Length,
-    BeforeValidator(_as_list, json_schema_input_type=Utility | Annotated[list[Utility], _Length]),
+    LENGTH,
+    BeforeValidator(as_list, json_schema_input_type=Utility | Annotated[list[Utility], LENGTH]),
 ]
 
 
 class GridRecord(Record):
     """The tables of a sweep file."""
 
-    model_config = all_of(at_most_one("delta", "radius"), needs("samples", "delta"), needs("bound", "delta"))
+    model_config = all_of(at_most_one("delta", "radius", "known"), needs("samples", "delta"), needs("bound", "delta"))
 
     title: Text
-    source: Annotated[list[_Source], Field(min_length=1, max_length=_MOST_VALUES)]
+    source: Annotated[list[SourceRecord], Field(min_length=1, max_length=10_000)]
     epsilon: Numbers
     lower: Numbers | None = None
     delta: Numbers | None = None
     radius: Numbers | None = None
+    known: Known | None = None
     samples: Integers | None = None
     set: Texts = Field(default=[L1Ball.kind])
     bound: BoundName | None = None
@@ -138,6 +112,8 @@ class SweepFile:
         As for `mechdesign.design`.
     inputs : tuple of str
         The files that the sources name.
+    notes : tuple of str
+        What a reader of the file should know, one line each: that it takes counts as known without saying so.
     """
 
     title: str
@@ -147,6 +123,7 @@ class SweepFile:
     bits: int = 48
     time_limit: float | None = None
     inputs: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def problems(self) -> tuple[ProblemFile, ...]:
@@ -159,14 +136,17 @@ class SweepFile:
         return tuple(point for point in self.points if isinstance(point, RefusedPoint))
 
     def run(
-        self, executor: Any = None, cache: str | os.PathLike[str] | None = None, report: Report | None = None
+        self,
+        executor: Any = None,
+        cache: str | os.PathLike[str] | None = None,
+        progress: ProgressCallback | None = None,
     ) -> SweepResult:
         """Solve the problems, as `mechdesign.sweep` does with the options of the file."""
         return sweep(
             self.points,
             executor,
             cache,
-            report,
+            progress,
             baselines=self.baselines,
             tol=self.tol,
             bits=self.bits,
@@ -184,9 +164,11 @@ def read_sweep(path: str | os.PathLike[str]) -> SweepFile:
     Parameters
     ----------
     path : path
-        A TOML file: ``title``, ``[[source]]`` with ``counts`` (a CSV file or a table of label and count) or ``data``
-        and ``columns``, and one value or a list of ``epsilon``, ``lower``, ``delta`` or ``radius``, ``samples``,
-        ``set`` and ``utility``; ``baselines``, ``tol``, ``bits``, ``time_limit``. Paths are relative to its folder.
+        A TOML file: ``title``, ``[[source]]`` with ``counts`` (a CSV file or a table of label and count), ``data`` and
+        ``column``, or ``probabilities`` (a table); and one value or a list of ``epsilon``, ``lower``, ``delta`` or
+        ``radius``, ``samples`` (asserted for probabilities), ``set`` and ``utility``; ``baselines``, ``tol``, ``bits``,
+        ``time_limit``. With ``known = true`` instead of ``delta`` counts are the distribution itself. Paths are
+        relative to its folder.
 
     Raises
     ------
@@ -220,10 +202,13 @@ def read_sweep(path: str | os.PathLike[str]) -> SweepFile:
         points = tuple(_points(grid, folder))
         _check_any(points)
     except InputError as error:
-        raise InputError(f"{source}: {error}") from None
+        raise error.reworded(f"{source}: {error}") from None
     named = (given.counts if given.data is None else given.data for given in grid.source)
     inputs = tuple(str(folder / place) for place in named if isinstance(place, str))
-    return SweepFile(grid.title, points, tuple(grid.baselines), grid.tol, grid.bits, grid.time_limit, inputs)
+    stated = any(value is not None for value in (grid.delta, grid.radius, grid.known))
+    silent = not stated and any(given.probabilities is None for given in grid.source)
+    notes = (f"{source}: {TAKEN_AS_KNOWN}",) if silent else ()
+    return SweepFile(grid.title, points, tuple(grid.baselines), grid.tol, grid.bits, grid.time_limit, inputs, notes)
 
 
 @dataclass(frozen=True)
@@ -231,7 +216,7 @@ class _Axes:
     """A grid whose names are known, and whose numbers are numbers."""
 
     grid: GridRecord
-    sources: tuple[tuple[str, Mapping[str, int]], ...]
+    sources: tuple[Estimate, ...]
     utilities: tuple[Objective, ...]
     numbers: Mapping[tuple[str, str], float]  # by the name of the axis and the text
 
@@ -244,26 +229,31 @@ class _Axes:
         InputError
             For what is wrong whatever the other values of a point are, and for too many points.
         """
-        if grid.delta is not None and grid.radius is not None:
-            raise InputError("delta and radius are both given; give one of them, or neither for a known distribution")
+        given = [name for name in ("delta", "radius", "known") if getattr(grid, name) is not None]
+        if len(given) > 1:
+            raise InputError.conflicting_arguments(f"{' and '.join(given)} are given; give one of them")
         if grid.delta is None and (grid.samples is not None or grid.bound is not None):
-            raise InputError(f"{'bound' if grid.samples is None else 'samples'} is given without delta; leave it out")
+            raise InputError.needless_argument(
+                f"{'bound' if grid.samples is None else 'samples'} is given without delta; leave it out"
+            )
         checked_bound(grid.bound)
         for kind in grid.set:
             if kind not in kinds_from_counts():
-                raise InputError(f"set is {shorten(kind)}; accepted: {', '.join(kinds_from_counts())}")
-        given = {"epsilon": grid.epsilon, "lower": grid.lower, "delta": grid.delta, "radius": grid.radius}
-        numbers = {(name, text): _stated(text, name) for name, texts in given.items() for text in texts or ()}
+                raise InputError.unknown_choice(f"set is {shorten(kind)}; accepted: {', '.join(kinds_from_counts())}")
+        numeric = {"epsilon": grid.epsilon, "lower": grid.lower, "delta": grid.delta, "radius": grid.radius}
+        numbers = {(name, text): _stated(text, name) for name, texts in numeric.items() for text in texts or ()}
         utilities = tuple(_utility(described) for described in grid.utility)
-        sources = tuple(found for described in grid.source for found in _counts(described, folder))
-        names = [name for name, _ in sources]
+        sources = tuple(found for described in grid.source for found in estimates(described, folder))
+        names = [source.name for source in sources]
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
-            raise InputError(f"two sources are called {shorten(twice)}; give them names by which their rows differ")
+            raise InputError.label_twice(
+                f"two sources are called {shorten(twice)}; give them names by which their rows differ"
+            )
         axes = cls(grid, sources, utilities, numbers)
         total = math.prod(map(len, (sources, *axes.of_set, *axes.of_problem)))
         if total > _MOST_PROBLEMS:
-            raise InputError(f"the grid has {total:,} problems; accepted: at most {_MOST_PROBLEMS:,}")
+            raise InputError.too_many_given(f"the grid has {total:,} problems; accepted: at most {_MOST_PROBLEMS:,}")
         return axes
 
     @property
@@ -285,23 +275,23 @@ class _Axes:
 def _points(grid: GridRecord, folder: Path) -> Iterator[ProblemFile | RefusedPoint]:
     """Yield the points of a grid, source by source and set by set."""
     axes = _Axes.of(grid, folder)
-    for (name, counts), (kind, samples, size) in product(axes.sources, product(*axes.of_set)):
+    for source, (kind, samples, size) in product(axes.sources, product(*axes.of_set)):
         known: UncertaintySet | str = ""
         for utility, epsilon, lower in product(*axes.of_problem):
             if not known or kind == RelativeBall.kind:  # which is made for an epsilon
-                known = _set_or_reason(grid, kind, counts, size, samples, epsilon)
+                known = _set_or_reason(grid, kind, source, size, samples, epsilon)
             made = known if isinstance(known, str) else _problem_or_reason(known, epsilon, utility, lower)
             if isinstance(made, DesignProblem):
-                yield ProblemFile(name, made)
+                yield ProblemFile(source.name, made)
                 continue
             cells = {
-                "source": name,
-                **(_given_cells(axes, kind, counts, size, samples) if isinstance(known, str) else set_cells(known)),
+                "source": source.name,
+                **(_given_cells(axes, kind, source, size, samples) if isinstance(known, str) else set_cells(known)),
                 "epsilon": axes.number("epsilon", epsilon),
                 "lower": axes.number("lower", lower),
                 **utility_cells(utility),
             }
-            yield RefusedPoint(name, made, epsilon, cells)
+            yield RefusedPoint(source.name, made, epsilon, cells)
 
 
 def _check_any(points: Sequence[ProblemFile | RefusedPoint]) -> None:
@@ -314,19 +304,19 @@ def _check_any(points: Sequence[ProblemFile | RefusedPoint]) -> None:
                 f"none of the {len(points):,} points of the grid can be a problem; the first, {first.name}: "
                 f"{first.reason}"
             )
-        raise InputError(told)
+        raise InputError.point_refused(told)
 
 
-def _given_cells(axes: _Axes, kind: str, counts: Mapping[str, int], size: Any, samples: Any) -> dict[str, Any]:
+def _given_cells(axes: _Axes, kind: str, source: Estimate, size: Any, samples: Any) -> dict[str, Any]:
     """Return what the table shows of a set that could not be made."""
     known = size is None and kind == L1Ball.kind  # a known distribution is a ball of radius 0
     by_delta = axes.grid.delta is not None
     return {
         "set": kind,
-        "symbols": len(counts),
+        "symbols": len(source.shares),
         "delta": axes.number("delta", size) if by_delta else None,
         "radius": 0.0 if known else None if by_delta else axes.number("radius", size),
-        "samples": _whole(sum(counts.values()) if samples is None else samples),
+        "samples": _whole(source.total if samples is None else samples),
     }
 
 
@@ -336,9 +326,9 @@ def _stated(text: str, name: str) -> float:
     return printed_up(checked_delta(text)) if name == "delta" and math.copysign(1, number) == 1 > number else number
 
 
-def _whole(number: int) -> int | None:
+def _whole(number: int | None) -> int | None:
     """Return a whole number if a column of the table holds it."""
-    return number if abs(number) < 1 << 63 else None
+    return number if number is not None and abs(number) < 1 << 63 else None
 
 
 def _problem_or_reason(
@@ -352,50 +342,32 @@ def _problem_or_reason(
 
 
 def _set_or_reason(
-    grid: GridRecord, kind: str, counts: Mapping[str, int], size: Any, samples: Any, epsilon: str
+    grid: GridRecord, kind: str, source: Estimate, size: Any, samples: Any, epsilon: str
 ) -> UncertaintySet | str:
     """Return the set of priors of a point of a grid, or why there is none."""
     try:
-        return _set(grid, kind, counts, size, samples, epsilon)
+        return _set(grid, kind, source, size, samples, epsilon)
     except MechdesignError as error:
         return str(error)
 
 
-def _set(
-    grid: GridRecord, kind: str, counts: Mapping[str, int], size: Any, samples: Any, epsilon: str
-) -> UncertaintySet:
+def _set(grid: GridRecord, kind: str, source: Estimate, size: Any, samples: Any, epsilon: str) -> UncertaintySet:
     """Return the set of priors of one point of a grid."""
     if kind == L1Ball.kind:
-        given = {"radius": size} if grid.delta is None else {"delta": size}
-        return L1Ball.from_counts(counts, samples=samples, bound=grid.bound, **given)
+        given = {"known": True} if size is None else {"radius" if grid.delta is None else "delta": size}
+        if source.total is not None:
+            return L1Ball.from_counts(source.shares, samples=samples, bound=grid.bound, **given)
+        if grid.delta is None:
+            return L1Ball(source.shares, size or 0)
+        return L1Ball.from_probabilities(source.shares, samples=source.asserted(samples), delta=size, bound=grid.bound)
     if grid.delta is None or grid.bound is not None:
-        wrong = "bound belongs" if grid.delta is not None else "radius, or neither delta nor radius, belong"
-        raise InputError(f"the set {kind} needs delta, and {wrong} to {L1Ball.kind}; change the one or the other")
-    return set_from_counts(kind, counts, size, samples=samples, epsilon=epsilon)
-
-
-def _counts(given: _Source, folder: Path) -> Iterator[tuple[str, Mapping[str, int]]]:
-    """Yield the names and the counts of a source."""
-    if (given.counts is None) == (given.data is None):
-        raise InputError("a source has counts and data, or neither; give counts, or data with columns")
-    if given.data is not None:
-        if given.columns is None:
-            raise InputError(f"the source {shorten(given.data)} has no columns; name those that are counted")
-        for column in given.columns:
-            counts = count_column(folder / given.data, column, header=given.header)
-            yield (column if given.name is None else f"{given.name}, {column}"), counts
-        return
-    if given.columns is not None:
-        raise InputError("a source has columns beside counts; they belong to data")
-    if isinstance(given.counts, dict):
-        if given.name is None:
-            raise InputError("a source with a table of counts has no name; give it one")
-        for label, count in zip(canonical_labels(given.counts, len(given.counts)), given.counts.values(), strict=True):
-            checked_count(count, label)
-        yield given.name, given.counts
-        return
-    path = folder / str(given.counts)
-    yield (path.stem if given.name is None else given.name), read_counts(path, header=given.header)
+        wrong = "bound belongs" if grid.delta is not None else "radius or known belongs"
+        raise InputError.conflicting_arguments(
+            f"the set {kind} needs delta, and {wrong} to {L1Ball.kind}; change the one or the other"
+        )
+    if source.total is not None:
+        return set_from_counts(kind, source.shares, size, samples=samples, epsilon=epsilon)
+    return set_from_probabilities(kind, source.shares, size, samples=source.asserted(samples), epsilon=epsilon)
 
 
 def _utility(given: str | _Utility) -> Objective:

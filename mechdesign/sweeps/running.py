@@ -11,18 +11,18 @@ from dataclasses import dataclass, field, replace
 from pickle import dumps
 from typing import Any, TypeAlias
 
+from mechdesign.comparison.rivals import Rivals
 from mechdesign.engine import executor_of, run_tasks
 from mechdesign.errors import InputError, MechdesignError, shorten
 from mechdesign.mechanism.proof import checked_bits
-from mechdesign.optimize.comparison import every_prior
 from mechdesign.optimize.designer import deadline_of, tolerance_of
 from mechdesign.problem import DesignProblem
 from mechdesign.problem_file import ProblemFile
+from mechdesign.sweeps.design_tasks import Solved, Task, Values, solve, values_of
 from mechdesign.sweeps.folder import ResultFolder
-from mechdesign.sweeps.inputs import RefusedPoint
-from mechdesign.sweeps.keys import Key, key_of
-from mechdesign.sweeps.result import SweepResult, SweepRow
-from mechdesign.sweeps.tasks import Solved, Task, Values, solve, values_of
+from mechdesign.sweeps.problem_keys import SweepKey, key_of
+from mechdesign.sweeps.row_inputs import RefusedPoint
+from mechdesign.sweeps.sweep_result import SweepResult, SweepRow
 
 _log = logging.getLogger(__name__)
 
@@ -33,14 +33,14 @@ BASELINES = (BEST_LDP, RANDOMIZED_RESPONSE, SUBSET_SELECTION)
 _PAUSE = 0.5  # seconds between lines on progress
 _FOR_AN_ESTIMATE = 2.0  # seconds; the first task also imports what all need
 
-Report: TypeAlias = Callable[[str], None]
+ProgressCallback: TypeAlias = Callable[[str], None]
 
 
 def sweep(
     problems: Iterable[DesignProblem | ProblemFile | RefusedPoint],
     executor: Any = None,
     cache: str | os.PathLike[str] | None = None,
-    report: Report | None = None,
+    progress: ProgressCallback | None = None,
     *,
     baselines: Collection[str] = (),
     tol: float | None = None,
@@ -63,7 +63,7 @@ def sweep(
         A folder where each result is kept as a file as soon as it is there, and where the next sweep finds it: the
         mechanism is proved again, its bound is computed again, and a file that does not prove is solved again, which
         a note says. Any number of sweeps may share a folder, at the same time too.
-    report : callable, optional
+    progress : callable, optional
         Called with one line on what is done and what is left, at most twice a second.
     baselines : collection of str
         What designs are compared with: ``"best-ldp"``, ``"randomized-response"`` and, for estimation errors,
@@ -100,7 +100,7 @@ def sweep(
     plan = _Plan(frozenset(baselines), tol, bits, time_limit)
     keys = [_NO_KEYS if isinstance(given, RefusedPoint) else plan.add(given) for _, given in cases]
     folder = None if cache is None else ResultFolder.opened(cache)
-    found = _Found(len(plan.designs) + len(plan.values), folder, time_limit, report or _log.info)
+    found = _FoundRow(len(plan.designs) + len(plan.values), folder, time_limit, progress or _log.info)
     runner = executor_of(executor)
     for done in run_tasks(_run, found.jobs(plan, by_pickle=isinstance(runner, ProcessPoolExecutor)), runner):
         found.take(done.item, done.result, done.error)
@@ -148,8 +148,7 @@ class _Plan:
         own = self._add_design(problem, tol).name
         if not self.baselines:
             return _Keys(own, None, None)
-        over = problem.utility.over_priors_of(problem.uncertainty)
-        local = DesignProblem(every_prior(problem), problem.local_epsilon, over)
+        local = Rivals(problem).local_problem
         best, simple = None, None
         if BEST_LDP in self.baselines:
             best = self._add_design(local, tol).name
@@ -160,7 +159,7 @@ class _Plan:
             self.values.setdefault(simple, _ValuesJob(simple, local))
         return _Keys(own, best, simple)
 
-    def _add_design(self, problem: DesignProblem, tol: float) -> Key:
+    def _add_design(self, problem: DesignProblem, tol: float) -> SweepKey:
         key = key_of(problem, tol, self.bits)
         self.designs.setdefault(key.name, Task(problem, key, tol, self.bits, self.time_limit))
         return key
@@ -171,11 +170,13 @@ def _run(job: _Job) -> Solved | Values:
     return solve(job) if isinstance(job, Task) else values_of(job.problem)
 
 
-class _Found:
+class _FoundRow:
     """What a sweep has found so far."""
 
-    def __init__(self, total: int, folder: ResultFolder | None, time_limit: float | None, report: Report) -> None:
-        self._folder, self._time_limit, self._report = folder, time_limit, report
+    def __init__(
+        self, total: int, folder: ResultFolder | None, time_limit: float | None, progress: ProgressCallback
+    ) -> None:
+        self._folder, self._time_limit, self._progress = folder, time_limit, progress
         self._solved: dict[str, Solved] = {}
         self._values: dict[str, Values] = {}
         self._failures: dict[str, str] = {}
@@ -226,7 +227,7 @@ class _Found:
     def _note(self, note: str) -> None:
         if note:
             self._notes.append(note)
-            self._report(note)
+            self._progress(note)
 
     def _tell(self) -> None:
         """Say that one more task is done, unless something was said just now."""
@@ -237,7 +238,7 @@ class _Found:
         self._told = now
         took = now - self._began
         estimate = f", about {_in_words(took / self._done * left)} left" if left and took > _FOR_AN_ESTIMATE else ""
-        self._report(f"sweeping: {self._done} of {self._total} tasks{estimate}")
+        self._progress(f"sweeping: {self._done} of {self._total} tasks{estimate}")
 
     def row(self, source: str, given: DesignProblem | RefusedPoint, keys: _Keys, plan: _Plan) -> SweepRow:
         """Return the row of a problem, or of a point of a grid that cannot be one."""
@@ -323,7 +324,7 @@ def _case(given: object) -> tuple[str, DesignProblem | RefusedPoint]:
         return given.source, given
     if isinstance(given, DesignProblem):
         return "", given
-    raise InputError(
+    raise InputError.wrong_type(
         f"one of the problems is {shorten(given)}; give DesignProblem objects, or what read_problem returns"
     )
 
@@ -337,10 +338,14 @@ def check_baselines(baselines: Collection[str]) -> None:
         Naming it.
     """
     if isinstance(baselines, str):
-        raise InputError(f"baselines is the text {shorten(baselines)}; give a list of {', '.join(BASELINES)}")
+        raise InputError.wrong_type(
+            f"baselines is the text {shorten(baselines)}; give a list of {', '.join(BASELINES)}"
+        )
     for name in baselines:
         if name not in BASELINES:
-            raise InputError(f"the baseline {shorten(name)} is unknown; accepted: {', '.join(BASELINES)}")
+            raise InputError.unknown_choice(
+                f"the baseline {shorten(name)} is unknown; accepted: {', '.join(BASELINES)}"
+            )
 
 
 def _check_options(baselines: Collection[str], bits: int, time_limit: object) -> None:

@@ -12,10 +12,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from flint import arb
+
 from mechdesign.errors import InputError, shorten
 from mechdesign.numerics.exact import arb_of, float_up, lower, over_common_denominator, rational, working_precision
 from mechdesign.numerics.half_sets import half_sum
-from mechdesign.uncertainty.base import exact_prior
+from mechdesign.uncertainty.prior_set import exact_prior
 
 _HALF = Fraction(1, 2)
 
@@ -23,12 +25,14 @@ _HALF = Fraction(1, 2)
 def _half_mass(value: object) -> Fraction:
     mass = rational(value, "the mass")
     if not 0 <= mass <= _HALF:
-        raise InputError(f"the mass is {shorten(value)}; accepted: 0 to 1/2")
+        raise InputError.out_of_range(f"the mass is {shorten(value)}; accepted: 0 to 1/2")
     return mass
 
 
 def phi_ball(p: Fraction) -> Any:
-    """Return phi(p) as a ball at the working precision, for p in (0, 1/2]."""
+    """Return phi(p) as a ball at the working precision, for p in [0, 1/2]."""
+    if p == 0:
+        return arb.pos_inf()
     if p == _HALF:
         return arb_of(2)
     # log((1 - p)/p) as log1p keeps its relative precision near 1/2, where numerator and denominator vanish together.
@@ -103,7 +107,7 @@ class Kappa:
         """
         distance = rational(radius, "the radius")
         if distance < 0:
-            raise InputError(f"the radius is {shorten(radius)}; accepted: 0 or more")
+            raise InputError.radius_out_of_range(f"the radius is {shorten(radius)}; accepted: 0 or more")
         if distance == 0:
             return self
         return Kappa(min(_HALF, self.value + distance / 2), exact=False)

@@ -1,58 +1,29 @@
-"""What every uncertainty set provides: its support function, in floats, in rationals and as linear rows."""
+"""What a guarantee over a set of priors bounds.
+
+By default it is about the data themselves: the lifts of symbols, at every prior of the set. A promise about a secret
+(`mechdesign.uncertainty.secret`) bounds the lifts of the values of another attribute.
+"""
 
 from __future__ import annotations
 
-import math
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from mechdesign.data.checks import check_kind
-from mechdesign.data.labelled import Labels, aligned_rows, aligned_vector, own_labels, vector
-from mechdesign.data.labels import canonical_labels, default_labels
-from mechdesign.errors import InputError, shorten
-from mechdesign.numerics.arrays import Floats, entries, frozen, real_array
-from mechdesign.numerics.exact import check_common_denominator, over_common_denominator, rational, rounded_text
-from mechdesign.numerics.tolerances import WEIGHT_SUM
-from mechdesign.uncertainty.effort import Effort, effort_of
+from mechdesign.errors import InputError
+from mechdesign.numerics.arrays import Floats
+from mechdesign.uncertainty.prior_set import PriorSet
+from mechdesign.uncertainty.protected import Protected
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-    from mechdesign.uncertainty.ball import Ball
-    from mechdesign.uncertainty.convex_hull import ConvexHull
-    from mechdesign.uncertainty.l1_ball import L1Ball
-    from mechdesign.uncertainty.lower_probability import LowerProbability
     from mechdesign.uncertainty.secret import SecretPromise
-
-_MOST_MEMBERS = 1_000  # of a mixture, and of steps towards one
-_NEAR = 1e-15
-Numbers = Sequence[object] | Mapping[Any, object]
-
-
-@dataclass(frozen=True)
-class SupportRows:
-    """Linear inequalities under which the greatest ``w[0]`` is the support function.
-
-    ``h(v) = max { w[0] : columns @ v + auxiliary @ w >= 0 }``. By duality the set itself is
-    ``{ columns.T @ y : auxiliary.T @ y = -e_0, y >= 0 }``.
-
-    Attributes
-    ----------
-    columns : sparse array, shape (R, N)
-        Coefficients of the column v.
-    auxiliary : sparse array, shape (R, K)
-        Coefficients of the auxiliary variables w, which are free.
-    """
-
-    columns: csr_array
-    auxiliary: csr_array
 
 
 @dataclass(frozen=True)
@@ -71,7 +42,7 @@ class PromiseRows:
     auxiliary: csr_array
 
 
-class UncertaintySet(ABC):
+class UncertaintySet(PriorSet):
     """A compact convex set B of priors on N symbols.
 
     Privacy depends on B through its support function only, ``h(v) = min over Q in B of <Q, v>``: a
@@ -92,55 +63,10 @@ class UncertaintySet(ABC):
         One for each symbol.
     """
 
-    kind: ClassVar[str]
-    center: tuple[Fraction, ...]
-    labels: tuple[str, ...]
-
-    def __getstate__(self) -> dict[str, Any]:
-        # A copy computes the cached properties again.
-        return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
-
-    @property
-    def size(self) -> int:
-        """Number N of symbols."""
-        return len(self.center)
-
-    @cached_property
-    def prior(self) -> Floats:
-        """The reference prior as floats, shape (N,), read-only."""
-        return frozen(np.array([float(p) for p in self.center]))
-
     @property
     def exact_set(self) -> UncertaintySet:
         """The set of true priors that this one stands for; guarantees are proved for it."""
         return self
-
-    # What a set declares about itself, for algorithms and for messages
-
-    @property
-    def l1_ball(self) -> L1Ball | None:
-        """The set as an l1 ball, for methods that need its rays; None where it is not one."""
-        return None
-
-    @property
-    def ball(self) -> Ball | None:
-        """The set as an l1 ball or a relative ball, whose rays depend on masses alone; None where it is not one."""
-        return None
-
-    @property
-    def convex_hull(self) -> ConvexHull | None:
-        """The set as the hull of the priors that it lists; None where it is not one."""
-        return None
-
-    @property
-    def lower_probability(self) -> LowerProbability | None:
-        """The set as the priors above a lower probability, whose rays are pairs of sets; None where it is not one."""
-        return None
-
-    @property
-    def holds_every_prior(self) -> bool:
-        """Whether the set is the whole simplex, so that its guarantees are local differential privacy."""
-        return False
 
     @property
     def secret_promise(self) -> SecretPromise | None:
@@ -148,32 +74,35 @@ class UncertaintySet(ABC):
         return None
 
     @property
-    def delta(self) -> Fraction | None:
-        """The probability that the true prior lies outside, where it is known."""
+    def uncertain_secret(self) -> SecretPromise | None:
+        """The set as a promise about a secret within limits of the joint distribution; None where it is not one."""
         return None
 
     @property
-    def samples(self) -> int | None:
-        """The number of samples behind the set, where it is known."""
-        evidence = getattr(self, "evidence", None)
-        return None if evidence is None else evidence.samples
+    def protected(self) -> Protected:
+        """What a promise over the set protects."""
+        return Protected(self.labels, self.prior)
 
-    def delta_in_words(self) -> str:
-        """Return what `delta` is the probability of."""
-        return "the true prior lies outside with at most this probability"
+    @property
+    def limits_entries(self) -> bool:
+        """Whether a column keeps epsilon just where no entry is above exp(epsilon) times its least mean h(v).
+
+        That is a promise about the data. An entry below the greatest may then rise, no entry is above exp(epsilon)
+        times the mean of the column, and epsilon = 0 leaves constant columns only.
+        """
+        return True
+
+    @property
+    def is_one_prior(self) -> bool:
+        """Whether a guarantee over the set is for one distribution: every column of one entry has the same mean."""
+        units = np.eye(self.size, dtype=np.int64).tolist()
+        exact = self.exact_set
+        return all(exact.exact_support(unit) == p for unit, p in zip(units, exact.center, strict=True))
 
     @property
     def two_sided_name(self) -> str:
         """What a guarantee for the set is called that bounds lifts on both sides."""
         return "local information privacy"
-
-    @abstractmethod
-    def in_words(self) -> str:
-        """Return the priors of the set in words that follow "for", such as "every mixture of 3 priors"."""
-
-    def one_in_words(self) -> str:
-        """Return one prior of the set in words that follow "has", such as "a mixture of 3 priors"."""
-        return f"one of these: {self.in_words()}"
 
     def protected_in_words(self) -> str:
         """Return what is protected, in words that follow "PML"; empty for the data themselves."""
@@ -183,27 +112,6 @@ class UncertaintySet(ABC):
         """Return what the promise does not protect; empty for promises about the data themselves."""
         return ""
 
-    def proof_effort(self) -> Effort:
-        """Return what one `exact_support` costs; a file whose proof would take too long is refused."""
-        return effort_of([self.center], self.size, Fraction(1))
-
-    # The support function
-
-    def support(self, columns: ArrayLike) -> Floats:
-        """Return h(v) for each column of an (N, M) matrix, shape (M,)."""
-        return np.array([self.worst_mean(column)[0] for column in self.as_matrix(columns).T])
-
-    def worst_mean(self, column: ArrayLike) -> tuple[float, Floats]:
-        """Return h(v) and a prior in the set that attains it, shape (N,)."""
-        v = self.as_vector(column)
-        integers, common = over_common_denominator(map(Fraction, v.tolist()))
-        value, worst = self.exact_worst_mean(integers)
-        return float(value / common), np.array([float(q) for q in worst])
-
-    def exact_support(self, column: Sequence[int]) -> Fraction:
-        """Return h(v) of a column of integers in rational arithmetic."""
-        return self.exact_worst_mean(column)[0]
-
     def exact_ratio(self, column: Sequence[int]) -> Fraction | None:
         """Return the greatest lift of a column of integers over all priors of the set: ``max v / h(v)``.
 
@@ -212,13 +120,9 @@ class UncertaintySet(ABC):
         support = self.exact_support(column)
         return max(column) / support if support > 0 else None
 
-    def exact_greatest_mean(self, column: Sequence[int]) -> Fraction:
-        """Return ``H(v) = max over Q in B of <Q, v>`` of a column of integers, in rational arithmetic.
-
-        The means of v and of ``max v - v`` add up to max v at every prior, so ``H(v) = max v - h(max v - v)``.
-        """
-        greatest = max(column)
-        return greatest - self.exact_support([greatest - entry for entry in column])
+    def exact_worst_prior(self, column: Sequence[int]) -> tuple[Fraction, ...] | None:
+        """Return a prior at which the greatest lift of an output is attained; None where no law of the data says it."""
+        return self.exact_set.exact_worst_mean(column)[1]
 
     def exact_least_lift(self, column: Sequence[int]) -> Fraction:
         """Return the least lift of any symbol for any prior of the set, ``min v / H(v)``, of a column of integers.
@@ -228,66 +132,6 @@ class UncertaintySet(ABC):
         """
         least = min(column)
         return least / self.exact_greatest_mean(column) if least > 0 else Fraction(0)
-
-    @abstractmethod
-    def exact_worst_mean(self, column: Sequence[int]) -> tuple[Fraction, tuple[Fraction, ...]]:
-        """Return h(v) of a column of integers and a prior that attains it, in rational arithmetic."""
-
-    @abstractmethod
-    def contains(self, prior: Sequence[object]) -> bool:
-        """Return whether a prior lies in the set."""
-
-    def member_near(self, prior: ArrayLike) -> Floats:
-        """Return a member of the set close to a prior, so that a dual solution becomes a proof.
-
-        Each entry of the result, read as a real number, is within 1e-15 of that of an exact member. By default it is
-        the mixture that `mixture_near` returns.
-        """
-        members, shares = self.mixture_near(prior)
-        floats = np.array([[float(q) for q in member] for member in members])
-        return np.array([math.fsum(entries) for entries in (shares[:, None] * floats).T])
-
-    def mixture_near(self, prior: ArrayLike) -> tuple[list[tuple[Fraction, ...]], Floats]:
-        """Return members of the set, and shares with which their mixture is close to a prior.
-
-        It is the nearest mixture, in the least-squares sense, of the center and members that `exact_worst_mean` returns
-        one by one.
-        """
-        from scipy.optimize import nnls
-
-        Q, near = self.as_vector(prior), self.prior.copy()
-        members, shares = [self.center], np.ones(1)
-        if not np.isfinite(Q).all() or not np.maximum(Q, 0.0).any():
-            return members, shares
-        floats, distance = [near], math.inf
-        for _ in range(_MOST_MEMBERS):
-            # The member with the least mean of near - Q lies furthest in the direction of Q.
-            away = near - Q
-            spread = np.ptp(away)
-            if spread <= _NEAR or not math.hypot(*away) < distance:
-                break
-            distance = math.hypot(*away)
-            column = np.rint((away - away.min()) / spread * 2.0**52).astype(int).tolist()
-            exact = self.exact_worst_mean(column)[1]
-            further = np.array([float(q) for q in exact])
-            if away @ (near - further) <= _NEAR * spread:
-                break
-            extended = [*floats, further]
-            # The last row, with its large factor, makes the weights sum to nearly 1; next they are normalised.
-            try:
-                weights, _ = nnls(np.vstack([np.transpose(extended), np.full(len(extended), 1e3)]), np.append(Q, 1e3))
-            except RuntimeError:  # it gave up; the mixture so far is of members too
-                break
-            used = weights > 0
-            members = [member for member, kept in zip([*members, exact], used, strict=True) if kept]
-            floats = [member for member, kept in zip(extended, used, strict=True) if kept]
-            shares = weights[used] / weights.sum()
-            near = np.array([math.fsum(entries) for entries in (shares[:, None] * np.array(floats)).T])
-        return members, shares
-
-    @abstractmethod
-    def support_rows(self) -> SupportRows:
-        """Return the support function as linear rows."""
 
     def excess(self, columns: ArrayLike, exp_epsilon: float) -> Floats:
         """Return by how much each column of an (N, M) matrix breaks epsilon, ``max v - e h(v)``, shape (M,).
@@ -325,124 +169,16 @@ class UncertaintySet(ABC):
         of_second = [(rows, csr_array(block_array([[coo_array(own.shape), own]]))) for rows, own in below]
         return tuple(PromiseRows(*block) for block in (*of_first, *of_second))
 
-    def as_matrix(self, columns: ArrayLike) -> Floats:
-        """Return columns as a float matrix with N rows; a data frame is put in the order of the set's labels.
-
-        Raises
-        ------
-        InputError
-            If there are not N rows, or they have other labels.
-        """
-        rows = aligned_rows(columns, self.labels, "the matrix")
-        matrix = real_array(rows, "the matrix", "numbers, a row for each symbol")
-        if matrix.ndim != 2 or matrix.shape[0] != self.size:
-            raise InputError(f"the matrix has shape {matrix.shape}; accepted: ({self.size}, M), a row for each symbol")
-        return matrix
-
-    def as_prior(self, prior: Sequence[object]) -> tuple[Fraction, ...]:
-        """Return a prior as exact fractions; a series or mapping is put in the order of the set's labels.
-
-        Raises
-        ------
-        InputError
-            If it is not a distribution on N symbols, or has other labels.
-        """
-        Q = exact_prior(prior, labels=self.labels)
-        if len(Q) != self.size:
-            raise InputError(f"the prior has {len(Q)} probabilities; accepted: {self.size}")
-        return Q
-
-    def as_vector(self, column: ArrayLike) -> Floats:
-        """Return one column as a float vector of length N; a series or mapping is put in the order of the set's labels.
-
-        Raises
-        ------
-        InputError
-            If its length is not N, or it has other labels.
-        """
-        values = aligned_vector(column, self.labels, "the column")
-        vector = real_array(values, "the column", "a number for each symbol")
-        if vector.shape != (self.size,):
-            raise InputError(f"the column has shape {vector.shape}; accepted: ({self.size},)")
-        return vector
-
-
-def names_of_symbols(given: Iterable[object] | None, own: Labels | None, size: int) -> tuple[str, ...]:
-    """Return the labels given, or else the labels that the prior itself has, or else ``x1`` to ``xN``."""
-    if given is None:
-        labels = own_labels(own)
-        return default_labels(size) if labels is None else tuple(labels)
-    return canonical_labels(given, size)
-
 
 def check_set(uncertainty: object) -> None:
     """Refuse what is not a set of priors, as `check_kind`."""
-    wanted = "a set of priors, such as an L1Ball or a ConvexHull"
-    check_kind(uncertainty, UncertaintySet, "the uncertainty", wanted)
+    check_kind(uncertainty, UncertaintySet, "the uncertainty", "a set of priors, such as an L1Ball or a ConvexHull")
 
 
 def check_about_data(known: UncertaintySet, what: str) -> None:
-    """Refuse a promise about a secret where something is about the data themselves.
-
-    Raises
-    ------
-    InputError
-        For such a promise.
-    """
+    """Refuse a promise about a secret where something is about the data themselves."""
     if known.secret_promise is not None:
-        raise InputError(
+        raise InputError.set_not_accepted(
             f"{what} is about a promise for the data themselves, and the set is a promise about "
             f"{known.secret_promise.secret}; give a set of priors, such as an L1Ball"
         )
-
-
-def labelled_center(center: Numbers, labels: Iterable[object] | None) -> tuple[tuple[Fraction, ...], tuple[str, ...]]:
-    """Return the exact estimate and the labels, which are those of the estimate unless others are given.
-
-    Examples
-    --------
-    >>> labelled_center({"a": 0.5, "b": 0.5}, None)
-    ((Fraction(1, 2), Fraction(1, 2)), ('a', 'b'))
-    """
-    values, own = vector(center, "the center")
-    prior = exact_prior(values, "the center")
-    names = names_of_symbols(labels, own, len(prior))
-    return (prior if own is None else exact_prior(center, "the center", names)), names
-
-
-def exact_prior(
-    weights: Sequence[object] | Mapping[Any, object], name: str = "the prior", labels: Sequence[str] | None = None
-) -> tuple[Fraction, ...]:
-    """Return probabilities as exact fractions that sum to 1.
-
-    The input is weights: their sum may differ from 1 by at most 1e-9, and each weight is divided by it. If labels are
-    given, those of a series are put in the order of the labels; a mapping is accepted only then.
-
-    Raises
-    ------
-    InputError
-        If a weight is negative or not finite, there are fewer than two, the sum differs from 1 by more, their common
-        denominator has more than 900 digits, or the labels do not match.
-
-    Examples
-    --------
-    >>> exact_prior([0.75, 0.25])
-    (Fraction(3, 4), Fraction(1, 4))
-    """
-    values = aligned_vector(weights, labels, name) if labels is not None else weights
-    if isinstance(values, Mapping):
-        raise InputError(f"{name} is {shorten(weights)}; give a list of probabilities")
-    given = entries(values, name, "a list of probabilities")
-    exact = [rational(weight, f"probability {index + 1} of {name}") for index, weight in enumerate(given)]
-    if len(exact) < 2:
-        raise InputError(f"{name} has {len(exact)} probabilities; give at least two")
-    for index, weight in enumerate(exact):
-        if weight < 0:
-            raise InputError(f"probability {index + 1} of {name} is {rounded_text(weight)}; accepted: 0 or more")
-    check_common_denominator((weight.denominator for weight in exact), name)
-    integers, common = over_common_denominator(exact)
-    total = sum(integers)
-    if abs(Fraction(total, common) - 1) > Fraction(WEIGHT_SUM):
-        sum_text = rounded_text(Fraction(total, common))
-        raise InputError(f"{name} sums to {sum_text}; accepted: 1, give or take {WEIGHT_SUM:g}")
-    return tuple(exact) if total == common else tuple(Fraction(weight, total) for weight in integers)

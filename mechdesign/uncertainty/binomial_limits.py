@@ -14,11 +14,14 @@ import math
 from fractions import Fraction
 
 import numpy as np
-from flint import arb
+from flint import arb, ctx
 
 from mechdesign.numerics.exact import arb_of, working_precision
 
 _UNIT = 10**15
+_MOST_LOST = 500  # bits that a complement may lose and still be sooner at any q above a half
+_NEAR_1 = 1 - Fraction(1, 10**4)  # above which it is sooner if it loses more, up to
+_MOST_LOST_NEAR_1 = 1_500
 _STEPS = (1e-14, 1e-12, 1e-10, 1e-8)  # by which a limit in floats is lowered until it is proved
 
 
@@ -106,9 +109,19 @@ def _in_floats(samples: int, seen: float, level: float) -> float:
 
 
 def _proved(samples: int, seen: Fraction, q: Fraction, level: Fraction) -> bool:
-    """Return whether ``P[Bin(n, q) >= k]`` is proved not to exceed the level, at the working precision."""
-    return q <= 0 or bool(_tail(samples, seen, arb_of(q)) <= arb_of(level))
+    """Return whether ``P[Bin(n, q) >= k]`` is proved not to exceed the level, at the working precision or above it."""
+    if q <= 0 or level <= 0:
+        return q <= 0
+    if q * samples > seen:  # where the tail is a half or more, and Arb takes seconds near 1
+        return False
+    return bool(_tail(samples, seen, q, level) <= arb_of(level))
 
 
-def _tail(samples: int, seen: Fraction, q: arb) -> arb:
-    return q.beta_lower(arb_of(seen), arb_of(samples - seen + 1), 1)
+def _tail(samples: int, seen: Fraction, q: Fraction, level: Fraction) -> arb:
+    """Return the tail to digits below the level; near 1 as the complement, which Arb has a hundred times sooner."""
+    a, b = seen, samples - seen + 1
+    lost = level.denominator.bit_length() - level.numerator.bit_length()
+    if lost > _MOST_LOST_NEAR_1 or q <= (Fraction(1, 2) if lost <= _MOST_LOST else _NEAR_1):
+        return arb_of(q).beta_lower(arb_of(a), arb_of(b), 1)
+    with ctx.workprec(ctx.prec + max(lost, 0)):
+        return 1 - arb_of(1 - q).beta_lower(arb_of(b), arb_of(a), 1)

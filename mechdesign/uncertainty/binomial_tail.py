@@ -24,7 +24,8 @@ from mechdesign.numerics.exact import arb_of
 FEW_SAMPLES = 256
 """With at most so many samples, all k can be listed."""
 _FIRST_TERMS = 24
-_TRIES = 8  # so many steps along lines, then one bisection
+TRIES = 8
+"""After so many steps along lines a search takes one bisection."""
 
 
 def least_excess(samples: int) -> Fraction:
@@ -57,7 +58,7 @@ def _inverse_sum(samples: int, k: int, odds: Any) -> Any:
     """Return U_0 as a ball, with so many terms that its radius is small beside it."""
     tolerance = arb(2) ** -(64 + 2 * samples.bit_length())
     terms = _FIRST_TERMS
-    while True:
+    while True:  # at most log2(n) times
         found = _from_term(samples, k, odds, min(terms, samples - k))
         if terms >= samples - k or found.rad() < tolerance * found.mid():
             return found
@@ -119,7 +120,7 @@ def _around_maximum(log_f: Callable[[int], Any], first: int, last: int, guess: i
     """
     low, high = first, last  # the maximum is between them
     k, before, tries = guess, None, 0
-    while low < high:
+    while low < high:  # halved in one of so many steps
         k = min(max(k, low), high - 1)
         rise = log_f(k + 1) - log_f(k)
         if not (rise > 0 or rise < 0):
@@ -127,12 +128,12 @@ def _around_maximum(log_f: Callable[[int], Any], first: int, last: int, guess: i
         low, high = (k + 1, high) if rise > 0 else (low, k)
         here = k, float(rise.mid())
         tries += 1
-        k = _crossing(before, here) if tries % _TRIES else (low + high) // 2
+        k = crossing(before, here) if tries % TRIES else (low + high) // 2
         before = here
     return low, high
 
 
-def _crossing(before: tuple[int, float] | None, here: tuple[int, float]) -> int:
+def crossing(before: tuple[int, float] | None, here: tuple[int, float]) -> int:
     """Return where the line through two rises is 0, or a neighbour."""
     k, rise = here
     if before is None or before[1] == rise:

@@ -9,11 +9,10 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from mechdesign.data.checks import checked_radius
+from mechdesign.display.numbers import text_near
 from mechdesign.errors import InputError
-from mechdesign.numerics.exact import rounded_text
-from mechdesign.uncertainty.base import Numbers, labelled_center
 from mechdesign.uncertainty.binomial_limits import lower_limit, upper_limit
-from mechdesign.uncertainty.l1_ball import Evidence
+from mechdesign.uncertainty.evidence import Evidence
 from mechdesign.uncertainty.limits import (
     check_between,
     check_sum_of_lower,
@@ -24,6 +23,7 @@ from mechdesign.uncertainty.limits import (
     seen_of,
 )
 from mechdesign.uncertainty.pieces import Piece, PieceSet
+from mechdesign.uncertainty.prior_set import Numbers, labelled_center
 
 
 @dataclass(frozen=True)
@@ -280,7 +280,9 @@ def _limits(
     check_between(least, most, "upper limit", names)
     check_sum_of_lower(least)
     if sum(most) < 1:
-        raise InputError(f"the upper limits sum to {rounded_text(sum(most, Fraction(0)))}; accepted: at least 1")
+        raise InputError.limits_contradict(
+            f"the upper limits sum to {text_near(sum(most, Fraction(0)))}; accepted: at least 1"
+        )
     check_between(least, prior, "estimate", names)
     check_between(prior, most, "upper limit", names, of="the estimate")
     return least, most

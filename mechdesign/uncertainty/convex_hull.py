@@ -13,12 +13,21 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mechdesign.data.labelled import aligned_vector, labels_of_vectors, own_labels, table, vector, vectors
+from mechdesign.data.labelled import (
+    aligned_vector,
+    labels_of_vectors,
+    names_of_symbols,
+    own_labels,
+    table,
+    vector,
+    vectors,
+)
 from mechdesign.errors import InputError, shorten
 from mechdesign.numerics.arrays import Floats, entries
 from mechdesign.numerics.exact import check_common_denominator, over_common_denominator, rational
-from mechdesign.uncertainty.base import SupportRows, UncertaintySet, exact_prior, names_of_symbols
+from mechdesign.uncertainty.base import UncertaintySet
 from mechdesign.uncertainty.effort import Effort, effort_of
+from mechdesign.uncertainty.prior_set import SupportRows, exact_prior
 
 _MOST_DIGITS = 3_000  # of the common denominator of all priors: a hundred of them in floats
 
@@ -72,22 +81,24 @@ class ConvexHull(UncertaintySet):
         titles = [f"prior {k + 1}" for k in range(len(vertices))]
         exact = tuple(exact_prior(vector(one, name).values, name) for one, name in zip(vertices, titles, strict=True))
         if not exact:
-            raise InputError("there are no priors; give at least one")
+            raise InputError.nothing_given("there are no priors; give at least one")
         sizes = sorted({len(prior) for prior in exact})
         if len(sizes) > 1:
-            raise InputError(f"the priors have {sizes[0]} and {sizes[-1]} symbols; give them all the same number")
+            raise InputError.wrong_size(
+                f"the priors have {sizes[0]} and {sizes[-1]} symbols; give them all the same number"
+            )
         K = len(exact)
         weights = aligned_vector(weights, own_labels(table(priors, "the priors").rows), "the weights")
-        mixture = (Fraction(1, K),) * K if weights is None else _checked_weights(weights, K)
+        mixture = (Fraction(1, K),) * K if weights is None else checked_weights(weights, K)
         if len(mixture) != K:
-            raise InputError(f"there are {len(mixture)} weights for {K} priors; give one for each prior")
+            raise InputError.wrong_size(f"there are {len(mixture)} weights for {K} priors; give one for each prior")
         own = labels_of_vectors(vertices)
         names = names_of_symbols(labels, own, sizes[0])
         if own is not None:
             exact = tuple(exact_prior(one, name, names) for one, name in zip(vertices, titles, strict=True))
         for index, name in enumerate(names):
             if all(prior[index] == 0 for prior in exact):
-                raise InputError(
+                raise InputError.never_occurs(
                     f"the symbol {shorten(name)} has probability 0 under every prior, where leakage is defined "
                     "on the support only; leave it out"
                 )
@@ -190,12 +201,18 @@ class ConvexHull(UncertaintySet):
         return SupportRows(csr_array(self._matrix), csr_array(-np.ones((len(self.priors), 1))))
 
 
-def _checked_weights(weights: Sequence[object], priors: int) -> tuple[Fraction, ...]:
-    """Return the weights of a mixture, which sum to 1; the weight of a single prior is 1."""
+def checked_weights(weights: Sequence[object], priors: int) -> tuple[Fraction, ...]:
+    """Return the weights of a mixture, which sum to 1; the weight of a single prior is 1.
+
+    Examples
+    --------
+    >>> checked_weights([1], 1), checked_weights(["0.5", "0.5"], 2)
+    ((Fraction(1, 1),), (Fraction(1, 2), Fraction(1, 2)))
+    """
     if priors > 1:
         return exact_prior(weights, "the weights")
     given = entries(weights, "the list of weights", "a list of numbers")
     exact = tuple(rational(weight, "the weight") for weight in given)
     if exact[:1] != (Fraction(1),):
-        raise InputError(f"the weights of the only prior are {shorten(given)}; accepted: [1]")
+        raise InputError.wrong_sum(f"the weights of the only prior are {shorten(given)}; accepted: [1]")
     return exact

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
+from mechdesign.errors import InputError
+
+_MOST_LIMITS = 320  # symbols of all sets whose limits are derived again, symbol by symbol, when a file is read
+_MOST_LIMITS_OF_A_SECRET = 2_500  # the same for a secret and the data given it
 _DIGITS_OF_A_STEP = 50  # digits of a factor that take as much time as one more step
 
 
@@ -49,6 +54,63 @@ def effort_of(priors: Iterable[Iterable[Fraction]], size: int, radius: Fraction 
     sorting = 4 if radius > 0 else 0
     each = sum(1 + sorting + _digits(common) // _DIGITS_OF_A_STEP for common in own)
     return Effort(digits, size * each + digits**2 // 1500)
+
+
+def check_limits(sets: int, symbols: int) -> None:
+    """Refuse more sets with limits from samples than a file can be checked for in seconds; l1 balls are quick.
+
+    Raises
+    ------
+    InputError
+        For too many.
+
+    Examples
+    --------
+    >>> check_limits(20, 16)
+    """
+    if sets > 1 and sets * symbols > _MOST_LIMITS:
+        raise InputError.too_many_given(
+            f"{sets} sets have limits from samples for {symbols} symbols each; accepted: {_MOST_LIMITS} symbols "
+            "in all; l1 balls do not count"
+        )
+
+
+def check_limits_of_secret(values: int, symbols: int, sets: int) -> None:
+    """Refuse more limits of a secret and of the data given it, from samples, than a minute is enough for.
+
+    Parameters
+    ----------
+    values, symbols : int
+        Number of values of the secret, and of symbols given each.
+    sets : int
+        How many of the sets are derived again, symbol by symbol; l1 balls are not.
+
+    Raises
+    ------
+    InputError
+        For too many.
+
+    Examples
+    --------
+    >>> check_limits_of_secret(20, 100, 21)
+    """
+    derived = values + (sets - 1) * symbols
+    if sets > 1 and derived > _MOST_LIMITS_OF_A_SECRET:
+        raise InputError.too_many_given(
+            f"limits from samples for a secret of {values} values and {symbols} symbols are {derived} in all; "
+            f"accepted: at most {_MOST_LIMITS_OF_A_SECRET}; use limits that are l1 balls, which do not count"
+        )
+
+
+def limits_in(tables: Iterable[Mapping[str, Any]]) -> int:
+    """Return how many of the tables of sets hold limits that reading derives again, symbol by symbol.
+
+    Examples
+    --------
+    >>> limits_in([{"box": {"delta": "0.1"}}, {"radius": "0.1", "delta": "0.1"}])
+    1
+    """
+    return sum(any(isinstance(of, dict) and "delta" in of for of in each.values()) for each in tables)
 
 
 def _digits(number: int) -> int:

@@ -57,7 +57,7 @@ def counts_of_events(counts: Sequence[int], samples: int) -> Counts:
     """
     if len(counts) > _MOST_LISTED or sum(counts) != samples:
         if samples > _MOST_SAMPLES:
-            raise InputError(
+            raise InputError.too_many_given(
                 f"the limits of all events would be listed for {samples} samples; accepted: at most {_MOST_SAMPLES}, "
                 f"or counts of at most {_MOST_LISTED} symbols whose total is the samples; use an L1Ball"
             )

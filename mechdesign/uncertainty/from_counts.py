@@ -54,11 +54,48 @@ def set_from_counts(
     >>> set_from_counts("box", [40, 30, 20, 10], "1e-3")
     Box(4 symbols, sum of lower=0.486638, upper=1.69872)
     """
-    if kind == L1Ball.kind:
-        return L1Ball.from_counts(counts, delta=delta, samples=samples)
-    if kind == RelativeBall.kind:
-        return RelativeBall.from_counts(counts, delta, samples=samples, epsilon=epsilon)
-    for made in _SAME_FOR_ALL:
+    made = _class_of(kind)
+    own = {"epsilon": epsilon} if made is RelativeBall else {}
+    found: UncertaintySet = made.from_counts(counts, delta=delta, samples=samples, **own)
+    return found
+
+
+def set_from_probabilities(
+    kind: str,
+    probabilities: Mapping[Any, Any] | Sequence[object],
+    delta: object,
+    *,
+    samples: object,
+    epsilon: object = 1,
+) -> UncertaintySet:
+    """Return the set of a kind as if probabilities had been estimated from samples, which are asserted.
+
+    Parameters
+    ----------
+    kind, epsilon
+        As for `set_from_counts`.
+    probabilities, delta, samples
+        As for `L1Ball.from_probabilities`.
+
+    Raises
+    ------
+    InputError
+        As for `set_from_counts`.
+
+    Examples
+    --------
+    >>> set_from_probabilities("box", ["0.4", "0.3", "0.2", "0.1"], "1e-3", samples=100).asserts_samples
+    True
+    """
+    made = _class_of(kind)
+    own = {"epsilon": epsilon} if made is RelativeBall else {}
+    found: UncertaintySet = made.from_probabilities(probabilities, delta=delta, samples=samples, **own)
+    return found
+
+
+def _class_of(kind: str) -> Any:
+    """Return the class of sets of a kind."""
+    for made in (L1Ball, *_SAME_FOR_ALL, RelativeBall):
         if kind == made.kind:
-            return made.from_counts(counts, delta, samples=samples)
-    raise InputError(f"the set is {shorten(kind)}; accepted: {', '.join(kinds_from_counts())}")
+            return made
+    raise InputError.unknown_choice(f"the set is {shorten(kind)}; accepted: {', '.join(kinds_from_counts())}")

@@ -17,10 +17,11 @@ import numpy as np
 from mechdesign.data.joint_counts import JointCounts
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.exact import over_common_denominator
-from mechdesign.uncertainty.base import PromiseRows, SupportRows, UncertaintySet
+from mechdesign.uncertainty.base import PromiseRows, UncertaintySet
 from mechdesign.uncertainty.box import Box
-from mechdesign.uncertainty.effort import Effort
+from mechdesign.uncertainty.effort import Effort, check_limits_of_secret
 from mechdesign.uncertainty.l1_ball import L1Ball
+from mechdesign.uncertainty.prior_set import SupportRows
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -53,6 +54,8 @@ class JointLimits:
     @classmethod
     def of_counts(cls, joint: JointCounts, delta: Fraction, limits: str) -> JointLimits:
         """Return the limits that counts give, each of K + 1 sets with an equal share of delta."""
+        if limits == "box":
+            check_limits_of_secret(len(joint.values), len(joint.labels), len(joint.values) + 1)
         tables = [dict(zip(joint.values, joint.of_values, strict=True))]
         tables += [dict(zip(joint.labels, row, strict=True)) for row in joint.counts]
         share = delta / len(tables)

@@ -12,45 +12,18 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mechdesign.data.checks import checked_delta, checked_radius, checked_samples
-from mechdesign.data.counts import checked_counts, tally
+from mechdesign.data.checks import checked_radius
+from mechdesign.data.counts import tally
 from mechdesign.errors import InputError, shorten
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.exact import short_text
 from mechdesign.uncertainty.ball import Ball
-from mechdesign.uncertainty.base import SupportRows, labelled_center
 from mechdesign.uncertainty.effort import Effort, effort_of
-from mechdesign.uncertainty.radii import DEFAULT, Bound, checked_bound, radius_exact
+from mechdesign.uncertainty.evidence import Evidence, asserted, check_one_way, counted
+from mechdesign.uncertainty.prior_set import SupportRows, labelled_center
+from mechdesign.uncertainty.radii import DEFAULT, checked_bound
 
-
-@dataclass(frozen=True)
-class Evidence:
-    """The data behind a ball.
-
-    Attributes
-    ----------
-    counts : tuple of int
-        How often each symbol was seen.
-    samples : int
-        The sample size that the radius is derived from, normally the total of the counts.
-    delta : Fraction or None
-        The probability that the true prior lies outside; None where the radius was stated directly.
-    bound : str
-        What the radius is derived by: ``"clopper-pearson"`` or ``"weissman"`` (ED eq. 37).
-    """
-
-    counts: tuple[int, ...]
-    samples: int
-    delta: Fraction | None
-    bound: Bound = DEFAULT
-
-    def radius(self) -> Fraction | None:
-        """Return the radius that the evidence supports, rounded up."""
-        return self._derived
-
-    @cached_property
-    def _derived(self) -> Fraction | None:
-        return None if self.delta is None else radius_exact(self.samples, len(self.counts), self.delta, self.bound)
+_WAYS = "delta= (the counts are a sample), radius= and known=True (they are the distribution itself)"
 
 
 @dataclass(frozen=True)
@@ -113,12 +86,12 @@ class L1Ball(Ball):
         prior, names = labelled_center(center, labels)
         exact_radius = checked_radius(radius)
         if exact_radius == 0 and 0 in prior:
-            raise InputError(
+            raise InputError.never_occurs(
                 f"the symbol {shorten(names[prior.index(Fraction(0))])} has probability 0 under a known prior, where "
                 "leakage is defined on the support only; leave it out, or give a positive radius or delta"
             )
         if evidence is not None:
-            _check_evidence(evidence, prior, exact_radius)
+            evidence.check_ball(prior, exact_radius)
         object.__setattr__(self, "center", prior)
         object.__setattr__(self, "radius", exact_radius)
         object.__setattr__(self, "labels", names)
@@ -130,6 +103,8 @@ class L1Ball(Ball):
         told = "" if delta is None else f", delta={short_text(delta)}"
         if self.evidence is not None and delta is not None and self.evidence.bound != DEFAULT:
             told += f", bound={self.evidence.bound!r}"
+        if self.evidence is not None and self.asserts_samples:
+            told += f", samples={self.evidence.samples} asserted"
         printed = "" if self.within_simplex else ", within_simplex=False"
         return f"L1Ball({self.size} symbols, radius={float(self.radius):.6g}{told}{printed})"
 
@@ -140,11 +115,12 @@ class L1Ball(Ball):
         *,
         delta: object = None,
         radius: object = None,
+        known: bool = False,
         samples: object = None,
         bound: object = None,
         within_simplex: bool = True,
     ) -> L1Ball:
-        """Return the ball around an empirical distribution.
+        """Return the ball around an empirical distribution: give one of delta, radius and known.
 
         Parameters
         ----------
@@ -154,9 +130,11 @@ class L1Ball(Ball):
             Probability in [0, 1) that the true prior lies outside; the radius is then derived from it, rounded up.
             0 gives radius 2.
         radius : number or str, optional
-            The radius itself. With neither, the prior is taken to be known (radius 0).
+            The radius itself.
+        known : bool
+            True where the counts are no sample but the distribution itself, as of a whole population: radius 0.
         samples : int, optional
-            The sample size behind delta, where it is not the total of the counts.
+            The total of the counts; another number is refused. See `from_probabilities`.
         bound : str, optional
             What derives the radius from delta: ``"clopper-pearson"``, the default, or ``"weissman"`` (ED eq. 37),
             which is never smaller.
@@ -166,7 +144,8 @@ class L1Ball(Ball):
         Raises
         ------
         InputError
-            For counts that are not accepted, or both delta and radius, or samples or a bound without delta.
+            For counts that are not accepted, unless just one of delta, radius and known is given, and for samples or a
+            bound without delta.
 
         Examples
         --------
@@ -175,23 +154,22 @@ class L1Ball(Ball):
         >>> L1Ball.from_counts([812, 150, 38], delta=1e-9, bound="weissman")
         L1Ball(3 symbols, radius=0.212203, delta=1e-09, bound='weissman')
         """
-        labels, checked = checked_counts(counts)
-        if delta is not None and radius is not None:
-            raise InputError(f"delta {shorten(delta)} and radius {shorten(radius)} are both given; give one of them")
+        check_one_way({"delta": delta, "radius": radius, "known": known}, _WAYS)
         if samples is not None and delta is None:
-            raise InputError(
+            raise InputError.missing_argument(
                 f"samples {shorten(samples)} is given without delta, which it belongs to; give both or neither"
             )
         chosen = checked_bound(bound)
         if bound is not None and delta is None:
-            raise InputError(f"the bound {chosen} is given without delta, which it belongs to; give both or neither")
-        size = sum(checked) if samples is None else checked_samples(samples)
-        evidence = Evidence(checked, size, None if delta is None else checked_delta(delta), chosen)
+            raise InputError.missing_argument(
+                f"the bound {chosen} is given without delta, which it belongs to; give both or neither"
+            )
+        labels, evidence = counted(counts, delta, samples, chosen)
         derived = evidence.radius()
         if derived is None:
             derived = checked_radius(0 if radius is None else radius)
-        total = sum(checked)
-        center = [Fraction(count, total) for count in checked]
+        total = sum(evidence.counts)
+        center = [Fraction(count, total) for count in evidence.counts]
         return cls(center, derived, labels, evidence=evidence, within_simplex=within_simplex)
 
     @classmethod
@@ -202,6 +180,7 @@ class L1Ball(Ball):
         labels: Iterable[object] | None = None,
         delta: object = None,
         radius: object = None,
+        known: bool = False,
         bound: object = None,
         within_simplex: bool = True,
     ) -> L1Ball:
@@ -214,7 +193,7 @@ class L1Ball(Ball):
         labels : iterable, optional
             The whole alphabet. Without it the categories are those seen, ordered by decreasing count, then by label;
             note that delta does not cover an alphabet that is chosen after looking at the data.
-        delta, radius, bound, within_simplex
+        delta, radius, known, bound, within_simplex
             As in `from_counts`.
 
         Examples
@@ -223,11 +202,47 @@ class L1Ball(Ball):
         (1, 2, 0)
         """
         counts = tally(records, labels)
-        return cls.from_counts(counts, delta=delta, radius=radius, bound=bound, within_simplex=within_simplex)
+        return cls.from_counts(
+            counts, delta=delta, radius=radius, known=known, bound=bound, within_simplex=within_simplex
+        )
+
+    @classmethod
+    def from_probabilities(
+        cls,
+        probabilities: Sequence[object] | Mapping[Any, object],
+        *,
+        samples: object,
+        delta: object,
+        labels: Iterable[object] | None = None,
+        bound: object = None,
+        within_simplex: bool = True,
+    ) -> L1Ball:
+        """Return a what-if: the ball as if probabilities had been estimated from samples, which are asserted.
+
+        No counts show these samples, and files, pages and `verify` say so.
+
+        Parameters
+        ----------
+        probabilities : sequence of numbers, or mapping from label to number
+            The estimate, as the center of the class.
+        samples : int
+            The number of samples that is asserted.
+        delta, labels, bound, within_simplex
+            As for `from_counts` and the class.
+
+        Examples
+        --------
+        >>> L1Ball.from_probabilities({"a": 0.8, "b": 0.2}, samples=300, delta="1e-6")
+        L1Ball(2 symbols, radius=0.285101, delta=1e-06, samples=300 asserted)
+        """
+        center, names = labelled_center(probabilities, labels)
+        evidence = asserted(center, samples, delta, checked_bound(bound))
+        return cls(center, evidence.radius(), names, evidence=evidence, within_simplex=within_simplex)
 
     def with_radius(self, radius: object) -> L1Ball:
         """Return the ball of another radius around the same estimate; a stated delta is dropped."""
-        evidence = self.evidence and replace(self.evidence, delta=None, bound=DEFAULT)
+        shown = None if self.asserts_samples else self.evidence
+        evidence = shown and replace(shown, delta=None, bound=DEFAULT)
         return L1Ball(self.center, radius, self.labels, evidence=evidence, within_simplex=self.within_simplex)
 
     def as_printed(self) -> L1Ball:
@@ -270,8 +285,7 @@ class L1Ball(Ball):
         told = super().delta_in_words()
         if self.evidence is None:
             return told
-        samples, total = self.evidence.samples, sum(self.evidence.counts)
-        return f"{told} ({samples} samples{'' if total == samples else f', counts of {total} records'})"
+        return f"{told} ({self.evidence.samples} samples)"
 
     def in_words(self) -> str:
         """Return the priors of the ball in words."""
@@ -430,17 +444,3 @@ class L1Ball(Ball):
             )
         rows = csr_array(rows)
         return SupportRows(csr_array(rows[:, :N]), csr_array(rows[:, N:]))
-
-
-def _check_evidence(evidence: Evidence, center: tuple[Fraction, ...], radius: Fraction) -> None:
-    total = sum(evidence.counts)
-    if len(evidence.counts) != len(center) or any(
-        count != p * total for count, p in zip(evidence.counts, center, strict=True)
-    ):
-        raise InputError("the counts given as evidence are not those of the center; use L1Ball.from_counts")
-    derived = evidence.radius()
-    if derived is not None and radius < derived:
-        raise InputError(
-            f"the radius {float(radius):.12g} is below {float(derived):.12g}, which delta and the samples require; "
-            "use L1Ball.from_counts"
-        )

@@ -5,12 +5,13 @@ from __future__ import annotations
 from fractions import Fraction
 
 from mechdesign.data.labelled import aligned_vector
+from mechdesign.display.numbers import text_near
 from mechdesign.errors import InputError, shorten
 from mechdesign.numerics.arrays import entries
-from mechdesign.numerics.exact import rational, rounded_text
-from mechdesign.uncertainty.base import Numbers
+from mechdesign.numerics.exact import rational
 from mechdesign.uncertainty.binomial_limits import is_limit
-from mechdesign.uncertainty.l1_ball import Evidence
+from mechdesign.uncertainty.evidence import Evidence
+from mechdesign.uncertainty.prior_set import Numbers
 
 _MOST_SYMBOLS = 1_000
 
@@ -31,10 +32,12 @@ def exact_limits(limits: Numbers, labels: tuple[str, ...], name: str) -> tuple[F
     given = entries(aligned_vector(limits, labels, name), name, "a list of probabilities")
     exact = tuple(rational(limit, f"number {index + 1} of {name}") for index, limit in enumerate(given))
     if len(exact) != len(labels):
-        raise InputError(f"{name} are {len(exact)} numbers for {len(labels)} symbols; give one for each symbol")
+        raise InputError.wrong_size(
+            f"{name} are {len(exact)} numbers for {len(labels)} symbols; give one for each symbol"
+        )
     for limit, label in zip(exact, labels, strict=True):
         if not 0 <= limit <= 1:
-            raise InputError(f"{name} have {rounded_text(limit)} for {shorten(label)}; accepted: 0 to 1")
+            raise InputError.not_probabilities(f"{name} have {text_near(limit)} for {shorten(label)}; accepted: 0 to 1")
     return exact
 
 
@@ -42,7 +45,7 @@ def check_sum_of_lower(lower: tuple[Fraction, ...]) -> None:
     """Refuse lower limits that no prior can have."""
     total = sum(lower, Fraction(0))
     if total > 1:
-        raise InputError(f"the lower limits sum to {rounded_text(total)}; accepted: at most 1")
+        raise InputError.limits_contradict(f"the lower limits sum to {text_near(total)}; accepted: at most 1")
 
 
 def check_between(
@@ -55,8 +58,8 @@ def check_between(
     """Refuse a lower limit above an upper limit or above the estimate, and an estimate above an upper limit."""
     for low, high, label in zip(lower, upper, labels, strict=True):
         if low > high:
-            raise InputError(
-                f"{of} of {shorten(label)} is {rounded_text(low)}, above its {what}, {rounded_text(high)}; "
+            raise InputError.limits_contradict(
+                f"{of} of {shorten(label)} is {text_near(low)}, above its {what}, {text_near(high)}; "
                 f"accepted: at most the {what}"
             )
 
@@ -82,11 +85,11 @@ def seen_of(evidence: Evidence) -> list[Fraction]:
 
     Examples
     --------
-    >>> seen_of(Evidence((3, 1), 8, None))
+    >>> seen_of(Evidence((3, 1), 8, None, asserted=True))
     [Fraction(6, 1), Fraction(2, 1)]
     """
     if len(evidence.counts) > _MOST_SYMBOLS:
-        raise InputError(
+        raise InputError.too_many_given(
             f"there are {len(evidence.counts)} symbols; accepted: at most {_MOST_SYMBOLS} where limits are derived "
             "from counts; use an L1Ball"
         )
@@ -105,7 +108,7 @@ def excess_of_lower(lower: tuple[Fraction, ...], evidence: Evidence, level: Frac
     for limit, seen, label in zip(lower, seen_of(evidence), labels, strict=True):
         if not is_limit(evidence.samples, seen, limit, level):
             return (
-                f"the lower limit of {shorten(label)} is {rounded_text(limit)}, above what {float(seen):g} of "
+                f"the lower limit of {shorten(label)} is {text_near(limit)}, above what {float(seen):g} of "
                 f"{evidence.samples} samples support"
             )
     return ""
@@ -116,7 +119,7 @@ def excess_of_upper(upper: tuple[Fraction, ...], evidence: Evidence, level: Frac
     for limit, seen, label in zip(upper, seen_of(evidence), labels, strict=True):
         if not is_limit(evidence.samples, evidence.samples - seen, 1 - limit, level):
             return (
-                f"the upper limit of {shorten(label)} is {rounded_text(limit)}, below what {float(seen):g} of "
+                f"the upper limit of {shorten(label)} is {text_near(limit)}, below what {float(seen):g} of "
                 f"{evidence.samples} samples support"
             )
     return ""

@@ -11,10 +11,11 @@ from typing import ClassVar
 
 import numpy as np
 
+from mechdesign.display.numbers import text_near
 from mechdesign.errors import InputError, LimitError, shorten
-from mechdesign.numerics.exact import check_common_denominator, over_common_denominator, rational, rounded_text
-from mechdesign.uncertainty.base import Numbers, SupportRows, labelled_center
+from mechdesign.numerics.exact import check_common_denominator, over_common_denominator, rational
 from mechdesign.uncertainty.lower_probability import LowerProbability
+from mechdesign.uncertainty.prior_set import Numbers, SupportRows, labelled_center
 
 _MOST_SYMBOLS = 12  # f is computed for every set of symbols
 
@@ -69,10 +70,10 @@ class LowerFunction(LowerProbability):
         labels: Iterable[object] | None = None,
     ) -> None:
         if not callable(f):
-            raise InputError(f"f is {shorten(f)}; accepted: a function of a tuple of labels")
+            raise InputError.wrong_type(f"f is {shorten(f)}; accepted: a function of a tuple of labels")
         prior, names = labelled_center(center, labels)
         if len(prior) > _MOST_SYMBOLS:
-            raise LimitError(
+            raise LimitError.too_much_work(
                 f"f of {len(prior)} symbols has 2^{len(prior)} values (at most 2^{_MOST_SYMBOLS}); merge symbols, "
                 "or use a Box, a RelativeBall or an EventSet"
             )
@@ -112,13 +113,13 @@ class LowerFunction(LowerProbability):
             masses += [mass + p for mass in masses]
         for mask, (value, mass) in enumerate(zip(values, masses, strict=True)):
             if not 0 <= value <= mass * common:
-                raise InputError(
-                    f"f of {shorten(self._named(mask))} is {rounded_text(Fraction(value, common))}; accepted: from 0 "
-                    f"to the mass of the set under the estimate, {rounded_text(mass)}"
+                raise InputError.out_of_range(
+                    f"f of {shorten(self._named(mask))} is {text_near(Fraction(value, common))}; accepted: from 0 "
+                    f"to the mass of the set under the estimate, {text_near(mass)}"
                 )
         for i, label in enumerate(self.labels):
             if values[-1 - (1 << i)] == common:
-                raise InputError(
+                raise InputError.never_occurs(
                     f"the symbol {shorten(label)} has probability 0 under every prior of the set, where leakage is "
                     "defined on the support only; leave it out"
                 )
@@ -132,7 +133,7 @@ class LowerFunction(LowerProbability):
             for place, one in enumerate(free):
                 for other in free[:place]:
                     if values[mask | one] + values[mask | other] > values[mask | one | other] + values[mask]:
-                        raise InputError(
+                        raise InputError.not_supermodular(
                             f"f is not supermodular: f(S) + f(T) is above f(S or T) + f(S and T) for the sets "
                             f"{shorten(self._named(mask | other))} and {shorten(self._named(mask | one))}; "
                             "say supermodular=False, or give another f"
@@ -174,7 +175,7 @@ class LowerFunction(LowerProbability):
         from scipy.sparse import csr_array
 
         if not self.supermodular:
-            raise LimitError(
+            raise LimitError.no_method(
                 "f is not supermodular, and no method designs for it: mechanisms at hand can be proved; "
                 "give a supermodular f that is not above it, whose set is larger"
             )

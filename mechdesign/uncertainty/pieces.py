@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -21,16 +21,15 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mechdesign.data.checks import checked_delta, checked_samples
-from mechdesign.data.counts import checked_counts
 from mechdesign.errors import InputError, shorten
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.exact import check_common_denominator, over_common_denominator
 from mechdesign.uncertainty.ball import Ball
-from mechdesign.uncertainty.base import SupportRows
 from mechdesign.uncertainty.effort import Effort, effort_of
-from mechdesign.uncertainty.l1_ball import Evidence, L1Ball
+from mechdesign.uncertainty.evidence import Evidence, asserted, counted
+from mechdesign.uncertainty.l1_ball import L1Ball
 from mechdesign.uncertainty.lower_probability import LowerProbability
+from mechdesign.uncertainty.prior_set import SupportRows, labelled_center
 
 _STEPS_INSIDE = (0.0, 1e-13, 1e-12, 1e-11, 1e-10, 1e-9)  # towards the center, which undo the errors of a solver
 _MOST_DIGITS = 3_000  # of the common denominator of all pieces
@@ -55,21 +54,6 @@ class Piece:
         """Return by how much a prior violates the condition; 0 or less if it does not."""
         missing = (mass - q for mass, q in zip(self.masses, prior, strict=True) if mass > q)
         return sum(missing, Fraction(0)) - self.slack
-
-
-def counted(
-    counts: Mapping[Any, Any] | Sequence[object], delta: object, samples: object = None
-) -> tuple[tuple[str, ...], Evidence]:
-    """Return the labels of counts, and the counts with delta and the sample size, by default their total.
-
-    Examples
-    --------
-    >>> counted({"a": 3, "b": 1}, 0.5)[1].samples
-    4
-    """
-    labels, checked = checked_counts(counts)
-    size = sum(checked) if samples is None else checked_samples(samples)
-    return labels, Evidence(checked, size, checked_delta(delta))
 
 
 class PieceSet(LowerProbability):
@@ -102,7 +86,7 @@ class PieceSet(LowerProbability):
         delta : number or str
             Probability in [0, 1) that the true prior lies outside.
         samples : int, optional
-            The sample size behind delta, where it is not the total of the counts.
+            The total of the counts; another number is refused. See `from_probabilities`.
 
         Raises
         ------
@@ -110,14 +94,43 @@ class PieceSet(LowerProbability):
             For counts or a delta that are not accepted.
         """
         labels, evidence = counted(counts, delta, samples)
-        return cls._of_evidence(labels, evidence, cls._derived(evidence))
+        return cls.of_evidence(labels, evidence)
 
     @classmethod
-    def _of_evidence(cls, labels: tuple[str, ...], evidence: Evidence, parameters: Mapping[str, Any]) -> Self:
-        """Return the set of parameters that follow from counts and delta."""
-        total = sum(evidence.counts)
+    def from_probabilities(
+        cls,
+        probabilities: Mapping[Any, Any] | Sequence[object],
+        delta: object,
+        *,
+        samples: object,
+        labels: Iterable[object] | None = None,
+        **chosen: object,
+    ) -> Self:
+        """Return a what-if: the set as if probabilities had been estimated from a number of samples.
+
+        Parameters
+        ----------
+        probabilities, delta, samples, labels
+            As for `L1Ball.from_probabilities`.
+        **chosen
+            What else `from_counts` takes, such as alpha for a relative ball.
+
+        Raises
+        ------
+        InputError
+            For values that are not accepted.
+        """
+        center, names = labelled_center(probabilities, labels)
+        evidence = asserted(center, samples, delta)
+        return cls.of_evidence(names, evidence, **chosen)
+
+    @classmethod
+    def of_evidence(cls, labels: tuple[str, ...], evidence: Evidence, **chosen: Any) -> Self:
+        """Return the set whose parameters follow from evidence, and from what is chosen beside it."""
         make: Any = cls
-        known: Self = make(**parameters, center=[Fraction(count, total) for count in evidence.counts], labels=labels)
+        total = sum(evidence.counts)
+        center = [Fraction(count, total) for count in evidence.counts]
+        known: Self = make(**cls._derived(evidence, **chosen), center=center, labels=labels)
         return known._with(evidence)
 
     @classmethod
@@ -139,10 +152,12 @@ class PieceSet(LowerProbability):
         """
         total = sum(evidence.counts)
         if self.center != tuple(Fraction(count, total) for count in evidence.counts):
-            raise InputError("the counts given as evidence are not those of the center; use from_counts")
+            raise InputError.evidence_contradicts(
+                "the counts given as evidence are not those of the center; use from_counts"
+            )
         excess = self.excess_over(evidence)
         if excess:
-            raise InputError(f"{excess}; use from_counts")
+            raise InputError.evidence_contradicts(f"{excess}; use from_counts")
         return self._with(evidence)
 
     def _with(self, evidence: Evidence) -> Self:
@@ -186,12 +201,14 @@ class PieceSet(LowerProbability):
         """Refuse a center outside of the set, and a symbol to which every prior of the set gives probability 0."""
         for piece in self.pieces:
             if piece.missed_by(self.center) > 0:
-                raise InputError(f"the center is outside of {shorten(self)}; give an estimate that the set holds")
+                raise InputError.prior_outside_set(
+                    f"the center is outside of {shorten(self)}; give an estimate that the set holds"
+                )
         masses, slacks, common = self._integers
         totals = [sum(row) for row in masses]
         for i, label in enumerate(self.labels):
             if any(total - row[i] - slack == common for total, row, slack in zip(totals, masses, slacks, strict=True)):
-                raise InputError(
+                raise InputError.never_occurs(
                     f"the symbol {shorten(label)} has probability 0 under every prior of the set, where leakage is "
                     "defined on the support only; leave it out"
                 )

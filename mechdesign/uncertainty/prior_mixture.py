@@ -46,16 +46,18 @@ class PriorMixture:
 
     def __post_init__(self) -> None:
         if len(self.priors) != len(self.weights) or not self.priors:
-            raise InputError(f"{len(self.weights)} weights stand beside {len(self.priors)} priors; give one for each")
+            raise InputError.wrong_size(
+                f"{len(self.weights)} weights stand beside {len(self.priors)} priors; give one for each"
+            )
         if min(self.weights) <= 0 or _sum(self.weights, "the weights of the priors") != 1:
-            raise InputError(
+            raise InputError.wrong_sum(
                 f"the weights of the priors are {shorten([str(w) for w in self.weights])}; accepted: numbers above 0 "
                 "that sum to 1 exactly"
             )
         for k, prior in enumerate(self.priors):
             named = f"prior {k + 1} of the claim"
             if len(prior) != len(self.priors[0]) or min(prior, default=-1) < 0 or _sum(prior, named) != 1:
-                raise InputError(
+                raise InputError.wrong_sum(
                     f"{named} is {shorten([str(q) for q in prior])}; accepted: probabilities, one a symbol, that sum "
                     "to 1 exactly"
                 )
@@ -96,7 +98,7 @@ class PriorMixture:
             As for the class, and for more than 1,000 priors.
         """
         if len(priors) > _MOST_PRIORS:
-            raise InputError(f"the claim has {len(priors)} priors; accepted: at most {_MOST_PRIORS}")
+            raise InputError.too_many_given(f"the claim has {len(priors)} priors; accepted: at most {_MOST_PRIORS}")
         exact = tuple(tuple(rational(q, "a probability of the claim") for q in prior) for prior in priors)
         return cls(exact, tuple(rational(weight, "a weight of the claim") for weight in weights))
 
@@ -117,7 +119,7 @@ class PriorMixture:
                 continue
             inside = len(prior) == known.size and (known.contains(prior) if hull is None else prior in hull.priors)
             if not inside:
-                raise GuaranteeError(
+                raise GuaranteeError.optimality_false(
                     f"prior {k + 1} of the claim is not in the set over which the least utility is claimed"
                 )
 

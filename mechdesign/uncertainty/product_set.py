@@ -16,8 +16,9 @@ from mechdesign.data.labels import joined_labels
 from mechdesign.errors import InputError, shorten
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.exact import over_common_denominator
-from mechdesign.uncertainty.base import SupportRows, UncertaintySet, check_about_data
+from mechdesign.uncertainty.base import UncertaintySet, check_about_data
 from mechdesign.uncertainty.effort import Effort
+from mechdesign.uncertainty.prior_set import SupportRows
 
 _MOST_SYMBOLS = 10_000  # as many as a mechanism file holds
 
@@ -81,12 +82,12 @@ class ProductSet(UncertaintySet):
             check_kind(factor, UncertaintySet, f"the {name} set", "an L1Ball, a ConvexHull or a ProductSet")
             check_about_data(factor, "a product of two attributes")
             if factor.exact_set is not factor:
-                raise InputError(
+                raise InputError.ball_leaves_simplex(
                     f"the {name} set is {shorten(factor)}, which may reach outside the simplex; give its exact_set"
                 )
         check_kind(separator, str, "the separator", "a string")
         if first.size * second.size > _MOST_SYMBOLS:
-            raise InputError(
+            raise InputError.too_many_given(
                 f"{first.size} and {second.size} symbols make {first.size * second.size} pairs; "
                 f"accepted: at most {_MOST_SYMBOLS}"
             )
@@ -112,6 +113,11 @@ class ProductSet(UncertaintySet):
         deltas = [factor.delta for factor in (self.first, self.second) if not factor.holds_every_prior]
         stated = [delta for delta in deltas if delta is not None]
         return min(sum(stated, Fraction(0)), Fraction(1)) if stated and len(stated) == len(deltas) else None
+
+    @property
+    def asserts_samples(self) -> bool:
+        """Whether the delta of a factor rests on samples that are asserted."""
+        return self.first.asserts_samples or self.second.asserts_samples
 
     def delta_in_words(self) -> str:
         """Return what `delta` is the probability of, which holds for independent attributes."""

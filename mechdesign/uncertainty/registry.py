@@ -1,4 +1,4 @@
-"""The sets that files know: each class once, with the format of its tables.
+"""The sets that files know: the codec of each class once.
 
 A mechanism file says for which priors its guarantee holds, and a problem file what is known of the prior. Both hold a
 table whose keys tell which class of set it describes: ``counts`` an l1 ball, ``priors`` a convex hull, and the kind of
@@ -7,7 +7,7 @@ a registered class a set of that class.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -16,24 +16,12 @@ from mechdesign.errors import InputError, shorten
 from mechdesign.uncertainty.base import UncertaintySet
 
 if TYPE_CHECKING:
-    from mechdesign.uncertainty.format import SetFormat
+    from mechdesign.uncertainty.codec import Codec, Place, View
 
-    KeysOf = Callable[[SetFormat], Collection[str]]
-
-# The place of the format of each class; a new set of the package is one line here.
-_BUILT_IN = {
-    "l1-ball": "mechdesign.uncertainty.l1_ball_format:L1BallFormat",
-    "convex-hull": "mechdesign.uncertainty.convex_hull_format:ConvexHullFormat",
-    "product": "mechdesign.uncertainty.product_set_format:ProductSetFormat",
-    "box": "mechdesign.uncertainty.pieces_format:BoxFormat",
-    "lower-limits": "mechdesign.uncertainty.pieces_format:LowerLimitsFormat",
-    "l1-box": "mechdesign.uncertainty.pieces_format:L1BoxFormat",
-    "relative-ball": "mechdesign.uncertainty.pieces_format:RelativeBallFormat",
-    "event-set": "mechdesign.uncertainty.pieces_format:EventSetFormat",
-    "secret": "mechdesign.uncertainty.secret_format:SecretFormat",
-}
+# Each has its codecs in CODECS; a new set of the package is one more there.
+_MODULES = ("estimate_codecs", "codec", "nested_codecs")
 _ENTRY_POINTS = "mechdesign.sets"
-_registered: dict[str, SetFormat] = {}
+_registered: dict[str, Codec] = {}
 
 Class = TypeVar("Class", bound=type[UncertaintySet])
 
@@ -54,7 +42,7 @@ def register(cls: Class) -> Class:
     Raises
     ------
     InputError
-        If another class has this kind.
+        If another class has this kind, and for parameters of another shape.
 
     Examples
     --------
@@ -62,66 +50,76 @@ def register(cls: Class) -> Class:
     >>> register(L1Ball) is L1Ball
     True
     """
-    if _BUILT_IN.get(cls.kind, "").rpartition(":")[2] == f"{cls.__name__}Format":
-        return cls
-    from mechdesign.uncertainty.format import ParameterFormat
+    from mechdesign.uncertainty.codec import ParameterCodec
 
-    known = _registered.get(cls.kind)
-    same = known is not None and (known.of.__module__, known.of.__qualname__) == (cls.__module__, cls.__qualname__)
-    if cls.kind in _BUILT_IN or (known is not None and not same):
-        raise InputError(f"a set of the kind {shorten(cls.kind)} is registered already; give the class another kind")
-    _registered[cls.kind] = ParameterFormat(cls)
+    known = {codec.of.kind: codec.of for codec in (*_built_in(), *_registered.values())}.get(cls.kind)
+    if known is None or (cls.kind in _registered and _name(known) == _name(cls)):
+        _registered[cls.kind] = ParameterCodec(cls)
+    elif known is not cls:
+        raise InputError.bad_registration(
+            f"a set of the kind {shorten(cls.kind)} is registered already; give the class another kind"
+        )
     return cls
 
 
-def set_formats() -> tuple[SetFormat, ...]:
-    """Return the formats of all classes, those of the package first."""
+def _name(cls: type) -> tuple[str, str]:
+    return cls.__module__, cls.__qualname__
+
+
+def _built_in() -> tuple[Codec, ...]:
+    return tuple(codec for name in _MODULES for codec in import_module(f"mechdesign.uncertainty.{name}").CODECS)
+
+
+def codecs() -> tuple[Codec, ...]:
+    """Return the codecs of all classes, those of the package first."""
     for point in installed(_ENTRY_POINTS):
         if point.name not in _registered:
             register(point.load())
-    built_in = []
-    for place in _BUILT_IN.values():
-        module, _, name = place.partition(":")
-        built_in.append(getattr(import_module(module), name)())
-    return (*built_in, *_registered.values())
+    return (*_built_in(), *_registered.values())
 
 
-def format_of(known: UncertaintySet) -> SetFormat:
-    """Return the format of a set's class.
+def codec_of(known: UncertaintySet) -> Codec:
+    """Return the codec of a set's class.
 
     Raises
     ------
     InputError
         If the class is not registered.
     """
-    formats = set_formats()
-    for entry in formats:
-        if type(known) is entry.of:
-            return entry
-    names = ", ".join(entry.of.__name__ for entry in formats)
-    raise InputError(f"a {type(known).__name__} has no file format; accepted: {names}, and sets made known by register")
+    of_class: dict[type, Codec] = {codec.of: codec for codec in codecs()}
+    if type(known) in of_class:
+        return of_class[type(known)]
+    names = ", ".join(cls.__name__ for cls in of_class)
+    raise InputError.no_file_format(
+        f"a {type(known).__name__} has no file format; accepted: {names}, and sets made known by register"
+    )
 
 
-def guarantee_table(known: UncertaintySet) -> dict[str, Any]:
-    """Return the table that describes a set in the guarantee of a mechanism file."""
-    return format_of(known).to_guarantee(known)
+def table_of(known: UncertaintySet, view: View) -> dict[str, Any]:
+    """Return the table that describes a set in a guarantee or in a problem file.
+
+    Raises
+    ------
+    InputError
+        If its class has no codec, or the table could not be read again because a number has too many digits.
+    """
+    from mechdesign.uncertainty.codec import Place, View
+
+    codec = codec_of(known)
+    table = codec.write(known, view)
+    codec.record(table, Place(view.value, inputs=known.labels if view is View.GUARANTEE else None))
+    return table
 
 
-def set_of_guarantee(
-    table: Mapping[str, Any], labels: tuple[str, ...], source: str, within: str = "guarantee"
-) -> UncertaintySet:
-    """Return the set that the guarantee of a mechanism file describes.
+def set_of(table: Mapping[str, Any], place: Place) -> UncertaintySet:
+    """Return the set that a table in a file describes.
 
     Parameters
     ----------
     table : mapping
         As parsed from the file.
-    labels : tuple of str
-        The inputs of the mechanism.
-    source : str
-        The name of the file, for messages.
-    within : str
-        The key of the table in the file, for messages.
+    place : Place
+        Where it stands.
 
     Raises
     ------
@@ -130,63 +128,40 @@ def set_of_guarantee(
     GuaranteeError
         If it claims a smaller set than its own evidence supports.
     """
-    entry, mark, foreign = _told_by(
-        table,
-        lambda entry: entry.guarantee_marks,
-        lambda entry: entry.guarantee_keys,
-        f"{source}: the guarantee",
-        "no prior",
-    )
-    for key in foreign:
-        raise InputError(f"{source}: the guarantee has {key} beside {mark}, where it has no meaning; remove it")
-    _check_keys(table, entry.guarantee_keys, f"{source}: ", within)
-    return entry.from_guarantee(table, labels, source, within)
-
-
-def prior_table(known: UncertaintySet) -> dict[str, Any]:
-    """Return the table ``[prior]`` that describes a set in a problem file."""
-    return format_of(known).to_prior(known)
-
-
-def set_of_prior(table: Mapping[str, Any], within: str = "prior") -> UncertaintySet:
-    """Return the set that the table ``[prior]`` of a problem file describes.
-
-    Parameters
-    ----------
-    table, within
-        As for `set_of_guarantee`.
-
-    Raises
-    ------
-    InputError
-        As for `set_of_guarantee`.
-    """
-    entry, _, foreign = _told_by(
-        table, lambda entry: entry.prior_marks, lambda entry: entry.prior_keys, f"[{within}]", "no data"
-    )
-    for key in foreign:
-        raise InputError(f"[{within}] has {key}, which does not go with its other keys; leave it out")
-    _check_keys(table, entry.prior_keys, "", within)
-    return entry.from_prior(table, within)
-
-
-def _check_keys(table: Mapping[str, Any], accepted: frozenset[str], told: str, within: str) -> None:
-    """Refuse a key that no class of sets has."""
+    view, every = place.view, codecs()
+    marks = {mark: codec for codec in every for mark in codec.marks[view]}
+    given = [mark for mark in marks if mark in table]
+    if len(given) != 1:
+        found = " and ".join(given) or "no set of priors"
+        raise InputError.conflicting_keys(f"{place.heading} has {found}; give one of {', '.join(marks)}")
+    codec = marks[given[0]]
+    accepted, known = codec.keys(view), frozenset().union(*(codec.keys(view) for codec in every))
+    for key in table:
+        if key not in accepted and key in known:
+            raise InputError.key_out_of_place(
+                f"{place.heading} has {key} beside {given[0]}, where it has no meaning; remove it"
+            )
     for key in table:
         if key not in accepted:
-            where = shorten(f"{within}.{key}")
-            raise InputError(f"{told}the key {where} is unknown; accepted: {', '.join(sorted(accepted))}")
+            where = shorten(f"{place.within}.{key}")
+            raise InputError.unknown_key(
+                f"{place.told}the key {where} is unknown; accepted: {', '.join(sorted(accepted))}"
+            )
+    return codec.read(table, place)
 
 
-def _told_by(
-    table: Mapping[str, Any], marks_of: KeysOf, keys_of: KeysOf, where: str, nothing: str
-) -> tuple[SetFormat, str, list[str]]:
-    """Return the format whose mark is in a table, that mark, and the keys of other formats that are there too."""
-    formats = set_formats()
-    marks = {key: entry for entry in formats for key in marks_of(entry)}
-    given = [key for key in marks if key in table]
-    if len(given) != 1:
-        raise InputError(f"{where} has {' and '.join(given) or nothing}; give one of {', '.join(marks)}")
-    known = marks[given[0]]
-    keys = {key for entry in formats for key in keys_of(entry)}
-    return known, given[0], [key for key in table if key in keys and key not in keys_of(known)]
+def takes_as_known(table: Mapping[str, Any]) -> bool:
+    """Return whether counts in a table ``[prior]`` are taken as known because nothing says what they are.
+
+    Files from before there was the key ``known`` say it so.
+
+    Examples
+    --------
+    >>> takes_as_known({"counts": {"a": 3, "b": 1}}), takes_as_known({"counts": {"a": 3, "b": 1}, "known": True})
+    (True, False)
+    """
+    if "counts" in table:
+        return not {"delta", "radius", "known"} & set(table)
+    if "secret" in table:
+        return not {"delta", "sets", "known"} & set(table["secret"])
+    return any(map(takes_as_known, (*table.get("factors", ()), *table.get("sets", ()))))

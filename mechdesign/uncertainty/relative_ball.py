@@ -8,16 +8,18 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar
 
+from mechdesign.display.numbers import text_near
 from mechdesign.errors import InputError, shorten
 from mechdesign.numerics.arrays import entries
 from mechdesign.numerics.epsilon import Epsilon
-from mechdesign.numerics.exact import rational, rounded_text
+from mechdesign.numerics.exact import rational
 from mechdesign.uncertainty.ball import Ball
-from mechdesign.uncertainty.base import Numbers, labelled_center
 from mechdesign.uncertainty.event_limits import EventLimits
-from mechdesign.uncertainty.l1_ball import Evidence, L1Ball
+from mechdesign.uncertainty.evidence import Evidence, counted
+from mechdesign.uncertainty.l1_ball import L1Ball
 from mechdesign.uncertainty.limits import evidence_level
-from mechdesign.uncertainty.pieces import Piece, PieceSet, counted
+from mechdesign.uncertainty.pieces import Piece, PieceSet
+from mechdesign.uncertainty.prior_set import Numbers, labelled_center
 
 _LARGEST = 10**6  # alpha and gamma; from gamma = alpha on every prior is in the set
 _MOST_MASSES = 100_000  # of all pieces of an event set
@@ -111,7 +113,7 @@ class RelativeBall(Ball, PieceSet):
         (Fraction(9, 10), 0.137569977)
         """
         labels, evidence = counted(counts, delta, samples)
-        return cls._of_evidence(labels, evidence, cls._derived(evidence, alpha, epsilon))
+        return cls.of_evidence(labels, evidence, alpha=alpha, epsilon=epsilon)
 
     @classmethod
     def _derived(cls, evidence: Evidence, alpha: object = None, epsilon: object = 1) -> dict[str, Any]:
@@ -216,11 +218,11 @@ class EventSet(PieceSet):
         factors = entries(alphas, "the list of alphas", "a list of numbers")
         missing = entries(gammas, "the list of gammas", "a list of numbers")
         if len(factors) != len(missing) or not len(factors):
-            raise InputError(
+            raise InputError.wrong_size(
                 f"there are {len(factors)} alphas and {len(missing)} gammas; give as many of each, 1 or more"
             )
         if len(factors) * len(prior) > _MOST_MASSES:
-            raise InputError(
+            raise InputError.too_many_given(
                 f"{len(factors)} alphas for {len(prior)} symbols make {len(factors) * len(prior)} masses; "
                 f"accepted: at most {_MOST_MASSES}"
             )
@@ -278,7 +280,7 @@ def _piece(center: tuple[Fraction, ...], alpha: Fraction, gamma: Fraction) -> Pi
 def _checked_alpha(alpha: object) -> Fraction:
     factor = rational(alpha, "alpha")
     if not 0 < factor <= _LARGEST:
-        raise InputError(f"alpha is {shorten(alpha)}; accepted: above 0, at most {_LARGEST}")
+        raise InputError.out_of_range(f"alpha is {shorten(alpha)}; accepted: above 0, at most {_LARGEST}")
     return factor
 
 
@@ -287,9 +289,9 @@ def _checked(alpha: object, gamma: object) -> tuple[Fraction, Fraction]:
     factor, missing = _checked_alpha(alpha), rational(gamma, "gamma")
     least = max(Fraction(0), factor - 1)
     if missing > _LARGEST:
-        raise InputError(f"gamma is {shorten(gamma)}; accepted: at most {_LARGEST}")
+        raise InputError.out_of_range(f"gamma is {shorten(gamma)}; accepted: at most {_LARGEST}")
     if missing < least:
-        raise InputError(
-            f"gamma is {shorten(gamma)} for alpha {shorten(alpha)}; accepted: at least {rounded_text(least)}"
+        raise InputError.out_of_range(
+            f"gamma is {shorten(gamma)} for alpha {shorten(alpha)}; accepted: at least {text_near(least)}"
         )
     return factor, missing

@@ -31,13 +31,17 @@ from mechdesign.data.checks import check_kind, checked_delta
 from mechdesign.data.joint_counts import JointCounts
 from mechdesign.errors import InputError, shorten
 from mechdesign.numerics.arrays import Floats, frozen
-from mechdesign.uncertainty.base import PromiseRows, SupportRows, UncertaintySet, exact_prior
+from mechdesign.uncertainty.base import PromiseRows, UncertaintySet
 from mechdesign.uncertainty.effort import Effort, effort_of
+from mechdesign.uncertainty.evidence import check_one_way
 from mechdesign.uncertainty.joint_limits import LIMITS, JointLimits
+from mechdesign.uncertainty.prior_set import SupportRows, exact_prior
+from mechdesign.uncertainty.protected import Protected
 
 NO_NAME = ("the secret", "the data")
 _LONGEST_NAME = 200
 _NEAR = 1e-9
+_WAYS = "delta= (the joint counts are a sample) and known=True (they are the joint distribution itself)"
 
 
 @dataclass(frozen=True)
@@ -55,7 +59,9 @@ class SecretPromise(UncertaintySet):
     delta : number or str, optional
         Probability in [0, 1) that the true joint distribution lies outside of the limits that the counts give: one
         set for the law of the secret and one for the law of the symbols given each of its values, each with an equal
-        share of delta. Without it the joint distribution is known: it is that of the counts.
+        share of delta. Give it, or known.
+    known : bool
+        True where the counts are no sample but the joint distribution itself; so also before `within`.
     limits : str
         With delta: ``"box"``, limits of Clopper and Pearson for each probability, or ``"l1-ball"``. Boxes are smaller
         where columns hold few symbols, as they do here.
@@ -63,12 +69,12 @@ class SecretPromise(UncertaintySet):
     Raises
     ------
     InputError
-        For joint counts with an empty row or column, a secret of one value, one name for both columns, or a delta out
-        of range.
+        For joint counts with an empty row or column, a secret of one value, one name for both columns, a delta out of
+        range, and unless just one of delta and known is given.
 
     Examples
     --------
-    >>> known = SecretPromise([[20, 10, 5, 5], [10, 15, 20, 15]], secret="sex", useful="occupation")
+    >>> known = SecretPromise([[20, 10, 5, 5], [10, 15, 20, 15]], secret="sex", useful="occupation", known=True)
     >>> known.exact_ratio([1, 0, 0, 0])
     Fraction(5, 3)
     >>> known.in_words()
@@ -92,17 +98,23 @@ class SecretPromise(UncertaintySet):
         values: Iterable[object] | None = None,
         labels: Iterable[object] | None = None,
         delta: object = None,
+        known: bool = False,
         limits: str = "box",
     ) -> None:
         joint = joint_counts if isinstance(joint_counts, JointCounts) else JointCounts.of(joint_counts, values, labels)
         for what, name in (("secret", secret), ("useful", useful)):
             check_kind(name, str, f"the name {what}", "text, such as 'sex'")
             if not 0 < len(name) <= _LONGEST_NAME:
-                raise InputError(f"the name {what} has {len(name)} characters; accepted: 1 to {_LONGEST_NAME}")
+                raise InputError.bad_label(
+                    f"the name {what} has {len(name)} characters; accepted: 1 to {_LONGEST_NAME}"
+                )
         if secret == useful:
-            raise InputError(f"the secret and the useful column are both {shorten(secret)}; name two columns")
+            raise InputError.column_twice(
+                f"the secret and the useful column are both {shorten(secret)}; name two columns"
+            )
+        check_one_way({"delta": delta, "known": known}, _WAYS)
         if limits not in LIMITS:
-            raise InputError(f"limits are {shorten(limits)}; accepted: {', '.join(LIMITS)}")
+            raise InputError.unknown_choice(f"limits are {shorten(limits)}; accepted: {', '.join(LIMITS)}")
         total = joint.total
         object.__setattr__(self, "joint", joint)
         object.__setattr__(self, "secret", secret)
@@ -129,7 +141,7 @@ class SecretPromise(UncertaintySet):
         Examples
         --------
         >>> from mechdesign import L1Ball
-        >>> known = SecretPromise([[2, 1], [1, 2]])
+        >>> known = SecretPromise([[2, 1], [1, 2]], known=True)
         >>> balls = [L1Ball([p, 1 - p], "0.1") for p in (Fraction(1, 2), Fraction(2, 3), Fraction(1, 3))]
         >>> known.within(balls).exact_ratio([1, 0]) > known.exact_ratio([1, 0])
         True
@@ -137,20 +149,22 @@ class SecretPromise(UncertaintySet):
         sets = tuple(limits)
         wanted = [self.joint.of_values, *self.joint.counts]
         if len(sets) != len(wanted):
-            raise InputError(
+            raise InputError.wrong_size(
                 f"there are {len(sets)} limits; accepted: {len(wanted)}, the secret's and one for each value"
             )
         names = [f"the law of {self.secret}", *(f"the law given {shorten(value)}" for value in self.joint.values)]
         for known, counts, name in zip(sets, wanted, names, strict=True):
             check_kind(known, UncertaintySet, f"the set for {name}", "an L1Ball or a Box")
             if known.size != len(counts):
-                raise InputError(f"the set for {name} has {known.size} symbols; accepted: {len(counts)}")
+                raise InputError.wrong_size(f"the set for {name} has {known.size} symbols; accepted: {len(counts)}")
             if known.exact_set is not known or known.secret_promise is not None:
-                raise InputError(
+                raise InputError.ball_leaves_simplex(
                     f"the set for {name} is {shorten(known)}; give a set inside the simplex, such as a Box"
                 )
             if not known.contains([Fraction(count, sum(counts)) for count in counts]):
-                raise InputError(f"the set for {name} does not hold what the counts show; give a set around it")
+                raise InputError.prior_outside_set(
+                    f"the set for {name} does not hold what the counts show; give a set around it"
+                )
         result = copy.copy(self)
         object.__setattr__(result, "limits", JointLimits(sets[0], sets[1:]))
         return result
@@ -170,9 +184,37 @@ class SecretPromise(UncertaintySet):
         return self
 
     @property
+    def protected(self) -> Protected:
+        """The values of the secret, with their law by the counts."""
+        law = np.array([count / self.joint.total for count in self.joint.of_values])
+        return Protected(self.joint.values, law, (self.secret, self.useful), self.conditionals)
+
+    @property
+    def limits_entries(self) -> bool:
+        """False: a report may tell all of the data that does not pass through the secret."""
+        return False
+
+    @property
+    def is_one_prior(self) -> bool:
+        """Whether the joint distribution is known."""
+        return self.limits is None
+
+    @property
+    def uncertain_secret(self) -> SecretPromise | None:
+        """The set itself, where there are limits."""
+        return None if self.limits is None else self
+
+    @property
     def delta(self) -> Fraction | None:
         """The sum of the deltas of all limits; None where one of them has no delta."""
         return None if self.limits is None else self.limits.delta
+
+    @property
+    def asserts_samples(self) -> bool:
+        """Whether the delta of a limit rests on samples that are asserted."""
+        return self.limits is not None and any(
+            known.asserts_samples for known in (self.limits.of_secret, *self.limits.given)
+        )
 
     def delta_in_words(self) -> str:
         """Return what `delta` is the probability of."""
@@ -235,6 +277,9 @@ class SecretPromise(UncertaintySet):
                 return None
             worst = max(worst, mean / of_all)
         return worst
+
+    def exact_worst_prior(self, column: Sequence[int]) -> None:
+        """None: a joint distribution attains the greatest lift, of which the law of the data says too little."""
 
     def exact_least_lift(self, column: Sequence[int]) -> Fraction:
         """Return the least factor by which an output changes the probability of a value of the secret."""

@@ -1,6 +1,5 @@
 """Objectives of designs: sub-convex utilities, and the error of estimated frequencies."""
 
-from mechdesign.utility.base import Objective, Utility
 from mechdesign.utility.estimation_error import EstimationError
 from mechdesign.utility.f_information import (
     ChiSquare,
@@ -11,6 +10,7 @@ from mechdesign.utility.f_information import (
     TotalVariation,
 )
 from mechdesign.utility.gain import ExpectedDistortion, ExpectedGain, HammingAccuracy, PolyhedralUtility
+from mechdesign.utility.objective import Objective, Utility
 from mechdesign.utility.registry import is_named, register, utility_by_name, utility_names
 from mechdesign.utility.workload import Workload
 from mechdesign.utility.worst_case import WorstCaseUtility

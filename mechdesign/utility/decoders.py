@@ -8,10 +8,10 @@ from fractions import Fraction
 
 import numpy as np
 
-from mechdesign.errors import SolverError
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.exact import float_up, over_common_denominator
-from mechdesign.numerics.tolerances import NEGLIGIBLE_WEIGHT, SOLVER
+from mechdesign.numerics.linear_program import minimum
+from mechdesign.numerics.tolerances import NEGLIGIBLE_WEIGHT
 from mechdesign.uncertainty.base import UncertaintySet
 from mechdesign.utility.gain import PolyhedralUtility
 
@@ -75,13 +75,12 @@ def _float_down(x: Fraction) -> float:
 
 def _decoder(gains: Floats, matrix: Floats, known: UncertaintySet) -> list[list[int]]:
     """Return the probability of each guess after each report, in units of 2^-40, rows that sum to 1."""
-    from scipy.optimize import linprog
     from scipy.sparse import block_array, coo_array, eye_array, kron
 
     (N, M), W = matrix.shape, len(gains)
-    least = float(gains.min())
-    scale = max(float(gains.max() - least), sys.float_info.min)
-    linear = (gains - least) / scale
+    lowest = float(gains.min())
+    scale = max(float(gains.max() - lowest), sys.float_info.min)
+    linear = (gains - lowest) / scale
     support = known.support_rows()
     K = support.auxiliary.shape[1]
     # u = means @ D, with the entries of D row by row.
@@ -89,19 +88,13 @@ def _decoder(gains: Floats, matrix: Floats, known: UncertaintySet) -> list[list[
     objective = np.zeros(M * W + K)
     objective[M * W] = -1.0
     sums = block_array([[kron(eye_array(M), coo_array(np.ones((1, W)))), coo_array((M, K))]], format="csr")
-    solution = linprog(
+    solution = minimum(
         objective,
-        A_ub=block_array([[-(support.columns @ means), -support.auxiliary]], format="csr"),
-        b_ub=np.zeros(support.columns.shape[0]),
-        A_eq=sums,
-        b_eq=np.ones(M),
-        bounds=[(0, None)] * (M * W) + [(None, None)] * K,
-        method="highs",
-        options={"primal_feasibility_tolerance": SOLVER, "dual_feasibility_tolerance": SOLVER},
+        at_most=(block_array([[-(support.columns @ means), -support.auxiliary]]), np.zeros(support.columns.shape[0])),
+        equal=(sums, np.ones(M)),
+        free=slice(M * W, None),
     )
-    if solution.x is None:
-        raise SolverError(f"HiGHS could not decode the reports ({solution.message.strip()}); change epsilon a little")
-    D = solution.x[: M * W].reshape(M, W)
+    D = solution.required("a decoder of reports", "change epsilon a little").x[: M * W].reshape(M, W)
     D[D < NEGLIGIBLE_WEIGHT] = 0.0
     shares = np.floor(D / D.sum(axis=1, keepdims=True) * 2.0**_SHARES).astype(np.int64)
     shares[np.arange(M), D.argmax(axis=1)] += 2**_SHARES - shares.sum(axis=1)

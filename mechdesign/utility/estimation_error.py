@@ -4,16 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from mechdesign.data.labelled import together
 from mechdesign.numerics.arrays import Floats
-from mechdesign.numerics.tolerances import RANK
-from mechdesign.utility.base import Objective, columns_and_prior
+from mechdesign.utility.objective import Objective, columns_and_prior
+from mechdesign.utility.query_variances import (
+    Variances,
+    Weights,
+    variances_of_integers,
+    variances_of_matrix,
+    without_offsets,
+)
 from mechdesign.utility.workload import Workload
+
+if TYPE_CHECKING:
+    from mechdesign.uncertainty.base import UncertaintySet
 
 _EPS = float(np.finfo(float).eps)
 
@@ -89,30 +98,27 @@ class EstimationError(Objective):
         return without_offsets(self.workload.queries(size))
 
     def value(self, matrix: ArrayLike, prior: ArrayLike | Sequence[Fraction]) -> float:
-        """Return n times the mean squared error, summed over the queries; infinite where a query is not determined."""
-        return self._value_and_condition(matrix, prior)[0]
+        """Return n times the mean squared error, summed over the queries; infinite where a query is not determined.
 
-    def rounding(self, matrix: ArrayLike, prior: ArrayLike | Sequence[Fraction]) -> float:
-        """Return how far the value may be off by the rounding of floats."""
-        value, condition = self._value_and_condition(matrix, prior)
-        return 16 * np.shape(matrix)[0] * _EPS * condition * value if np.isfinite(value) else 0.0
-
-    def _value_and_condition(self, matrix: ArrayLike, prior: ArrayLike | Sequence[Fraction]) -> tuple[float, float]:
-        """Return the value, and the condition of the matrix whose singular values it was computed from."""
+        Queries are judged in floats, each by itself, as `variances_of_matrix` does. For a mechanism in whole numbers
+        `value_of_integers` decides exactly.
+        """
         aligned, given, labels = together(matrix, prior)
         V, P = columns_and_prior(aligned, cast("ArrayLike", given))
-        # From queries of mean 0 the answers at P are not subtracted, which would leave rounding errors alone.
-        W = centered(self.workload.queries(P.size, labels), P)
-        masses = P @ V
-        used = masses > 0
-        left, values, _ = np.linalg.svd(V[:, used] / np.sqrt(masses[used]), full_matrices=False)
-        rank = int((values > RANK * values[0]).sum())
-        images = W @ left[:, :rank]
-        missing = np.linalg.norm(W - images @ left[:, :rank].T)
-        if missing > RANK * np.linalg.norm(W):
-            return np.inf, np.inf
-        error = float(((images / values[:rank]) ** 2).sum())
-        return error, float(values[0] / values[rank - 1])
+        return float(variances_of_matrix(V, P, self.workload.queries(P.size, labels)).sum())
+
+    def value_of_integers(self, weights: Weights, known: UncertaintySet) -> float:
+        """Return the error of a mechanism in whole numbers at the reference prior; infinite exactly where it is."""
+        return float(self._variances(weights, known).each.sum())
+
+    def rounding(self, weights: Weights, known: UncertaintySet) -> float:
+        """Return how far `value_of_integers` may be off by the rounding of floats."""
+        each, condition = self._variances(weights, known)
+        value = float(each.sum())
+        return 16 * len(weights) * _EPS * condition * value if np.isfinite(value) else 0.0
+
+    def _variances(self, weights: Weights, known: UncertaintySet) -> Variances:
+        return variances_of_integers(weights, known.center, self.workload.queries(known.size))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, EstimationError) and self.workload == other.workload
@@ -122,32 +128,3 @@ class EstimationError(Objective):
 
     def __repr__(self) -> str:
         return f"EstimationError({'' if self.is_plain else self.workload})"
-
-
-def without_offsets(queries: Floats) -> Floats:
-    """Return queries less the entry of each row that is least in size.
-
-    Frequencies sum to 1, so that a number added to a row adds a known number to its answer.
-
-    Examples
-    --------
-    >>> without_offsets(np.array([[2020.0, 2021.0, 2023.0], [1.0, 0.0, -1.0]]))
-    array([[ 0.,  1.,  3.],
-           [ 1.,  0., -1.]])
-    """
-    least = np.abs(queries).argmin(axis=1)
-    result: Floats = queries - queries[np.arange(len(queries)), least][:, None]
-    return result
-
-
-def centered(queries: Floats, prior: Floats) -> Floats:
-    """Return queries less their answers at a prior, F.
-
-    Examples
-    --------
-    >>> centered(np.array([[2020.0, 2021.0]]), np.array([0.5, 0.5]))
-    array([[-0.5,  0.5]])
-    """
-    moved = without_offsets(queries)
-    result: Floats = moved - (moved @ prior)[:, None]
-    return result

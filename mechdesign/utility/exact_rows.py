@@ -35,10 +35,10 @@ def exact_rows(matrix: Any, name: str) -> ExactRows:
     try:
         rows = [list(row) for row in found.values]
     except TypeError:
-        raise InputError(f"{name} is {shorten(matrix)}; give a list of rows") from None
+        raise InputError.wrong_type(f"{name} is {shorten(matrix)}; give a list of rows") from None
     lengths = {len(row) for row in rows}
     if len(lengths) != 1 or lengths == {0}:
-        raise InputError(f"{name} has rows of lengths {sorted(lengths)}; give rows of one length")
+        raise InputError.wrong_size(f"{name} has rows of lengths {sorted(lengths)}; give rows of one length")
     exact = tuple(
         tuple(rational(x, f"entry ({w + 1}, {i + 1}) of {name}") for i, x in enumerate(row))
         for w, row in enumerate(rows)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from mechdesign.errors import InputError, shorten
 from mechdesign.numerics.arrays import Floats, real_array
 from mechdesign.numerics.exact import xlogx
-from mechdesign.utility.base import Utility, columns_and_prior
+from mechdesign.utility.objective import Utility, columns_and_prior
 
 _EPS = float(np.finfo(float).eps)
 _NARROW = 1e-15  # limits of a mass that are so close are taken for one
@@ -60,14 +60,16 @@ class FInformation(Utility):
             values = self._checked(_GRID)
             at_zero, at_one = self._checked(np.array([0.0, 1.0])).tolist()
         if not np.isfinite(at_zero):
-            raise InputError(
+            raise InputError.not_an_f_information(
                 f"f(0) is {at_zero} for the utility {shorten(self.name)}; accepted: a finite f(0), "
                 "since a zero in the mechanism would make the utility infinite"
             )
         if not abs(at_one) <= 8 * _EPS:
-            raise InputError(f"f(1) is {at_one:.6g} for the utility {shorten(self.name)}; accepted: f(1) = 0")
+            raise InputError.not_an_f_information(
+                f"f(1) is {at_one:.6g} for the utility {shorten(self.name)}; accepted: f(1) = 0"
+            )
         if not np.isfinite(values).all():
-            raise InputError(
+            raise InputError.not_an_f_information(
                 f"f of the utility {shorten(self.name)} is not finite on [0, 1000]; accepted: a finite convex f"
             )
         left, middle, right = _GRID[:-2], _GRID[1:-1], _GRID[2:]
@@ -77,27 +79,29 @@ class FInformation(Utility):
         rounding = 64 * _EPS * (1 + np.abs(values[:-2]) + np.abs(values[2:]))
         if (excess > rounding).any():
             where = float(middle[int(np.argmax(excess - rounding))])
-            raise InputError(
+            raise InputError.not_an_f_information(
                 f"f of the utility {shorten(self.name)} is not convex near {where:.3g}; accepted: a convex f"
             )
 
     def _checked(self, u: Floats) -> Floats:
         """Return f of an array, after checking that it takes arrays and returns one real number for each entry."""
         if not callable(self.f):
-            raise InputError(f"f is {shorten(self.f)}; accepted: a function of an array, such as lambda u: u * u - 1")
+            raise InputError.wrong_type(
+                f"f is {shorten(self.f)}; accepted: a function of an array, such as lambda u: u * u - 1"
+            )
         told = f"f of the utility {shorten(self.name)}"
         try:
             values = np.asarray(self.f(u))
         except (TypeError, ValueError, ArithmeticError, LookupError, AttributeError) as error:
             reason = " ".join(str(error).split()) or type(error).__name__
-            raise InputError(
+            raise InputError.function_fails(
                 f"{told} fails on a numpy array of {u.size} numbers from {u[0]:g} to {u[-1]:g}: {shorten(reason)}; "
                 "f must take numpy arrays: write numpy.log instead of math.log, and numpy.where instead of if"
             ) from error
         if values.dtype.kind not in "fiub":
-            raise InputError(f"{told} returns values of type {values.dtype}; accepted: real numbers")
+            raise InputError.function_fails(f"{told} returns values of type {values.dtype}; accepted: real numbers")
         if values.shape != u.shape:
-            raise InputError(
+            raise InputError.function_fails(
                 f"{told} returns an array of shape {values.shape} for one of shape {u.shape}; "
                 "accepted: a value for each entry"
             )
@@ -140,7 +144,9 @@ class FInformation(Utility):
             If no derivative was given.
         """
         if self.derivative is None:
-            raise InputError(f"the utility {shorten(self.name)} has no derivative; give FInformation(f, derivative)")
+            raise InputError.missing_argument(
+                f"the utility {shorten(self.name)} has no derivative; give FInformation(f, derivative)"
+            )
         v, P = real_array(column, "the column"), real_array(prior, "the prior")
         u = v / (P @ v)
         slope = real_array(self.derivative(u), f"the derivative of the utility {shorten(self.name)}")

@@ -17,8 +17,8 @@ from mechdesign.errors import InputError, shorten
 from mechdesign.numerics.arrays import Floats, frozen, real_array
 from mechdesign.numerics.differences import Differences
 from mechdesign.numerics.exact import over_common_denominator
-from mechdesign.utility.base import Utility, columns_and_prior
 from mechdesign.utility.exact_rows import exact_rows
+from mechdesign.utility.objective import Utility, columns_and_prior
 
 _EPS = float(np.finfo(float).eps)
 _LARGEST = 10**300
@@ -112,7 +112,7 @@ class PolyhedralUtility(Utility):
         aligned, given, _ = together(matrix, prior)
         V, P = columns_and_prior(aligned, given)
         if not (np.isfinite(V).all() and np.isfinite(P).all()):
-            raise InputError("an entry of the matrix or the prior is not finite; give probabilities")
+            raise InputError.not_a_number("an entry of the matrix or the prior is not finite; give probabilities")
         fractions = (p if isinstance(p, Fraction) else Fraction(float(p)) for p in cast("Sequence[Any]", given))
         weights, common = over_common_denominator(fractions)
         exact, value = self.exact_gains(P.size), Fraction(0)
@@ -215,7 +215,7 @@ class MatrixUtility(PolyhedralUtility):
         for w, row in enumerate(self.exact):
             for i, x in enumerate(row):
                 if abs(x) > _LARGEST:
-                    raise InputError(
+                    raise InputError.out_of_range(
                         f"entry ({w + 1}, {i + 1}) of the matrix of {self.name} is {shorten(rows[w][i])}; "
                         "accepted: at most 1e300 in size"
                     )
@@ -224,7 +224,7 @@ class MatrixUtility(PolyhedralUtility):
     def check_size(self, size: int) -> None:
         """Refuse an alphabet of another size than the matrix has columns."""
         if self.matrix.shape[1] != size:
-            raise InputError(
+            raise InputError.wrong_size(
                 f"the matrix of {self.name} has {self.matrix.shape[1]} columns for {size} symbols; "
                 "give guesses as rows and one column for each symbol"
             )

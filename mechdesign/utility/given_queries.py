@@ -43,7 +43,7 @@ class _Numbers(Queries):
         """Refuse another number of symbols than there are entries in a row."""
         if len(self.exact[0]) != size:
             given = "1 symbol" if len(self.exact[0]) == 1 else f"{len(self.exact[0])} symbols"
-            raise InputError(
+            raise InputError.wrong_size(
                 f"the workload has {self.wanted} for {given}, and the alphabet has {size}; give one for each symbol"
             )
 
@@ -89,11 +89,11 @@ class Weights(_Numbers):
         exact, labels, given = _vector(weights, "weights", "the weight")
         for place, weight in enumerate(exact):
             if weight < 0:
-                raise InputError(
+                raise InputError.out_of_range(
                     f"{_which('the weight', labels, place)} is {shorten(given[place])}; accepted: 0, or 1e-100 to 1e100"
                 )
         if not any(exact):
-            raise InputError(
+            raise InputError.nothing_to_estimate(
                 f"all {len(exact)} weights of the workload are 0, so that nothing is estimated; give one above 0"
             )
         return Weights((exact,), labels)
@@ -137,7 +137,7 @@ class Mean(_Numbers):
         exact, labels, given = _vector(scores, "scores", "the score")
         made = Mean((exact,), labels)
         if _constant(made.floats):
-            raise InputError(
+            raise InputError.nothing_to_estimate(
                 f"all {len(exact)} scores of the workload are {shorten(given[0])}, so that their mean is known without "
                 "data; give scores that differ"
             )
@@ -163,14 +163,16 @@ class QueryMatrix(_Numbers):
         """Return the queries, after checking the matrix."""
         name = "the matrix of the workload"
         if getattr(matrix, "ndim", 2) != 2:
-            raise InputError(f"{name} has shape {getattr(matrix, 'shape', '')}; accepted: (q, N), a row for each query")
+            raise InputError.wrong_size(
+                f"{name} has shape {getattr(matrix, 'shape', '')}; accepted: (q, N), a row for each query"
+            )
         given, exact, labels = exact_rows(matrix, name)
         for w, row in enumerate(exact):
             for i, x in enumerate(row):
                 _check_range(x, given[w][i], f"entry ({w + 1}, {i + 1}) of {name}")
         made = QueryMatrix(exact, labels)
         if _constant(made.floats):
-            raise InputError(
+            raise InputError.nothing_to_estimate(
                 f"{name} has equal entries in every row ({shorten(given[0])}), so that all answers are known without "
                 "data; give a row with entries that differ"
             )
@@ -179,7 +181,7 @@ class QueryMatrix(_Numbers):
     def table(self) -> dict[str, Any]:
         """Return the table with the matrix; InputError while its columns have labels, which the table cannot hold."""
         if self.labels is not None:
-            raise InputError(
+            raise InputError.labels_differ(
                 f"the matrix of the workload has labelled columns ({some_labels(self.labels)}); align it with the "
                 "labels of a problem first (`aligned_with`)"
             )
@@ -206,7 +208,9 @@ def _constant(rows: Floats) -> bool:
 def _check_range(x: Fraction, given: object, name: str) -> None:
     long = max(x.numerator.bit_length(), x.denominator.bit_length()) > _MOST_BITS
     if long or (x and not _LEAST <= abs(x) <= _LARGEST):
-        raise InputError(f"{name} is {shorten(given)}; accepted: 0, or 1e-100 to 1e100 in size, of at most 900 digits")
+        raise InputError.out_of_range(
+            f"{name} is {shorten(given)}; accepted: 0, or 1e-100 to 1e100 in size, of at most 900 digits"
+        )
 
 
 def _which(what: str, labels: Labels | None, place: int) -> str:
@@ -217,11 +221,13 @@ def _vector(value: Any, name: str, one: str) -> tuple[tuple[Fraction, ...], Labe
     """Return a number for each symbol, exact, its labels or None, and the numbers as they were given."""
     accepted = "a list with a number for each symbol, or a mapping from labels to numbers"
     if getattr(value, "ndim", 1) != 1:
-        raise InputError(f"the {name} of the workload have shape {value.shape}; accepted: {accepted}")
+        raise InputError.wrong_size(f"the {name} of the workload have shape {value.shape}; accepted: {accepted}")
     found = vector(value, f"the {name} of the workload")
     given = entries(found.values, f"the argument of {name}", accepted)
     if not 0 < len(given) <= MOST_SYMBOLS:
-        raise InputError(f"the workload has {len(given)} {name}; accepted: 1 to {MOST_SYMBOLS}, one for each symbol")
+        raise InputError.wrong_size(
+            f"the workload has {len(given)} {name}; accepted: 1 to {MOST_SYMBOLS}, one for each symbol"
+        )
     exact = []
     for place, entry in enumerate(given):
         where = _which(one, found.labels, place)

@@ -28,8 +28,8 @@ from mechdesign.errors import LimitError
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.exact import over_common_denominator
 from mechdesign.uncertainty.base import UncertaintySet
-from mechdesign.utility.base import Utility
 from mechdesign.utility.decoders import greatest_least_gain
+from mechdesign.utility.objective import Utility
 
 MOST_ORDERED = 16  # symbols: f is tabulated for every set of them
 _MOST_BRANCHES = 60_000
@@ -97,7 +97,7 @@ def least_utility(utility: Utility, matrix: ArrayLike, known: UncertaintySet) ->
     if point is not None and utility.f_information is not None:
         # An f-information is 0 or more, and 0 where a symbol is certain.
         return LeastUtility(0.0, 0.0, point)
-    return _Search(utility, V, known).least()
+    return _PriorSearch(utility, V, known).least()
 
 
 def priors_below(utility: Utility, matrix: Floats, known: UncertaintySet, level: float, most: int) -> list[Prior]:
@@ -127,7 +127,7 @@ def priors_below(utility: Utility, matrix: Floats, known: UncertaintySet, level:
     if known.convex_hull is not None:
         priors = known.convex_hull.priors
         return [prior for prior in priors if utility.value(matrix, prior) < level][:most]
-    return _Search(utility, matrix, known).below(level, most)
+    return _PriorSearch(utility, matrix, known).below(level, most)
 
 
 def holds_one_prior(known: UncertaintySet) -> bool:
@@ -174,12 +174,12 @@ def table_of(known: UncertaintySet) -> Floats:
     """
     lower, ball = known.lower_probability, known.l1_ball
     if ball is None and (lower is None or not lower.supermodular):
-        raise LimitError(
+        raise LimitError.no_method(
             f"the extreme priors of {known!r} are not known, where the least utility is; give an l1 ball, a hull of "
             "priors or a set above a supermodular lower probability"
         )
     if known.size > MOST_ORDERED:
-        raise LimitError(
+        raise LimitError.too_much_work(
             f"the least utility over {known!r} is searched for at most {MOST_ORDERED} symbols; merge symbols, or "
             "measure utility at the estimate"
         )
@@ -196,7 +196,7 @@ def table_of(known: UncertaintySet) -> Floats:
     return np.array([value / common for value in values])
 
 
-class _Search:
+class _PriorSearch:
     """Branch and bound over the orders of the symbols, for one mechanism."""
 
     def __init__(self, utility: Utility, matrix: Floats, known: UncertaintySet) -> None:
@@ -239,7 +239,7 @@ class _Search:
                 else:
                     heapq.heappush(waiting, (lower, next(ticks), following, prior))
         if waiting and waiting[0][0] == -math.inf:
-            raise LimitError(
+            raise LimitError.too_much_work(
                 f"the extreme priors of {self._known!r} are too many to look at them all for {self._utility.name}; "
                 "merge symbols, or measure utility at the estimate"
             )

@@ -45,7 +45,7 @@ class Queries(ABC):
     def check_size(self, size: int) -> None:
         """Refuse an alphabet that the queries are not defined on, or on which all answers are known without data."""
         if size < 2:
-            raise InputError(
+            raise InputError.nothing_to_estimate(
                 f"the alphabet has {size} symbol, so that every frequency is known without data; "
                 "give at least 2 symbols"
             )
@@ -143,14 +143,14 @@ class Marginals(Queries):
         accepted = "whole numbers from 2, one for each attribute"
         found = entries(sizes, "the argument of marginals", accepted)
         if not found or not all(_whole(size) and size >= 2 for size in found):
-            raise InputError(f"the sizes of marginals are {shorten(found)}; accepted: {accepted}")
+            raise InputError.bad_workload(f"the sizes of marginals are {shorten(found)}; accepted: {accepted}")
         if len(found) > MOST_SYMBOLS or math.prod(map(int, found)) > MOST_SYMBOLS:
-            raise InputError(
+            raise InputError.too_many_given(
                 f"marginals of {len(found)} attributes of sizes {shorten(found)} have more than {MOST_SYMBOLS} "
                 f"symbols; accepted: at most {MOST_SYMBOLS}; give fewer attributes or values"
             )
         if not _whole(ways) or not 1 <= cast("int", ways) <= len(found):
-            raise InputError(
+            raise InputError.not_a_whole_number(
                 f"ways is {shorten(ways)}; accepted: a whole number from 1 to {len(found)}, the number of attributes"
             )
         return Marginals(tuple(map(int, found)), int(cast("int", ways)))
@@ -159,7 +159,7 @@ class Marginals(Queries):
         """Refuse a number of symbols that is not the product of the sizes."""
         if math.prod(self.sizes) != size:
             shown = " x ".join(map(str, self.sizes))
-            raise InputError(
+            raise InputError.wrong_size(
                 f"marginals of attributes of sizes {shown} have {math.prod(self.sizes)} symbols for {size} symbols; "
                 f"give sizes whose product is {size}"
             )
@@ -206,16 +206,18 @@ class SomeSymbols(Queries):
         """Return the queries, after checking the labels."""
         accepted = "a list of labels"
         if isinstance(labels, str):
-            raise InputError(f"the symbols of the workload are {shorten(labels)}, one string; give {accepted}")
+            raise InputError.wrong_type(
+                f"the symbols of the workload are {shorten(labels)}, one string; give {accepted}"
+            )
         found = entries(labels, "the argument of symbols", accepted)
         if not found:
-            raise InputError("the workload has 0 symbols; give the label of at least one")
+            raise InputError.nothing_given("the workload has 0 symbols; give the label of at least one")
         if len(found) > MOST_SYMBOLS:
-            raise InputError(f"the workload has {len(found)} symbols; accepted: at most {MOST_SYMBOLS}")
+            raise InputError.too_many_given(f"the workload has {len(found)} symbols; accepted: at most {MOST_SYMBOLS}")
         try:
             return SomeSymbols(canonical_labels(found, len(found)))
         except InputError as error:
-            raise InputError(f"the symbols of the workload: {error}") from None
+            raise error.reworded(f"the symbols of the workload: {error}") from None
 
     def aligned_with(self, labels: Sequence[str] | None) -> SomeSymbols:
         """Return the queries for an alphabet with these labels, which must contain the symbols."""
@@ -224,7 +226,7 @@ class SomeSymbols(Queries):
         known = set(labels)
         for label in self.chosen:
             if label not in known:
-                raise InputError(
+                raise InputError.unknown_label(
                     f"the workload has the symbol {shorten(label)}, which is not a label; "
                     f"accepted: {some_labels(labels)}"
                 )
@@ -237,12 +239,14 @@ class SomeSymbols(Queries):
     def rows(self, size: int) -> Floats:
         """Return a row of the identity for each symbol, in the order in which they were given."""
         if self.alphabet is None:
-            raise InputError(
+            raise InputError.missing_argument(
                 f"the workload names symbols ({some_labels(self.chosen)}), and the labels of the {size} symbols are "
                 "not known; give the labels, or a matrix"
             )
         if len(self.alphabet) != size:
-            raise InputError(f"there are {len(self.alphabet)} labels for {size} symbols; give one label a symbol")
+            raise InputError.wrong_size(
+                f"there are {len(self.alphabet)} labels for {size} symbols; give one label a symbol"
+            )
         places = {label: place for place, label in enumerate(self.alphabet)}
         picked: Floats = np.zeros((len(self.chosen), size))
         picked[np.arange(len(self.chosen)), [places[label] for label in self.chosen]] = 1.0

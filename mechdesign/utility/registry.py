@@ -7,14 +7,14 @@ from typing import TypeVar
 
 from mechdesign.data.plugins import installed
 from mechdesign.errors import InputError, shorten
-from mechdesign.utility.base import Objective, summed
 from mechdesign.utility.estimation_error import EstimationError
 from mechdesign.utility.f_information import ChiSquare, MutualInformation, SquaredHellinger, TotalVariation
 from mechdesign.utility.gain import ExpectedDistortion, ExpectedGain, HammingAccuracy
+from mechdesign.utility.objective import Objective, as_utility
 from mechdesign.utility.workload import Workload
 from mechdesign.utility.worst_case import PREFIX, WorstCaseUtility
 
-# The first is the default of the command line; a new utility of the package is one line here.
+# A new utility of the package is one line here.
 _BUILT_IN: tuple[type[Objective], ...] = (
     MutualInformation,
     ChiSquare,
@@ -56,7 +56,9 @@ def register(cls: Class) -> Class:
     known = {utility.name: utility for utility in _BUILT_IN} | _registered
     other = known.get(cls.name)
     if other is not None and (other.__module__, other.__qualname__) != (cls.__module__, cls.__qualname__):
-        raise InputError(f"a utility named {shorten(cls.name)} is registered already; give the class another name")
+        raise InputError.bad_registration(
+            f"a utility named {shorten(cls.name)} is registered already; give the class another name"
+        )
     if cls not in _BUILT_IN:
         _registered[cls.name] = cls
     return cls
@@ -101,21 +103,23 @@ def utility_by_name(
     classes = _classes()
     cls = classes.get(name)
     if cls is None and name.startswith(PREFIX):
-        return WorstCaseUtility(summed(utility_by_name(name.removeprefix(PREFIX), matrix, workload)))
+        return WorstCaseUtility(as_utility(utility_by_name(name.removeprefix(PREFIX), matrix, workload)))
     if cls is None:
-        raise InputError(
+        raise InputError.unknown_choice(
             f"the utility {shorten(name)} is unknown; accepted: {', '.join(classes)}, and {PREFIX}... before the "
             "name of one that is maximised"
         )
     if workload is not None and not cls.takes_workload:
         able = ", ".join(other for other, kind in classes.items() if kind.takes_workload)
-        raise InputError(f"the utility {shorten(name)} takes no workload; leave it out, or take {able}")
+        raise InputError.needless_argument(
+            f"the utility {shorten(name)} takes no workload; leave it out, or take {able}"
+        )
     if not cls.takes_matrix:
         if matrix is not None:
-            raise InputError(f"the utility {shorten(name)} takes no matrix; leave it out")
+            raise InputError.needless_argument(f"the utility {shorten(name)} takes no matrix; leave it out")
         return cls() if workload is None else cls(workload)  # type: ignore[call-arg]
     if matrix is None:
-        raise InputError(f"the utility {shorten(name)} needs a matrix, guesses by inputs; give one")
+        raise InputError.missing_argument(f"the utility {shorten(name)} needs a matrix, guesses by inputs; give one")
     made: Objective = cls(matrix)  # type: ignore[call-arg]
     return made
 

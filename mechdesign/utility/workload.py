@@ -79,7 +79,7 @@ class Workload:
 
     def __post_init__(self) -> None:
         if not isinstance(self.kind, Queries):
-            raise InputError(
+            raise InputError.bad_workload(
                 f"a Workload is made from {shorten(self.kind)}; use Workload.of, or one of the constructors such as "
                 "Workload.prefix()"
             )
@@ -116,7 +116,7 @@ class Workload:
         if isinstance(value, Mapping):
             return Workload.from_table(value)
         if not hasattr(value, "__array__") and not hasattr(value, "columns") and not isinstance(value, list | tuple):
-            raise InputError(
+            raise InputError.bad_workload(
                 f"the workload is {shorten(value)}; accepted: a Workload, a text such as 'prefix', a table such as "
                 "{'marginals': [2, 3]}, or a matrix with a row for each query"
             )
@@ -297,7 +297,7 @@ class Workload:
         kind = self.kind.aligned_with(labels)
         entries = kind.count(size) * size
         if entries > _MOST_ENTRIES:
-            raise LimitError(
+            raise LimitError.too_much_work(
                 f"the workload has {kind.count(size)} queries of {size} symbols; accepted: {_MOST_ENTRIES} entries; "
                 "give fewer queries"
             )
@@ -347,7 +347,7 @@ class Workload:
         try:
             return _from_keys(given, within)
         except InputError as error:
-            raise InputError(f"{source}: {error}" if source else str(error)) from None
+            raise error.reworded(f"{source}: {error}" if source else str(error)) from None
 
     @staticmethod
     def from_text(text: str) -> Workload:
@@ -389,13 +389,15 @@ def _from_keys(given: dict[str, Any], within: str) -> Workload:
     """Return the workload of the keys of a table."""
     ways = given.pop("ways", None)
     if len(given) != 1:
-        raise InputError(
+        raise InputError.conflicting_keys(
             f"{within} has {', '.join(given) or 'no key that tells the queries'}; "
             "accepted: one of name, marginals, symbols, weights, scores, matrix"
         )
     ((key, value),) = given.items()
     if ways is not None and key != Marginals.key:
-        raise InputError(f"{within}.ways is {shorten(ways)} beside {key}; it belongs to marginals; leave it out")
+        raise InputError.key_out_of_place(
+            f"{within}.ways is {shorten(ways)} beside {key}; it belongs to marginals; leave it out"
+        )
     if key == Marginals.key:
         return Workload(Marginals.of(value, 1 if ways is None else ways))
     if key != "name":
@@ -407,5 +409,5 @@ def _from_keys(given: dict[str, Any], within: str) -> Workload:
         }
         return Workload(kinds[key](value))
     if not isinstance(value, str) or value not in NAMED:
-        raise InputError(f"the workload {shorten(value)} is unknown; accepted: {', '.join(NAMED)}")
+        raise InputError.bad_workload(f"the workload {shorten(value)} is unknown; accepted: {', '.join(NAMED)}")
     return Workload(NAMED[value])

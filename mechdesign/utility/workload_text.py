@@ -30,13 +30,13 @@ def table_of_text(text: str) -> dict[str, Any]:
     key, value = key.strip(), value.strip()
     if not equals:
         if key not in NAMED:
-            raise InputError(f"the workload {shorten(text)} is unknown; accepted: {_SHORT}")
+            raise InputError.bad_workload(f"the workload {shorten(text)} is unknown; accepted: {_SHORT}")
         return {"name": key}
     if value[:1] in {"[", "{"}:
         try:
             return tomllib.loads(f"{key} = {value}", parse_float=finite_decimal)
         except (ValueError, RecursionError):
-            raise InputError(
+            raise InputError.bad_workload(
                 f"the workload {shorten(text)} is not TOML; accepted: {_SHORT}, or a matrix=[[1, 0]]"
             ) from None
     if key == Marginals.key:
@@ -45,7 +45,7 @@ def table_of_text(text: str) -> dict[str, Any]:
         return {key: [label.strip() for label in value.split(",")]}
     if key in {Weights.key, Mean.key}:
         return {key: _parsed_numbers(value, text)}
-    raise InputError(f"the workload {shorten(text)} is unknown; accepted: {_SHORT}")
+    raise InputError.bad_workload(f"the workload {shorten(text)} is unknown; accepted: {_SHORT}")
 
 
 def _parsed_marginals(value: str, text: str) -> dict[str, Any]:
@@ -58,7 +58,7 @@ def _parsed_marginals(value: str, text: str) -> dict[str, Any]:
                 raise ValueError
             table["ways"] = _integer(ways)
     except ValueError:
-        raise InputError(
+        raise InputError.bad_workload(
             f"the workload {shorten(text)} is malformed; accepted: sizes such as marginals=2x3, or with ways, "
             "marginals=2x3x2,ways=2"
         ) from None
@@ -79,10 +79,10 @@ def _parsed_numbers(value: str, text: str) -> list[str] | dict[str, str]:
         return parts
     pairs = [part.rpartition(":") for part in parts]
     if not all(colon for _, colon, _ in pairs):
-        raise InputError(
+        raise InputError.bad_workload(
             f"the workload {shorten(text)} has numbers with and without labels; give labels with all or with none"
         )
     found = {label.strip(): number for label, _, number in pairs}
     if len(found) < len(pairs):
-        raise InputError(f"the workload {shorten(text)} has a label twice; labels must differ")
+        raise InputError.label_twice(f"the workload {shorten(text)} has a label twice; labels must differ")
     return found

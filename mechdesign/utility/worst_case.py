@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from mechdesign.data.checks import check_kind
 from mechdesign.errors import InputError, shorten
 from mechdesign.uncertainty.base import UncertaintySet, check_set
-from mechdesign.utility.base import Objective, Utility
+from mechdesign.utility.objective import Objective, Utility
 
 if TYPE_CHECKING:
     from mechdesign.utility.least import LeastUtility
@@ -60,7 +60,7 @@ class WorstCaseUtility(Objective):
         if over is not None:
             check_set(over)
         if utility.polyhedral is None and not utility.concave_in_prior:
-            raise InputError(
+            raise InputError.wrong_objective(
                 f"{shorten(utility.name)} is not known to be concave in the prior, so that no method finds its least "
                 "value over a set; accepted: mutual-information, and gains such as hamming-accuracy"
             )
@@ -98,7 +98,7 @@ class WorstCaseUtility(Objective):
         """Refuse an alphabet that the utility, or the set of priors, is not defined on."""
         self.utility.check_size(size)
         if self.over is not None and self.over.size != size:
-            raise InputError(
+            raise InputError.wrong_size(
                 f"the priors of {self.name} have {self.over.size} symbols, and the problem has {size}; give the same"
             )
 

@@ -6,6 +6,7 @@ import mpmath
 import numpy as np
 import pytest
 from flint import arb
+from refusals import raises
 from scipy.stats import norm
 from tolerances import ALGEBRA
 
@@ -19,7 +20,6 @@ from mechdesign.additive_noise.gaussian import (
 from mechdesign.additive_noise.half_lines import HalfLines, _up
 from mechdesign.additive_noise.quadrature import noise_leakage, noise_tail
 from mechdesign.data.checks import checked_scale, reachable_epsilon
-from mechdesign.errors import InputError
 from mechdesign.numerics.exact import arb_of, lower, upper, working_precision
 from mechdesign.uncertainty import weissman_radius
 
@@ -260,28 +260,28 @@ def test_curve_is_its_guarantees():
 
 
 @pytest.mark.parametrize(
-    ("call", "message"),
+    ("call", "code"),
     [
-        (lambda: gaussian_delta(1, 0, 0.5), "sigma is 0; accepted: a finite number above 0"),
-        (lambda: gaussian_delta(1, math.nan, 0.5), "sigma is 'nan'"),
-        (lambda: gaussian_delta(0, 1, 0.5), "epsilon is 0, which no finite amount of noise reaches"),
-        (lambda: gaussian_delta(math.nan, 1, 0.5), "epsilon is 'nan'"),
-        (lambda: gaussian_delta(1, 1, 0.7), "p_min is 0.7"),
-        (lambda: gaussian_delta(1, 1, 0.5, 3), "the radius is 3"),
-        (lambda: gaussian_leakage([1.0], 1, [0.2, 0.3, 0.5]), "the prior has 3 probabilities; accepted: two"),
-        (lambda: gaussian_leakage([math.inf], 1, [0.5, 0.5]), "the outputs hold a value that is not finite"),
+        (lambda: gaussian_delta(1, 0, 0.5), "out-of-range"),
+        (lambda: gaussian_delta(1, math.nan, 0.5), "not-a-number"),
+        (lambda: gaussian_delta(0, 1, 0.5), "epsilon-out-of-range"),
+        (lambda: gaussian_delta(math.nan, 1, 0.5), "not-a-number"),
+        (lambda: gaussian_delta(1, 1, 0.7), "out-of-range"),
+        (lambda: gaussian_delta(1, 1, 0.5, 3), "radius-out-of-range"),
+        (lambda: gaussian_leakage([1.0], 1, [0.2, 0.3, 0.5]), "wrong-size"),
+        (lambda: gaussian_leakage([math.inf], 1, [0.5, 0.5]), "not-a-number"),
         (
             lambda: gaussian_leakage(["a"], 1, [0.5, 0.5]),
-            r"an entry of the array of outputs is 'a'.*accepted: finite numbers",
+            "not-a-number",
         ),
-        (lambda: gaussian_crossings(1, -2, [0.5, 0.5]), "sigma is -2"),
-        (lambda: gaussian_guarantee(1, 1, 0.5, 0, 0.1), "the number of samples is 0"),
-        (lambda: gaussian_guarantee(1, 1, 0.5, 10, 1), "delta is 1; accepted: a probability of failure"),
-        (lambda: gaussian_curve([], 1, 0.5, 10, 0.1), "the epsilons are an empty list"),
-        (lambda: gaussian_curve(1.0, 1, 0.5, 10, 0.1), "the epsilons are 1.0; give a list"),
-        (lambda: gaussian_curve([1.0, -1.0], 1, 0.5, 10, 0.1), "epsilon is .*-1.0"),
+        (lambda: gaussian_crossings(1, -2, [0.5, 0.5]), "out-of-range"),
+        (lambda: gaussian_guarantee(1, 1, 0.5, 0, 0.1), "not-a-whole-number"),
+        (lambda: gaussian_guarantee(1, 1, 0.5, 10, 1), "delta-out-of-range"),
+        (lambda: gaussian_curve([], 1, 0.5, 10, 0.1), "nothing-given"),
+        (lambda: gaussian_curve(1.0, 1, 0.5, 10, 0.1), "wrong-type"),
+        (lambda: gaussian_curve([1.0, -1.0], 1, 0.5, 10, 0.1), "epsilon-out-of-range"),
     ],
 )
-def test_bad_arguments_are_named(call, message):
-    with pytest.raises(InputError, match=message):
+def test_bad_arguments_are_named(call, code):
+    with raises(code):
         call()

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import raises
 from tolerances import ALGEBRA
 
 from mechdesign.additive_noise.laplace import (
@@ -15,7 +16,6 @@ from mechdesign.additive_noise.laplace import (
     laplace_threshold_matrix,
 )
 from mechdesign.additive_noise.quadrature import noise_epsilon_min, noise_leakage
-from mechdesign.errors import InputError
 from mechdesign.pml import epsilon_min, leakage_capacity
 from mechdesign.uncertainty import L1Ball
 from mechdesign.utility import MutualInformation
@@ -171,33 +171,33 @@ def test_thresholded_noise_is_what_the_matrix_says():
 
 
 @pytest.mark.parametrize(
-    ("call", "message"),
+    ("call", "code"),
     [
-        (lambda: laplace_epsilon(0, 0.5), r"the scale is 0; accepted: a finite number above 0"),
-        (lambda: laplace_epsilon(-1, 0.5), r"the scale is -1; accepted"),
-        (lambda: laplace_epsilon(math.nan, 0.5), r"the scale is 'nan'"),
-        (lambda: laplace_epsilon(math.inf, 0.5), r"the scale is 'inf'"),
-        (lambda: laplace_epsilon(True, 0.5), r"the scale is True, a truth value"),
-        (lambda: laplace_epsilon(1, 0), r"p_min is 0; accepted: the smaller of two probabilities, in \(0, 0.5\]"),
-        (lambda: laplace_epsilon(1, 0.6), r"p_min is 0.6; accepted"),
-        (lambda: laplace_epsilon(1, math.nan), r"p_min is 'nan'"),
-        (lambda: laplace_epsilon(1, 0.5, 2.1), r"the radius is 2.1; accepted: 0 \(known prior\) to 2"),
-        (lambda: laplace_epsilon(1, 0.5, -0.1), r"the radius is -0.1"),
-        (lambda: laplace_scale(0, 0.5), r"epsilon is 0, which no finite amount of noise reaches"),
-        (lambda: laplace_scale("log(1)", 0.5), r"which no finite amount of noise reaches"),
-        (lambda: laplace_scale(-1, 0.5), r"epsilon is -1; accepted"),
+        (lambda: laplace_epsilon(0, 0.5), "out-of-range"),
+        (lambda: laplace_epsilon(-1, 0.5), "out-of-range"),
+        (lambda: laplace_epsilon(math.nan, 0.5), "not-a-number"),
+        (lambda: laplace_epsilon(math.inf, 0.5), "not-a-number"),
+        (lambda: laplace_epsilon(True, 0.5), "not-a-number"),
+        (lambda: laplace_epsilon(1, 0), "out-of-range"),
+        (lambda: laplace_epsilon(1, 0.6), "out-of-range"),
+        (lambda: laplace_epsilon(1, math.nan), "not-a-number"),
+        (lambda: laplace_epsilon(1, 0.5, 2.1), "radius-out-of-range"),
+        (lambda: laplace_epsilon(1, 0.5, -0.1), "radius-out-of-range"),
+        (lambda: laplace_scale(0, 0.5), "epsilon-out-of-range"),
+        (lambda: laplace_scale("log(1)", 0.5), "epsilon-out-of-range"),
+        (lambda: laplace_scale(-1, 0.5), "epsilon-out-of-range"),
         (
             lambda: laplace_scale("1e-309", 0.5, 1),
-            r"epsilon is '1e-309', whose scale is too large for a float; give a larger",
+            "epsilon-out-of-range",
         ),
         (
             lambda: laplace_scale("1e-309", 0.5, 0),
-            r"epsilon is '1e-309', whose scale is too large for a float; give a larger",
+            "epsilon-out-of-range",
         ),
-        (lambda: laplace_threshold_matrix(0), r"the scale is 0"),
-        (lambda: laplace_threshold_information(1, 0.7), r"p_min is 0.7"),
+        (lambda: laplace_threshold_matrix(0), "out-of-range"),
+        (lambda: laplace_threshold_information(1, 0.7), "out-of-range"),
     ],
 )
-def test_bad_arguments_are_named(call, message):
-    with pytest.raises(InputError, match=message):
+def test_bad_arguments_are_named(call, code):
+    with raises(code):
         call()

@@ -3,12 +3,12 @@ import math
 import mpmath
 import numpy as np
 import pytest
+from refusals import raises
 from scipy.special import erfcinv
 from scipy.stats import norm
 
 from mechdesign.additive_noise.gaussian import gaussian_delta
 from mechdesign.additive_noise.pldp import pldp_delta, pldp_delta_exact, pldp_sigma
-from mechdesign.errors import InputError
 
 
 @pytest.mark.parametrize("epsilon", [0.01, 0.5, 1.0, 10.0])
@@ -62,17 +62,17 @@ def test_vacuous_deltas_are_one_and_tiny_ones_not_zero():
 
 
 @pytest.mark.parametrize(
-    ("call", "message"),
+    ("call", "code"),
     [
-        (lambda: pldp_sigma(1, 0), r"delta is 0; accepted: a probability of failure in \(0, 1\)"),
-        (lambda: pldp_sigma(1, 1), r"delta is 1; accepted"),
-        (lambda: pldp_sigma(1, math.nan), r"delta is 'nan'"),
-        (lambda: pldp_sigma(0, 0.1), r"epsilon is 0, which no finite"),
-        (lambda: pldp_sigma("1e-320", 0.1), r"epsilon is '1e-320', whose scale is too large for a float"),
-        (lambda: pldp_delta(1, 0), r"sigma is 0"),
-        (lambda: pldp_delta_exact(-1, 1), r"epsilon is -1"),
+        (lambda: pldp_sigma(1, 0), "delta-out-of-range"),
+        (lambda: pldp_sigma(1, 1), "delta-out-of-range"),
+        (lambda: pldp_sigma(1, math.nan), "not-a-number"),
+        (lambda: pldp_sigma(0, 0.1), "epsilon-out-of-range"),
+        (lambda: pldp_sigma("1e-320", 0.1), "epsilon-out-of-range"),
+        (lambda: pldp_delta(1, 0), "out-of-range"),
+        (lambda: pldp_delta_exact(-1, 1), "epsilon-out-of-range"),
     ],
 )
-def test_bad_arguments_are_named(call, message):
-    with pytest.raises(InputError, match=message):
+def test_bad_arguments_are_named(call, code):
+    with raises(code):
         call()

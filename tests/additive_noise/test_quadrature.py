@@ -2,10 +2,10 @@ import math
 
 import numpy as np
 import pytest
+from refusals import raises
 from scipy.stats import laplace, norm
 
 from mechdesign.additive_noise.quadrature import noise_epsilon_min, noise_leakage, noise_tail
-from mechdesign.errors import InputError
 
 POINTS, PRIOR = [-1.0, 0.5, 3.0], [0.2, 0.5, 0.3]
 
@@ -62,27 +62,27 @@ def test_tail_agrees_with_a_sum_and_with_sampling():
 
 
 @pytest.mark.parametrize(
-    ("call", "message"),
+    ("call", "code"),
     [
-        (lambda: noise_leakage(3, [0, 1], [0.5, 0.5], 0), "the log-density is 3; give a function"),
+        (lambda: noise_leakage(3, [0, 1], [0.5, 0.5], 0), "wrong-type"),
         (
             lambda: noise_leakage(gaussian, [0, 1, 2], [0.5, 0.5], 0),
-            "points of shape .* and a prior of shape",
+            "wrong-size",
         ),
-        (lambda: noise_leakage(gaussian, [0, math.nan], [0.5, 0.5], 0), "the points hold a value that is not finite"),
-        (lambda: noise_leakage(gaussian, [0, 1], [0.5, 0.6], 0), "the prior sums to 1.1"),
-        (lambda: noise_leakage(gaussian, [0, 1], [0.5, 0.5], "y"), "the array of outputs is 'y'"),
-        (lambda: noise_leakage(lambda t: t * np.nan, [0, 1], [0.5, 0.5], 0), r"NaN or \+inf somewhere"),
+        (lambda: noise_leakage(gaussian, [0, math.nan], [0.5, 0.5], 0), "not-a-number"),
+        (lambda: noise_leakage(gaussian, [0, 1], [0.5, 0.6], 0), "wrong-sum"),
+        (lambda: noise_leakage(gaussian, [0, 1], [0.5, 0.5], "y"), "not-a-number"),
+        (lambda: noise_leakage(lambda t: t * np.nan, [0, 1], [0.5, 0.5], 0), "function-fails"),
         (
             lambda: noise_leakage(lambda t: 1.0, [0, 1], [0.5, 0.5], 0),
-            "log-density of an array .* has shape",
+            "function-fails",
         ),
-        (lambda: noise_epsilon_min(gaussian, [0, 1], [0.5, 0.5], (2, 1)), r"the interval is \(2, 1\); accepted"),
-        (lambda: noise_epsilon_min(gaussian, [0, 1], [0.5, 0.5], (0, 1), grid=2), "the grid has 2 points"),
-        (lambda: noise_tail(gaussian, [0, 1], [0.5, 0.5], -1, (0, 1)), "epsilon is -1; accepted: a finite number"),
-        (lambda: noise_tail(gaussian, [0, 1], [0.5, 0.5], math.nan, (0, 1)), "epsilon is nan"),
+        (lambda: noise_epsilon_min(gaussian, [0, 1], [0.5, 0.5], (2, 1)), "out-of-range"),
+        (lambda: noise_epsilon_min(gaussian, [0, 1], [0.5, 0.5], (0, 1), grid=2), "not-a-whole-number"),
+        (lambda: noise_tail(gaussian, [0, 1], [0.5, 0.5], -1, (0, 1)), "epsilon-out-of-range"),
+        (lambda: noise_tail(gaussian, [0, 1], [0.5, 0.5], math.nan, (0, 1)), "epsilon-out-of-range"),
     ],
 )
-def test_bad_arguments_are_named(call, message):
-    with pytest.raises(InputError, match=message):
+def test_bad_arguments_are_named(call, code):
+    with raises(code):
         call()

@@ -10,7 +10,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import mechdesign as md
-from mechdesign.baselines.every import NAMED
+from mechdesign.baselines.catalogue import NAMED
 
 EXACT = 1e-12
 LEVELS = ["log(3)", "0.5", 2, "1e-6"]
@@ -149,7 +149,7 @@ def test_errors_are_those_of_the_papers(size, e):
 
 @pytest.mark.parametrize("size", [7, 11, 13, 15, 21, 31, 37])
 def test_block_designs_estimate_as_well_as_all_sets_of_their_size(size):
-    from mechdesign.optimize.closed_form.estimation import least_error_of_sets
+    from mechdesign.optimize.closed_form.least_errors import least_error_of_sets
 
     baseline = md.baselines.block_design(size, "log(3)")
     members = int((baseline.matrix[0] > baseline.matrix.min()).sum())

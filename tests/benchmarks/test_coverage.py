@@ -1,5 +1,7 @@
 """Intervals of estimated frequencies hold the truth as often as they say."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from matrices import mechanism_of, randomized_response
@@ -22,11 +24,17 @@ def test_coverage_of_randomized_response(reports):
 
 
 @pytest.mark.slow
-def test_coverage_of_every_mechanism_within_one_per_cent():
-    for line in list(coverage.table())[2:]:
+@pytest.mark.parametrize("reports", [1_000, 100_000])
+def test_coverage_of_every_mechanism_within_one_per_cent(reports):
+    """Where reports are few, half a report and a noisiest category that may be more frequent widen intervals.
+
+    Both do so by a share that falls with the root of the number of reports.
+    """
+    most = 96 + 3 * np.sqrt(1_000 / reports)
+    for line in list(coverage.table(sizes=[reports]))[2:]:
         cells = [cell.strip() for cell in line.strip("|").split("|")][3:]
         shares = [float(number) for cell in cells for number in cell.split(" to ")]
-        assert 94 <= min(shares) <= max(shares) <= 96, line
+        assert 94 <= min(shares) <= max(shares) <= most, line
 
 
 def test_coverage_of_frequencies_that_are_mostly_0_among_the_records():
@@ -45,7 +53,6 @@ def test_what_is_known_is_left_out():
 
 def test_the_runs_that_are_compared_bite():
     simulation = coverage.Simulation(mechanism_of(randomized_response(4, 3.0)), THETA)
-    simulation.brackets.below.setflags(write=True)
-    simulation.brackets.below[...] *= 1.01
+    simulation.estimator = replace(simulation.estimator, weights=1.01 * simulation.estimator.weights)
     with pytest.raises(AssertionError):
         simulation.measure(10_000, 20)

@@ -29,7 +29,7 @@ def test_the_section_tells_what_was_reached(rows):
 def test_reports_of_another_distribution_are_seen(monkeypatch):
     (mechanism, *_) = keyed.mechanisms().values()
     monkeypatch.setattr(
-        "mechdesign.mechanism.permanent.PermanentReports.integers",
+        "mechdesign.mechanism.reporting.PermanentReports.integers",
         lambda self, codes, ids: np.zeros(codes.size, dtype=np.int64),
     )
     with pytest.raises(AssertionError, match="two ways to reports of one distribution differ"):

@@ -6,7 +6,7 @@ import pytest
 from json_schemas import check_output
 
 import mechdesign as md
-from mechdesign.cli.main import run
+from mechdesign.cli.entry_point import run
 
 
 @pytest.fixture

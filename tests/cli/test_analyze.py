@@ -18,7 +18,8 @@ ROWS = [["0.6", "0.2", "0.2"], ["0.3", "0.3", "0.4"], ["0.1", "0.2", "0.7"]]
 PROBLEM = (
     'title = "Three levels"\nepsilon = "1"\n[prior]\nradius = "0.1"\n[prior.counts]\nlow = 50\nmiddle = 30\nhigh = 20\n'
 )
-BALL = ["--counts", "counts.csv", "--radius", "0.1"]
+INFORMATION = ["--utility", "mutual-information"]
+BALL = ["--counts", "counts.csv", "--radius", "0.1", *INFORMATION]
 
 
 @pytest.fixture
@@ -40,7 +41,9 @@ def expected():
 
 
 @pytest.mark.parametrize(
-    "source", [BALL, ["problem.toml"], ["--data", "data.csv", "--column", "level", "--radius", "0.1"]], ids=" ".join
+    "source",
+    [BALL, ["problem.toml"], ["--data", "data.csv", "--column", "level", "--radius", "0.1", *INFORMATION]],
+    ids=" ".join,
 )
 def test_every_source_gives_the_same_analysis(command, expected, source):
     status, out, err = command("analyze", "m.csv", *source, "--json")
@@ -113,7 +116,7 @@ def test_every_set_is_taken(command, here, kind):
 def test_secrets_are_taken(command, here):
     (here / "pairs.csv").write_text("sex,level,n\nf,low,30\nf,high,10\nm,low,10\nm,high,30\n")
     (here / "two.csv").write_text(",y,z\nlow,0.9,0.1\nhigh,0.1,0.9\n")
-    status, out, _ = command("analyze", "two.csv", "--counts", "pairs.csv", "--secret", "sex", "--json")
+    status, out, _ = command("analyze", "two.csv", "--counts", "pairs.csv", "--secret", "sex", "--known", "--json")
     record = json.loads(out)
     assert status == 0
     assert_allclose(record["leakage"], math.log(2 * (0.75 * 0.9 + 0.25 * 0.1)), rtol=1e-12)
@@ -122,13 +125,13 @@ def test_secrets_are_taken(command, here):
 
 def test_zeros_and_symbols_alike_are_null_in_json(command, here):
     (here / "m.csv").write_text("0.5,0.5,0\n0.5,0.5,0\n0,0,1\n")
-    status, out, _ = command("analyze", "m.csv", "--counts", "counts.csv", "--json")
+    status, out, _ = command("analyze", "m.csv", "--counts", "counts.csv", "--known", "--json")
     record = json.loads(out)
     assert status == 0
     assert record["ldp_level"] is record["lower_leakage"] is record["utilities"]["estimation-error"] is None
     assert record["groups"] == [["low", "middle"], ["high"]]
     assert [row["variance"] is None for row in record["symbols"]] == [True, True, False]
-    status, out, _ = command("analyze", "m.csv", "--counts", "counts.csv")
+    status, out, _ = command("analyze", "m.csv", "--counts", "counts.csv", "--known")
     assert "not determined" in out
     assert "is determined: low, middle" in " ".join(out.split())
 
@@ -225,8 +228,8 @@ def test_what_cannot_be_compared_is_one_line(command, here, arguments, status, m
 )
 def test_a_promise_that_is_missed_by_a_little_is_not_said_to_be_kept(here, command, entries, told):
     (here / "near.csv").write_text(f",yes,perhaps,no\nlow,{entries}\nmiddle,0.2,0.6,0.2\nhigh,0.2,0.2,0.6\n")
-    told_of = ["--counts", "counts.csv", "--radius", "2", "--epsilon", "log(3)", "--no-optimum"]
-    status, out, _ = command("analyze", "near.csv", *told_of)
+    explain = ["--counts", "counts.csv", "--radius", "2", "--epsilon", "log(3)", "--no-optimum"]
+    status, out, _ = command("analyze", "near.csv", *explain)
     assert status == 0
     assert f"promise epsilon = log(3): {told} Utilities" in " ".join(out.split())
 

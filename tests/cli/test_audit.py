@@ -10,7 +10,7 @@ import mechdesign as md
 @pytest.fixture(scope="module")
 def warner():
     ball = md.L1Ball([0.5, 0.5], radius=2, labels=["no", "yes"])
-    return md.Mechanism(np.array([[3, 1], [1, 3]]), 2, md.Guarantee(md.Epsilon.of("log(3)"), ball))
+    return md.Mechanism(np.array([[3, 1], [1, 3]]), 2, md.Guarantee(md.Epsilon.of("log(3)"), ball), ["y1", "y2"])
 
 
 @pytest.fixture
@@ -56,7 +56,9 @@ def test_a_broken_sampler_ends_with_status_1(command, monkeypatch):
     broken(monkeypatch)
     status, out, err = command("warner.json", "--samples", 1000)
     assert status == 1
-    assert err == "Error: the reports do not fit the mechanism; its sampler or its randomness is broken\n"
+    assert (
+        err == "Error: the reports do not fit the mechanism; its sampler or its randomness is broken [sampler-wrong]\n"
+    )
     assert "0 of 4 within their limits" in out
     assert "'y2' for 'no': 0 reports, so 0 to 0.0" in out
     assert "proved 0.25" in out

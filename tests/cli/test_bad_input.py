@@ -13,6 +13,7 @@ HEAD = 'title = "t"\nepsilon = "1"\n'
 PROBLEM = HEAD + "[prior.counts]\nlow = 50\nmiddle = 30\nhigh = 20\n"
 ERROR = 'utility = "estimation-error"\n' + PROBLEM
 EPSILON = ["--epsilon", "1"]
+INFORMATION = ["--utility", "mutual-information"]
 
 
 @pytest.fixture
@@ -67,8 +68,8 @@ BAD_COUNTS = [
 @pytest.mark.parametrize(("content", "part"), BAD_COUNTS, ids=[part for _, part in BAD_COUNTS])
 def test_a_bad_table_of_counts(refused, put, content, part):
     put("counts.csv", content)
-    assert part in refused(["design", "--counts", "counts.csv", *EPSILON, "-o", "m.json"])
-    assert part in refused(["compare", "--counts", "counts.csv", *EPSILON])
+    assert part in refused(["design", "--counts", "counts.csv", *EPSILON, "--known", "-o", "m.json"])
+    assert part in refused(["compare", "--counts", "counts.csv", *EPSILON, "--known"])
 
 
 @pytest.mark.parametrize(
@@ -88,7 +89,7 @@ def test_a_bad_table_of_counts(refused, put, content, part):
 )
 def test_a_bad_column_of_data(refused, put, content, arguments, part):
     put("data.csv", content)
-    assert part in refused(["design", "--data", "data.csv", *arguments, *EPSILON, "-o", "m.json"])
+    assert part in refused(["design", "--data", "data.csv", *arguments, *EPSILON, "--known", "-o", "m.json"])
 
 
 @pytest.mark.parametrize(
@@ -113,12 +114,15 @@ def test_a_bad_column_of_data(refused, put, content, arguments, part):
         (["--radius", "2.1"], "the radius is '2.1'"),
         (["--radius", "inf"], "the radius is 'inf'"),
         (["--radius", "1e400"], "the radius is '1e400'"),
-        (["--delta", "0.1", "--radius", "0.1"], "delta '0.1' and radius '0.1' are both given"),
+        (["--delta", "0.1", "--radius", "0.1"], "--delta and --radius are both given; give one"),
         (["--samples", "100"], "samples 100 is given without delta"),
         (["--samples", "0", "--delta", "0.1"], "the number of samples is 0"),
         (["--utility", "entropy"], "the utility 'entropy' is unknown; accepted: mutual-information"),
         (["--utility", "expected-gain"], "needs a matrix"),
-        (["--workload", "prefix"], "'mutual-information' takes no workload; leave it out, or take estimation-error"),
+        (
+            ["--workload", "prefix", *INFORMATION],
+            "'mutual-information' takes no workload; leave it out, or take estimation-error",
+        ),
         (
             ["--utility", "estimation-error", "--workload", "medians"],
             "the workload 'medians' is unknown; accepted: freq",
@@ -144,7 +148,8 @@ def test_a_bad_column_of_data(refused, put, content, arguments, part):
 )
 def test_a_bad_option(refused, put, options, part):
     put("counts.csv", COUNTS)
-    arguments = ["design", "--counts", "counts.csv", "-o", "m.json", *options]
+    said = {"--delta", "--radius"} & set(options)
+    arguments = ["design", "--counts", "counts.csv", "-o", "m.json", *([] if said else ["--known"]), *options]
     assert part in refused(arguments if "--epsilon" in options else [*arguments, *EPSILON])
 
 
@@ -208,8 +213,8 @@ def test_a_bad_problem_file(refused, put, content, part):
     "arguments",
     [
         ["design", "NAME", "-o", "m.json"],
-        ["design", "--counts", "NAME", *EPSILON, "-o", "m.json"],
-        ["design", "--data", "NAME", "--column", "a", *EPSILON, "-o", "m.json"],
+        ["design", "--counts", "NAME", *EPSILON, "--known", "-o", "m.json"],
+        ["design", "--data", "NAME", "--column", "a", *EPSILON, "--known", "-o", "m.json"],
         ["compare", "NAME"],
         ["verify", "NAME"],
     ],
@@ -246,7 +251,7 @@ def test_a_place_that_cannot_be_written(refused, put, tmp_path, output, part):
     [
         (["design", "-o", "m.json"], "give one of PROBLEM.toml"),
         (["design", "problem.toml", "--counts", "counts.csv", "-o", "m.json"], "give one of PROBLEM.toml"),
-        (["design", "--counts", "a.csv", "--data", "b.csv", *EPSILON], "give one of PROBLEM.toml"),
+        (["design", "--counts", "a.csv", "--data", "b.csv", *EPSILON, "--known"], "give one of PROBLEM.toml"),
         (["design", "problem.toml", "--epsilon", "2", "-o", "m.json"], "--epsilon: a problem file says this itself"),
         (
             ["design", "problem.toml", "--workload", "prefix", "-o", "m.json"],
@@ -254,9 +259,12 @@ def test_a_place_that_cannot_be_written(refused, put, tmp_path, output, part):
         ),
         (["design", "problem.toml", "--delta", "0", "--radius", "1", "--no-header"], "--no-header, --delta, --radius"),
         (["design", "--counts", "counts.csv", "-o", "m.json"], "need --epsilon"),
-        (["design", "--data", "data.csv", *EPSILON, "-o", "m.json"], "--data needs --column"),
-        (["design", "--counts", "counts.csv", "--column", "a", *EPSILON], "--column belongs to --data"),
-        (["design", "--counts", "counts.csv", *EPSILON, "--samples", "many"], "'many' is not a valid integer"),
+        (["design", "--data", "data.csv", *EPSILON, "--known", "-o", "m.json"], "--data needs --column"),
+        (["design", "--counts", "counts.csv", "--column", "a", *EPSILON, "--known"], "--column belongs to --data"),
+        (
+            ["design", "--counts", "counts.csv", *EPSILON, "--known", "--samples", "many"],
+            "'many' is not a valid integer",
+        ),
         (["design", "problem.toml", "--bits", "1.5"], "'1.5' is not a valid integer"),
         (["design", "problem.toml", "--tol", "small"], "'small' is not a valid float"),
         (["design", "problem.toml", "-o"], "requires an argument"),
@@ -333,15 +341,15 @@ def test_a_csv_file_in_the_place_of_a_problem_file_is_told_its_option(refused, p
         message = refused([command, "counts.csv", *options])
         assert "if counts.csv is a CSV file, give counts with --counts FILE, and records with --data FILE" in message
     put("problem.toml", PROBLEM)
-    assert "--counts" not in refused(["design", "problem.toml", *EPSILON])
+    assert "--counts" not in refused(["design", "problem.toml", *EPSILON, "--known"])
 
 
 def test_the_command_line_speaks_of_its_options_and_python_of_its_parameters(refused, put, tmp_path):
     put("counts.csv", "low,5\nhigh,5\n")
     put("data.csv", "1,low\n2,high\n")
     for arguments in (
-        ["design", "--counts", "counts.csv", *EPSILON],
-        ["design", "--data", "data.csv", "--column", "level", *EPSILON],
+        ["design", "--counts", "counts.csv", *EPSILON, "--known"],
+        ["design", "--data", "data.csv", "--column", "level", *EPSILON, "--known"],
     ):
         message = refused(arguments)
         assert "--no-header" in message

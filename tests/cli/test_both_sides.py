@@ -16,7 +16,9 @@ def here(here):
 
 
 def design(command, *options):
-    return command("design", "--counts", "counts.csv", "--epsilon", "1", *options)
+    return command(
+        "design", "--counts", "counts.csv", "--epsilon", "1", "--known", "--utility", "mutual-information", *options
+    )
 
 
 def test_a_design_says_its_promise_in_words(command):

@@ -22,7 +22,7 @@ middle = 30
 high = 20
 """
 SHARPER = ["--epsilon", "1", "--delta", "0.01"]
-OPTIONS = [*SHARPER, "--bound", "weissman"]
+OPTIONS = [*SHARPER, "--bound", "weissman", "--utility", "mutual-information"]
 CONTRACT = {
     *("value", "upper_bound", "gap", "unit", "utility", "epsilon", "delta", "radius", "inputs", "outputs", "leakage"),
     *("method", "seconds", "closed_form", "certified", "schema"),
@@ -73,7 +73,8 @@ SOURCES = [
 @pytest.mark.parametrize("source", SOURCES, ids=" ".join)
 def test_every_source_gives_the_same_design(command, here, source):
     status, out, err = command("design", *source, "-o", "m.json", "--json")
-    assert (status, err) == (0, "")
+    assert status == 0
+    assert err.startswith("Note: the alphabet is the 3 labels" if "--data" in source else "")
     record = json.loads(out)
     assert record["certified"] is True
     assert record["inputs"] == ["low", "middle", "high"]
@@ -120,15 +121,18 @@ def test_json_of_a_design_has_the_keys_of_the_contract(command, here):
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (["--epsilon", "log(3)"], {"epsilon": math.log(3), "delta": None, "radius": 0.0}),
+        (["--epsilon", "log(3)", "--known"], {"epsilon": math.log(3), "delta": None, "radius": 0.0}),
         (["--epsilon", "1", "--radius", "0.2"], {"delta": None, "radius": 0.2}),
         (["--epsilon", "1", "--radius", "2"], {"delta": None, "radius": 2.0}),
         (["--epsilon", "1", "--delta", "0"], {"delta": 0.0, "radius": 2.0}),
-        (["--epsilon", "0"], {"epsilon": 0.0, "outputs": ["y1"], "leakage": 0.0}),
-        (["--epsilon", "1", "--utility", "chi-square"], {"utility": "chi-square", "unit": "1"}),
-        (["--epsilon", "1", "--utility", "total-variation"], {"utility": "total-variation", "unit": "1"}),
-        (["--epsilon", "1", "--utility", "squared-hellinger"], {"utility": "squared-hellinger", "unit": "1"}),
-        (["--epsilon", "1", "--utility", "hamming-accuracy"], {"utility": "hamming-accuracy", "unit": "1"}),
+        (["--epsilon", "0", "--known", "--utility", "mutual-information"], {"epsilon": 0.0, "leakage": 0.0}),
+        (["--epsilon", "1", "--known", "--utility", "chi-square"], {"utility": "chi-square", "unit": "1"}),
+        (["--epsilon", "1", "--known", "--utility", "total-variation"], {"utility": "total-variation", "unit": "1"}),
+        (
+            ["--epsilon", "1", "--known", "--utility", "squared-hellinger"],
+            {"utility": "squared-hellinger", "unit": "1"},
+        ),
+        (["--epsilon", "1", "--known", "--utility", "hamming-accuracy"], {"utility": "hamming-accuracy", "unit": "1"}),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
@@ -141,11 +145,15 @@ def test_options_say_what_is_known_promised_and_wanted(command, arguments, expec
     assert command("verify", "m.json")[0] == 0
 
 
-def test_fewer_samples_behind_delta_give_a_larger_radius(command):
-    _, out, _ = command("design", "--counts", "counts.csv", *OPTIONS, "--samples", "70", "--json", "-o", "m.json")
-    _, plain, _ = command("design", "--counts", "counts.csv", *OPTIONS, "--json")
-    assert json.loads(out)["radius"] > json.loads(plain)["radius"]
-    assert command("verify", "m.json")[0] == 0
+@pytest.mark.parametrize("samples", ["70", "101", "1000000000"])
+def test_samples_that_the_counts_do_not_show_are_refused(command, here, samples):
+    status, out, err = command(
+        "design", "--counts", "counts.csv", *OPTIONS, "--samples", samples, "--json", "-o", "m.json"
+    )
+    assert (status, out) == (2, "")
+    assert f"the counts are of 100 samples, and samples is {samples}; leave samples out, or give probabilities" in err
+    assert not (here / "m.json").exists()
+    assert command("design", "--counts", "counts.csv", *OPTIONS, "--samples", "100", "-o", "m.json")[0] == 0
 
 
 def test_the_bound_of_the_paper_makes_a_larger_ball(command):
@@ -160,11 +168,11 @@ def test_the_bound_of_the_paper_makes_a_larger_ball(command):
 
 def test_a_closed_form_is_shown_beside_the_design(command, here):
     (here / "even.csv").write_text("side,n\nheads,1\ntails,1\n", encoding="utf-8")
-    _, out, _ = command("design", "--counts", "even.csv", "--epsilon", "log(3/2)", "--json")
+    _, out, _ = command("design", "--counts", "even.csv", "--epsilon", "log(3/2)", "--known", "--json")
     form = json.loads(out)["closed_form"]
     assert form.keys() >= {"theorem", "value", "difference"}
     assert_allclose(form["difference"], 0, atol=1e-9)
-    _, out, _ = command("design", "--counts", "even.csv", "--epsilon", "log(3/2)")
+    _, out, _ = command("design", "--counts", "even.csv", "--epsilon", "log(3/2)", "--known")
     assert "closed form" in out
 
 
@@ -220,7 +228,7 @@ def test_a_hull_and_a_gain_matrix(command, here):
 @pytest.mark.parametrize("epsilon", ["1e-9", "1e-15", "1e-17", "1e-39"])
 @pytest.mark.parametrize("utility", ["mutual-information", "hamming-accuracy"])
 def test_epsilon_may_be_as_small_as_one_likes(command, epsilon, utility):
-    arguments = ["--counts", "counts.csv", "--epsilon", epsilon, "--utility", utility]
+    arguments = ["--counts", "counts.csv", "--epsilon", epsilon, "--known", "--utility", utility]
     status, _, err = command("design", *arguments, "-o", "m.json")
     assert (status, err) == (0, "")
     assert command("verify", "m.json")[0] == 0
@@ -433,7 +441,7 @@ def test_a_false_claim_ends_with_status_1(command, designed, change, part):
         record = json.loads(out)
         assert (record["schema"], record["holds"]) == ("mechdesign/verification/1", False)
         assert record["false"] == ("guarantee" if "guarantee" in part or "delta" in part else "optimality")
-        assert f"Error: {record['message']}\n" == err
+        assert f"Error: {record['message']} [{record['code']}]\n" == err
 
 
 @pytest.mark.parametrize("utility", ["mutual-information", "hamming-accuracy"])
@@ -482,7 +490,7 @@ def test_compare_prints_a_table(command):
 
 
 def test_compare_says_why_a_number_is_missing(command, monkeypatch):
-    monkeypatch.setattr("mechdesign.optimize.comparison.design", failing(LimitError("too many rays")))
+    monkeypatch.setattr("mechdesign.comparison.rivals.design", failing(LimitError("too many rays")))
     status, out, _ = command("compare", "problem.toml", "--json")
     record = json.loads(out)
     assert (status, record["best_ldp"], record["best_ldp_missing"]) == (0, None, "too many rays")
@@ -536,6 +544,15 @@ def test_help_and_version(command):
     assert command("--version")[1].startswith("mechdesign, version ")
 
 
+def test_a_package_that_is_not_installed_is_named(command, monkeypatch):
+    missing = ModuleNotFoundError("No module named 'highspy._core'", name="highspy")
+    monkeypatch.setattr("mechdesign.cli.design.design", failing(missing))
+    status, out, err = command("design", "problem.toml")
+    assert (status, out) == (3, "")
+    assert err.startswith("Error: the package highspy is not installed, which this command needs; pip install")
+    assert err.count("\n") == 1
+
+
 def test_an_internal_error_has_a_status_of_its_own(command, here, monkeypatch):
     (here / "m.json").write_bytes(b"what stood here")
     monkeypatch.setattr("mechdesign.cli.design.design", failing(RuntimeError("a fault")))
@@ -574,7 +591,14 @@ def test_an_interruption_has_the_status_of_a_limit(command, here, monkeypatch):
 
 @pytest.mark.parametrize("flags", [[], ["--json"]])
 def test_a_reader_that_goes_away_is_no_false_claim(designed, flags):
-    program = [sys.executable, "-c", "from mechdesign.cli import main; main()", "verify", str(designed), *flags]
+    program = [
+        sys.executable,
+        "-c",
+        "from mechdesign.cli import main; main()",
+        "verify",
+        str(designed),
+        *flags,
+    ]
     with subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         process.stdout.close()
         err = process.stderr.read()

@@ -95,7 +95,7 @@ def test_a_part_that_is_refused_is_named_with_its_row(here, command):
     assert record["parts"] == {"counted": 3, "planned": 4}
     status, _, err = command("estimate", "out", "--column", "kind", "--mechanism", "noisy.json")
     assert status == 2
-    assert "give the mechanism that drew them" in err
+    assert "give the mechanism that made the reports" in err
     write_part(here / "records/half=1/part-0002.csv", range(12, 18))
     assert command(*PRIVATIZE)[0] == 0
     check_reported_once(here / "records", here / "out")

@@ -8,12 +8,13 @@ import pytest
 import mechdesign as md
 from mechdesign.optimize import Design
 from mechdesign.optimize.estimation.caps import estimation_bound
-from mechdesign.pml.promise import WEAKER_THAN_LDP
+from mechdesign.pml.against_ldp import WEAKER_THAN_LDP
 
 RACE = {"White": 41762, "Black": 4685, "Asian": 1519, "Indian": 470, "Other": 406}
 RELATIONSHIP = {"Husband": 19716, "No": 12583, "Child": 7581, "Unmarried": 5125, "Wife": 2331, "Other": 1506}
 PROMISE = ("--epsilon", "1", "--delta", "1e-9", "--bound", "weissman")
 ERRORS = ("--utility", "estimation-error")
+INFORMATION = ("--utility", "mutual-information")
 UTILITY_KEYS = {
     *("schema", "title", "value", "k_ary_randomized_response", "best_ldp", "best_ldp_upper_bound"),
     *("best_ldp_certified", "best_ldp_missing", "unit", "design"),
@@ -31,8 +32,8 @@ def here(here, monkeypatch):
 
 @pytest.mark.parametrize("name", ["design", "compare"])
 def test_a_design_for_information_says_its_error_beside_the_least(command, name):
-    status, out, _ = command(name, "--counts", "relationship.csv", *PROMISE)
-    least = estimation_bound(md.L1Ball.from_counts(RELATIONSHIP), 1)
+    status, out, _ = command(name, "--counts", "relationship.csv", *PROMISE, *INFORMATION)
+    least = estimation_bound(md.L1Ball.from_counts(RELATIONSHIP, known=True), 1)
     (line,) = [line for line in out.splitlines() if line.startswith("estimation error")]
     assert status == 0
     assert "9.389" in line
@@ -43,7 +44,7 @@ def test_a_design_for_information_says_its_error_beside_the_least(command, name)
 def test_the_bound_that_needs_no_design_stands_beside_that_of_the_solver(command):
     status, out, _ = command("design", "--counts", "relationship.csv", *PROMISE, *ERRORS)
     (line,) = [line for line in out.splitlines() if line.startswith("closed-form bound")]
-    least = estimation_bound(md.L1Ball.from_counts(RELATIONSHIP), 1)
+    least = estimation_bound(md.L1Ball.from_counts(RELATIONSHIP, known=True), 1)
     assert status == 0
     assert f"{least:.10g}, for every set of priors that holds the estimate" in line
     assert any(line.startswith("lower bound") for line in out.splitlines())
@@ -51,36 +52,41 @@ def test_the_bound_that_needs_no_design_stands_beside_that_of_the_solver(command
 
 @pytest.mark.parametrize("name", ["design", "compare"])
 def test_a_design_that_tells_groups_apart_only_says_so(command, name):
-    status, out, _ = command(name, "--counts", "race.csv", *PROMISE)
-    (line,) = [line for line in out.splitlines() if line.startswith("estimation error")]
+    status, out, _ = command(name, "--counts", "race.csv", *PROMISE, *INFORMATION)
     assert status == 0
-    assert "infinite; reports do not determine the frequencies: they tell only 2 groups of symbols apart" in line
+    assert out.startswith("NO ESTIMATES")
+    assert "reports do not determine the frequencies: they tell only 2 groups of symbols apart" in out.splitlines()[0]
+    assert "estimation error" not in out
 
 
 def test_the_constant_mechanism_tells_nothing(command):
-    status, out, _ = command("design", "--counts", "race.csv", "--epsilon", "0")
+    status, out, _ = command("design", "--counts", "race.csv", "--epsilon", "0", "--known", *INFORMATION)
     assert status == 0
     assert "reports do not determine the frequencies, neither of a symbol nor of a group of symbols" in out
 
 
 def test_the_error_is_in_the_json_of_a_design(command, here):
-    status, out, _ = command("design", "--counts", "relationship.csv", *PROMISE, "-o", "m.json", "--json")
+    status, out, _ = command("design", "--counts", "relationship.csv", *PROMISE, *INFORMATION, "-o", "m.json", "--json")
     mechanism = md.Mechanism.load(here / "m.json")
     expected = md.EstimationError().value(mechanism.matrix, mechanism.guarantee.uncertainty.prior)
     assert status == 0
     assert json.loads(out)["estimation_error"] == pytest.approx(expected, rel=1e-12)
-    assert json.loads(command("design", "--counts", "race.csv", *PROMISE, "--json")[1])["estimation_error"] is None
+    assert (
+        json.loads(command("design", "--counts", "race.csv", *PROMISE, *INFORMATION, "--json")[1])["estimation_error"]
+        is None
+    )
     record = json.loads(command("design", "--counts", "race.csv", *PROMISE, *ERRORS, "--json")[1])
     assert record["estimation_error"] == pytest.approx(record["value"])
 
 
 def test_utilities_are_compared_as_before(command):
-    status, out, _ = command("compare", "--counts", "race.csv", *PROMISE, "--json")
+    status, out, _ = command("compare", "--counts", "race.csv", *PROMISE, *INFORMATION, "--json")
     assert status == 0
     assert json.loads(out).keys() == UTILITY_KEYS
-    status, out, _ = command("compare", "--counts", "race.csv", *PROMISE)
-    assert out.splitlines()[:2] == ["race.csv", "At epsilon = 1: mutual-information"]
-    assert len(out.splitlines()) == 10  # one more than the table: what the design is worth for estimates
+    status, out, _ = command("compare", "--counts", "race.csv", *PROMISE, *INFORMATION)
+    assert out.splitlines()[0].startswith("NO ESTIMATES from this design: ")
+    assert out.splitlines()[1:3] == ["race.csv", "At epsilon = 1: mutual-information"]
+    assert len(out.splitlines()) == 10  # one more than the table
 
 
 def test_errors_are_compared_in_respondents(command):
@@ -150,7 +156,7 @@ def test_a_design_is_compared_by_errors_on_demand(command):
 
 @pytest.mark.parametrize("name", ["design", "compare"])
 def test_what_nobody_can_estimate_is_refused_in_one_line(command, name):
-    status, out, err = command(name, "--counts", "race.csv", "--epsilon", "0", *ERRORS)
+    status, out, err = command(name, "--counts", "race.csv", "--epsilon", "0", "--known", *ERRORS)
     assert (status, out) == (3, "")
     assert err.startswith("Error: epsilon = 0 allows only the constant mechanism")
     assert err.count("\n") == 1
@@ -159,6 +165,6 @@ def test_what_nobody_can_estimate_is_refused_in_one_line(command, name):
 def test_the_weaker_promise_is_said_in_one_place():
     said = "one report may exclude symbols"
     files = Path(md.__file__).parent.rglob("*.py")
-    assert [path.name for path in files if said in path.read_text("utf-8")] == ["promise.py"]
+    assert [path.name for path in files if said in path.read_text("utf-8")] == ["against_ldp.py"]
     for part in ("weaker", "priors in the set", said, "fresh reports about one record add up"):
         assert part in WEAKER_THAN_LDP

@@ -45,13 +45,14 @@ def test_a_table_for_people(command, here):
 
 
 def test_groups_with_few_reports_are_marked(command, here):
-    Path("few.csv").write_text("g,level\n" + "a,y1\na,y2\n" * 30 + "b,y1\n")
+    first, second = md.Mechanism.load("m.json").outputs
+    Path("few.csv").write_text("g,level\n" + f"a,{first}\na,{second}\n" * 30 + f"b,{first}\n")
     status, out, _ = estimate(command, "--by", "g", file="few.csv")
     assert status == 0
     assert "1 (few)" in out
-    assert "1 of 2 groups have few reports: errors and intervals are doubtful there" in out
-    Path("one.csv").write_text("level\ny1\n")
-    assert "Errors and intervals are doubtful: their normal approximation needs" in estimate(command, file="one.csv")[1]
+    assert "1 of 2 groups have few reports: standard errors are doubtful there" in out
+    Path("one.csv").write_text(f"level\n{first}\n")
+    assert "Standard errors are doubtful: their normal approximation needs" in estimate(command, file="one.csv")[1]
 
 
 def test_files_hold_every_name_as_it_is(command, here):
@@ -141,7 +142,9 @@ def test_pictures(command, here, by):
 
 def test_more_groups_than_a_terminal_holds(command, here, monkeypatch):
     monkeypatch.setattr("mechdesign.cli.estimate_output._MOST_ROWS", 8)
-    pd.DataFrame({"g": range(14), "level": ["y1"] * 14}).to_csv("many.csv", index=False)
+    pd.DataFrame({"g": range(14), "level": [md.Mechanism.load("m.json").outputs[0]] * 14}).to_csv(
+        "many.csv", index=False
+    )
     status, out, _ = estimate(command, "--by", "g", file="many.csv")
     assert status == 0
     assert "10 more groups are not shown; -o FILE writes all of them." in out
@@ -164,9 +167,75 @@ def test_more_groups_than_a_terminal_holds(command, here, monkeypatch):
 )
 def test_bad_requests_end_in_one_line(command, here, options, status, part):
     table = {"id": range(30_000), "share": [0.5] * 30_000, "day": ["x"] * 30_000, "label": ["x"] * 30_000}
-    pq.write_table(pa.table({**table, "level": ["y1"] * 30_000}), "wide.parquet")
+    pq.write_table(pa.table({**table, "level": [md.Mechanism.load("m.json").outputs[0]] * 30_000}), "wide.parquet")
     found, out, err = estimate(command, *options, file="wide.parquet")
     assert (found, out) == (status, "")
     assert part in err
     assert err.count("\n") == 1
     assert not Path("t.csv").exists()
+
+
+def reports_of(mechanism, counts, group=""):
+    return "".join(f"{group}{label}\n" * count for label, count in zip(mechanism.outputs, counts, strict=True))
+
+
+@pytest.fixture
+def three_outputs(here):
+    known = md.L1Ball(["0.5", "0.5"], radius="0.05", labels=["low", "high"])
+    rows = [[0.6, 0.3, 0.1], [0.1, 0.3, 0.6]]
+    mechanism = md.Mechanism.from_matrix(rows, md.Guarantee(1, known), outputs=["a", "b", "c"])
+    mechanism.save("m.json")
+    return mechanism
+
+
+def test_reports_of_another_mechanism_are_told_loudly(command, three_outputs):
+    Path("wrong.csv").write_text("level\n" + reports_of(three_outputs, (100, 800, 100)))
+    status, out, _ = estimate(command, file="wrong.csv")
+    assert status == 0
+    assert "THIS MECHANISM DID NOT MAKE THESE REPORTS" in out
+    assert "THE ESTIMATES ARE WORTHLESS" in out
+    found = json.loads(estimate(command, "--json", file="wrong.csv")[1])["fit"]
+    assert found["p"] < 1e-6
+    assert found["degrees"] == 1
+    Path("right.csv").write_text("level\n" + reports_of(three_outputs, (350, 300, 350)))
+    out = estimate(command, file="right.csv")[1]
+    assert "can have made these reports, p = 1 (deviance 0.0, 1 degree of freedom)" in " ".join(out.split())
+    assert "WORTHLESS" not in out
+
+
+@pytest.mark.parametrize("options", [["-q", "-o", "t.csv"], ["-q", "-o", "-"], ["--json"]])
+def test_worthless_estimates_are_told_where_there_is_no_summary(command, three_outputs, options):
+    Path("wrong.csv").write_text("level\n" + reports_of(three_outputs, (100, 800, 100)))
+    status, _, err = estimate(command, *options, file="wrong.csv")
+    assert status == 0
+    assert err.startswith("Warning: THE ESTIMATES ARE WORTHLESS")
+    assert err.count("\n") == 1
+    Path("right.csv").write_text("level\n" + reports_of(three_outputs, (350, 300, 350)))
+    assert estimate(command, *options, file="right.csv")[2] == ""
+
+
+def test_a_chance_too_small_for_a_float_is_not_called_0(command, three_outputs):
+    Path("far.csv").write_text("level\n" + reports_of(three_outputs, (12_000, 6_000, 2_000)))
+    out = estimate(command, file="far.csv")[1]
+    assert "not from a distribution that the guarantee is for, p below 1e-300:" in " ".join(out.split())
+
+
+def test_a_fit_that_one_sample_in_a_thousand_has_is_told(command, three_outputs):
+    Path("odd.csv").write_text("level\n" + reports_of(three_outputs, (320, 360, 320)))
+    out = estimate(command, file="odd.csv")[1]
+    assert "this mechanism hardly made these reports" in out
+    assert "The estimates are doubtful" in out
+
+
+def test_groups_outside_of_the_priors_are_named_with_their_leakage(command, three_outputs):
+    near = reports_of(three_outputs, (700, 600, 700), "near,")
+    far = reports_of(three_outputs, (1100, 600, 300), "far,")
+    Path("groups.csv").write_text("g,level\n" + near + far)
+    _, out, _ = estimate(command, "--by", "g", file="groups.csv")
+    assert "1 of 2 groups are outside of the priors of the guarantee; leakage there:" in out
+    assert "  far: 1.3" in out
+    assert "  near" not in out
+    assert "The reports are not from a distribution that the guarantee is for" in out
+    found = json.loads(estimate(command, "--by", "g", "--json", file="groups.csv")[1])
+    assert found["outside"]["leakage"] < found["groups"][0]["outside"]["leakage"]
+    assert found["groups"][1]["outside"] is None

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from mechdesign.cli.entry_point import run
 from mechdesign.histogram import CshPlan, DiscretePlan, GshmPlan, LaplacePlan, TopKPlan
 
 COUNTS = {"low": 5_000, "middle": 3_000, 'top, "rare"': 1_500, "one": 1, "none": 0}
@@ -47,7 +48,7 @@ def command(command):
 def released(name="out.csv"):
     with Path(name).open(newline="") as file:
         rows = list(csv.reader(file))
-    assert rows[0] == ["label", "count"]
+    assert rows[0] in (["label", "count"], ["label", "excess"])
     return {label: float(count) for label, count in rows[1:]}
 
 
@@ -62,6 +63,8 @@ def test_counts_and_their_record_are_written(command, here, name):
     assert (status, err) == (0, "")
     counts = released()
     assert set(counts) == set(labels)
+    column = "excess" if name == "top-k" else "count"
+    assert Path("out.csv").read_text().startswith(f"label,{column}\n")
     assert list(counts.values()) == sorted(counts.values(), reverse=True)
     shift = COUNTS['top, "rare"'] if name == "top-k" else 0
     assert all(abs(counts[label] + shift - COUNTS[label]) < 400 for label in labels)
@@ -72,6 +75,7 @@ def test_counts_and_their_record_are_written(command, here, name):
     assert shown["guarantee"].startswith("epsilon = 1")
     assert shown["written"] == "out.csv, r.json"
     assert record["neighbours"] == shown["neighbours"]
+    assert record["reading"].startswith(shown["values"])  # which may go on in the next line
     assert ("real numbers" in shown["noise"]) == (FLOAT in options)
     assert sorted(path.name for path in here.iterdir()) == ["counts.csv", "out.csv", "r.json"]
 
@@ -261,10 +265,17 @@ def test_the_count_subtracted_is_released_where_its_noise_is_given(command, here
     record = json.loads(Path("r.json").read_text())
     assert record["value_sigma"] == "4"
     assert f"{record['subtracted']:g}: the (k+1)-th largest count" in facts(out)["subtracted"]
+    assert "an excess plus the released (k+1)-th largest count, called subtracted" in record["reading"]
     assert abs(record["subtracted"] - 1_500) < 40  # ten standard deviations
     assert float(record["delta"]) > TopKPlan.of(2, epsilon=1, sigma=9, tau=100).delta
     status, out, _ = command("top-k", "counts.csv", "-k", 2, *NOISE, "-o", "out2.csv", "--json")
     assert json.loads(out)["subtracted"] is None
+
+
+def test_excesses_are_not_read_as_counts(command, capsys):
+    assert command("top-k", "counts.csv", "-k", 2, *NOISE, "--whole", "-o", "out.csv")[0] == 0
+    assert run(["design", "--counts", "out.csv", "--epsilon", "1", "--radius", "0", "-o", "m.json"]) == 2
+    assert "the column 'excess' of `mechdesign histogram top-k` holds no counts" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -141,7 +141,8 @@ def test_bad_input_ends_with_status_2_and_one_line(command, tmp_path, arguments,
 
 def test_one_category_is_refused(command):
     status, _, err = command(*without("--delta"), categories=1)
-    assert (status, err) == (2, "Error: the number of categories is 1; accepted: a whole number, at least 2\n")
+    told = "the number of categories is 1; accepted: a whole number, at least 2"
+    assert (status, err) == (2, f"Error: {told} [not-a-whole-number]\n")
 
 
 @pytest.mark.parametrize(

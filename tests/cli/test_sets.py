@@ -8,7 +8,7 @@ import mechdesign as md
 from mechdesign.uncertainty.from_counts import kinds_from_counts, set_from_counts
 
 COUNTS = {"a": 400, "b": 300, "c": 200, "d": 100}
-GIVEN = ["--counts", "counts.csv", "--epsilon", "2", "--delta", "1e-6"]
+GIVEN = ["--counts", "counts.csv", "--epsilon", "2", "--delta", "1e-6", "--utility", "mutual-information"]
 
 
 @pytest.fixture

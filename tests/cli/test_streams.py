@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from mechdesign import Mechanism
-from mechdesign.cli.main import run
+from mechdesign.cli.entry_point import run
 
 COUNTS = "level,people\nlow,50\nmiddle,30\n\u03bb\U0001f600,20\n"
-DESIGN = ["design", "--counts", "counts.csv", "--epsilon", "1"]
+DESIGN = ["design", "--counts", "counts.csv", "--epsilon", "1", "--known"]
 FULL = Path("/dev/full")
 NOT_UTF8 = os.fsdecode(b"c\xff.csv")
 needs_full = pytest.mark.skipif(not FULL.exists(), reason="no device that is always full")
@@ -105,7 +105,7 @@ def test_labels_that_an_encoding_lacks_are_escaped(program, here, encoding):
 
 def test_json_is_utf8_where_output_is_and_escapes_what_is_not(here, capfdbinary):
     Path("counts.csv").rename(NOT_UTF8)
-    arguments = ["design", "--counts", NOT_UTF8, "--epsilon", "1"]
+    arguments = ["design", "--counts", NOT_UTF8, "--epsilon", "1", "--known"]
     assert run([*arguments, "--json"]) == 0
     record = json.loads(capfdbinary.readouterr().out.decode("utf-8"))
     assert record["title"] == "c\\udcff.csv"
@@ -120,12 +120,12 @@ def test_json_is_utf8_where_output_is_and_escapes_what_is_not(here, capfdbinary)
 
 def test_a_file_name_that_is_not_utf8_or_long_is_a_title_that_files_hold(program, here):
     Path("counts.csv").rename(NOT_UTF8)
-    done = program("compare", "--counts", NOT_UTF8, "--epsilon", "1", LC_ALL="C.UTF-8")
+    done = program("compare", "--counts", NOT_UTF8, "--epsilon", "1", "--known", LC_ALL="C.UTF-8")
     assert done.returncode == 0
     assert done.stdout.decode("utf-8").startswith("c\\udcff.csv\n")
-    assert run(["design", "--counts", NOT_UTF8, "--epsilon", "1", "-o", "m.json"]) == 0
+    assert run(["design", "--counts", NOT_UTF8, "--epsilon", "1", "--known", "-o", "m.json"]) == 0
     assert Mechanism.load("m.json").provenance.problem == "c\\udcff.csv"
-    assert run(["design", "--counts", "./" * 1_500 + NOT_UTF8, "--epsilon", "1", "-o", "m.json"]) == 0
+    assert run(["design", "--counts", "./" * 1_500 + NOT_UTF8, "--epsilon", "1", "--known", "-o", "m.json"]) == 0
     assert len(Mechanism.load("m.json").provenance.problem) == 1_003
 
 
@@ -195,7 +195,7 @@ def test_streams_are_given_back(here, capsys):
 @pytest.mark.parametrize("columns", ["0", "1", "20"])
 def test_a_terminal_that_is_too_narrow_loses_no_text(here, capsys, monkeypatch, columns):
     monkeypatch.setenv("COLUMNS", columns)
-    assert run(["compare", "--counts", "counts.csv", "--epsilon", "1"]) == 0
-    assert "mutual-information" in capsys.readouterr().out
+    assert run(["compare", "--counts", "counts.csv", "--epsilon", "1", "--known"]) == 0
+    assert "estimation-error" in capsys.readouterr().out
     assert run(DESIGN) == 0
     assert "proved in exact arithmetic" in " ".join(capsys.readouterr().out.split())

@@ -47,7 +47,9 @@ def test_the_json_has_the_priors_that_prove_the_bound(command):
     mixture = md.Mechanism.load("m.json").optimality.mixture
     assert record["worst_case"]["priors"] == [[str(q) for q in Q] for Q in mixture.priors]
     assert record["worst_case"]["weights"] == [str(w) for w in mixture.weights]
-    assert "worst_case" not in json.loads(command("design", "--counts", "c.csv", "--epsilon", "1", "--json")[1])
+    assert "worst_case" not in json.loads(
+        command("design", "--counts", "c.csv", "--epsilon", "1", "--known", "--json")[1]
+    )
 
 
 def test_a_comparison_says_what_the_design_for_the_estimate_is_worth_at_least(command):
@@ -59,7 +61,9 @@ def test_a_comparison_says_what_the_design_for_the_estimate_is_worth_at_least(co
     assert record["best_at_estimate"]["value"] == pytest.approx(0.281821950, abs=1e-8)
     assert record["best_at_estimate"]["value_at_estimate"] == pytest.approx(0.323494372, abs=1e-8)
     assert record["best_at_estimate"]["missing"] is None
-    assert "best_at_estimate" not in json.loads(command("compare", "--counts", "c.csv", "--epsilon", "1", "--json")[1])
+    assert "best_at_estimate" not in json.loads(
+        command("compare", "--counts", "c.csv", "--epsilon", "1", "--known", "--json")[1]
+    )
 
 
 def test_a_value_of_0_is_explained(command):
@@ -82,7 +86,7 @@ def test_a_value_of_0_is_explained(command):
     ],
 )
 def test_utilities_without_a_known_least_value_are_refused(command, name, message):
-    status, out, err = command("design", "--counts", "c.csv", "--epsilon", "1", "--utility", name)
+    status, out, err = command("design", "--counts", "c.csv", "--epsilon", "1", "--known", "--utility", name)
     assert (status, out) == (2, "")
     assert message in err
     assert err.count("\n") == 1

@@ -4,6 +4,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import raises
 
 from mechdesign import InputError
 from mechdesign.data.counts import checked_counts, count_column, read_counts, tally
@@ -51,19 +52,19 @@ def test_counts_keep_their_order_and_become_integers(counts, expected):
         ({"a": 1.5, "b": 2}, "the count of 'a' is 1.5"),
         ({"a": 1.0, "b": 2}, "the count of 'a' is 1.0"),
         ({"a": 1, "b": float("nan")}, "the count of 'b' is nan"),
-        ({"a": "3", "b": 2}, "the count of 'a' is '3'"),
-        ({"a": None, "b": 2}, "the count of 'a' is None"),
-        ({"a": True, "b": 2}, "the count of 'a' is True"),
-        ({"a": np.True_, "b": 2}, "the count of 'a' is"),
+        ({"a": "3", "b": 2}, "a count is a str; accepted: whole numbers"),
+        ({"a": None, "b": 2}, "a count is a NoneType"),
+        ({"a": True, "b": 2}, "a count is a bool"),
+        ({"a": np.True_, "b": 2}, "a count is a bool"),
         ({"a": 10**15 + 1, "b": 2}, "from 0 to 10^15"),
         pytest.param({"a": 10**5_000, "b": 2}, "from 0 to 10^15", id="5001 digits"),
-        (np.array([1.0, 2.0]), "the count of 'x1' is"),
+        (np.array([1.0, 2.0]), "a count is not a whole number"),
         ({1: 2, "1": 3}, "'1' occurs twice"),
         ({"": 2, "b": 3}, "a label is empty"),
         ({1.5: 2, "b": 3}, "the label 1.5"),
-        ("ab", "counts are 'ab'"),
-        (7, "counts are 7"),
-        ({1, 2}, "counts are {1, 2}"),
+        ("ab", "the counts are of type str"),
+        (7, "the counts are of type int"),
+        ({1, 2}, "the counts are of type set"),
     ],
 )
 def test_counts_of_no_distribution_are_refused(counts, part):
@@ -77,7 +78,11 @@ def test_counts_of_no_distribution_are_refused(counts, part):
 
 
 def test_categories_come_by_falling_count_then_by_label():
-    assert list(tally(["b", "c", "a", "c", "10", "9"]).items()) == [("c", 2), ("10", 1), ("9", 1), ("a", 1), ("b", 1)]
+    assert list(tally(["b", "c", "a", "c", "10", "9"]).items()) == [("c", 2), ("9", 1), ("10", 1), ("a", 1), ("b", 1)]
+
+
+def test_categories_that_are_integers_come_as_numbers():
+    assert list(tally([12, 1, 10, 2, 10]).items()) == [("1", 1), ("2", 1), ("10", 2), ("12", 1)]
 
 
 @given(st.lists(st.sampled_from(["a", "b", "c", 1, 2, "?"])))
@@ -85,7 +90,9 @@ def test_a_tally_counts_every_record_once(records):
     counts = tally(iter(records))
     assert sum(counts.values()) == len(records)
     assert all(counts[str(record)] == records.count(record) for record in records)
-    assert list(counts.items()) == sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    numbers = not {"a", "b", "c", "?"} & set(counts)
+    wanted = sorted(counts, key="12?abc".index)
+    assert list(counts) == (wanted if numbers else sorted(wanted, key=lambda label: -counts[label]))
 
 
 def test_a_given_alphabet_keeps_its_order_and_its_unseen_symbols():
@@ -179,21 +186,21 @@ def test_a_bad_table_of_counts_is_refused_with_its_line(csv_file, content, heade
 
 @pytest.mark.parametrize("content", ["", "\n\n", "label,count\n"])
 def test_an_empty_table_has_no_counts(csv_file, content):
-    with pytest.raises(InputError, match=r"table.csv has no counts; give a line for each label"):
+    with raises("nothing-given", "label"):
         read_counts(csv_file(content))
 
 
 def test_a_missing_file_is_refused(tmp_path):
-    with pytest.raises(InputError, match=r"cannot read .*absent.csv: .*No such file"):
+    with raises("cannot-read"):
         read_counts(tmp_path / "absent.csv")
-    with pytest.raises(InputError, match=r"cannot read .*absent.csv: .*No such file"):
+    with raises("cannot-read"):
         count_column(tmp_path / "absent.csv", "a")
 
 
 def test_a_folder_is_refused(tmp_path):
-    with pytest.raises(InputError, match=r"cannot read .*directory"):
+    with raises("cannot-read"):
         read_counts(tmp_path)
-    with pytest.raises(InputError, match=r"cannot read .*directory"):
+    with raises("cannot-read"):
         count_column(tmp_path, "a")
 
 
@@ -224,7 +231,7 @@ def test_a_counted_column_comes_by_count_then_by_label(csv_file):
     ("content", "column", "header", "part"),
     [
         ("id,kind\n1,b\n", "sort", True, "the column 'sort' is missing"),
-        ("id,kind\n1,b\n", "sort", True, "'id, kind'"),
+        ("id,kind\n1,b\n", "sort", True, "'id', 'kind'"),
         ("id,kind\n1,b\n", "1", True, "the column '1' is missing"),
         ("kind,kind\n1,b\n", "kind", True, "the column 'kind' occurs twice"),
         ("1,b\n", "kind", False, "without a header give its index"),
@@ -266,11 +273,11 @@ def test_parquet_integers_are_labels_and_other_values_none(tmp_path):
     ):
         with pytest.raises(InputError, match=part):
             count_column(tmp_path / "t.parquet", column)
-    with pytest.raises(InputError, match="leave out header=False"):
+    with raises("needless-argument"):
         count_column(tmp_path / "t.parquet", "0", header=False)
 
 
 @pytest.mark.parametrize("records", [{"a": 812, "b": 150}, np.array([["a", "b"], ["c", "d"]]), 5])
 def test_what_is_no_list_of_records_is_not_counted(records):
-    with pytest.raises(InputError, match="give a list of records, one category each"):
+    with raises("wrong-record-type"):
         tally(records)

@@ -6,8 +6,10 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from refusals import raises
 
 import mechdesign as md
+from mechdesign.data import labelled
 
 LABELS = ["a", "b", "c"]
 TURNED = ["c", "a", "b"]
@@ -36,8 +38,9 @@ def test_matrix_and_prior_are_aligned_with_each_other(function, prior):
     matrix = FRAME.loc[["b", "c", "a"]]
     labels = list(matrix.index)
     expected = function(matrix.to_numpy(), P.loc[labels].to_numpy())
-    np.testing.assert_array_equal(function(matrix, prior), expected)
-    with pytest.raises(md.InputError, match=r"labels are .*'d'.*; accepted: 'b', 'c', 'a'"):
+    # The layout of an array in memory decides the order of sums, and so the last digit.
+    np.testing.assert_allclose(function(matrix, prior), expected, rtol=1e-14)
+    with raises("labels-differ", "'d'", "'b', 'c', 'a'"):
         function(matrix, P.set_axis(["a", "b", "d"]))
 
 
@@ -73,7 +76,7 @@ SETS = [BALL, md.ConvexHull([[0.6, 0.3, 0.1], [0.5, 0.3, 0.2]], [1, 0], LABELS)]
 @pytest.mark.parametrize("known", SETS)
 def test_a_matrix_is_aligned_with_the_set(function, known):
     np.testing.assert_array_equal(function(FRAME.loc[TURNED], known), function(FRAME, known))
-    with pytest.raises(md.InputError, match="rows of the matrix: the labels are 'a', 'b', 'd'"):
+    with raises("labels-differ", "rows of the matrix", "'a', 'b', 'd'"):
         function(FRAME.set_axis(["a", "b", "d"]), known)
 
 
@@ -90,7 +93,7 @@ def test_members_and_columns_are_aligned_with_the_set():
         assert not known.contains(P.loc[TURNED].to_numpy())
         column = FRAME["u"]
         assert known.worst_mean(column.loc[TURNED])[0] == known.worst_mean(column.to_numpy())[0]
-        with pytest.raises(md.InputError, match="the prior: the labels are"):
+        with raises("labels-differ", "the prior"):
             known.contains(P.rename({"c": "C"}))
 
 
@@ -102,7 +105,7 @@ def test_a_center_brings_its_labels():
     assert md.L1Ball(P.loc[TURNED], "0.1", LABELS) == BALL
     assert md.L1Ball(P.to_numpy(), "0.1", TURNED).center == BALL.center
     assert md.L1Ball(pd.Series([0.6, 0.4])).labels == ("x1", "x2")
-    with pytest.raises(md.InputError, match="the center: the labels are 'a', 'b', 'c'; accepted: 'x', 'y', "):
+    with raises("labels-differ", "the center", "'a', 'b', 'c'", "'x', 'y',"):
         md.L1Ball(P, 0, ["x", "y", "z"])
 
 
@@ -114,7 +117,7 @@ def test_hulls_bring_their_labels():
     frame = pd.DataFrame(series, index=["now", "then"])[["b", "a", "c"]]
     assert md.ConvexHull(frame, pd.Series({"then": 0.75, "now": 0.25}), LABELS) == expected
     assert md.ConvexHull(frame).labels == ("b", "a", "c")
-    with pytest.raises(md.InputError, match="prior 2: the labels are"):
+    with raises("labels-differ", "prior 2"):
         md.ConvexHull([P, P.set_axis(["a", "b", "d"])])
 
 
@@ -138,7 +141,7 @@ def test_gains_are_aligned_with_a_problem(kind):
     assert problem.utility == expected
     assert problem.utility.labels is None
     assert md.design(problem).value == md.design(md.DesignProblem(BALL, 1, expected)).value
-    with pytest.raises(md.InputError, match=f"columns of the matrix of {kind.name}: the labels are"):
+    with raises("labels-differ", match=f"columns of the matrix of {kind.name}: the labels are"):
         md.DesignProblem(BALL, 1, kind(GAINS.set_axis(["a", "b", "d"], axis=1)))
 
 
@@ -149,7 +152,7 @@ def test_gains_matrix_and_prior_are_aligned(kind):
     for matrix, prior in ((FRAME, P), (FRAME.loc[TURNED], P), (FRAME, P.to_numpy()), (FRAME.to_numpy(), P)):
         assert named.value(matrix, prior) == pytest.approx(expected, abs=1e-15)
         assert named.mu(matrix, prior).sum() == pytest.approx(expected, abs=1e-15)
-    with pytest.raises(md.InputError, match="columns of the matrix of"):
+    with raises("labels-differ"):
         named.value(FRAME.set_axis(["a", "b", "d"]), P.to_numpy())
 
 
@@ -187,10 +190,10 @@ def test_default_numbers_are_no_labels():
 def test_numbers_that_may_be_labels_are_refused():
     numbered = pd.DataFrame(FRAME.to_numpy())
     assert md.leakage_capacity(numbered, md.L1Ball(P.to_numpy(), "0.1", [0, 1, 2])) == md.leakage_capacity(FRAME, BALL)
-    with pytest.raises(md.InputError, match="numbered from 0, and the labels are these numbers in another order"):
+    with raises("ambiguous-labels"):
         md.leakage_capacity(numbered, md.L1Ball(P.to_numpy(), "0.1", [2, 0, 1]))
     columns = [f"column_{place}" for place in (2, 0, 1)]
-    with pytest.raises(md.InputError, match="numbered from 0, and the labels are these numbers in another order"):
+    with raises("ambiguous-labels"):
         md.DesignProblem(md.L1Ball(P.set_axis(columns)), 1, md.ExpectedGain(pl.DataFrame(GAINS.to_numpy())))
     known, frame = md.L1Ball(P.set_axis(sorted(columns)), "0.1"), FRAME.set_axis(sorted(columns))
     assert md.leakage_capacity(frame.loc[columns], known) == md.leakage_capacity(FRAME, BALL)
@@ -214,7 +217,7 @@ def test_missing_entries_are_refused():
     frame.loc["a", "u"] = pd.NA
     for function in (md.leakage_capacity, lambda matrix, known: md.leakage(matrix, P), md.L1Ball.support):
         arguments = (BALL, frame) if function is md.L1Ball.support else (frame, BALL)
-        with pytest.raises(md.InputError, match="the matrix is"):
+        with raises("not-a-number", "the matrix"):
             function(*arguments)
 
 
@@ -225,5 +228,11 @@ def test_priors_without_an_order_may_have_labels():
 
 
 def test_a_mapping_that_nothing_can_be_aligned_with_is_refused():
-    with pytest.raises(md.InputError, match=r"the prior is .*; give a list of probabilities"):
+    with raises("wrong-type", "the prior"):
         md.additive_noise.gaussian_leakage([0.0], 1, {"1": 0.4, "-1": 0.6})
+
+
+def test_arrays_have_no_labels_and_are_not_looked_at(monkeypatch):
+    matrix, prior = np.eye(2), np.array([0.5, 0.5])
+    monkeypatch.setattr(labelled, "table", pytest.fail)
+    assert labelled.together(matrix, prior) == (matrix, prior, None)

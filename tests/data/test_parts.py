@@ -7,9 +7,9 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.dataset as pa_dataset
 import pytest
+from refusals import raises
 
 from mechdesign.data.parts import find_parts, has_parts
-from mechdesign.errors import InputError
 
 
 @pytest.fixture
@@ -92,43 +92,43 @@ def test_one_file_may_have_any_name(make):
 
 
 @pytest.mark.parametrize(
-    ("made", "source", "told"),
+    ("made", "source", "code"),
     [
-        ([], "r", "No such file"),
-        (["_SUCCESS"], "r", "no file in"),
-        (["a.csv"], "r/*.parquet", "no file matches"),
-        (["a.csv", "b/c.parquet"], "r", r"a\.csv is a csv file, and .*b/c\.parquet is a parquet file"),
-        (["a.csv", "notes.txt"], "r", r"notes\.txt is in the data set; accepted: \.csv"),
-        (["k=1/a.csv", "a.csv"], "r", "'k', and those of r/a.csv say no column"),
-        (["k=1/a.csv", "j=1/a.csv"], "r", "'j'.*'k'|'k'.*'j'"),
-        (["a.csv"], "\0", "null"),
-        (["a.csv"], "a" * 300, "too long"),
-        (["a.csv"], "a" * 300 + "*", "no file matches"),
-        (["a.csv"], "*\0", "null"),
+        ([], "r", "cannot-read"),
+        (["_SUCCESS"], "r", "cannot-read"),
+        (["a.csv"], "r/*.parquet", "cannot-read"),
+        (["a.csv", "b/c.parquet"], "r", "parts-differ"),
+        (["a.csv", "notes.txt"], "r", "stray-file"),
+        (["k=1/a.csv", "a.csv"], "r", "parts-differ"),
+        (["k=1/a.csv", "j=1/a.csv"], "r", "parts-differ"),
+        (["a.csv"], "\0", "cannot-read"),
+        (["a.csv"], "a" * 300, "cannot-read"),
+        (["a.csv"], "a" * 300 + "*", "cannot-read"),
+        (["a.csv"], "*\0", "cannot-read"),
     ],
 )
-def test_what_is_refused(make, monkeypatch, made, source, told):
+def test_what_is_refused(make, monkeypatch, made, source, code):
     monkeypatch.chdir(make(*made).parent)
-    with pytest.raises(InputError, match=told) as caught:
+    with raises(code) as caught:
         find_parts(source)
     assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("link", "target", "told"),
+    ("link", "target", "code"),
     [
-        ("d/up", "..", "leads back"),
-        ("d/self", ".", "leads back"),
-        ("e", "d", "by another name"),
-        ("d/b.csv", "a.csv", "by another name"),
-        ("d/b.csv", "b.csv", "symbolic links"),
-        ("d/b.csv", "gone", "No such file"),
+        ("d/up", "..", "stray-file"),
+        ("d/self", ".", "stray-file"),
+        ("e", "d", "stray-file"),
+        ("d/b.csv", "a.csv", "stray-file"),
+        ("d/b.csv", "b.csv", "cannot-read"),
+        ("d/b.csv", "gone", "cannot-read"),
     ],
 )
-def test_links_that_loop_lead_nowhere_or_to_a_file_twice_are_refused(make, link, target, told):
+def test_links_that_loop_lead_nowhere_or_to_a_file_twice_are_refused(make, link, target, code):
     folder = make("d/a.csv")
     (folder / link).symlink_to(target)
-    with pytest.raises(InputError, match=told):
+    with raises(code):
         find_parts(folder)
 
 
@@ -142,11 +142,11 @@ def test_a_link_to_other_data_is_followed(make):
 def test_a_hard_link_and_a_pipe_are_refused(make):
     folder = make("a.csv")
     (folder / "b.csv").hardlink_to(folder / "a.csv")
-    with pytest.raises(InputError, match="by another name"):
+    with raises("stray-file"):
         find_parts(folder)
     (folder / "b.csv").unlink()
     os.mkfifo(folder / "b.csv")
-    with pytest.raises(InputError, match="a pipe"):
+    with raises("cannot-read"):
         find_parts(folder)
 
 
@@ -163,5 +163,5 @@ def test_without_permission_nothing_is_read(make, monkeypatch, name):
 
     monkeypatch.setattr(os, "listdir", refused)
     monkeypatch.setattr(os, "access", lambda path, mode: Path(path).name != name and access(path, mode))
-    with pytest.raises(InputError, match=re.escape(f"{folder / name}: Permission denied")):
+    with raises("cannot-read", match=re.escape(f"{folder / name}: Permission denied")):
         find_parts(folder)

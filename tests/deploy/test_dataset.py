@@ -1,9 +1,11 @@
 """Folders in, folders out: each record reported once, whatever was refused, stopped or run twice in between."""
 
+import csv
 import errno
 import json
 import os
 import threading
+import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 
@@ -12,16 +14,18 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from datasets import LABELS, check_reported_once, leftovers, noisy, published, read_rows, told, write_part, write_parts
+from refusals import raises
 
 import mechdesign as md
 from mechdesign.data import files
-from mechdesign.deploy import stream
+from mechdesign.deploy import part_tasks, stream
 from mechdesign.deploy.dataset import privatize_dataset
 from mechdesign.deploy.dataset_counts import count_dataset
 from mechdesign.deploy.manifest import NAME, read_manifest
 from mechdesign.deploy.part_tasks import Saved, _proved
-from mechdesign.deploy.stream import RecordFile, ReportFile, count_reports
-from mechdesign.engine import SerialExecutor
+from mechdesign.deploy.report_counts import count_reports
+from mechdesign.deploy.stream import RecordFile, ReportFile
+from mechdesign.engine import SerialExecutor, opened_executor
 
 
 def run(folder, mechanism=None, source="records", executor=None, keep=("id",), column="kind", **options):
@@ -57,7 +61,7 @@ def test_endings_say_the_format_of_the_reports(tmp_path):
     run(tmp_path)
     assert sorted(published(tmp_path / "out")) == ["b.csv", "c.csv"]
     write_part(tmp_path / "records/b.csv", range(3))
-    with pytest.raises(md.InputError, match=r"b\.CSV\.gz and b\.csv would both be reported in b\.csv"):
+    with raises("same-file", "b.CSV.gz", "b.csv"):
         run(tmp_path)
 
 
@@ -69,7 +73,7 @@ def test_one_file_is_a_data_set_of_one_part(tmp_path):
 
 def test_a_name_that_a_manifest_does_not_hold_is_refused(tmp_path):
     write_part(os.fsdecode(os.fsencode(tmp_path) + b"/records/part-\xff.csv"), range(3))
-    with pytest.raises(md.InputError, match=r"part-\\udcff\.csv is not UTF-8; rename it"):
+    with raises("not-utf8", "part-\\udcff.csv"):
         run(tmp_path)
     assert not (tmp_path / "out").exists()
     write_part(tmp_path / "others/Teil ü ☂\n.csv", range(3))
@@ -79,7 +83,7 @@ def test_a_name_that_a_manifest_does_not_hold_is_refused(tmp_path):
 def test_a_part_that_is_refused_is_named_with_its_row_and_the_others_go_on(tmp_path):
     source = write_parts(tmp_path / "records", 8, 5)
     write_part(source / "half=1/part-0005.csv", range(25, 30), labels=("a", "b", "secret"))
-    with pytest.raises(md.InputError) as caught:
+    with raises("unknown-label") as caught:
         run(tmp_path)
     told_ = str(caught.value)
     assert f"{source}/half=1/part-0005.csv, record 2 is not in the alphabet" in told_
@@ -87,7 +91,7 @@ def test_a_part_that_is_refused_is_named_with_its_row_and_the_others_go_on(tmp_p
     assert "what is published stays, and the same call goes on with the rest" in told_
     assert "\n" not in told_
     assert len(published(tmp_path / "out")) == 7
-    with pytest.raises(md.InputError, match="'secret'"):
+    with raises("unknown-label", "'secret'"):
         run(tmp_path, show_values=True)
     manifest = read_manifest(tmp_path / "out")
     assert len(manifest.published) == 7
@@ -104,12 +108,12 @@ def test_a_replacement_may_be_named_later(tmp_path):
     """What is published had no value to be replaced, so that going on changes nothing of it."""
     source = write_parts(tmp_path / "records", 4, 3)
     write_part(source / "half=1/part-0003.csv", range(9, 12), labels=("a", "b", "?"))
-    with pytest.raises(md.InputError, match="record 3"):
+    with raises("unknown-label", "record 3"):
         run(tmp_path)
     assert run(tmp_path, unknown="c").published == 1
     check_reported_once(source, tmp_path / "out")
     for other in (None, "b"):
-        with pytest.raises(md.InputError, match="another unknown: 'c' there"):
+        with raises("second-report", "another unknown: 'c' there"):
             run(tmp_path, unknown=other)
 
 
@@ -117,19 +121,85 @@ def test_a_task_refuses_another_mechanism_than_that_of_its_run(tmp_path):
     """The file that tasks read may be replaced by somebody who writes in the folder."""
     noisy().save(tmp_path / "m.json")
     assert _proved(Saved(str(tmp_path / "m.json"), noisy().fingerprint)).fingerprint == noisy().fingerprint
-    with pytest.raises(md.InputError, match="is not the mechanism that was written there"):
+    with raises("damaged-file"):
         _proved(Saved(str(tmp_path / "m.json"), told().fingerprint))
 
 
-def test_no_other_part_begins_after_ten_have_failed(tmp_path, monkeypatch):
-    for part in range(30):
-        write_part(tmp_path / f"records/{part:02}.csv", range(5), labels=("a", "?"))
+def refused_parts(folder, number):
+    for part in range(number):
+        write_part(folder / f"records/{part:03}.csv", range(5), labels=("a", "?"))
+
+
+def test_no_other_part_begins_after_a_hundred_have_failed(tmp_path, monkeypatch):
+    refused_parts(tmp_path, 130)
     tried = []
     plain = stream.open_columns
     monkeypatch.setattr(stream, "open_columns", lambda path, *a, **k: tried.append(str(path)) or plain(path, *a, **k))
-    with pytest.raises(md.InputError, match=r"records/00\.csv, record 2 .*; 9 more parts failed; what is"):
+    with raises("unknown-label", "records/000.csv, record 2", "; 99 more parts failed, and"):
         run(tmp_path)
-    assert len(set(tried)) == 10
+    assert len(set(tried)) == 100
+
+
+def test_up_to_twenty_parts_that_failed_are_named_in_the_message(tmp_path):
+    refused_parts(tmp_path, 20)
+    with raises("unknown-label", "; 19 more parts failed: 001", "csv, 002", ", 019"):
+        run(tmp_path)
+    assert not list(tmp_path.glob("*.failed*"))
+
+
+def test_more_parts_that_failed_are_listed_with_their_reasons_in_a_file_beside_the_output(tmp_path):
+    refused_parts(tmp_path, 21)
+    for name in ("out.failed.csv", "out.failed-2.csv"):
+        with raises("unknown-label", match=f"; 20 more parts failed, and .*/{name} lists all with their reasons"):
+            run(tmp_path)
+        header, *rows = csv.reader((tmp_path / name).read_text().splitlines())
+        assert header == ["part", "reason"]
+        assert [part for part, _ in rows] == [f"{part:03}.csv" for part in range(21)]
+        assert all(f"records/{part}, record 2 " in reason for part, reason in rows)
+    assert leftovers(tmp_path) == []
+
+
+def test_if_the_list_of_failures_cannot_be_written_the_message_names_the_first(tmp_path, monkeypatch):
+    refused_parts(tmp_path, 23)
+
+    def full(path, *_, **__):
+        raise md.InputError(f"cannot write {path}: No space left on device")
+
+    monkeypatch.setattr(part_tasks, "write_atomically", full)
+    with raises("unknown-label", "; 22 more parts failed: 001", ", 019", "csv and 3 others; what is"):
+        run(tmp_path)
+    assert not list(tmp_path.glob("*.failed*"))
+
+
+def test_no_half_file_outlives_a_run_that_is_refused(tmp_path):
+    # One process is at a long part while the other one meets parts that are refused.
+    refused_parts(tmp_path, 14)
+    write_part(tmp_path / "records/000.csv", range(600_000))
+    with raises("unknown-label"), opened_executor(2) as pool:
+        run(tmp_path, executor=pool)
+    assert leftovers(tmp_path / "out") == []
+    assert [len(read_rows(tmp_path / "out" / name)) for name in published(tmp_path / "out")] == [600_000]
+
+
+def test_no_half_file_outlives_a_run_that_is_interrupted(tmp_path):
+    write_part(tmp_path / "records/0.csv", range(600_000))
+    write_part(tmp_path / "records/1.csv", range(600_000))
+    left = []
+
+    def interrupt(_line):
+        for _ in range(20_000):  # the other process may only begin now
+            left.extend(name for name in leftovers(tmp_path / "out") if name.endswith(".tmp"))
+            if left:
+                break
+            time.sleep(0.001)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt), opened_executor(2) as pool:
+        run(tmp_path, executor=pool, progress=interrupt)
+    assert left  # the other process was at work
+    assert leftovers(tmp_path / "out") == []
+    assert len(published(tmp_path / "out")) == 1
+    assert not json.loads((tmp_path / "out" / NAME).read_text())["complete"]
 
 
 @pytest.mark.parametrize(
@@ -153,7 +223,7 @@ def test_a_run_that_differs_is_refused(tmp_path, change, told_):
     before = published(tmp_path / "out")
     change = {name: value() if callable(value) else value for name, value in change.items()}
     if told_:
-        with pytest.raises(md.InputError, match=told_):
+        with raises("second-report", match=told_):
             run(tmp_path, **change)
     else:
         run(tmp_path, **change)
@@ -164,7 +234,7 @@ def test_reports_that_were_published_and_are_gone_are_not_drawn_again(tmp_path):
     write_parts(tmp_path / "records", 4, 3)
     run(tmp_path)
     (tmp_path / "out/half=0/part-0001.csv").unlink()
-    with pytest.raises(md.InputError, match=r"part-0001\.csv is gone.*a second report"):
+    with raises("second-report", "part-0001.csv"):
         run(tmp_path)
     assert not (tmp_path / "out/half=0/part-0001.csv").exists()
 
@@ -219,7 +289,7 @@ def test_leftovers_stay_while_others_may_write_them_and_go_when_they_are_old(tmp
     young.touch()
     old.touch()
     os.utime(old, (1e9, 1e9))
-    with pytest.raises(md.InputError, match="record 1"):
+    with raises("unknown-label", "record 1"):
         run(tmp_path)
     assert leftovers(tmp_path / "out") == [young.name]
 
@@ -238,20 +308,20 @@ def test_parquet_parts_that_differ_are_refused_before_anything_is_drawn(tmp_path
     other = source / "half=1/part-0067.parquet"
     pq.write_table(pa.table({"id": ["0", "1"], "kind": ["a", "b"]}), other)
     executor = threads and ThreadPoolExecutor(threads)
-    with pytest.raises(md.InputError, match=r"part-0067\.parquet has the columns .*id \(string\).* has .*id \(int64\)"):
+    with raises("parts-differ", "part-0067.parquet has the columns", "id (int64)"):
         run(tmp_path, executor=executor)
     assert not (tmp_path / "out").exists()
     pq.write_table(pa.table({"id": [134, 135], "sort": ["a", "b"]}), other)
-    with pytest.raises(md.InputError, match=r"part-0067\.parquet: the column 'kind' is missing.*nothing was drawn"):
+    with raises("unknown-column", "part-0067.parquet: the column 'kind' is missing"):
         run(tmp_path, executor=executor)
     other.write_bytes(b"PAR1 and no more")
-    with pytest.raises(md.InputError, match=r"part-0067\.parquet is malformed"):
+    with raises("malformed-table", "part-0067.parquet is malformed"):
         run(tmp_path, executor=executor)
     assert not (tmp_path / "out").exists()
     # The type of the records does not matter: their reports are text.
     kinds = pa.array([LABELS[number % 3] for number in (134, 135)]).dictionary_encode()
     pq.write_table(pa.table({"note": ["n"] * 2, "kind": kinds, "id": [134, 135]}), other)
-    with pytest.raises(md.InputError, match=r"kind, id \(int64\).* has .*id \(int64\), kind"):
+    with raises("parts-differ", "kind, id (int64)", "id (int64), kind"):
         run(tmp_path, executor=executor)
     pq.write_table(pa.table({"id": [134, 135], "kind": kinds}), other)
     run(tmp_path, executor=executor)
@@ -325,20 +395,20 @@ def test_an_output_that_a_glob_does_not_find_may_lie_beside_the_parts(tmp_path, 
 
 
 @pytest.mark.parametrize(
-    ("request_", "told_"),
+    ("request_", "code"),
     [
-        ({"column": "half"}, "'half' is in the names of folders"),
-        ({"keep": ("half",)}, "'half' is in the names of folders"),
-        ({"unknown": "d"}, "'d'"),
-        ({"executor": 3}, "the executor is 3"),
+        ({"column": "half"}, "unknown-column"),
+        ({"keep": ("half",)}, "unknown-column"),
+        ({"unknown": "d"}, "unknown-label"),
+        ({"executor": 3}, "wrong-type"),
     ],
 )
-def test_bad_requests_are_refused(tmp_path, request_, told_):
+def test_bad_requests_are_refused(tmp_path, request_, code):
     write_parts(tmp_path / "records", 2, 3)
-    with pytest.raises(md.InputError, match=told_):
+    with raises(code):
         run(tmp_path, **request_)
     assert not (tmp_path / "out").exists()
-    with pytest.raises(md.InputError, match="not replaced"):
+    with raises("second-report"):
         privatize_dataset(RecordFile(tmp_path, "kind"), told(), ReportFile(tmp_path / "out", overwrite=True))
 
 
@@ -364,7 +434,7 @@ def test_a_full_disk_is_one_line_and_finished_parts_stay(tmp_path, monkeypatch):
         return plain(path, **options)
 
     monkeypatch.setattr(stream, "written_atomically", full)
-    with pytest.raises(md.InputError, match="No space left on device; 9 more parts failed; what is published stays"):
+    with raises("input", "9 more parts failed:"):
         run(tmp_path)
     before = published(tmp_path / "out")
     assert len(before) == 7
@@ -408,7 +478,7 @@ def test_counts_are_those_of_one_file(tmp_path):
     one = count_reports(RecordFile(tmp_path / "whole.parquet", "kind"), noisy().outputs)
     told_ = []
     for executor in (None, ThreadPoolExecutor(3)):
-        found = count_dataset(RecordFile(tmp_path / "out", "kind"), noisy(), executor, report=told_.append)
+        found = count_dataset(RecordFile(tmp_path / "out", "kind"), noisy(), executor, progress=told_.append)
         assert np.array_equal(found.counts, one)
         assert found.counts.dtype == one.dtype
         assert (found.parts, found.planned) == (9, 9)
@@ -421,19 +491,19 @@ def test_counts_are_those_of_one_file(tmp_path):
 def test_counts_tell_what_is_missing_and_refuse_what_is_foreign(tmp_path):
     source = write_parts(tmp_path / "records", 9, 4)
     write_part(source / "half=1/part-0008.csv", range(32, 36), labels=("?",))
-    with pytest.raises(md.InputError, match="record 1"):
+    with raises("unknown-label", "record 1"):
         run(tmp_path)
     reports = RecordFile(tmp_path / "out", "kind")
     found = count_dataset(reports, told())
     assert (found.parts, found.planned, found.counts.sum()) == (8, 9, 32)
-    with pytest.raises(md.InputError, match="give the mechanism that drew them"):
+    with raises("wrong-mechanism"):
         count_dataset(reports, noisy())
     write_part(tmp_path / "out/half=1/part-0009.csv", range(32, 36))
-    with pytest.raises(md.InputError, match=r"part-0009\.csv is not among the reports"):
+    with raises("stray-file", "part-0009.csv"):
         count_dataset(reports, told())
     (tmp_path / "out/half=1/part-0009.csv").unlink()
     (tmp_path / "out/half=0/part-0001.csv").write_text("id,kind\n4,?\n")
-    with pytest.raises(md.InputError, match=r"part-0001\.csv, record 1 .*; no reports are counted"):
+    with raises("unknown-label", "part-0001.csv, record 1"):
         count_dataset(reports, told())
 
 
@@ -448,7 +518,7 @@ def test_permanent_reports_are_the_same_in_every_folder_and_of_one_key(tmp_path)
     assert key.fingerprint in manifest
     assert run(tmp_path, noisy(), key=key, ids="id").skipped == 4
     for other in ({}, {"key": md.mechanism.Key.generate(), "ids": "id"}, {"key": key, "ids": "note"}):
-        with pytest.raises(md.InputError, match=r"another (column of ids|key or attribute \(by the fingerprint)"):
+        with raises("second-report"):
             run(tmp_path, noisy(), **other)
     (tmp_path / "out").rename(tmp_path / "first")
     run(tmp_path, noisy(), key=tmp_path / "key", ids="id", executor=ThreadPoolExecutor(2))
@@ -456,10 +526,10 @@ def test_permanent_reports_are_the_same_in_every_folder_and_of_one_key(tmp_path)
     (tmp_path / "out").rename(tmp_path / "second")
     run(tmp_path, noisy())
     fresh = published(tmp_path / "out")
-    with pytest.raises(md.InputError, match="another column of ids: none there, 'id' here"):
+    with raises("second-report", "another column of ids: none there, 'id' here"):
         run(tmp_path, noisy(), key=key, ids="id")
     assert published(tmp_path / "out") == fresh
-    with pytest.raises(md.InputError, match="without ids"):
+    with raises("missing-argument"):
         run(tmp_path, noisy(), key=key)
 
 
@@ -467,7 +537,7 @@ def test_a_key_itself_is_not_given_to_an_executor(tmp_path):
     write_parts(tmp_path / "records", 2, 5)
     key = md.mechanism.Key.generate()
     for executor in (ThreadPoolExecutor(1), ProcessPoolExecutor(1)):
-        with executor, pytest.raises(md.InputError) as refused:
+        with executor, raises("key-exposed") as refused:
             run(tmp_path, noisy(), key=key, ids="id", executor=executor)
         assert str(refused.value).startswith("a Key is given beside an executor, and a key does not leave its process")
         assert "give the path of its file" in str(refused.value)
@@ -498,12 +568,12 @@ def test_permanent_reports_that_are_gone_are_drawn_again_and_are_the_same(tmp_pa
 def test_a_folder_of_reports_is_not_replaced_and_the_reason_is_true(tmp_path, key, why):
     write_parts(tmp_path / "records", 2, 5)
     records, output = RecordFile(tmp_path / "records", "kind"), ReportFile(tmp_path / "out", overwrite=True)
-    with pytest.raises(md.InputError, match=f"the reports of a data set are not replaced: {why}"):
+    with raises("second-report", match=f"the reports of a data set are not replaced: {why}"):
         privatize_dataset(records, noisy(), output, key=key, ids=key and "id")
 
 
 def test_an_id_that_is_refused_is_named_with_its_part(tmp_path):
     source = write_parts(tmp_path / "records", 3, 3)
     (source / "half=1/part-0002.csv").write_text("id,note,kind\n6,n,a\n7,,b\n8,n,c\n")
-    with pytest.raises(md.InputError, match=r"part-0002\.csv, record 2: the id is missing"):
+    with raises("missing-value", "part-0002.csv, record 2: the id is missing"):
         run(tmp_path, key=md.mechanism.Key.generate(), ids="note")

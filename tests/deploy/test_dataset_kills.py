@@ -144,7 +144,9 @@ def cluster_of(workers, **config):
     fast_start()
     with (
         dask.config.set({**settings, **config}),
-        LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None, silence_logs=50) as cluster,
+        LocalCluster(
+            n_workers=workers, threads_per_worker=1, dashboard_address="127.0.0.1:0", silence_logs=50
+        ) as cluster,
         Client(cluster) as client,
     ):
         yield client

@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 from matrices import circulant, mechanism_of, randomized_response, table
 from numpy.testing import assert_allclose
+from refusals import raises
 from tolerances import ALGEBRA
 
 import mechdesign as md
@@ -158,11 +159,11 @@ def test_totals():
     assert found.total(["x1", "x2"])[1] == np.inf
     assert found.total([]) == (0.0, 0.0)
     assert_allclose(found.total(found.labels), [1, 0], atol=1e-8)
-    with pytest.raises(md.InputError, match="the label 'x9' is not a category"):
+    with raises("unknown-label", "'x9'"):
         found.total(["x9"])
-    with pytest.raises(md.InputError, match="the label 'x1' occurs twice"):
+    with raises("label-twice", "'x1'"):
         found.total(["x1", "x1"])
-    with pytest.raises(md.InputError, match="give a list of labels"):
+    with raises("wrong-type"):
         found.total("x1")
 
 
@@ -220,7 +221,7 @@ def test_coverage_of_all_samples_where_a_rare_output_reveals_a_rare_category(con
 def test_coverage_of_a_designed_mechanism_by_simulation(of):
     mechanism, theta = designed(), np.array([0.45, 0.3, 0.15, 0.07, 0.03, 0.0])
     rng = np.random.default_rng(5)
-    hits, times = np.zeros(6), 300
+    hits, times = np.zeros(6), 150
     for _ in range(times):
         frequencies, counts = drawn(rng, mechanism, theta, 1500)
         truth = theta if of == "population" else frequencies
@@ -307,9 +308,9 @@ def test_a_mechanism_with_one_output_tells_nothing():
 
 
 def test_least_squares_says_which_categories_have_dependent_rows():
-    with pytest.raises(md.InputError, match="cannot tell apart 'x2, x3'; use method \"maximum-likelihood\""):
+    with raises("not-identifiable", "'x2, x3'"):
         md.estimate_frequencies({"y0": 5}, pair(), method="least-squares")
-    with pytest.raises(md.InputError, match=r"\(and 1 more groups\)"):
+    with raises("not-identifiable", "(and 1 more groups)"):
         md.estimate_frequencies({"y0": 5}, mechanism_of(np.eye(2)[[0, 0, 1, 1]]), method="least-squares")
 
 
@@ -369,39 +370,39 @@ def test_labels_that_read_as_integers():
     mechanism = md.Mechanism.from_matrix(warner().matrix, warner().guarantee, outputs=["0", "1"])
     assert md.estimate_frequencies({0: 6, "1": 4}, mechanism).reports == 10
     assert md.estimate_frequencies(CODES, mechanism, integers="labels").reports == 10
-    with pytest.raises(md.InputError, match="they could be codes or labels"):
+    with raises("ambiguous-labels"):
         md.estimate_frequencies(CODES, mechanism)
 
 
 @pytest.mark.parametrize(
-    ("reports", "options", "message"),
+    ("reports", "options", "code"),
     [
-        ([], {}, "there are no reports; give at least one"),
-        ({}, {}, "there are no reports"),
-        (pd.Series([], dtype=str), {}, "there are no reports"),
-        ({"y0": 0}, {}, "there are no reports"),
-        (["y0", "y7"], {}, r"reports\[1\] is not in the alphabet.*accepted: 'y0', 'y1'"),
-        ([0, 2], {}, r"reports\[1\] is out of range.*accepted: codes from 0 to 1"),
-        (["y0", None], {}, r"reports\[1\] is missing"),
-        ({"y7": 3}, {}, "the report 'y7' is not an output of the mechanism; accepted: 'y0, y1'"),
-        ({"y0": -1}, {}, "the count of 'y0' is -1"),
-        ({"y0": 1.5}, {}, "the count of 'y0' is 1.5; accepted: a whole number"),
-        ({"y0": 10**16}, {}, r"accepted: a whole number from 0 to 10\^15"),
-        ({1.5: 1}, {}, "the label 1.5 is a float"),
-        ("y0", {}, "the records are a str"),
-        (pd.Series(REPORTS).value_counts(), {}, r"Series of counts; give a mapping .* \.to_dict\(\)"),
-        (REPORTS, {"method": "em"}, "method is 'em'; accepted: 'maximum-likelihood' or 'least-squares'"),
-        (REPORTS, {"of": "people"}, "of is 'people'; accepted: 'population' or 'records'"),
-        (REPORTS, {"confidence": 1}, "confidence is 1; accepted: a number strictly between 0 and 1"),
-        (REPORTS, {"confidence": 0.0}, "confidence is 0.0"),
-        (REPORTS, {"confidence": float("nan")}, "confidence is nan"),
-        (REPORTS, {"confidence": "0.95"}, "confidence is '0.95'"),
-        (REPORTS, {"confidence": True}, "confidence is True"),
-        (REPORTS, {"integers": "both"}, "integers is 'both'"),
+        ([], {}, "nothing-given"),
+        ({}, {}, "nothing-given"),
+        (pd.Series([], dtype=str), {}, "nothing-given"),
+        ({"y0": 0}, {}, "nothing-given"),
+        (["y0", "y7"], {}, "unknown-label"),
+        ([0, 2], {}, "unknown-label"),
+        (["y0", None], {}, "missing-value"),
+        ({"y7": 3}, {}, "unknown-label"),
+        ({"y0": -1}, {}, "not-counts"),
+        ({"y0": 1.5}, {}, "not-counts"),
+        ({"y0": 10**16}, {}, "not-counts"),
+        ({1.5: 1}, {}, "bad-label"),
+        ("y0", {}, "wrong-record-type"),
+        (pd.Series(REPORTS).value_counts(), {}, "wrong-record-type"),
+        (REPORTS, {"method": "em"}, "unknown-choice"),
+        (REPORTS, {"of": "people"}, "unknown-choice"),
+        (REPORTS, {"confidence": 1}, "out-of-range"),
+        (REPORTS, {"confidence": 0.0}, "out-of-range"),
+        (REPORTS, {"confidence": float("nan")}, "out-of-range"),
+        (REPORTS, {"confidence": "0.95"}, "out-of-range"),
+        (REPORTS, {"confidence": True}, "out-of-range"),
+        (REPORTS, {"integers": "both"}, "unknown-choice"),
     ],
 )
-def test_bad_input(reports, options, message):
-    with pytest.raises(md.InputError, match=message):
+def test_bad_input(reports, options, code):
+    with raises(code):
         md.estimate_frequencies(reports, warner(), **options)
 
 

@@ -1,9 +1,9 @@
 """The least probability of failure of an audit is 1e-50, that included."""
 
 import pytest
+from refusals import raises
 
-from mechdesign import InputError
-from mechdesign.deploy.audit import checked_failure
+from mechdesign.deploy.leakage_audit import checked_failure
 
 
 @pytest.mark.parametrize("failure", ["1e-50", "0.05", "0.999999"])
@@ -13,5 +13,5 @@ def test_within(failure):
 
 @pytest.mark.parametrize("failure", ["9.99e-51", "0", "1", "-0.1"])
 def test_beyond(failure):
-    with pytest.raises(InputError, match="accepted: 1e-50 to 1, and below 1"):
+    with raises("out-of-range"):
         checked_failure(failure)

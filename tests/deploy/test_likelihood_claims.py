@@ -48,6 +48,7 @@ def test_the_gap_is_the_bound_that_prices_give_above_the_likelihood(seed):
     theta, prices = rng.dirichlet(np.ones(4)), rng.uniform(0.2, 3, 6)
     bound = fractions @ np.log(fractions / prices) + np.log((columns @ prices).max())
     value = fractions @ np.log(theta @ columns)
-    assert likelihood._gap(columns, fractions, theta, prices) == pytest.approx(bound - value, rel=1e-12)
+    (gap,) = likelihood._gaps(columns, fractions[None], theta[None], prices[None])
+    assert gap == pytest.approx(bound - value, rel=1e-12)
     for other in rng.dirichlet(np.ones(4), 200):
         assert fractions @ np.log(other @ columns) <= bound

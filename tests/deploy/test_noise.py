@@ -10,13 +10,18 @@ from scipy.stats import binom, norm
 
 from mechdesign.deploy.estimation import Estimation
 from mechdesign.deploy.linear import LinearEstimator
-from mechdesign.deploy.noise import Noise
+from mechdesign.deploy.record_limits import Noise, other_records
 
 Z = norm.isf(0.025)
 
 
 def functionals_at(matrix, theta):
     return LinearEstimator.efficient_at(matrix, np.eye(len(matrix)), theta @ matrix).functionals(np.eye(len(matrix)))
+
+
+def noise_of(matrix, u, theta):
+    """Noise where the other records have the frequencies theta."""
+    return Noise.of(matrix, u, other_records(matrix, u, theta, np.zeros(len(theta)), np.full(len(theta), True)))
 
 
 def constant(variance, third):
@@ -36,7 +41,7 @@ def test_moments_are_those_of_all_pairs_of_record_and_output():
     rng = np.random.default_rng(3)
     matrix, theta = rng.dirichlet(np.ones(7), size=4), rng.dirichlet(np.ones(4))
     u = functionals_at(matrix, theta)
-    noise = Noise.of(matrix, u, theta)
+    noise = noise_of(matrix, u, theta)
     for i in range(4):
         for found, records in ((noise.own, [i]), (noise.others, [x for x in range(4) if x != i])):
             errors = {(x, y): u[y, i] - (x == i) for x, y in product(records, range(7))}
@@ -50,13 +55,28 @@ def test_moments_of_many_frequencies_at_once_are_those_of_each():
     rng = np.random.default_rng(4)
     matrix, thetas = rng.dirichlet(np.ones(5), size=3), rng.dirichlet(np.ones(3), size=6)
     u = functionals_at(matrix, np.full(3, 1 / 3))
-    found = Noise.of(matrix, u, thetas)
+    reach, known = np.zeros(3), np.full(3, True)
+    found = Noise.of(matrix, u, np.stack([other_records(matrix, u, theta, reach, known) for theta in thetas]))
     z, bounded = np.full(3, Z), np.full(3, True)
     lower, upper = found.limits(thetas, 50, z, bounded)
     for k, theta in enumerate(thetas):
-        alone = Noise.of(matrix, u, theta)
+        alone = noise_of(matrix, u, theta)
         assert_allclose(found.others[:, k], alone.others, rtol=1e-12)
         assert_allclose([lower[k], upper[k]], alone.limits(theta, 50, z, bounded), atol=1e-12)
+
+
+def test_categories_of_equal_noise_count_as_one_however_numbers_are_rounded():
+    """The first category is reported as it is. So the last three are too few together by as much as the second is."""
+    matrix = np.block([[np.ones((1, 1)), np.zeros((1, 4))], [np.zeros((4, 1)), randomized_response(4, 3.0)]])
+    theta, reach = np.array([0.4, 0.3, 0.1, 0.15, 0.05]), 0.02
+    u = functionals_at(matrix, theta)
+    error = reach * np.sqrt((matrix @ u**2 - (matrix @ u) ** 2)[:, 1].max())
+    rng = np.random.default_rng(5)
+    for _ in range(20):
+        rounded = u * (1 + 1e-14 * rng.standard_normal(u.shape))
+        shares = other_records(matrix, rounded, theta, np.full(5, reach), np.full(5, True))
+        assert_allclose(shares.sum(axis=1), 1, rtol=1e-12)
+        assert_allclose(shares[1], np.array([0.4 - error, 0, *(1 + error / 0.3) * theta[2:]]) / 0.7, rtol=1e-9)
 
 
 def test_a_category_that_is_reported_as_it_is_is_known():
@@ -70,7 +90,7 @@ def test_a_category_that_is_reported_as_it_is_is_known():
 def test_rounding_errors_are_not_noise_and_do_not_exclude_what_is_known():
     matrix = np.block([[np.ones((1, 1)), np.zeros((1, 2))], [np.zeros((2, 1)), randomized_response(2, 3.0)]])
     exact = np.linalg.inv(matrix)
-    noise = Noise.of(matrix, exact + 1e-16 * np.array([[0, 0, 0], [1, 0, 0], [-1, 0, 0]]), np.full(3, 1 / 3))
+    noise = noise_of(matrix, exact + 1e-16 * np.array([[0, 0, 0], [1, 0, 0], [-1, 0, 0]]), np.full(3, 1 / 3))
     assert noise.others[1:, 0].tolist() == noise.own[1:, 0].tolist() == [0, 0]
     assert (noise.own[1, 1:] > 0.1).all()
     lower, upper = limits_of(constant(0.0, 0.0), 0.409 + 1e-14, 1000)
@@ -84,7 +104,7 @@ def test_rounding_errors_are_not_noise_and_do_not_exclude_what_is_known():
 def test_limits_hold_where_an_output_that_reveals_a_rare_category_was_not_seen(bounded):
     # Half of the records in the rare category are revealed; seven of them hide with probability 1/128.
     matrix = randomized_response(2, 1e12) @ np.array([[1.0, 0.0], [0.5, 0.5]])
-    noise = Noise.of(matrix, functionals_at(matrix, np.array([0.999, 0.001])), np.array([1.0, 1e-9]))
+    noise = noise_of(matrix, functionals_at(matrix, np.array([0.999, 0.001])), np.array([1.0, 1e-9]))
     _, upper = noise.limits(np.array([1.0, 0.0]), 1000, np.full(2, 2.5758), np.full(2, bounded))
     assert 6 / 1000 < upper[1] < 10 / 1000
 

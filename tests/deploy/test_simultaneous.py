@@ -5,7 +5,7 @@ from numpy.testing import assert_allclose
 from scipy.stats import multivariate_normal, norm
 
 import mechdesign as md
-from mechdesign.deploy.simultaneous import error_of_each, error_of_one_group
+from mechdesign.deploy.confidence_limits import error_of_each, error_of_one_group
 
 COUNTS = [500, 300, 200]
 

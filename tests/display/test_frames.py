@@ -5,9 +5,9 @@ import importlib.util
 import pandas as pd
 import polars as pl
 import pytest
+from refusals import raises
 
 from mechdesign.display.frames import frame
-from mechdesign.errors import InputError
 
 COLUMNS = {"label": ["a", "b"], "value": [0.25, None]}
 
@@ -25,15 +25,15 @@ def test_each_library_gets_the_same_table() -> None:
 def test_a_library_that_is_not_there(missing: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     found = importlib.util.find_spec
     monkeypatch.setattr("mechdesign.display.frames.find_spec", lambda name: None if name in missing else found(name))
-    with pytest.raises(InputError, match="not installed"):
+    with raises("missing-package"):
         frame(COLUMNS, "pandas")
     if "polars" in missing:
-        with pytest.raises(InputError, match="needs pandas or polars"):
+        with raises("missing-package", "pandas or polars"):
             frame(COLUMNS)
     else:
         assert isinstance(frame(COLUMNS), pl.DataFrame)
 
 
 def test_another_library() -> None:
-    with pytest.raises(InputError, match="accepted: pandas, polars"):
+    with raises("unknown-choice", "pandas, polars"):
         frame(COLUMNS, "numpy")

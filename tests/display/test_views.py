@@ -56,8 +56,8 @@ def objects():
         "worst case": compared("worst-case-mutual-information"),
         "estimate": estimated(),
         "plan": md.planning.plan(20, samples=100, epsilon=2, delta="1e-5"),
-        "reports": md.optimize.plan_reports(problem, standard_error=0.01),
-        "precision": md.optimize.plan_reports(designed(), reports=1000),
+        "reports": md.plan_reports(problem, standard_error=0.01),
+        "precision": md.plan_reports(designed(), reports=1000),
         "audit": md.deploy.audit(mechanism, 1000, rng=np.random.default_rng(1)),
         "repair": md.Mechanism.repaired([[0.9, 0.1], [0.1, 0.9]], md.Guarantee("log(2)", md.L1Ball([0.5, 0.5], 2))),
     }

@@ -9,6 +9,7 @@ from itertools import cycle, islice
 from pathlib import Path
 
 import pytest
+from refusals import raises
 
 import mechdesign as md
 from conformance import make
@@ -76,6 +77,14 @@ def test_the_package_refuses_every_file_that_is_to_be_refused(row):
         md.Mechanism.load(KIT / row["file"])
 
 
+def test_the_package_refuses_the_attributes_that_are_to_be_refused():
+    assert len(rows("attributes.json")) == len(make.REFUSED_ATTRIBUTES) >= 10
+    for row in rows("attributes.json"):
+        name = bytes.fromhex(row["bytes"]).decode(errors="surrogateescape")
+        with raises("bad-label"):
+            md.Key(bytes(32)).for_attribute(name)
+
+
 def test_the_package_refuses_the_ids_and_keys_that_are_to_be_refused(tmp_path):
     mechanism, key = md.Mechanism.load(KIT / "mechanisms/warner.json"), md.Key(bytes(32))
     for row in rows("ids.json"):
@@ -89,7 +98,7 @@ def test_the_package_refuses_the_ids_and_keys_that_are_to_be_refused(tmp_path):
         if "key" in row:
             assert md.Key.read(path).secret.hex() == row["key"]
         else:
-            with pytest.raises(InputError):
+            with raises("wrong-file-format"):
                 md.Key.read(path)
 
 
@@ -122,6 +131,15 @@ def test_python_draws_permanent_reports(row):
     records = list(zip(row["ids"], row["inputs"], strict=True))
     found = consumer(row["mechanism"]).permanent_reports(bytes.fromhex(row["key"]), records, row["attribute"])
     assert found == row["reports"]
+
+
+def test_python_refuses_attributes():
+    mechanism = consumer("mechanisms/warner.json")
+    for row in rows("attributes.json"):
+        name = bytes.fromhex(row["bytes"]).decode(errors="surrogateescape")
+        with pytest.raises(ValueError, match="label") as refused:
+            mechanism.permanent_reports(bytes(32), [("ann", "no")], name)
+        assert not isinstance(refused.value, report.RecordError), row["reason"]
 
 
 def test_python_refuses_ids_and_key_files():

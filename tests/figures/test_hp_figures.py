@@ -9,7 +9,7 @@ from scipy import stats
 from figures import figure_hp_1a, figure_hp_1b
 from figures.lib import hp_laplace
 from figures.lib.output import FOLDER
-from mechdesign.histogram.laplace import laplace_epsilon
+from mechdesign.histogram.laplace_plan import laplace_epsilon
 
 SIGMAS = 6  # every generator here is seeded
 

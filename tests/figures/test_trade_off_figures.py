@@ -5,7 +5,7 @@ import pytest
 
 from figures import figure_3a, figure_3b
 from mechdesign.planning import delta_min, plan
-from mechdesign.plot.drawing import Curve
+from mechdesign.plot.drawing import DrawnCurve
 from mechdesign.plot.trade_off import draw_failure, failure_curve, leakage_curve, trade_off
 
 LOG_SUBSETS = math.log(2**20 - 2)
@@ -105,7 +105,7 @@ def test_one_curve_is_bold():
     from matplotlib.figure import Figure
 
     axis = Figure().subplots()
-    curves = [Curve(name, [0.0, 1.0], [1.0, 0.1]) for name in ("a", "b", "c")]
+    curves = [DrawnCurve(name, [0.0, 1.0], [1.0, 0.1]) for name in ("a", "b", "c")]
     draw_failure(axis, curves, 1e-3, bold="b")
     thin, bold, other = (line.get_linewidth() for line in axis.lines)
     assert bold > thin == other

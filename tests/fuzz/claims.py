@@ -81,6 +81,11 @@ def least_mean(column: Sequence[Fraction], center: Sequence[Fraction], mass: Fra
     return mean
 
 
+def _samples(known: dict[str, Any]) -> int:
+    """Return the samples behind delta, which counts show or a file asserts."""
+    return int(known["samples"] if "samples" in known else known["asserted_samples"])
+
+
 def _radius_of_delta(known: dict[str, Any], size: int) -> list[str]:
     """Return whether the radius is below the one that delta asks for, by the bound that the file names."""
     if "factors" in known:
@@ -93,10 +98,10 @@ def _radius_of_delta(known: dict[str, Any], size: int) -> list[str]:
         return [] if radius == 2 else [f"delta 0 with the radius {radius}"]
     if known.get("bound") == "clopper-pearson":
         allowed = math.log(delta) - math.log(2**size - 2)
-        worst = -math.inf if radius == 2 else _log_worst_tail(int(known["samples"]), float(radius / 2))
+        worst = -math.inf if radius == 2 else _log_worst_tail(_samples(known), float(radius / 2))
         return [f"the radius {radius} is below what delta asks for"] if worst > allowed + 1e-6 else []
     with mpmath.workdps(_DIGITS):
-        needed = mpmath.sqrt(2 * mpmath.log(_mpf((2**size - 2) / delta)) / known["samples"])
+        needed = mpmath.sqrt(2 * mpmath.log(_mpf((2**size - 2) / delta)) / _samples(known))
         return (
             [f"the radius {radius} is below {needed}"]
             if _mpf(radius) < min(needed, 2) * (1 - mpmath.mpf(10) ** -40)

@@ -37,7 +37,7 @@ def _source(rng: Random) -> tuple[dict[str, bytes], list[str]]:
     ask = ["--epsilon", rng.choice(["1", "log(2)", generators.number(rng)])]
     if rng.random() < 0.3:
         ask += ["--lower", rng.choice(["1", "log(2)", generators.number(rng)])]
-    ask += rng.choice([[], ["--delta", rng.choice(["1e-9", generators.number(rng)])], ["--radius", "0.1"]])
+    ask += rng.choice([[], ["--known"], ["--delta", rng.choice(["1e-9", generators.number(rng)])], ["--radius", "0.1"]])
     if kind == 2:
         content = record_files.csv_text(rng, ["label", "count"], rows).encode()
         return {"c.csv": maybe_damaged(rng, content, 0.4)}, ["--counts", "c.csv", *ask]
@@ -104,7 +104,9 @@ def _counted(rng: Random) -> tuple[list[str], dict[str, bytes], list[str]]:
     """Return labels, a file with their counts, and the arguments that name it."""
     names = generators.labels(rng, rng.randint(2, 5))
     content = record_files.csv_text(rng, ["label", "count"], [[name, _count(rng)] for name in names]).encode()
-    radius = rng.choice([[], ["--radius", "0.1"], ["--delta", "1e-3"], ["--delta", generators.number(rng)]])
+    radius = rng.choice(
+        [[], ["--known"], ["--radius", "0.1"], ["--delta", "1e-3"], ["--delta", generators.number(rng)]]
+    )
     return names, {"c.csv": content}, ["--counts", "c.csv", *radius]
 
 

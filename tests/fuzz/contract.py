@@ -1,7 +1,7 @@
 """The contract of the command line, as a judge: what a result and two looks at a folder say that is wrong.
 
-Exit status 0, 1, 2 or 3; one line on standard error where a command fails, and none where it does not; inputs
-as they were; outputs old, absent or whole; JSON that is one object in UTF-8.
+Exit status 0, 1, 2 or 3; one line on standard error where a command fails, and none where it does not, but for
+progress and notes about an input; inputs as they were; outputs old, absent or whole; JSON that is one object in UTF-8.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ _CLAIMANTS = {
     "analyze",
     "--with",
 }  # commands that read a claim, which may be false
+_NOTES = ("Note: p.toml: nothing says what the counts are", "Note: the alphabet is the ")
 _PROGRESS = re.compile(r" *[0-9]+\.[0-9] s  ")
 _LONGEST_LINE = 2_000
 _HELP = "Error: Usage: mechdesign"
@@ -59,7 +60,7 @@ def of_result(case: Case, result: Result) -> Iterator[str]:
         yield f"standard error is not UTF-8: {result.stderr[:200]!r}"
         lines = result.stderr.decode(errors="replace").splitlines()
     errors = [line for line in lines if line.startswith("Error:")]
-    others = [line for line in lines if not line.startswith("Error:") and not _PROGRESS.match(line)]
+    others = [line for line in lines if not line.startswith(("Error:", *_NOTES)) and not _PROGRESS.match(line)]
     if result.status not in STATUSES:
         yield f"the exit status is {result.status}: {' / '.join(lines)[-400:]}"
     elif result.status == 0:

@@ -265,12 +265,15 @@ def problem_table(rng: Random) -> dict[str, Any]:
     prior: dict[str, Any]
     if kind == "counts":
         prior = {"counts": {name: rng.choice([0, 1, 3, 50, 1000]) + 1 for name in names}}
-        prior |= rng.choice([{}, {"delta": "1e-9"}, {"radius": "0.1"}, {"radius": 2}, {"delta": 0.01, "samples": 500}])
+        prior |= rng.choice([{}, {"delta": "1e-9"}, {"radius": "0.1"}, {"radius": 2}, {"known": True}])
     else:
         rows = [[f"{x}/{sum(row)}" for x in row] for row in ([rng.randint(1, 9) for _ in names] for _ in range(3))]
         prior = {"labels": names}
         prior |= (
-            {"priors": rows} if kind == "priors" else {"probabilities": rows[0], "radius": rng.choice(["0", "0.3"])}
+            {"priors": rows}
+            if kind == "priors"
+            else {"probabilities": rows[0]}
+            | rng.choice([{"radius": "0"}, {"radius": "0.3"}, {"delta": "0.01", "samples": 500}])
         )
     utility = rng.choice(
         [

@@ -86,7 +86,7 @@ def _released(
     """Yield what is wrong with released counts and their record."""
     content = result.stdout if output == "-" else (folder / output).read_bytes()
     rows = list(csv.reader(io.StringIO(content.decode(), newline=""), strict=True))
-    if rows[0] != ["label", "count"]:
+    if rows[0] != ["label", "excess" if arguments[1] == "top-k" else "count"]:
         yield f"the header of the release is {rows[0]}"
     values = {label: float(value) for label, value in rows[1:]}
     if len(values) != len(rows) - 1:

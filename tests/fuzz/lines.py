@@ -20,7 +20,7 @@ COUNTS = b"label,count\nlow,50\nmiddle,30\nhigh,20\n"
 
 def templates() -> list[tuple[list[str], dict[str, bytes], list[str]]]:
     """Return a correct command line for every way in and out, the files it needs, and the names that it writes."""
-    from mechdesign.mechanism.files import _to_npz
+    from mechdesign.mechanism.mechanism_files import _to_npz
 
     made = identity(["low", "high"], ["low", "high"])
     files = {"m.json": file_of(made), "m.npz": _to_npz(made.parts), "c.csv": COUNTS, "s.csv": b"x\nlow\nhigh\n"}
@@ -28,14 +28,14 @@ def templates() -> list[tuple[list[str], dict[str, bytes], list[str]]]:
     sparse = ["-k", "3", "--epsilon", "1", "--delta", "1e-6"]
     lines: list[tuple[list[str], list[str]]] = [
         (["design", "p.toml", "-o", "o.json"], ["o.json"]),
-        (["design", "--counts", "c.csv", "--epsilon", "1", "-o", "o.npz"], ["o.npz"]),
-        (["design", "--data", "s.csv", "--column", "x", "--epsilon", "1", "-o", "o.csv"], ["o.csv"]),
+        (["design", "--counts", "c.csv", "--epsilon", "1", "--known", "-o", "o.npz"], ["o.npz"]),
+        (["design", "--data", "s.csv", "--column", "x", "--epsilon", "1", "--known", "-o", "o.csv"], ["o.csv"]),
         (["verify", "m.json"], []),
         (["verify", "m.npz"], []),
         (["audit", "m.json", "--samples", "100"], []),
         (["report", "m.json", "-o", "o.html", "--no-compare"], ["o.html"]),
         (["compare", "p.toml"], []),
-        (["compare", "--counts", "c.csv", "--epsilon", "1"], []),
+        (["compare", "--counts", "c.csv", "--epsilon", "1", "--known"], []),
         (["privatize", "s.csv", "--column", "x", "--mechanism", "m.json", "-o", "o.csv"], ["o.csv"]),
         (["privatize", "s.csv", "--column", "x", "--mechanism", "m.npz", "-o", "o.parquet"], ["o.parquet"]),
         (["estimate", "s.csv", "--column", "x", "--mechanism", "m.json", "-o", "o.csv"], ["o.csv"]),

@@ -46,7 +46,7 @@ def mechanisms() -> tuple[md.Mechanism, ...]:
 @functools.cache
 def mechanism_tables() -> tuple[dict[str, Any], ...]:
     """Return the JSON of the mechanisms, as tables."""
-    from mechdesign.mechanism.files import to_json
+    from mechdesign.mechanism.mechanism_files import to_json
 
     return tuple(json.loads(to_json(mechanism.parts)) for mechanism in mechanisms())
 
@@ -86,7 +86,7 @@ def shifted(rng: Random, table: dict[str, Any]) -> dict[str, Any]:
 
 def npz(rng: Random, mechanism: md.Mechanism) -> bytes:
     """Return an NPZ file with members that are wrong in kind, number, name or packing."""
-    from mechdesign.mechanism.files import to_json
+    from mechdesign.mechanism.mechanism_files import to_json
 
     content = to_json(mechanism.parts)
     arrays: dict[str, np.ndarray[Any, Any]] = {
@@ -129,6 +129,6 @@ def identity(labels: Sequence[str], outputs: Sequence[str]) -> md.Mechanism:
 
 def file_of(mechanism: md.Mechanism) -> bytes:
     """Return the JSON of a mechanism."""
-    from mechdesign.mechanism.files import to_json
+    from mechdesign.mechanism.mechanism_files import to_json
 
     return to_json(mechanism.parts)

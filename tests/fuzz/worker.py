@@ -25,7 +25,7 @@ def main() -> None:
     """Answer requests from the descriptors named on the command line until they are closed."""
     requests, answers = Connection(int(sys.argv[1]), writable=False), Connection(int(sys.argv[2]), readable=False)
     sys.path.insert(0, str(ROOT))
-    from mechdesign.cli.main import run
+    from mechdesign.cli.entry_point import run
 
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
     os.environ.update(NO_COLOR="1", COLUMNS="200")

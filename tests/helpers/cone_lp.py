@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.optimize import linprog
 
-from mechdesign.optimize.polytope import Polytope
+from mechdesign.optimize.polyhedral import Polytope
 
 
 def greatest_by_lp(known, exp_epsilon, a):

@@ -9,7 +9,7 @@ def mechanism_of(matrix, prior=None, bits=48):
     """Return a mechanism with a matrix: with a known prior P every matrix leaks at most log(1 / min P)."""
     matrix = np.asarray(matrix, dtype=float)
     prior = ["1"] * len(matrix) if prior is None else prior
-    ball = md.L1Ball.from_counts({f"x{i}": int(count) for i, count in enumerate(prior)})
+    ball = md.L1Ball.from_counts({f"x{i}": int(count) for i, count in enumerate(prior)}, known=True)
     promise = md.Guarantee(md.Epsilon.of(f"log({int(1 / min(ball.center)) + 1})"), ball)
     outputs = [f"y{j}" for j in range(matrix.shape[1])]
     return md.Mechanism.from_matrix(matrix, promise, bits=bits, outputs=outputs)

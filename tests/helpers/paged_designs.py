@@ -24,7 +24,7 @@ SETS = {
     "relative ball": lambda: _of_counts(RelativeBall),
     "event set": lambda: _of_counts(EventSet),
     "product": lambda: md.ProductSet(md.L1Ball([0.6, 0.4], radius=0.1), md.ConvexHull([[0.5, 0.5], [0.75, 0.25]])),
-    "secret": lambda: md.SecretPromise(JOINT, secret="smoker", useful="income"),
+    "secret": lambda: md.SecretPromise(JOINT, secret="smoker", useful="income", known=True),
     "uncertain secret": lambda: md.SecretPromise(JOINT, secret="smoker", useful="income", delta=1e-3),
 }
 UTILITIES = {"product": md.HammingAccuracy(), "uncertain secret": md.HammingAccuracy()}

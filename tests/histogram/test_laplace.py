@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import raises
 
-from mechdesign.errors import InputError
-from mechdesign.histogram.laplace import (
+from mechdesign.histogram.laplace_plan import (
     laplace_dp_epsilon,
     laplace_epsilon,
     laplace_epsilon_composed,
@@ -187,7 +187,7 @@ def test_composition_is_no_bound_for_two_bins():
     priors = [(alpha, 1 - alpha)] * 3
     assert math.log(greatest_leakage(priors, u)) > 1.8 * as_printed
     assert math.log(greatest_leakage(priors, u, released=1)) <= as_printed
-    with pytest.raises(InputError, match="bins is 2, for which the sum bounds the leakage of one count, not of both"):
+    with raises("out-of-range"):
         laplace_epsilon_composed(1, alpha, 2)
 
 
@@ -225,7 +225,7 @@ def test_alpha_is_the_least_mean_of_a_bin_over_the_ball(radius):
 def test_alpha_from_counts_covers_the_radius():
     ball = L1Ball.from_counts([400, 350, 250], delta="0.01")
     assert least_bin_probability(ball) == Fraction(1, 4) - ball.radius / 2 > 0
-    assert least_bin_probability(L1Ball.from_counts([400, 350, 250])) == Fraction(1, 4)
+    assert least_bin_probability(L1Ball.from_counts([400, 350, 250], known=True)) == Fraction(1, 4)
 
 
 def test_alpha_holds_with_the_promised_probability():
@@ -247,30 +247,30 @@ def test_an_unseen_bin_or_a_large_radius_is_differential_privacy(ball):
 
 
 @pytest.mark.parametrize(
-    ("call", "message"),
+    ("call", "code"),
     [
-        (lambda: laplace_epsilon(0, 0.1), r"the scale is 0; accepted: a finite number above 0"),
-        (lambda: laplace_epsilon(math.nan, 0.1), r"the scale is 'nan'"),
-        (lambda: laplace_epsilon(1, 0.51), r"alpha is 0.51; accepted: a lower bound for the probability of each bin"),
-        (lambda: laplace_epsilon(1, -1e-300), r"alpha is -1e-300; accepted"),
-        (lambda: laplace_epsilon(1, math.nan), r"alpha is 'nan'"),
-        (lambda: laplace_scale(1, 0.51), r"alpha is 0.51; accepted"),
-        (lambda: laplace_scale(0, 0.1), r"epsilon is 0, which no finite amount of noise reaches"),
-        (lambda: laplace_scale("log(1)", 0), r"which no finite amount of noise reaches"),
+        (lambda: laplace_epsilon(0, 0.1), "out-of-range"),
+        (lambda: laplace_epsilon(math.nan, 0.1), "not-a-number"),
+        (lambda: laplace_epsilon(1, 0.51), "out-of-range"),
+        (lambda: laplace_epsilon(1, -1e-300), "out-of-range"),
+        (lambda: laplace_epsilon(1, math.nan), "not-a-number"),
+        (lambda: laplace_scale(1, 0.51), "out-of-range"),
+        (lambda: laplace_scale(0, 0.1), "epsilon-out-of-range"),
+        (lambda: laplace_scale("log(1)", 0), "epsilon-out-of-range"),
         (
             lambda: laplace_scale("1e-309", 0),
-            r"epsilon is '1e-309', whose scale is too large for a float; give a larger",
+            "epsilon-out-of-range",
         ),
-        (lambda: laplace_epsilon_quadratic(-1, 0.1), r"the scale is -1; accepted"),
-        (lambda: laplace_epsilon_quadratic(1, 1), r"alpha is 1; accepted"),
-        (lambda: laplace_epsilon_composed(1, 0.3, 4), r"alpha is 0.3; accepted: at most 1/4, as 4 bins have"),
-        (lambda: laplace_epsilon_composed(1, 0.3, 1), r"the number of categories is 1; accepted"),
-        (lambda: laplace_epsilon_composed(1, 0.3, 3.5), r"the number of categories is 3.5; accepted"),
-        (lambda: laplace_dp_epsilon(0), r"the scale is 0; accepted"),
-        (lambda: least_bin_probability([0.5, 0.5]), r"the ball is \[0.5, 0.5\]; give an L1Ball, such as"),
-        (lambda: least_bin_probability(ConvexHull([[0.5, 0.5], [0.4, 0.6]])), r"the ball is ConvexHull.*give an L1"),
+        (lambda: laplace_epsilon_quadratic(-1, 0.1), "out-of-range"),
+        (lambda: laplace_epsilon_quadratic(1, 1), "out-of-range"),
+        (lambda: laplace_epsilon_composed(1, 0.3, 4), "out-of-range"),
+        (lambda: laplace_epsilon_composed(1, 0.3, 1), "not-a-whole-number"),
+        (lambda: laplace_epsilon_composed(1, 0.3, 3.5), "not-a-whole-number"),
+        (lambda: laplace_dp_epsilon(0), "out-of-range"),
+        (lambda: least_bin_probability([0.5, 0.5]), "wrong-type"),
+        (lambda: least_bin_probability(ConvexHull([[0.5, 0.5], [0.4, 0.6]])), "wrong-type"),
     ],
 )
-def test_bad_arguments_are_named(call, message):
-    with pytest.raises(InputError, match=message):
+def test_bad_arguments_are_named(call, code):
+    with raises(code):
         call()

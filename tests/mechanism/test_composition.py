@@ -13,14 +13,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from refusals import raises
 from strategies import balls, epsilons
 from tolerances import ALGEBRA
 
 import mechdesign as md
-from mechdesign.cli.main import run
-from mechdesign.cli.output import promise
+from mechdesign.cli.entry_point import run
 from mechdesign.mechanism import composition
 from mechdesign.mechanism.rounding import round_columns, round_to_integers
+from mechdesign.mechanism.words import promise
 from mechdesign.numerics.exact import over_common_denominator
 
 ANY = md.L1Ball([0.5, 0.5], 2, ["no", "yes"])
@@ -134,12 +135,12 @@ def test_merging_by_a_mapping_is_merging_by_a_matrix_of_zeros_and_ones(mechanism
     matrix = [[float(label == name) for name in merged.outputs] for label in groups[: len(mechanism.outputs)]]
     directions = merged.numerators // np.gcd.reduce(merged.numerators, axis=0)
     if len(np.unique(directions, axis=1).T) < len(merged.outputs):
-        with pytest.raises(md.InputError, match="had to be merged"):
+        with raises("needless-argument"):
             mechanism.then(matrix, outputs=merged.outputs)
         return
     assert_array_equal(mechanism.then(matrix, outputs=merged.outputs).numerators, merged.numerators)
     unnamed = mechanism.then(matrix)
-    assert unnamed.outputs == tuple(f"y{j + 1}" for j in range(len(merged.outputs)))
+    assert [name.partition("-")[0] for name in unnamed.outputs] == [f"y{j + 1}" for j in range(len(merged.outputs))]
     assert sorted(unnamed.numerators.T.tolist()) == sorted(merged.numerators.T.tolist())
 
 
@@ -172,9 +173,9 @@ def test_bits_and_labels_of_a_random_map():
     post = [[0.5, 0.25, 0.25], [0, 0.5, 0.5]]
     assert warner().then(post, bits=52).bits == 52
     assert warner().then(post).bits == 2
-    assert warner().then(post, bits=10).outputs == ("y1", "y2")  # the last two tell the same
+    assert warner().then(post, bits=10).matrix.shape == (2, 2)  # the last two tell the same
     assert warner().then([[0.5, 0.5], [0, 1]], outputs=["a", "b"], bits=10).outputs == ("a", "b")
-    with pytest.raises(md.InputError, match="3 outputs had to be merged to 2; leave the labels of outputs out"):
+    with raises("needless-argument", "3", "to 2"):
         warner().then(post, outputs=["a", "b", "c"], bits=10)
     # An output that nothing is sent to never occurs.
     assert_array_equal(warner().then([[1, 0, 0], [0, 0, 1]]).numerators, warner().numerators)
@@ -184,7 +185,7 @@ def test_bits_and_labels_of_a_random_map():
 
 def test_provenance_tells_what_was_done():
     titled = proved([[3, 1], [1, 3]], 2, ANY, title="smoking")
-    assert titled.then({"y1": "y", "y2": "y"}).provenance == md.mechanism.Provenance(
+    assert titled.then(dict.fromkeys(titled.outputs, "y")).provenance == md.mechanism.Provenance(
         md.__version__, "post-processing of 2 outputs by a mapping to 1", "smoking"
     )
     assert titled.then(np.eye(2)).provenance.method == "post-processing of 2 outputs by a random map to 2"
@@ -197,41 +198,41 @@ def test_provenance_tells_what_was_done():
 
 
 @pytest.mark.parametrize(
-    ("post", "options", "message"),
+    ("post", "options", "code"),
     [
-        ({"n": "a"}, {}, "lacks the output 'y'; map every output"),
-        ({"n": "a", "y": "b", "z": "c"}, {}, "the mapping has 'z', which is not an output; accepted: 'n', 'y'"),
-        ({"n": "a", "y": ""}, {}, "a label is empty"),
-        ({"n": "a", "y": None}, {}, "the label None is a NoneType"),
-        ({"n": "a", "y": "b"}, {"outputs": ["a", "b"]}, "outputs .* are given beside a mapping"),
-        ({"n": "a", "y": "b"}, {"bits": 3}, "bits 3 are given beside a mapping"),
-        ("ny", {}, "the post-processing is 'ny'; accepted: a mapping"),
-        (None, {}, r"the post-processing is None; accepted: a mapping"),
-        ([[1.0, 0.0]], {}, r"shape \(1, 2\); accepted: \(2, K\)"),
-        ([[], []], {}, r"shape \(2, 0\)"),
-        ([[1.0], [1.0, 0.0]], {}, "an entry of the post-processing is .*accepted: a mapping"),
-        ([[1.5, -0.5], [0, 1]], {}, "has -0.5 in row 1, column 2; accepted: probabilities"),
-        ([[1, 0], [math.nan, 1]], {}, "has nan in row 2, column 1"),
+        ({"n": "a"}, {}, "labels-differ"),
+        ({"n": "a", "y": "b", "z": "c"}, {}, "unknown-label"),
+        ({"n": "a", "y": ""}, {}, "bad-label"),
+        ({"n": "a", "y": None}, {}, "bad-label"),
+        ({"n": "a", "y": "b"}, {"outputs": ["a", "b"]}, "needless-argument"),
+        ({"n": "a", "y": "b"}, {"bits": 3}, "needless-argument"),
+        ("ny", {}, "not-a-number"),
+        (None, {}, "not-a-number"),
+        ([[1.0, 0.0]], {}, "wrong-size"),
+        ([[], []], {}, "wrong-size"),
+        ([[1.0], [1.0, 0.0]], {}, "not-a-number"),
+        ([[1.5, -0.5], [0, 1]], {}, "not-probabilities"),
+        ([[1, 0], [math.nan, 1]], {}, "not-probabilities"),
         (
             [[1, 0], [0, 1 + 2e-9]],
             {},
-            "row 2 of the post-processing sums to 1.000000002; accepted: 1, give or take 1e-09",
+            "wrong-sum",
         ),
-        (np.eye(2), {"outputs": "ab"}, "labels are 'ab', one string"),
-        (np.eye(2), {"outputs": ["a"]}, "there are 1 labels for 2 symbols"),
-        (np.eye(2), {"bits": 0}, "bits is 0"),
-        (np.eye(2), {"bits": 53}, "bits is 53"),
+        (np.eye(2), {"outputs": "ab"}, "wrong-type"),
+        (np.eye(2), {"outputs": ["a"]}, "wrong-size"),
+        (np.eye(2), {"bits": 0}, "not-a-whole-number"),
+        (np.eye(2), {"bits": 53}, "not-a-whole-number"),
     ],
 )
-def test_other_post_processing_is_refused(post, options, message):
-    with pytest.raises(md.InputError, match=message) as caught:
+def test_other_post_processing_is_refused(post, options, code):
+    with raises(code) as caught:
         warner().then(post, **options)
     assert "\n" not in str(caught.value)
 
 
 def test_an_output_is_mapped_once():
     digits = proved([[3, 1], [1, 3]], 2, ANY, ["0", "1"])
-    with pytest.raises(md.InputError, match="the output '0' twice"):
+    with raises("label-twice", "output '0'"):
         digits.then({0: "a", "0": "b", 1: "a"})
 
 
@@ -293,7 +294,7 @@ def test_bits_of_an_exact_product():
     assert padded.product(padded).bits == 4
     constant = proved([[2**48], [2**48]], 48, ANY)
     assert constant.product(constant).numerators.tolist() == [[2]] * 4
-    with pytest.raises(md.InputError, match="bits is 53"):
+    with raises("not-a-whole-number", "is 53"):
         warner().product(warner(), bits=53)
 
 
@@ -302,7 +303,7 @@ def test_pairs_too_rare_for_the_bits_are_left_out():
     both = rare.product(rare, bits=48)
     assert both.outputs == ("often & often", "often & rarely", "rarely & often")
     alike = proved([[3, 1], [3, 1]], 2, ANY)
-    with pytest.raises(md.LimitError, match=r"no integers over 2\^1 .* epsilon = log\(1\); give more bits"):
+    with raises("too-few-bits", "2^1", "epsilon = log(1)"):
         alike.product(alike, bits=1)
 
 
@@ -330,17 +331,17 @@ def test_epsilons_that_are_spent_to_the_last_bit():
 
 
 def test_products_are_limited(monkeypatch):
-    with pytest.raises(md.InputError, match=r"the other mechanism is \[1\]; give a Mechanism"):
+    with raises("wrong-type", "the other mechanism", "list"):
         warner().product([1])
     labelled = proved([[3, 1], [1, 3]], 2, ANY, ["a", "a & a"])
-    with pytest.raises(md.InputError, match="the joint label 'a & a & a' would stand for two combinations"):
+    with raises("ambiguous-labels", "'a & a & a'"):
         labelled.product(labelled)
     assert labelled.product(labelled, separator=" | ").outputs[1] == "a | a & a"
     many = proved([[1] * 128] * 2, 7, ANY)
-    with pytest.raises(md.LimitError, match="the product would have 16384 outputs for 4 symbols"):
+    with raises("too-much-work", "the product", "16384", "for 4"):
         many.product(many)
     monkeypatch.setattr(composition, "_MOST_ENTRIES", 15)
-    with pytest.raises(md.LimitError, match=r"the product would have 4 outputs for 4 symbols; .* merge outputs"):
+    with raises("too-much-work", "the product", "have 4", "for 4"):
         warner().product(warner())
 
 
@@ -390,7 +391,7 @@ def test_reports_may_leak_more_than_the_sum_over_a_set_of_priors():
     # All three at once contradict each other: they never occur, and a fourth report tells nothing new.
     four = one_out().repeated(4)
     assert worst(four) == 3
-    assert not any({"y1", "y2", "y3"} <= set(label.split(" & ")) for label in four.outputs)
+    assert not any(set(one_out().outputs) <= set(label.split(" & ")) for label in four.outputs)
     # Less than the sum is possible, too.
     assert worst(warner().repeated(2)) == 9 == worst(warner()) ** 2
     assert worst(excluding().repeated(2)) < worst(excluding()) ** 2
@@ -400,7 +401,7 @@ def test_reports_that_leak_without_bound_are_named():
     wide = md.L1Ball(["1/3", "1/3", "1/3"], "2/3")
     mechanism = proved([[1, 1, 0], [1, 0, 1], [0, 1, 1]], 1, wide, ["not c", "not b", "not a"])
     assert worst(mechanism) == 3
-    with pytest.raises(md.GuaranteeError, match="the reports 'not c & not b' about one record leak without bound"):
+    with raises("unbounded-leakage", "'not c & not b'"):
         mechanism.repeated(2)
 
 
@@ -451,25 +452,25 @@ def test_repetition_works_on_products():
 
 @pytest.mark.parametrize("times", [0, -1, 201, 10**30, True, 2.0, "2", None])
 def test_other_numbers_of_reports_are_refused(times):
-    with pytest.raises(md.InputError, match=r"times is .*; accepted: a whole number from 1 to 200"):
+    with raises("not-a-whole-number", "to 200"):
         warner().repeated(times)
 
 
 def test_repetition_is_limited(monkeypatch):
     many = proved([[1] * 64] * 2, 6, ANY)
-    with pytest.raises(md.LimitError, match="64 outputs, 3 times, would have 45760 outputs for 2 symbols"):
+    with raises("too-much-work", "64 outputs, 3 times,", "45760", "for 2"):
         many.repeated(3)
     assert len(warner().repeated(26).outputs) == 27
     assert float(warner().repeated(200).guarantee.epsilon) == pytest.approx(200 * math.log(3), abs=1e-10)
-    with pytest.raises(md.InputError, match="accepted: at most 1000"):
+    with raises("bad-label", "1000"):
         many.then({label: f"{label}{'-' * 500}" for label in many.outputs}).repeated(2)
-    with pytest.raises(md.InputError, match="the separator is 3; give a string"):
+    with raises("wrong-type", "is 3"):
         warner().repeated(2, separator=3)
     clashing = proved([[2, 2, 2, 2]] * 2, 3, ANY, ["a", "a & a", "a & b", "b"])
-    with pytest.raises(md.InputError, match="would stand for two combinations"):
+    with raises("ambiguous-labels"):
         clashing.repeated(2)
     monkeypatch.setattr(composition, "_MOST_ENTRIES", 5)
-    with pytest.raises(md.LimitError, match="2 outputs, 2 times, would have 3 outputs for 2 symbols"):
+    with raises("too-much-work", "2 outputs, 2 times,", "have 3", "for 2"):
         warner().repeated(2)
 
 
@@ -499,11 +500,11 @@ def test_sums_of_epsilons_are_exact_or_below(first, second):
 
 
 def test_sums_out_of_range_are_refused():
-    with pytest.raises(md.InputError, match="accepted: a number from 0 to 700"):
+    with raises("epsilon-out-of-range", "to 700"):
         md.Epsilon.of(400) + md.Epsilon.of("300.5")
-    with pytest.raises(md.InputError, match="accepted: at most 700"):
+    with raises("epsilon-out-of-range", "most 700"):
         md.Epsilon.of("log(1e300)") + md.Epsilon.of("log(1e300)")
-    with pytest.raises(md.InputError, match="give at most 2000"):
+    with raises("too-many-digits", "2000"):
         md.Epsilon.of(f"log({10**999 + 1}/{10**999})") + md.Epsilon.of(f"log({10**998 + 1}/{10**998})")
     with pytest.raises(TypeError):
         md.Epsilon.of(1) + 1
@@ -520,7 +521,7 @@ def test_an_epsilon_covers_a_ratio_and_no_shorter_decimal_does(found):
 
 
 def test_no_epsilon_covers_what_floats_do_not_hold():
-    with pytest.raises(md.InputError, match="accepted: a number from 0 to 700"):
+    with raises("epsilon-out-of-range", "to 700"):
         md.Epsilon.covering(Fraction(10**310))
 
 
@@ -602,40 +603,40 @@ def nested(depth):
 
 
 @pytest.mark.parametrize(
-    ("edit", "message"),
+    ("edit", "code"),
     [
-        (lambda t, g, f: f.reverse(), "the input 'no & low & x1' stands where its factors have 'x1 & no & low'"),
-        (lambda t, g, f: f[0]["factors"].reverse(), "the input 'no & low' stands where its factors have 'low & no'"),
-        (lambda t, g, f: t["inputs"].reverse(), "stands where its factors have 'no & low & x1'"),
-        (lambda t, g, f: f.pop(), "guarantee.factors is .*; accepted: List should have at least 2 items"),
-        (lambda t, g, f: f.append(f[0]), "guarantee.factors is .*; accepted: List should have at most 2 items"),
-        (lambda t, g, f: g.pop("separator"), "factors without a separator; add it"),
-        (lambda t, g, f: f[0].pop("separator"), "factors without a separator; add it"),
-        (lambda t, g, f: g.update(separator="|"), "stands where its factors have 'no & low|x1'"),
-        (lambda t, g, f: g.update(separator=3), "guarantee.separator is 3"),
-        (lambda t, g, f: g.update(radius="1"), "the guarantee has radius beside factors"),
-        (lambda t, g, f: g.update(weights=["1"]), "the guarantee has weights beside factors"),
-        (lambda t, g, f: g.update(center=["1"]), "the guarantee has center and factors; give one of"),
-        (lambda t, g, f: f[1].update(separator=""), "the guarantee has separator beside center"),
-        (lambda t, g, f: f[1].pop("center"), "the guarantee has no prior"),
-        (lambda t, g, f: f[1].pop("inputs"), "the key 'guarantee.factors.1.inputs' is missing"),
-        (lambda t, g, f: f[1].update(inputs=["x1", "x2"]), "factors of 4 and 2 symbols for 12 inputs"),
-        (lambda t, g, f: f[1].update(inputs=["x1", "x2", "x2"]), "the label 'x2' occurs twice"),
+        (lambda t, g, f: f.reverse(), "labels-differ"),
+        (lambda t, g, f: f[0]["factors"].reverse(), "labels-differ"),
+        (lambda t, g, f: t["inputs"].reverse(), "labels-differ"),
+        (lambda t, g, f: f.pop(), "bad-field"),
+        (lambda t, g, f: f.append(f[0]), "bad-field"),
+        (lambda t, g, f: g.pop("separator"), "missing-key"),
+        (lambda t, g, f: f[0].pop("separator"), "missing-key"),
+        (lambda t, g, f: g.update(separator="|"), "labels-differ"),
+        (lambda t, g, f: g.update(separator=3), "bad-field"),
+        (lambda t, g, f: g.update(radius="1"), "key-out-of-place"),
+        (lambda t, g, f: g.update(weights=["1"]), "key-out-of-place"),
+        (lambda t, g, f: g.update(center=["1"]), "conflicting-keys"),
+        (lambda t, g, f: f[1].update(separator=""), "key-out-of-place"),
+        (lambda t, g, f: f[1].pop("center"), "conflicting-keys"),
+        (lambda t, g, f: f[1].pop("inputs"), "missing-key"),
+        (lambda t, g, f: f[1].update(inputs=["x1", "x2"]), "wrong-size"),
+        (lambda t, g, f: f[1].update(inputs=["x1", "x2", "x2"]), "label-twice"),
         (
             lambda t, g, f: f[1].update(epsilon="1"),
-            "'guarantee.factors.1.epsilon' is unknown; accepted: bound, center, counts",
+            "unknown-key",
         ),
-        (lambda t, g, f: f[0]["factors"][1].update(more=1), "'guarantee.factors.0.factors.1.more' is unknown"),
-        (lambda t, g, f: f[0]["factors"][1].update(samples="80"), "guarantee.factors.0.factors.1.samples is '80'"),
-        (lambda t, g, f: g.update(factors={}), "guarantee.factors is {}"),
-        (lambda t, g, f: g.update(factors=[1, 2]), "guarantee.factors.0 is 1; accepted: a table"),
-        (lambda t, g, f: g.update(factors=[nested(11)] * 2), "factors of 2 and 2 symbols for 12 inputs"),
-        (lambda t, g, f: g.update(factors=[nested(12), nested(0)]), "guarantee.factors is .*nested at most 12 deep"),
-        (lambda t, g, f: g.update(factors=[nested(0), nested(12)]), "guarantee.factors is .*nested at most 12 deep"),
+        (lambda t, g, f: f[0]["factors"][1].update(more=1), "unknown-key"),
+        (lambda t, g, f: f[0]["factors"][1].update(samples="80"), "bad-field"),
+        (lambda t, g, f: g.update(factors={}), "bad-field"),
+        (lambda t, g, f: g.update(factors=[1, 2]), "bad-field"),
+        (lambda t, g, f: g.update(factors=[nested(11)] * 2), "wrong-size"),
+        (lambda t, g, f: g.update(factors=[nested(12), nested(0)]), "bad-field"),
+        (lambda t, g, f: g.update(factors=[nested(0), nested(12)]), "bad-field"),
     ],
 )
-def test_files_whose_factors_do_not_fit_are_refused(edited, edit, message):
-    with pytest.raises(md.InputError, match=message) as caught:
+def test_files_whose_factors_do_not_fit_are_refused(edited, edit, code):
+    with raises(code) as caught:
         edited(edit)
     assert "\n" not in str(caught.value)
     assert len(str(caught.value)) < 400
@@ -656,12 +657,12 @@ def test_deeply_nested_factors_are_refused_before_they_are_read(tmp_path):
 
 def test_false_claims_about_products_are_refused(edited):
     assert edited(lambda t, g, f: None).proof.holds
-    with pytest.raises(md.GuaranteeError, match="the guarantee is false"):
+    with raises("guarantee-false"):
         edited(lambda t, g, f: g.update(epsilon="1.2"))
-    with pytest.raises(md.GuaranteeError, match=r"which delta 0\.009 needs with 80 samples over 2 symbols"):
+    with raises("delta-false", "0.009", "with 80", "over 2"):
         edited(lambda t, g, f: f[0]["factors"][1].update(delta="0.009"))
     # Other priors than those of the proof.
-    with pytest.raises(md.GuaranteeError, match="the guarantee is false"):
+    with raises("guarantee-false"):
         edited(lambda t, g, f: f[1].update(radius="0.1"))
 
 
@@ -670,7 +671,7 @@ def test_an_epsilon_a_hair_below_the_sum_is_refused(tmp_path):
     both.save(tmp_path / "m.json")
     text = (tmp_path / "m.json").read_text(encoding="utf-8")
     (tmp_path / "m.json").write_text(text.replace("log(9)", f"log({9 * 10**40 - 1}/{10**40})"), encoding="utf-8")
-    with pytest.raises(md.GuaranteeError, match="the guarantee is false"):
+    with raises("guarantee-false"):
         md.Mechanism.load(tmp_path / "m.json")
 
 
@@ -682,7 +683,7 @@ def test_factors_that_look_alike_are_told_apart_by_the_proof(tmp_path):
     table = json.loads((tmp_path / "m.json").read_text(encoding="utf-8"))
     table["guarantee"]["factors"].reverse()
     (tmp_path / "m.json").write_text(json.dumps(table), encoding="utf-8")
-    with pytest.raises(md.GuaranteeError, match="the guarantee is false"):
+    with raises("guarantee-false"):
         md.Mechanism.load(tmp_path / "m.json")
 
 

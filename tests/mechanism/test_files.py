@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from edits import set_key
 from numpy.testing import assert_array_equal
+from refusals import raises
 
 from mechdesign import (
     ConvexHull,
@@ -26,10 +27,9 @@ from mechdesign import (
     UncertaintySet,
 )
 from mechdesign.data import archives
-from mechdesign.mechanism import Optimality, Provenance, files
+from mechdesign.mechanism import Optimality, Provenance, mechanism_files
 from mechdesign.numerics.quadratic_form import QuadraticForm
-from mechdesign.uncertainty.clopper_pearson import clopper_pearson_radius_exact
-from mechdesign.uncertainty.concentration import weissman_radius_exact
+from mechdesign.uncertainty.radii import radius_exact
 
 COUNTS = {"low": 50, "middle": 30, "high": 20}
 NUMERATORS = np.array([[5, 2, 1], [2, 5, 1], [2, 2, 4]])  # over 2^3; leaks at most log(4), for any prior
@@ -88,10 +88,10 @@ def rewritten(path):
 EVERY_KIND = [
     {},
     {"epsilon": "log(4)"},
-    {"uncertainty": L1Ball.from_counts(COUNTS)},
+    {"uncertainty": L1Ball.from_counts(COUNTS, known=True)},
     {"uncertainty": L1Ball.from_counts(COUNTS, radius="1/3")},
     {"uncertainty": L1Ball.from_counts(COUNTS, delta=0)},
-    {"uncertainty": L1Ball.from_counts(COUNTS, delta="1/7", samples=70)},
+    {"uncertainty": L1Ball.from_probabilities(["0.5", "0.3", "0.2"], delta="1/7", samples=70, labels=list(COUNTS))},
     {"uncertainty": L1Ball(["0.3333333333", "0.3333333333", "0.3333333333"], 2, ['"quoted"', "naïve, \u2028x", "x"])},
     {"uncertainty": ConvexHull([["1/3", "1/3", "1/3"], [0.5, 0.25, 0.25]], weights=["1/7", "6/7"])},
     {"optimality": None},
@@ -124,7 +124,7 @@ def test_a_saved_mechanism_comes_back_bit_for_bit(tmp_path, parts, ending):
     found = Mechanism.load(first)
     assert_same(found, saved)
     found.save(second)
-    assert second.read_bytes() == files.to_json(saved.parts)
+    assert second.read_bytes() == mechanism_files.to_json(saved.parts)
     assert sorted(p.name for p in tmp_path.iterdir()) == [f"first{ending}", "second.json"]
 
 
@@ -177,7 +177,7 @@ def test_the_json_is_laid_out_as_documented(path):
     assert list(table) == ["schema", "inputs", "outputs", "bits", "numerators", "guarantee", "optimality", "provenance"]
     assert table["schema"] == "mechdesign/mechanism/1"
     assert table["inputs"] == list(COUNTS)
-    assert table["outputs"] == ["y1", "y2", "y3"]
+    assert table["outputs"] == list(mechanism().outputs)
     assert table["guarantee"]["epsilon"] == "1.5"
     assert table["guarantee"]["delta"] == 0.01
     assert table["guarantee"]["bound"] == "weissman"
@@ -191,7 +191,7 @@ def test_npz_holds_the_json_beside_the_arrays(tmp_path):
     mechanism().save(tmp_path / "m.npz")
     with np.load(tmp_path / "m.npz", allow_pickle=False) as arrays:
         assert sorted(arrays.files) == ["json", "matrix", "numerators"]
-        assert arrays["json"].tobytes() == files.to_json(mechanism().parts)
+        assert arrays["json"].tobytes() == mechanism_files.to_json(mechanism().parts)
         assert_array_equal(arrays["numerators"], NUMERATORS)
         assert_array_equal(arrays["matrix"], NUMERATORS / 8)
 
@@ -203,7 +203,7 @@ def test_csv_is_for_reading(tmp_path):
     assert rows[0] == ["numerators over 2^3", "y,1", "y2", "y3"]
     assert [row[0] for row in rows[1:]] == ["a,b", 'say "so"', "é"]
     assert [[int(n) for n in row[1:]] for row in rows[1:]] == NUMERATORS.tolist()
-    with pytest.raises(InputError, match="not JSON"):
+    with raises("wrong-file-format"):
         Mechanism.load(tmp_path / "m.csv")
 
 
@@ -213,7 +213,7 @@ def test_csv_is_for_reading(tmp_path):
 @pytest.mark.parametrize("name", ["m.txt", "m", "m.json.gz", "m.", ".json", "m.toml"])
 def test_another_ending_is_refused_and_the_file_is_untouched(tmp_path, name):
     (tmp_path / name).write_bytes(b"what stood here")
-    with pytest.raises(InputError, match=r"accepted: \.json, \.npz, \.csv"):
+    with raises("wrong-file-ending", ".json, .npz, .csv"):
         mechanism().save(tmp_path / name)
     assert (tmp_path / name).read_bytes() == b"what stood here"
     assert [p.name for p in tmp_path.iterdir()] == [name]
@@ -221,7 +221,7 @@ def test_another_ending_is_refused_and_the_file_is_untouched(tmp_path, name):
 
 @pytest.mark.parametrize("ending", [".json", ".npz", ".csv"])
 def test_a_place_that_cannot_be_written_is_refused(tmp_path, ending):
-    with pytest.raises(InputError, match="cannot write"):
+    with raises("cannot-write"):
         mechanism().save(tmp_path / "absent" / f"m{ending}")
 
 
@@ -230,7 +230,7 @@ def test_a_set_without_a_form_is_not_written(path):
     methods = dict.fromkeys(UncertaintySet.__abstractmethods__)
     methods["exact_support"] = lambda self, column: Fraction(min(column))
     simplex = type("Simplex", (UncertaintySet,), methods | known)()
-    with pytest.raises(InputError, match="a Simplex has no file format"):
+    with raises("no-file-format", "Simplex"):
         mechanism(simplex).save(path)
     assert not path.exists()
 
@@ -321,7 +321,7 @@ def in_optimality(edit):
         (set_key("comment", "hello"), ["'comment' is unknown", "accepted: bits, guarantee, inputs"]),
         (
             set_key("guarantee", "comment", "hello"),
-            ["'guarantee.comment' is unknown", "accepted: bound, center, counts"],
+            ["'guarantee.comment' is unknown", "accepted: asserted_samples, bound, center, counts"],
         ),
         (set_key("optimality", "comment", "hello"), ["'optimality.comment' is unknown", "lambda"]),
         (set_key("provenance", "comment", "hello"), ["'provenance.comment' is unknown"]),
@@ -330,8 +330,8 @@ def in_optimality(edit):
         (drop_key("numerators"), ["'numerators' is missing"]),
         (drop_key("guarantee"), ["'guarantee' is missing"]),
         (drop_key("guarantee", "epsilon"), ["'guarantee.epsilon' is missing"]),
-        (drop_key("guarantee", "radius"), ["no radius"]),
-        (drop_key("guarantee", "counts"), ["no prior"]),
+        (drop_key("guarantee", "radius"), ["'guarantee.radius' is missing"]),
+        (drop_key("guarantee", "counts"), ["no set of priors"]),
         (drop_key("guarantee", "delta"), ["belong together"]),
         (drop_key("guarantee", "samples"), ["belong together"]),
         (drop_key("optimality", "lambda"), ["'optimality.lambda' is missing"]),
@@ -354,8 +354,8 @@ def in_optimality(edit):
         (set_key("guarantee", "counts", [50, 30, -20]), ["the count of 'high' is -20"]),
         (set_key("guarantee", "counts", [50, 30, 20.5]), ["guarantee.counts.2"]),
         (set_key("guarantee", "counts", [0, 0, 0]), ["all counts are 0"]),
-        (set_key("guarantee", "center", ["0.5", "0.3", "0.2"]), ["give one of counts, center, priors"]),
-        (set_key("guarantee", {"epsilon": "1.5", "radius": "0"}), ["no prior"]),
+        (set_key("guarantee", "center", ["0.5", "0.3", "0.2"]), ["give one of counts, center, box"]),
+        (set_key("guarantee", {"epsilon": "1.5", "radius": "0"}), ["no set of priors"]),
         (set_key("guarantee", "weights", ["1"]), ["has weights beside counts"]),
         (
             set_key("guarantee", {"epsilon": "1.5", "radius": "2", "priors": [["0.5", "0.3", "0.2"]]}),
@@ -424,16 +424,16 @@ def test_other_files_are_no_mechanisms(path, content):
 
 
 def test_a_file_that_cannot_be_read_is_refused(tmp_path):
-    with pytest.raises(InputError, match=r"cannot read .*absent.json: No such file"):
+    with raises("cannot-read"):
         Mechanism.load(tmp_path / "absent.json")
-    with pytest.raises(InputError, match=r"cannot read .*directory"):
+    with raises("cannot-read"):
         Mechanism.load(tmp_path)
 
 
 def test_an_enormous_file_is_refused_before_it_is_read(path):
     with path.open("wb") as file:
-        file.truncate(files._MOST_BYTES + 1)
-    with pytest.raises(InputError, match="accepted: at most"):
+        file.truncate(mechanism_files._MOST_BYTES + 1)
+    with raises("file-too-large"):
         Mechanism.load(path)
 
 
@@ -445,13 +445,16 @@ def test_an_enormous_file_is_refused_before_it_is_read(path):
     [
         (set_key("guarantee", "epsilon", "0.9"), "above epsilon = 0.9"),
         (set_key("guarantee", "epsilon", "log(11/10)"), "the guarantee is false"),
-        (set_key("numerators", 0, [8, 0, 0]), "output 'y2' and 1 more"),
+        (set_key("numerators", 0, [8, 0, 0]), "output 'y2-3262e2' and 1 more"),
         (set_key("numerators", 2, [0, 2, 6]), "the guarantee is false"),
         (set_key("guarantee", "radius", "0"), "the radius 0 is below"),
         (set_key("guarantee", "radius", "0.35"), "the radius 0.35 is below"),
         (set_key("guarantee", "delta", 0.005), "which delta 0.005 needs with 100 samples"),
         (set_key("guarantee", "delta", 0), "below 2, which delta 0 needs"),
-        (set_key("guarantee", "samples", 99), "needs with 99 samples"),
+        (
+            set_key("guarantee", "samples", 99),
+            "claimed with 99 samples, and the counts are of 100; the claimed delta is false",
+        ),
     ],
 )
 def test_a_false_claim_is_no_bad_input(edited, edit, part):
@@ -463,17 +466,17 @@ def test_a_false_claim_is_no_bad_input(edited, edit, part):
 
 def test_a_radius_a_hair_below_what_delta_needs_is_refused(edited):
     radius = mechanism().guarantee.uncertainty.radius
-    with pytest.raises(GuaranteeError, match="the claimed delta is false"):
+    with raises("delta-false"):
         edited(set_key("guarantee", "radius", str(radius - Fraction(1, 10**15))))
     assert edited(set_key("guarantee", "radius", str(radius))).proof.holds
     assert edited(set_key("guarantee", "radius", str(radius + Fraction(1, 10**9)))).proof.holds
 
 
 def test_other_counts_than_the_proof_was_made_for_are_refused(path):
-    mechanism(L1Ball.from_counts(COUNTS), epsilon="log(5/2)").save(path)
+    mechanism(L1Ball.from_counts(COUNTS, known=True), epsilon="log(5/2)").save(path)
     text = path.read_text(encoding="utf-8")
     path.write_text(text.replace("50,", "51,"), encoding="utf-8")
-    with pytest.raises(GuaranteeError, match="output 'y3' leak"):
+    with raises("guarantee-false", "output 'y3-3262e2' leak"):
         Mechanism.load(path)
 
 
@@ -483,7 +486,7 @@ def test_epsilon_a_hair_below_the_leakage_is_refused(tmp_path):
     text = (tmp_path / "tight.json").read_text(encoding="utf-8")
     below = f"log({3 * 10**40 - 1}/{10**40})"
     (tmp_path / "tight.json").write_text(text.replace("log(3)", below), encoding="utf-8")
-    with pytest.raises(GuaranteeError, match="the guarantee is false"):
+    with raises("guarantee-false"):
         Mechanism.load(tmp_path / "tight.json")
 
 
@@ -495,7 +498,7 @@ def test_a_weaker_promise_than_proved_is_accepted(edited):
 
 
 def write_npz(path, **arrays):
-    text = np.frombuffer(files.to_json(mechanism().parts), dtype=np.uint8)
+    text = np.frombuffer(mechanism_files.to_json(mechanism().parts), dtype=np.uint8)
     content = {"json": text, "numerators": NUMERATORS, "matrix": NUMERATORS / 8} | arrays
     with path.open("wb") as file:
         np.savez(file, **{name: array for name, array in content.items() if array is not None})
@@ -513,14 +516,14 @@ def write_npz(path, **arrays):
 )
 def test_arrays_that_differ_from_the_json_are_refused(tmp_path, arrays):
     write_npz(tmp_path / "m.npz", **arrays)
-    with pytest.raises(InputError, match="the arrays differ from the JSON"):
+    with raises("damaged-file"):
         Mechanism.load(tmp_path / "m.npz")
 
 
 def test_a_false_guarantee_in_npz_is_a_false_claim(tmp_path):
-    text = files.to_json(mechanism().parts).replace(b'"epsilon": "1.5"', b'"epsilon": "0.5"')
+    text = mechanism_files.to_json(mechanism().parts).replace(b'"epsilon": "1.5"', b'"epsilon": "0.5"')
     write_npz(tmp_path / "m.npz", json=np.frombuffer(text, dtype=np.uint8))
-    with pytest.raises(GuaranteeError, match="the guarantee is false"):
+    with raises("guarantee-false"):
         Mechanism.load(tmp_path / "m.npz")
 
 
@@ -548,7 +551,7 @@ def test_a_truncated_archive_is_refused(tmp_path):
     content = (tmp_path / "m.npz").read_bytes()
     for length in range(2, len(content), 41):
         (tmp_path / "short.npz").write_bytes(content[:length])
-        with pytest.raises(InputError, match="not an NPZ file"):
+        with raises("wrong-file-format", "an NPZ file"):
             Mechanism.load(tmp_path / "short.npz")
 
 
@@ -570,8 +573,8 @@ def test_a_damaged_archive_is_refused_or_unharmed(tmp_path):
 def test_members_that_are_no_arrays_are_refused(tmp_path):
     with zipfile.ZipFile(tmp_path / "m.npz", "w") as archive:
         for name in ("json", "numerators", "matrix"):
-            archive.writestr(name, files.to_json(mechanism().parts))
-    with pytest.raises(InputError, match=r"m\.npz"):
+            archive.writestr(name, mechanism_files.to_json(mechanism().parts))
+    with raises("damaged-file", "m.npz"):
         Mechanism.load(tmp_path / "m.npz")
 
 
@@ -581,7 +584,7 @@ def test_an_array_that_claims_more_than_memory_is_refused(tmp_path):
     with zipfile.ZipFile(tmp_path / "m.npz", "w") as archive:
         for name in ("json.npy", "numerators.npy", "matrix.npy"):
             archive.writestr(name, array)
-    with pytest.raises(InputError, match=r"m\.npz"):
+    with raises("wrong-file-format", "m.npz"):
         Mechanism.load(tmp_path / "m.npz")
 
 
@@ -595,7 +598,7 @@ def test_an_archive_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch):
             packed.writestr(name, plain.read(name))
     monkeypatch.setattr(archives, "MOST_BYTES", 10**4)
     assert (tmp_path / "m.npz").stat().st_size < 10**4
-    with pytest.raises(InputError, match="unpacks to"):
+    with raises("file-too-large"):
         Mechanism.load(tmp_path / "m.npz")
 
 
@@ -613,41 +616,38 @@ def sharper_file(path, edit):
 def test_a_file_names_the_sharper_bound_and_derives_it_again(path):
     ball = sharper_file(path, lambda guarantee: None).guarantee.uncertainty
     assert json.loads(path.read_text(encoding="utf-8"))["guarantee"]["bound"] == "clopper-pearson"
-    assert (ball.evidence.bound, ball.radius) == ("clopper-pearson", clopper_pearson_radius_exact(100, 3, "0.01"))
+    assert (ball.evidence.bound, ball.radius) == ("clopper-pearson", radius_exact(100, 3, "0.01"))
 
 
 def test_a_file_without_the_word_is_one_of_weissmans(edited):
     ball = edited(lambda table: table["guarantee"].pop("bound")).guarantee.uncertainty
-    assert (ball.evidence.bound, ball.radius) == ("weissman", weissman_radius_exact(100, 3, "0.01"))
+    assert (ball.evidence.bound, ball.radius) == ("weissman", radius_exact(100, 3, "0.01", bound="weissman"))
 
 
 @pytest.mark.parametrize(
-    ("edit", "part"),
+    "edit",
     [
-        (lambda guarantee: guarantee.pop("bound"), "needs with 100 samples over 3 symbols by the bound weissman"),
-        (lambda guarantee: guarantee.update(bound="weissman"), "by the bound weissman; the claimed delta is false"),
-        (
-            lambda guarantee: guarantee.update(radius=str(Fraction(guarantee["radius"]) - Fraction(1, 10**15))),
-            "by the bound clopper-pearson; the claimed delta is false",
-        ),
+        lambda guarantee: guarantee.pop("bound"),
+        lambda guarantee: guarantee.update(bound="weissman"),
+        lambda guarantee: guarantee.update(radius=str(Fraction(guarantee["radius"]) - Fraction(1, 10**15))),
     ],
 )
-def test_a_radius_below_that_of_its_bound_is_a_false_claim(path, edit, part):
-    with pytest.raises(GuaranteeError, match=part):
+def test_a_radius_below_that_of_its_bound_is_a_false_claim(path, edit):
+    with raises("delta-false"):
         sharper_file(path, edit)
 
 
 @pytest.mark.parametrize(
-    ("edit", "part"),
+    ("edit", "code"),
     [
         (
             lambda guarantee: guarantee.update(bound="hoeffding"),
-            "the bound is 'hoeffding'; accepted: clopper-pearson, w",
+            "unknown-choice",
         ),
-        (lambda guarantee: guarantee.update(bound=1), "guarantee.bound is 1"),
-        (lambda guarantee: (guarantee.pop("delta"), guarantee.pop("samples")), "is given without delta; remove it"),
+        (lambda guarantee: guarantee.update(bound=1), "bad-field"),
+        (lambda guarantee: (guarantee.pop("delta"), guarantee.pop("samples")), "key-out-of-place"),
     ],
 )
-def test_a_bound_that_is_not_one_is_refused(path, edit, part):
-    with pytest.raises(InputError, match=part):
+def test_a_bound_that_is_not_one_is_refused(path, edit, code):
+    with raises(code):
         sharper_file(path, edit)

@@ -11,7 +11,7 @@ import pytest
 
 import mechdesign as md
 from mechdesign.mechanism import Optimality, Provenance
-from mechdesign.mechanism.fingerprint import canonical_bytes
+from mechdesign.mechanism.origin import canonical_bytes
 
 NUMERATORS = np.array([[5, 2, 1], [2, 5, 1], [2, 2, 4]])
 INPUTS, OUTPUTS = ("low", "mittelgroß", "高"), ("a", "b", "c")

@@ -2,12 +2,12 @@
 
 import gzip
 import io
-import re
 from fractions import Fraction
 
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
+from refusals import raises
 
 import mechdesign as md
 from mechdesign.mechanism import read_matrix
@@ -79,19 +79,19 @@ def test_randomized_response_of_opendp(file):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "message"),
+    ("old", "new", "code"),
     [
-        ("make_randomized_response", "make_laplace", "'make_laplace' of OpenDP, which has no matrix"),
-        ("0.6", "1.5", "has -0.25 in row 1, column 2"),
-        ("0.6", "NaN", "the argument prob is 'nan'"),
-        ('"middle"', '"low"', "the label 'low' occurs twice"),
-        ('["low", "middle", "high"]', '"low"', "the argument categories is 'low'"),
-        ('"T": "String"}', '"T": ' + "[" * 100_000, "m.json: it is not JSON"),
-        ("0.6", " " * 2**20 + "0.6", "bytes; accepted: at most 1048576 of OpenDP"),
+        ("make_randomized_response", "make_laplace", "wrong-file-format"),
+        ("0.6", "1.5", "not-probabilities"),
+        ("0.6", "NaN", "not-a-number"),
+        ('"middle"', '"low"', "label-twice"),
+        ('["low", "middle", "high"]', '"low"', "bad-field"),
+        ('"T": "String"}', '"T": ' + "[" * 100_000, "wrong-file-format"),
+        ("0.6", " " * 2**20 + "0.6", "file-too-large"),
     ],
 )
-def test_hostile_files_of_opendp_are_refused(file, old, new, message):
-    with pytest.raises(md.InputError, match=re.escape(message)):
+def test_hostile_files_of_opendp_are_refused(file, old, new, code):
+    with raises(code):
         read_matrix(file(OPENDP.replace(old, new, 1), "m.json"))
 
 
@@ -112,7 +112,7 @@ def test_a_mechanism_file_whose_guarantee_is_false_is_read(tmp_path):
     md.Mechanism(np.array([[3, 1], [1, 3]]), 2, promise).save(tmp_path / "m.json")
     text = (tmp_path / "m.json").read_text().replace("log(3)", "log(2)")
     (tmp_path / "m.json").write_text(text)
-    with pytest.raises(md.GuaranteeError):
+    with raises("guarantee-false"):
         md.Mechanism.load(tmp_path / "m.json")
     found = read_matrix(tmp_path / "m.json")
     assert found.matrix.greatest_ratio(found.uncertainty) == Fraction(3)
@@ -133,7 +133,7 @@ def test_a_mechanism_file_whose_guarantee_is_false_is_read(tmp_path):
         (",y,z\na,0.5,0.5\na,0.5,0.5\n", "labels of inputs, in the first column: the label 'a' occurs twice"),
         (",y,\na,0.5,0.5\nb,0.5,0.5\n", "labels of outputs, in the first line: a label is empty"),
         (",y,z\na,0.5,0.5\n", "1 rows of 2 entries"),
-        (",y,z\na,0.5,x\nb,1,0\n", "line 2, column 3, is 'x'"),
+        (",y,z\na,0.5,x\nb,1,0\n", "line 2, column 3, is not a number"),
         ("0.5 0.5\n0.5 0.5\n", "line 1 has one field"),
         (b"\xff\xfe0.5", "not UTF-8"),
         (b'{"schema": 1}', "m.csv"),
@@ -155,18 +155,18 @@ def test_hostile_files_are_refused_in_one_line(file, content, message):
 
 def test_archives_that_hold_no_matrix(tmp_path):
     np.savez(tmp_path / "two.npz", a=np.eye(2), b=np.eye(2))
-    with pytest.raises(md.InputError, match="it holds a, b; accepted: one array"):
+    with raises("wrong-file-format", match="it holds a, b; accepted: one array"):
         read_matrix(tmp_path / "two.npz")
     np.savez(tmp_path / "objects.npz", a=np.array([[None]], dtype=object))
-    with pytest.raises(md.InputError, match="is not an NPZ file"):
+    with raises("wrong-file-format", match="is not an NPZ file"):
         read_matrix(tmp_path / "objects.npz")
     np.savez(tmp_path / "labels.npz", matrix=np.eye(2), inputs=["a"])
-    with pytest.raises(md.InputError, match="labels of inputs: there are 1 labels for 2 symbols"):
+    with raises("wrong-size", match="labels of inputs: there are 1 labels for 2 symbols"):
         read_matrix(tmp_path / "labels.npz")
     np.save(tmp_path / "huge.npy", np.zeros(1))
     header = (tmp_path / "huge.npy").read_bytes().replace(b"(1,), }          ", b"(99999999, 9999), }")[:128]
     (tmp_path / "huge.npy").write_bytes(header)
-    with pytest.raises(md.InputError, match="huge"):
+    with raises("wrong-file-format", match="huge"):
         read_matrix(tmp_path / "huge.npy")
 
 
@@ -175,10 +175,10 @@ def test_too_many_entries_are_refused_while_they_are_read(file, monkeypatch):
 
     monkeypatch.setattr(matrix_files, "MOST_ENTRIES", 10)
     monkeypatch.setattr(matrix_files, "MOST_SIDE", 1)
-    with pytest.raises(md.LimitError, match="more than 10 entries"):
+    with raises("too-much-work", "than 10"):
         read_matrix(file("1,0\n" * 10))
 
 
 def test_a_folder_is_refused(tmp_path):
-    with pytest.raises(md.InputError, match="a directory"):
+    with raises("cannot-read"):
         read_matrix(tmp_path)

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from refusals import raises
 
 import mechdesign as md
 
@@ -8,7 +9,7 @@ PROMISE = md.Guarantee(md.Epsilon.of("log(3)"), md.L1Ball([0.5, 0.5], radius=2, 
 
 
 def test_a_mechanism_cannot_exist_with_a_false_guarantee():
-    with pytest.raises(md.GuaranteeError, match=r"the guarantee is false: output 'y1' .* above epsilon = 1"):
+    with raises("guarantee-false", "output 'y1-", "above epsilon = 1"):
         md.Mechanism(WARNER, 2, md.Guarantee(md.Epsilon.of("1"), PROMISE.uncertainty))
 
 
@@ -25,17 +26,17 @@ def test_a_mechanism_keeps_a_copy_that_cannot_be_written():
 def test_labels():
     mechanism = md.Mechanism(WARNER, 2, PROMISE)
     assert mechanism.inputs == ("no", "yes")
-    assert mechanism.outputs == ("y1", "y2")
+    assert [name.partition("-")[0] for name in mechanism.outputs] == ["y1", "y2"]
     named = md.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]], PROMISE, outputs=["no", "yes"])
     assert named.outputs == ("no", "yes")
     np.testing.assert_array_equal(named.matrix, [[0.75, 0.25], [0.25, 0.75]])
-    with pytest.raises(md.InputError, match="'a' occurs twice"):
+    with raises("label-twice", "'a'"):
         md.Mechanism(WARNER, 2, PROMISE, ("a", "a"))
 
 
 def test_named_outputs_are_not_merged():
     tiny = [[0.75, 0.25 - 1e-15, 1e-15], [0.25, 0.75 - 1e-15, 1e-15]]
-    with pytest.raises(md.InputError, match="3 outputs had to be merged to 2"):
+    with raises("needless-argument", "3", "to 2"):
         md.Mechanism.from_matrix(tiny, PROMISE, outputs=["a", "b", "c"])
 
 
@@ -47,5 +48,5 @@ def test_matrix_is_exact_at_52_bits():
 
 def test_a_dual_vector_has_one_entry_a_symbol():
     claim = md.mechanism.Optimality(md.MutualInformation(), 0.1, 0.2, (0.1, 0.1, 0.1))
-    with pytest.raises(md.InputError, match="lambda has 3 entries; accepted: 2"):
+    with raises("wrong-size", "has 3", "accepted: 2"):
         md.Mechanism(WARNER, 2, PROMISE, optimality=claim)

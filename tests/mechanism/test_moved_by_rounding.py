@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from refusals import raises
 
 import mechdesign as md
 
@@ -22,7 +23,7 @@ def test_the_last_unit_that_rounding_explains(outputs, monkeypatch):
         if units == 3 * outputs + 1:
             assert md.Mechanism.from_matrix(matrix, guarantee, bits=BITS).leakage == 0
         else:
-            with pytest.raises(md.GuaranteeError, match=f"move a probability by {units * UNIT:.3g}, which rounding"):
+            with raises("rounding-moves-too-far", match=f"move a probability by {units * UNIT:.3g}, which rounding"):
                 md.Mechanism.from_matrix(matrix, guarantee, bits=BITS)
 
 

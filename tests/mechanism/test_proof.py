@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import raises
 from strategies import balls, epsilons, random_ball, random_mechanism
 
 import mechdesign as md
@@ -74,28 +75,28 @@ def test_a_ball_as_printed_is_proved_for_its_part_in_the_simplex():
 
 
 @pytest.mark.parametrize(
-    ("numerators", "bits", "message"),
+    ("numerators", "bits", "code"),
     [
-        (np.array([[3, 1], [1, 2]]), 2, r"row 2 of the numerators sums to 3; accepted: 2\^2 = 4"),
-        (np.array([[5, -1], [1, 3]]), 2, "the numerator in row 1, column 2 is -1; accepted: 0 or more"),
-        (np.array([[4, 0], [4, 0]]), 2, "column 2 of the numerators is zero"),
-        (np.array([[3.0, 1.0], [1.0, 3.0]]), 2, "the numerators are float64"),
-        (np.array([3, 1]), 2, r"of shape \(2,\)"),
-        (np.array([[3, 1]]), 2, "have 1 rows for 2 symbols"),
-        (WARNER, 0, "bits is 0; accepted: a whole number from 1 to 52"),
-        (WARNER, 53, "bits is 53"),
-        (WARNER, True, "bits is True"),
-        (np.array([[2**62, 2**62], [1, 3]]), 2, "accepted: at most 2"),
+        (np.array([[3, 1], [1, 2]]), 2, "wrong-sum"),
+        (np.array([[5, -1], [1, 3]]), 2, "not-probabilities"),
+        (np.array([[4, 0], [4, 0]]), 2, "never-occurs"),
+        (np.array([[3.0, 1.0], [1.0, 3.0]]), 2, "wrong-size"),
+        (np.array([3, 1]), 2, "wrong-size"),
+        (np.array([[3, 1]]), 2, "wrong-size"),
+        (WARNER, 0, "not-a-whole-number"),
+        (WARNER, 53, "not-a-whole-number"),
+        (WARNER, True, "not-a-whole-number"),
+        (np.array([[2**62, 2**62], [1, 3]]), 2, "not-probabilities"),
     ],
 )
-def test_integers_that_are_no_mechanism_are_refused(numerators, bits, message):
-    with pytest.raises(md.InputError, match=message):
+def test_integers_that_are_no_mechanism_are_refused(numerators, bits, code):
+    with raises(code):
         md.mechanism.prove(numerators, bits, promise("log(3)"))
 
 
 def test_sums_cannot_wrap_around():
     wrapping = np.full((2, 8), 2**61, dtype=np.int64)
-    with pytest.raises(md.InputError, match="accepted: at most"):
+    with raises("not-probabilities"):
         md.mechanism.prove(wrapping, 48, promise(1))
 
 
@@ -109,7 +110,7 @@ def test_a_hundred_symbols_are_proved():
 
 @pytest.mark.parametrize("bits", [10**5_000, np.ones((3, 3)), "x" * 5_000], ids=["digits", "array", "text"])
 def test_bits_that_are_none_are_refused_on_one_short_line(bits):
-    with pytest.raises(md.InputError) as refused:
+    with raises("not-a-whole-number") as refused:
         md.mechanism.prove(WARNER, bits, promise("log(3)"))
     assert "\n" not in str(refused.value)
     assert len(str(refused.value)) < 200

@@ -6,6 +6,7 @@ from itertools import combinations_with_replacement, product
 
 import numpy as np
 import pytest
+from refusals import raises
 from strategies import random_ball
 
 import mechdesign as md
@@ -61,34 +62,32 @@ def changed(tmp_path, known, change):
 
 def test_a_stricter_claim_than_the_integers_keep_is_false(tmp_path):
     path = changed(tmp_path, BALL, lambda table: table["guarantee"].update(lower="0.499"))
-    with pytest.raises(
-        md.errors.GuaranteeError, match=r"lower the probability of a symbol by up to 0\.[45].* lower = 0\.499"
-    ):
+    with raises("guarantee-false", "lower the probability of a symbol by up to 0.", "lower = 0.499"):
         md.Mechanism.load(path)
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "code"),
     [
         (
             lambda table: table.update(schema="mechdesign/mechanism/1"),
-            "has lower under the schema mechdesign/mechanism/1",
+            "key-out-of-place",
         ),
         (
             lambda table: table["guarantee"].pop("lower"),
-            "schema is 'mechdesign/mechanism/2', whose guarantees have lower",
+            "missing-key",
         ),
-        (lambda table: table["guarantee"].update(lower=0.5), "guarantee.lower is 0.5"),
-        (lambda table: table["guarantee"].update(lower="-1"), "lower is '-1'; accepted: a number from 0 to 700"),
-        (lambda table: table["guarantee"].update(lower="inf"), "lower is 'inf'; accepted: a finite decimal"),
-        (lambda table: table["guarantee"].update(lowest="1"), "the key 'guarantee.lowest' is unknown"),
-        (lambda table: table.update(schema="mechdesign/mechanism/3"), "schema is 'mechdesign/mechanism/3'"),
+        (lambda table: table["guarantee"].update(lower=0.5), "bad-field"),
+        (lambda table: table["guarantee"].update(lower="-1"), "epsilon-out-of-range"),
+        (lambda table: table["guarantee"].update(lower="inf"), "epsilon-out-of-range"),
+        (lambda table: table["guarantee"].update(lowest="1"), "unknown-key"),
+        (lambda table: table.update(schema="mechdesign/mechanism/3"), "bad-field"),
     ],
 )
 @pytest.mark.parametrize("known", [BALL, BOX], ids=["l1-ball", "box"])
-def test_hostile_promises_are_refused_in_one_line(tmp_path, known, change, told):
+def test_hostile_promises_are_refused_in_one_line(tmp_path, known, change, code):
     path = changed(tmp_path, known, change)
-    with pytest.raises(md.InputError, match=told) as refused:
+    with raises(code) as refused:
         md.Mechanism.load(path)
     assert "\n" not in str(refused.value)
 
@@ -99,7 +98,7 @@ def test_an_unknown_key_beside_a_set_is_refused_in_problem_files_too(tmp_path):
         'title = "t"\nepsilon = "1"\nlower = "0.5"\n[prior]\nlabels = ["a", "b"]\n'
         'lower-limits = { lower = ["0.2", "0.1"], center = ["0.6", "0.4"] }\nlowest = "1"\n'
     )
-    with pytest.raises(md.InputError, match=r"the key 'prior\.lowest' is unknown; accepted: labels, lower-limits"):
+    with raises("unknown-key", "'prior.lowest'", "labels, lower-limits"):
         md.read_problem(path)
 
 
@@ -126,10 +125,7 @@ def test_a_matrix_that_keeps_the_promise_is_taken_as_it_is():
 def test_a_matrix_that_breaks_the_promise_from_below_is_refused_or_repaired():
     promise = md.Guarantee("log(3/2)", md.L1Ball(["0.5", "0.5"]), lower="log(3/2)")
     matrix = [[0.75, 0.25], [0.25, 0.75]]
-    with pytest.raises(
-        md.errors.GuaranteeError,
-        match=r"column 1 of the matrix lowers the probability of a symbol by up to 0\.693147181 nats, above lower",
-    ):
+    with raises("guarantee-false", "column 1 of the matrix", "0.693147181"):
         md.Mechanism.from_matrix(matrix, promise)
     found = md.Mechanism.repaired(matrix, promise)
     assert found.mechanism.proof.holds

@@ -9,9 +9,10 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from refusals import raises
 
 import mechdesign as md
-from mechdesign.deploy.audit import audit_counts
+from mechdesign.deploy.leakage_audit import audit_counts
 from mechdesign.histogram import discrete_gaussian, top_k_counts
 from mechdesign.numerics.arrays import entries, number_array, real_array
 from mechdesign.optimize.certificate import certify
@@ -110,7 +111,7 @@ def test_real_numbers_are_taken_in_every_form(given):
 def test_numbers_keep_their_type():
     assert number_array([np.int64(3), 2], "the counts", "integers").dtype == np.int64
     assert number_array(np.array([1, 2], dtype=np.uint8), "the counts", "integers").dtype == np.uint8
-    with pytest.raises(md.InputError, match="the counts is"):
+    with raises("not-a-number", "the counts"):
         number_array([10**30], "the counts", "integers")
 
 
@@ -122,7 +123,7 @@ def test_entries_that_are_not_finite_are_left_to_the_caller():
 def test_lists():
     assert entries(iter("ab"), "labels", "a list") == ["a", "b"]
     for wrong in ("ab", 5, None, np.array(1.0), list):
-        with pytest.raises(md.InputError, match=r"labels is .*; give a list"):
+        with raises("wrong-type", "labels", "a list"):
             entries(wrong, "labels", "a list")
 
 
@@ -131,13 +132,13 @@ def test_lists():
 
 def test_a_function_of_complex_values_is_refused_wherever_they_arise():
     half = md.FInformation(lambda u: np.where(u > 1e6, 1j, 0) * u if (u > 1e6).any() else 0 * u)
-    with pytest.raises(md.InputError, match="f of the utility"):
+    with raises("not-a-number"):
         half.mu_up(np.full((2, 1), 1e7), np.array([0.5, 0.5]), 0.0)
 
 
 @pytest.mark.parametrize("outputs", [5, np.array(1.0), "ab"])
 def test_outputs_are_a_list(outputs):
-    with pytest.raises(md.InputError):
+    with raises("wrong-type"):
         md.Mechanism(np.array([[3, 1], [1, 3]]), 2, PROMISE, outputs)
 
 
@@ -150,7 +151,7 @@ def test_outputs_in_an_array_are_taken(outputs):
 def test_options_that_are_not_words_are_refused(options):
     with pytest.raises(md.InputError):
         warner().privatize(["no"], **options)
-    with pytest.raises(md.InputError, match="method is"):
+    with raises("unknown-choice", "method"):
         md.estimate_frequencies(["n"], warner(), method=np.array(["a", "b"]))
 
 
@@ -173,23 +174,24 @@ def test_intervals_of_hardly_any_confidence_are_numbers(confidence, of):
     found = md.estimate_frequencies({"n": 30, "y": 20}, warner(), confidence=confidence, of=of, method="least-squares")
     low, high = found.intervals.T
     assert (low <= high).all()
-    assert (np.abs(high - found.frequencies) < 1e-2).all()
+    half_a_report = 0.5 * 2 / 50  # from no to yes an estimate moves by 2 / 50
+    assert (np.abs(high - found.frequencies) < half_a_report + 2e-3).all()
 
 
 @pytest.mark.parametrize("path", ["a\x00b", "\ud800", "\n"])
 def test_problem_files_with_names_that_no_file_has(path):
-    with pytest.raises(md.InputError) as refused:
+    with raises("cannot-read") as refused:
         md.read_problem(path)
     assert "\n" not in str(refused.value)
 
 
 def test_the_number_of_samples_has_a_bound():
-    with pytest.raises(md.InputError, match="accepted: a whole number from 0 to"):
+    with raises("not-a-whole-number"):
         discrete_gaussian("2", 10**30)
 
 
 def test_long_arguments_are_cut_in_messages(capfd):
-    from mechdesign.cli.main import run
+    from mechdesign.cli.entry_point import run
 
     assert run(["plan", "--categories", "9" * 5_000]) == 2
     told = capfd.readouterr().err

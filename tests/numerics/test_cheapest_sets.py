@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mechdesign.numerics.cheapest_sets import CheapestSets, Kin, leave_one_out, parts
+from mechdesign.numerics.cheapest_sets import CheapestSets, ItemGroup, leave_one_out, parts
 
 # Multiples of 1/8 add up without rounding, so that ties are ties.
 costs = st.integers(-16, 16).map(lambda k: k / 8)
 items = st.lists(st.tuples(st.integers(0, 6), costs), max_size=7)
-kin_lists = st.lists(st.tuples(st.integers(0, 6), costs, st.integers(1, 3)), min_size=1, max_size=5)
+group_lists = st.lists(st.tuples(st.integers(0, 6), costs, st.integers(1, 3)), min_size=1, max_size=5)
 
 
 def subsets(indices):
@@ -38,13 +38,13 @@ def assert_members_are_cheapest_sets(table, pairs, required=frozenset()):
         assert sum(pairs[k][1] for k in members) == table.best[weight]
 
 
-def as_kins(drawn):
-    """Return kins and the weight and cost of every item."""
-    kins, pairs = [], []
+def as_groups(drawn):
+    """Return groups and the weight and cost of every item."""
+    groups, pairs = [], []
     for weight, cost, number in drawn:
-        kins.append(Kin(range(len(pairs), len(pairs) + number), weight, cost))
+        groups.append(ItemGroup(range(len(pairs), len(pairs) + number), weight, cost))
         pairs += [(weight, cost)] * number
-    return kins, pairs
+    return groups, pairs
 
 
 @given(items, st.integers(0, 30))
@@ -85,15 +85,15 @@ def test_a_copy_leaves_the_table_as_it_was(pairs, one_more):
     assert_members_are_cheapest_sets(other, [*pairs, one_more])
 
 
-@given(kin_lists, st.integers(0, 25), st.data())
-def test_leaving_out_one_item_of_each_wanted_kin(drawn, capacity, data):
-    kins, pairs = as_kins(drawn)
+@given(group_lists, st.integers(0, 25), st.data())
+def test_leaving_out_one_item_of_each_wanted_group(drawn, capacity, data):
+    groups, pairs = as_groups(drawn)
     merit = st.sampled_from([-np.inf, 0.0, 1.0, 2.0])
-    merits = data.draw(st.lists(merit, min_size=len(kins), max_size=len(kins)))
+    merits = data.draw(st.lists(merit, min_size=len(groups), max_size=len(groups)))
     seen = []
-    for k, table in leave_one_out(kins, merits, CheapestSets(capacity)):
+    for k, table in leave_one_out(groups, merits, CheapestSets(capacity)):
         seen.append(k)
-        first = kins[k].items[0]
+        first = groups[k].items[0]
         others = [*pairs[:first], (capacity + 1, 0.0), *pairs[first + 1 :]]
         np.testing.assert_array_equal(table.best, enumerated(others, capacity))
         assert_members_are_cheapest_sets(table, others)
@@ -101,27 +101,27 @@ def test_leaving_out_one_item_of_each_wanted_kin(drawn, capacity, data):
     assert not seen or merits[seen[0]] == max(merits)
 
 
-def test_kin_that_are_wanted_no_more_are_left_out():
-    kins = [Kin([k], k + 1, 0.0) for k in range(8)]
+def test_groups_that_are_no_longer_wanted_are_left_out():
+    groups = [ItemGroup([k], k + 1, 0.0) for k in range(8)]
     merits = [0.0, 3.0, 1.0, 2.0, 5.0, 4.0, 0.0, 6.0]
     seen = []
-    for k, _ in leave_one_out(kins, merits, CheapestSets(40)):
+    for k, _ in leave_one_out(groups, merits, CheapestSets(40)):
         seen.append(k)
         merits[:] = [merit if merit > 2 else -np.inf for merit in merits]
     assert seen == [7, 4, 5, 1]
 
 
-@given(kin_lists, st.integers(0, 3))
-def test_kin_are_added_but_for_the_first_few(drawn, left_out):
-    kins, pairs = as_kins(drawn[:1])
+@given(group_lists, st.integers(0, 3))
+def test_groups_are_added_but_for_the_first_few(drawn, left_out):
+    groups, pairs = as_groups(drawn[:1])
     table = CheapestSets(20)
-    kins[0].add_to(table, leave_out=left_out)
+    groups[0].add_to(table, leave_out=left_out)
     np.testing.assert_array_equal(table.best, enumerated(pairs[left_out:], 20))
 
 
-# Items that are alike, in parts
+# Equal items, in parts
 
-large_kin = st.lists(st.tuples(st.integers(0, 4), costs, st.integers(1, 20)), min_size=1, max_size=3)
+large_groups = st.lists(st.tuples(st.integers(0, 4), costs, st.integers(1, 20)), min_size=1, max_size=3)
 
 
 @given(st.integers(0, 300))
@@ -134,31 +134,31 @@ def test_parts_sum_to_each_number_up_to_their_own_and_are_few(number):
     assert len(sizes) == number.bit_length()
 
 
-@given(large_kin, st.integers(0, 40))
+@given(large_groups, st.integers(0, 40))
 def test_tables_have_any_number_of_items_that_are_alike(drawn, capacity):
     """As many of each as they are, where a capacity holds fewer than all of them too."""
-    kins, pairs = as_kins(drawn)
+    groups, pairs = as_groups(drawn)
     table = CheapestSets(capacity)
-    for kin in kins:
-        kin.add_to(table)
+    for group in groups:
+        group.add_to(table)
     best = np.full(capacity + 1, np.inf)
-    for numbers in product(*(range(len(kin.items) + 1) for kin in kins)):
-        weight = sum(number * kin.weight for number, kin in zip(numbers, kins, strict=True))
+    for numbers in product(*(range(len(group.items) + 1) for group in groups)):
+        weight = sum(number * group.weight for number, group in zip(numbers, groups, strict=True))
         if weight <= capacity:
-            cost = sum(number * kin.cost for number, kin in zip(numbers, kins, strict=True))
+            cost = sum(number * group.cost for number, group in zip(numbers, groups, strict=True))
             best[weight] = min(best[weight], cost)
     np.testing.assert_array_equal(table.best, best)
     assert_members_are_cheapest_sets(table, pairs)
 
 
-@given(large_kin, st.integers(0, 40), st.data())
+@given(large_groups, st.integers(0, 40), st.data())
 def test_members_for_many_weights_are_those_for_each(drawn, capacity, data):
-    kins, pairs = as_kins(drawn)
+    groups, pairs = as_groups(drawn)
     table = CheapestSets(capacity)
-    for kin in kins:
-        required = data.draw(st.integers(0, len(kin.items)))
-        table.require(kin.items[:required], kin.weight, kin.cost)
-        kin.add_to(table, leave_out=required)
+    for group in groups:
+        required = data.draw(st.integers(0, len(group.items)))
+        table.require(group.items[:required], group.weight, group.cost)
+        group.add_to(table, leave_out=required)
     weights = np.flatnonzero(np.isfinite(table.best)).tolist()
     chosen = table.members_of_each([*weights, *weights[:1]], len(pairs) + 1)
     assert chosen.shape == (len(pairs) + 1, len(weights) + bool(weights))
@@ -171,12 +171,12 @@ def test_a_thousand_items_that_are_alike_take_ten_additions(monkeypatch):
     add = CheapestSets._add_together
     monkeypatch.setattr(CheapestSets, "_add_together", lambda *arguments: made.append(add(*arguments)))
     table = CheapestSets(5_000)
-    Kin(range(1_000), 5, -0.5).add_to(table)
+    ItemGroup(range(1_000), 5, -0.5).add_to(table)
     assert len(made) == 10
     assert table.best[3_000] == -300
     assert len(table.members(3_000)) == 600
     made.clear()
-    for _, other in leave_one_out([Kin(range(1_000), 5, -0.5)], [1.0], CheapestSets(5_000)):
+    for _, other in leave_one_out([ItemGroup(range(1_000), 5, -0.5)], [1.0], CheapestSets(5_000)):
         assert np.isinf(other.best[5_000])
     assert len(made) == 10
 

@@ -11,9 +11,8 @@ from strategies import F_INFORMATIONS, balls, counts
 from tolerances import SOLVER
 
 import mechdesign as md
-from mechdesign.optimize.balanced_sets import balanced_sets
 from mechdesign.optimize.pricing.by_counts import CountPricing
-from mechdesign.optimize.start import center_multipliers, start_columns
+from mechdesign.optimize.start import balanced_sets, center_multipliers, start_columns
 
 exps = st.sampled_from([1 + 1e-7, 1.001, 1.125, 1.5, 2.0, math.e, 5.0, 40.0, 1e9])
 

@@ -7,11 +7,13 @@ from itertools import product
 
 import numpy as np
 import pytest
+from refusals import raises
 from scipy.optimize import linprog
 from strategies import F_INFORMATIONS, is_closed
 from tolerances import CERTIFIED
 
 import mechdesign as md
+from mechdesign.numerics.linear_program import ProgramSolution
 from mechdesign.optimize.closed_form import randomized_response
 from mechdesign.optimize.column_generation import ColumnGeneration
 from mechdesign.optimize.master import Master
@@ -279,19 +281,19 @@ def test_columns_that_were_added_but_never_solved_do_not_disturb_the_last_soluti
 
 
 def test_a_linear_program_that_fails_is_an_error_and_no_mechanism(monkeypatch):
-    monkeypatch.setattr(Master, "_solved", lambda self: False)
-    with pytest.raises(md.SolverError, match=r"HiGHS ended .* on \d+ columns; change epsilon or radius a little"):
+    monkeypatch.setattr(ProgramSolution, "optimal", False)
+    with raises("solver-failed"):
         md.design(EARLY)
 
 
 def test_a_primal_simplex_that_is_led_astray_is_followed_by_a_dual_one(monkeypatch):
-    solved, told = Master._solved, []
+    optimal, told = ProgramSolution.optimal.fget, []
 
     def at_the_second_try(self):
         told.append(self)
-        return len(told) % 2 == 0 and solved(self)
+        return len(told) % 2 == 0 and optimal(self)
 
-    monkeypatch.setattr(Master, "_solved", at_the_second_try)
+    monkeypatch.setattr(ProgramSolution, "optimal", property(at_the_second_try))
     found = md.design(EARLY)
     assert found.certified
     np.testing.assert_allclose(found.value, optimum().value, rtol=1e-6)
@@ -312,7 +314,7 @@ def test_a_false_optimum_is_seen_by_the_bound(monkeypatch):
 
 def test_progress_tells_of_columns_value_and_gap():
     told = []
-    md.design(EARLY, report=told.append)
+    md.design(EARLY, progress=told.append)
     assert any(line.startswith("column generation: ") and "gap" in line for line in told)
 
 

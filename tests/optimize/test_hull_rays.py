@@ -10,14 +10,15 @@ from cone_lp import greatest_by_lp
 from flint import fmpq, fmpq_mat
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import raises
 from scipy.spatial import HalfspaceIntersection
 from strategies import F_INFORMATIONS, counts, hulls, random_hull
 from tolerances import ALGEBRA, CERTIFIED, SOLVER
 
 import mechdesign as md
+from mechdesign.optimize.column_generation import solve_ray_lp
 from mechdesign.optimize.hull_rays import HullRays, essential_priors
 from mechdesign.optimize.pricing import check_listable, price_by_listing
-from mechdesign.optimize.ray_lp import solve_ray_lp
 from mechdesign.optimize.rays import Rays
 
 exps = st.sampled_from([1 + 1e-9, 1.001, 1.125, 1.5, 2.0, math.e, 5.0, 40.0, 1e9])
@@ -233,13 +234,13 @@ def test_twelve_symbols_are_certified(priors):
 
 def test_lists_too_long_are_refused_by_their_count(monkeypatch):
     rng = np.random.default_rng(0)
-    with pytest.raises(md.LimitError, match=r"30 symbols have about 2\^30 extreme rays"):
+    with raises("no-method", "2^30"):
         check_listable(random_hull(rng, 30, 2), math.e)
-    with pytest.raises(md.LimitError, match=r"12 symbols and 20 priors have up to .* from 2\.3e\+08 systems"):
+    with raises("no-method", "12", "and 20", "2.3e+08"):
         check_listable(random_hull(rng, 12, 20), math.e)
     few = random_hull(rng, 5, 2)
     monkeypatch.setattr("mechdesign.optimize.hull_rays.MOST_LISTED_VERTICES", 20)
-    with pytest.raises(md.LimitError, match="5 symbols and 2 priors have more than 20 extreme rays"):
+    with raises("no-method", "5", "and 2", "than 20"):
         check_listable(few, 2.0)
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from flint import fmpq, fmpq_mat
 from lower_sets import instances, row_of, rows_of, some_prior
+from refusals import raises
 from tolerances import ALGEBRA, CERTIFIED
 
 import mechdesign as md
@@ -168,7 +169,7 @@ def test_eleven_symbols_are_designed_alike_by_pairs_by_the_list_and_by_boxes(mon
 def test_more_symbols_than_pairs_can_be_priced_for_are_priced_by_boxes():
     known = LowerLimits.from_counts(range(200, 217), "0.01")
     assert isinstance(pricing_for(known, 1.1, md.MutualInformation()), BoxPricing)
-    with pytest.raises(md.LimitError, match=r"17 symbols have up to 1\.3e\+08 extreme rays"):
+    with raises("no-method", "17", "1.3e+08"):
         check_listable(known, 1.1)
 
 

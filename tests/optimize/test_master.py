@@ -5,20 +5,23 @@ import pytest
 from scipy.optimize import linprog
 from tolerances import CERTIFIED
 
+from mechdesign.numerics.linear_program import DUAL, LinearProgram
 from mechdesign.optimize.master import Master
 
 
 @pytest.fixture
 def by_dual(monkeypatch):
     """Record the numbers of columns of the programs that the dual method solves."""
-    solved, run = [], Master._run_dual
+    found, solved = [], LinearProgram.solved
 
-    def recorded(self):
-        solved.append(self.columns.shape[1])
-        run(self)
+    def recorded(self, *, method=None, **options):
+        solution = solved(self, method=method, **options)
+        if method == DUAL:
+            found.append(solution.x.size)
+        return solution
 
-    monkeypatch.setattr(Master, "_run_dual", recorded)
-    return solved
+    monkeypatch.setattr(LinearProgram, "solved", recorded)
+    return found
 
 
 def shares(rng, rows, count):

@@ -11,7 +11,7 @@ from mechdesign.optimize.pricing import pricing_for
 
 WEIGHTS = [10**15 + 7 * i**2 for i in range(20)]
 SETS = {
-    "tables": md.L1Ball.from_counts(range(1, 21)),
+    "tables": md.L1Ball.from_counts(range(1, 21), known=True),
     "search": md.L1Ball([Fraction(weight, sum(WEIGHTS)) for weight in WEIGHTS]),
 }
 

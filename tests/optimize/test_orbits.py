@@ -89,7 +89,7 @@ def test_symbols_of_equal_probability_are_one_group():
     ball = md.L1Ball.from_counts([3, 0, 3, 5, 0, 3], radius="0.1")
     assert Orbits.of(md.DesignProblem(ball, 1)).groups == ((0, 2, 5), (1, 4), (3,))
     assert not Orbits.of(md.DesignProblem(ball, 1)).trivial
-    assert Orbits.of(md.DesignProblem(md.L1Ball.from_counts([1, 2, 3]), 1)).trivial
+    assert Orbits.of(md.DesignProblem(md.L1Ball.from_counts([1, 2, 3], known=True), 1)).trivial
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_symbols_of_equal_probability_are_one_group():
     [
         (md.ConvexHull([["0.5", "0.5"], ["0.4", "0.6"]]), md.MutualInformation()),
         (md.L1Ball(["0.5", "0.5"]), md.ExpectedGain([["1", "0"], ["0", "2"]])),
-        (md.L1Ball.from_counts(list(range(1, 258)) + [1] * 3), md.MutualInformation()),
+        (md.L1Ball.from_counts(list(range(1, 258)) + [1] * 3, known=True), md.MutualInformation()),
     ],
     ids=["hull", "utility that tells symbols apart", "too many groups"],
 )
@@ -110,8 +110,8 @@ def test_symbols_that_are_told_apart_stay_single(known, utility):
 @pytest.mark.parametrize(("size", "rows"), [(200, 40), (1_000, 1_000), (1_600, 1_600)])
 def test_many_groups_and_thousands_of_symbols_are_not_turned(size, rows):
     counts = [1 + k % 40 for k in range(size)]
-    assert len(Orbits.of(md.DesignProblem(md.L1Ball.from_counts(counts), 1)).groups) == rows
-    few = Orbits.of(md.DesignProblem(md.L1Ball.from_counts([1 + k % 4 for k in range(size)]), 1))
+    assert len(Orbits.of(md.DesignProblem(md.L1Ball.from_counts(counts, known=True), 1)).groups) == rows
+    few = Orbits.of(md.DesignProblem(md.L1Ball.from_counts([1 + k % 4 for k in range(size)], known=True), 1))
     assert len(few.groups) == (4 if size <= 1_500 else size)
 
 

@@ -1,6 +1,7 @@
 """Gain utilities: both solvers, the pricing of guesses, and what happens when they fail."""
 
 import math
+import time
 from fractions import Fraction
 
 import numpy as np
@@ -12,11 +13,12 @@ from strategies import balls, random_ball
 import mechdesign as md
 from mechdesign.optimize import polyhedral
 from mechdesign.optimize.effective_epsilon import effective_exp_epsilon
-from mechdesign.optimize.polytope import Polytope
+from mechdesign.optimize.polyhedral import Polytope
 from mechdesign.optimize.pricing import gain_duals, price_by_guess
 from mechdesign.optimize.pricing.l1_ball_duals import ball_duals
 from mechdesign.optimize.pricing.listing import reduced_costs
 from mechdesign.optimize.rays import Rays
+from mechdesign.uncertainty import LowerLimits
 
 AGREE = 1e-9
 
@@ -87,7 +89,7 @@ def test_the_solvers_agree():
         for large in (0, 10**6):
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr(polyhedral, "_LARGE", large)
-                matrix, multipliers = polyhedral._solve(known, exp_epsilon, linear)
+                matrix, multipliers, *_ = polyhedral._solve(Polytope(known, exp_epsilon, len(linear)), linear, None)
             reached += [(linear.T * matrix).sum(), multipliers.sum()]
             assert Polytope(known, exp_epsilon, 4).violation(matrix) <= 10 * AGREE
         np.testing.assert_allclose(reached, reached[0], atol=10 * AGREE)
@@ -195,3 +197,55 @@ def test_the_bound_is_never_below_what_a_mechanism_reaches():
             for scale in (0.0, 1e-6, 0.1):
                 multipliers = solved.certificate.multipliers + scale * rng.standard_normal(5)
                 assert md.optimize.certify(problem, multipliers).upper_bound >= solved.value - 1e-12 * abs(solved.value)
+
+
+# Deadlines
+
+
+def anywhere(rng, size):
+    """A set of each kind of prices: an l1 ball, a lower probability, a hull, a secret."""
+    counts = (1 + rng.integers(0, 200, size)).tolist()
+    P = [Fraction(count, sum(counts)) for count in counts]
+    yield md.L1Ball.from_counts(counts, radius="0.1")
+    yield LowerLimits([str(p * Fraction(9, 10)) for p in P], center=[str(p) for p in P])
+    yield random_hull(rng, size, 3)
+    yield md.SecretPromise([counts, [count + 5 for count in counts[::-1]]], known=True)
+
+
+@pytest.mark.parametrize("which", range(4))
+def test_past_the_deadline_there_is_a_mechanism_and_a_bound_for_it(which):
+    rng = np.random.default_rng(which)
+    known = list(anywhere(rng, 30))[which]
+    problem = md.DesignProblem(known, 1, md.HammingAccuracy())
+    best, found = md.design(problem), md.design(problem, time_limit=0)
+    assert found.stopped == "time limit"
+    assert 0 < found.value <= best.value <= best.bound <= found.bound * (1 + 1e-12)
+    assert md.verify(found.mechanism).certificate.upper_bound <= found.bound
+
+
+def test_where_there_is_time_for_some_guesses_these_are_the_likeliest(monkeypatch):
+    counts = [300, 200, 100, 50, *[1] * 16]
+    known, asked = md.L1Ball.from_counts(counts, radius="0.02"), []
+    plain = polyhedral._solve
+    monkeypatch.setattr(polyhedral, "_FEWEST_GUESSES", 4)
+    monkeypatch.setattr(polyhedral, "_solve", lambda *given: asked.append(given[0].outputs) or plain(*given[:2], None))
+    few = md.design(md.DesignProblem(known, 1, md.HammingAccuracy()), time_limit=0)
+    best = md.design(md.DesignProblem(known, 1, md.HammingAccuracy()))
+    assert asked == [4, 20]
+    assert few.value == pytest.approx(best.value, rel=0.05)
+    assert few.value > known.prior.max() * 1.3  # the constant mechanism has the greatest probability
+
+
+def test_multipliers_of_the_program_prove_prices_without_others():
+    rng = np.random.default_rng(3)
+    for known in list(anywhere(rng, 8))[1:3]:
+        utility = md.HammingAccuracy()
+        solution, proposals = polyhedral.solve_polyhedral(known, 2.0, utility, lambda _: None)
+        exact, proposed, without = (
+            price_by_guess(known, 2.0, utility, solution.multipliers, **options).upper
+            for options in ({}, {"proposals": proposals, "deadline": time.monotonic()}, {"deadline": 0.0})
+        )
+        assert proposed == pytest.approx(exact, abs=1e-8)
+        assert exact <= without + 1e-9
+        as_known = price_by_guess(md.L1Ball(known.center, 0), 2.0, utility, solution.multipliers).upper
+        assert without == pytest.approx(as_known, abs=1e-9)

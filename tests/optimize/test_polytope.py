@@ -6,7 +6,7 @@ from strategies import random_ball, random_mechanism
 from tolerances import SOLVER
 
 import mechdesign as md
-from mechdesign.optimize.polytope import Polytope
+from mechdesign.optimize.polyhedral import Polytope
 
 
 def literal_proposition_2(ball, exp_epsilon, matrix):

@@ -4,12 +4,16 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from cone_lp import greatest_by_lp
+from exact_rays import rays_of_ball
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import raises
 from strategies import balls, epsilons, random_ball
 from tolerances import ALGEBRA, SOLVER
 
 import mechdesign as md
+from mechdesign.numerics.quadratic_form import QuadraticForm
+from mechdesign.optimize.estimation.listed import ListedForms
 from mechdesign.optimize.pricing import check_listable
 from mechdesign.optimize.rays import Rays
 
@@ -79,7 +83,7 @@ def test_counts_are_those_of_the_columns(ball, epsilon):
 
 def test_entries_are_as_exact_as_they_say():
     """Kinds A and B again in rationals, with a symbol of probability 1e-9: errors stay within what is allowed."""
-    ball = md.L1Ball.from_counts([1, 7, 10**9 // 3, 10**9 - 10**9 // 3 - 8])
+    ball = md.L1Ball.from_counts([1, 7, 10**9 // 3, 10**9 - 10**9 // 3 - 8], known=True)
     P, e = ball.center, Fraction(5, 2)
     rays = Rays(ball, float(e))
     chunks = list(rays.with_errors("AB"))
@@ -122,11 +126,11 @@ def test_education_has_74_thousand_rays_of_kinds_a_and_b_and_314_thousand_in_all
 
 def test_lists_too_long_for_memory_or_time_are_refused_by_their_count():
     rng = np.random.default_rng(0)
-    with pytest.raises(md.LimitError, match=r"60 symbols have about 2\^60 extreme rays"):
+    with raises("no-method", "2^60"):
         check_listable(random_ball(rng, 60, 0), math.e)
-    with pytest.raises(md.LimitError, match=r"23 symbols have .* which need about .* GiB"):
+    with raises("no-method", "23"):
         check_listable(random_ball(rng, 23, 0), math.e)
-    with pytest.raises(md.LimitError, match=r"18 symbols have up to .* of kinds C and D"):
+    with raises("no-method", "18"):
         check_listable(md.L1Ball.from_counts([5] * 18, radius="0.9"), math.e)
 
 
@@ -135,3 +139,31 @@ def test_columns_without_mass_are_not_listed():
     ball = md.L1Ball(["0.25"] * 4 + ["0"], radius=Fraction(1, 10**12))
     with np.errstate(divide="raise", invalid="raise"):
         assert all(np.isfinite(columns).all() for columns in Rays(ball, 2.7e43).of_kinds("ABCD"))
+
+
+@pytest.mark.parametrize("radius", ["0", "0.1", "0.5"])
+@pytest.mark.parametrize("epsilon", [1.1, 2.0, 5.0])
+@pytest.mark.parametrize("rare", ["1e-3", "1e-9", "1e-12", "1e-17"])
+def test_no_exact_ray_is_above_the_listed_ones_however_rare_a_symbol_is(rare, epsilon, radius):
+    """With e = 2, half of all mass leaves to a rare symbol what floats round to 0."""
+    rng = np.random.default_rng(0)
+    for parts in ((1, 1), (2, 1, 3), (3, 3, 1, 1)):
+        rest = 1 - Fraction(rare)
+        ball = md.L1Ball([Fraction(rare), *(rest * part / sum(parts) for part in parts)], radius)
+        exact = np.array(list(rays_of_ball(ball.center, Fraction(radius), Fraction(epsilon))), dtype=float).T
+        pricing = ListedForms(Rays(ball, epsilon))
+        for _ in range(20):
+            form = QuadraticForm(rng.exponential(size=ball.size) * rng.choice([0, 1], ball.size))
+            multipliers = rng.normal(size=ball.size)
+            greatest = float((form.values(exact - 1) - multipliers @ exact).max())
+            assert pricing.price(form, multipliers).upper >= greatest - 1e-14 * (1 + abs(greatest))
+
+
+@pytest.mark.parametrize("radius", ["0", "0.1"])
+@pytest.mark.parametrize("rare", ["1e-9", "1e-12", "1e-15"])
+@pytest.mark.parametrize("objective", [md.EstimationError(), md.MutualInformation()], ids=lambda given: given.name)
+def test_a_rare_symbol_does_not_widen_the_gap(objective, rare, radius):
+    for size in (2, 3, 5):
+        center = [Fraction(rare), *[(1 - Fraction(rare)) / (size - 1)] * (size - 1)]
+        for epsilon in ("0.1", "1", "3"):
+            assert md.design(md.DesignProblem(md.L1Ball(center, radius), epsilon, objective)).certified

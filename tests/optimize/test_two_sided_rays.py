@@ -9,8 +9,7 @@ from lower_sets import instances, rows_of
 
 import mechdesign as md
 from mechdesign.optimize.cut_rays import CutRays
-from mechdesign.optimize.lower_rays import LowerRays
-from mechdesign.optimize.two_sided_rays import TwoSidedRays
+from mechdesign.optimize.lower_rays import LowerRays, TwoSidedRays
 from mechdesign.uncertainty import LowerLimits, RelativeBall
 
 BOTH = [(Fraction(9, 8), Fraction(3, 4)), (Fraction(2), Fraction(1, 2)), (Fraction(2), Fraction(1, 4))]

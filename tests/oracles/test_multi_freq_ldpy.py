@@ -8,7 +8,7 @@ from chi_square import NEVER_FLAKES, p_value
 from numpy.testing import assert_allclose
 
 import mechdesign as md
-from mechdesign.optimize.comparison import k_ary_randomized_response
+from mechdesign.comparison.rivals import randomized_response_of
 
 grr = pytest.importorskip(
     "multi_freq_ldpy.pure_frequency_oracles.GRR", reason='multi-freq-ldpy is not installed (pip install ".[oracles]")'
@@ -23,7 +23,7 @@ EXACT = 1e-10
 @pytest.fixture(scope="module")
 def response():
     everything = md.L1Ball(["1/5"] * K, radius=2)
-    return k_ary_randomized_response(everything, md.DesignProblem(everything, epsilon=EPSILON))
+    return randomized_response_of(md.DesignProblem(everything, epsilon=EPSILON))
 
 
 def seeded_clients(codes, seed):

@@ -16,7 +16,7 @@ from tolerances import ALGEBRA
 
 from figures import figure_hp_1a, figure_hp_1b
 from figures.lib import hp_laplace
-from mechdesign.histogram.laplace import (
+from mechdesign.histogram.laplace_plan import (
     laplace_dp_epsilon,
     laplace_epsilon,
     laplace_epsilon_composed,

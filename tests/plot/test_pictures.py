@@ -10,6 +10,7 @@ import matplotlib
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
+from refusals import raises
 
 import mechdesign as md
 from mechdesign.plot.drawing import ENDINGS, STYLES, picture, size_for, text_of
@@ -43,14 +44,14 @@ def drawn():
     mechanism = designed().mechanism
     found = md.deploy.audit(mechanism, 1000, rng=np.random.default_rng(1))
     problem = md.DesignProblem(md.L1Ball([0.5, 0.3, 0.2]), 1, md.EstimationError())
-    plan = md.optimize.plan_reports(problem, standard_error=0.01)
+    plan = md.plan_reports(problem, standard_error=0.01)
     return {
         "matrix": lambda axes: md.plot.matrix(mechanism, axes),
         "leakage": lambda axes: md.plot.leakage(mechanism, axes),
         "audit": lambda axes: md.plot.audit(found, mechanism, axes),
         "comparison": lambda axes: md.plot.comparison(md.compare(designed()), axes),
         "values": lambda axes: md.plot.values([designed()], axes),
-        "frequencies": lambda axes: md.plot.frequencies(md.estimate_frequencies({"y1": 6, "y2": 4}, mechanism), axes),
+        "frequencies": lambda axes: md.plot.frequencies(md.estimate_frequencies([0] * 6 + [1] * 4, mechanism), axes),
         "errors": lambda axes: md.plot.errors(plan, axes),
     }
 
@@ -136,6 +137,16 @@ def test_bars_are_the_proved_leakage_and_dots_that_at_the_estimate():
     np.testing.assert_array_equal(dots.get_ydata(), md.leakage(mechanism.matrix, prior))
 
 
+def test_dots_are_the_leakage_about_a_secret_where_the_promise_is_about_one():
+    """A known joint distribution has no other prior, so that dots and bars are the same numbers."""
+    known = md.SecretPromise([[30, 10, 10], [10, 20, 20]], secret="s", useful="u", known=True)
+    mechanism = md.design(md.DesignProblem(known, "0.2", md.HammingAccuracy())).mechanism
+    axes = md.plot.leakage(mechanism)
+    (dots,) = [line for line in axes.lines if line.get_label() == "at the estimate"]
+    assert dots.get_ydata() == pytest.approx([bar.get_height() for bar in axes.patches], abs=1e-12)
+    assert axes.get_title().startswith("Leakage of s alone")
+
+
 def test_two_sided_leakage_has_both_sides():
     promise = md.Guarantee("log(3)", md.L1Ball([0.5, 0.5], radius=2), "log(2)")
     mechanism = md.Mechanism.from_matrix([[0.6, 0.4], [0.4, 0.6]], promise)
@@ -145,7 +156,7 @@ def test_two_sided_leakage_has_both_sides():
 
 
 def test_intervals_and_estimates_are_those_of_the_estimate():
-    found = md.estimate_frequencies({"y1": 600, "y2": 400}, designed().mechanism)
+    found = md.estimate_frequencies([0] * 600 + [1] * 400, designed().mechanism)
     axes = md.plot.frequencies(found, truth={"never": 0.8})
     ends = np.sort([segment[:, 0] for group in axes.collections for segment in group.get_segments()], axis=0)
     np.testing.assert_allclose(ends, np.sort(found.intervals, axis=0))
@@ -169,18 +180,35 @@ def test_curves_of_values_are_sorted_and_named():
     assert list(axes.lines[0].get_xdata()) == [0.5, 1]
     assert list(axes.lines[0].get_ydata()) == [designs[1].value, designs[0].value]
     assert [text.get_text() for text in axes.get_legend().get_texts()] == ["one", "two"]
-    with pytest.raises(md.InputError, match="0 units"):
+    with raises("wrong-objective", "0"):
         md.plot.values([])
-    with pytest.raises(md.InputError, match="give a Design"):
+    with raises("wrong-type", "a Design"):
         md.plot.values([1])
     other = md.design(md.DesignProblem(ball, 1, md.TotalVariation()))
-    with pytest.raises(md.InputError, match="2 units"):
+    with raises("wrong-objective", "2"):
         md.plot.values([*designs, other])
+
+
+@pytest.mark.parametrize(
+    ("draw", "part"),
+    [
+        (md.plot.comparison, "what comparison draws is Mechanism(.*give a Comparison"),
+        (md.plot.errors, "what errors draws is .*give a ReportPlan"),
+        (lambda mechanism: md.plot.audit(mechanism, mechanism), "what audit draws is .*give an Audit"),
+        (md.plot.values, "what values draws is .*give a list of designs"),
+        (lambda mechanism: md.plot.values({"one": mechanism}), "what values draws is .*give a list of designs"),
+        (lambda mechanism: md.plot.matrix(mechanism, "axes"), "axes is 'axes'; give axes of matplotlib"),
+    ],
+)
+def test_what_cannot_be_drawn_is_named(draw, part):
+    with raises("wrong-type", match=part.replace("(", r"\(")) as caught:
+        draw(randomized(3))
+    assert "\n" not in str(caught.value)
 
 
 def test_the_error_falls_as_the_root_of_reports():
     problem = md.DesignProblem(md.L1Ball([0.5, 0.3, 0.2]), 1, md.EstimationError())
-    plan = md.optimize.plan_reports(problem, standard_error=0.01)
+    plan = md.plan_reports(problem, standard_error=0.01)
     axes = md.plot.errors(plan)
     for line, row in zip(axes.lines, plan.mechanisms, strict=False):
         x, y = np.asarray(line.get_xdata()), np.asarray(line.get_ydata())

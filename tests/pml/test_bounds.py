@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import raises
 from strategies import balls, random_ball, random_mechanism
 from tolerances import ALGEBRA
 
@@ -292,19 +293,19 @@ def test_edges_of_corollary_2():
 
 
 @pytest.mark.parametrize(
-    ("call", "message"),
+    ("call", "code"),
     [
-        (lambda: sensitivity_bound_first_region(1, "0.1", 0), r"p_min is 0; accepted: .* in \(0, 1/2\]"),
-        (lambda: sensitivity_bound_first_region(1, "0.1", "0.6"), "p_min is '0.6'"),
-        (lambda: sensitivity_bound_any_region(1, -1), "the radius is -1"),
-        (lambda: sensitivity_bound_any_region(1, 2.5), "the radius is 2.5"),
-        (lambda: sensitivity_bound_any_region(-1, 1), "epsilon is -1"),
-        (lambda: sensitivity_bound(1, 1, [0.5, 0.6]), "the prior sums to 1.1"),
-        (lambda: leakage_bound_elsewhere(1, 2.5), "the distance is 2.5"),
-        (lambda: leakage_bound_elsewhere(1, math.nan), "the distance is"),
-        (lambda: leakage_bound_elsewhere("log(1/2)", 1), "epsilon is"),
+        (lambda: sensitivity_bound_first_region(1, "0.1", 0), "out-of-range"),
+        (lambda: sensitivity_bound_first_region(1, "0.1", "0.6"), "out-of-range"),
+        (lambda: sensitivity_bound_any_region(1, -1), "radius-out-of-range"),
+        (lambda: sensitivity_bound_any_region(1, 2.5), "radius-out-of-range"),
+        (lambda: sensitivity_bound_any_region(-1, 1), "epsilon-out-of-range"),
+        (lambda: sensitivity_bound(1, 1, [0.5, 0.6]), "wrong-sum"),
+        (lambda: leakage_bound_elsewhere(1, 2.5), "out-of-range"),
+        (lambda: leakage_bound_elsewhere(1, math.nan), "not-a-number"),
+        (lambda: leakage_bound_elsewhere("log(1/2)", 1), "epsilon-out-of-range"),
     ],
 )
-def test_bad_arguments_are_refused(call, message):
-    with pytest.raises(md.InputError, match=message):
+def test_bad_arguments_are_refused(call, code):
+    with raises(code):
         call()

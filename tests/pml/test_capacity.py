@@ -6,6 +6,7 @@ import pytest
 from ball_lp import least_mean
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import raises
 from strategies import balls, random_ball, random_mechanism
 from tolerances import ALGEBRA, SOLVER
 
@@ -120,14 +121,14 @@ def test_a_larger_radius_never_lowers_the_capacity(ball, seed, radius):
 
 
 @pytest.mark.parametrize(
-    ("matrix", "uncertainty", "message"),
+    ("matrix", "uncertainty", "code"),
     [
-        ([[1.0], [1.0]], [0.5, 0.5], "such as an L1Ball or a ConvexHull"),
-        ([[1.0], [1.0], [1.0]], md.L1Ball([0.5, 0.5]), r"accepted: \(2, M\)"),
-        ([[0.9, 0.2], [0.5, 0.5]], md.L1Ball([0.5, 0.5]), "rows of the matrix sum to"),
+        ([[1.0], [1.0]], [0.5, 0.5], "wrong-type"),
+        ([[1.0], [1.0], [1.0]], md.L1Ball([0.5, 0.5]), "wrong-size"),
+        ([[0.9, 0.2], [0.5, 0.5]], md.L1Ball([0.5, 0.5]), "wrong-sum"),
     ],
 )
-def test_bad_arguments_are_refused(matrix, uncertainty, message):
+def test_bad_arguments_are_refused(matrix, uncertainty, code):
     for function in (md.leakage_capacity, worst_case_leakage):
-        with pytest.raises(md.InputError, match=message):
+        with raises(code):
             function(matrix, uncertainty)

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import raises
 from strategies import random_mechanism
 from tolerances import ALGEBRA
 
@@ -30,23 +31,23 @@ def test_outputs_outside_the_support_leak_infinitely_and_impossible_ones_nothing
 
 
 @pytest.mark.parametrize(
-    ("matrix", "prior", "message"),
+    ("matrix", "prior", "code"),
     [
-        ([[1.0]], [0.5, 0.5], r"accepted: \(N, M\) and \(N,\)"),
-        ([[1.5, -0.5], [0.5, 0.5]], [0.5, 0.5], "negative or non-finite"),
-        ([[np.nan, 1.0], [0.5, 0.5]], [0.5, 0.5], "negative or non-finite"),
+        ([[1.0]], [0.5, 0.5], "wrong-size"),
+        ([[1.5, -0.5], [0.5, 0.5]], [0.5, 0.5], "not-probabilities"),
+        ([[np.nan, 1.0], [0.5, 0.5]], [0.5, 0.5], "not-probabilities"),
     ],
 )
-def test_bad_matrices_are_refused(matrix, prior, message):
-    with pytest.raises(md.InputError, match=message):
+def test_bad_matrices_are_refused(matrix, prior, code):
+    with raises(code):
         md.leakage(matrix, prior)
 
 
 def test_a_transposed_matrix_and_counts_for_a_prior_are_refused():
     matrix = np.array([[0.9, 0.1], [0.4, 0.6]])
-    with pytest.raises(md.InputError, match=r"rows of the matrix sum to 0.7 and 1.3"):
+    with raises("wrong-sum", "to 0", "7", "and 1", "3"):
         md.leakage(matrix.T, [0.5, 0.5])
-    with pytest.raises(md.InputError, match="the prior sums to 10"):
+    with raises("wrong-sum", "the prior", "to 10"):
         md.leakage(matrix, [5, 5])
     numerators = np.array([[3, 1], [1, 3]])
     np.testing.assert_allclose(md.leakage(numerators, [0.5, 0.5]), md.leakage(numerators / 4, [0.5, 0.5]))
@@ -71,21 +72,21 @@ def test_many_priors_keep_the_conventions_at_probability_0():
 
 
 @pytest.mark.parametrize(
-    ("priors", "message"),
+    ("priors", "code"),
     [
-        (np.array([[0.5, 0.5], [0.6, 0.6]]), "prior 2 sums to 1.2"),
-        ([[0.5, 0.5], [0.6, 0.6]], "prior 2 sums to 1.2"),
-        (np.array([[0.5, 0.5], [1.5, -0.5]]), "probability 2 of prior 2 is -0.5"),
-        (np.array([[0.5, 0.5], [np.nan, 1.0]]), "probability 1 of prior 2 is"),
-        (np.array([[0.5, 0.5], [np.inf, -np.inf]]), "probability 1 of prior 2 is"),
-        (np.array([[1.0], [1.0]]), "prior 1 has 1 probabilities"),
-        ([[0.5, 0.5], [0.2, 0.3, 0.5]], "the priors have 2 and 3 symbols"),
-        (np.full((4, 3), 1 / 3), r"shape \(2, 2\) and a prior of shape \(4, 3\); accepted: \(N, M\) and \(K, N\)"),
-        (np.full((2, 2, 2), 0.5), "give a number"),
+        (np.array([[0.5, 0.5], [0.6, 0.6]]), "wrong-sum"),
+        ([[0.5, 0.5], [0.6, 0.6]], "wrong-sum"),
+        (np.array([[0.5, 0.5], [1.5, -0.5]]), "not-probabilities"),
+        (np.array([[0.5, 0.5], [np.nan, 1.0]]), "not-a-number"),
+        (np.array([[0.5, 0.5], [np.inf, -np.inf]]), "not-a-number"),
+        (np.array([[1.0], [1.0]]), "too-few-symbols"),
+        ([[0.5, 0.5], [0.2, 0.3, 0.5]], "wrong-size"),
+        (np.full((4, 3), 1 / 3), "wrong-size"),
+        (np.full((2, 2, 2), 0.5), "not-a-number"),
     ],
 )
-def test_one_bad_prior_among_many_is_named(priors, message):
-    with pytest.raises(md.InputError, match=message):
+def test_one_bad_prior_among_many_is_named(priors, code):
+    with raises(code):
         md.leakage(np.eye(2), priors)
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import raises
 from strategies import counts
 from tolerances import ALGEBRA, SOLVER
 
@@ -181,28 +182,28 @@ def test_an_output_without_probability_may_still_be_merged_with_others():
     # v = (w, w/2 + 1/2) leaks log 3 for w = 1/5.
     assert found.bound == pytest.approx(0.2, abs=1e-10)
     assert found.value == pytest.approx(0.2, abs=1e-10)
-    with pytest.raises(md.InputError, match="no epsilon up to 512"):
+    with raises("never-occurs", "to 512"):
         epsilon_after_post_processing(matrix, prior, 0)
     assert float(epsilon_after_post_processing(matrix, prior, 0.2).epsilon) == pytest.approx(math.log(3), abs=1e-8)
 
 
 @pytest.mark.parametrize(
-    ("call", "message"),
+    ("call", "code"),
     [
-        (lambda: tail_after_post_processing([[1.0]], [0.5, 0.5], 1), r"accepted: \(N, M\) and \(N,\)"),
-        (lambda: tail_after_post_processing(np.eye(2), [0.5, 0.5], -1), "epsilon is -1"),
-        (lambda: epsilon_after_post_processing(np.eye(2), [0.5, 0.5], 2), r"delta is 2; accepted: a probability"),
-        (lambda: certify_tail(np.eye(2), [0.5, 0.5], 0.1, [1]), "the multipliers are .1.; accepted: 2 numbers"),
-        (lambda: certify_tail(np.eye(2), [0.5, 0.5], 0.1, [1, -1]), "accepted: 2 numbers, 0 or more"),
+        (lambda: tail_after_post_processing([[1.0]], [0.5, 0.5], 1), "wrong-size"),
+        (lambda: tail_after_post_processing(np.eye(2), [0.5, 0.5], -1), "epsilon-out-of-range"),
+        (lambda: epsilon_after_post_processing(np.eye(2), [0.5, 0.5], 2), "delta-out-of-range"),
+        (lambda: certify_tail(np.eye(2), [0.5, 0.5], 0.1, [1]), "wrong-size"),
+        (lambda: certify_tail(np.eye(2), [0.5, 0.5], 0.1, [1, -1]), "wrong-size"),
     ],
 )
-def test_bad_input_is_named(call, message):
-    with pytest.raises(md.InputError, match=message):
+def test_bad_input_is_named(call, code):
+    with raises(code):
         call()
 
 
 def test_a_mechanism_that_is_too_large_is_refused():
-    with pytest.raises(md.LimitError, match=r"250500 probabilities; .* at most 250000; merge outputs"):
+    with raises("too-much-work", "250500", "250000"):
         tail_after_post_processing(np.ones((501, 500)), np.ones(501) / 501, 1)
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import raises
 from scipy.optimize import linprog
 from strategies import counts, epsilons
 from tolerances import ALGEBRA
@@ -128,9 +129,9 @@ def test_ends_are_rounded_up(found):
 
 @pytest.mark.parametrize("function", [privacy_region, most_zeros_in_a_column])
 def test_bad_arguments_are_refused(function):
-    with pytest.raises(md.InputError, match="epsilon is -1"):
+    with raises("epsilon-out-of-range", "epsilon", "is -1"):
         function(PRIOR_1, -1)
-    with pytest.raises(md.InputError, match="the prior sums to 2"):
+    with raises("wrong-sum", "the prior", "to 2"):
         function([1, 1], 1)
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import raises
 from strategies import counts
 from tolerances import ALGEBRA
 
@@ -131,19 +132,19 @@ def test_rows_that_miss_1_in_the_last_place_have_masses_that_sum_to_1():
 
 
 @pytest.mark.parametrize(
-    ("call", "message"),
+    ("call", "code"),
     [
-        (lambda: leakage_tail([[1.0]], [0.5, 0.5], 1), r"accepted: \(N, M\) and \(N,\)"),
-        (lambda: leakage_tail([[0.9, 0.2], [0.5, 0.5]], [0.5, 0.5], 1), "rows of the matrix sum to"),
-        (lambda: leakage_tail(np.eye(2), [0.5, 0.6], 1), "the prior sums to 1.1"),
-        (lambda: leakage_tail(np.eye(2), [0.5, 0.5], -1), "epsilon is -1"),
-        (lambda: leakage_tail(np.eye(2), [0.5, 0.5], [1, math.nan]), "epsilon is"),
-        (lambda: leakage_tail(np.eye(2, dtype=bool), [0.5, 0.5], 1), "an entry of the matrix is True"),
-        (lambda: epsilon_at(np.eye(2), [0.5, 0.5], 1.5), r"delta is 1.5; accepted: a probability in \[0, 1\]"),
-        (lambda: epsilon_at(np.eye(2), [0.5, 0.5], -0.1), "delta is -0.1"),
-        (lambda: epsilon_at(np.eye(2), [0.5, 0.5], "x"), "delta is 'x'"),
+        (lambda: leakage_tail([[1.0]], [0.5, 0.5], 1), "wrong-size"),
+        (lambda: leakage_tail([[0.9, 0.2], [0.5, 0.5]], [0.5, 0.5], 1), "wrong-sum"),
+        (lambda: leakage_tail(np.eye(2), [0.5, 0.6], 1), "wrong-sum"),
+        (lambda: leakage_tail(np.eye(2), [0.5, 0.5], -1), "epsilon-out-of-range"),
+        (lambda: leakage_tail(np.eye(2), [0.5, 0.5], [1, math.nan]), "not-a-number"),
+        (lambda: leakage_tail(np.eye(2, dtype=bool), [0.5, 0.5], 1), "not-a-number"),
+        (lambda: epsilon_at(np.eye(2), [0.5, 0.5], 1.5), "delta-out-of-range"),
+        (lambda: epsilon_at(np.eye(2), [0.5, 0.5], -0.1), "delta-out-of-range"),
+        (lambda: epsilon_at(np.eye(2), [0.5, 0.5], "x"), "not-a-number"),
     ],
 )
-def test_bad_arguments_are_refused(call, message):
-    with pytest.raises(md.InputError, match=message):
+def test_bad_arguments_are_refused(call, code):
+    with raises(code):
         call()

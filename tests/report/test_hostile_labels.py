@@ -73,7 +73,9 @@ def test_the_name_of_a_file_is_one_argument_of_the_command(name, argument):
 
 
 def test_the_names_of_columns_are_text():
-    known = md.SecretPromise([[3, 1], [1, 3]], secret="<b>secret</b>\u202e", useful="</style>useful", values=["a", "b"])
+    known = md.SecretPromise(
+        [[3, 1], [1, 3]], secret="<b>secret</b>\u202e", useful="</style>useful", values=["a", "b"], known=True
+    )
     found = md.design(md.DesignProblem(known, "0.2")).mechanism
     text = mechanism_page(found, compare=False)
     page = well_made(text)
@@ -100,6 +102,7 @@ def test_the_longest_labels_fit_into_a_megabyte(letter):
     well_made(text)
 
 
+@pytest.mark.slow
 def test_a_thousand_symbols_fit_too():
     labels = [f"<b>{i}</b>" + "&\u202e" * 100 for i in range(1000)]
     V = np.where(np.arange(1000)[:, None] % 2 == np.arange(2), 0.75, 0.25)

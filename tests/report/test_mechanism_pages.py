@@ -11,7 +11,7 @@ from paged_designs import COUNTS, KINDS, designed
 from pages import Page, well_made
 
 import mechdesign as md
-from mechdesign.cli.main import run
+from mechdesign.cli.entry_point import run
 from mechdesign.mechanism.words import promise
 from mechdesign.report import mechanism_page
 
@@ -177,7 +177,7 @@ def test_a_comparison_that_reaches_a_limit_says_so(monkeypatch):
     def refuse(*_, **__):
         raise md.LimitError("too many symbols for a design")
 
-    monkeypatch.setattr("mechdesign.report.beside.design", refuse)
+    monkeypatch.setattr("mechdesign.comparison.rivals.design", refuse)
     page = page_of(designed("ball").mechanism, compare=True)
     rows = page.table("Comparison with other mechanisms")
     assert "not computed: too many symbols for a design" in rows[2][0]
@@ -219,7 +219,7 @@ def test_precision_is_that_of_a_plan_of_reports():
     solved = designed("estimation")
     rows = page_of(solved.mechanism).table("Precision of estimates")
     assert rows[0][2:] == ["1,000 reports", "10,000 reports", "100,000 reports"]
-    plan = md.optimize.plan_reports(solved, reports=1000).mechanisms[0]
+    plan = md.plan_reports(solved, reports=1000).mechanisms[0]
     z = NormalDist().inv_cdf(0.975)
     for row, variance in zip(rows[1:-1], plan.variances, strict=True):
         for text, reports in zip(row[2:], (1_000, 10_000, 100_000), strict=True):

@@ -11,9 +11,9 @@ from json_schemas import accepts
 import mechdesign as md
 from mechdesign.data.joint_counts import JointCounts
 from mechdesign.errors import MechdesignError
-from mechdesign.mechanism.files import from_json, to_json
+from mechdesign.mechanism.mechanism_files import from_json, to_json
 from mechdesign.problem_file import ProblemFile, read_problem, write_problem
-from mechdesign.uncertainty.registry import set_formats
+from mechdesign.uncertainty.registry import codecs
 from tests.fuzz.generators import as_json, as_toml, mutated, problem_table
 
 LABELS = {"a": 50, "b": 30, "c": 20}
@@ -22,7 +22,8 @@ BOX = md.uncertainty.Box.from_counts(LABELS, "0.1")
 SETS = [
     md.L1Ball.from_counts(LABELS, delta="1e-3"),
     md.L1Ball.from_counts(LABELS, radius="0.1"),
-    md.L1Ball.from_counts(LABELS, delta="1e-3", bound="weissman", samples=90, within_simplex=False),
+    md.L1Ball.from_counts(LABELS, delta="1e-3", bound="weissman", within_simplex=False),
+    md.L1Ball.from_probabilities(["0.5", "0.3", "0.2"], delta="1e-3", samples=90, labels=list(LABELS)),
     md.L1Ball(["1/2", "1/3", "1/6"], 0),
     md.ConvexHull([["0.5", "0.3", "0.2"], ["0.3", "0.3", "0.4"]], labels=["a", "b", "c"]),
     md.ProductSet(BOX, md.ProductSet(md.L1Ball([0.5, 0.5], 0), md.L1Ball([0.5, 0.5], 2, ["x", "y"]))),
@@ -32,9 +33,11 @@ SETS = [
     md.uncertainty.L1Box(["0.1", "0.1"], ["0.9", "0.9"], "1/2", center=["1/2", "1/2"]),
     md.uncertainty.RelativeBall.from_counts(LABELS, "0.1", epsilon="1"),
     md.uncertainty.EventSet.from_counts(LABELS, "0.1"),
-    md.SecretPromise(JOINT, secret="s", useful="u"),
+    md.Union({"p": md.L1Ball.from_counts(LABELS, delta="1e-3"), "q": BOX}),
+    md.Union.from_counts({"p": LABELS, "q": LABELS}, delta="1e-3").covered(),
+    md.SecretPromise(JOINT, secret="s", useful="u", known=True),
     md.SecretPromise(JOINT, secret="s", useful="u", delta="0.1"),
-    md.SecretPromise(JOINT, secret="s", useful="u").within(
+    md.SecretPromise(JOINT, secret="s", useful="u", known=True).within(
         [md.L1Ball(["1/2", "1/2"], 2, JOINT.values), *[md.L1Ball(["1/2", "1/2"], 2, JOINT.labels)] * 2]
     ),
 ]
@@ -47,7 +50,7 @@ def silent(known, lower=None):
 
 
 def test_sets_of_every_class_are_among_these():
-    assert {type(known) for known in SETS} == {entry.of for entry in set_formats()}
+    assert {type(known) for known in SETS} == {entry.of for entry in codecs()}
 
 
 @pytest.mark.parametrize("known", SETS, ids=lambda known: known.kind)

@@ -13,8 +13,8 @@ from json_schemas import accepts
 import mechdesign as md
 from mechdesign.deploy.manifest import NAME, read_manifest
 from mechdesign.errors import MechdesignError
-from mechdesign.histogram.again import proved_record
-from mechdesign.mechanism.files import from_json
+from mechdesign.histogram.record_check import proved_record
+from mechdesign.mechanism.mechanism_files import from_json
 from mechdesign.problem_file import read_problem
 from mechdesign.sweeps import read_sweep
 
@@ -65,6 +65,13 @@ SECRET = {
         "limits": [{"radius": "2", "center": ["1/2", "1/2"]}] * 3,
     },
 }
+UNION = {
+    "epsilon": "log(3)",
+    "sets": [{"radius": "1", "center": ["1/2", "1/2"]}, {"radius": "0.5", "center": ["1/4", "3/4"]}],
+    "names": ["p", "q"],
+    "weights": ["1/2", "1/2"],
+    "cover": {"radius": "1", "center": ["1/2", "1/2"]},
+}
 ERRORS = {
     "utility": "estimation-error",
     "value": 9.0,
@@ -89,6 +96,7 @@ VALID = {
     "box": MECHANISM | {"guarantee": BOX},
     "product": OF_PRODUCT,
     "secret": MECHANISM | {"guarantee": SECRET},
+    "union": MECHANISM | {"guarantee": UNION},
     "errors": MECHANISM | {"guarantee": CENTER, "optimality": ERRORS},
     "least": MECHANISM | {"guarantee": CENTER, "optimality": LEAST},
     "two-sided": TWO_SIDED,
@@ -193,6 +201,15 @@ MECHANISMS = [
     ("secret", "guarantee.secret.limits", SECRET["secret"]["limits"][:2], LOADER),
     ("secret", "guarantee.secret.limits.0", PRODUCT, SCHEMA),
     ("secret", "guarantee.secret.limits.0.radius", GONE, SCHEMA),
+    ("union", "guarantee.sets", [], SCHEMA),
+    ("union", "guarantee.sets.0", PRODUCT, SCHEMA),
+    ("union", "guarantee.sets.0.radius", GONE, SCHEMA),
+    ("union", "guarantee.sets.0.center", ["1/2", "1/4", "1/4"], LOADER),
+    ("union", "guarantee.names", ["p", "p"], LOADER),
+    ("union", "guarantee.weights", ["1"], LOADER),
+    ("union", "guarantee.cover.radius", "0.99", LOADER),
+    ("union", "guarantee.cover.priors", [["1/2", "1/2"]], SCHEMA),
+    ("union", "guarantee.radius", "1", SCHEMA),
     ("counts", "optimality.utility", GONE, SCHEMA),
     ("counts", "optimality.utility", "joy", LOADER),
     ("counts", "optimality.value", None, SCHEMA),
@@ -359,6 +376,7 @@ RELEASES = [
     ("release", "sigma", "-8", LOADER),
     ("release", "k", 0, SCHEMA),
     ("release", "k", 2.5, SCHEMA),
+    ("release", "subtracted", 12.5, SCHEMA),
     ("release", "not_protected", "nothing", SCHEMA),
     ("release", "signature", "mine", SCHEMA),
 ]
@@ -469,7 +487,10 @@ def test_every_problem_of_the_package_fits(path):
 IMPOSSIBLE = [
     {"epsilon": [1, -1, "1e400", "log(1/2)"]},
     {"delta": ["1e-9", 2, -1]},
-    {"samples": [100, 0, -5, 10**30]},
+    {
+        "samples": [100, 0, -5, 10**30],
+        "source": [{"name": "what if", "probabilities": {"a": "0.3", "b": "0.7"}}],
+    },
     {"set": ["l1-ball", "box"], "bound": "weissman"},
     {"source": [*SWEEP["source"], {"name": "zero", "counts": {"a": 0, "b": 0}}]},
 ]

@@ -8,11 +8,12 @@ import pytest
 from json_schemas import check_output, validator
 
 import mechdesign
-from mechdesign.cli.main import run
+from mechdesign.cli.entry_point import run
 from mechdesign.schemas import described, document
 
 COUNTS = ("--counts", "counts.csv")
-DESIGN = (*COUNTS, "--epsilon", "1")
+PROMISE = (*COUNTS, "--epsilon", "1")
+DESIGN = (*PROMISE, "--known")
 PRIVATIZE = ("privatize", "records.csv", "--column", "answer", "--mechanism", "m.json")
 ESTIMATE = ("estimate", "reports.csv", "--column", "answer", "--mechanism", "m.json")
 RELEASE = ("-k", "3", "--epsilon", "1", "--delta", "1e-6")
@@ -20,12 +21,13 @@ SECRET = ("--counts", "joint.csv", "--secret", "income", "--epsilon", "1", "--de
 RUNS = {
     "design": [
         (*DESIGN, "--compare"),
-        (*DESIGN, "--delta", "0.001", "--lower", "1", "-o", "d.json"),
+        (*PROMISE, "--delta", "0.001", "--lower", "1", "-o", "d.json"),
         (*DESIGN, "--utility", "estimation-error", "--workload", "prefix", "--compare"),
-        (*DESIGN, "--radius", "0.1", "--utility", "worst-case-mutual-information", "--compare"),
-        (*DESIGN, "--radius", "2"),
+        (*PROMISE, "--radius", "0.1", "--utility", "worst-case-mutual-information", "--compare"),
+        (*PROMISE, "--radius", "2"),
         SECRET,
     ],
+    "methods": [DESIGN, (*COUNTS, "--epsilon", "1", "--radius", "2", "--lower", "1")],
     "verify": [
         ("m.json",),
         ("m.json", "--guarantee-only"),
@@ -39,13 +41,13 @@ RUNS = {
         (*DESIGN, "--with", "m.json", "--baseline", "randomized-response"),
         (*DESIGN, "--lower", "1"),
         (*DESIGN, "--utility", "estimation-error"),
-        (*DESIGN, "--radius", "0.1", "--utility", "worst-case-mutual-information"),
+        (*PROMISE, "--radius", "0.1", "--utility", "worst-case-mutual-information"),
     ],
     "sweep": [("sweep.toml", "-o", "results")],
     "analyze": [
         ("m.json",),
         ("m.json", "--no-optimum", *DESIGN, "--lower", "2"),
-        ("identity.csv", "--no-optimum", *COUNTS),
+        ("identity.csv", "--no-optimum", *COUNTS, "--known"),
     ],
     "plan": [
         ("--categories", "20", "--samples", "10000", "--epsilon", "1.6", "--delta", "1e-5"),
@@ -103,7 +105,8 @@ def folder(tmp_path_factory):
     (folder / "joint.csv").write_text("income,answer,count\nlow,a,30\nlow,b,20\nhigh,a,10\nhigh,b,40\n")
     (folder / "identity.csv").write_text("x,a,b,c\nnever,1,0,0\nformer,0,1,0\ncurrent,0,0,1\n")
     (folder / "sweep.toml").write_text(
-        'title = "t"\nepsilon = [1, "log(2)"]\nbaselines = ["best-ldp"]\n[[source]]\ncounts = "counts.csv"\n'
+        'title = "t"\nepsilon = [1, "log(2)"]\nknown = true\nbaselines = ["best-ldp"]\n'
+        '[[source]]\ncounts = "counts.csv"\n'
     )
     return folder
 
@@ -117,8 +120,8 @@ def printed(folder):
         lines: list[str] = []
         here.setattr("mechdesign.cli.output.click.echo", lambda text="", **_: lines.append(text))
         for made in (
-            ("design", *DESIGN, "--delta", "0.001", "-o", "m.json"),
-            ("design", *DESIGN, "--radius", "0.1", "--utility", "worst-case-mutual-information", "-o", "least.json"),
+            ("design", *PROMISE, "--delta", "0.001", "-o", "m.json"),
+            ("design", *PROMISE, "--radius", "0.1", "--utility", "worst-case-mutual-information", "-o", "least.json"),
             ("design", *DESIGN, "--utility", "estimation-error", "-o", "errors.json"),
             ("key", "-o", "survey.key"),
             (*PRIVATIZE, "-o", "reports.csv", "--keep", "person"),

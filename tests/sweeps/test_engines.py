@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import mechdesign as md
-from mechdesign.cli.main import run
+from mechdesign.cli.entry_point import run
 from mechdesign.engine import opened_executor
 from mechdesign.errors import InputError
 
@@ -28,7 +28,7 @@ def problems():
     made = [md.DesignProblem(ball, epsilon) for ball in known for epsilon in ("0.5", "1", "log(3)")]
     made.append(md.DesignProblem(known[1], 1, md.EstimationError()))
     made.append(md.DesignProblem(known[1], 1, md.WorstCaseUtility(md.HammingAccuracy())))
-    made.append(md.DesignProblem(md.L1Ball.from_counts(few), 0, md.EstimationError()))  # which fails
+    made.append(md.DesignProblem(md.L1Ball.from_counts(few, known=True), 0, md.EstimationError()))  # which fails
     return made
 
 
@@ -43,7 +43,7 @@ def exactly(found):
 def client():
     """Two workers on this machine, with a real scheduler."""
     with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0") as cluster,
         distributed.Client(cluster, set_as_default=False) as client,
     ):
         yield client

@@ -5,12 +5,13 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from refusals import raises
 
 import mechdesign as md
 from mechdesign.errors import InputError
 from mechdesign.numerics.exact import printed_up
 from mechdesign.sweeps import read_sweep
-from mechdesign.sweeps.inputs import RefusedPoint, problem_cells
+from mechdesign.sweeps.row_inputs import RefusedPoint, problem_cells
 
 SOURCE = """
 [[source]]
@@ -39,7 +40,6 @@ def test_a_grid_has_every_combination_from_every_kind_of_source(read, tmp_path):
         epsilon = [0.5, "log(3)"]
         lower = [1, "2"]
         delta = [1e-9, "1e-3"]
-        samples = [100, 200]
         set = ["l1-ball", "box", "relative-ball"]
         utility = ["total-variation", { name = "estimation-error", workload = { name = "prefix" } }]
         baselines = ["best-ldp"]
@@ -54,11 +54,11 @@ def test_a_grid_has_every_combination_from_every_kind_of_source(read, tmp_path):
         header = false
         [[source]]
         data = "people.csv"
-        columns = ["race", "age"]
+        column = ["race", "age"]
         [[source]]
         name = "people"
         data = "people.csv"
-        columns = ["race"]
+        column = "race"
         """
         + SOURCE
     )
@@ -77,15 +77,41 @@ def test_a_grid_has_every_combination_from_every_kind_of_source(read, tmp_path):
         "people, race",
         "smoking",
     ]
-    assert len(found.problems) == 6 * 2 * 2 * 2 * 2 * 3 * 2
+    assert len(found.problems) == 6 * 2 * 2 * 2 * 3 * 2
     problems = [file.problem for file in found.problems if file.title == "smoking"]
-    assert len({(str(p.epsilon), str(p.lower), p.uncertainty, p.utility.name) for p in problems}) == 96
-    wanted = md.L1Ball.from_counts({"never": 812, "former": 150, "current": 38}, delta="1e-3", samples=200)
+    assert len({(str(p.epsilon), str(p.lower), p.uncertainty, p.utility.name) for p in problems}) == 48
+    wanted = md.L1Ball.from_counts({"never": 812, "former": 150, "current": 38}, delta="1e-3")
     assert sum(p.uncertainty == wanted for p in problems) == 2 * 2 * 2
     assert {p.utility.name: p.utility.workload_table() for p in problems} == {
         "total-variation": None,
         "estimation-error": {"name": "prefix"},
     }
+
+
+PROBABILITIES = '[[source]]\nname = "what if"\nprobabilities = { never = "0.8", former = "0.15", current = 0.05 }\n'
+
+
+def test_samples_are_asserted_of_probabilities_alone(read):
+    """A number beside counts that is not their total is a row with the reason."""
+    grid = (
+        'title = "t"\nepsilon = 1\ndelta = "1e-3"\nsamples = [200, 1000]\nset = ["l1-ball", "box", "relative-ball"]\n'
+    )
+    found = read(grid + PROBABILITIES)
+    assert len(found.problems) == 6
+    assert {problem.problem.uncertainty.asserts_samples for problem in found.problems} == {True}
+    wanted = md.L1Ball.from_probabilities(
+        {"never": "0.8", "former": "0.15", "current": "0.05"}, samples=200, delta="1e-3"
+    )
+    assert found.problems[0].problem.uncertainty == wanted
+    found = read(grid + SOURCE)
+    assert {problem.problem.uncertainty.evidence.samples for problem in found.problems} == {1000}
+    assert {point.reason.partition(";")[0] for point in found.refused} == {
+        "the counts are of 1000 samples, and samples is 200"
+    }
+    with raises("point-refused"):
+        read('title = "t"\nepsilon = 1\ndelta = 0.1\n' + PROBABILITIES)
+    (known,) = read('title = "t"\nepsilon = 1\n' + PROBABILITIES).problems
+    assert known.problem.uncertainty.radius == 0
 
 
 @pytest.mark.parametrize(
@@ -145,7 +171,7 @@ HEAD = 'title = "t"\nepsilon = 1\n'
         (f'title = "t"\nepsilon = true{SOURCE}', "epsilon.0 is True; accepted: a number, or a text that states one"),
         (f'title = "t"\nepsilon = "log(x)"{SOURCE}', "log"),
         (f"{HEAD}delta = 2{SOURCE}", "delta is"),
-        (f"{HEAD}delta = 0.5\nradius = 1{SOURCE}", "delta and radius are both given"),
+        (f"{HEAD}delta = 0.5\nradius = 1{SOURCE}", "delta and radius are given; give one of them"),
         (f"{HEAD}samples = 5{SOURCE}", "samples is given without delta"),
         (f'{HEAD}bound = "weissman"{SOURCE}', "bound is given without delta"),
         (f"{HEAD}delta = 0.5\nsamples = [1.5]{SOURCE}", "samples.0 is 1.5; accepted: a valid integer"),
@@ -164,9 +190,11 @@ HEAD = 'title = "t"\nepsilon = 1\n'
         (f"{HEAD}[[source]]\n", "counts and data, or neither"),
         (f'{HEAD}[[source]]\ncounts = "a"\ndata = "b"', "counts and data, or neither"),
         (f'{HEAD}[[source]]\ncounts = "absent.csv"', "absent.csv"),
-        (f'{HEAD}[[source]]\ndata = "absent.csv"', "has no columns"),
-        (f'{HEAD}[[source]]\ndata = "absent.csv"\ncolumns = ["a"]', "absent.csv"),
-        (f'{HEAD}[[source]]\ncounts = "absent.csv"\ncolumns = ["a"]', "columns beside counts"),
+        (f'{HEAD}[[source]]\ndata = "absent.csv"', "has no column;"),
+        (f'{HEAD}[[source]]\ndata = "absent.csv"\ncolumn = ["a"]', "absent.csv"),
+        (f'{HEAD}[[source]]\ndata = "absent.csv"\ncolumn = "a"\ncolumns = ["a"]', "two names of the same"),
+        (f'{HEAD}[[source]]\ncounts = "absent.csv"\ncolumn = "a"', "column beside counts"),
+        (f'{HEAD}[[source]]\ncounts = "absent.csv"\ncolumns = ["a"]', "column beside counts"),
         (f"{HEAD}[[source]]\ncounts = {{ a = 1, b = 2 }}", "has no name"),
         (f'{HEAD}[[source]]\nname = "n"\ncounts = {{ a = 1 }}', "one category"),
         (f'{HEAD}[[source]]\nname = "n"\ncounts = {{ a = 1, b = -1 }}', "the count of 'b' is -1"),
@@ -241,7 +269,7 @@ def test_a_relative_ball_that_cannot_be_made_for_one_epsilon_is_made_for_the_nex
     ],
 )
 def test_a_number_of_any_size_is_a_row_of_a_table_that_is_written(read, tmp_path, axes, name, shown):
-    found = read(f'title = "t"\n{axes}\n{SOURCE}')
+    found = read(f'title = "t"\n{axes}\n{SOURCE if shown else PROBABILITIES}')
     values = [point.cells[name] for point in found.refused]
     assert values == ([(1 << 63) - 1, None] if shown is None else shown[1:])
     found.run().save(tmp_path / "table.parquet")
@@ -271,7 +299,7 @@ def test_a_point_is_named_in_one_short_line(read):
     named = [row.name for row in found]
     assert named[:2] == [r"two lines\x1b[31m at epsilon = 1", r"two lines\x1b[31m at epsilon = 900"]
     assert named[2] == rf"two lines\x1b[31m at epsilon = {digits[:57]}..."
-    with pytest.raises(InputError) as refused:
+    with raises("point-refused") as refused:
         read(f'title = "t"\nepsilon = ["900\\n", 901]\n{source}')
     assert "the first, two lines\\x1b[31m at epsilon = 900: " in str(refused.value)
 
@@ -280,7 +308,7 @@ def test_a_grid_that_is_too_large_is_refused_before_it_is_made(tmp_path):
     path = tmp_path / "grid.toml"
     axis = str([k / 100 for k in range(1, 500)])
     path.write_text(f'title = "t"\nepsilon = {axis}\nradius = {axis.replace("4.", "0.")}\n{SOURCE}')
-    with pytest.raises(InputError, match="the grid has 249,001 problems; accepted: at most 100,000"):
+    with raises("too-many-given", "249,001", "100,000"):
         read_sweep(path)
 
 
@@ -302,3 +330,13 @@ def test_a_file_runs_with_its_own_options(read, tmp_path):
     assert found[0].solved.tol == 0.01
     assert found[0].values.randomized_response > 0
     assert found[0].source == "smoking"
+
+
+def test_files_of_earlier_versions_name_columns(read, tmp_path):
+    (tmp_path / "people.csv").write_text("race,age\na,1\nb,1\nb,2\n")
+    found = [
+        read(f'{HEAD}[[source]]\ndata = "people.csv"\n{named}').problems
+        for named in ('columns = ["race", "age"]', 'column = ["race", "age"]', 'column = "race"')
+    ]
+    assert found[0] == found[1]
+    assert found[2] == found[0][:1]

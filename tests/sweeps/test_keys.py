@@ -6,9 +6,9 @@ import pytest
 
 import mechdesign as md
 from mechdesign.mechanism import Mechanism
-from mechdesign.mechanism.files import from_json, to_json
+from mechdesign.mechanism.mechanism_files import from_json, to_json
 from mechdesign.optimize.verification import claimed_problem
-from mechdesign.sweeps.keys import key_of
+from mechdesign.sweeps.problem_keys import key_of
 from mechdesign.uncertainty.from_counts import kinds_from_counts, set_from_counts
 
 COUNTS = {"a": 812, "b": 150, "c": 38}
@@ -55,7 +55,7 @@ def test_everything_that_a_design_depends_on_changes_the_key():
         key(md.L1Ball([0.5, 0.3, 0.2], radius=0.1)),
         key(md.L1Ball.from_counts([5, 3, 2], delta=0.5)),
         key(md.L1Ball.from_counts([5, 3, 2], delta=0.5, bound="weissman")),
-        key(md.L1Ball.from_counts([5, 3, 2], delta=0.5, samples=11)),
+        key(md.L1Ball.from_probabilities(["0.5", "0.3", "0.2"], delta=0.5, samples=11)),
         key(md.L1Ball([0.5, 0.3, 0.2], radius=0.1, within_simplex=False)),
         key(epsilon=2),
         key(lower=1),
@@ -77,7 +77,7 @@ def test_everything_that_a_design_depends_on_changes_the_key():
 
 def test_the_version_of_the_package_is_in_the_key(monkeypatch):
     before = key()
-    monkeypatch.setattr("mechdesign.sweeps.keys.__version__", "0.0.1")
+    monkeypatch.setattr("mechdesign.sweeps.problem_keys.__version__", "0.0.1")
     assert key() != before
 
 
@@ -110,7 +110,7 @@ def test_an_object_that_no_file_can_hold_is_its_own_key():
         md.DesignProblem(md.L1Ball([0.9, 0.05, 0.05], radius="0.3", within_simplex=False), 1),
         md.DesignProblem(md.ConvexHull([[0.5, 0.3, 0.2], [0.2, 0.3, 0.5]], weights=["1/3", "2/3"]), 1),
         md.DesignProblem(md.ProductSet(md.L1Ball([0.5, 0.5]), md.L1Ball([0.4, 0.6], radius=0.1)), 1),
-        md.DesignProblem(md.SecretPromise([[5, 3, 2], [1, 4, 5]], secret="s", useful="u"), "0.3"),
+        md.DesignProblem(md.SecretPromise([[5, 3, 2], [1, 4, 5]], secret="s", useful="u", known=True), "0.3"),
         md.DesignProblem(md.L1Ball([0.5, 0.3, 0.2]), 1, md.HammingAccuracy(), 2),
         md.DesignProblem(md.L1Ball([0.5, 0.3, 0.2], radius=0.1), 1, md.WorstCaseUtility(md.HammingAccuracy())),
         md.DesignProblem(md.L1Ball([0.5, 0.3, 0.2], labels=list("abc")), 1, md.EstimationError(md.Workload.prefix())),

@@ -6,6 +6,7 @@ import mpmath
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import raises
 
 import mechdesign as md
 from mechdesign.uncertainty.balance import Kappa, kappa, phi
@@ -84,5 +85,5 @@ def test_beyond_its_reach_kappa_is_bounded_and_says_so():
 
 
 def test_a_negative_distance_is_refused():
-    with pytest.raises(md.InputError, match="the radius is -1; accepted: 0 or more"):
+    with raises("radius-out-of-range", "is -1"):
         kappa([0.5, 0.5]).within(-1)

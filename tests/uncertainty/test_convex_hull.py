@@ -2,6 +2,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from refusals import raises
 from scipy.optimize import linprog
 from tolerances import ALGEBRA, SOLVER
 
@@ -68,17 +69,17 @@ def test_vertices_of_an_l1_ball_have_its_support():
 
 
 @pytest.mark.parametrize(
-    ("make", "message"),
+    ("make", "code"),
     [
-        (lambda: md.ConvexHull([]), "there are no priors"),
-        (lambda: md.ConvexHull([["0.5", "0.5"], ["0.2", "0.3", "0.5"]]), "the priors have 2 and 3 symbols"),
-        (lambda: md.ConvexHull([["1", "0"], ["1", "0"]]), "'x2' has probability 0 under every prior"),
-        (lambda: md.ConvexHull([["0.5", "0.6"]]), "prior 1 sums to 1.1"),
-        (lambda: md.ConvexHull(PRIORS, weights=["0.5", "0.5"]), "there are 2 weights for 3 priors"),
+        (lambda: md.ConvexHull([]), "nothing-given"),
+        (lambda: md.ConvexHull([["0.5", "0.5"], ["0.2", "0.3", "0.5"]]), "wrong-size"),
+        (lambda: md.ConvexHull([["1", "0"], ["1", "0"]]), "never-occurs"),
+        (lambda: md.ConvexHull([["0.5", "0.6"]]), "wrong-sum"),
+        (lambda: md.ConvexHull(PRIORS, weights=["0.5", "0.5"]), "wrong-size"),
     ],
 )
-def test_bad_hulls_are_refused(make, message):
-    with pytest.raises(md.InputError, match=message):
+def test_bad_hulls_are_refused(make, code):
+    with raises(code):
         make()
 
 

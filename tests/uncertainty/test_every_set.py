@@ -30,6 +30,10 @@ SETS = [
     uncertainty.EventSet(["0.5", "0.3", "0.2"], ["1", "0.8"], ["0.08", "0.02"]),
     uncertainty.LowerFunction(lambda S: Fraction(len(S) ** 2, 9), ["1/3", "1/3", "1/3"], supermodular=True),
     md.ProductSet(md.L1Ball(["0.75", "0.25"], "0.1"), uncertainty.LowerLimits(["0.3", "0.2"], center=["0.5", "0.5"])),
+    md.Union([md.L1Ball(["0.5", "0.3", "0.2"], "0.3"), md.L1Ball(["0.2", "0.2", "0.6"], "0.1")]),
+    md.Union([md.L1Ball(["0.5", "0.3", "0.2"], "0.3"), HULL], ["0.3", "0.7"]),
+    md.Union([md.L1Ball(["0.5", "0.3", "0.2"], "0.3"), md.L1Ball(["0.2", "0.2", "0.6"], "0.1")]).covered(),
+    md.ProductSet(md.L1Ball(["0.75", "0.25"], "0.1"), md.Union([md.L1Ball([0.9, 0.1]), md.L1Ball([0.6, 0.4])])),
 ]
 every_set = pytest.mark.parametrize("known", SETS, ids=lambda known: f"{known.kind}-{SETS.index(known)}")
 

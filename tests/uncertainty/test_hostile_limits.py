@@ -30,7 +30,7 @@ MADE = {
     "delta of a relative ball": lambda x: RelativeBall.from_counts([4, 3, 2], x),
     "alpha beside counts": lambda x: RelativeBall.from_counts([4, 3, 2], "0.1", alpha=x),
     "epsilon beside counts": lambda x: RelativeBall.from_counts([4, 3, 2], "0.1", epsilon=x),
-    "samples": lambda x: L1Box.from_counts([4, 3, 2], "0.1", samples=x),
+    "samples": lambda x: L1Box.from_probabilities(["0.5", "0.3", "0.2"], "0.1", samples=x),
     "a count": lambda x: RelativeBall.from_counts([x, 3, 2], "0.1"),
 }
 

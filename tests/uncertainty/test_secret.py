@@ -8,6 +8,7 @@ from itertools import permutations, product
 import numpy as np
 import pytest
 from laws_of_counts import outcomes
+from refusals import raises
 from scipy.optimize import linprog
 
 import mechdesign as md
@@ -16,13 +17,13 @@ from mechdesign.data.joint_counts import JointCounts
 from mechdesign.uncertainty.joint_limits import LIMITS
 
 JOINT = [[20, 10, 5, 5], [10, 15, 20, 15]]
-KNOWN = md.SecretPromise(JOINT, secret="sex", useful="occupation")
+KNOWN = md.SecretPromise(JOINT, secret="sex", useful="occupation", known=True)
 
 
 def limited(rng, values, size):
     """A promise within sets of three classes around what some counts show, in rationals of few digits."""
     counts = rng.integers(1, 9, (values, size)).tolist()
-    known = md.SecretPromise(counts)
+    known = md.SecretPromise(counts, known=True)
     joint = known.joint
     laws = [[Fraction(count, joint.total) for count in joint.of_values]]
     laws += [list(joint.conditional(place)) for place in range(values)]
@@ -63,7 +64,7 @@ def test_the_ratio_is_the_greatest_lift_of_a_value():
     rng = np.random.default_rng(0)
     for _ in range(100):
         counts = rng.integers(0, 6, (3, 4)) + np.eye(3, 4, dtype=int) + (np.arange(4) == 3)
-        known = md.SecretPromise(counts.tolist())
+        known = md.SecretPromise(counts.tolist(), known=True)
         column = rng.integers(0, 9, 4).tolist()
         if not any(column):
             continue
@@ -79,7 +80,9 @@ def test_the_ratio_is_the_greatest_lift_of_a_value():
 
 def test_a_secret_that_is_the_data_is_promised_pml():
     counts = [5, 3, 2]
-    everything = md.SecretPromise([[count if i == j else 0 for j in range(3)] for i, count in enumerate(counts)])
+    everything = md.SecretPromise(
+        [[count if i == j else 0 for j in range(3)] for i, count in enumerate(counts)], known=True
+    )
     ball = md.L1Ball(everything.center)
     for column in product(range(4), repeat=3):
         if any(column):
@@ -96,6 +99,40 @@ def test_words_say_what_is_protected_and_what_is_not():
     assert within.delta == Fraction(1, 100)
     assert within.in_words().startswith("every joint distribution")
     assert within.one_in_words() == within.in_words()
+
+
+def test_what_is_protected_are_the_values_of_the_secret():
+    """By Bayes' rule in rationals: an output is as likely for a value as among the records that have it."""
+    protected, matrix = KNOWN.protected, np.arange(8.0).reshape(4, 2)
+    assert (protected.names, protected.values) == (("sex", "occupation"), KNOWN.joint.values)
+    assert protected.law.tolist() == [float(Fraction(sum(row), KNOWN.joint.total)) for row in KNOWN.joint.counts]
+    for row, found in zip(KNOWN.joint.counts, protected.likelihoods(matrix), strict=True):
+        means = [sum(count * Fraction(entry) for count, entry in zip(row, column, strict=True)) for column in matrix.T]
+        assert found == pytest.approx([float(mean / sum(row)) for mean in means], rel=1e-14)
+    everything = md.L1Ball(KNOWN.center, 2, KNOWN.labels).protected
+    assert (everything.names, everything.values) == (None, KNOWN.labels)
+    assert everything.likelihoods(matrix) is matrix
+    assert (protected.about, protected.any_value) == (" about sex", "any value of sex")
+    assert (everything.about, everything.any_value) == ("", "anything")
+
+
+def test_one_prior_is_a_ball_of_radius_0_a_hull_of_one_and_a_known_joint_distribution():
+    halves = ["0.5", "0.5"]
+    for known, one in (
+        (md.L1Ball(halves), True),
+        (md.L1Ball(halves, "0.1"), False),
+        (md.ConvexHull([halves, halves]), True),
+        (md.ConvexHull([halves, ["0.4", "0.6"]]), False),
+        (KNOWN, True),
+        (md.SecretPromise(JOINT, delta="0.01"), False),
+    ):
+        assert known.is_one_prior == one
+
+
+def test_no_prior_of_the_data_attains_the_greatest_lift_of_a_secret():
+    assert KNOWN.exact_worst_prior([1, 0, 0, 0]) is None
+    ball = md.L1Ball(["0.5", "0.5"], "0.2")
+    assert ball.exact_worst_prior([1, 0]) == (Fraction(2, 5), Fraction(3, 5))
 
 
 @pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
@@ -133,7 +170,7 @@ def test_the_ratio_of_three_values():
 def test_rows_and_floats_say_what_the_exact_ratio_says(values):
     """For columns on both sides of the border, by a linear program over the auxiliary variables."""
     rng = np.random.default_rng(values)
-    for known in [md.SecretPromise(rng.integers(1, 9, (values, 3)).tolist()), limited(rng, values, 3)]:
+    for known in [md.SecretPromise(rng.integers(1, 9, (values, 3)).tolist(), known=True), limited(rng, values, 3)]:
         for level in (1.1, 1.4):
             (block,) = known.promise_rows(level, 1 / level)
             (above,) = known.promise_rows(level)
@@ -219,45 +256,45 @@ def test_deltas_add_up_over_all_sets():
 
 
 @pytest.mark.parametrize(
-    ("joint", "part"),
+    ("joint", "code"),
     [
-        ([[3, 1]], r"the secret has one value \('s1'\), which the counts determine"),
-        ([], "the secret has no value"),
-        ([[3], [1]], "the joint counts have 1 symbol"),
-        ([[3, 1], [0, 0]], "an empty row: the value 's2' of the secret was never seen"),
-        ([[3, 0], [1, 0]], "an empty column: 'x2' was never seen"),
-        ([[3, 1], [1]], "the row 's2' has 1 counts for 2 symbols"),
-        ([[3, -1], [1, 1]], "the count of 's1, x2' is -1"),
-        ([[3, 0.5], [1, 1]], "the count of 's1, x2' is 0.5"),
-        ({"f": {"a": 1, "b": 2}, "m": {"a": 1}}, "the row 'm' counts 'a', and the first row 'a', 'b'"),
-        ({"f": {"a": 1, "b": 2}, "m": [1, 2]}, "the row 'm' counts"),
-        (7, "the counts is 7|the counts are 7"),
+        ([[3, 1]], "too-few-symbols"),
+        ([], "too-few-symbols"),
+        ([[3], [1]], "too-few-symbols"),
+        ([[3, 1], [0, 0]], "never-occurs"),
+        ([[3, 0], [1, 0]], "never-occurs"),
+        ([[3, 1], [1]], "wrong-size"),
+        ([[3, -1], [1, 1]], "not-counts"),
+        ([[3, 0.5], [1, 1]], "not-counts"),
+        ({"f": {"a": 1, "b": 2}, "m": {"a": 1}}, "labels-differ"),
+        ({"f": {"a": 1, "b": 2}, "m": [1, 2]}, "labels-differ"),
+        (7, "wrong-type"),
     ],
 )
-def test_bad_joint_counts_are_refused_in_one_line(joint, part):
-    with pytest.raises(md.InputError, match=part) as refused:
-        md.SecretPromise(joint)
+def test_bad_joint_counts_are_refused_in_one_line(joint, code):
+    with raises(code) as refused:
+        md.SecretPromise(joint, known=True)
     assert "\n" not in str(refused.value)
 
 
 def test_other_bad_input_is_refused():
-    with pytest.raises(md.InputError, match="the name secret"):
-        md.SecretPromise(JOINT, secret="")
-    with pytest.raises(md.InputError, match="the name useful"):
-        md.SecretPromise(JOINT, useful=3)
-    with pytest.raises(md.InputError, match="limits are 'ball'; accepted: box, l1-ball"):
+    with raises("bad-label", "secret"):
+        md.SecretPromise(JOINT, secret="", known=True)
+    with raises("wrong-type", "the name useful"):
+        md.SecretPromise(JOINT, useful=3, known=True)
+    with raises("unknown-choice", "'ball'", "box, l1-ball"):
         md.SecretPromise(JOINT, delta="0.1", limits="ball")
-    with pytest.raises(md.InputError, match="delta is 2"):
+    with raises("delta-out-of-range", "is 2"):
         md.SecretPromise(JOINT, delta=2)
     sets = [md.L1Ball(["0.4", "0.6"]), *(md.L1Ball([Fraction(c, sum(row)) for c in row]) for row in JOINT)]
-    with pytest.raises(md.InputError, match="there are 2 limits; accepted: 3"):
+    with raises("wrong-size", "are 2", "accepted: 3"):
         KNOWN.within(sets[:2])
-    with pytest.raises(md.InputError, match="has 4 symbols; accepted: 2"):
+    with raises("wrong-size", "has 4", "accepted: 2"):
         KNOWN.within(sets[::-1])
-    with pytest.raises(md.InputError, match="does not hold what the counts show"):
+    with raises("prior-outside-set"):
         KNOWN.within([md.L1Ball(["0.5", "0.5"]), *sets[1:]])
-    with pytest.raises(md.InputError, match="give a set inside the simplex"):
-        KNOWN.within([sets[0], sets[1], md.SecretPromise(JOINT)])
+    with raises("ball-leaves-simplex"):
+        KNOWN.within([sets[0], sets[1], md.SecretPromise(JOINT, known=True)])
 
 
 @pytest.mark.parametrize(
@@ -269,19 +306,19 @@ def test_other_bad_input_is_refused():
     ],
 )
 def test_what_is_about_the_data_themselves_refuses_a_secret(asked):
-    with pytest.raises(md.InputError, match="a promise about sex"):
+    with raises("set-not-accepted", "about sex"):
         asked()
 
 
 def test_counts_with_labels_are_aligned():
-    frame = md.SecretPromise({"f": {"a": 20, "b": 10}, "m": {"b": 15, "a": 10}})
-    assert frame == md.SecretPromise([[20, 10], [10, 15]], values=["f", "m"], labels=["a", "b"])
+    frame = md.SecretPromise({"f": {"a": 20, "b": 10}, "m": {"b": 15, "a": 10}}, known=True)
+    assert frame == md.SecretPromise([[20, 10], [10, 15]], values=["f", "m"], labels=["a", "b"], known=True)
     pandas = pytest.importorskip("pandas")
     table = pandas.DataFrame([[20, 10], [10, 15]], index=["f", "m"], columns=["a", "b"])
-    assert md.SecretPromise(table) == frame
+    assert md.SecretPromise(table, known=True) == frame
     assert JointCounts.of(table).of_symbols == (30, 25)
-    with pytest.raises(md.InputError, match="the symbols are given beside counts that name them"):
-        md.SecretPromise(table, labels=["c", "d"])
+    with raises("needless-argument", "the symbols"):
+        md.SecretPromise(table, labels=["c", "d"], known=True)
 
 
 def test_an_output_that_may_leave_one_value_alone_leaks_without_bound():
@@ -289,7 +326,7 @@ def test_an_output_that_may_leave_one_value_alone_leaks_without_bound():
     few = md.SecretPromise([[1, 1], [1, 1]], delta="0.01", limits="l1-ball")
     assert few.exact_ratio([1, 0]) is None
     assert few.exact_ratio([1, 1]) == 1
-    with pytest.raises(md.GuaranteeError, match="inf nats"):
+    with raises("guarantee-false"):
         md.Mechanism(np.array([[2, 0], [0, 2]]), 1, md.Guarantee(5, few))
 
 
@@ -330,7 +367,7 @@ class Certain(md.UncertaintySet):
 
 def test_a_value_that_never_has_an_output_does_not_make_its_leakage_infinite():
     """Its lift is 0 wherever the output occurs, also if under some law of the others it does not."""
-    known = md.SecretPromise([[3, 1], [4, 0]])
+    known = md.SecretPromise([[3, 1], [4, 0]], known=True)
     sets = [md.L1Ball(["1/2", "1/2"], "1/5"), md.L1Ball(["3/4", "1/4"], 2), Certain([1, 0])]
     within = known.within(sets)
     found = []

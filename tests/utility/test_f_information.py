@@ -2,6 +2,7 @@ import math
 
 import numpy as np
 import pytest
+from refusals import raises
 from strategies import random_mechanism
 from tolerances import ALGEBRA
 
@@ -44,42 +45,42 @@ def test_a_symbol_without_mass_and_an_empty_column_count_nothing():
 
 
 @pytest.mark.parametrize(
-    ("f", "message"),
+    "f",
     [
-        (lambda u: -np.log(u), "f\\(0\\) is inf"),
-        (lambda u: u * np.log(u), "f\\(0\\) is nan"),
-        (lambda u: u**2, "f\\(1\\) is 1 for the utility 'f-information'; accepted: f\\(1\\) = 0"),
-        (lambda u: -((u - 1) ** 2), "is not convex near"),
-        (lambda u: np.where(u > 500, np.inf, (u - 1) ** 2), "is not finite on"),
-        (lambda u: np.sin(3 * (u - 1)), "is not convex near"),
+        lambda u: -np.log(u),
+        lambda u: u * np.log(u),
+        lambda u: u**2,
+        lambda u: -((u - 1) ** 2),
+        lambda u: np.where(u > 500, np.inf, (u - 1) ** 2),
+        lambda u: np.sin(3 * (u - 1)),
     ],
 )
-def test_what_is_no_f_is_refused(f, message):
-    with pytest.raises(md.InputError, match=message):
+def test_what_is_no_f_is_refused(f):
+    with raises("not-an-f-information"):
         md.FInformation(f)
 
 
 @pytest.mark.parametrize(
-    ("f", "message"),
+    ("f", "code"),
     [
-        (lambda u: u * math.log(u), "f must take numpy arrays: write numpy.log instead of math.log"),
-        (lambda u: u - 1 if u > 1 else 0 * u, "fails on a numpy array of .* and numpy.where instead of if"),
-        (lambda u: max(u, 1) - 1, "fails on a numpy array"),
-        (lambda u: {}[0], "fails on a numpy array"),
-        (lambda u: 1 / 0, "fails on a numpy array .*division by zero"),
-        (lambda u: u.logarithm(), "fails on a numpy array"),
-        (lambda u, v: u, "fails on a numpy array"),
-        (lambda u: 0.0, r"returns an array of shape \(\) for one of shape \(401,\)"),
-        (lambda u: u[:, None] - 1, r"returns an array of shape \(401, 1\) for one of shape \(401,\)"),
-        (lambda u: (u - 1) * 1j, "returns values of type complex128; accepted: real numbers"),
-        (lambda u: np.array([None] * u.size), "returns values of type object"),
-        (lambda u: None, "returns values of type object"),
-        (lambda u: ["0"] * u.size, "returns values of type <U1"),
-        (3.0, "f is 3.0; accepted: a function of an array"),
+        (lambda u: u * math.log(u), "function-fails"),
+        (lambda u: u - 1 if u > 1 else 0 * u, "function-fails"),
+        (lambda u: max(u, 1) - 1, "function-fails"),
+        (lambda u: {}[0], "function-fails"),
+        (lambda u: 1 / 0, "function-fails"),
+        (lambda u: u.logarithm(), "function-fails"),
+        (lambda u, v: u, "function-fails"),
+        (lambda u: 0.0, "function-fails"),
+        (lambda u: u[:, None] - 1, "function-fails"),
+        (lambda u: (u - 1) * 1j, "function-fails"),
+        (lambda u: np.array([None] * u.size), "function-fails"),
+        (lambda u: None, "function-fails"),
+        (lambda u: ["0"] * u.size, "function-fails"),
+        (3.0, "wrong-type"),
     ],
 )
-def test_an_f_that_is_not_for_arrays_is_refused_in_one_line(f, message):
-    with pytest.raises(md.InputError, match=message) as refused:
+def test_an_f_that_is_not_for_arrays_is_refused_in_one_line(f, code):
+    with raises(code) as refused:
         md.FInformation(f)
     assert "\n" not in str(refused.value)
 
@@ -90,7 +91,7 @@ def test_whole_numbers_are_real():
 
 def test_a_gradient_needs_a_derivative():
     utility = md.FInformation(lambda u: (u - 1) ** 2, name="mine")
-    with pytest.raises(md.InputError, match="'mine' has no derivative"):
+    with raises("missing-argument", "'mine'"):
         utility.gradient([1.0, 2.0], [0.5, 0.5])
 
 

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from refusals import raises
 from tolerances import ALGEBRA
 
 import mechdesign as md
@@ -36,18 +37,18 @@ def test_matrices_are_copied_and_compared_by_value():
 
 
 @pytest.mark.parametrize(
-    ("matrix", "message"),
+    ("matrix", "code"),
     [
-        ([[1, 2], [3]], "rows of lengths \\[1, 2\\]"),
-        ([[]], "rows of lengths \\[0\\]"),
-        ([[1, float("nan")]], "entry \\(1, 2\\) of the matrix of expected-gain is 'nan'"),
+        ([[1, 2], [3]], "wrong-size"),
+        ([[]], "wrong-size"),
+        ([[1, float("nan")]], "not-a-number"),
     ],
 )
-def test_bad_matrices_are_refused(matrix, message):
-    with pytest.raises(md.InputError, match=message):
+def test_bad_matrices_are_refused(matrix, code):
+    with raises(code):
         md.ExpectedGain(matrix)
 
 
 def test_a_matrix_belongs_to_one_alphabet():
-    with pytest.raises(md.InputError, match="has 2 columns for 3 symbols"):
+    with raises("wrong-size", "has 2", "for 3"):
         md.DesignProblem(md.L1Ball([0.5, 0.3, 0.2]), 1, md.ExpectedGain([[1, 0]]))

@@ -77,6 +77,16 @@ test("ids that are refused", async () => {
   }
 });
 
+test("attributes that are refused", async () => {
+  const consumer = mechanism("mechanisms/warner.json");
+  for (const { bytes, reason } of rows("attributes.json")) {
+    await assert.rejects(async () => {
+      const attribute = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(ofHex(bytes));
+      await consumer.permanentReports(new Uint8Array(32), [["ann", "no"]], attribute);
+    }, reason);
+  }
+});
+
 test("key files", () => {
   for (const { bytes, key, reason } of rows("key-files.json")) {
     if (reason === undefined) assert.equal(hex(keyOf(ofHex(bytes))), key);

@@ -159,6 +159,17 @@ fn ids_that_are_refused() {
 }
 
 #[test]
+fn attributes_that_are_refused() {
+    let consumer = mechanism("mechanisms/warner.json").expect("a mechanism");
+    for row in rows("attributes.json") {
+        if let Ok(attribute) = String::from_utf8(bytes(text(&row, "bytes"))) {
+            let refused = consumer.permanent_reports(&[0; 32], &[("ann", "no")], &attribute);
+            assert!(matches!(refused, Err(Error::Input(_))), "{}", text(&row, "reason"));
+        }
+    }
+}
+
+#[test]
 fn key_files() {
     for row in rows("key-files.json") {
         let read = key_of(&bytes(text(&row, "bytes")));

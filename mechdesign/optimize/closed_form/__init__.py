@@ -5,9 +5,9 @@ from __future__ import annotations
 from mechdesign.optimize.closed_form import (
     binary,
     binary_low_privacy,
-    estimation,
     high_privacy,
     high_privacy_ball,
+    least_errors,
     randomized_response,
     uniform,
     uniform_ball,
@@ -29,7 +29,7 @@ _SOLVERS = (
 )
 # The others are proved for sums over outputs. The mechanism of high privacy is best for every objective: all other
 # mechanisms with the guarantee are garblings of it.
-_SOLVERS_OF_ERRORS = (high_privacy.solve, estimation.solve)
+_SOLVERS_OF_ERRORS = (high_privacy.solve, least_errors.solve)
 
 
 def closed_forms(problem: DesignProblem) -> list[ClosedForm]:

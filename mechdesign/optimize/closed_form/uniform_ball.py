@@ -16,7 +16,7 @@ from mechdesign.optimize.closed_form.form import ClosedForm, Numbers, circulant,
 from mechdesign.optimize.l1_cone import L1Cone
 from mechdesign.problem import DesignProblem
 from mechdesign.utility import Utility
-from mechdesign.utility.base import summed
+from mechdesign.utility.objective import as_utility
 
 THEOREM = "uniform estimate in an l1 ball, symmetric utility"
 
@@ -97,4 +97,4 @@ def solve(problem: DesignProblem) -> ClosedForm | None:
     given, ball = exact_cone(problem), problem.uncertainty.l1_ball
     if given is None or ball is None or not problem.utility.is_symmetric or not applies(given):
         return None
-    return ClosedForm(THEOREM, circulant(_best(given, summed(problem.utility))), optimal=True)
+    return ClosedForm(THEOREM, circulant(_best(given, as_utility(problem.utility))), optimal=True)

@@ -7,7 +7,8 @@ report is 1, for every set of priors that contains P. So the variance of entry i
     error >= (tr (F diag(d) F')^(1/2))^2 / sum_i d_i (u_i - 1),        F = W (I - P 1').
 
 This is the certificate of Theta = diag(d) and ``lambda_i = d_i (u_i - 2)`` whose reduced costs are bounded entry by
-entry. Equal d is best for a uniform prior; in general d is found by a multiplicative ascent.
+entry, each between 0 and its greatest value. Equal d is best for a uniform prior; in general d is found by a
+multiplicative ascent.
 """
 
 from __future__ import annotations
@@ -20,21 +21,80 @@ from numpy.typing import ArrayLike
 
 from mechdesign.errors import InputError, LimitError, shorten
 from mechdesign.numerics.arrays import Floats, real_array
+from mechdesign.numerics.bounds import as_bound
 from mechdesign.numerics.epsilon import Epsilon
 from mechdesign.numerics.exact import float_up
 from mechdesign.numerics.quadratic_form import QuadraticForm
 from mechdesign.numerics.threads import one_thread
-from mechdesign.optimize.estimation.box import entry_limits, price_in_box
-from mechdesign.optimize.estimation.certificate import lower_bound, root_trace_alike, root_trace_down, total_up
+from mechdesign.optimize.estimation.form_certificate import lower_bound, root_trace_alike, root_trace_down, total_up
+from mechdesign.optimize.pricing.price import Price
 from mechdesign.uncertainty import UncertaintySet
 from mechdesign.uncertainty.set_or_prior import set_or_prior
 
+_EPS = float(np.finfo(float).eps)
 _POWER = 1.2  # of the ratio that each step multiplies d by
 _CLOSE = 1e-7  # relative distance of the bound from the greatest one
 _MOST_STEPS = 5_000
 _WORK = 2e10  # steps times N^3
 MOST_SYMBOLS_IN_FORMS = 1_500
 """The most symbols whose quadratic form is decomposed, which takes about N^3 operations several times."""
+
+
+def greatest_entries(prior: Floats, exp_epsilon: float) -> Floats:
+    """Return ``min(e, 1/P_i)``, which no entry of a column with ``<P, v> = 1`` exceeds, rounded up.
+
+    ``v_i <= e h(v) <= e <P, v>`` holds for every set that contains the prior P.
+
+    Examples
+    --------
+    >>> np.round(greatest_entries(np.array([0.75, 0.25]), 2.0), 9)
+    array([1.33333333, 2.        ])
+    """
+    with np.errstate(divide="ignore"):
+        result: Floats = np.minimum(exp_epsilon, 1 / prior) * (1 + 4 * _EPS)
+    return result
+
+
+def entry_limits(known: UncertaintySet, exp_epsilon: float) -> Floats:
+    """Return numbers that no entry of a column with ``<P, v> = 1`` exceeds, rounded up: those of `greatest_entries`.
+
+    A promise about a secret limits entries by ``1/P_i`` alone.
+
+    Examples
+    --------
+    >>> from mechdesign import SecretPromise
+    >>> np.round(entry_limits(SecretPromise([[2, 1], [1, 0]], known=True), 1.5), 9)
+    array([1.33333333, 4.        ])
+    """
+    return greatest_entries(known.prior, exp_epsilon if known.limits_entries else math.inf)
+
+
+def price_in_box(form: QuadraticForm, multipliers: Floats, limits: Floats) -> Price:
+    """Return an upper bound of ``(v - 1)' Theta (v - 1) - <lambda, v>`` for all v with ``0 <= v_i <= limits_i``.
+
+    The bound is infinite for forms that are not separable. A common number of Theta below 0 is left out, which only
+    raises the form.
+
+    Examples
+    --------
+    >>> price = price_in_box(QuadraticForm(np.ones(2)), np.zeros(2), np.array([2.0, 3.0]))
+    >>> round(price.upper, 9)
+    5.0
+    """
+    if not form.separable or form.common > 0:
+        return Price(math.inf, "each entry by itself", 0)
+    d, sizes = form.diagonal, np.abs(multipliers)
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        inner = np.clip(np.where(d < 0, 1 + multipliers / (2 * d), 0.0), 0.0, limits)
+        values = np.stack([d * (v - 1) ** 2 - multipliers * v for v in (np.zeros_like(limits), inner, limits)])
+        # Below 0 the true vertex may be off the computed one by a rounding error, which moves the value by its square.
+        reach = 8 * _EPS * (np.abs(d) * (limits + 1) ** 2 + sizes * limits)
+        highest = values.max(axis=0) + reach
+        try:
+            upper = math.nextafter(math.fsum(highest.tolist()), math.inf)
+        except (OverflowError, ValueError):
+            upper = math.inf
+    return Price(float(as_bound(upper)), "each entry by itself", limits.size)
 
 
 @one_thread()
@@ -86,7 +146,7 @@ def estimation_bound(
     known = set_or_prior(prior)
     exp_epsilon = float_up(Epsilon.of(epsilon).exp_up)
     limits = entry_limits(known, exp_epsilon)
-    if exp_epsilon == 1.0 and known.secret_promise is None:
+    if exp_epsilon == 1.0 and known.limits_entries:
         return math.inf
     plain = workload is None
     if plain and (quick or known.size > MOST_SYMBOLS_IN_FORMS):
@@ -194,7 +254,11 @@ def _queries(workload: ArrayLike, size: int) -> Floats:
     """Return a workload as a matrix, after checking it."""
     given = real_array(workload, "the workload", "numbers, a row for each query")
     if given.ndim != 2 or given.shape[1] != size or not given.size or not np.isfinite(given).all():
-        raise InputError(f"the workload is {shorten(workload)}; accepted: finite numbers of shape (q, {size})")
+        raise InputError.wrong_size(
+            f"the workload is {shorten(workload)}; accepted: finite numbers of shape (q, {size})"
+        )
     if size > MOST_SYMBOLS_IN_FORMS:
-        raise LimitError(f"a workload on {size} symbols; accepted: at most {MOST_SYMBOLS_IN_FORMS}, or no workload")
+        raise LimitError.too_much_work(
+            f"a workload on {size} symbols; accepted: at most {MOST_SYMBOLS_IN_FORMS}, or no workload"
+        )
     return given

@@ -1,8 +1,8 @@
-"""Integer weights of symbols for tables over the weights of sets, and how far masses may be from them."""
+"""What prices of separable forms share: integer weights of symbols for tables, and what has been found so far."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.exact import float_up
+from mechdesign.numerics.quadratic_form import QuadraticForm
 from mechdesign.numerics.tolerances import RAY_EDGE
 from mechdesign.uncertainty import L1Ball
 
@@ -36,9 +37,9 @@ class CountedSymbols:
     Examples
     --------
     >>> from mechdesign import L1Ball
-    >>> CountedSymbols.of(L1Ball.from_counts([5, 3, 2])).weights
+    >>> CountedSymbols.of(L1Ball.from_counts([5, 3, 2], known=True)).weights
     (5, 3, 2)
-    >>> CountedSymbols.of(L1Ball.from_counts([10**9, 1])).off < 1e-5
+    >>> CountedSymbols.of(L1Ball.from_counts([10**9, 1], known=True)).off < 1e-5
     True
     """
 
@@ -66,3 +67,44 @@ class CountedSymbols:
         """Return the least and the greatest mass that a set of each weight may have, if it is at most `most`."""
         middle = weights / self.total
         return np.clip(middle - self.off, 0.0, most), np.clip(middle + self.off, 0.0, most)
+
+
+@dataclass(eq=False)
+class Found:
+    """A bound of ``(v - 1)' Theta (v - 1) - <lambda, v>``, and columns of great values.
+
+    Attributes
+    ----------
+    form : QuadraticForm
+        Theta.
+    multipliers : array, shape (N,)
+        lambda.
+    upper : float
+        The bound over the rays of all kinds that have been priced.
+    reached : float
+        The greatest value of a column that has been found.
+    columns : list of arrays, shape (N,)
+        Columns of the cone with ``<P, v> = 1``.
+    looked_at : int
+        How many cases were bounded.
+
+    Examples
+    --------
+    >>> found = Found(QuadraticForm(np.ones(2)), np.zeros(2))
+    >>> found.add(np.array([2.0, 0.0]))
+    >>> found.reached
+    2.0
+    """
+
+    form: QuadraticForm
+    multipliers: Floats
+    upper: float = -np.inf
+    reached: float = -np.inf
+    columns: list[Floats] = field(default_factory=list)
+    looked_at: int = 0
+
+    def add(self, column: Floats) -> None:
+        """Add a column."""
+        value = float(self.form.values(column[:, None] - 1)[0] - self.multipliers @ column)
+        self.reached = max(self.reached, value)
+        self.columns.append(column)

@@ -38,15 +38,15 @@ def cyclic_sets(size: int, members: int, families: int, rng: np.random.Generator
     >>> np.unique(together).tolist()
     [1.0, 3.0]
     """
-    search = _Search(size, members, families, rng)
+    search = _CyclicSearch(size, members, families, rng)
     since_exchange, family = 0, 0
-    while since_exchange < families:
+    while since_exchange < families:  # ends: each exchange lowers a sum by a share, and there are finitely many sets
         since_exchange = 0 if search.exchanges(family) else since_exchange + 1
         family = (family + 1) % families
     return np.hstack([np.stack([np.roll(one, shift) for shift in range(size)], axis=1) for one in search.sets])
 
 
-class _Search:
+class _CyclicSearch:
     """Sets, their transforms, and the sums of ``|F(k)|^2`` over the sets for every frequency k."""
 
     def __init__(self, size: int, members: int, families: int, rng: np.random.Generator) -> None:

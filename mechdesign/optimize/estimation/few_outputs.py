@@ -11,7 +11,6 @@ Such searches end at different mechanisms, and further ones start from the colum
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -21,7 +20,9 @@ from numpy.typing import NDArray
 
 from mechdesign.errors import SolverError
 from mechdesign.numerics.arrays import Floats
-from mechdesign.optimize.estimation.interior_point import Weights, basis_of_sum_zero, full_weights, solve
+from mechdesign.numerics.linear_program import minimum
+from mechdesign.optimize.deadline import time_is_up
+from mechdesign.optimize.estimation.interior_point import ColumnWeights, basis_of_sum_zero, full_weights, solve
 
 _EPS = float(np.finfo(float).eps)
 _MOST_MOMENTS = 5_000  # N(N+1)/2 above which elimination takes too long: 99 symbols
@@ -46,7 +47,7 @@ _WHOLE = 1e-9
 class Finder(Protocol):
     """What finds columns to try."""
 
-    def __call__(self, point: Weights, wanted: int, /) -> Floats:
+    def __call__(self, point: ColumnWeights, wanted: int, /) -> Floats:
         """Return columns of great ``v'Mv - <lambda, v>`` with ``<P, v> = 1``, shape (N, at most wanted)."""
 
 
@@ -163,7 +164,7 @@ def with_few_outputs(
     finder: Finder,
     *,
     deadline: float | None = None,
-    report: Callable[[str], None] = lambda _line: None,
+    progress: Callable[[str], None] = lambda _line: None,
 ) -> Floats:
     """Return a mechanism of small error with at most so many outputs.
 
@@ -183,7 +184,7 @@ def with_few_outputs(
         Finds columns to try.
     deadline : float or None
         When to stop, as a time of `time.monotonic`; a first mechanism with so few outputs is found nevertheless.
-    report : callable
+    progress : callable
         Called with one line for each search.
 
     Raises
@@ -208,26 +209,27 @@ def with_few_outputs(
     pool = finder(whole, _POOL * prior.size)
     found: list[Held] = []
     for start in range(_STARTS):
+        if found and time_is_up(deadline):
+            break
         rng = np.random.default_rng(start)
         spread = np.exp(_SPREAD * start * rng.standard_normal(columns.shape[1]))
         first = program.pruned(columns, replace(whole, weights=whole.weights * spread), np.inf)
         if first is None or first[0].shape[1] > most:
             continue
         found.append(_searched(replace(program, enough=enough), first, pool, finder, rng, deadline))
-        report(f"at most {most} outputs, search {start + 1}: error {found[-1][1].value:.9g}")
+        progress(f"at most {most} outputs, search {start + 1}: error {found[-1][1].value:.9g}")
         if found[-1][1].value <= enough:
             break
     for number in range(_JOINED if len(found) > 1 else 0):
         found.sort(key=lambda pair: pair[1].value)
-        late = deadline is not None and time.monotonic() >= deadline
-        joined = None if late else program.joined(found[0], found[1 + number % (len(found) - 1)])
+        joined = None if time_is_up(deadline) else program.joined(found[0], found[1 + number % (len(found) - 1)])
         if found[0][1].value <= enough or joined is None:
             continue
         rng = np.random.default_rng(_STARTS + number)
         found.append(_searched(replace(program, enough=enough), joined, pool, finder, rng, deadline))
-        report(f"at most {most} outputs, from two mechanisms: error {found[-1][1].value:.9g}")
+        progress(f"at most {most} outputs, from two mechanisms: error {found[-1][1].value:.9g}")
     if not found:
-        raise SolverError(
+        raise SolverError.no_mechanism_found(
             f"the search found no mechanism with at most {most} outputs that determines every query; allow more outputs"
         )
     best = min(found, key=lambda pair: pair[1].value)
@@ -237,7 +239,7 @@ def with_few_outputs(
     return result
 
 
-Held = tuple[Floats, Weights]
+Held = tuple[Floats, ColumnWeights]
 
 
 def _searched(
@@ -256,7 +258,7 @@ def _searched(
             break
         if number and number % _REFRESHED == 0:
             pool = finder(point, _POOL * len(held))
-        if point.value <= program.enough or not pool.size or (deadline is not None and time.monotonic() >= deadline):
+        if point.value <= program.enough or not pool.size or time_is_up(deadline):
             break
         count = max(1, int(_ENTERING[number % len(_ENTERING)] * len(held)))
         if number % 2 == 0:
@@ -302,11 +304,11 @@ class _Limited:
     most: int
     enough: float = 0.0
 
-    def weighted(self, columns: Floats, start: Floats, tolerance: float) -> Weights:
+    def weighted(self, columns: Floats, start: Floats, tolerance: float) -> ColumnWeights:
         """Return the best weights of columns."""
         return solve(columns, self.prior, self.workload, tolerance, start)
 
-    def tried(self, held: Floats, point: Weights, entering: Floats) -> Held | None:
+    def tried(self, held: Floats, point: ColumnWeights, entering: Floats) -> Held | None:
         """Return the columns that are left after some entered, if they have less error than without these."""
         columns = np.hstack([held, entering])
         wide = self._reweighted(columns, np.append(point.weights, np.zeros(entering.shape[1])))
@@ -325,12 +327,12 @@ class _Limited:
         found = None if wide is None else self.pruned(*wide, np.inf)
         return None if found is None or found[0].shape[1] > self.most else found
 
-    def pruned(self, columns: Floats, point: Weights, limit: float) -> Held | None:
+    def pruned(self, columns: Floats, point: ColumnWeights, limit: float) -> Held | None:
         """Return columns and weights when no more are left than allowed, or when none can be dropped.
 
         None as soon as the error is above a limit: it never falls when columns are dropped.
         """
-        while True:
+        while True:  # each time there is a column less
             used = point.weights > _USED
             columns, point = columns[:, used], replace(point, weights=point.weights[used])
             if columns.shape[1] <= self.most:
@@ -342,7 +344,7 @@ class _Limited:
             if point.value * (1 - max(point.gap, 0.0)) > limit:
                 return None
 
-    def _without_the_lightest(self, columns: Floats, point: Weights) -> Held | None:
+    def _without_the_lightest(self, columns: Floats, point: ColumnWeights) -> Held | None:
         """Return what is left when the lightest columns are dropped: fewer, or another one, where others need them."""
         weights = point.weights
         order = np.argsort(weights, kind="stable")
@@ -364,7 +366,7 @@ class _Limited:
         except (SolverError, np.linalg.LinAlgError):
             return None
 
-    def _with_two_merged(self, columns: Floats, point: Weights) -> Held | None:
+    def _with_two_merged(self, columns: Floats, point: ColumnWeights) -> Held | None:
         """Return what is left when two columns, as near as possible, become one: their weighted mean."""
         weights = point.weights
         squares = np.einsum("ik,ik->k", columns, point.M @ columns)
@@ -384,8 +386,6 @@ class _Limited:
 
 def _weights_of_rest(columns: Floats, weights: Floats) -> Floats | None:
     """Return positive weights, near some, that give the sum (1,...,1); None if no weights far from 0 do."""
-    from scipy.optimize import linprog
-
     scaled = columns * weights
     share = np.linalg.lstsq(scaled @ columns.T, 1 - scaled.sum(axis=1), rcond=None)[0]
     factors = 1 + columns.T @ share
@@ -393,15 +393,15 @@ def _weights_of_rest(columns: Floats, weights: Floats) -> Floats | None:
         # The last unknown is the least factor t, made as great as possible, the others what the factors exceed it by.
         rows = np.hstack([scaled, scaled.sum(axis=1, keepdims=True)])
         costs = np.append(np.zeros(weights.size), -1.0)
-        found = linprog(costs, A_eq=rows, b_eq=np.ones(len(rows)), method="highs")
-        if found.status != 0 or found.x[-1] < _LEFT:
+        found = minimum(costs, equal=(rows, np.ones(len(rows))))
+        if not found.optimal or found.x[-1] < _LEFT:
             return None
         factors = found.x[:-1] + found.x[-1]
     result: Floats = weights * factors
     return result
 
 
-def _one_dropped(columns: Floats, point: Weights) -> Floats | None:
+def _one_dropped(columns: Floats, point: ColumnWeights) -> Floats | None:
     """Return weights of the same sum of columns with one of them 0 or more; None if no other weights give the sum.
 
     For each column there is a change of weights that takes it out at the least loss in the second order. Of the changes

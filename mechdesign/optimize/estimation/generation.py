@@ -6,27 +6,31 @@ together about equally often are taken too, and are nearly as good as subset sel
 weights and a matrix M, and columns of positive reduced cost ``v'Mv - <lambda, v>`` are looked for. It is convex in v,
 so from any column v the column that is greatest in the linear function ``2Mv - lambda`` costs at least as much
 (concave-convex procedure). Such steps start at the columns in use, at these with some noise, and at fresh Gaussian
-ones.
+ones. A certificate is computed beside the mechanism, from its columns on.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mechdesign.errors import SolverError
 from mechdesign.numerics.arrays import Floats
-from mechdesign.optimize.estimation.box import greatest_entries
-from mechdesign.optimize.estimation.caps import MOST_SYMBOLS_IN_FORMS, best_caps
+from mechdesign.numerics.quadratic_form import QuadraticForm
+from mechdesign.optimize.deadline import keeps_mechanism, seconds_left, share_until, sooner, time_is_up
+from mechdesign.optimize.estimation.caps import MOST_SYMBOLS_IN_FORMS, best_caps, bound_of_caps, greatest_entries
 from mechdesign.optimize.estimation.cyclic_sets import cyclic_sets
-from mechdesign.optimize.estimation.interior_point import Weights, full_weights, solve
+from mechdesign.optimize.estimation.interior_point import ColumnWeights, full_weights, solve
 from mechdesign.optimize.estimation.linear_oracle import LinearOracle
+from mechdesign.optimize.estimation.separable import SeparablePricing
+from mechdesign.optimize.estimation.separable_certificate import SeparableCertificate, certificate_for_many
 from mechdesign.optimize.l1_cone import L1Cone
-from mechdesign.optimize.master import Master
+from mechdesign.optimize.master import Master, spread
+from mechdesign.optimize.method import Solution
 from mechdesign.optimize.start import start_columns
 from mechdesign.uncertainty import L1Ball
 from mechdesign.utility import ChiSquare
@@ -41,8 +45,12 @@ _COARSE, _FINE = 1e-4, 1e-6  # relative tolerances of weights, at first and near
 _MOST_HELD = 4_500  # columns: a step of the interior point takes time that grows with their cube
 _USED = 1e-5  # a column leaves of which every row uses less
 _STALLED, _WINDOW = 5e-5, 3  # relative progress over so many rounds at which to stop
+_SLOW = 5e-3  # relative progress of a round from which on a better bound is worth its time
 _MOST_ROUNDS = 200
 _WHOLE = 1e-12  # how far rows may be from their sum 1
+_FINE = 1e-3  # of the gap asked for: the search for columns and forms goes on while it is worth more
+_LONG = 40  # symbols from which on the search takes so long that an early bound is worth its time
+_SHARE = 0.7  # of the time that is left, for the mechanism
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,16 +81,38 @@ class Generated:
     stopped: str
 
 
+@dataclass(frozen=True)
+class Goal:
+    """What an error is held against while columns are searched.
+
+    Attributes
+    ----------
+    bound : float
+        A lower bound of the error.
+    tolerance : float
+        The search stops when the error is above the bound by at most this share of itself.
+    closed : float
+        The relative gap from which on reports say that the mechanism is certified.
+    bounded : callable, optional
+        Returns a better lower bound from the columns in use and the error. It is called once, when rounds begin to gain
+        little, so that reports show a true gap.
+    """
+
+    bound: float = 0.0
+    tolerance: float = 1e-4
+    closed: float = 0.0
+    bounded: Callable[[Floats, float], float] | None = None
+
+
 def generate(
     ball: L1Ball,
     exp_epsilon: float,
     workload: Floats,
     rng: np.random.Generator,
     *,
-    tolerance: float = 1e-4,
-    bound: float = 0.0,
+    goal: Goal | None = None,
     deadline: float | None = None,
-    report: Callable[[str], None] = lambda _line: None,
+    progress: Callable[[str], None] = lambda _line: None,
 ) -> Generated:
     """Return a mechanism of small estimation error for a ball.
 
@@ -96,13 +126,11 @@ def generate(
         W.
     rng : numpy.random.Generator
         All randomness there is.
-    tolerance : float
-        Stop when the error is above `bound` by at most this share of itself.
-    bound : float
-        A lower bound of the error.
+    goal : Goal, optional
+        The bounds that the error is held against.
     deadline : float or None
         When to stop, as a time of `time.monotonic`; the first mechanism is finished nevertheless.
-    report : callable
+    progress : callable
         Called with one line for each round.
 
     Raises
@@ -116,28 +144,33 @@ def generate(
     >>> round(found.value, 6), found.matrix.sum(axis=1).round(12)
     (2.25, array([1., 1., 1., 1.]))
     """
+    goal = goal or Goal()
     search = ColumnSearch(ball, exp_epsilon, workload, rng)
     held, start = search.first(), None
     point = solve(held, ball.prior, workload, _COARSE)
+    keeps_mechanism(deadline)
     values, stopped = [point.value], None
     began = time.monotonic()
     try:
         while True:
-            report(f"interior point {len(values)}: {held.shape[1]} columns, error {point.value:.9g}")
+            if goal.bounded is not None and _progress(values) < _SLOW:
+                bound = goal.bounded(held[:, point.weights > 0], point.value)
+                goal = replace(goal, bound=max(bound, goal.bound), bounded=None)
+            progress(_line(values, held.shape[1], goal, deadline))
             took, began = time.monotonic() - began, time.monotonic()
-            stopped = _why_stop(values, tolerance, bound, None if deadline is None else deadline - took)
+            stopped = _why_stop(values, goal, sooner(deadline, took))
             if stopped is not None:
                 break
             used = _kept(held, point.weights, search.basic)
             entering = search.entering(held[:, used], point.weights[used], point)
             start = np.concatenate([point.weights[used], np.zeros(entering.shape[1])])
             further = np.hstack([held[:, used], entering])
-            point, held = solve(further, ball.prior, workload, _precision(values), start), further
+            point, held = solve(further, ball.prior, workload, _precision(values), start, deadline), further
             values.append(point.value)
     except KeyboardInterrupt:
         stopped = "interrupted"
     except SolverError:
-        stopped = "solver failed"
+        stopped = "time limit" if time_is_up(deadline) else "solver failed"
     matrix = _mechanism(held, point.weights)
     return Generated(matrix, point.multipliers, point.M, point.value, len(values), stopped)
 
@@ -152,12 +185,12 @@ def _mechanism(columns: Floats, weights: Floats) -> Floats:
     return matrix
 
 
-def _why_stop(values: list[float], tolerance: float, bound: float, deadline: float | None) -> str | None:
+def _why_stop(values: list[float], goal: Goal, deadline: float | None) -> str | None:
     """Return why to stop, an empty text if the bound is met, and None to go on."""
     last = values[-1]
-    if last - bound <= tolerance * last:
+    if last - goal.bound <= goal.tolerance * last:
         return ""
-    if deadline is not None and time.monotonic() >= deadline:
+    if time_is_up(deadline):
         return "time limit"
     stalls = len(values) > _WINDOW and values[-1 - _WINDOW] - last <= _STALLED * last
     return "stalled" if stalls or len(values) >= _MOST_ROUNDS else None
@@ -165,8 +198,26 @@ def _why_stop(values: list[float], tolerance: float, bound: float, deadline: flo
 
 def _precision(values: list[float]) -> float:
     """Return the tolerance of the next weights: a tenth of the progress of the last round, within limits."""
-    progress = (values[-2] - values[-1]) / values[-1] if len(values) > 1 else 1.0
-    return float(np.clip(progress / 10, _FINE, _COARSE))
+    return float(np.clip(_progress(values) / 10, _FINE, _COARSE))
+
+
+def _progress(values: list[float]) -> float:
+    """Return by how much the last round lowered the error, relative to it."""
+    return (values[-2] - values[-1]) / values[-1] if len(values) > 1 else 1.0
+
+
+def _line(values: list[float], columns: int, goal: Goal, deadline: float | None) -> str:
+    """Return what a round has come to."""
+    number, value = len(values), values[-1]
+    gap = (value - goal.bound) / value
+    if gap > goal.closed:
+        return f"interior point {number}: {columns} columns, error {value:.9g}, gap {100 * gap:.3g} %"
+    left = np.inf if deadline is None else seconds_left(deadline)
+    until = f"for at most {left:.0f} s more" if left < np.inf else "until rounds gain little"
+    return (
+        f"improving {until}, Ctrl-C keeps it: certified within {100 * gap:.3g} %, interior point {number}, "
+        f"{columns} columns, error {value:.9g}"
+    )
 
 
 def _kept(columns: Floats, weights: Floats, basic: int) -> NDArray[np.int64]:
@@ -198,7 +249,7 @@ class ColumnSearch:
         found = self._oracle.best(np.hstack([gaussian, independent]))
         columns = self._without_copies(np.hstack([windows, found, self._even_sets()]))
         program = Master(N)
-        program.add(columns, np.zeros(columns.shape[1]))
+        program.add(spread(columns), np.zeros(columns.shape[1]))
         program.solve()
         basic = program.weights > 0
         self.basic = int(basic.sum())
@@ -214,7 +265,7 @@ class ColumnSearch:
         scaled: Floats = columns / (self._ball.prior @ columns)
         return scaled
 
-    def entering(self, active: Floats, weights: Floats, point: Weights) -> Floats:
+    def entering(self, active: Floats, weights: Floats, point: ColumnWeights) -> Floats:
         """Return columns of positive reduced cost, the best ones first, from the columns in use and their weights."""
         N = self._ball.size
         deviations = (active - 1) * np.sqrt(weights)
@@ -230,12 +281,12 @@ class ColumnSearch:
         columns = columns[:, positive[np.argsort(-costs[positive], kind="stable")]]
         return self._without_copies(columns)[:, : _ENTERING * N]
 
-    def to_try(self, point: Weights, wanted: int) -> Floats:
+    def to_try(self, point: ColumnWeights, wanted: int) -> Floats:
         """Return columns of great reduced cost, found from fresh Gaussian vectors."""
         columns = self._climbed(self._oracle.best(self._gaussian(self._best_covariance(), wanted)), point)
         return self._without_copies(columns)[:, :wanted]
 
-    def _climbed(self, columns: Floats, point: Weights) -> Floats:
+    def _climbed(self, columns: Floats, point: ColumnWeights) -> Floats:
         """Return the columns at which the steps from some columns end."""
         ended = []
         costs = _reduced_costs(columns, point)
@@ -277,7 +328,76 @@ class ColumnSearch:
         return columns[:, np.sort(first)]
 
 
-def _reduced_costs(columns: Floats, point: Weights) -> Floats:
+def _reduced_costs(columns: Floats, point: ColumnWeights) -> Floats:
     """Return ``v'Mv - <lambda, v>`` of each column."""
     result: Floats = np.einsum("ik,ik->k", columns, point.M @ columns) - point.multipliers @ columns
     return result
+
+
+def solve_generated(
+    pricing: SeparablePricing,
+    workload: Floats,
+    tol: float,
+    deadline: float | None,
+    progress: Callable[[str], None],
+) -> tuple[Solution, QuadraticForm]:
+    """Return a mechanism of small error with lambda, and the form that proves how small it can be beside lambda.
+
+    The mechanism is found by a search from random columns, with a seed that never changes. Its columns begin the search
+    for the certificate.
+
+    Parameters
+    ----------
+    pricing : SeparablePricing
+        Of the problem.
+    workload : array, shape (q, N)
+        W.
+    tol : float
+        The relative gap that counts as closed.
+    deadline : float or None
+        When to stop, as a time of `time.monotonic`.
+    progress : callable
+        Called with one line for each round.
+
+    Raises
+    ------
+    SolverError
+        If no mechanism determines the queries.
+    """
+    prior, limits = pricing.ball.prior, pricing.limits
+    progress("bounding the error from the greatest entries of columns")
+    bound = bound_of_caps(best_caps(prior, limits, workload), prior, limits, workload)
+    early: list[SeparableCertificate] = []
+
+    def bounded(held: Floats, error: float) -> float:
+        early.append(certificate_for_many(pricing, workload, held, searching, progress, enough=0.0, error=error))
+        return early[0].lower_bound
+
+    searching = share_until(deadline, _SHARE)
+    found = generate(
+        pricing.ball,
+        pricing.exp_epsilon,
+        workload,
+        np.random.default_rng(0),
+        goal=Goal(bound, _FINE * tol, tol, bounded if prior.size > _LONG else None),
+        deadline=searching,
+        progress=progress,
+    )
+    columns = found.matrix / (prior @ found.matrix)
+    proved = certificate_for_many(
+        pricing, workload, columns, deadline, progress, enough=(1 - tol) * found.value, error=found.value
+    )
+    proved = max([proved, *early], key=lambda certificate: certificate.lower_bound)
+    closed = found.value - proved.lower_bound <= tol * found.value
+    stopped = "" if closed else "time limit" if time_is_up(deadline) else "stalled"
+    return (
+        Solution(
+            found.matrix,
+            proved.multipliers,
+            columns.shape[1] + proved.columns,
+            found.rounds,
+            stopped,
+            price=proved.price,
+        ),
+        proved.form,
+    )

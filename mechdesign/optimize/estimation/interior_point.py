@@ -18,6 +18,7 @@ import numpy as np
 
 from mechdesign.errors import SolverError
 from mechdesign.numerics.arrays import Floats
+from mechdesign.optimize.deadline import time_is_up
 
 _MOST_STEPS = 100
 _TO_BOUNDARY = 0.995
@@ -29,7 +30,7 @@ _WHOLE = 1e-9  # how far rows may be from their sum 1
 
 
 @dataclass(frozen=True)
-class Weights:
+class ColumnWeights:
     """Weights of columns, and what proves how good they are among these columns.
 
     Attributes
@@ -114,7 +115,14 @@ def basis_of_sum_zero(size: int) -> Floats:
     return result
 
 
-def solve(columns: Floats, prior: Floats, workload: Floats, tolerance: float, start: Floats | None = None) -> Weights:
+def solve(
+    columns: Floats,
+    prior: Floats,
+    workload: Floats,
+    tolerance: float,
+    start: Floats | None = None,
+    deadline: float | None = None,
+) -> ColumnWeights:
     """Return the best weights of columns.
 
     Parameters
@@ -131,11 +139,14 @@ def solve(columns: Floats, prior: Floats, workload: Floats, tolerance: float, st
         says how good the weights are.
     start : array of shape (k,), optional
         Weights to start near; they need not sum to 1.
+    deadline : float, optional
+        A time of `time.monotonic` after which no step begins.
 
     Raises
     ------
     SolverError
-        If no weights make a mechanism of the columns, or none from which the workload can be estimated.
+        If no weights make a mechanism of the columns, or none from which the workload can be estimated, or the deadline
+        comes before the tolerance is reached.
 
     Examples
     --------
@@ -149,8 +160,13 @@ def solve(columns: Floats, prior: Floats, workload: Floats, tolerance: float, st
     weights = _even(columns)
     if start is not None:
         weights = 0.7 * start / start.sum() + 0.3 * weights
-    point = _first(program, weights)
     best, least = None, np.inf
+    try:
+        point = _first(program, weights)
+    except np.linalg.LinAlgError:
+        raise SolverError.solver_failed(
+            f"the weights of {count} columns leave a direction out; change epsilon or radius a little"
+        ) from None
     for steps in range(_MOST_STEPS):
         raised, gap = _gap(program, point)
         whole = np.abs(program.rows @ point.w - _target(program)).max()
@@ -158,13 +174,15 @@ def solve(columns: Floats, prior: Floats, workload: Floats, tolerance: float, st
             best, least = _result(program, point, columns, prior, raised, steps), gap
             if gap <= tolerance:
                 return best
+        if time_is_up(deadline):
+            raise SolverError.not_converged(f"the weights of {count} columns did not converge in time; give more of it")
         try:
             point = _step(program, point)
-        except np.linalg.LinAlgError:  # directions without information: no further step
+        except (np.linalg.LinAlgError, SolverError):  # directions without information: no further step
             break
     if best is not None:
         return best
-    raise SolverError(
+    raise SolverError.not_converged(
         f"the weights of {count} columns did not converge in {_MOST_STEPS} steps: gap {gap:.1e}, rows off by"
         f" {whole:.1e}; change epsilon or radius a little"
     )
@@ -203,12 +221,14 @@ def _reduced(columns: Floats, prior: Floats, workload: Floats, tolerance: float)
     kept = values > _RANK * values[-1]
     outside = queries - (queries @ vectors[:, kept]) @ vectors[:, kept].T
     if not kept.any() or np.abs(outside).max() > 1e-6 * np.abs(queries).max():
-        raise SolverError("the columns held tell nothing about some query of the workload: its error is infinite")
+        raise SolverError.solver_failed(
+            "the columns held tell nothing about some query of the workload: its error is infinite"
+        )
     B = vectors[:, kept] / np.sqrt(values[kept])
     _, singular, axes = np.linalg.svd(queries @ B)
     scale = float(singular[0]) ** 2
     if scale == 0:
-        raise SolverError("the workload asks for nothing that depends on the frequencies")
+        raise SolverError.solver_failed("the workload asks for nothing that depends on the frequencies")
     K = np.full(len(axes), (_ADDED * tolerance / len(axes)) ** 2)
     K[: singular.size] += singular**2 / scale
     B = B @ axes.T
@@ -329,7 +349,7 @@ def _factor(system: Floats) -> Floats:
         except np.linalg.LinAlgError:
             added = 10 * added or 1e-15
             if added > 1:
-                raise SolverError(
+                raise SolverError.solver_failed(
                     "the equations of an interior point are singular; change epsilon or radius a little"
                 ) from None
 
@@ -344,10 +364,12 @@ def _lower_gram(form: Floats, columns: Floats) -> Floats:
     return result
 
 
-def _result(program: _Program, point: _Point, columns: Floats, prior: Floats, raised: Floats, steps: int) -> Weights:
+def _result(
+    program: _Program, point: _Point, columns: Floats, prior: Floats, raised: Floats, steps: int
+) -> ColumnWeights:
     """Return an iterate in the coordinates of the symbols, with weights whose rows sum to 1."""
     scale = program.scale
     multipliers = scale * (program.lift @ raised[:-1] + raised[-1] * prior)
     M = scale * program.lift @ point.M @ program.lift.T
     gap = (raised[-1] - point.value) / point.value
-    return Weights(full_weights(columns, point.w), multipliers, scale * point.value, M, float(gap), steps)
+    return ColumnWeights(full_weights(columns, point.w), multipliers, scale * point.value, M, float(gap), steps)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,13 +13,14 @@ from mechdesign.errors import SolverError
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.bounds import as_bound
 from mechdesign.numerics.quadratic_form import QuadraticForm
+from mechdesign.optimize.deadline import keeps_mechanism, time_is_up
 from mechdesign.optimize.estimation.caps import best_caps, bound_of_caps, multipliers_of_caps
-from mechdesign.optimize.estimation.certificate import lower_bound, root_trace_down, total_up
+from mechdesign.optimize.estimation.form_certificate import lower_bound, root_trace_down, total_up
 from mechdesign.optimize.estimation.interior_point import full_weights, solve
-from mechdesign.optimize.master import Master
+from mechdesign.optimize.master import Master, spread
+from mechdesign.optimize.method import Solution
 from mechdesign.optimize.pricing.price import Price
 from mechdesign.optimize.rays import RayList
-from mechdesign.optimize.solution import Solution
 
 _EPS = float(np.finfo(float).eps)
 _MOST_ROUNDS = 60
@@ -59,9 +59,12 @@ class ListedForms:
     ----------
     rays : RayList
         All rays of the cone.
+    start : array, shape (N, k), optional
+        Columns of the cone that form a mechanism, where some are known without a search.
     """
 
     rays: RayList
+    start: Floats | None = None
 
     method = "every extreme ray"
 
@@ -106,18 +109,20 @@ class ListedForms:
         """Return some rays that form a mechanism, and others of all kinds, shape (N, k)."""
         N = self.rays.prior.size
         rng = np.random.default_rng(0)
+        start = np.empty((N, 0)) if self.start is None else self.start
         share = 1.0
         total = max(1, self.rays.count(self.rays.kinds))
         count, least = 5 * _FIRST * N, 2 * _FIRST * N
-        while True:
+        while True:  # until all rays are drawn
             share = min(1.0, count / total)
-            drawn = np.hstack([columns[:, rng.random(columns.shape[1]) < share] for columns, _ in self.chunks()])
+            some = [columns[:, rng.random(columns.shape[1]) < share] for columns, _ in self.chunks()]
+            drawn = np.hstack([start, *some])
             if drawn.shape[1] < least and share < 1.0:  # there are fewer rays than were counted
                 count *= 8
                 continue
             try:
                 program = Master(N)
-                program.add(drawn, np.zeros(drawn.shape[1]))
+                program.add(spread(drawn), np.zeros(drawn.shape[1]))
                 program.solve()
             except SolverError:
                 if share == 1.0:
@@ -135,7 +140,7 @@ def solve_listed(
     limits: Floats,
     tol: float,
     deadline: float | None,
-    report: Callable[[str], None],
+    progress: Callable[[str], None],
 ) -> tuple[Solution, QuadraticForm]:
     """Return the mechanism of least error over listed rays with lambda, and with the form that proves it beside lambda.
 
@@ -151,7 +156,7 @@ def solve_listed(
         The relative gap at which to stop.
     deadline : float or None
         When to stop, as a time of `time.monotonic`.
-    report : callable
+    progress : callable
         Called with one line for each round.
 
     Raises
@@ -165,27 +170,34 @@ def solve_listed(
     # Directions that no query asks for have columns of hardly any weight, without which the program is singular.
     every_direction = np.linalg.matrix_rank(workload - workload.mean(axis=1, keepdims=True)) == N - 1
     dropped = _DROPPED if every_direction else 0.0
-    stopped = ""
-    iteration = 0
-    while True:
-        iteration += 1
-        point = solve(held, prior, workload, tol / 10)
+    stopped, further = "stalled", held
+    for iteration in range(1, _MOST_ROUNDS + 1):
+        try:
+            # The first mechanism is finished, whatever the time.
+            point, held = (
+                solve(further, prior, workload, tol / 10, deadline=deadline if iteration > 1 else None),
+                further,
+            )
+        except SolverError:
+            if iteration == 1:
+                raise
+            stopped = "time limit" if time_is_up(deadline) else "solver failed"
+            break
+        keeps_mechanism(deadline)
         form = QuadraticForm.of_matrix(point.M)
         price = pricing.price(form, point.multipliers, _ENTERING * N)
         root, eta = root_trace_down(form, prior, workload)
         found = lower_bound(root, total_up(point.multipliers, price.upper, eta, limits))
         if found > bound:
             best, bound = (form, point.multipliers), found
-        report(f"interior points: {held.shape[1]} rays, error {point.value:.9g}, gap {point.value - bound:.1e}")
+        progress(f"interior points: {held.shape[1]} rays, error {point.value:.9g}, gap {point.value - bound:.1e}")
         if point.value - bound <= tol / 2 * point.value:
+            stopped = ""
             break
-        if deadline is not None and time.monotonic() >= deadline:
+        if time_is_up(deadline):
             stopped = "time limit"
             break
-        if iteration == _MOST_ROUNDS:
-            stopped = "stalled"
-            break
-        held = np.hstack([held[:, point.weights > dropped], price.best])
+        further = np.hstack([held[:, point.weights > dropped], price.best])
     if stopped:
         d = best_caps(prior, limits, workload)
         if bound_of_caps(d, prior, limits, workload) > bound:

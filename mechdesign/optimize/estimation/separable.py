@@ -9,12 +9,10 @@ import numpy as np
 
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.quadratic_form import QuadraticForm
-from mechdesign.optimize.estimation.box import greatest_entries, price_in_box
-from mechdesign.optimize.estimation.counted import CountedSymbols
-from mechdesign.optimize.estimation.found import Found
-from mechdesign.optimize.estimation.one_between import OneBetween
+from mechdesign.optimize.estimation.caps import greatest_entries, price_in_box
+from mechdesign.optimize.estimation.counted import CountedSymbols, Found
 from mechdesign.optimize.estimation.three_levels import ThreeLevels
-from mechdesign.optimize.estimation.two_levels import TwoLevels, levels_a, levels_d
+from mechdesign.optimize.estimation.weight_tables import OneBetween, TwoLevels, levels_a, levels_d
 from mechdesign.optimize.l1_cone import L1Cone
 from mechdesign.optimize.pricing.price import Price
 from mechdesign.uncertainty import L1Ball
@@ -26,7 +24,7 @@ _NEAR = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class SeparablePricing:
-    """Bounds ``(v - 1)' Theta (v - 1) - <lambda, v>`` over all columns of the cone of an l1 ball.
+    """Bounds ``(v - 1)' Theta (v - 1) - <lambda, v>`` over all extreme rays of the cone of an l1 ball.
 
     Theta is ``diag(d) + B 1 1'`` with B at most 0. Each kind of the extreme rays has its own bound: tables over the
     weights of sets for A, B and D, and cases for C. The least of these bounds and that of a box around the cone counts.
@@ -42,7 +40,7 @@ class SeparablePricing:
     Examples
     --------
     >>> from mechdesign import L1Ball
-    >>> pricing = SeparablePricing(L1Ball.from_counts([5, 3, 2]), 1.5)
+    >>> pricing = SeparablePricing(L1Ball.from_counts([5, 3, 2], known=True), 1.5)
     >>> round(pricing.price(QuadraticForm(np.ones(3)), np.zeros(3)).upper, 9)
     1.41
     """
@@ -74,8 +72,15 @@ class SeparablePricing:
             kinds.append(TwoLevels(symbols, cone.P, levels_d(cone), min(cone.heaviest_cd, 1.0)))
         return kinds
 
-    def price(self, form: QuadraticForm, multipliers: Floats, wanted: int = 0, near: float | None = None) -> Price:
-        """Return an upper bound over all columns with ``<P, v> = 1``, rounded up, and columns of great values.
+    def price(
+        self,
+        form: QuadraticForm,
+        multipliers: Floats,
+        wanted: int = 0,
+        near: float | None = None,
+        deadline: float | None = None,
+    ) -> Price:
+        """Return an upper bound over all extreme rays with ``<P, v> = 1``, rounded up, and columns of great values.
 
         Parameters
         ----------
@@ -88,12 +93,14 @@ class SeparablePricing:
         near : float, optional
             Bounds of this relative distance from what columns reach are close enough, and less work is done; by
             default as close as this pricing gets.
+        deadline : float, optional
+            A time of `time.monotonic` from which on bounds stay as they are, or are those of the box.
         """
         in_box = price_in_box(form, multipliers, self.limits)
         if not form.separable or form.common > 0:
             return in_box
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            found = self._by_kinds(form, multipliers, near)
+            found = self._by_kinds(form, multipliers, near, deadline)
         columns = np.array(found.columns).T if found.columns else np.empty((self.ball.size, 0))
         values = form.values(columns - 1) - multipliers @ columns
         best = columns[:, np.argsort(-values, kind="stable")[:wanted]]
@@ -101,18 +108,18 @@ class SeparablePricing:
             return Price(in_box.upper, in_box.method, in_box.columns, best)
         return Price(found.upper, self.method, found.looked_at, best)
 
-    def _by_kinds(self, form: QuadraticForm, multipliers: Floats, near: float | None) -> Found:
+    def _by_kinds(self, form: QuadraticForm, multipliers: Floats, near: float | None, deadline: float | None) -> Found:
         found, cone = Found(form, multipliers), self.cone
         work = _ENTRIES if near is None else _ENTRIES / 4
         if not cone.only_d:
-            OneBetween(self._symbols, cone).price(form, multipliers, found)
+            OneBetween(self._symbols, cone).price(form, multipliers, found, deadline)
 
         def room() -> float:
             total = abs(float(multipliers.sum()) + max(found.upper, found.reached))
             return (_NEAR if near is None else near) * total if np.isfinite(total) else 0.0
 
         for kind in self._two_levels:
-            kind.price(form, multipliers, found, _TABLES, room())
+            kind.price(form, multipliers, found, _TABLES, room(), deadline)
         if cone.has_cd and not cone.only_d:
-            ThreeLevels(self._symbols, cone).price(form, multipliers, found, work, room())
+            ThreeLevels(self._symbols, cone).price(form, multipliers, found, work, room(), deadline)
         return found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -10,11 +9,14 @@ import numpy as np
 
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.quadratic_form import QuadraticForm
+from mechdesign.optimize.deadline import time_is_up, with_time_for
 from mechdesign.optimize.estimation.caps import best_caps, multipliers_of_caps
-from mechdesign.optimize.estimation.certificate import lower_bound, root_trace_down, total_up
+from mechdesign.optimize.estimation.form_certificate import lower_bound, root_trace_down, total_up
 from mechdesign.optimize.estimation.linear_oracle import LinearOracle
 from mechdesign.optimize.estimation.separable import SeparablePricing
 from mechdesign.optimize.estimation.separable_dual import DualPoint, RestrictedDual
+from mechdesign.optimize.master import Master, spread
+from mechdesign.optimize.pricing.price import Price
 from mechdesign.optimize.start import start_columns
 from mechdesign.utility import ChiSquare
 
@@ -30,7 +32,9 @@ _ENTERING = 3  # columns for each symbol
 _CLOSE = 3e-4
 _RISE = 1e-4  # relative: a bound that rises by less in some rounds has stalled
 _PATIENCE, _PATIENCE_ENOUGH = 8, 3  # such rounds, and where the bound is enough already
+_FOR_THE_BOUND = 1.0  # seconds after the deadline, in which the last price may improve the bound
 _HELD = 12  # columns for each symbol that are held from round to round
+_NEW = 1e-9  # a column of which more than this share is outside the span of others adds a direction
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,8 +51,10 @@ class SeparableCertificate:
         Of the error of every mechanism; rounded down.
     limit : float
         About the greatest bound of any separable form, from above: more rounds cannot give more.
-    columns : array, shape (N, k)
-        The columns that are held at the end.
+    price : Price
+        Of the form and lambda.
+    columns : int
+        How many are held at the end.
     rounds : int
         How often columns were priced.
     """
@@ -57,7 +63,8 @@ class SeparableCertificate:
     multipliers: Floats
     lower_bound: float
     limit: float
-    columns: Floats
+    price: Price
+    columns: int
     rounds: int
 
 
@@ -66,9 +73,10 @@ def certificate_for_many(
     workload: Floats,
     held_columns: Floats,
     deadline: float | None,
-    report: Callable[[str], None] = lambda _: None,
+    progress: Callable[[str], None] = lambda _: None,
     close: float = _CLOSE,
     enough: float = np.inf,
+    error: float = np.inf,
 ) -> SeparableCertificate:
     """Return the best separable certificate that rounds of pricing find.
 
@@ -81,83 +89,151 @@ def certificate_for_many(
     held_columns : array, shape (N, k)
         Columns of the cone with ``<P, v> = 1`` to begin with, best those of a good mechanism; there may be none.
     deadline : float or None
-        No round begins after this time of `time.monotonic`.
-    report : callable
+        No round, and no step of one, begins after this time of `time.monotonic`.
+    progress : callable
         Called with one line for each round.
     close : float
         The relative distance of the bound from its limit at which to stop.
     enough : float
         A bound from which on the search stops as soon as it gains little.
+    error : float
+        Of a mechanism that is known: no bound is greater, and the search stops where one comes close to it.
 
     Examples
     --------
     >>> from mechdesign import L1Ball
-    >>> pricing = SeparablePricing(L1Ball.from_counts([4, 3, 2, 1]), 2.0)
+    >>> pricing = SeparablePricing(L1Ball.from_counts([4, 3, 2, 1], known=True), 2.0)
     >>> found = certificate_for_many(pricing, np.eye(4), np.empty((4, 0)), None)
     >>> 0 < found.lower_bound <= found.limit * (1 + 1e-6)
     True
     """
-    return _Rounds(pricing, workload, report).run(held_columns, deadline, close, enough)
+    return _Rounds(pricing, workload, progress).run(held_columns, deadline, close, enough, error)
+
+
+def spanning(columns: Floats) -> Floats:
+    """Return some of the columns that keep the restricted dual bounded.
+
+    (1,...,1) is a sum of these with positive weights, and they span as many directions as all columns whose weights can
+    be positive in such a sum. Each program looks for weights of columns outside of the span so far.
+
+    Parameters
+    ----------
+    columns : array, shape (N, k)
+        Some weights of theirs give the sum (1,...,1).
+
+    Raises
+    ------
+    SolverError
+        If a linear program fails.
+
+    Examples
+    --------
+    >>> columns = np.array([[1.0, 1.0, 2.0, 0.0], [1.0, 0.5, 0.0, 2.0]])
+    >>> spanning(columns)
+    array([[2., 0.],
+           [0., 2.]])
+    """
+    N = len(columns)
+    chosen = np.zeros(columns.shape[1], dtype=bool)
+    outside = columns
+    for _ in range(N):
+        program = Master(N)
+        program.add(spread(columns), np.linalg.norm(outside, axis=0))
+        program.solve()
+        further = (program.weights > 0) & ~chosen
+        if not further.any():
+            break
+        chosen |= further
+        axes, sizes, _ = np.linalg.svd(columns[:, chosen], full_matrices=False)
+        axes = axes[:, sizes > _NEW * sizes[0]]
+        outside = columns - axes @ (axes.T @ columns)
+        outside[:, np.linalg.norm(outside, axis=0) <= _NEW * np.linalg.norm(columns, axis=0)] = 0.0
+        if axes.shape[1] == N or not outside.any():
+            break
+    result: Floats = columns[:, chosen]
+    return result
+
+
+def keep_bounded(columns: Floats, weights: Floats) -> bool:
+    """Return whether columns keep the restricted dual bounded, as weights near the given ones show.
+
+    They do if they span all directions, and (1,...,1) is a sum of them with positive weights: here the given weights
+    changed by least squares, relative to their roots.
+    """
+    roots = np.sqrt(weights)
+    change, _, rank, _ = np.linalg.lstsq(columns * roots, 1 - columns @ weights, rcond=_NEW)
+    return bool(rank == len(columns) and (roots + change > 0).all())
 
 
 class _Rounds:
     """Rounds of solving the restricted dual and of pricing."""
 
-    def __init__(self, pricing: SeparablePricing, workload: Floats, report: Callable[[str], None]) -> None:
-        self.pricing, self.workload, self.report = pricing, workload, report
+    def __init__(self, pricing: SeparablePricing, workload: Floats, progress: Callable[[str], None]) -> None:
+        self.pricing, self.workload, self.progress = pricing, workload, progress
         self.prior, self.N = pricing.ball.prior, pricing.ball.size
         self.dual = RestrictedDual(self.prior, workload, pricing.cone.only_d)
         self.oracle = LinearOracle(pricing.cone)
         self.rng = np.random.default_rng(0)
 
-    def run(self, held_columns: Floats, deadline: float | None, close: float, enough: float) -> SeparableCertificate:
+    def run(
+        self, held_columns: Floats, deadline: float | None, close: float, enough: float, error: float
+    ) -> SeparableCertificate:
         """Return the best certificate."""
         diagonal = best_caps(self.prior, self.pricing.limits, self.workload)
-        best = self._proved(QuadraticForm(diagonal), multipliers_of_caps(diagonal, self.pricing.limits))
-        if not 0 < best.bound < np.inf or self.N > _MOST_SYMBOLS:
-            # Nothing is asked, nothing can be told, or a step of the restricted dual would take too long.
-            return SeparableCertificate(best.form, best.multipliers, best.bound, np.inf, best.columns, 0)
+        best = self._proved(
+            QuadraticForm(diagonal), multipliers_of_caps(diagonal, self.pricing.limits), deadline=deadline
+        )
+        # Nothing is asked, nothing can be told, or a step of the restricted dual would take too long.
+        hopeless = not 0 < best.bound < np.inf or self.N > _MOST_SYMBOLS
+        if hopeless or time_is_up(deadline) or error - best.bound <= close * error < np.inf:
+            best = best if hopeless else self._priced_again(best, deadline)
+            return SeparableCertificate(best.form, best.multipliers, best.bound, error, best.price, 0, 0)
         center = best.parameters(self.dual)
         first = self._first(diagonal, best)
-        held = np.hstack([held_columns, self._start(), best.columns])
-        x, limit, gap, rounds = first, np.inf, _FIRST_GAP, 0
+        held = all_first = np.hstack([held_columns, self._start(), best.price.best])
+        x, limit, gap, rounds = first, error, _FIRST_GAP, 0
         level, since = best.bound, 0
-        for rounds in range(1, _MOST_ROUNDS + 1):
+        for number in range(1, _MOST_ROUNDS + 1):
             for _ in range(_MOST_QUICK):
-                point = self.dual.solve(held, x, max(_CENTRAL * gap, 1e-6), _FAR if x is first else gap)
+                room = _FAR if x is first else gap
+                point = self.dual.solve(held, x, max(_CENTRAL * gap, 1e-6), room, deadline)
                 if not point.converged:
                     break
                 x, limit = point.parameters, min(limit, point.limit)
                 entering = self._quick(point, held)
-                late = deadline is not None and time.monotonic() >= deadline
-                if late or entering.shape[1] == 0:
+                if time_is_up(deadline) or entering.shape[1] == 0:
                     break
-                held = np.hstack([_kept(held, point.weights), entering])
-            if rounds > 1 and deadline is not None and time.monotonic() >= deadline:
+                held = np.hstack([_kept(held, point.weights, all_first), entering])
+            if time_is_up(deadline):
                 break
+            rounds = number
             y = (1 - _INWARD) * x + _INWARD * center
-            found = self._proved(*self.dual.parts(y), 0.1 * gap)
+            found = self._proved(*self.dual.parts(y), 0.1 * gap, deadline)
             if found.bound > best.bound:
                 best, center = found, found.parameters(self.dual)
             if limit < best.bound:  # the restricted dual knows its limit up to its own residuals only
-                limit = np.inf
+                limit = error
             gap = max((limit - best.bound) / limit, 1e-6) if limit < np.inf else _FIRST_GAP
-            self.report(
+            self.progress(
                 f"round {rounds}: lower bound {best.bound:.6g}, at most {limit:.6g}, {held.shape[1]} columns held"
             )
             if best.bound > level * (1 + _RISE):
                 level, since = best.bound, rounds
             stalled = rounds - since >= (_PATIENCE_ENOUGH if best.bound >= enough else _PATIENCE)
-            if gap < close or stalled or (deadline is not None and time.monotonic() >= deadline):
+            if gap < close or stalled or time_is_up(deadline):
                 break
-            if point.weights.size == held.shape[1]:
-                held = _kept(held, point.weights)
-            held = np.hstack([held, found.columns])
+            if point.converged and point.weights.size == held.shape[1]:
+                held = _kept(held, point.weights, all_first)
+            held = np.hstack([held, found.price.best])
             if not point.converged:
                 x = first
-        # The price as anybody gets it who has the form and lambda alone.
-        best = self._proved(best.form, best.multipliers)
-        return SeparableCertificate(best.form, best.multipliers, best.bound, limit, held, rounds)
+        best = self._priced_again(best, deadline)
+        return SeparableCertificate(best.form, best.multipliers, best.bound, limit, best.price, held.shape[1], rounds)
+
+    def _priced_again(self, best: _Proved, deadline: float | None) -> _Proved:
+        """Return what the price proves that anybody gets who has the form and lambda alone, if there is time for it."""
+        whole = self._proved(best.form, best.multipliers, deadline=with_time_for(deadline, _FOR_THE_BOUND))
+        return max(best, whole, key=lambda proved: proved.bound)
 
     def _first(self, diagonal: Floats, best: _Proved) -> Floats:
         """Return parameters inside the domain of the dual, at its scale."""
@@ -194,11 +270,17 @@ class _Rounds:
         result: Floats = v[:, order[: _ENTERING * self.N]]
         return result
 
-    def _proved(self, form: QuadraticForm, multipliers: Floats, near: float | None = None) -> _Proved:
-        price = self.pricing.price(form, multipliers, 6 * self.N, near)
+    def _proved(
+        self,
+        form: QuadraticForm,
+        multipliers: Floats,
+        near: float | None = None,
+        deadline: float | None = None,
+    ) -> _Proved:
+        price = self.pricing.price(form, multipliers, 6 * self.N, near, deadline)
         root, eta = root_trace_down(form, self.prior, self.workload)
         total = total_up(multipliers, price.upper, eta, self.pricing.limits)
-        return _Proved(lower_bound(root, total), form, multipliers, total, root, price.best)
+        return _Proved(lower_bound(root, total), form, multipliers, total, root, price)
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,7 +292,7 @@ class _Proved:
     multipliers: Floats
     total: float
     root: float
-    columns: Floats
+    price: Price
 
     def parameters(self, dual: RestrictedDual) -> Floats:
         """Return the form and lambda at the scale at which the dual objective is the bound."""
@@ -218,10 +300,11 @@ class _Proved:
         return scale * dual.joined(self.form.diagonal, self.form.common, self.multipliers)
 
 
-def _kept(held: Floats, weights: Floats) -> Floats:
-    """Return the columns of the greatest weights."""
+def _kept(held: Floats, weights: Floats, all_first: Floats) -> Floats:
+    """Return the columns of the greatest weights, and spanning ones of the first round where the dual needs them."""
     most = _HELD * len(held)
     if held.shape[1] <= most:
         return held
-    result: Floats = held[:, np.argsort(-weights, kind="stable")[:most]]
-    return result
+    order = np.argsort(-weights, kind="stable")[:most]
+    result: Floats = held[:, order]
+    return result if keep_bounded(result, weights[order]) else np.hstack([spanning(all_first), result])

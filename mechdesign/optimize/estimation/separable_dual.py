@@ -19,9 +19,12 @@ import numpy as np
 from mechdesign.errors import SolverError
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.quadratic_form import QuadraticForm
+from mechdesign.optimize.deadline import time_is_up
 
 _MOST_STEPS = 60
 _TO_BOUNDARY = 0.98
+_SHORTER, _LEAST_STEP = 0.7, 1e-9  # steps that leave the domain are cut until they are too short to matter
+_MOST_QUARTERINGS = 40  # of a B outside the domain
 _RANK = 1e-10
 
 
@@ -96,7 +99,9 @@ class RestrictedDual:
         """Return the same at a point that has to be inside the domain."""
         curve = self._curve(theta)
         if curve is None:
-            raise SolverError("the search for a certificate of the estimation error left the forms that prove one")
+            raise SolverError.not_converged(
+                "the search for a certificate of the estimation error left the forms that prove one"
+            )
         return curve
 
     def _common(self, x: Floats) -> float:
@@ -105,7 +110,9 @@ class RestrictedDual:
         least = -1e-4 * abs(common)
         if common == 0:
             common = least = -0.1 * float(np.abs(x[:N]).max())
-        while least < 0 and self._curve(np.append(x[:N], min(common, least)), derivatives=False) is None:
+        for _ in range(_MOST_QUARTERINGS):
+            if self._curve(np.append(x[:N], min(common, least)), derivatives=False) is not None:
+                break
             common, least = common / 4, least / 4
         return min(common, least)
 
@@ -123,6 +130,8 @@ class RestrictedDual:
     def _curve(self, theta: Floats, *, derivatives: bool = True) -> tuple[float, Floats, Floats] | None:
         """Return ``2 tr (F Theta F')^(1/2)``, its gradient and minus its Hessian; None outside of its domain."""
         F = self._reduced
+        if not np.isfinite(theta).all():
+            return None
         values, vectors = np.linalg.eigh((F * theta) @ F.T)
         if not values[0] > 1e-13 * values[-1]:
             return None
@@ -140,19 +149,33 @@ class RestrictedDual:
             hessian += products.T @ products
         return 2 * float(root.sum()), gradient, hessian
 
-    def solve(self, columns: Floats, start: Floats, tol: float, room: float = 1e-2) -> DualPoint:
+    @np.errstate(all="ignore")  # what is not finite ends the steps
+    def solve(
+        self, columns: Floats, start: Floats, tol: float, room: float = 1e-2, deadline: float | None = None
+    ) -> DualPoint:
         """Return a point whose objective is within about a relative tolerance of the greatest.
+
+        Where that is not reached, because numbers become too small for floats or time is up, the point is the last
+        one that satisfies all conditions, and has not converged.
 
         Parameters
         ----------
         columns : array, shape (N, k)
-            The held columns; (1,...,1) must be a sum of them with weights.
+            The held columns. Unless (1,...,1) is a sum of them with positive weights, and they span all directions, the
+            objective has no greatest value.
         start : array
             Parameters, whose form is inside the domain; lambda is moved along P until all conditions hold.
         tol : float
             The relative tolerance.
         room : float
             By how much more lambda is moved, relative to the objective: little where the start is nearly best.
+        deadline : float, optional
+            No step begins after this time of `time.monotonic`.
+
+        Raises
+        ------
+        SolverError
+            If the form of the start is outside the domain.
         """
         N, rows = self.prior.size, self._rows(columns)
         x = start.copy()
@@ -168,7 +191,7 @@ class RestrictedDual:
         weights = room * scale / slack / len(rows)
         converged = False
         for _ in range(_MOST_STEPS):
-            value, gradient, hessian = self._inside(x[:size])
+            value, gradient, hessian = curve
             objective = value - float(x[size:].sum())
             gap = float(weights @ slack)
             slope = np.concatenate([-gradient, np.ones(N)])
@@ -176,11 +199,13 @@ class RestrictedDual:
             if gap < tol * abs(objective) and float(np.abs(residual).max()) < 1e-3 * float(np.abs(slope).max()):
                 converged = True
                 break
+            if time_is_up(deadline):
+                break
             system = (rows * (weights / slack)[:, None]).T @ rows
             system[:size, :size] += hessian
-            system[np.diag_indices_from(system)] *= 1 + 1e-13
-            scales = 1 / np.sqrt(np.maximum(np.diag(system), 1e-300))
-            factor = np.linalg.inv(system * scales[:, None] * scales) * scales[:, None] * scales
+            factor = _inverse(system)
+            if factor is None:
+                break
             # First without centering, to see how far that goes; then with it.
             step = -factor @ slope
             moved = -rows @ step
@@ -192,14 +217,27 @@ class RestrictedDual:
             other = center / slack - weights - weights * moved / slack
             along, across = _longest(slack, moved), _longest(weights, other)
             along = min(1.0, _TO_BOUNDARY * along)
-            while self._curve(x[:size] + along * step[:size], derivatives=False) is None:
-                along *= 0.7
-            if not along > 1e-9:
+            further = self._curve(x[:size] + along * step[:size])
+            while further is None and along > _LEAST_STEP:
+                along *= _SHORTER
+                further = self._curve(x[:size] + along * step[:size])
+            ahead = -rows @ (x + along * step)
+            if further is None or not along > _LEAST_STEP or not ahead.min() > 0 or not np.isfinite(other).all():
                 break
-            x = x + along * step
-            slack = -rows @ x
+            x, curve, slack = x + along * step, further, ahead
             weights = weights + min(1.0, _TO_BOUNDARY * across) * other
         return DualPoint(*self.parts(x), x, weights[: columns.shape[1]], objective, objective + gap, converged)
+
+
+def _inverse(system: Floats) -> Floats | None:
+    """Return the inverse of a positive definite matrix; None where it is singular in floats."""
+    system[np.diag_indices_from(system)] *= 1 + 1e-13
+    scales = 1 / np.sqrt(np.maximum(np.diag(system), 1e-300))
+    try:
+        result: Floats = np.linalg.inv(system * scales[:, None] * scales) * scales[:, None] * scales
+    except np.linalg.LinAlgError:
+        return None
+    return result
 
 
 def _longest(at: Floats, step: Floats) -> float:

@@ -2,40 +2,47 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from mechdesign.errors import InputError, LimitError
+from mechdesign.mechanism.proof import MOST_BITS
 from mechdesign.numerics.arrays import Floats, frozen, real_array
 from mechdesign.numerics.quadratic_form import QuadraticForm
 from mechdesign.numerics.threads import one_thread
 from mechdesign.optimize.effective_epsilon import MOST_IN_PROGRAMS, effective_exp_epsilon
-from mechdesign.optimize.estimation.box import entry_limits, price_in_box
-from mechdesign.optimize.estimation.certificate import (
+from mechdesign.optimize.estimation.caps import entry_limits, price_in_box
+from mechdesign.optimize.estimation.every_direction import mixtures
+from mechdesign.optimize.estimation.every_set import MOST_SYMBOLS as MOST_IN_SETS
+from mechdesign.optimize.estimation.every_set import EverySet
+from mechdesign.optimize.estimation.few_outputs import Finder, least_outputs, with_few_outputs, without_spare_outputs
+from mechdesign.optimize.estimation.form_certificate import (
     ErrorCertificate,
     FormPricing,
     lower_bound,
     root_trace_down,
     total_up,
 )
-from mechdesign.optimize.estimation.every_set import MOST_SYMBOLS as MOST_IN_SETS
-from mechdesign.optimize.estimation.every_set import EverySet
-from mechdesign.optimize.estimation.few_outputs import Finder, least_outputs, with_few_outputs, without_spare_outputs
-from mechdesign.optimize.estimation.generated import solve_generated
-from mechdesign.optimize.estimation.generation import ColumnSearch
-from mechdesign.optimize.estimation.interior_point import Weights
+from mechdesign.optimize.estimation.generation import ColumnSearch, solve_generated
+from mechdesign.optimize.estimation.interior_point import ColumnWeights
 from mechdesign.optimize.estimation.listed import ListedForms, solve_listed
 from mechdesign.optimize.estimation.separable import SeparablePricing
+from mechdesign.optimize.method import Answer, DesignOptions, Method, Run, Solution
 from mechdesign.optimize.one_sided import OneSided
 from mechdesign.optimize.pricing.listing import check_listable
+from mechdesign.optimize.pricing.price import Price
 from mechdesign.optimize.rays import Rays
-from mechdesign.optimize.solution import Solution
+from mechdesign.optimize.start import start_columns
+from mechdesign.optimize.ways import Way, first
 from mechdesign.problem import DesignProblem
 from mechdesign.uncertainty import UncertaintySet
+from mechdesign.utility import ChiSquare
 
 _LISTED = 16  # symbols: up to so many, the optimum over all rays takes seconds
 _MOST_LISTED = 2_000_000  # rays, likewise
@@ -51,7 +58,7 @@ def error_tolerance(known: UncertaintySet) -> float:
     Examples
     --------
     >>> from mechdesign import L1Ball
-    >>> [error_tolerance(L1Ball.from_counts([1] * N)) for N in (9, 16, 17)]
+    >>> [error_tolerance(L1Ball.from_counts([1] * N, known=True)) for N in (9, 16, 17)]
     [1e-06, 0.0001, 0.03]
 
     Under local differential privacy more symbols have an optimum that is certified:
@@ -78,115 +85,179 @@ def workload_of(problem: DesignProblem) -> Floats:
     """
     objective = problem.utility.estimation
     if objective is None:
-        raise InputError(f"the objective is {problem.utility.name}; accepted: an EstimationError")
+        raise InputError.wrong_objective(f"the objective is {problem.utility.name}; accepted: an EstimationError")
     return objective.queries(problem.uncertainty.size)
+
+
+FormAsked: TypeAlias = tuple[UncertaintySet, float]
+"""A set of priors, and exp(epsilon)."""
+
+
+def _every_set(asked: FormAsked) -> EverySet | str:
+    known, exp_epsilon = asked
+    if not known.holds_every_prior:
+        return "some prior is outside the set, so that sets of symbols are not all extreme rays"
+    if known.size > MOST_IN_SETS:
+        return f"{known.size} symbols have too many sets (at most {MOST_IN_SETS} symbols)"
+    return EverySet(known.prior, exp_epsilon)
+
+
+def _listed(asked: FormAsked) -> ListedForms | str:
+    try:
+        rays = check_listable(*asked)
+    except LimitError as refusal:
+        return str(refusal)
+    ball = asked[0].l1_ball
+    return ListedForms(rays, None if ball is None else start_columns(ball, asked[1], ChiSquare()))
+
+
+def _is_listed_quickly(asked: FormAsked) -> bool:
+    known, exp_epsilon = asked
+    ball = known.l1_ball
+    if ball is None:
+        return True
+    if ball.size > _LISTED:
+        return False
+    rays = Rays(ball, exp_epsilon)
+    return rays.count(rays.kinds) <= _MOST_LISTED
+
+
+def _separable(asked: FormAsked) -> SeparablePricing | str:
+    known, exp_epsilon = asked
+    ball = known.l1_ball
+    if ball is None:
+        return f"the set of priors is {known.kind}, not an l1 ball"
+    return SeparablePricing(ball, exp_epsilon)
+
+
+FormPricedBy: TypeAlias = Way[FormAsked, EverySet | ListedForms | SeparablePricing]
+EVERY_SET: FormPricedBy = Way("error-every-set", lambda _: True, _every_set)
+ERROR_RAYS: FormPricedBy = Way("error-extreme-rays", _is_listed_quickly, _listed)
+ERROR_COLUMNS: FormPricedBy = Way("error-columns", lambda _: True, _separable)
+FORM_PRICINGS: tuple[FormPricedBy, ...] = (EVERY_SET, ERROR_RAYS, ERROR_COLUMNS)
+"""All ways to price quadratic forms, in order."""
 
 
 def form_pricing(problem: DesignProblem, exp_epsilon: float | None = None) -> EverySet | ListedForms | SeparablePricing:
     """Return the pricing of quadratic forms that covers a problem, by default at its own exp(epsilon).
-
-    Where any prior may be true, every set of up to 24 symbols is priced. The rays of an l1 ball are listed where they
-    are few. Other balls have bounds of separable forms, other sets a list.
 
     Raises
     ------
     LimitError
         If there is none.
     """
-    known, e = problem.uncertainty, exp_epsilon or effective_exp_epsilon(problem)
-    ball = known.l1_ball
-    if _prices_every_set(known):
-        return EverySet(known.prior, e)
-    if ball is None:
-        return ListedForms(check_listable(known, e))
-    rays = Rays(ball, e)
-    if ball.size <= _LISTED and rays.count(rays.kinds) <= _MOST_LISTED:
-        return ListedForms(rays)
-    return SeparablePricing(ball, e)
+    asked = problem.uncertainty, exp_epsilon or effective_exp_epsilon(problem)
+    return first(FORM_PRICINGS, asked, ERROR_RAYS.name)
 
 
-def _check_size(problem: DesignProblem) -> None:
-    """Refuse more symbols than a search for columns covers."""
+def _too_many(problem: DesignProblem) -> str:
+    """Return why a search for columns does not cover so many symbols; empty where it does."""
     N = problem.uncertainty.size
-    if N > _MOST_SYMBOLS:
-        raise LimitError(
-            f"{N} symbols are too many for a design of least estimation error (at most {_MOST_SYMBOLS}); merge rare "
-            "symbols, or use mechdesign.estimation_bound, which needs no design"
+    if N <= _MOST_SYMBOLS:
+        return ""
+    return (
+        f"{N} symbols are too many for a design of least estimation error (at most {_MOST_SYMBOLS}); merge rare "
+        "symbols, or use mechdesign.estimation_bound, which needs no design"
+    )
+
+
+def error_refusal(problem: DesignProblem) -> str:
+    """Return why no method designs for the least estimation error of a problem; empty where one may."""
+    name = problem.utility.name
+    if problem.utility.estimation is None:
+        return f"{name} is not an estimation error"
+    if too_many := _too_many(problem):
+        return too_many
+    if problem.lower is not None:
+        return (
+            f"no method designs for {name} with lower = {problem.lower} over this set; leave lower out, use "
+            "mutual-information or a gain utility, or promise it for every prior (radius 2)"
         )
+    if problem.uncertainty.uncertain_secret is not None:
+        return (
+            f"no method designs for {name} where the joint distribution of a secret is uncertain; leave delta out, or "
+            "use mutual-information or a gain utility"
+        )
+    if problem.epsilon.exp_down == 1:
+        return (
+            "epsilon = 0 allows only the constant mechanism, whose reports say nothing: its estimation error is "
+            "infinite; give an epsilon above 0"
+        )
+    return ""
+
+
+def _error_method(way: FormPricedBy, does: str, *, closes: bool) -> Method:
+    """Return the method that prices quadratic forms in one way."""
+
+    def offer(problem: DesignProblem) -> Run | str:
+        if reason := error_refusal(problem):
+            return reason
+        exp_epsilon = min(effective_exp_epsilon(problem), MOST_IN_PROGRAMS)
+        pricing = way.offer((problem.uncertainty, exp_epsilon))
+        return pricing if isinstance(pricing, str) else partial(solve_error, problem, pricing)
+
+    def quick(problem: DesignProblem) -> bool:
+        return not error_refusal(problem) and way.quick((problem.uncertainty, effective_exp_epsilon(problem)))
+
+    return Method(way.name, quick, offer, does, closes)
+
+
+ERROR_METHODS = (
+    _error_method(
+        EVERY_SET, "moves the weights of sets of symbols by interior points, and prices every set", closes=True
+    ),
+    _error_method(ERROR_RAYS, "moves the weights of all extreme rays by interior points", closes=True),
+    _error_method(
+        ERROR_COLUMNS, "moves the weights of columns that a search finds, and bounds separable forms", closes=False
+    ),
+)
+"""All methods for estimation errors, in order."""
 
 
 @one_thread()
 def solve_error(
-    problem: DesignProblem,
-    tol: float,
-    deadline: float | None,
-    report: Callable[[str], None],
-    outputs: int | None = None,
-) -> tuple[Solution, str, Callable[[], ErrorCertificate]]:
-    """Return a mechanism of small estimation error, the name of the method, and what computes the certified bound.
+    problem: DesignProblem, pricing: EverySet | ListedForms | SeparablePricing, options: DesignOptions
+) -> Answer:
+    """Return a mechanism of small estimation error, and what computes the certified bound.
 
     Parameters
     ----------
     problem : DesignProblem
-        Whose objective is an estimation error.
-    tol : float
-        The relative gap at which to stop.
-    deadline : float or None
-        When to stop, as a time of `time.monotonic`.
-    report : callable
-        Called with one line whenever a step begins.
-    outputs : int, optional
-        The most outputs that the mechanism may have.
+        That `error_refusal` does not refuse.
+    pricing : EverySet, ListedForms or SeparablePricing
+        Of the problem at exp(epsilon), or at the most that programs take.
+    options : DesignOptions
+        Its merge is not looked at.
 
     Raises
     ------
     InputError
         If no mechanism with so few outputs determines the answers of all queries.
-    LimitError
-        If only the constant mechanism has the guarantee, or no method covers the problem.
     SolverError
         If a solver fails.
     """
-    _check_size(problem)
-    if problem.lower is not None:
-        raise LimitError(
-            f"no method designs for {problem.utility.name} with lower = {problem.lower} over this set; leave lower "
-            "out, use mutual-information or a gain utility, or promise it for every prior (radius 2)"
-        )
-    secret = problem.uncertainty.secret_promise
-    if secret is not None and secret.limits is not None:
-        raise LimitError(
-            f"no method designs for {problem.utility.name} where the joint distribution of a secret is uncertain; "
-            "leave delta out, or use mutual-information or a gain utility"
-        )
-    W, prior = workload_of(problem), problem.uncertainty.prior
+    W, prior, outputs = workload_of(problem), problem.uncertainty.prior, options.outputs
     if outputs is not None and outputs < least_outputs(W):
-        raise InputError(
+        raise InputError.not_identifiable(
             f"outputs = {outputs} cannot determine every query; fewer than {least_outputs(W)} outputs never do, so "
             f"give {least_outputs(W)} or more"
         )
-    if problem.epsilon.exp_down == 1:
-        raise LimitError(
-            "epsilon = 0 allows only the constant mechanism, whose reports say nothing: its estimation error is "
-            "infinite; give an epsilon above 0"
-        )
     effective = effective_exp_epsilon(problem)
     exp_epsilon = min(effective, MOST_IN_PROGRAMS)
-    pricing = form_pricing(problem, exp_epsilon)
+    tol, deadline, progress = options.tol, options.deadline, options.progress
     limits = entry_limits(problem.uncertainty, exp_epsilon)
     if isinstance(pricing, SeparablePricing):
-        solution, form = solve_generated(pricing, W, tol, deadline, report)
-        method = "interior points over columns found by a search"
+        solution, form = solve_generated(pricing, W, tol, deadline, progress)
+        words = "interior points over columns found by a search"
     else:
-        solution, form = solve_listed(pricing, W, limits, tol, deadline, report)
-        method = "interior points over all extreme rays"
+        solution, form = solve_listed(pricing, W, limits, tol, deadline, progress)
+        words = "interior points over all extreme rays"
     solution = replace(solution, matrix=without_spare_outputs(solution.matrix, prior))
     if outputs is not None:
-        solution = _limited(problem, solution, outputs, pricing, deadline, report)
-    certified = partial(
-        certify_error, problem, form, solution.multipliers, pricing if exp_epsilon == effective else None
-    )
-    return solution, method, certified
+        solution = _limited(problem, solution, outputs, pricing, tol, deadline, progress)
+    same = exp_epsilon == effective
+    known = (pricing, solution.price) if same else (None, None)
+    return Answer(solution, words, partial(certify_error, problem, form, solution.multipliers, *known))
 
 
 def _limited(
@@ -194,26 +265,34 @@ def _limited(
     solution: Solution,
     outputs: int,
     pricing: EverySet | ListedForms | SeparablePricing,
+    tol: float,
     deadline: float | None,
-    report: Callable[[str], None],
+    progress: Callable[[str], None],
 ) -> Solution:
     """Return a solution with at most so many outputs, which says what error there was with more."""
     W, prior = workload_of(problem), problem.uncertainty.prior
 
-    def listed(point: Weights, wanted: int) -> Floats:
+    def listed(point: ColumnWeights, wanted: int) -> Floats:
         return pricing.price(QuadraticForm.of_matrix(point.M), point.multipliers, wanted).best
 
     columns_to_try: Finder = listed
     if isinstance(pricing, SeparablePricing):
         columns_to_try = ColumnSearch(pricing.ball, pricing.exp_epsilon, W, np.random.default_rng(0)).to_try
     error = problem.utility.value(solution.matrix, problem.uncertainty.center)
-    matrix = with_few_outputs(solution.matrix, outputs, prior, W, columns_to_try, deadline=deadline, report=report)
+    if error == math.inf:  # the solver dropped columns that light queries need
+        mixed = mixtures(problem, solution.matrix, tol, MOST_BITS, None)
+        error = min((problem.utility.value(one, problem.uncertainty.center) for one in mixed), default=math.inf)
+    matrix = with_few_outputs(solution.matrix, outputs, prior, W, columns_to_try, deadline=deadline, progress=progress)
     return replace(solution, matrix=matrix, unrestricted=error)
 
 
 @one_thread()
 def certify_error(
-    problem: DesignProblem, form: QuadraticForm, multipliers: ArrayLike, pricing: FormPricing | None = None
+    problem: DesignProblem,
+    form: QuadraticForm,
+    multipliers: ArrayLike,
+    pricing: FormPricing | None = None,
+    known: Price | None = None,
 ) -> ErrorCertificate:
     """Return the lower bound that a quadratic form and multipliers prove, computed from these alone.
 
@@ -228,6 +307,8 @@ def certify_error(
         lambda.
     pricing : FormPricing, optional
         Pricing that was made for this problem; by default `form_pricing` chooses one.
+    known : Price, optional
+        What this pricing has returned for the form and lambda.
 
     Raises
     ------
@@ -244,14 +325,17 @@ def certify_error(
     >>> 0 < found.lower_bound <= 2.0
     True
     """
-    _check_size(problem)
+    if too_many := _too_many(problem):
+        raise LimitError.no_method(too_many)
     one_sided = OneSided.of(problem)
     if one_sided is not None:
         problem = one_sided.problem  # of every prior, with the same multipliers; other promises from below are left out
     N = problem.uncertainty.size
     lam = frozen(real_array(multipliers, "lambda", "a number for each symbol"))
     if lam.shape != (N,) or not np.isfinite(lam).all() or form.size != N:
-        raise InputError(f"lambda has shape {lam.shape} and theta {form.size} symbols; accepted: ({N},), finite")
+        raise InputError.wrong_size(
+            f"lambda has shape {lam.shape} and theta {form.size} symbols; accepted: ({N},), finite"
+        )
     W, prior = workload_of(problem), problem.uncertainty.prior
     limits = entry_limits(problem.uncertainty, effective_exp_epsilon(problem))
     # A multiple of both proves the same; numbers near 1 neither overflow nor vanish.
@@ -263,7 +347,10 @@ def certify_error(
     root, eta = root_trace_down(near_one, prior, W)
     found = lower_bound(root, total_up(lam_near_one, price.upper, eta, limits))
     if problem.epsilon.exp_down > 1:
-        exact = (pricing or form_pricing(problem)).price(near_one, lam_near_one)
+        if known is None:
+            exact = (pricing or form_pricing(problem)).price(near_one, lam_near_one)
+        else:
+            exact = replace(known, upper=float(np.ldexp(known.upper, -power)))
         if exact.upper < price.upper:
             price, found = exact, lower_bound(root, total_up(lam_near_one, exact.upper, eta, limits))
     with np.errstate(over="ignore"):

@@ -23,8 +23,8 @@ from mechdesign.numerics.bounds import as_bound
 from mechdesign.numerics.cheapest_sets import CheapestSets
 from mechdesign.numerics.quadratic_form import QuadraticForm
 from mechdesign.numerics.tolerances import RAY_EDGE
-from mechdesign.optimize.estimation.counted import CountedSymbols
-from mechdesign.optimize.estimation.found import Found
+from mechdesign.optimize.deadline import time_is_up
+from mechdesign.optimize.estimation.counted import CountedSymbols, Found
 from mechdesign.optimize.l1_cone import L1Cone
 
 _EPS = float(np.finfo(float).eps)
@@ -77,16 +77,24 @@ class ThreeLevels:
     symbols: CountedSymbols
     cone: L1Cone[float]
 
-    def price(self, form: QuadraticForm, multipliers: Floats, found: Found, work: float, near: float) -> None:
+    def price(
+        self,
+        form: QuadraticForm,
+        multipliers: Floats,
+        found: Found,
+        work: float,
+        near: float,
+        deadline: float | None = None,
+    ) -> None:
         """Raise the bound of what has been found to one for all columns of kind C, and add good columns.
 
         A common number of the form below 0 is left out. Bounds within `near` of what other kinds reach are not
-        lowered further, and about so many entries of tables are filled.
+        lowered further, about so many entries of tables are filled, and cases stay whole after the deadline.
         """
-        _Search(self, form, multipliers, found).run(work, near)
+        _LevelSearch(self, form, multipliers, found).run(work, near, deadline)
 
 
-class _Search:
+class _LevelSearch:
     """One form and one lambda."""
 
     def __init__(self, kind: ThreeLevels, form: QuadraticForm, multipliers: Floats, found: Found) -> None:
@@ -108,7 +116,7 @@ class _Search:
         self.curved = float(np.maximum(-self.d, 0.0).sum())
         self.base = float(self.d.sum())
 
-    def run(self, work: float, near: float) -> None:
+    def run(self, work: float, near: float, deadline: float | None) -> None:
         """Split cases, the greatest bound first, until all bounds are near what columns reach, or the work is done."""
         self.near = near
         if self.rare.size == 0:
@@ -127,7 +135,7 @@ class _Search:
         together = max(1, min(_MOST_TOGETHER, _MOST_IN_TABLES // (4 * (self.reachable.size))))
         while cases.upper.size:
             cases = cases.only(cases.upper > self._level)
-            if not cases.upper.size or looked_at >= most_cases:
+            if not cases.upper.size or looked_at >= most_cases or time_is_up(deadline):
                 break
             order = np.argsort(-cases.upper, kind="stable")
             children = self._divided(cases.only(order[:together]))

@@ -14,13 +14,12 @@ from functools import cached_property
 import numpy as np
 
 from mechdesign.numerics.arrays import Floats
-from mechdesign.numerics.cheapest_sets import CheapestSets, Kin, leave_one_out, parts
-from mechdesign.optimize.pricing.alike import alike, averaged
-from mechdesign.optimize.pricing.ball_pricing import BallPricing
-from mechdesign.optimize.pricing.price import Price, late
+from mechdesign.numerics.cheapest_sets import CheapestSets, ItemGroup, leave_one_out, parts
+from mechdesign.optimize.deadline import time_is_up
+from mechdesign.optimize.pricing.price import BallPricing, Price, averaged, equal_groups
 from mechdesign.optimize.pricing.three_value_cases import price_three_values
 from mechdesign.optimize.pricing.three_values import ThreeValues
-from mechdesign.optimize.pricing.two_valued import CountedCone, OneBetween, PeakBetween, TwoValues
+from mechdesign.optimize.pricing.two_valued import CountedCone, OneFractional, PeakBetween, TwoValues
 
 _PEAKS = 48
 _MOST_ENTRIES = 5_000_000_000
@@ -40,7 +39,7 @@ class CountPricing(BallPricing):
     Examples
     --------
     >>> from mechdesign import L1Ball, MutualInformation
-    >>> pricing = CountPricing(L1Ball.from_counts([5, 3, 2]), 1.5, MutualInformation())
+    >>> pricing = CountPricing(L1Ball.from_counts([5, 3, 2], known=True), 1.5, MutualInformation())
     >>> round(pricing.price(np.zeros(3)).upper, 9)
     0.359884719
     """
@@ -54,7 +53,7 @@ class CountPricing(BallPricing):
     @cached_property
     def _groups(self) -> list[list[int]]:
         """Symbols of equal count, lighter ones first."""
-        return sorted(alike(self.ball.weights), key=lambda group: self.ball.weights[group[0]])
+        return sorted(equal_groups(self.ball.weights), key=lambda group: self.ball.weights[group[0]])
 
     @cached_property
     def _two_values(self) -> list[TwoValues]:
@@ -63,13 +62,13 @@ class CountPricing(BallPricing):
         return [*kinds, TwoValues.of_kind_d(cone, self.utility)] if cone.has_cd else kinds
 
     @cached_property
-    def _between(self) -> list[OneBetween | None]:
+    def _between(self) -> list[OneFractional | None]:
         """Kind B for each group; symbols without mass are never fractional."""
         weights = self.ball.weights
         if self._cone.only_d:
             return [None] * len(self._groups)
         return [
-            OneBetween.of_weight(self._cone, weights[group[0]], self.utility) if weights[group[0]] > 0 else None
+            OneFractional.of_weight(self._cone, weights[group[0]], self.utility) if weights[group[0]] > 0 else None
             for group in self._groups
         ]
 
@@ -114,20 +113,20 @@ class CountPricing(BallPricing):
 
     def _price(self, multipliers: Floats, *, thorough: bool, deadline: float | None) -> Price:
         even, drift = averaged(multipliers, self._groups)
-        kins = [Kin(group, self.ball.weights[group[0]], float(even[group[0]])) for group in self._groups]
+        groups = [ItemGroup(same, self.ball.weights[same[0]], float(even[same[0]])) for same in self._groups]
         sets = CheapestSets(self._cone.total if self._three_values else self._capacity)
-        for kin in kins:
-            kin.add_to(sets)
-        found = _Found()
+        for group in groups:
+            group.add_to(sets)
+        found = _FoundColumns()
         for kind in self._two_values:
             self._price_two_values(kind, sets, even, found)
         deadline = deadline if thorough else None
-        self._price_between(kins, sets, even, found, thorough=thorough, deadline=deadline)
+        self._price_between(groups, sets, even, found, thorough=thorough, deadline=deadline)
         looked_at = self.entries
         if self._three_values is not None:
             covered = price_three_values(
                 self._three_values,
-                kins,
+                groups,
                 sets,
                 even,
                 found.upper,
@@ -138,17 +137,17 @@ class CountPricing(BallPricing):
             found.upper = max(found.upper, covered.upper)
             found.columns += [column[:, None] for column in covered.columns]
         best = np.hstack([np.empty((self.ball.size, 0)), *found.columns])
-        for group in self._groups:
+        for same in self._groups:
             # Symbols of equal count are interchangeable: those of least given lambda get the greatest values.
-            if len(group) > 1:
-                best[sorted(group, key=multipliers.__getitem__)] = -np.sort(-best[group], axis=0)
-        return Price(found.upper + drift, self.method, looked_at, best, thorough and not late(deadline))
+            if len(same) > 1:
+                best[sorted(same, key=multipliers.__getitem__)] = -np.sort(-best[same], axis=0)
+        return Price(found.upper + drift, self.method, looked_at, best, thorough and not time_is_up(deadline))
 
     def guess(self, multipliers: Floats) -> Floats:  # noqa: ARG002 - tables need no guesses
         """Return no columns: exact pricing is as quick."""
         return np.empty((self.ball.size, 0))
 
-    def _price_two_values(self, kind: TwoValues, sets: CheapestSets, multipliers: Floats, found: _Found) -> None:
+    def _price_two_values(self, kind: TwoValues, sets: CheapestSets, multipliers: Floats, found: _FoundColumns) -> None:
         costs = kind.reduced_costs(sets.best, multipliers)
         found.upper = max(found.upper, float(costs.max()))
         weights = _peaks(costs, _PEAKS)
@@ -158,22 +157,22 @@ class CountPricing(BallPricing):
 
     def _price_between(
         self,
-        kins: list[Kin],
+        groups: list[ItemGroup],
         sets: CheapestSets,
         multipliers: Floats,
-        found: _Found,
+        found: _FoundColumns,
         *,
         thorough: bool,
         deadline: float | None,
     ) -> None:
         """Price kind B with the table over all symbols first, and without a symbol where that matters."""
         kinds = {k: kind for k, kind in enumerate(self._between) if kind is not None}
-        peaks = {k: kind.peak(sets.best, kins[k].cost, multipliers) for k, kind in kinds.items()}
+        peaks = {k: kind.peak(sets.best, groups[k].cost, multipliers) for k, kind in kinds.items()}
         peaks = {k: peak for k, peak in peaks.items() if peak.cost > -np.inf}
-        relaxed = np.full(len(kins), -np.inf)
+        relaxed = np.full(len(groups), -np.inf)
         chosen = sets.members_of_each([peak.weight for peak in peaks.values()], self.ball.size)
         for members, (k, peak) in zip(chosen.T, peaks.items(), strict=True):
-            free = [symbol for symbol in kins[k].items if not members[symbol]]
+            free = [symbol for symbol in groups[k].items if not members[symbol]]
             if free:
                 found.upper = max(found.upper, peak.cost)
                 self._add_between(found, kinds[k], peak, np.flatnonzero(members).tolist(), free[0])
@@ -184,19 +183,19 @@ class CountPricing(BallPricing):
         merits = relaxed.copy()
         if not small:
             merits[merits <= (found.reached if thorough else np.inf)] = -np.inf
-        for k, table in leave_one_out(kins, merits, CheapestSets(self._capacity)):
-            if late(deadline):
+        for k, table in leave_one_out(groups, merits, CheapestSets(self._capacity)):
+            if time_is_up(deadline):
                 break
-            peak = kinds[k].peak(table.best, kins[k].cost, multipliers)
+            peak = kinds[k].peak(table.best, groups[k].cost, multipliers)
             relaxed[k] = peak.cost
             if peak.cost > -np.inf:
-                self._add_between(found, kinds[k], peak, table.members(peak.weight), kins[k].items[0])
+                self._add_between(found, kinds[k], peak, table.members(peak.weight), groups[k].items[0])
             if not small:
                 merits[merits <= found.reached] = -np.inf
         found.upper = max(found.upper, float(relaxed.max(initial=-np.inf)))
 
     def _add_between(
-        self, found: _Found, kind: OneBetween, peak: PeakBetween, members: list[int], fractional: int
+        self, found: _FoundColumns, kind: OneFractional, peak: PeakBetween, members: list[int], fractional: int
     ) -> None:
         v = np.zeros((self.ball.size, 1))
         v[members] = kind.top
@@ -205,7 +204,7 @@ class CountPricing(BallPricing):
 
 
 @dataclass
-class _Found:
+class _FoundColumns:
     """What pricing has found so far: a bound, the greatest reduced cost of a true column, columns."""
 
     upper: float = -np.inf

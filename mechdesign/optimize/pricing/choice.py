@@ -1,17 +1,23 @@
-"""The choice of exact pricing for a problem: the quickest that covers it."""
+"""The table of exact pricing: what each way to price columns covers, and where it is the quick one.
+
+`PRICINGS` is in order. A problem is priced by the first way that covers it and is quick for it, or else by the first
+that covers it.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
+from typing import TypeAlias
 
 from mechdesign.errors import LimitError, shorten
-from mechdesign.optimize.pricing.ball_pricing import BallPricing
 from mechdesign.optimize.pricing.branch_and_bound import BoxPricing
 from mechdesign.optimize.pricing.by_counts import CountPricing
 from mechdesign.optimize.pricing.knapsack import KnapsackPricing
 from mechdesign.optimize.pricing.listing import ListedPricing, check_listable
 from mechdesign.optimize.pricing.pairs_of_sets import MOST_PRICED_SYMBOLS, PairPricing
-from mechdesign.optimize.pricing.price import Pricing
+from mechdesign.optimize.pricing.price import BallPricing, Pricing
+from mechdesign.optimize.ways import Way, first
 from mechdesign.uncertainty import UncertaintySet
 from mechdesign.uncertainty.ball import Ball
 from mechdesign.utility import FInformation, Utility
@@ -24,58 +30,134 @@ _LEAST_MASS = 1e-290
 _NOTHING = Fraction(0)
 
 
-def pricing_for(
-    uncertainty: UncertaintySet, exp_epsilon: float, utility: Utility, least_lift: Fraction = _NOTHING
-) -> Pricing:
-    """Return the exact pricing of a utility that is not polyhedral.
+@dataclass(frozen=True, eq=False)
+class Priced:
+    """Columns that are priced: those of the cone of a set, for a utility that is not polyhedral.
 
-    For few symbols all rays are listed. For more symbols an l1 ball or a relative ball is priced by subset-sum tables
-    if its prior is a vector of counts of a moderate total, and otherwise by search near the fractional knapsack if a
-    list would take longer. Other lower probabilities of 11 to 16 symbols are priced by all pairs of sets. Hulls with
-    too many rays for a list, lower probabilities of more symbols, and other sets of more than 4 symbols are priced by
-    branch and bound. A promise from
-    below needs a list of its own, which lower probabilities and l1 balls have.
-
-    Parameters
+    Attributes
     ----------
     uncertainty : UncertaintySet
         Any set of priors.
     exp_epsilon : float
         exp(epsilon), above 1.
     utility : Utility
-        Only f-informations are priced without a list.
+        Its mu is priced.
     least_lift : Fraction
         exp(-lower), below 1; 0 without a promise from below.
+    """
+
+    uncertainty: UncertaintySet
+    exp_epsilon: float
+    utility: Utility
+    least_lift: Fraction = _NOTHING
+
+
+PricedBy: TypeAlias = Way[Priced, Pricing]
+
+
+def _unlisted(priced: Priced) -> FInformation | str:
+    """Return the utility if columns can be priced without a list of rays, or why they cannot, whatever the set."""
+    if priced.least_lift > 0:
+        return "columns are priced without a list of rays for a promise from above alone, and lower is given"
+    if not priced.uncertainty.limits_entries:
+        return "columns that keep a promise about a secret are priced by a list of rays alone"
+    information = priced.utility.f_information
+    return f"{priced.utility.name} is not an f-information" if information is None else information
+
+
+def _of_ball(priced: Priced) -> tuple[Ball, FInformation] | str:
+    ball, information = priced.uncertainty.ball, _unlisted(priced)
+    if ball is None:
+        return f"the set of priors is {priced.uncertainty.kind}, not an l1 ball or a relative ball"
+    return information if isinstance(information, str) else (ball, information)
+
+
+def _by_tables(priced: Priced) -> BallPricing | str:
+    found = _of_ball(priced)
+    if isinstance(found, str):
+        return found
+    tables = CountPricing(found[0], priced.exp_epsilon, found[1])
+    return (
+        tables if tables.affordable else "tables over the counts, or over the denominator of the prior, are too large"
+    )
+
+
+def _by_knapsack(priced: Priced) -> BallPricing | str:
+    found = _of_ball(priced)
+    return found if isinstance(found, str) else KnapsackPricing(found[0], priced.exp_epsilon, found[1])
+
+
+def _by_pairs(priced: Priced) -> Pricing | str:
+    lower, information = priced.uncertainty.lower_probability, _unlisted(priced)
+    if lower is None or not lower.supermodular:
+        return f"the set of priors is {priced.uncertainty.kind}, not one above a supermodular lower probability"
+    if lower.size > MOST_PRICED_SYMBOLS:
+        return f"{lower.size} symbols have too many pairs of sets (at most {MOST_PRICED_SYMBOLS} symbols)"
+    return information if isinstance(information, str) else PairPricing(lower, priced.exp_epsilon, information)
+
+
+def listed_pricing(priced: Priced) -> ListedPricing | str:
+    """Return the pricing of all extreme rays, or why they are not listed."""
+    try:
+        return ListedPricing(check_listable(priced.uncertainty, priced.exp_epsilon, priced.least_lift), priced.utility)
+    except LimitError as refusal:
+        return str(refusal)
+
+
+def _list_is_quick(priced: Priced) -> bool:
+    known = priced.uncertainty
+    if isinstance(_unlisted(priced), str):
+        return True
+    if known.ball is not None:
+        return known.size <= _LISTED_OTHERWISE
+    return known.size <= _CUT_AT_ONCE or known.lower_probability is not None or known.convex_hull is not None
+
+
+def _by_boxes(priced: Priced) -> Pricing | str:
+    information = _unlisted(priced)
+    if isinstance(information, str):
+        return information
+    return BoxPricing(priced.uncertainty, priced.exp_epsilon, information)
+
+
+COUNT_TABLES: PricedBy = Way("count-tables", lambda priced: priced.uncertainty.size > _LISTED_AT_ONCE, _by_tables)
+SET_PAIRS: PricedBy = Way(
+    "set-pairs",
+    lambda priced: priced.uncertainty.ball is None and priced.uncertainty.size > _LISTED_PAIRS,
+    _by_pairs,
+)
+EXTREME_RAYS: PricedBy = Way("extreme-rays", _list_is_quick, listed_pricing)
+KNAPSACK: PricedBy = Way("knapsack", lambda _: True, _by_knapsack)
+BOXES: PricedBy = Way("boxes", lambda _: True, _by_boxes)
+PRICINGS: tuple[PricedBy, ...] = (COUNT_TABLES, SET_PAIRS, EXTREME_RAYS, KNAPSACK, BOXES)
+"""All ways, in order."""
+
+
+def pricing_for(
+    uncertainty: UncertaintySet, exp_epsilon: float, utility: Utility, least_lift: Fraction = _NOTHING
+) -> Pricing:
+    """Return the exact pricing of a utility that is not polyhedral, by the table `PRICINGS`.
+
+    Parameters
+    ----------
+    uncertainty, exp_epsilon, utility, least_lift
+        As for `Priced`.
 
     Raises
     ------
     LimitError
-        If no method covers the problem, or floats do not hold its probabilities.
+        If no way covers the columns, or floats do not hold the probabilities.
 
     Examples
     --------
     >>> from mechdesign import L1Ball, MutualInformation
-    >>> pricing_for(L1Ball.from_counts(range(1, 41)), 2.0, MutualInformation()).method
+    >>> pricing_for(L1Ball.from_counts(range(1, 41), known=True), 2.0, MutualInformation()).method
     'subset-sum tables over the counts'
     """
-    _check_masses(uncertainty)
-    if least_lift > 0:
-        return ListedPricing(check_listable(uncertainty, exp_epsilon, least_lift), utility)
-    information, ball = utility.f_information, uncertainty.ball
-    if information is None or uncertainty.secret_promise is not None:
-        return ListedPricing(check_listable(uncertainty, exp_epsilon), utility)
-    if ball is None:
-        return _beyond_balls(uncertainty, exp_epsilon, information)
-    if ball.size > _LISTED_AT_ONCE:
-        tables = CountPricing(ball, exp_epsilon, information)
-        if tables.affordable:
-            return tables
-    if ball.size <= _LISTED_OTHERWISE:
-        try:
-            return ListedPricing(check_listable(ball, exp_epsilon), utility)
-        except LimitError:
-            pass  # there are too many rays of kinds C and D
-    return KnapsackPricing(ball, exp_epsilon, information)
+    priced = Priced(uncertainty, exp_epsilon, utility, least_lift)
+    if reason := beyond_floats(uncertainty):
+        raise LimitError.beyond_precision(reason)
+    return first(PRICINGS, priced, EXTREME_RAYS.name)
 
 
 def ball_pricing_for(ball: Ball, exp_epsilon: float, utility: FInformation) -> BallPricing:
@@ -84,24 +166,15 @@ def ball_pricing_for(ball: Ball, exp_epsilon: float, utility: FInformation) -> B
     return tables if tables.affordable else KnapsackPricing(ball, exp_epsilon, utility)
 
 
-def _beyond_balls(uncertainty: UncertaintySet, exp_epsilon: float, information: FInformation) -> Pricing:
-    """Return the pricing of a set that is not a ball."""
-    lower = uncertainty.lower_probability
-    if lower is not None and lower.supermodular and _LISTED_PAIRS < lower.size <= MOST_PRICED_SYMBOLS:
-        return PairPricing(lower, exp_epsilon, information)
-    if lower is None and uncertainty.convex_hull is None and uncertainty.size > _CUT_AT_ONCE:
-        return BoxPricing(uncertainty, exp_epsilon, information)
-    try:
-        return ListedPricing(check_listable(uncertainty, exp_epsilon), information)
-    except LimitError:
-        return BoxPricing(uncertainty, exp_epsilon, information)
+def beyond_floats(uncertainty: UncertaintySet) -> str:
+    """Return which symbol has a probability that floats round to 0; empty where none has.
 
-
-def _check_masses(uncertainty: UncertaintySet) -> None:
-    """Refuse probabilities that floats round to 0: such a symbol may add any amount to a utility."""
+    Such a symbol may add any amount to a utility.
+    """
     for mass, label in zip(uncertainty.center, uncertainty.labels, strict=True):
         if 0 < mass < _LEAST_MASS:
-            raise LimitError(
+            return (
                 f"the symbol {shorten(label)} has a probability of about {float(mass):.1g} in the prior, which floats "
                 f"do not hold (at least {_LEAST_MASS:.0e}, or 0 with a positive radius); leave it out"
             )
+    return ""

@@ -18,25 +18,31 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
+from typing import TypeAlias
 
 import numpy as np
 
-from mechdesign.errors import SolverError
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.differences import Differences
 from mechdesign.numerics.exact import float_down, float_up
-from mechdesign.numerics.tolerances import SOLVER
+from mechdesign.numerics.linear_program import minimum
+from mechdesign.optimize.deadline import sooner, time_is_up
 from mechdesign.optimize.pricing.l1_ball_duals import ball_duals
 from mechdesign.optimize.pricing.levels import affordable, level_of
 from mechdesign.optimize.pricing.price import Price
 from mechdesign.optimize.pricing.secret_duals import SecretLevels
 from mechdesign.optimize.pricing.two_sided_duals import two_sided_level
-from mechdesign.uncertainty import UncertaintySet
+from mechdesign.uncertainty import L1Ball, UncertaintySet
+from mechdesign.uncertainty.prior_set import SupportRows
 from mechdesign.utility import PolyhedralUtility
 
+Proposals: TypeAlias = Mapping[int, Floats]
+"""For some guesses multipliers of the rows of the support function, from which y and Q follow."""
+
 _EPS = float(np.finfo(float).eps)
+_FOR_PROPOSALS = 0.5  # seconds after the last program
 _NOTHING = Fraction(0)
 
 
@@ -47,6 +53,8 @@ def price_by_guess(
     multipliers: Floats,
     prior: Sequence[Fraction] | None = None,
     least_lift: Fraction = _NOTHING,
+    proposals: Proposals | None = None,
+    deadline: float | None = None,
 ) -> Price:
     """Return the greatest reduced cost of any column with ``<P, v> = 1``, rounded outward.
 
@@ -64,6 +72,12 @@ def price_by_guess(
         Where gains are measured; by default at the reference prior P.
     least_lift : Fraction
         exp(-lower); 0 without a promise from below.
+    proposals : dict, optional
+        What `Proposals` says, from which prices follow where there is no time for a program. They are not looked at for
+        a promise from below or about a secret.
+    deadline : float or None
+        A time of `time.monotonic` after which no linear program begins: prices of guesses are then proved by the
+        proposals for half a second, and after that as if the center were known to be the prior.
 
     Raises
     ------
@@ -74,7 +88,7 @@ def price_by_guess(
     # Where the data say nothing of the secret, e = 1 allows every column.
     if uncertainty.secret_promise is not None:
         levels = SecretLevels(uncertainty.secret_promise, exp_epsilon, least_lift)
-        return _price_about_secret(levels, utility, measured, multipliers)
+        return _price_about_secret(levels, utility, measured, multipliers, deadline)
     if exp_epsilon == 1 or least_lift == 1:
         # Only constant columns are left, whose reduced cost is that of (1,...,1).
         exact = utility.undisclosed(measured) - sum(map(Fraction, multipliers.tolist()))
@@ -86,22 +100,27 @@ def price_by_guess(
     if least_lift > 0:
         below = float_down(least_lift)
         for a, power in rows:
-            greatest = max(greatest, _scaled_up(two_sided_level(uncertainty, exp_epsilon, below, a), power))
+            greatest = max(greatest, _scaled_up(two_sided_level(uncertainty, exp_epsilon, below, a, deadline), power))
         return Price(greatest, "a dual solution for every guess", len(rows))
-    for (a, power), (y, Q) in zip(rows, _duals(uncertainty, exp_epsilon, linear), strict=True):
+    known = {guess: np.ldexp(proposal, -rows[guess][1]) for guess, proposal in (proposals or {}).items()}
+    for (a, power), (y, Q) in zip(rows, _duals(uncertainty, exp_epsilon, linear, known, deadline), strict=True):
         greatest = max(greatest, _scaled_up(_proved_level(a, uncertainty.prior, y, Q, exp_epsilon), power))
     return Price(greatest, "a dual solution for every guess", len(rows))
 
 
 def _price_about_secret(
-    levels: SecretLevels, utility: PolyhedralUtility, measured: Sequence[Fraction], multipliers: Floats
+    levels: SecretLevels,
+    utility: PolyhedralUtility,
+    measured: Sequence[Fraction],
+    multipliers: Floats,
+    deadline: float | None,
 ) -> Price:
     """Return the greatest reduced cost under a promise about a secret, from weights of rows for each guess."""
     size = len(measured)
     gains, guesses = utility.exact_gains(size), len(utility.gains(size))
     lam = [Fraction(x) for x in multipliers.tolist()]
     greatest = max(
-        levels.level([p * gains(w, i) - x for i, (p, x) in enumerate(zip(measured, lam, strict=True))])
+        levels.level([p * gains(w, i) - x for i, (p, x) in enumerate(zip(measured, lam, strict=True))], deadline)
         for w in range(guesses)
     )
     return Price(_float_up(greatest), "a dual solution for every guess", guesses)
@@ -124,7 +143,9 @@ def _float_up(x: Fraction) -> float:
         return math.inf if x > 0 else -sys.float_info.max
 
 
-def _duals(uncertainty: UncertaintySet, exp_epsilon: float, linear: Floats) -> Iterator[tuple[float, Floats]]:
+def _duals(
+    uncertainty: UncertaintySet, exp_epsilon: float, linear: Floats, proposals: Proposals, deadline: float | None
+) -> Iterator[tuple[float, Floats]]:
     """Yield y and a member Q of the set for every row of a matrix, by the method for the set."""
     ball = uncertainty.l1_ball
     if ball is not None:
@@ -132,8 +153,16 @@ def _duals(uncertainty: UncertaintySet, exp_epsilon: float, linear: Floats) -> I
         for y, Q in zip(weights.tolist(), priors, strict=True):
             yield y, ball.member_near(Q)
     else:
-        for a in linear:
-            yield _dual(uncertainty, exp_epsilon, a)
+        known: Floats | None = None
+        for guess, a in enumerate(linear):
+            if not time_is_up(deadline):
+                yield _dual(uncertainty, exp_epsilon, a)
+            elif guess in proposals and not time_is_up(sooner(deadline, -_FOR_PROPOSALS)):
+                yield _proposed(uncertainty, uncertainty.support_rows(), proposals[guess])
+            else:  # the center is a member
+                if known is None:
+                    _, known, _ = ball_duals(L1Ball(uncertainty.center, 0), exp_epsilon, linear)
+                yield float(known[guess]), uncertainty.prior
 
 
 def _proved_level(a: Floats, P: Floats, y: float, Q: Floats, exp_epsilon: float) -> float:
@@ -145,7 +174,6 @@ def _proved_level(a: Floats, P: Floats, y: float, Q: Floats, exp_epsilon: float)
 
 def _dual(uncertainty: UncertaintySet, exp_epsilon: float, a: Floats) -> tuple[float, Floats]:
     """Return y and a member Q of the set that solve the program above to a solver's tolerance."""
-    from scipy.optimize import linprog
     from scipy.sparse import block_array, coo_array, eye_array
 
     support = uncertainty.support_rows()
@@ -158,31 +186,22 @@ def _dual(uncertainty: UncertaintySet, exp_epsilon: float, a: Floats) -> tuple[f
         [
             [coo_array(-P[:, None]), -eye_array(N), support.columns.T],
             [None, coo_array(np.ones((1, N))), first / exp_epsilon],
-        ],
-        format="csr",
+        ]
     )
-    limits = np.append(-a, 0.0)
     objective = np.zeros(1 + N + R)
     objective[0] = 1.0
-    others = support.auxiliary[:, 1:].T
-    solution = linprog(
-        objective,
-        A_ub=inequalities,
-        b_ub=limits,
-        A_eq=block_array([[coo_array((K - 1, 1 + N)), others]], format="csr") if K > 1 else None,
-        b_eq=np.zeros(K - 1) if K > 1 else None,
-        bounds=[(None, None)] + [(0, None)] * (N + R),
-        method="highs",
-        options={"primal_feasibility_tolerance": SOLVER, "dual_feasibility_tolerance": SOLVER},
-    )
-    if solution.x is None:
-        raise SolverError(
-            f"HiGHS could not price a guess ({solution.message.strip()}); change epsilon or radius a little"
-        )
-    z = solution.x[1 + N :]
-    y = float(-(first @ z)[0])
+    others = block_array([[coo_array((K - 1, 1 + N)), support.auxiliary[:, 1:].T]])
+    solution = minimum(
+        objective, at_most=(inequalities, np.append(-a, 0.0)), equal=(others, np.zeros(K - 1)), free=[0]
+    ).required("the price of a guess", "change epsilon or radius a little")
+    return _proposed(uncertainty, support, solution.x[1 + N :])
+
+
+def _proposed(uncertainty: UncertaintySet, support: SupportRows, z: Floats) -> tuple[float, Floats]:
+    """Return the y and the member Q that multipliers of the rows of the support function propose."""
+    y = float(-(support.auxiliary[:, [0]].T @ z)[0])
     if y <= 0:
-        return 0.0, P
+        return 0.0, uncertainty.prior
     return y, uncertainty.member_near(support.columns.T @ z / y)
 
 

@@ -25,7 +25,7 @@ _CHUNK = 4096
 
 
 @dataclass(frozen=True)
-class Effort:
+class EnumerationEffort:
     """How much may be enumerated.
 
     Attributes
@@ -148,7 +148,7 @@ class EnumeratedSets:
     parts: Iterator[tuple[Masks, Masks]]
 
 
-def enumerate_sets(window: Window, groups: Sequence[list[int]], P: Floats, effort: Effort) -> EnumeratedSets:
+def enumerate_sets(window: Window, groups: Sequence[list[int]], P: Floats, effort: EnumerationEffort) -> EnumeratedSets:
     """Return the sets of a window, or as many of them as the effort allows.
 
     Parameters
@@ -166,7 +166,7 @@ def enumerate_sets(window: Window, groups: Sequence[list[int]], P: Floats, effor
     --------
     >>> losses = Losses(np.zeros(3), np.array([0.1, 0.2, 0.3]))
     >>> window = Window(0.45, 0.55, 0.5, 1.0, losses)
-    >>> sets = enumerate_sets(window, [[0], [1], [2]], np.array([0.5, 0.3, 0.2]), Effort(100, 100, 0, 0))
+    >>> sets = enumerate_sets(window, [[0], [1], [2]], np.array([0.5, 0.3, 0.2]), EnumerationEffort(100, 100, 0, 0))
     >>> sets.complete, [members.tolist() for members, _ in sets.parts]
     (True, [[[True, False, False], [False, True, True]]])
     """

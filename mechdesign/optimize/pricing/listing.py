@@ -15,11 +15,10 @@ from mechdesign.numerics.tolerances import REDUCED_COST
 from mechdesign.optimize.cut_rays import MOST_SYMBOLS as MOST_CUT_SYMBOLS
 from mechdesign.optimize.cut_rays import CutRays
 from mechdesign.optimize.hull_rays import HullRays
-from mechdesign.optimize.lower_rays import MOST_LISTED_PAIRS, LowerRays
+from mechdesign.optimize.lower_rays import MOST_LISTED_PAIRS, LowerRays, TwoSidedRays
 from mechdesign.optimize.pricing.price import Price
 from mechdesign.optimize.rays import MOST_LISTED_SYMBOLS, RayList, Rays
 from mechdesign.optimize.secret_rays import SecretRays
-from mechdesign.optimize.two_sided_rays import TwoSidedRays
 from mechdesign.uncertainty import ConvexHull, LowerProbability, RelativeBall, SecretPromise, UncertaintySet
 from mechdesign.uncertainty.ball import Ball
 from mechdesign.utility import Utility
@@ -33,6 +32,7 @@ _MOST_SYSTEMS = 60_000  # of equations, solved in rationals
 _NOTHING = Fraction(0)
 _MOST_SUPPORTS = 3_000_000  # sets of symbols and rows, looked at one by one
 _INSTEAD = "merge symbols, or use a gain utility such as hamming-accuracy, which needs no list"
+_INSTEAD_OF_SET = "merge symbols, or use an l1 ball or a gain utility such as hamming-accuracy, which need no list"
 
 
 def check_listable(uncertainty: UncertaintySet, exp_epsilon: float, least_lift: Fraction = _NOTHING) -> RayList:
@@ -49,8 +49,9 @@ def check_listable(uncertainty: UncertaintySet, exp_epsilon: float, least_lift: 
     if least_lift > 0:
         return _two_sided(uncertainty, exp_epsilon, least_lift)
     if N > MOST_LISTED_SYMBOLS:
-        raise LimitError(
-            f"{N} symbols have about 2^{N} extreme rays, too many to list (at most {MOST_LISTED_SYMBOLS}); {_INSTEAD}"
+        instead = _INSTEAD_OF_SET if uncertainty.l1_ball is None else _INSTEAD
+        raise LimitError.no_method(
+            f"{N} symbols have about 2^{N} extreme rays, too many to list (at most {MOST_LISTED_SYMBOLS}); {instead}"
         )
     if uncertainty.ball is not None:
         return _rays_of_ball(uncertainty.ball, exp_epsilon)
@@ -62,7 +63,7 @@ def check_listable(uncertainty: UncertaintySet, exp_epsilon: float, least_lift: 
         rays = CutRays(uncertainty, exp_epsilon)
         rays.count(rays.kinds)  # the list is made now, so that one that is too long is refused now
         return rays
-    raise LimitError(
+    raise LimitError.no_method(
         f"no exact method lists the extreme rays of a {type(uncertainty).__name__} of more than {MOST_CUT_SYMBOLS} "
         f"symbols, and this one has {N}; use an L1Ball that contains it, or a gain utility such as hamming-accuracy"
     )
@@ -74,13 +75,13 @@ def _rays_of_ball(ball: Ball, exp_epsilon: float) -> Rays:
     held = rays.count(rays.held_kinds)
     needed = held * N * 8 * _COPIES
     if needed > _MOST_HELD_BYTES:
-        raise LimitError(
+        raise LimitError.no_method(
             f"{N} symbols have {held} extreme rays of kinds {rays.held_kinds}, which need about "
             f"{needed / 2**30:.1f} GiB (at most {_MOST_HELD_BYTES / 2**30:.0f}); {_INSTEAD}"
         )
     priced = rays.count("CD")
     if priced > _MOST_PRICED:
-        raise LimitError(
+        raise LimitError.no_method(
             f"{N} symbols have up to {priced:.1e} extreme rays of kinds C and D (at most {_MOST_PRICED:.0e}); "
             f"{_INSTEAD}, or design for the ball as printed (within_simplex = false), which has none"
         )
@@ -92,7 +93,7 @@ def _rays_of_hull(hull: ConvexHull, exp_epsilon: float) -> HullRays:
     rays = HullRays(hull, exp_epsilon)
     # Singular systems and columns outside the cone count as well, because all are computed.
     if rays.systems > _MOST_SYSTEMS or rays.candidates > _MOST_PRICED:
-        raise LimitError(
+        raise LimitError.no_method(
             f"{N} symbols and {len(hull.priors)} priors have up to {rays.candidates:.1e} extreme rays "
             f"from {rays.systems:.1e} systems of equations (at most {_MOST_PRICED:.0e} from {_MOST_SYSTEMS:.0e}); "
             f"{_INSTEAD}"
@@ -104,11 +105,13 @@ def _rays_of_hull(hull: ConvexHull, exp_epsilon: float) -> HullRays:
 
 def _rays_of_lower_probability(known: LowerProbability, exp_epsilon: float) -> LowerRays:
     if not known.supermodular:
-        raise LimitError(f"the extreme rays of {known!r} are not known; give a supermodular f that is not above it")
+        raise LimitError.no_method(
+            f"the extreme rays of {known!r} are not known; give a supermodular f that is not above it"
+        )
     if 3**known.size > MOST_LISTED_PAIRS:
-        raise LimitError(
+        raise LimitError.no_method(
             f"{known.size} symbols have up to {3**known.size:.1e} extreme rays (at most {MOST_LISTED_PAIRS:.0e}); "
-            f"{_INSTEAD}"
+            f"{_INSTEAD_OF_SET}"
         )
     return LowerRays(known, exp_epsilon)
 
@@ -116,7 +119,7 @@ def _rays_of_lower_probability(known: LowerProbability, exp_epsilon: float) -> L
 def _rays_of_secret(known: SecretPromise, exp_epsilon: float, least_lift: Fraction = _NOTHING) -> SecretRays:
     rays = SecretRays(known, exp_epsilon, least_lift)
     if rays.candidates > _MOST_SUPPORTS:
-        raise LimitError(
+        raise LimitError.no_method(
             f"a secret of {len(known.joint.values)} values and {known.size} symbols have up to {rays.candidates:.1e} "
             f"extreme rays (at most {_MOST_SUPPORTS:.0e}); {_INSTEAD}"
         )
@@ -134,19 +137,21 @@ def _two_sided(uncertainty: UncertaintySet, exp_epsilon: float, least_lift: Frac
         cut.count(cut.kinds)  # the list is made now, so that one that is too long is refused now
         return cut
     if known is None:
-        raise LimitError(
+        raise LimitError.no_method(
             f"no exact method lists the extreme rays of a {type(uncertainty).__name__} of more than {MOST_CUT_SYMBOLS} "
             f"symbols for a promise from below, and this one has {uncertainty.size}; use an L1Ball or a Box that "
             "contains it, leave lower out, or use a gain utility such as hamming-accuracy, which needs no list"
         )
     if 3**known.size > MOST_LISTED_PAIRS:
-        raise LimitError(
+        raise LimitError.no_method(
             f"{known.size} symbols have up to {3.0**known.size:.1e} extreme rays for a promise from below (at most "
             f"{MOST_LISTED_PAIRS:.0e}); merge symbols, take the prior as known, leave lower out, or use a gain utility "
             "such as hamming-accuracy, which needs no list"
         )
     if not known.supermodular:
-        raise LimitError(f"the extreme rays of {known!r} are not known; give a supermodular f that is not above it")
+        raise LimitError.no_method(
+            f"the extreme rays of {known!r} are not known; give a supermodular f that is not above it"
+        )
     return TwoSidedRays(known, exp_epsilon, least_lift)
 
 

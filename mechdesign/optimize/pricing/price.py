@@ -1,15 +1,57 @@
-"""What exact pricing returns."""
+"""What pricing returns, what it is asked, and what the pricings of a ball share.
+
+To a ball and a symmetric utility, symbols of equal probability are interchangeable: lambda is averaged over them.
+"""
 
 from __future__ import annotations
 
-import time
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.bounds import as_bound
+from mechdesign.optimize.start import center_multipliers, start_columns
+from mechdesign.uncertainty.ball import Ball
+from mechdesign.utility import FInformation
+
+
+def equal_groups(masses: Iterable[Hashable]) -> list[list[int]]:
+    """Return groups of symbols of equal mass, in the order of the first symbol of each.
+
+    Examples
+    --------
+    >>> equal_groups([3, 1, 3])
+    [[0, 2], [1]]
+    """
+    groups: dict[Hashable, list[int]] = {}
+    for symbol, mass in enumerate(masses):
+        groups.setdefault(mass, []).append(symbol)
+    return list(groups.values())
+
+
+def averaged(multipliers: Floats, groups: Sequence[Sequence[int]]) -> tuple[Floats, float]:
+    """Return lambda averaged over symbols that are alike, and what to add to a bound that uses it.
+
+    Averaging does not change the sum and does not raise the greatest reduced cost, which is convex in lambda and the
+    same for every order of such symbols. But averages are rounded, so that their sum differs slightly from the sum of
+    lambda, to which the reduced cost will be added.
+
+    Examples
+    --------
+    >>> averaged(np.array([1.0, 5.0, 2.0]), [[0, 2], [1]])
+    (array([1.5, 5. , 1.5]), 0.0)
+    """
+    result = np.array(multipliers, dtype=float)
+    for group in groups:
+        if len(group) > 1:
+            result[list(group)] = result[list(group)].mean()
+    drift = abs(math.fsum([*result.tolist(), *(-np.asarray(multipliers, dtype=float)).tolist()]))
+    return result, 2 * drift
 
 
 def beyond_floats(multipliers: Floats, exp_epsilon: float) -> bool:
@@ -22,17 +64,6 @@ def beyond_floats(multipliers: Floats, exp_epsilon: float) -> bool:
     """
     with np.errstate(over="ignore", invalid="ignore"):
         return not np.isfinite(8 * np.abs(multipliers).sum() * exp_epsilon)
-
-
-def late(deadline: float | None) -> bool:
-    """Return whether it is a time of `time.monotonic` or later; a deadline that is None never comes.
-
-    Examples
-    --------
-    >>> late(None), late(time.monotonic())
-    (False, True)
-    """
-    return deadline is not None and time.monotonic() >= deadline
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,3 +129,59 @@ class Pricing(Protocol):
 
         The array is empty where exact pricing is as quick.
         """
+
+
+@dataclass(frozen=True, eq=False)
+class BallPricing(ABC):
+    """Prices columns of the cone of a ball, with lambda averaged over symbols that are alike (`Pricing`).
+
+    Attributes
+    ----------
+    ball : Ball
+        An l1 ball or a relative ball.
+    exp_epsilon : float
+        exp(epsilon), above 1.
+    utility : FInformation
+        Its mu is priced.
+    """
+
+    ball: Ball
+    exp_epsilon: float
+    utility: FInformation
+
+    method: ClassVar[str]
+
+    def price(self, multipliers: Floats, *, thorough: bool = True, deadline: float | None = None) -> Price:
+        """Return a bound of the greatest reduced cost of any column with ``<P, v> = 1``, rounded up, and good columns.
+
+        lambda is first averaged over symbols of equal probability (see `averaged`).
+
+        Parameters
+        ----------
+        multipliers : array, shape (N,)
+            lambda.
+        thorough : bool
+            Whether the bound is the best that the method gives, which takes longer. Without it the bound holds too.
+        deadline : float, optional
+            A time of `time.monotonic` after which a thorough pricing returns the bound that it has.
+        """
+        if beyond_floats(multipliers, self.exp_epsilon):
+            return Price(np.inf, "multipliers beyond floats", 0)
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            return self._price(multipliers, thorough=thorough, deadline=deadline)
+
+    @abstractmethod
+    def _price(self, multipliers: Floats, *, thorough: bool, deadline: float | None) -> Price:
+        """Return the price; multipliers times values of columns are numbers that floats hold."""
+
+    def start(self) -> Floats:
+        """Return columns of balanced sets."""
+        return start_columns(self.ball, self.exp_epsilon, self.utility)
+
+    def centers(self) -> list[Floats]:
+        """Return zeros, and the slopes of chords."""
+        return center_multipliers(self.ball, self.exp_epsilon, self.utility)
+
+    @abstractmethod
+    def guess(self, multipliers: Floats) -> Floats:
+        """Return columns that may have great reduced costs, as `Pricing.guess`."""

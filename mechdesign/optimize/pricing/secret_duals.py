@@ -19,10 +19,10 @@ from operator import mul
 
 import numpy as np
 
-from mechdesign.errors import SolverError
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.exact import over_common_denominator
-from mechdesign.numerics.tolerances import SOLVER
+from mechdesign.numerics.linear_program import minimum
+from mechdesign.optimize.deadline import time_is_up
 from mechdesign.uncertainty import SecretPromise
 
 _MOST_ROUNDS = 500
@@ -45,7 +45,7 @@ class SecretLevels:
 
     Examples
     --------
-    >>> levels = SecretLevels(SecretPromise([[3, 1], [1, 3]]), 1.25, Fraction(0))
+    >>> levels = SecretLevels(SecretPromise([[3, 1], [1, 3]], known=True), 1.25, Fraction(0))
     >>> levels.level([Fraction(1), Fraction(0)])
     Fraction(3, 2)
     """
@@ -56,9 +56,14 @@ class SecretLevels:
         self._floats: Floats = np.empty((0, known.size))
         self._add(known.rows_at([1] * known.size, self._e, least_lift))
 
-    def level(self, a: Sequence[Fraction]) -> Fraction:
-        """Return a level that ``<a, v>`` does not exceed for any column of the cone with ``<P, v> = 1``."""
+    def level(self, a: Sequence[Fraction], deadline: float | None = None) -> Fraction:
+        """Return a level that ``<a, v>`` does not exceed for any column of the cone with ``<P, v> = 1``.
+
+        After a deadline, a time of `time.monotonic`, no row is looked for, and then none is weighted.
+        """
         P = self._known.center
+        if time_is_up(deadline):
+            return max(x / p for x, p in zip(a, P, strict=True))
         objective = np.array([float(x / p) for x, p in zip(a, P, strict=True)])
         for _ in range(_MOST_ROUNDS):
             weights, posterior = self._solved(objective)
@@ -71,7 +76,7 @@ class SecretLevels:
                 for row in self._known.rows_at(column, self._e, self._least_lift)
                 if sum(map(mul, row, column)) < -_BROKEN * mass
             ]
-            if not self._add(broken):
+            if not self._add(broken) or time_is_up(deadline):
                 break
         used = [(Fraction(y), self._rows[k]) for k, y in enumerate(weights.tolist()) if y > 0]
         return max(
@@ -90,17 +95,7 @@ class SecretLevels:
 
     def _solved(self, objective: Floats) -> tuple[Floats, Floats]:
         """Return the weights of the rows, and the best column, as what each symbol has of its mass."""
-        from scipy.optimize import linprog
-
-        found = linprog(
-            -objective,
-            A_ub=-self._floats,
-            b_ub=np.zeros(len(self._floats)),
-            A_eq=np.ones((1, objective.size)),
-            b_eq=[1.0],
-            method="highs",
-            options={"primal_feasibility_tolerance": SOLVER, "dual_feasibility_tolerance": SOLVER},
-        )
-        if found.x is None:
-            raise SolverError(f"HiGHS could not price a guess ({found.message.strip()}); change epsilon a little")
-        return np.maximum(-found.ineqlin.marginals, 0.0), found.x
+        R = len(self._floats)
+        found = minimum(-objective, at_most=(-self._floats, np.zeros(R)), equal=(np.ones((1, objective.size)), [1.0]))
+        found.required("the price of a guess", "change epsilon a little")
+        return np.maximum(-found.prices[:R], 0.0), found.x

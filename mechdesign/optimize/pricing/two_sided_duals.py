@@ -22,19 +22,21 @@ import math
 
 import numpy as np
 
-from mechdesign.errors import SolverError
 from mechdesign.numerics.arrays import Floats
-from mechdesign.numerics.tolerances import SOLVER
+from mechdesign.numerics.linear_program import minimum
+from mechdesign.optimize.deadline import time_is_up
 from mechdesign.optimize.pricing.levels import affordable, level_of
 from mechdesign.uncertainty import UncertaintySet
-from mechdesign.uncertainty.base import SupportRows
+from mechdesign.uncertainty.prior_set import SupportRows
 
 _EPS = float(np.finfo(float).eps)
 _MEMBER = 2e-15  # more than how far `member_near` is from a member
 _LEAST_IN_PROGRAM = 1e-9  # a lesser exp(-lower) would be lost in the tolerance of a solver
 
 
-def two_sided_level(uncertainty: UncertaintySet, exp_epsilon: float, least_lift: float, c: Floats) -> float:
+def two_sided_level(
+    uncertainty: UncertaintySet, exp_epsilon: float, least_lift: float, c: Floats, deadline: float | None = None
+) -> float:
     """Return a level r for one guess, rounded up.
 
     Parameters
@@ -45,6 +47,8 @@ def two_sided_level(uncertainty: UncertaintySet, exp_epsilon: float, least_lift:
         exp(epsilon), above 1, and exp(-lower), below 1.
     c : array, shape (N,)
         The gain of a guess, weighted by P, minus lambda.
+    deadline : float or None
+        A time of `time.monotonic` after which nothing is proposed, so that the level is that of any column.
 
     Raises
     ------
@@ -52,7 +56,9 @@ def two_sided_level(uncertainty: UncertaintySet, exp_epsilon: float, least_lift:
         If the linear program cannot be solved.
     """
     P = uncertainty.prior
-    y, Q, T, R = _proposal(uncertainty, exp_epsilon, max(least_lift, _LEAST_IN_PROGRAM), c)
+    y, Q, T, R = 0.0, P, 0.0, P
+    if not time_is_up(deadline):
+        y, Q, T, R = _proposal(uncertainty, exp_epsilon, max(least_lift, _LEAST_IN_PROGRAM), c)
     # R is within 1e-15 of a member, entry by entry; what it takes from c is rounded down.
     taken = np.maximum(least_lift * T * (R - _MEMBER), 0.0) * (1 - 4 * _EPS)
     left = c - taken + 4 * _EPS * (np.abs(c) + taken)
@@ -66,7 +72,6 @@ def _proposal(
     uncertainty: UncertaintySet, exp_epsilon: float, least_lift: float, c: Floats
 ) -> tuple[float, Floats, float, Floats]:
     """Return y, Q, T and R that solve the program above to a solver's tolerance."""
-    from scipy.optimize import linprog
     from scipy.sparse import block_array, coo_array, eye_array
 
     support = uncertainty.support_rows()
@@ -81,26 +86,18 @@ def _proposal(
             [coo_array(-P[:, None]), -eye_array(N), eye_array(N), support.columns.T, -support.columns.T],
             [None, ones, None, first / exp_epsilon, None],
             [None, None, -least_lift * ones, None, -first],
-        ],
-        format="csr",
+        ]
     )
     objective = np.zeros(1 + 2 * (N + R))
     objective[0] = 1.0
     skipped = coo_array((K - 1, 1 + 2 * N))
-    solution = linprog(
+    vanishing = block_array([[skipped, others, None], [skipped, None, others]])
+    solution = minimum(
         objective,
-        A_ub=inequalities,
-        b_ub=np.append(-c, [0.0, 0.0]),
-        A_eq=block_array([[skipped, others, None], [skipped, None, others]], format="csr") if K > 1 else None,
-        b_eq=np.zeros(2 * (K - 1)) if K > 1 else None,
-        bounds=[(None, None)] + [(0, None)] * (2 * (N + R)),
-        method="highs",
-        options={"primal_feasibility_tolerance": SOLVER, "dual_feasibility_tolerance": SOLVER},
-    )
-    if solution.x is None:
-        raise SolverError(
-            f"HiGHS could not price a guess ({solution.message.strip()}); change epsilon or lower a little"
-        )
+        at_most=(inequalities, np.append(-c, [0.0, 0.0])),
+        equal=(vanishing, np.zeros(2 * (K - 1))),
+        free=[0],
+    ).required("the price of a guess", "change epsilon or lower a little")
     p, q = solution.x[1 + 2 * N : 1 + 2 * N + R], solution.x[1 + 2 * N + R :]
     (y, Q), (z, member) = (_weighted_member(uncertainty, support, weights) for weights in (p, q))
     return y, Q, z / least_lift, member

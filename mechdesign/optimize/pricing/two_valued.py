@@ -143,7 +143,7 @@ class TwoValues:
 
 @dataclass(frozen=True)
 class PeakBetween:
-    """Where the bound of the reduced costs of `OneBetween` is greatest.
+    """Where the bound of the reduced costs of `OneFractional` is greatest.
 
     Attributes
     ----------
@@ -158,7 +158,7 @@ class PeakBetween:
 
 
 @dataclass(frozen=True)
-class OneBetween:
+class OneFractional:
     """Columns of kind B whose fractional symbol f has a given weight, for every weight of S that allows it.
 
     Attributes
@@ -182,7 +182,7 @@ class OneBetween:
     error: float
 
     @classmethod
-    def of_weight(cls, cone: CountedCone, weight: int, utility: FInformation) -> OneBetween:
+    def of_weight(cls, cone: CountedCone, weight: int, utility: FInformation) -> OneFractional:
         """Return ``x = (1 - c P(S)) / P_f`` while ``0 <= x <= c``, for a symbol of positive weight."""
         c, total = cone.c, cone.total
         first = cone.weight_from(max(cone.heaviest_ab - weight / total, 0.0))

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mechdesign.errors import SolverError
-from mechdesign.optimize.polyhedral import NEGLIGIBLE_ENTRY, solve_program
-from mechdesign.optimize.polytope import Polytope
-from mechdesign.optimize.solution import Solution
+from mechdesign.optimize.method import Solution
+from mechdesign.optimize.polyhedral import NEGLIGIBLE_ENTRY, Polytope, solve_program
 from mechdesign.uncertainty import UncertaintySet
 from mechdesign.uncertainty.prior_mixture import PriorMixture
 from mechdesign.utility import PolyhedralUtility
@@ -30,8 +30,9 @@ def solve_gains(
     exp_epsilon: float,
     utility: PolyhedralUtility,
     priors: UncertaintySet,
-    report: Callable[[str], None],
+    progress: Callable[[str], None],
     least_lift: float = 0.0,
+    deadline: float | None = None,
 ) -> tuple[Solution, PriorMixture]:
     """Return a mechanism of greatest least gain, lambda, and the mixture of priors that proves it.
 
@@ -45,10 +46,12 @@ def solve_gains(
         The gains.
     priors : UncertaintySet
         Over which the least is taken.
-    report : callable
+    progress : callable
         Called with one line whenever a step begins.
     least_lift : float
         exp(-lower); 0 without a promise from below.
+    deadline : float or None
+        When to stop, as a time of `time.monotonic`.
 
     Raises
     ------
@@ -70,15 +73,23 @@ def solve_gains(
         rows.append(support.columns @ means + support.auxiliary @ auxiliary >= 0)
         return auxiliary[0], rows
 
-    report(f"solving a linear program with {known.size} x {len(gains)} entries")
-    matrix, multipliers = solve_program(Polytope(known, exp_epsilon, len(gains), least_lift), goal)
+    progress(f"solving a linear program with {known.size} x {len(gains)} entries")
+    found = solve_program(Polytope(known, exp_epsilon, len(gains), least_lift), goal, deadline)
+    if found is None:  # the constant mechanism, at the estimate
+        multipliers = known.prior * gains[int((gains @ known.prior).argmax())]
+        constant = Solution(np.ones((known.size, 1)), multipliers, 1, 1, stopped="time limit")
+        return constant, PriorMixture((known.center,), (Fraction(1),))
     dual = np.asarray(rows[0].dual_value, dtype=float)
     proposal = support.columns.T @ np.maximum(dual, 0.0)
     if not np.isfinite(proposal).all() or proposal.sum() <= 0:
-        raise SolverError("the linear program returned no prior that proves its optimum; change epsilon a little")
+        raise SolverError.solver_failed("the linear program has no prior that proves its optimum; change epsilon")
     mixture = PriorMixture.of_floats(*priors.mixture_near(proposal / proposal.sum()))
     worst = np.array([float(q) for q in mixture.mean])
     solution = Solution(
-        matrix[:, matrix.max(axis=0) > NEGLIGIBLE_ENTRY], multipliers * scale + lowest * worst, len(gains), 1
+        found.matrix[:, found.matrix.max(axis=0) > NEGLIGIBLE_ENTRY],
+        found.multipliers * scale + lowest * worst,
+        len(gains),
+        1,
+        stopped="time limit" if found.stopped else "",
     )
     return solution, mixture

@@ -14,11 +14,12 @@ import numpy as np
 from mechdesign.errors import SolverError
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.tolerances import NEGLIGIBLE_WEIGHT
+from mechdesign.optimize.deadline import keeps_mechanism, time_is_up
 from mechdesign.optimize.master import Master
+from mechdesign.optimize.method import Solution
 from mechdesign.optimize.pricing.listing import entering_columns
 from mechdesign.optimize.rays import RayList
-from mechdesign.optimize.solution import Solution
-from mechdesign.optimize.worst_case.mixed_utility import MixedUtility
+from mechdesign.optimize.worst_case.least_certificate import MixedUtility
 from mechdesign.uncertainty import UncertaintySet
 from mechdesign.uncertainty.prior_mixture import PriorMixture
 from mechdesign.utility import Utility
@@ -111,7 +112,7 @@ class LeastProgram:
 
 
 def solve_information(
-    rays: RayList, utility: Utility, priors: UncertaintySet, report: Callable[[str], None]
+    rays: RayList, utility: Utility, priors: UncertaintySet, deadline: float | None, progress: Callable[[str], None]
 ) -> tuple[Solution, PriorMixture]:
     """Return a mechanism of greatest least utility, lambda, and the mixture of priors that proves it.
 
@@ -123,7 +124,9 @@ def solve_information(
         Concave in the prior, and 0 or more.
     priors : UncertaintySet
         Over which the least is taken.
-    report : callable
+    deadline : float or None
+        When to stop, as a time of `time.monotonic`: after the linear program that is being solved then.
+    progress : callable
         Called with one line whenever a step begins.
 
     Raises
@@ -136,19 +139,22 @@ def solve_information(
     program = LeastProgram(rays, utility, priors.center)
     for iteration in range(1, _MOST_ROUNDS + 1):
         program.solve()
-        report(f"least utility {program.value:.9g}: {program.held} columns, {len(program.priors)} priors")
+        keeps_mechanism(deadline)
+        progress(f"least utility {program.value:.9g}: {program.held} columns, {len(program.priors)} priors")
         entering = program.entering()
         matrix = program.mechanism()
         matrix /= matrix.sum(axis=1, keepdims=True)
         below = priors_below(utility, matrix, priors, program.value - _VIOLATED, _MOST_PRIORS)
         worse = [prior for prior in below if prior not in program.priors]
+        closed = not worse and entering.shape[1] == 0
+        if closed or time_is_up(deadline):
+            mixture = PriorMixture.of_floats(program.priors, program.weights)
+            stopped = "" if closed else "time limit"
+            return Solution(matrix, program.multipliers, program.held, iteration, stopped), mixture
         for prior in worse:
             program.add_prior(prior)
-        if not worse and entering.shape[1] == 0:
-            mixture = PriorMixture.of_floats(program.priors, program.weights)
-            return Solution(matrix, program.multipliers, program.held, iteration), mixture
         if entering.shape[1]:
             program.add_columns(entering)
-    raise SolverError(
+    raise SolverError.not_converged(
         f"rays or priors still enter after {_MOST_ROUNDS} linear programs; change epsilon or radius a little"
     )

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from refusals import raises
 
 import mechdesign as md
-from mechdesign.errors import InputError, LimitError
-from mechdesign.optimize.estimation.box import greatest_entries
-from mechdesign.optimize.estimation.caps import best_caps, bound_of_caps, estimation_bound
+from mechdesign.errors import InputError
+from mechdesign.optimize.estimation.caps import best_caps, bound_of_caps, estimation_bound, greatest_entries
 from mechdesign.optimize.estimation.interior_point import solve
 from mechdesign.optimize.rays import Rays
 
@@ -92,7 +92,7 @@ def test_no_d_is_better():
 
 def test_ten_thousand_symbols_take_a_second():
     counts = [10**6 // k for k in range(1, 10_001)]
-    ball = md.L1Ball.from_counts(counts)
+    ball = md.L1Ball.from_counts(counts, known=True)
     start = time.monotonic()
     found = estimation_bound(ball, 1)
     assert time.monotonic() - start < 5  # 0.1 s on an idle machine
@@ -139,10 +139,10 @@ def test_a_workload_of_another_shape_is_refused(workload):
 
 
 def test_a_workload_on_too_many_symbols_is_refused():
-    with pytest.raises(LimitError, match="1500"):
+    with raises("too-much-work", "1500"):
         estimation_bound([Fraction(1, 2000)] * 2000, 1, np.ones((1, 2000)))
 
 
 def test_a_prior_that_is_not_one_is_refused():
-    with pytest.raises(InputError):
+    with raises("wrong-sum"):
         estimation_bound([0.5, 0.6], 1)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import mechdesign as md
-from mechdesign.optimize.closed_form.estimation import least_error_of_sets
+from mechdesign.optimize.closed_form.least_errors import least_error_of_sets
 from mechdesign.optimize.estimation.cyclic_sets import cyclic_sets
 from mechdesign.optimize.estimation.generation import generate
 

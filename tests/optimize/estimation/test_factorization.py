@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import mechdesign as md
-from mechdesign.optimize.closed_form.estimation import least_error_of_sets
+from mechdesign.optimize.closed_form.least_errors import least_error_of_sets
 
 # Computed apart from the package, by listing all 2^N - 2 rays: value and certified lower bound of the prefix workload.
 PREFIX = {

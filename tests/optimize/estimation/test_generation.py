@@ -1,6 +1,7 @@
 """Mechanisms found by generated columns: private, near the best by all rays, and the same in each run."""
 
 import math
+import re
 import time
 from fractions import Fraction
 from pathlib import Path
@@ -12,7 +13,7 @@ import mechdesign as md
 from mechdesign.errors import SolverError
 from mechdesign.optimize.estimation import generation
 from mechdesign.optimize.estimation.caps import estimation_bound
-from mechdesign.optimize.estimation.generation import generate
+from mechdesign.optimize.estimation.generation import Goal, generate
 from mechdesign.optimize.estimation.interior_point import solve
 from mechdesign.optimize.rays import Rays
 
@@ -37,7 +38,7 @@ REFERENCES = [
 def ball_of(column, promise):
     ball = md.read_problem(str(PROBLEMS / f"adult-{column}.toml")).problem.uncertainty
     counts = dict(zip(ball.labels, ball.evidence.counts, strict=True))
-    how = {"known": {}, "pml": {"delta": "1e-9", "bound": "weissman"}, "ldp": {"radius": 2}}[promise]
+    how = {"known": {"known": True}, "pml": {"delta": "1e-9", "bound": "weissman"}, "ldp": {"radius": 2}}[promise]
     return md.L1Ball.from_counts(counts, **how)
 
 
@@ -81,7 +82,7 @@ def test_random_problems(seed):
 def test_forty_two_symbols_within_a_promille_of_the_bound():
     ball = ball_of("native-country", "known")
     bound = estimation_bound(ball, 1)
-    found = generate(ball, math.e, np.eye(42), np.random.default_rng(0), bound=bound, tolerance=1e-3)
+    found = generate(ball, math.e, np.eye(42), np.random.default_rng(0), goal=Goal(bound, 1e-3))
     check(ball, math.e, found, np.eye(42))
     assert found.stopped == ""
     assert bound <= found.value <= bound / (1 - 1e-3)
@@ -100,7 +101,7 @@ def test_a_prefix_of_its_reports_and_a_time_limit():
     ball = ball_of("native-country", "ldp")
     lines = []
     start = time.monotonic()
-    found = generate(ball, math.e, np.eye(42), np.random.default_rng(0), deadline=start + 0.5, report=lines.append)
+    found = generate(ball, math.e, np.eye(42), np.random.default_rng(0), deadline=start + 0.5, progress=lines.append)
     assert time.monotonic() - start < 20  # about 1 s on an idle machine
     assert found.stopped == "time limit"
     assert len(lines) == found.rounds
@@ -115,7 +116,7 @@ def test_an_interruption_leaves_the_last_mechanism():
         if line.startswith("interior point 3"):
             raise KeyboardInterrupt
 
-    found = generate(ball, math.e, np.eye(16), np.random.default_rng(0), report=interrupt)
+    found = generate(ball, math.e, np.eye(16), np.random.default_rng(0), progress=interrupt)
     assert (found.stopped, found.rounds) == ("interrupted", 3)
     check(ball, math.e, found, np.eye(16))
 
@@ -124,11 +125,11 @@ def test_a_solver_that_fails_leaves_the_last_mechanism(monkeypatch):
     ball = ball_of("education", "pml")
     calls = []
 
-    def failing(*args):
+    def failing(*args, **options):
         calls.append(args)
         if len(calls) > 3:
             raise SolverError("no convergence")
-        return solve(*args)
+        return solve(*args, **options)
 
     monkeypatch.setattr(generation, "solve", failing)
     found = generate(ball, math.e, np.eye(16), np.random.default_rng(0))
@@ -141,7 +142,7 @@ def test_no_more_columns_are_held_than_allowed(monkeypatch):
     free = generate(ball, math.e, np.eye(16), np.random.default_rng(0))
     monkeypatch.setattr(generation, "_MOST_HELD", 120)
     lines = []
-    found = generate(ball, math.e, np.eye(16), np.random.default_rng(0), report=lines.append)
+    found = generate(ball, math.e, np.eye(16), np.random.default_rng(0), progress=lines.append)
     check(ball, math.e, found, np.eye(16))
     assert max(int(line.split()[3]) for line in lines[1:]) <= 120
     assert free.value < found.value < 1.1 * free.value
@@ -163,3 +164,32 @@ def test_one_query():
     found = generate(ball, math.e, query, np.random.default_rng(0))
     check(ball, math.e, found, query)
     assert found.value < 0.2 * generate(ball, math.e, np.eye(15), np.random.default_rng(0)).value
+
+
+def test_reports_say_when_the_mechanism_is_certified_and_that_an_interrupt_keeps_it():
+    ball, lines, asked = ball_of("education", "pml"), [], []
+    least = 0.99 * generate(ball, math.e, np.eye(16), np.random.default_rng(0)).value
+
+    def bounded(columns, error):
+        asked.append((columns.shape, error))
+        return least
+
+    goal = Goal(0.5 * least, 1e-5, closed=0.03, bounded=bounded)
+    found = generate(ball, math.e, np.eye(16), np.random.default_rng(0), goal=goal, progress=lines.append)
+    assert found.stopped == "stalled"  # the search goes on while it gains
+    assert len(asked) == 1
+    assert asked[0][0][0] == 16
+    gaps = [float(re.search(r"(?:gap|within) (\S+) %", line)[1]) for line in lines]
+    assert gaps == sorted(gaps, reverse=True)
+    certified = [line.startswith("improving until rounds gain little, Ctrl-C keeps it: certified") for line in lines]
+    assert certified == [gap <= 3 for gap in gaps]
+    assert certified[-1]
+    assert not certified[0]
+
+
+def test_reports_say_how_long_a_certified_mechanism_is_improved():
+    ball, lines = ball_of("education", "pml"), []
+    deadline = time.monotonic() + 999
+    goal = Goal(1.0, closed=0.99)
+    generate(ball, math.e, np.eye(16), np.random.default_rng(0), goal=goal, deadline=deadline, progress=lines.append)
+    assert re.match(r"improving for at most 9\d\d s more, Ctrl-C keeps it: certified within ", lines[0])

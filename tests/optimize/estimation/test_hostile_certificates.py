@@ -5,7 +5,7 @@ import pytest
 
 import mechdesign as md
 from mechdesign.numerics.quadratic_form import QuadraticForm
-from mechdesign.optimize.estimation.certificate import lower_bound, root_trace_down, total_up
+from mechdesign.optimize.estimation.form_certificate import lower_bound, root_trace_down, total_up
 from mechdesign.optimize.estimation.solver import certify_error
 
 COUNTS = [50, 30, 20]

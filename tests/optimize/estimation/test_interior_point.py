@@ -4,8 +4,8 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from refusals import raises
 
-from mechdesign.errors import SolverError
 from mechdesign.optimize.estimation.interior_point import full_weights, solve
 
 
@@ -169,17 +169,17 @@ def test_small_and_large_epsilon(exp_epsilon):
 def test_what_cannot_be_estimated_is_refused():
     constant = np.ones((3, 4))
     prior = np.array([0.5, 0.25, 0.25])
-    with pytest.raises(SolverError, match="tell nothing"):
+    with raises("solver-failed"):
         solve(constant, prior, np.eye(3), 1e-6)
     alike = np.array([[2.0, 0.0], [0.0, 2.0], [0.0, 2.0]])
-    with pytest.raises(SolverError, match="tell nothing"):
+    with raises("solver-failed"):
         solve(alike, prior, np.eye(3), 1e-6)
     assert solve(alike, prior, np.eye(3)[:1], 1e-9).value == pytest.approx(0.25)
 
 
 def test_columns_without_a_mechanism_are_refused():
     columns = np.array([[2.0, 1.5, 1.8], [0.0, 0.5, 0.2]])
-    with pytest.raises(SolverError, match="did not converge"):
+    with raises("not-converged"):
         solve(columns, np.array([0.5, 0.5]), np.eye(2), 1e-6)
 
 

@@ -6,6 +6,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from refusals import raises
 
 import mechdesign as md
 
@@ -63,11 +64,24 @@ def test_below_the_smallest_probability_pml_errors_grow_as_under_ldp():
 def test_a_design_that_tells_nothing_to_the_precision_of_floats_is_refused(radius):
     """An infinite error fits no JSON, and nobody would collect with it."""
     problem = md.DesignProblem(md.L1Ball.from_counts([5, 3, 2], radius=radius), "1e-20", md.EstimationError())
-    with pytest.raises(md.LimitError, match="epsilon = 1e-20 is too small"):
+    with raises("design-not-identifiable", "epsilon = 1e-20 is too small"):
         md.design(problem)
 
 
+@pytest.mark.parametrize("radius", ["0", "0.1", "2"])
+@pytest.mark.parametrize("epsilon", ["1e-8", "1e-10", "1e-11"])
+def test_a_tiny_epsilon_has_a_value_and_a_bound_on_the_right_sides(epsilon, radius):
+    """Columns differ from each other by less than the tolerances of a linear program."""
+    best = {"0": 0.5, "0.1": 0.605, "2": 2.0}[radius] / float(epsilon) ** 2
+    found = md.design(md.DesignProblem(md.L1Ball([0.5, 0.5], radius), epsilon, md.EstimationError()))
+    assert found.lower_bound <= best * (1 + 1e-6) <= found.value * (1 + 2e-6)
+    assert found.value == pytest.approx(best, rel=0.01)
+    assert found.lower_bound == pytest.approx(best, rel=0.02)
+    assert found.gap == found.value - found.lower_bound
+    assert md.verify(found.mechanism).value == found.value
+
+
 def test_comparisons_go_up_to_the_greatest_epsilons():
-    problem = md.DesignProblem(md.L1Ball.from_counts([5, 3, 2]), 700, md.EstimationError())
+    problem = md.DesignProblem(md.L1Ball.from_counts([5, 3, 2], known=True), 700, md.EstimationError())
     found = md.compare(problem).errors.subset_selection
     assert float(found.variances.sum()) == pytest.approx(0.62)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import mechdesign as md
-from mechdesign.optimize.closed_form.estimation import least_error_of_sets
+from mechdesign.optimize.closed_form.least_errors import least_error_of_sets
 
 ROUNDING = 1e-9  # of an error, relative: the matrices are of floats
 COUNTS = {5: [40, 25, 20, 10, 5], 7: [300, 20, 20, 10, 5, 2, 1], 8: [1] * 8}

@@ -8,9 +8,13 @@ import pytest
 
 import mechdesign as md
 from mechdesign.numerics.quadratic_form import QuadraticForm
-from mechdesign.optimize.estimation import certificate
-from mechdesign.optimize.estimation.box import greatest_entries, price_in_box
-from mechdesign.optimize.estimation.certificate import lower_bound, root_trace_down
+from mechdesign.optimize.estimation.caps import greatest_entries, price_in_box
+from mechdesign.optimize.estimation.form_certificate import (
+    eigenvalues_down,
+    lower_bound,
+    product_in_floats,
+    root_trace_down,
+)
 
 
 def fractions(array):
@@ -46,7 +50,7 @@ def test_the_error_of_products_is_counted(seed, separable):
     A = rng.normal(size=(N, N))
     form = QuadraticForm(rng.normal(size=N), common=-0.3) if separable else QuadraticForm.of_matrix(A @ A.T)
     W = rng.normal(size=(3, N)) + 1e6  # the offset cancels, and its rounding error does not
-    whole, error = certificate._product(form, prior, W)
+    whole, error = product_in_floats(form, prior, W)
     exact = exact_form(form, prior, W)
     off = [
         Fraction(x) - y
@@ -63,9 +67,9 @@ def test_eigenvalues_are_rounded_down(seed):
     A = rng.normal(size=(12, 12))
     matrix = A + A.T
     exact = exact_eigenvalues(fractions(matrix))
-    below = np.sort(certificate._eigenvalues_down(matrix, 0.0))
+    below = np.sort(eigenvalues_down(matrix, 0.0))
     assert all(mpmath.mpf(x) <= y for x, y in zip(below.tolist(), exact, strict=True))
-    assert np.sort(certificate._eigenvalues_down(matrix, 0.125)) == pytest.approx(below - 0.125)
+    assert np.sort(eigenvalues_down(matrix, 0.125)) == pytest.approx(below - 0.125)
 
 
 def test_forms_that_are_not_convex_are_lifted_until_they_are():
@@ -130,5 +134,5 @@ def test_a_poor_decomposition_proves_nothing_false(monkeypatch, spoil):
         )
 
     monkeypatch.setattr(np.linalg, "eigh", poor)
-    below = np.sort(certificate._eigenvalues_down(matrix, 0.0))
+    below = np.sort(eigenvalues_down(matrix, 0.0))
     assert all(mpmath.mpf(x) <= y for x, y in zip(below.tolist(), exact, strict=True))

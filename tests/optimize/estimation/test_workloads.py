@@ -4,9 +4,10 @@ import json
 
 import numpy as np
 import pytest
+from refusals import raises
 
 import mechdesign as md
-from mechdesign.optimize.estimation.variances import variances_of_matrix
+from mechdesign.utility.query_variances import variances_of_matrix
 
 # Local differential privacy, uniform prior, epsilon 1, computed apart by listing every ray.
 PREFIX = {8: 24.34386788, 10: 35.94511569}
@@ -107,7 +108,7 @@ def test_errors_of_equal_workloads_are_equal():
     "workload", ["prefix", "marginals=2x2", "symbols=b,a", "weights=b:1,a:0.1,c:0,d:1", "scores=1,2,4,8"]
 )
 def test_from_the_command_line_to_verify(tmp_path, capsys, workload):
-    from mechdesign.cli.main import run
+    from mechdesign.cli.entry_point import run
 
     counts, file = tmp_path / "counts.csv", tmp_path / "m.json"
     counts.write_text("label,count\na,40\nb,30\nc,20\nd,10\n", encoding="utf-8")
@@ -129,22 +130,22 @@ def test_from_the_command_line_to_verify(tmp_path, capsys, workload):
 
 
 @pytest.mark.parametrize(
-    ("workload", "message"),
+    ("workload", "code"),
     [
-        ({"nam": "prefix"}, "the key 'optimality.workload.nam' is unknown; accepted: marginals"),
-        ({"name": "medians"}, "m.json: the workload 'medians' is unknown; accepted: frequencies, prefix"),
-        ({"symbols": ["z"]}, "the workload has the symbol 'z', which is not a label; accepted: 'a', 'b', 'c'"),
-        ({"matrix": [["1", "0"]]}, "the workload has columns for 2 symbols, and the alphabet has 4; give one"),
-        (["prefix"], r"optimality.workload is \['prefix'\]; accepted: a table"),
+        ({"nam": "prefix"}, "unknown-key"),
+        ({"name": "medians"}, "bad-workload"),
+        ({"symbols": ["z"]}, "unknown-label"),
+        ({"matrix": [["1", "0"]]}, "wrong-size"),
+        (["prefix"], "bad-field"),
     ],
 )
-def test_a_claim_about_another_workload_is_refused(tmp_path, workload, message):
+def test_a_claim_about_another_workload_is_refused(tmp_path, workload, code):
     file = tmp_path / "m.json"
     designed("prefix").mechanism.save(file)
     table = json.loads(file.read_text(encoding="utf-8"))
     table["optimality"]["workload"] = workload
     file.write_text(json.dumps(table), encoding="utf-8")
-    with pytest.raises(md.InputError, match=message):
+    with raises(code):
         md.verify(md.Mechanism.load(file))
 
 
@@ -155,16 +156,14 @@ def test_a_workload_for_a_utility_is_refused(tmp_path):
     assert "workload" not in table["optimality"]
     table["optimality"]["workload"] = {"name": "prefix"}
     file.write_text(json.dumps(table), encoding="utf-8")
-    with pytest.raises(
-        md.InputError, match="'mutual-information' takes no workload; leave it out, or take estimation-er"
-    ):
+    with raises("needless-argument", "'mutual-information'"):
         md.Mechanism.load(file)
 
 
 @pytest.mark.parametrize("offset", [10**3, 10**9, 10**12, 10**15, -(10**15)])
 def test_scores_far_from_0_have_the_error_of_their_differences(offset):
     """Years and times: a number added to all scores adds a known number to their mean."""
-    ball = md.L1Ball.from_counts([50, 30, 20])
+    ball = md.L1Ball.from_counts([50, 30, 20], known=True)
     near = md.design(md.DesignProblem(ball, 1.0, md.EstimationError(md.Workload.mean([0, 1, 2]))))
     far = md.EstimationError(md.Workload.mean([offset, offset + 1, offset + 2]))
     found = md.design(md.DesignProblem(ball, 1.0, far))

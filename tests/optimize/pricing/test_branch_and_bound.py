@@ -13,13 +13,11 @@ from tolerances import ALGEBRA, CERTIFIED
 
 import mechdesign as md
 from mechdesign.numerics.exact import xlogx
-from mechdesign.optimize.column_generation import ColumnGeneration
+from mechdesign.optimize.column_generation import ColumnGeneration, solve_ray_lp
 from mechdesign.optimize.pricing import check_listable, price_by_listing
 from mechdesign.optimize.pricing.branch_and_bound import BoxPricing, price_by_boxes
-from mechdesign.optimize.pricing.branch_and_bound.columns import FoundColumns
-from mechdesign.optimize.pricing.branch_and_bound.program import Box, BoxProgram
-from mechdesign.optimize.pricing.branch_and_bound.search import Search
-from mechdesign.optimize.ray_lp import solve_ray_lp
+from mechdesign.optimize.pricing.branch_and_bound.box_program import BoxProgram, ColumnBox, FoundColumns
+from mechdesign.optimize.pricing.branch_and_bound.box_search import BoxSearch
 
 JENSEN_SHANNON = md.FInformation(lambda u: (xlogx(u) - (1 + u) * np.log((1 + u) / 2)) / 2, name="jensen-shannon")
 exps = st.sampled_from([1 + 1e-6, 1.01, 1.125, 1.5, 2.0, math.e, 5.0, 40.0, 1e4])
@@ -165,12 +163,12 @@ def test_relaxations_are_not_below_what_they_bound():
     hull = random_hull(rng, 5, 2)
     program = BoxProgram(hull, 2.0)
     for utility in (*F_INFORMATIONS, JENSEN_SHANNON):
-        search = Search(program, utility, hull.prior * rng.standard_normal(5))
+        search = BoxSearch(program, utility, hull.prior * rng.standard_normal(5))
         for _ in range(30):
             ends, level = np.sort(rng.random((2, 5)), axis=0), float(rng.standard_normal())
             points = rng.uniform(ends[0], ends[1], (50, 5))
             q = points @ hull.prior
-            box = Box(ends[0], ends[1], q.min(), q.max(), points[0])
+            box = ColumnBox(ends[0], ends[1], q.min(), q.max(), points[0])
             bound = search._relaxed(box, level)
             above = bound.constant + points @ bound.slopes + bound.slope_of_q * q - bound.bend * q**2
             true = utility.mu(points.T, hull.prior) - points @ search.multipliers - level * q
@@ -181,8 +179,8 @@ def test_a_relaxation_that_is_too_low_is_noticed(monkeypatch):
     """Guards the comparison with lists: chords of the wrong end give a bound that they refute."""
     hull = random_hull(np.random.default_rng(3), 5, 2)
     listed = greatest_reduced_cost(hull, 2.0, md.MutualInformation(), np.zeros(5))
-    chords = Search._chords
-    monkeypatch.setattr(Search, "_chords", lambda self, x, box: chords(self, 0.98 * x, box))
+    chords = BoxSearch._chords
+    monkeypatch.setattr(BoxSearch, "_chords", lambda self, x, box: chords(self, 0.98 * x, box))
     monkeypatch.setattr(FoundColumns, "keep", lambda self, x: None)
     assert price_by_boxes(hull, 2.0, md.MutualInformation(), np.zeros(5), most_nodes=500).upper < listed - 1e-6
 

@@ -1,5 +1,6 @@
 """Thorough pricings that end at a deadline: their bounds hold, and files with them are verified."""
 
+import math
 import time
 from dataclasses import replace
 
@@ -7,14 +8,13 @@ import numpy as np
 import pytest
 
 import mechdesign as md
-from mechdesign.optimize import designer
+from mechdesign.optimize import every_method
+from mechdesign.optimize.method import Solution
 from mechdesign.optimize.pricing import ListedPricing, check_listable
-from mechdesign.optimize.pricing.ball_pricing import BallPricing
 from mechdesign.optimize.pricing.branch_and_bound import BoxPricing
 from mechdesign.optimize.pricing.by_counts import CountPricing
 from mechdesign.optimize.pricing.knapsack import KnapsackPricing
-from mechdesign.optimize.pricing.price import Price
-from mechdesign.optimize.solution import Solution
+from mechdesign.optimize.pricing.price import BallPricing, Price
 
 CONFLICTS = md.L1Ball.from_counts([3, 5, 7, 11, 13, 17, 19], radius="0.6")
 HULL = md.ConvexHull([["0.5", "0.3", "0.1", "0.1"], ["0.4", "0.2", "0.3", "0.1"], ["0.3", "0.3", "0.2", "0.2"]])
@@ -83,9 +83,9 @@ def test_a_design_asks_for_thorough_pricings_until_the_limit_only(limit, monkeyp
     assert asked
     assert len({multipliers for _, multipliers in asked}) == len(asked)  # the bound is not computed twice
     if limit is None:
-        assert {deadline for deadline, _ in asked} == {None}
+        assert {deadline for deadline, _ in asked} == {math.inf}
     else:
-        most = time.monotonic() + designer._FOR_THE_BOUND
+        most = time.monotonic() + every_method._FOR_THE_BOUND
         assert all(started <= deadline <= most for deadline, _ in asked)
     assert md.verify(solved.mechanism).certificate.upper_bound <= solved.upper_bound
 
@@ -98,7 +98,7 @@ def test_a_bound_of_a_quick_pricing_is_verified_by_one(monkeypatch):
         found = price(self, multipliers, thorough=thorough, deadline=deadline)
         return replace(found, upper=found.upper + 0.5) if thorough else found
 
-    solved = md.design(md.DesignProblem(md.L1Ball.from_counts(ZIPF), 1), tol=1e-3)
+    solved = md.design(md.DesignProblem(md.L1Ball.from_counts(ZIPF, known=True), 1), tol=1e-3)
     monkeypatch.setattr(BallPricing, "price", worse)
     assert md.verify(solved.mechanism).certificate.upper_bound <= solved.upper_bound
 
@@ -118,6 +118,6 @@ def test_a_bound_that_is_known_is_not_given_up_for_a_weaker_one():
     problem = md.DesignProblem(md.L1Ball(["0.5", "0.5"]), 9)
     zeros = np.zeros(2)
     known = Solution(np.eye(2), zeros, 2, 1, stopped="time limit", price=Price(0.25, "stronger", 1, whole=False))
-    assert designer._certificate(problem, known, Weaker(), LATE).reduced_cost == 0.25
+    assert every_method._priced_again(problem, known, Weaker(), LATE).reduced_cost == 0.25
     unknown = replace(known, price=None)
-    assert designer._certificate(problem, unknown, Weaker(), LATE).reduced_cost == 2.0
+    assert every_method._priced_again(problem, unknown, Weaker(), LATE).reduced_cost == 2.0

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import mechdesign as md
-from mechdesign.optimize.worst_case.mixed_utility import MixedUtility
+from mechdesign.optimize.worst_case.least_certificate import MixedUtility
 
 
 def exact_information(column, prior):

@@ -16,6 +16,6 @@ The bound does not rest on the program's solution: for any weights y >= 0, rho a
 value over the box is a sum. Every bound is such a sum, with its rounding errors added.
 """
 
-from mechdesign.optimize.pricing.branch_and_bound.pricing import BoxPricing, price_by_boxes
+from mechdesign.optimize.pricing.branch_and_bound.box_search import BoxPricing, price_by_boxes
 
 __all__ = ["BoxPricing", "price_by_boxes"]

@@ -12,9 +12,9 @@ column reaches it, or until too many sets are left above the next level; then th
 Reduced costs are multiplied by the mass ``Q`` of columns that are scaled so that lambda(S) has a constant factor.
 Then their other terms are convex functions of the mass of S, times masses, and chords bound them to second order.
 
-Each kind of rays has a file. A kind returns bounds and the columns it found (`found.Batch`); the search keeps them.
+A kind of rays is a class. It returns bounds and the columns it found (`kind.Batch`); the search keeps them.
 """
 
-from mechdesign.optimize.pricing.knapsack.pricing import KnapsackPricing
+from mechdesign.optimize.pricing.knapsack.knapsack_search import KnapsackPricing
 
 __all__ = ["KnapsackPricing"]

@@ -11,9 +11,17 @@ import numpy as np
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.bounds import as_bound
 from mechdesign.optimize.pricing.envelope import FINER, Envelope, Intervals
-from mechdesign.optimize.pricing.half_enumeration import Effort, Indices, Masks, Window, enumerate_sets
-from mechdesign.optimize.pricing.knapsack.found import INCOMPLETE, NOTHING, Batch
-from mechdesign.optimize.pricing.knapsack.kind import Choice, Kind, Peak, PricedCone, Relaxation
+from mechdesign.optimize.pricing.half_enumeration import EnumerationEffort, Indices, Masks, Window, enumerate_sets
+from mechdesign.optimize.pricing.knapsack.kind import (
+    INCOMPLETE,
+    NOTHING,
+    Batch,
+    Choice,
+    Kind,
+    KindPeak,
+    PricedCone,
+    Relaxation,
+)
 from mechdesign.optimize.pricing.two_valued import EPS
 
 _MOST_BLOCKS = 384
@@ -22,7 +30,7 @@ _MOST_LEVELS = 12
 
 
 @dataclass(frozen=True)
-class Terms:
+class CurveTerms:
     """Terms of Q times the reduced cost: ``w on + (1 - w) off + rest - factor lambda(S)``, and Q."""
 
     on: Floats
@@ -52,7 +60,7 @@ class Curve(Kind):
         self.rounding = priced.unit * (1 + factor) * (1 + priced.size) * 4 + factor * priced.slip
 
     @abstractmethod
-    def terms(self, w: Floats) -> Terms:
+    def terms(self, w: Floats) -> CurveTerms:
         """Return the terms for masses, rounded up."""
 
     @abstractmethod
@@ -67,19 +75,19 @@ class Curve(Kind):
         """Yield the columns of the first few symbols in the order of the relaxation."""
         yield self._batch(self.envelope.prefixes(self.sure))
 
-    def neighbours(self, peak: Peak | None) -> Iterator[Batch]:
+    def neighbours(self, peak: KindPeak | None) -> Iterator[Batch]:
         """Yield columns of sets of about the mass of the peak."""
         if peak is not None:
             yield self._batch(self.sets_near(self.envelope, peak.mass))
 
-    def split(self, peak: Peak | None) -> list[list[Kind]]:
+    def split(self, peak: KindPeak | None) -> list[list[Kind]]:
         """Return the columns without and with the symbol that the peak holds in part."""
         if peak is None or self.envelope.order.size == 0:
             return []
         symbol = int(self.envelope.order[peak.piece])
         return [[self.like(self.choice.without(symbol)), self.like(self.choice.holding(symbol))]]
 
-    def relaxation(self, floor: float, effort: Effort) -> Relaxation:  # noqa: ARG002 - always quick
+    def relaxation(self, floor: float, effort: EnumerationEffort) -> Relaxation:  # noqa: ARG002 - always quick
         """Return a bound from the blocks of masses, at levels that rise to what the blocks' ends reach."""
         level, bound, peak = floor, np.inf, None
         for _ in range(_MOST_LEVELS):
@@ -88,7 +96,7 @@ class Curve(Kind):
             if blocks.left.size == 0:
                 break
             k = int(np.argmax(heights))
-            peak = Peak(int(blocks.piece[k]), float(blocks.left[k]))
+            peak = KindPeak(int(blocks.piece[k]), float(blocks.left[k]))
             _, _, ends = self._heights(blocks, level)
             reached = level + float(ends.max())
             if not reached > level or bound - reached <= 1e-13 * (1 + abs(bound)):
@@ -96,7 +104,7 @@ class Curve(Kind):
             level = reached
         return Relaxation(max(bound, floor), peak)
 
-    def columns_above(self, level: float, effort: Effort) -> Iterator[Batch]:
+    def columns_above(self, level: float, effort: EnumerationEffort) -> Iterator[Batch]:
         """Yield the columns above a level, piece by piece of the envelope."""
         blocks, heights, _ = self._above(level)
         pad = self.priced.unit
@@ -180,3 +188,102 @@ class Curve(Kind):
         active = heights > 0
         blocks, heights, scale = blocks.only(active), heights[active], scale[active]
         return blocks, heights, level + float(as_bound(heights / scale).max(initial=0.0))
+
+
+class KindA(Curve):
+    """``c (1 - w + u)`` on S and ``1 - c w`` elsewhere, of mass ``1 - w + c w u``."""
+
+    def __init__(self, priced: PricedCone, choice: Choice) -> None:
+        t, e, slope = priced.cone.t, priced.cone.e, priced.cone.slope
+        factor = (e - 1) / (1 + t * slope)  # c (1 + u) - 1
+        super().__init__(priced, choice, 0.0, min(priced.cone.heaviest_ab, 1.0), factor)
+
+    def like(self, choice: Choice) -> KindA:
+        """Return the same kind for another choice."""
+        return KindA(self.priced, choice)
+
+    def terms(self, w: Floats) -> CurveTerms:
+        """Return the terms for masses, rounded up."""
+        c, scale = self.cone.c, self.cone.mass_of_whole_a(w)
+        whole_on, whole_off = self._values(w)
+        on, off = whole_on / scale, whole_off / scale
+        error = self.priced.unit * (1 + c + on) / scale
+        return CurveTerms(
+            scale * self.priced.f(on, error),
+            scale * self.priced.f(off, error),
+            -whole_off * self.priced.multipliers.sum(),
+            scale,
+        )
+
+    def build(self, members: Masks, mass: Floats) -> Floats:
+        """Return the columns of sets up to scale."""
+        on, off = self._values(mass)
+        columns: Floats = np.where(members.T, on, off)
+        return columns
+
+    def _values(self, mass: Floats) -> tuple[Floats, Floats]:
+        on, off = self.cone.whole_a(mass)
+        return on, np.maximum(off, 0.0)
+
+
+class KindD(Curve):
+    """``e`` on S and 1 elsewhere."""
+
+    def __init__(self, priced: PricedCone, choice: Choice) -> None:
+        super().__init__(priced, choice, 0.0, min(priced.cone.heaviest_cd, 1.0), priced.cone.e - 1)
+
+    def like(self, choice: Choice) -> KindD:
+        """Return the same kind for another choice."""
+        return KindD(self.priced, choice)
+
+    def terms(self, w: Floats) -> CurveTerms:
+        """Return the terms for masses, rounded up."""
+        e = self.cone.e
+        scale = 1 + (e - 1) * w
+        on, off = e / scale, 1 / scale
+        f, unit = self.priced.f, self.priced.unit
+        rest = np.full(w.shape, -self.priced.multipliers.sum())
+        # w is a sum of masses, known relative to itself, and w times e / scale is at most 1.
+        return CurveTerms(scale * f(on, 2 * unit * on), scale * f(off, 2 * unit * off), rest, scale)
+
+    def build(self, members: Masks, mass: Floats) -> Floats:  # noqa: ARG002 - the values do not depend on it
+        """Return the columns of sets up to scale."""
+        columns: Floats = np.where(members.T, self.cone.e, 1.0)
+        return columns
+
+
+class KindBAt(Curve):
+    """``c`` on S and x at a given fractional symbol."""
+
+    def __init__(self, priced: PricedCone, choice: Choice, fractional: int) -> None:
+        cone = priced.cone
+        low = max(cone.heaviest_ab - float(cone.P[fractional]), 0.0)
+        super().__init__(priced, choice, low, min(cone.heaviest_ab, 1.0), cone.c)
+        self.fractional = fractional
+
+    def like(self, choice: Choice) -> KindBAt:
+        """Return the same kind for another choice."""
+        return KindBAt(self.priced, choice, self.fractional)
+
+    def terms(self, w: Floats) -> CurveTerms:
+        """Return the terms for masses, rounded up."""
+        c, f, unit = self.cone.c, self.priced.f, self.priced.unit
+        p, x = float(self.cone.P[self.fractional]), self._between(w)
+        error = min(unit / p, c)
+        multiplier = float(self.priced.multipliers[self.fractional])
+        zero = f(0.0)
+        # Of a symbol that has nearly all mass, 1 - p has lost digits.
+        rest = p * f(x, error) + (1 - p) * zero + unit * np.abs(zero) - x * multiplier
+        on = f(c, unit * c) - zero
+        return CurveTerms(np.broadcast_to(on, w.shape), np.zeros(w.shape), rest, np.ones(w.shape))
+
+    def build(self, members: Masks, mass: Floats) -> Floats:
+        """Return the columns of sets up to scale."""
+        columns: Floats = np.where(members.T, self.cone.c, 0.0)
+        columns[self.fractional] = self._between(mass)
+        return columns
+
+    def _between(self, w: Floats) -> Floats:
+        """Return x, the value at the fractional symbol."""
+        result: Floats = np.clip(self.cone.between_b(w, self.cone.P[self.fractional]), 0.0, self.cone.c)
+        return result

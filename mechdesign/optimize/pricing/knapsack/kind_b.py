@@ -9,10 +9,18 @@ import numpy as np
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.bounds import as_bound
 from mechdesign.optimize.pricing.envelope import Envelope
-from mechdesign.optimize.pricing.half_enumeration import Effort, Indices, Masks, Window, enumerate_sets
-from mechdesign.optimize.pricing.knapsack.found import INCOMPLETE, NOTHING, Batch
-from mechdesign.optimize.pricing.knapsack.kind import Choice, Kind, Peak, PricedCone, Relaxation
-from mechdesign.optimize.pricing.knapsack.kind_b_at import KindBAt
+from mechdesign.optimize.pricing.half_enumeration import EnumerationEffort, Indices, Masks, Window, enumerate_sets
+from mechdesign.optimize.pricing.knapsack.curve import KindBAt
+from mechdesign.optimize.pricing.knapsack.kind import (
+    INCOMPLETE,
+    NOTHING,
+    Batch,
+    Choice,
+    Kind,
+    KindPeak,
+    PricedCone,
+    Relaxation,
+)
 
 _SHARES = np.concatenate([[0.0], np.geomspace(1e-12, 0.5, 96)])
 
@@ -41,7 +49,7 @@ class KindB(Kind):
         bound = self.zero + (self.top - self.zero) / c - self.slope - c * float(chosen) + self.rounding
         self.bound = float(as_bound(bound))
 
-    def relaxation(self, floor: float, effort: Effort) -> Relaxation:  # noqa: ARG002 - always quick
+    def relaxation(self, floor: float, effort: EnumerationEffort) -> Relaxation:  # noqa: ARG002 - always quick
         """Return the bound at mass 1/c."""
         return Relaxation(floor if self.empty else max(floor, self.bound), None)
 
@@ -50,11 +58,11 @@ class KindB(Kind):
         if not self.empty:
             yield self._batch(self.sets_near(self.envelope, self.mass))
 
-    def neighbours(self, peak: Peak | None) -> Iterator[Batch]:  # noqa: ARG002 - the peak is always at mass 1/c
+    def neighbours(self, peak: KindPeak | None) -> Iterator[Batch]:  # noqa: ARG002 - the peak is always at mass 1/c
         """Yield no columns: `prefixes` has yielded those near the peak."""
         yield from ()
 
-    def split(self, peak: Peak | None) -> list[list[Kind]]:  # noqa: ARG002 - the peak is always at mass 1/c
+    def split(self, peak: KindPeak | None) -> list[list[Kind]]:  # noqa: ARG002 - the peak is always at mass 1/c
         """Return the columns with the symbol at mass 1/c outside of S, in S, and fractional."""
         if self.empty or self.envelope.order.size == 0:
             return []
@@ -63,7 +71,7 @@ class KindB(Kind):
         without, holding = self.choice.without(symbol), self.choice.holding(symbol)
         return [[KindB(self.priced, without), KindB(self.priced, holding), KindBAt(self.priced, without, symbol)]]
 
-    def columns_above(self, level: float, effort: Effort) -> Iterator[Batch]:
+    def columns_above(self, level: float, effort: EnumerationEffort) -> Iterator[Batch]:
         """Yield the columns above a level, from sets whose mass is in a window about 1/c."""
         if self.empty or self.bound - level <= 0:
             return

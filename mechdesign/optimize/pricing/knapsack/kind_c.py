@@ -1,21 +1,88 @@
-"""Kind C of the extreme rays near the fractional knapsack: it depends on two sets, S within T."""
+"""Kind C of the extreme rays near the fractional knapsack: it depends on two sets, S within T.
+
+Its reduced costs are bounded over rectangles of the masses of both sets.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.bounds import as_bound
-from mechdesign.optimize.pricing.envelope import Envelope
-from mechdesign.optimize.pricing.half_enumeration import Effort, Indices, Losses, Masks, Window, enumerate_sets
-from mechdesign.optimize.pricing.knapsack.cells import Cells
-from mechdesign.optimize.pricing.knapsack.found import INCOMPLETE, NOTHING, Batch
-from mechdesign.optimize.pricing.knapsack.kind import Choice, Kind, Peak, PricedCone, Relaxation
+from mechdesign.optimize.pricing.envelope import Envelope, Intervals
+from mechdesign.optimize.pricing.half_enumeration import (
+    EnumerationEffort,
+    Indices,
+    Losses,
+    Masks,
+    Window,
+    enumerate_sets,
+)
+from mechdesign.optimize.pricing.knapsack.kind import (
+    INCOMPLETE,
+    NOTHING,
+    Batch,
+    Choice,
+    Kind,
+    KindPeak,
+    PricedCone,
+    Relaxation,
+)
 
 _MOST_LEVELS = 8
 _MOST_PREFIXES = 64
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Rectangles of masses of S (inner) and T (outer) in which both envelopes have one slope."""
+
+    inner: Intervals
+    outer: Intervals
+
+    @classmethod
+    def products(cls, inner: Intervals, outer: Intervals) -> Cells:
+        """Return a cell for every pair of intervals."""
+        j, k = (index.ravel() for index in np.indices((inner.left.size, outer.left.size)))
+        return cls(_at(inner, j), _at(outer, k))
+
+    @property
+    def size(self) -> int:
+        """How many cells there are."""
+        return self.inner.left.size
+
+    def only(self, which: Masks) -> Cells:
+        """Return some of them."""
+        return Cells(self.inner.only(which), self.outer.only(which))
+
+    def halved(self) -> Cells:
+        """Return the four quarters of each."""
+        inner, outer = [], []
+        for upper_a in (False, True):
+            for upper_b in (False, True):
+                inner.append(_half_of(self.inner, upper=upper_a))
+                outer.append(_half_of(self.outer, upper=upper_b))
+        return Cells(_joined(inner), _joined(outer))
+
+
+def _at(blocks: Intervals, which: Indices) -> Intervals:
+    return Intervals(blocks.left[which], blocks.right[which], blocks.piece[which])
+
+
+def _half_of(blocks: Intervals, *, upper: bool) -> Intervals:
+    middle = (blocks.left + blocks.right) / 2
+    return Intervals(middle, blocks.right, blocks.piece) if upper else Intervals(blocks.left, middle, blocks.piece)
+
+
+def _joined(parts: Sequence[Intervals]) -> Intervals:
+    return Intervals(
+        np.concatenate([part.left for part in parts]),
+        np.concatenate([part.right for part in parts]),
+        np.concatenate([part.piece for part in parts]),
+    )
 
 
 class KindC(Kind):
@@ -52,7 +119,7 @@ class KindC(Kind):
         if rows.size:
             yield self._batch(outer[rows] | inner[columns], inner[columns])
 
-    def neighbours(self, peak: Peak | None) -> Iterator[Batch]:
+    def neighbours(self, peak: KindPeak | None) -> Iterator[Batch]:
         """Yield columns near the peak: S of the first few symbols, each symbol in or out of T."""
         if peak is None:
             return
@@ -62,7 +129,7 @@ class KindC(Kind):
             outer = self.sets_near(self.outer, peak.mass) | inner
             yield self._batch(outer, np.repeat(inner[None, :], len(outer), axis=0))
 
-    def split(self, peak: Peak | None) -> list[list[Kind]]:
+    def split(self, peak: KindPeak | None) -> list[list[Kind]]:
         """Return divisions by the symbol that T holds in part, and by the one that S holds in part."""
         if peak is None:
             return []
@@ -88,7 +155,7 @@ class KindC(Kind):
             )
         return ways
 
-    def relaxation(self, floor: float, effort: Effort) -> Relaxation:
+    def relaxation(self, floor: float, effort: EnumerationEffort) -> Relaxation:
         """Return a bound from the cells, at levels that rise to what the cells' corners reach."""
         level, bound, peak = floor, np.inf, None
         for _ in range(_MOST_LEVELS):
@@ -96,7 +163,7 @@ class KindC(Kind):
             bound = min(bound, upper)
             if heights.size:
                 k = int(np.argmax(heights))
-                peak = Peak(
+                peak = KindPeak(
                     int(cells.outer.piece[k]),
                     float(cells.outer.left[k]),
                     int(cells.inner.piece[k]),
@@ -107,7 +174,7 @@ class KindC(Kind):
             level = reached
         return Relaxation(max(bound, floor), peak)
 
-    def columns_above(self, level: float, effort: Effort) -> Iterator[Batch]:
+    def columns_above(self, level: float, effort: EnumerationEffort) -> Iterator[Batch]:
         """Yield the columns above a level, pair by pair of the envelopes' pieces, those of greatest bound first."""
         cells, heights, _, _ = self._above(level, effort)
         if heights.size == 0:
@@ -214,7 +281,7 @@ class KindC(Kind):
         upper = corners + (wide * bend_a + tall * bend_b) / 4 + pad
         return as_bound(upper), np.minimum.reduce(masses), (corners - pad) / most
 
-    def _above(self, level: float, effort: Effort) -> tuple[Cells, Floats, float, float]:
+    def _above(self, level: float, effort: EnumerationEffort) -> tuple[Cells, Floats, float, float]:
         """Return small cells that may hold columns above a level, their heights, a bound, and what is reached."""
         inner = self.inner.between(0.0, self.cone.heaviest_cd, self.priced.unit)
         outer = self.outer.between(self.lightest, 1.0, self.priced.unit)
@@ -222,7 +289,7 @@ class KindC(Kind):
         reached = -np.inf
         if cells.size == 0:
             return cells, cells.inner.left, level, reached
-        while True:
+        while True:  # until cells, which are halved, are narrow
             heights, scale, ends = self._heights(cells, level)
             active = heights > 0
             if not active.any():

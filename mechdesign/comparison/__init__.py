@@ -1,0 +1,24 @@
+"""A mechanism beside others: rivals under the same promise, the optimum of its leakage, reports for a precision."""
+
+from mechdesign.comparison.analysis import Analysis
+from mechdesign.comparison.analyzer import analyze
+from mechdesign.comparison.comparison import Comparison, compare
+from mechdesign.comparison.group_prices import GroupPrices, price_groups
+from mechdesign.comparison.report_plan import ReportPlan, plan_reports
+from mechdesign.comparison.row import Compared
+
+__all__ = [
+    "Analysis",
+    "Compared",
+    "Comparison",
+    "GroupPrices",
+    "ReportPlan",
+    "analyze",
+    "compare",
+    "plan_reports",
+    "price_groups",
+]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,110 @@
+"""What one mechanism for all groups of records costs each of them, beside one for each and one without groups."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from mechdesign.comparison.rivals import design_or_reason
+from mechdesign.errors import InputError, shorten
+from mechdesign.optimize import Design
+from mechdesign.pml import worst_case_leakage
+from mechdesign.problem import DesignProblem
+from mechdesign.uncertainty import UncertaintySet
+
+
+@dataclass(frozen=True)
+class GroupPrice:
+    """What a group pays.
+
+    Attributes
+    ----------
+    name : str
+        The group.
+    known : UncertaintySet
+        The set of its own.
+    together : float
+        The utility, or the error, of the mechanism for all groups, at the estimate of this group.
+    alone : Design or None
+        The best mechanism for this group by itself; None where no method designs one.
+    missing : str
+        Why there is none.
+    leakage : float or None
+        How much the mechanism that is designed without the groups leaks for the priors of this group, in nats; None
+        where there is no such mechanism.
+    """
+
+    name: str
+    known: UncertaintySet
+    together: float
+    alone: Design | None
+    missing: str
+    leakage: float | None
+
+
+@dataclass(frozen=True)
+class GroupPrices:
+    """What a promise for every group costs.
+
+    Attributes
+    ----------
+    groups : tuple of GroupPrice
+        One for each group.
+    pooled : Design or None
+        The best mechanism for all records together, as if nobody knew the groups; None where no set or no method does.
+    """
+
+    groups: tuple[GroupPrice, ...]
+    pooled: Design | None
+
+
+def price_groups(
+    together: Design,
+    *,
+    tol: float | None = None,
+    bits: int = 48,
+    time_limit: float | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> GroupPrices:
+    """Return what a design for all groups costs each of them, beside a design for each and one without groups.
+
+    Parameters
+    ----------
+    together : Design
+        For a union of the sets of all groups, or for its cover.
+    tol, bits, time_limit, progress
+        As for `design`, for each of the designs.
+
+    Raises
+    ------
+    InputError
+        If the design is not for a union.
+
+    Examples
+    --------
+    >>> import mechdesign as md
+    >>> union = md.Union.from_counts({"n": {"a": 50, "b": 50}, "s": {"a": 80, "b": 20}}, delta="0.01")
+    >>> prices = price_groups(md.design(md.DesignProblem(union, 1, md.EstimationError())))
+    >>> [(price.name, round(price.together, 2), round(price.alone.value, 2)) for price in prices.groups]
+    [('n', 0.98, 0.5), ('s', 1.09, 1.08)]
+    """
+    problem = together.problem
+    union = problem.uncertainty.union
+    if union is None:
+        raise InputError.set_not_accepted(f"the design is for {shorten(problem.uncertainty)}; give one for a Union")
+
+    def solved(known: UncertaintySet, what: str) -> tuple[Design | None, str]:
+        if progress is not None:
+            progress(f"the price: {what}")
+        own = DesignProblem(known, problem.epsilon, problem.utility, problem.lower)
+        return design_or_reason(own, tol=tol, bits=bits, title=what, time_limit=time_limit, progress=progress)
+
+    everyone = union.pooled()
+    pooled = None if everyone is None else solved(everyone, "all records, without groups")[0]
+    groups = []
+    for name, known in zip(union.names, union.sets, strict=True):
+        alone, missing = solved(known, f"group {name} by itself")
+        worth = problem.utility.value_over(together.mechanism.matrix, known)
+        leaks = None if pooled is None else worst_case_leakage(pooled.mechanism.matrix, known).value
+        groups.append(GroupPrice(name, known, worth, alone, missing, leaks))
+    return GroupPrices(tuple(groups), pooled)

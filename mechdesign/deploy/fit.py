@@ -1,0 +1,369 @@
+"""Whether reports can come from a mechanism at all: how well its fitted law explains the counts of outputs.
+
+The laws of outputs that a mechanism has are the mixtures of its rows. With c_j reports of output j and m_j expected by
+the mixture of greatest likelihood, the deviance ``2 sum_j c_j log(c_j / m_j)`` is near a chi-square variable. Its
+degrees of freedom are the number of outputs, less the rank of the rows that the mixture uses: where it lies on a face
+of the mixtures, the deviance is that of a projection onto this face, whatever face chance has chosen.
+
+With few reports the parts of the deviance are not near normal squares. So the mean and the variance of each are
+computed, for a count of Poisson, and the sum is taken for a gamma variable of the same mean and variance.
+
+Outputs that hardly ever come make the deviance no gamma variable: nearly always none of them comes, and the deviance
+is then that of the other outputs. So p is at least the chance that none comes, times that of so great a deviance then.
+
+Reports may also come from a distribution outside of the priors of the guarantee. They have the greatest likelihood L at
+the estimate, and L_S over the priors of the set. If the true distribution is in the set, ``2 (log L - log L_S)`` is
+near a chi-square variable, or smaller; its degrees of freedom are one less than the rank of the mechanism. With few
+reports it has moments that are computed likewise. L_S is found by column generation: the best mixture of some members
+of the set; then a member is added that has the greatest mean of ``A (w / p)``, which also bounds how much greater the
+likelihood of any other prior in the set may be.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mechdesign.deploy.likelihood import MaximumLikelihood, maximum_likelihoods
+from mechdesign.mechanism import Mechanism
+from mechdesign.numerics.arrays import Floats
+from mechdesign.numerics.tolerances import RANK
+from mechdesign.pml.pointwise import leakage
+from mechdesign.uncertainty.base import UncertaintySet
+
+IMPOSSIBLE = 1e-6  # a p below which reports are said not to come from the mechanism
+DOUBTFUL = 1e-3  # a p below which it is said that they seem to be by another one
+_USED = 1e-3  # expected records of a category that a mixture uses
+_HARDLY = 0.3  # expected reports of an output below which most often none comes
+_SURE = 0.02  # deviance of outputs that do not come, where they come with a chance of less than 0.01
+_NOTHING = 1e-5  # a deviance that may be the error of the likelihood
+_RARE, _OFTEN, _POINTS = 1e-12, 1e3, 400  # expected counts for which moments are tabled
+LEVEL = 0.01  # of the chance that any group is said to be outside although none is
+_MOST_MEMBERS = 60
+_CLOSE = 0.01  # nats that the likelihood in the set may be above what is found
+
+
+@dataclass(frozen=True)
+class Fit:
+    """How well a mechanism explains reports.
+
+    Attributes
+    ----------
+    deviance : float
+        ``2 sum_j c_j log(c_j / m_j)``.
+    degrees : int
+        Its degrees of freedom. With 0 of them the mechanism explains every table of counts near this one, and the
+        reports cannot tell.
+    mean, variance : float
+        Of the deviance, if the reports come from the mechanism: with many reports the degrees of freedom, and twice
+        as much.
+    free : int
+        The number of outputs less 1, added over all groups.
+    unseen : float
+        The deviance if of the outputs that hardly ever come none comes, and the others as often as expected:
+        ``2 n log(n / (n - r))`` for r expected of n reports. The chance that none comes is ``exp(-unseen / 2)``.
+    common_degrees, common_mean, common_variance : int, float, float
+        Of the deviance of the other outputs.
+    """
+
+    deviance: float
+    degrees: int
+    mean: float
+    variance: float
+    free: int
+    unseen: float
+    common_degrees: int
+    common_mean: float
+    common_variance: float
+
+    @property
+    def p(self) -> float | None:
+        """The chance of so great a deviance, if the reports come from the mechanism; None where reports cannot tell.
+
+        A chance below 1e-6 is proved for any number of reports: it is at least the bound of `greatest_tail`.
+        """
+        if not self.degrees or not self.variance > 0:
+            return None
+        rest, fitted = self.deviance - self.unseen, not self.common_degrees
+        if fitted and rest <= _NOTHING and self.unseen < _SURE:
+            return None
+        common = rest <= _NOTHING if fitted else tail(max(rest, 0.0), self.common_mean, self.common_variance)
+        proved = min(greatest_tail(self.deviance, self.free), IMPOSSIBLE)
+        whole = float(tail(self.deviance, self.mean, self.variance))
+        return max(whole, math.exp(-self.unseen / 2) * float(common), proved)
+
+    @property
+    def impossible(self) -> bool:
+        """Whether the reports do not come from the mechanism: p is below 1e-6."""
+        return self.p is not None and self.p < IMPOSSIBLE
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether the reports seem to be by another mechanism, although that is not proved: p is 1e-6 to 1e-3."""
+        return self.p is not None and IMPOSSIBLE <= self.p < DOUBTFUL
+
+    @classmethod
+    def together(cls, fits: Iterable[Fit]) -> Fit:
+        """Return how well a mechanism explains the reports of all groups, each with its own frequencies."""
+        found = list(fits)
+        return cls(*(sum(getattr(fit, field.name) for fit in found) for field in fields(cls)))
+
+
+def fit_of(matrix: Floats, counts: Floats, likely: MaximumLikelihood) -> Fit:
+    """Return how well a mechanism explains counts.
+
+    Parameters
+    ----------
+    matrix : array, shape (N, M)
+        The mechanism.
+    counts : array, shape (M,)
+        How often each output was reported.
+    likely : MaximumLikelihood
+        What `maximum_likelihood` returned for them.
+
+    Examples
+    --------
+    >>> from mechdesign.deploy.likelihood import maximum_likelihood
+    >>> matrix = np.array([[0.5, 0.3, 0.2], [0.2, 0.3, 0.5]])
+    >>> counts = np.array([400.0, 200.0, 400.0])
+    >>> found = fit_of(matrix, counts, maximum_likelihood(matrix, counts))
+    >>> found.degrees, f"{found.deviance:.1f}", f"{found.p:.0e}"
+    (1, '51.5', '8e-09')
+    """
+    return fits_of(matrix, counts[None], likely.frequencies[None])[0]
+
+
+def fits_of(matrix: Floats, tables: Floats, frequencies: Floats) -> list[Fit]:
+    """Return what `fit_of` does for each of G groups, from counts (G, M) and the likeliest frequencies (G, N)."""
+    reports = tables.sum(axis=1, keepdims=True)
+    used = frequencies * reports > _USED
+    expected = reports * (frequencies @ matrix)
+    possible = expected > 0
+    common = expected >= np.minimum(_HARDLY, expected.max(axis=1, keepdims=True))
+    absent = np.where(possible & ~common, expected, 0.0).sum(axis=1)
+    unseen = -2 * reports[:, 0] * np.log1p(-absent / reports[:, 0])
+    whole = _moments(matrix, used, expected, possible)
+    rare = (possible != common).any(axis=1)
+    often = tuple(part.copy() for part in whole)
+    if rare.any():
+        for part, found in zip(often, _moments(matrix, used[rare], expected[rare], common[rare]), strict=True):
+            part[rare] = found
+    numbers = (deviances(tables, expected), *whole, possible.sum(axis=1) - 1, unseen, *often)
+    return [Fit(*each) for each in zip(*(part.tolist() for part in numbers), strict=True)]
+
+
+def _moments(
+    matrix: Floats, used: NDArray[np.bool_], expected: Floats, cells: NDArray[np.bool_]
+) -> tuple[NDArray[np.intp], Floats, Floats]:
+    """Return degrees of freedom, means and variances of the deviances of some outputs from mixtures of used rows."""
+    shares, ranks = leverages(np.where(used[:, :, None], matrix, 0.0), expected, cells)
+    means, variances = cell_moments(expected)
+    rest = np.where(cells, 1 - shares, 0.0)
+    return cells.sum(axis=1) - ranks, (rest * means).sum(axis=1), (rest * variances).sum(axis=1)
+
+
+def deviances(tables: Floats, expected: Floats) -> Floats:
+    """Return ``2 sum_j c_j log(c_j / m_j)`` of each group, at least 0; shapes (G, M) to (G,)."""
+    seen = tables > 0
+    parts = np.log(np.divide(tables, expected, out=np.ones_like(expected), where=seen))
+    result: Floats = np.maximum(2 * (tables * parts).sum(axis=1), 0.0)
+    return result
+
+
+def leverages(rows: Floats, expected: Floats, cells: NDArray[np.bool_]) -> tuple[Floats, NDArray[np.intp]]:
+    """Return what part of each cell mixtures of rows can fit, shape (G, M), and the rank of the rows, their sum.
+
+    Rows, shape (N, M) or (G, N, M), and expected counts, shape (G, M), are looked at in some cells, shape (G, M).
+    """
+    roots = np.sqrt(np.where(cells, expected, 1.0))
+    _, values, right = np.linalg.svd(np.where(cells, 1 / roots, 0.0)[:, None] * rows, full_matrices=False)
+    fitted = values > RANK * values[:, :1]
+    return np.einsum("gkj,gk->gj", right**2, fitted), fitted.sum(axis=1)
+
+
+def tail(values: Floats | float, means: Floats | float, variances: Floats | float) -> Floats:
+    """Return the chances that gamma variables of some means and variances exceed values."""
+    from scipy.special import gammaincc
+
+    result: Floats = gammaincc(means**2 / variances, values * means / variances)
+    return result
+
+
+def greatest_tail(value: float, free: int) -> float:
+    """Return a bound on the chance of a deviance from the true law, whatever that is, for any number of reports.
+
+    With K + 1 outputs and c half of the deviance it is ``exp(-c) (e c / K)^K`` for c > K (Agrawal, 2020). The deviance
+    from the mixture of greatest likelihood is not greater.
+
+    Examples
+    --------
+    >>> f"{greatest_tail(60.0, 2):.1e}", greatest_tail(3.0, 2)
+    ('1.6e-10', 1.0)
+    """
+    c = value / 2
+    return math.exp(free * (1 + math.log(c / free)) - c) if c > free > 0 else 1.0
+
+
+def cell_moments(expected: Floats) -> tuple[Floats, Floats]:
+    """Return mean and variance of ``2 (X log(X / m) - X + m)`` for X of Poisson with means m: 1 and 2 for great m.
+
+    Examples
+    --------
+    >>> means, variances = cell_moments(np.array([0.01, 1.0, 10.0, 1e6]))
+    >>> means.round(2), variances.round(2)
+    (array([0.09, 1.15, 1.02, 1.  ]), array([0.52, 1.36, 2.09, 2.  ]))
+    """
+    at, means, variances = _tabled_moments()
+    where = np.log(np.clip(expected, _RARE, _OFTEN))
+    return np.exp(np.interp(where, at, means)), np.exp(np.interp(where, at, variances))
+
+
+@cache
+def _tabled_moments() -> tuple[Floats, Floats, Floats]:
+    """Return logarithms of expected counts, and of the moments there."""
+    from scipy.special import xlogy
+    from scipy.stats import poisson
+
+    m = np.geomspace(_RARE, _OFTEN, _POINTS)[:, None]
+    x = np.arange(int(_OFTEN + 20 * np.sqrt(_OFTEN)))
+    part, chance = 2 * (xlogy(x, x / m) - x + m), poisson.pmf(x, m)
+    mean = (chance * part).sum(axis=1)
+    variance = (chance * (part - mean[:, None]) ** 2).sum(axis=1)
+    return np.log(m[:, 0]), np.log(mean), np.log(variance)
+
+
+@dataclass(frozen=True)
+class Outside:
+    """A distribution that is significantly outside of the set of priors.
+
+    Attributes
+    ----------
+    p : float
+        The chance of such reports if it were inside, times the number of groups that are looked at.
+    leakage : float
+        Of the mechanism at the estimated distribution, in nats: the greatest over the outputs. One more record, spread
+        over all categories, is added, so that no category counts as impossible.
+    """
+
+    p: float
+    leakage: float
+
+
+def outside(mechanism: Mechanism, counts: Floats, likely: MaximumLikelihood, groups: int = 1) -> Outside | None:
+    """Return that the distribution behind reports is significantly outside of the set of priors; None where it is not.
+
+    A promise about a secret is for laws of the secret too, of which the reports tell nothing: None.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        What made the reports.
+    counts : array, shape (M,)
+        How often each output was reported.
+    likely : MaximumLikelihood
+        What `maximum_likelihood` returned for them.
+    groups : int
+        For how many groups this is asked.
+
+    Examples
+    --------
+    >>> from mechdesign import Guarantee, L1Ball
+    >>> from mechdesign.deploy.likelihood import maximum_likelihood
+    >>> promise = Guarantee("log(3)", L1Ball([0.5, 0.5], radius="0.1"))
+    >>> warner = Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]], promise)
+    >>> counts = np.array([700.0, 300.0])
+    >>> found = outside(warner, counts, maximum_likelihood(warner.matrix, counts))
+    >>> f"{found.p:.0e}", round(found.leakage, 3)
+    ('2e-29', 0.916)
+    >>> outside(warner, counts / 50, maximum_likelihood(warner.matrix, counts / 50)) is None
+    True
+    """
+    return outsides(mechanism, counts[None], likely.frequencies[None], groups)[0]
+
+
+def outsides(mechanism: Mechanism, tables: Floats, frequencies: Floats, groups: int) -> list[Outside | None]:
+    """Return what `outside` does for each row of counts, shape (G, M), from its likeliest frequencies, shape (G, N)."""
+    known, matrix = mechanism.guarantee.uncertainty, mechanism.matrix
+    found: list[Outside | None] = [None] * len(tables)
+    if known.holds_every_prior or known.secret_promise is not None:
+        return found
+    best = _log_likelihoods(tables, frequencies @ matrix)
+    # The likelihood at the center is not above that of the set, and is cheap.
+    far = np.flatnonzero(groups * _chances(matrix, tables, (known.prior @ matrix)[None], best) < LEVEL)
+    if not far.size:
+        return found
+    laws, gaps = _likeliest_laws(known, matrix, tables[far])
+    chances = groups * _chances(matrix, tables[far], laws, best[far] - gaps)
+    for group, p in zip(far.tolist(), chances.tolist(), strict=True):
+        if p < LEVEL:
+            reports = tables[group].sum()
+            smoothed = (reports * frequencies[group] + 1 / len(matrix)) / (reports + 1)
+            found[group] = Outside(p, float(leakage(matrix, smoothed).max()))
+    return found
+
+
+def _chances(matrix: Floats, tables: Floats, laws: Floats, best: Floats) -> Floats:
+    """Return the chances of likelihood ratios to the best logarithms, if the outputs have laws: one, or one a group."""
+    from scipy.special import gammaln
+
+    reports, possible = tables.sum(axis=1), laws > 0
+    shares, ranks = leverages(matrix, laws, possible)
+    means, variances = (shares * each for each in cell_moments(reports[:, None] * laws))
+    free = (ranks - 1) / ranks  # the number of reports is known
+    logarithms = _log_likelihoods(tables, laws)
+    ratios = 2 * (best - logarithms)
+    certain = (ratios <= 0) | (ranks < 2)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        tails = tail(np.maximum(ratios, 0.0), free * means.sum(axis=1), free * variances.sum(axis=1))
+    # No chance is below that of these very counts.
+    very_counts = np.exp(logarithms + gammaln(reports + 1) - gammaln(tables + 1).sum(axis=1))
+    chances = np.where(certain, 1.0, np.maximum(tails, very_counts))
+    return np.where(((tables > 0) & ~possible).any(axis=1), 0.0, chances)
+
+
+def _log_likelihoods(tables: Floats, laws: Floats) -> Floats:
+    seen = tables > 0
+    with np.errstate(divide="ignore"):
+        result: Floats = np.where(seen, tables * np.log(np.where(seen, laws, 1.0)), 0.0).sum(axis=1)
+    return result
+
+
+def _likeliest_laws(known: UncertaintySet, matrix: Floats, tables: Floats) -> tuple[Floats, Floats]:
+    """Return the laws of outputs of the likeliest priors in a set, and how much likelier others may be, in nats."""
+    laws, gaps = np.repeat((known.prior @ matrix)[None], len(tables), axis=0), np.zeros(len(tables))
+    reports = tables.sum(axis=1)
+    members = [_first_members(known, matrix, counts) for counts in tables]
+    active = [group for group, some in enumerate(members) if some]
+    for _ in range(_MOST_MEMBERS):
+        for number in {len(members[group]) for group in active}:
+            some = [group for group in active if len(members[group]) == number]
+            rows = np.array([members[group] for group in some]) @ matrix
+            likely = maximum_likelihoods(rows, tables[some])
+            laws[some] = [each.frequencies @ own for each, own in zip(likely, rows, strict=True)]
+        going = []
+        for group in active:
+            seen = tables[group] > 0
+            prices = np.zeros(len(seen))
+            prices[seen] = tables[group, seen] / (reports[group] * laws[group, seen])
+            least, member = known.worst_mean(-(matrix @ prices))
+            gaps[group] = reports[group] * float(np.log(max(-least, 1.0)))
+            if gaps[group] > _CLOSE:
+                members[group].append(member)
+                going.append(group)
+        active = going
+        if not active:
+            break
+    return laws, gaps
+
+
+def _first_members(known: UncertaintySet, matrix: Floats, counts: Floats) -> list[Floats]:
+    """Return members of a set of which each output that was seen has some that makes it possible; none if none do."""
+    impossible = np.flatnonzero((counts > 0) & (known.prior @ matrix <= 0))
+    members = [known.prior, *(known.worst_mean(-matrix[:, output])[1] for output in impossible)]
+    possible = (members @ matrix)[:, impossible].max(axis=0, initial=0.0).min(initial=1.0) > 0
+    return members if possible else []

@@ -1,0 +1,364 @@
+"""Quadratic forms over rays of kinds A, B and D, priced by tables over the weights of sets.
+
+Rays of kinds A and D have two values. For a set S of mass p the two values a > b depend on p alone, and
+
+    sum_i d_i (v_i - 1)^2 - lambda_i v_i  =  (terms of b) + (a - b) sum over S of (d_i sigma - lambda_i),
+
+with ``sigma = a + b - 2``. A common number B < 0 adds ``B z^2 <= kappa z + kappa^2 / (4 |B|)`` for every kappa, where
+``z = sum_i (v_i - 1)``, and this is again linear in S. So one table over the weights of sets, at one (sigma, kappa),
+bounds every weight. The greatest sum over sets of one weight is convex in (sigma, kappa): between two tables it is at
+most their interpolation. Tables are added where the bound is greatest.
+
+A ray of kind B is c on a set S, x at one symbol f outside S, and 0 elsewhere. The form is a sum over symbols, so that
+one table, which holds the greatest sum of ``phi_i(c) - phi_i(0)``, with ``phi_i(y) = d_i (y - 1)^2 - lambda_i y``,
+prices all columns of one f exactly.
+"""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from mechdesign.numerics.arrays import Floats
+from mechdesign.numerics.bounds import as_bound
+from mechdesign.numerics.cheapest_sets import CheapestSets, ItemGroup, leave_one_out
+from mechdesign.numerics.quadratic_form import QuadraticForm
+from mechdesign.optimize.deadline import time_is_up
+from mechdesign.optimize.estimation.counted import CountedSymbols, Found
+from mechdesign.optimize.l1_cone import L1Cone
+
+_EPS = float(np.finfo(float).eps)
+_FIRST_TABLES = 7
+_CLOSED = 1e-10  # relative to the sizes of the terms: tables are not added for less
+_MOST_KAPPAS = 6
+_ENTRIES = 3e8  # of all tables
+_COLUMNS = 8  # of a piece between two tables
+_SPREAD = 0.02  # relative to the total: columns of values this near the greatest are kept
+
+Levels = Callable[[Floats], tuple[Floats, Floats, Floats]]
+
+
+def levels_a(cone: L1Cone[float]) -> Levels:
+    """Return the values of kind A on S and off it for masses of S, with ``<P, v> = 1``, and their errors."""
+
+    def of(mass: Floats) -> tuple[Floats, Floats, Floats]:
+        scale = cone.mass_of_whole_a(mass)
+        on, off = cone.whole_a(mass)
+        on, off = on / scale, np.maximum(off, 0.0) / scale
+        return on, off, 16 * _EPS * (1 + on) * (1 + 1 / scale)
+
+    return of
+
+
+def levels_d(cone: L1Cone[float]) -> Levels:
+    """Return the values of kind D likewise."""
+
+    def of(mass: Floats) -> tuple[Floats, Floats, Floats]:
+        scale = 1 + (cone.e - 1) * mass
+        return cone.e / scale, 1 / scale, 16 * _EPS * cone.e / scale
+
+    return of
+
+
+@dataclass(frozen=True, order=True)
+class _Table:
+    """The least costs of sets for one weight's sigma, and one kappa."""
+
+    weight: int
+    sigma: float = field(compare=False)
+    kappa: float = field(compare=False)
+    sets: CheapestSets = field(compare=False)
+
+
+@dataclass(frozen=True, eq=False)
+class TwoLevels:
+    """One kind of two-valued columns of a cone.
+
+    Attributes
+    ----------
+    symbols : CountedSymbols
+        The weights.
+    prior : array, shape (N,)
+        P.
+    levels : callable
+        `levels_a` or `levels_d` of the cone: both values fall as the mass grows.
+    most : float
+        The greatest mass of S.
+    """
+
+    symbols: CountedSymbols
+    prior: Floats
+    levels: Levels
+    most: float
+
+    def price(
+        self,
+        form: QuadraticForm,
+        multipliers: Floats,
+        found: Found,
+        most_tables: int,
+        near: float,
+        deadline: float | None = None,
+    ) -> None:
+        """Raise the bound of what has been found to one for all columns of this kind, and add good columns.
+
+        Tables are added while the bound is more than `near` above what is reached, at most so many, and fewer if they
+        are large, and none after the deadline.
+        """
+        _Pricing(self, form, multipliers, found).run(most_tables, near, deadline)
+
+
+class _Pricing:
+    """One form and one lambda."""
+
+    def __init__(self, kind: TwoLevels, form: QuadraticForm, multipliers: Floats, found: Found) -> None:
+        self.kind, self.form, self.multipliers, self.found = kind, form, multipliers, found
+        most = min(kind.most, 1.0)
+        weights = np.arange(kind.symbols.heaviest(most) + 1)
+        lightest, heaviest = kind.symbols.masses(weights, most)
+        high, low = kind.levels(lightest), kind.levels(heaviest)
+        self.on, self.off = (high[0] + low[0]) / 2, (high[1] + low[1]) / 2
+        apart = np.maximum(high[0] - low[0], high[1] - low[1]) / 2
+        self.error = apart + high[2] + low[2]
+        self.sigma = self.on + self.off - 2
+        d, lam = form.diagonal, multipliers
+        self.top = float(self.on.max()) + 1
+        self.of_off = d.sum() * (self.off - 1) ** 2 - lam.sum() * self.off
+        self.slope = float((2 * np.abs(d) * self.top + np.abs(lam)).sum())
+        self.size = float((np.abs(d) * (self.top + 1) ** 2 + np.abs(lam) * self.top).sum())
+        self.spread = _SPREAD * abs(float(multipliers.sum()) + max(found.reached, 0.0))
+        self.tables: list[_Table] = []
+        self.filled = 0
+
+    def run(self, most_tables: int, near: float, deadline: float | None) -> None:
+        """Fill tables where the bound between two is greatest, until it is near what columns reach, or all are."""
+        last = self.on.size - 1
+        most_tables = min(most_tables, int(_ENTRIES / (self.on.size * self.multipliers.size)))
+        for weight in sorted({round(last * k / (_FIRST_TABLES - 1)) for k in range(_FIRST_TABLES)}):
+            insort(self.tables, self._table(weight, last, self._kappa(weight)))
+            self._column_at(self.tables[-1])
+        closest: set[int] = set()
+        pieces = [self._piece(k) for k in range(max(1, len(self.tables) - 1))]
+        while self.filled < most_tables and not time_is_up(deadline):
+            k = max(range(len(pieces)), key=lambda k: pieces[k][0])
+            upper, weight = pieces[k]
+            level = max(self.found.reached, self.found.upper) + near + _CLOSED * self.size
+            if upper <= level or weight in closest:
+                break
+            closest.add(weight)
+            end = next((j for j in (k, k + 1) if j < len(self.tables) and self.tables[j].weight == weight), None)
+            if end is None:
+                insort(self.tables, self._closest(self._table(weight, self.tables[k + 1].weight, self._kappa(weight))))
+                pieces[k : k + 1] = [self._piece(k), self._piece(k + 1)]
+            else:
+                self.tables[end] = self._closest(self.tables[end])
+                for j in (end - 1, end):
+                    if 0 <= j < len(pieces):
+                        pieces[j] = self._piece(j)
+        self.found.upper = max(self.found.upper, *(upper for upper, _ in pieces))
+        self.found.looked_at += self.filled
+
+    def _piece(self, k: int) -> tuple[float, int]:
+        """Return the greatest bound over the weights between two neighbouring tables, and where it is."""
+        first, second = self.tables[k], self.tables[min(k + 1, len(self.tables) - 1)]
+        part = slice(first.weight, second.weight + 1)
+        sigma, span = self.sigma[part], second.sigma - first.sigma
+        share = np.clip((sigma - first.sigma) / span, 0.0, 1.0) if span != 0 else np.zeros(sigma.size)
+        best = [-table.sets.best[part] for table in (first, second)]
+        missing = np.isinf(best[0])
+        inside = np.where(missing, 0.0, best[0]) * (1 - share) + np.where(missing, 0.0, best[1]) * share
+        kappa = first.kappa * (1 - share) + second.kappa * share
+        # Where kappas of both signs cancel, their rounding errors do not.
+        largest = abs(first.kappa) * (1 - share) + abs(second.kappa) * share
+        bounds = self._bounds(part, inside, kappa, largest)
+        bounds[missing] = -np.inf
+        at = int(np.argmax(bounds))
+        if not missing[at]:
+            for table in {first.weight: first, second.weight: second}.values():
+                self._column(table.sets.members(first.weight + at))
+        for turn, near in enumerate(np.array_split(np.arange(bounds.size), _COLUMNS)):
+            # The best weight in each part of the piece, for more columns.
+            best_here = int(near[np.argmax(bounds[near])]) if near.size else at
+            if bounds[best_here] > self.found.reached - self.spread and not missing[best_here]:
+                table = first if turn < _COLUMNS // 2 else second
+                self._column(table.sets.members(first.weight + best_here))
+        return float(bounds[at]), first.weight + at
+
+    def _bounds(self, part: slice, inside: Floats, kappa: Floats, largest: Floats) -> Floats:
+        """Return upper bounds from the greatest sums over S, with the size of the kappas that went into them."""
+        N, common = self.multipliers.size, self.form.common
+        on, off = self.on[part], self.off[part]
+        curved = np.zeros(on.size)
+        if common < 0:
+            curved = kappa * N * (off - 1) - kappa**2 / (4 * common)
+        sizes = self.size + N * largest * (self.top + 1) + np.abs(curved)
+        slack = (self.slope + N * np.abs(kappa)) * self.error[part] + (8 * N + 64) * _EPS * sizes
+        return as_bound(self.of_off[part] + (on - off) * inside + curved + slack)
+
+    # Tables
+
+    def _table(self, weight: int, capacity: int, kappa: float) -> _Table:
+        """Return the table of one weight's sigma and some kappa, for all weights up to a capacity."""
+        sets, sigma = CheapestSets(capacity), float(self.sigma[weight])
+        values = self.form.diagonal * sigma - self.multipliers + kappa
+        for i, heavy in enumerate(self.kind.symbols.weights):
+            sets.add(i, heavy, -float(values[i]))
+        self.filled += 1
+        return _Table(weight, sigma, kappa, sets)
+
+    def _closest(self, table: _Table) -> _Table:
+        """Return the table of the same weight whose kappa gives the least bound there.
+
+        Each best set is a line in kappa; the bound is the greatest of the lines plus ``kappa^2 / (4 |B|)``. The least
+        is between the kappas that two sets would have by themselves, or where their lines meet.
+        """
+        common, weight = self.form.common, table.weight
+        self._column_at(table)
+        if common >= 0 or np.isinf(table.sets.best[weight]):
+            return table
+        lines: dict[bool, tuple[int, float]] = {}
+        best = table
+        kappa = table.kappa
+        for _ in range(_MOST_KAPPAS):
+            members = len(table.sets.members(weight))
+            self._column_at(table)
+            own = 2 * common * float(self._z(weight, members))
+            # More members make a line steeper, and its own kappa smaller.
+            lines[own < kappa] = (members, -float(table.sets.best[weight]) - kappa * members)
+            if abs(own - kappa) <= 1e-9 * (abs(own) + abs(kappa)):
+                break
+            moved = own
+            if len(lines) == 2 and lines[True][0] != lines[False][0]:
+                (more, high), (fewer, low) = lines[True], lines[False]
+                meet = (low - high) / (more - fewer)
+                ends = [2 * common * float(self._z(weight, count)) for count in (more, fewer)]
+                moved = min(max(meet, min(ends)), max(ends))
+            if abs(moved - kappa) <= 1e-9 * (abs(moved) + abs(kappa)):
+                break
+            kappa = moved
+            table = self._table(weight, table.sets.best.size - 1, kappa)
+            if self._at(table) < self._at(best):
+                best = table
+        return best
+
+    def _at(self, table: _Table) -> float:
+        """Return the bound of a table at its own weight."""
+        part = slice(table.weight, table.weight + 1)
+        kappa = np.array([table.kappa])
+        return float(self._bounds(part, -table.sets.best[part], kappa, np.abs(kappa))[0])
+
+    def _z(self, weight: int, members: int | Floats) -> Floats:
+        N, on, off = self.multipliers.size, self.on[weight], self.off[weight]
+        result: Floats = N * (off - 1) + np.asarray(members) * (on - off)
+        return result
+
+    def _kappa(self, weight: int) -> float:
+        """Return the kappa of the least bound at one weight if sets may hold a symbol in part."""
+        if self.form.common >= 0:
+            return 0.0
+        values = self.form.diagonal * self.sigma[weight] - self.multipliers
+        N, P, w = self.multipliers.size, self.kind.prior, weight / self.kind.symbols.total
+        kappas = 2 * self.form.common * self._z(weight, np.arange(2 * N + 1) / 2)
+        items = values + kappas[:, None]
+        likely = P > 0
+        sums = np.maximum(items[:, ~likely], 0.0).sum(axis=1)
+        order = np.argsort(-items[:, likely] / P[likely], axis=1)
+        before = np.cumsum(P[likely][order], axis=1) - P[likely][order]
+        share = np.clip((w - before) / P[likely][order], 0.0, 1.0)
+        sums += (share * np.take_along_axis(items[:, likely], order, axis=1)).sum(axis=1)
+        heights = (self.on[weight] - self.off[weight]) * sums - kappas**2 / (4 * self.form.common)
+        heights += kappas * N * (self.off[weight] - 1)
+        return float(kappas[int(np.argmin(heights))])
+
+    def _column_at(self, table: _Table) -> None:
+        if not np.isinf(table.sets.best[table.weight]):
+            self._column(table.sets.members(table.weight))
+
+    def _column(self, members: list[int]) -> None:
+        mass = float(self.kind.prior[members].sum())
+        if mass <= self.kind.most:
+            on, off, _ = self.kind.levels(np.array([mass]))
+            v = np.full(self.multipliers.size, off[0])
+            v[members] = on[0]
+            self.found.add(v / (self.kind.prior @ v))
+
+
+@dataclass(frozen=True, eq=False)
+class OneBetween:
+    """The columns of kind B of a cone.
+
+    Attributes
+    ----------
+    symbols : CountedSymbols
+        The weights.
+    cone : L1Cone
+        The cone.
+    """
+
+    symbols: CountedSymbols
+    cone: L1Cone[float]
+
+    def price(self, form: QuadraticForm, multipliers: Floats, found: Found, deadline: float | None = None) -> None:
+        """Raise the bound of what has been found to one for all columns of kind B, and add good columns.
+
+        A common number of the form below 0 is left out. The bound is infinite if the deadline comes before all symbols
+        are looked at.
+        """
+        d, lam, c, N = form.diagonal, multipliers, self.cone.c, multipliers.size
+        # phi(c) - phi(0)
+        gains = c * (d * (c - 2) - lam)
+        groups = [ItemGroup([i], weight, -float(gains[i])) for i, weight in enumerate(self.symbols.weights)]
+        rounding = (8 * N + 64) * _EPS * float((np.abs(d) * (c + 1) ** 2 + np.abs(lam) * c).sum())
+        merits = [0.0 if p > 0 else -np.inf for p in self.cone.P]
+        capacity = self.symbols.heaviest(self.cone.heaviest_ab)
+        for f, table in leave_one_out(groups, merits, CheapestSets(capacity)):
+            if time_is_up(deadline):
+                found.upper = np.inf
+                return
+            first, heights = self._heights(f, form, multipliers, table)
+            if heights.size == 0 or heights.max() == -np.inf:
+                continue
+            w = int(np.argmax(heights))
+            found.upper = max(found.upper, float(as_bound(heights[w] + float(d.sum()) + rounding)))
+            self._column(f, table.members(first + w), found)
+
+    def _heights(self, f: int, form: QuadraticForm, multipliers: Floats, table: CheapestSets) -> tuple[int, Floats]:
+        """Return the first weight that leaves a fraction for f, and bounds of the form less its value at 0."""
+        P, c, most = self.cone.P, self.cone.c, self.cone.heaviest_ab
+        first = max(0, int(np.ceil(self.symbols.total * (most - P[f] - self.symbols.off - 1e-12))))
+        weights = np.arange(first, table.best.size)
+        lightest, heaviest = self.symbols.masses(weights, most)
+        error = 32 * _EPS / P[f]
+        low = np.clip(self.cone.between_b(heaviest, P[f]) - error, 0.0, c)
+        high = self.cone.between_b(lightest, P[f]) + error
+        impossible = self.cone.between_b(heaviest, P[f]) - error > c * (1 + 1e-12)
+        high = np.clip(high, 0.0, c)
+        costs = table.best[first:]
+        missing = np.isinf(costs) | impossible
+        own = _greatest(form.diagonal[f], multipliers[f], low, high)
+        return first, np.where(missing, -np.inf, own - np.where(missing, 0.0, costs))
+
+    def _column(self, f: int, members: list[int], found: Found) -> None:
+        P, c = self.cone.P, self.cone.c
+        x = float(self.cone.between_b(P[members].sum(), P[f]))
+        if -1e-9 <= x <= c * (1 + 1e-9):
+            v = np.zeros(P.size)
+            v[members] = c
+            v[f] = min(max(x, 0.0), c)
+            found.add(v / (P @ v))
+
+
+def _greatest(d: float, multiplier: float, low: Floats, high: Floats) -> Floats:
+    """Return the greatest ``d (y - 1)^2 - multiplier y - d`` for y between two ends."""
+
+    def at(y: Floats) -> Floats:
+        result: Floats = y * (d * (y - 2) - multiplier)
+        return result
+
+    result = np.maximum(at(low), at(high))
+    if d < 0:
+        result = np.maximum(result, at(np.clip(1 + multiplier / (2 * d), low, high)))
+    return result

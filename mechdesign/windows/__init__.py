@@ -1,0 +1,22 @@
+"""Windows: private reports about any string, from an alphabet that nobody has listed."""
+
+from mechdesign.windows.decoder import StringEstimates, estimate_strings
+from mechdesign.windows.from_strings import WindowDesign, design_windows
+from mechdesign.windows.window_files import load, save
+from mechdesign.windows.window_promise import WindowPromise
+from mechdesign.windows.windows_mechanism import WindowMechanism
+
+__all__ = [
+    "StringEstimates",
+    "WindowDesign",
+    "WindowMechanism",
+    "WindowPromise",
+    "design_windows",
+    "estimate_strings",
+    "load",
+    "save",
+]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,111 @@
+"""The verifier of windows in examples/ and the package say the same of every file; it counts with its own code."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from refusals import raises
+
+from mechdesign.errors import MechdesignError
+from mechdesign.windows import window_files
+from tests.windows.worlds import COUNTS, designed
+
+SCRIPT = Path(__file__).parents[2] / "examples" / "verify_windows.py"
+LEARNT = {"known": False, "delta": "1e-6"}
+WORLDS = [
+    {},
+    {"cap": "3"},
+    LEARNT,
+    LEARNT | {"heavy": COUNTS},
+    LEARNT | {"heavy": COUNTS, "cap": "2", "any_seed": True, "epsilon": "log(3)"},
+    LEARNT | {"heavy": COUNTS, "epsilon": "0.2", "form": "nfc-casefold"},
+]
+
+
+@pytest.fixture
+def prove(monkeypatch):
+    monkeypatch.syspath_prepend(str(SCRIPT.parent))
+    import verify_windows
+
+    return verify_windows.prove
+
+
+@pytest.mark.parametrize("options", WORLDS)
+def test_what_the_package_writes_is_proved_from_the_file_and_from_the_sample(prove, options):
+    content = window_files.to_json(designed(**options).mechanism)
+    assert prove(content).endswith("the samples were taken as the file has them")
+    assert prove(content, COUNTS).endswith("the samples were counted anew")
+    bare = window_files.to_json(designed(**options).mechanism, evidence=False)
+    assert prove(bare, COUNTS).startswith("proved: PML with epsilon = ")
+    with pytest.raises(RuntimeError, match="give the sample"):
+        prove(bare)
+
+
+def test_another_sample_is_refused(prove):
+    content = window_files.to_json(designed(**WORLDS[3]).mechanism)
+    moved = COUNTS | {"s3": COUNTS["s3"] - 1, "s4": COUNTS["s4"] + 1}
+    with pytest.raises(RuntimeError, match="not that of the digest"):
+        prove(content, moved)
+    with pytest.raises(RuntimeError, match="does not have 2224 records"):
+        prove(content, COUNTS | {"more": 1})
+
+
+def forgeries():
+    """Files with one thing changed, each with its record."""
+    for options in WORLDS:
+        record = json.loads(window_files.to_json(designed(**options).mechanism))
+        other = json.loads(
+            window_files.to_json(
+                designed(epsilon="1.3", **{k: v for k, v in options.items() if k != "epsilon"}).mechanism
+            )
+        )
+        for key in ("epsilon", "windows", "evidence", "master", "buckets", "seeds", "heavy", "form", "cap"):
+            if key in record and other.get(key) != record[key]:
+                yield key, record | {key: other.get(key)}
+        for key, value in (
+            ("samples", 2223),
+            ("samples", 10**6),
+            ("delta", "0.5"),
+            ("threshold", 1),
+            ("sha256", "0" * 64),
+        ):
+            yield key, record | {"evidence": record["evidence"] | {key: value}}
+        yield "any_seed", record | {"evidence": record["evidence"] | {"any_seed": not record["evidence"]["any_seed"]}}
+        yield "epsilon", record | {"epsilon": "0.19"}
+        yield "epsilon", record | {"epsilon": "0"}
+
+
+def test_the_package_and_the_script_agree_on_forged_files(prove):
+    accepted = set()
+    for key, record in forgeries():
+        content = json.dumps(record).encode()
+        try:
+            window_files.from_json(content, "w.json").prove()
+            package = True
+        except MechdesignError:
+            package = False
+        try:
+            prove(content)
+            script = True
+        except RuntimeError:
+            script = False
+        accepted |= {key} if package else set()
+        assert package <= script, record["epsilon"]  # the package also asks that the threshold be the least one
+        if script and not package:
+            with raises("bad-field"):
+                window_files.from_json(content, "w.json")
+    assert not accepted
+
+
+@pytest.mark.parametrize(("content", "status"), [(None, 0), (b"{}", 2), (b"[", 2), (b'{"schema": 1}', 2)])
+def test_the_status_says_what_happened(tmp_path, content, status):
+    made = window_files.to_json(designed().mechanism) if content is None else content
+    (tmp_path / "w.json").write_bytes(made)
+    (tmp_path / "s.json").write_text(json.dumps(COUNTS))
+    for arguments in ([], [tmp_path / "s.json"]):
+        done = subprocess.run(
+            [sys.executable, SCRIPT, tmp_path / "w.json", *arguments], capture_output=True, check=False
+        )
+        assert (done.returncode, done.stderr, done.stdout.count(b"\n")) == (status, b"", 1)

@@ -1,0 +1,98 @@
+"""What reports of windows say: against matrices in rationals, lower bounds, and simulated populations."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import mechdesign as md
+from mechdesign.numerics.epsilon import Epsilon
+from mechdesign.windows import design_windows
+from mechdesign.windows.bound import error_bound
+from mechdesign.windows.decoder import Decoder
+from tests.windows.worlds import COUNTS, UNSEEN, designed, matrix
+
+TOTAL = sum(COUNTS.values())
+STRINGS = [*COUNTS, *UNSEEN]
+
+
+@pytest.mark.parametrize("options", [{}, {"cap": "2"}, {"one_layer": 1}])
+def test_means_and_squares_are_those_of_the_matrix(options):
+    found = designed(**options).mechanism
+    decoder = Decoder(found)
+    rows = matrix(found, STRINGS)
+    shares = [Fraction(n, TOTAL) for n in COUNTS.values()]
+    chances = [sum(P * k for P, k in zip(shares, column, strict=False)) for column in zip(*rows, strict=True)]
+    np.testing.assert_allclose(decoder.chances, [float(q) for q in chances], rtol=1e-12)
+    for row in rows:  # J P = 1: the mean lift of every string is 1, seen or not, exactly
+        assert sum(k / q * q for k, q in zip(row, chances, strict=True)) == 1
+    squares = [float(sum(k * k / q for k, q in zip(row, chances, strict=True))) for row in rows]
+    np.testing.assert_allclose(decoder.squares(STRINGS), squares, rtol=1e-10)
+    means, again = decoder.moments(decoder.chances, STRINGS)
+    np.testing.assert_allclose(means, 1, rtol=1e-12)
+    light = np.array([string not in found.layout.heavy.strings for string in STRINGS])
+    np.testing.assert_allclose(again[light], np.array(squares)[light], rtol=1e-10)
+
+
+def test_errors_are_near_the_bound_and_those_of_unseen_strings_are_the_limit():
+    counts = {f"w{k}": round(1e6 / k) for k in range(1, 1001)}
+    found = design_windows(counts, 1, known=True, seeds=500)
+    assert 1 < found.error / found.bound < 1.02
+    assert found.error_of("never seen") == pytest.approx(1 / (np.e - 1), rel=0.01)
+    assert found.error_of("w900") > error_bound(np.array([counts["w900"] / sum(counts.values())]), Epsilon.of("1"))
+
+
+@given(st.integers(2, 6), st.integers(2, 8), st.integers(0, 10**6))
+def test_no_random_mechanism_beats_the_bound(size, outputs, seed):
+    rng = np.random.default_rng(seed)
+    P = rng.dirichlet(np.ones(size))
+    K = rng.dirichlet(np.ones(outputs) * rng.choice([0.1, 1, 10]), size)
+    epsilon = Epsilon.of(repr(float(np.ceil(md.epsilon_min(K, P) * 1e6) / 1e6 + 1e-6)))
+    lifts = K / (P @ K)
+    J = (lifts * (P @ K)) @ lifts.T
+    if np.linalg.cond(J) > 1e9:
+        return
+    error = np.trace(np.linalg.inv(J)) - P @ P
+    assert error >= error_bound(P, epsilon) * (1 - 1e-6)
+
+
+def test_the_certified_optimum_is_above_the_bound():
+    ball = md.L1Ball.from_counts(COUNTS, known=True)
+    best = md.design(md.DesignProblem(ball, 1, md.EstimationError()))
+    assert best.value >= error_bound(np.array([n / TOTAL for n in COUNTS.values()]), Epsilon.of("1"))
+
+
+@pytest.mark.parametrize("moved", [False, True])
+def test_estimates_are_unbiased_and_their_intervals_hold(moved):
+    counts = {f"w{k}": round(1e5 / k) for k in range(1, 301)}
+    found = design_windows(counts, 1, known=True, seeds=300)
+    rng = np.random.default_rng(3)
+    P = np.array(list(counts.values())) / sum(counts.values())
+    Q = P.copy()
+    if moved:
+        Q[:20] *= rng.uniform(0.5, 1.5, 20)
+        Q /= Q.sum()
+    candidates = [*counts, *(f"unseen {k}" for k in range(100))]
+    truth = np.concatenate([Q, np.zeros(100)])
+    names, n, squared, held = np.array(list(counts)), 40_000, [], []
+    for _ in range(3):
+        reports = found.mechanism.privatize(names[rng.choice(len(P), n, p=Q)].tolist(), rng)
+        estimate = found.estimate(reports, candidates)
+        squared.append(n * (estimate.shares - truth) ** 2)
+        low, high = estimate.intervals().T
+        held.append((low <= truth) & (truth <= high))
+        low, high = estimate.intervals(simultaneous=True).T
+        assert ((low <= truth) & (truth <= high)).mean() > 0.99
+    predicted = np.array([found.error_of(string) for string in (candidates[0], "w250", "unseen 3")])
+    assert np.mean(squared) == pytest.approx(0.6, rel=0.15)
+    assert np.mean(squared, axis=0)[20:].mean() == pytest.approx(predicted[2], rel=0.12)
+    assert 0.93 < np.mean(held) < 0.97
+
+
+def test_reports_of_another_mechanism_are_refused():
+    found = designed()
+    for reports in (np.array([], dtype=int), np.array([-1]), np.array([found.mechanism.outputs])):
+        with pytest.raises(md.InputError, match="give reports of this mechanism"):
+            found.estimate(reports, ["s0"])

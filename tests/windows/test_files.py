@@ -1,0 +1,87 @@
+"""Files of windows: what is written is read again, and what is damaged is refused in one line."""
+
+import json
+
+import pytest
+from refusals import raises
+
+import mechdesign as md
+from mechdesign.windows import window_files
+from tests.windows.worlds import COUNTS, designed
+
+WORLDS = [{}, {"cap": "3"}, {"known": False, "delta": "1e-6", "heavy": COUNTS}, {"known": False, "delta": "1e-6"}]
+
+
+@pytest.mark.parametrize("options", WORLDS)
+@pytest.mark.parametrize("evidence", [True, False])
+def test_what_is_read_is_what_was_written(tmp_path, options, evidence):
+    found = designed(**options).mechanism
+    window_files.save(found, tmp_path / "w.json", evidence=evidence)
+    again = window_files.load(tmp_path / "w.json")
+    assert window_files.to_json(again, evidence=evidence) == (tmp_path / "w.json").read_bytes()
+    if evidence:
+        again.prove()
+        assert again.leakage == found.leakage
+    else:
+        with raises("missing-argument"):
+            again.prove()
+
+
+@pytest.mark.parametrize("options", WORLDS)
+def test_the_schema_fits_what_is_written(options):
+    from jsonschema import Draft202012Validator
+
+    from mechdesign.schemas import document
+
+    record = json.loads(window_files.to_json(designed(**options).mechanism))
+    Draft202012Validator(document("windows")).validate(record)
+    assert not Draft202012Validator(document("windows")).is_valid(record | {"more": 1})
+
+
+def damaged(change):
+    record = json.loads(window_files.to_json(designed(known=False, delta="1e-6", heavy=COUNTS).mechanism))
+    change(record)
+    return json.dumps(record).encode()
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        (lambda r: r.update(schema="mechdesign/windows/9"), "bad-field"),
+        (lambda r: r.update(seeds=7), "damaged-file"),
+        (lambda r: r.update(buckets=10), "bad-field"),
+        (lambda r: r.update(buckets=1 << 20), "bad-field"),
+        (lambda r: r.update(epsilon="1.1"), "bad-field"),
+        (lambda r: r["evidence"].update(samples=3000), "bad-field"),
+        (lambda r: r["evidence"].update(delta="1e-5"), "bad-field"),
+        (lambda r: r["evidence"].update(threshold=1), "bad-field"),
+        (lambda r: r["evidence"].update(sha256="no"), "bad-field"),
+        (lambda r: r["windows"].update(lengths="@@"), "damaged-file"),
+        (lambda r: r["windows"].update(lengths=r["windows"]["starts"]), "damaged-file"),
+        (lambda r: r["heavy"].update(units=[1]), "wrong-size"),
+        (lambda r: r["heavy"].update(one_layer=99), "bad-field"),
+        (lambda r: r.update(more=1), "unknown-key"),
+        (lambda r: r.pop("master"), "missing-key"),
+    ],
+)
+def test_damage_is_told(change, code):
+    with raises(code) as caught:
+        window_files.from_json(damaged(change), "w.json").prove()
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("content", [b"", b"[]", b"nothing", b"[" * 100_000, b'{"schema": 1}'])
+def test_other_files_are_refused(content):
+    with pytest.raises(md.InputError):
+        window_files.from_json(content, "w.json")
+
+
+def test_another_heavy_list_changes_the_evidence():
+    """The evidence is that of the layout: with other units of the heavy strings a recount gives another digest."""
+    from mechdesign.windows.from_strings import evidence_of
+    from mechdesign.windows.windows_mechanism import digest_of
+
+    found = designed(known=False, delta="1e-6", heavy=COUNTS).mechanism
+    units = found.promise.units(in_part=True)
+    assert digest_of(evidence_of(found.layout, COUNTS, units)) == found.digest
+    assert digest_of(evidence_of(found.layout, {**COUNTS, "s9": 45}, units)) != found.digest
