@@ -33,7 +33,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
                 return status_of(arguments)
     except KeyboardInterrupt:
         if sys.stderr is not None:
-            sys.stderr.write("Error: interrupted [interrupted]\n")
+            sys.stderr.write("Error: stopped by a signal; run the command again [interrupted]\n")
         return _INTERRUPTED
 
 

@@ -54,7 +54,7 @@ def _described(error: BaseException) -> MechdesignError:
     elif isinstance(error, click.ClickException):
         known = InputError.usage(_usage(error))
     elif isinstance(error, click.Abort | KeyboardInterrupt):
-        known = LimitError.interrupted("interrupted")
+        known = LimitError.interrupted("stopped by a signal; run the command again")
     elif isinstance(error, MemoryError):
         known = LimitError.out_of_memory("out of memory; give smaller inputs, or run where there is more")
     elif isinstance(error, OSError):

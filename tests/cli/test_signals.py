@@ -12,7 +12,7 @@ import pytest
 from mechdesign.cli.entry_point import run
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="signals are those of POSIX")
-INTERRUPTED = b"Error: interrupted [interrupted]\n"
+INTERRUPTED = b"Error: stopped by a signal; run the command again [interrupted]\n"
 
 # The process sends itself a signal where the records are half written, or the spool is full.
 DURING = """
