@@ -102,6 +102,17 @@ def time_is_up(deadline: float | None) -> bool:
     return time.monotonic() >= deadline or (isinstance(deadline, Deadline) and deadline.interrupted)
 
 
+def is_limited(deadline: float | None) -> bool:
+    """Return whether a deadline comes at all, or an interrupt has come.
+
+    Examples
+    --------
+    >>> is_limited(None), is_limited(math.inf), is_limited(0.0)
+    (False, False, True)
+    """
+    return deadline is not None and (not math.isinf(deadline) or time_is_up(deadline))
+
+
 def seconds_left(deadline: float) -> float:
     """Return how long it is until a deadline, 0 once it has come."""
     return 0.0 if time_is_up(deadline) else deadline - time.monotonic()

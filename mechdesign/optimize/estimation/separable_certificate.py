@@ -179,7 +179,7 @@ class _Rounds:
         self, held_columns: Floats, deadline: float | None, close: float, enough: float, error: float
     ) -> SeparableCertificate:
         """Return the best certificate."""
-        diagonal = best_caps(self.prior, self.pricing.limits, self.workload)
+        diagonal = best_caps(self.prior, self.pricing.limits, self.workload, deadline)
         best = self._proved(
             QuadraticForm(diagonal), multipliers_of_caps(diagonal, self.pricing.limits), deadline=deadline
         )
