@@ -76,7 +76,8 @@ class ColumnGeneration:
         self.bound, self.center = np.inf, np.zeros(problem.uncertainty.size)
         self.price: Price | None = None
         self._iterations = 0
-        self._hold(pricing.start() if start is None else start)
+        if start is not None:
+            self._hold(start)
 
     @property
     def value(self) -> float:
@@ -107,6 +108,8 @@ class ColumnGeneration:
 
     def begin(self, centers: Iterable[Floats], deadline: float | None) -> None:
         """Solve the first linear program, and price multipliers that may give good bounds."""
+        if self.columns.size == 0:
+            self._hold(self._pricing.start(deadline))
         self._master.solve()
         keeps_mechanism(deadline)
         for center in centers:
@@ -152,7 +155,7 @@ class ColumnGeneration:
             mixed = multipliers + _PULL * (self.center - multipliers)
             worthwhile = _WORTHWHILE * asked
             if not (
-                self._enter(self._pricing.guess(multipliers)) > worthwhile
+                self._enter(self._pricing.guess(multipliers, deadline)) > worthwhile
                 or self._enter(self._price(mixed, thorough=False, deadline=deadline)) > worthwhile
                 or self._enter(self._price(multipliers, thorough=False, deadline=deadline)) > worthwhile
                 or self._enter(self._price(multipliers, thorough=True, deadline=deadline)) > worthwhile

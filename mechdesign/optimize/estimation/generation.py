@@ -14,6 +14,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from operator import attrgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -183,7 +184,8 @@ def generate(
     except SolverError:
         stopped = "time limit" if time_is_up(deadline) else "solver failed"
     matrix = _mechanism(held, point.weights)
-    return Generated(matrix, point.multipliers, point.M, point.value, len(values), stopped)
+    found = Generated(matrix, point.multipliers, point.M, point.value, len(values), stopped)
+    return min(found, search.at_once(), key=attrgetter("value")) if stopped == "time limit" else found
 
 
 def _mechanism(columns: Floats, weights: Floats) -> Floats:

@@ -197,7 +197,7 @@ class ListedPricing:
         """Return the greatest reduced cost over all extreme rays, rounded outward."""
         return price_by_listing(self.rays, self.utility, multipliers)
 
-    def start(self) -> Floats:
+    def start(self, deadline: float | None = None) -> Floats:  # noqa: ARG002 - the rays are listed already
         """Return the columns that a linear program over the list begins with, shape (N, k)."""
         return np.hstack(list(first_columns(self.rays)))
 
@@ -205,7 +205,7 @@ class ListedPricing:
         """Return zeros, with which the bound is the greatest utility of any column."""
         return [np.zeros(self.rays.prior.size)]
 
-    def guess(self, multipliers: Floats) -> Floats:
+    def guess(self, multipliers: Floats, deadline: float | None = None) -> Floats:  # noqa: ARG002 - likewise
         """Return the rays of greatest positive reduced cost, shape (N, k)."""
         return entering_columns(self.rays, self.utility, multipliers)[0]
 
