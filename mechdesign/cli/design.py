@@ -170,6 +170,7 @@ def design_command(
     if output is not None and written:
         solved.mechanism.save(output, probabilities=probabilities)
     drawn = plot if kept else None
+    error = None if solved.reached else _uncertified(solved, bits, output, written=written)
     write_plot(drawn, lambda: mechanism_figure(solved.mechanism))
     if as_json:
         keys = design_keys(solved) if plot is None else design_keys(solved) | {"plot": drawn}
@@ -177,7 +178,7 @@ def design_command(
             keys["comparison"] = comparison_keys(comparison)
         if prices is not None:
             keys |= price_keys(prices)
-        print_output(DesignOutput.built_from(solved, title=title, output=output if written else None, **keys))
+        print_output(DesignOutput.built_from(solved, title=title, output=output if written else None, **keys), error)
     else:
         facts = [*design_facts(solved, title, source.default_in_words()), *group_facts(solved)]
         files = [path for path in (output if written else None, drawn) if path is not None]
@@ -190,11 +191,11 @@ def design_command(
         if prices is not None:
             say(err=standard)
             print_prices(prices, solved, err=standard)
-    return 0 if solved.reached else _uncertified(solved, bits, output, written=written)
+    return print_error(error)
 
 
-def _uncertified(solved: Design, bits: int, output: str | None, *, written: bool) -> int:
-    """Say that the gap is too large, and return the exit status."""
+def _uncertified(solved: Design, bits: int, output: str | None, *, written: bool) -> LimitError:
+    """Return the error that says that the gap is too large."""
     helps = {
         "time limit": "a larger --time-limit or --tol",
         "interrupted": "more time, or a larger --tol",
@@ -210,4 +211,4 @@ def _uncertified(solved: Design, bits: int, output: str | None, *, written: bool
         else (f"; {output} was written all the same" if written else f"; {output} was not written (see --keep-partial)")
     )
     said = f"the gap {solved.gap:.1e} is not within tol {solved.tol:g}{why}{kept}; what helps: {helps}"
-    return print_error(LimitError.not_certified(said))
+    return LimitError.not_certified(said)

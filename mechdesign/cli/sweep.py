@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -97,25 +97,26 @@ def sweep_command(
         write_atomically(plot, picture(found.plot()[0].figure, plot))
     for note in (*grid.notes, *found.notes):
         say(note, err=True)
+    errors = list(_errors(found))
     if as_json:
         notes, rows = [*grid.notes, *found.notes], [SweepTableRow(**row.cells()) for row in found]
-        print_output(SweepOutput.built_from(found, title=grid.title, tables=tables, notes=notes, rows=rows))
+        printed = SweepOutput.built_from(found, title=grid.title, tables=tables, notes=notes, rows=rows)
+        print_output(printed, *errors[:1])
     else:
         _print(found, grid, tables)
-    return _status(found)
+    return max(map(print_error, errors), default=0)
 
 
-def _status(found: SweepResult) -> int:
-    """Say what failed, and return the exit status."""
+def _errors(found: SweepResult) -> Iterator[LimitError]:
+    """Yield an error for problems without a design, and one for designs that are not certified."""
     open_gaps = [row for row in found if row.solved is not None and not row.solved.certified]
     if found.failures:
         first = found.failures[0]
         told = f"{len(found.failures)} of {len(found)} problems have no design; the first, {first.name}"
-        print_error(LimitError.no_design(f"{told}: {first.failure}"))
+        yield LimitError.no_design(f"{told}: {first.failure}")
     if open_gaps:
         told = f"{len(open_gaps)} of {len(found)} designs are not certified, as the column certified says"
-        print_error(LimitError.not_certified(f"{told}; what helps: a larger tol or time_limit"))
-    return LimitError.exit_status if found.failures or open_gaps else 0
+        yield LimitError.not_certified(f"{told}; what helps: a larger tol or time_limit")
 
 
 def _print(found: SweepResult, grid: SweepFile, tables: list[str]) -> None:

@@ -441,7 +441,7 @@ def test_a_false_claim_ends_with_status_1(command, designed, change, part):
         record = json.loads(out)
         assert (record["schema"], record["holds"]) == ("mechdesign/verification/1", False)
         assert record["false"] == ("guarantee" if "guarantee" in part or "delta" in part else "optimality")
-        assert f"Error: {record['message']} [{record['code']}]\n" == err
+        assert f"Error: {record['error']['message']} [{record['error']['code']}]\n" == err
 
 
 @pytest.mark.parametrize("utility", ["mutual-information", "hamming-accuracy"])
