@@ -54,7 +54,7 @@ def compare_command(
     mechanism for the estimate stands beside them.
 
     With --utility estimation-error, subset selection and the best mechanism for mutual information stand beside them,
-    and the errors are told in respondents: how many times as many each mechanism needs for the same error.
+    and the errors are given in respondents: how many times as many each mechanism needs for the same error.
 
     Mechanisms of --with and --baseline are compared whatever they leak; one that misses the promise of the design is
     marked by *. Floats and decimals that miss it by no more than their errors, 1e-12 nats, are marked by ~, with the

@@ -59,6 +59,7 @@ from mechdesign.plot.intervals import frequencies
 @click.option("--no-header", is_flag=True, help="The CSV file has no line of column names.")
 @click.option(
     "--method",
+    metavar="NAME",
     type=click.Choice(METHODS),
     default=METHODS[0],
     show_default=True,

@@ -94,7 +94,7 @@ def _described(error: BaseException) -> MechdesignError:
 def _usage(error: click.ClickException) -> str:
     """Return what is wrong with the arguments."""
     message, context = error.format_message(), getattr(error, "ctx", None)
-    return printable(_cut(message)) + ("" if context is None else f" (see {context.command_path} --help)")
+    return printable(_cut(message)).rstrip(".") + ("" if context is None else f"; see {context.command_path} --help")
 
 
 def _cut(message: str) -> str:
