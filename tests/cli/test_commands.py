@@ -155,8 +155,8 @@ def test_samples_that_the_counts_do_not_show_are_refused(command, here, samples)
 
 
 def test_the_bound_of_the_paper_makes_a_larger_ball(command):
-    _, plain, _ = command("design", "--counts", "counts.csv", *SHARPER, "-o", "m.json")
-    _, out, _ = command("design", "--counts", "counts.csv", *SHARPER, "--bound", "weissman", "-o", "w.json")
+    _, plain, _ = command("design", "--counts", "counts.csv", *SHARPER, "--json", "-o", "m.json")
+    _, out, _ = command("design", "--counts", "counts.csv", *SHARPER, "--bound", "weissman", "--json", "-o", "w.json")
     _, named, _ = command("design", "--counts", "counts.csv", *SHARPER, "--bound", "clopper-pearson", "--json")
     assert json.loads(plain)["radius"] == json.loads(named)["radius"] < json.loads(out)["radius"]
     assert [command("verify", name)[0] for name in ("m.json", "w.json")] == [0, 0]
