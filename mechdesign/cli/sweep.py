@@ -13,13 +13,11 @@ from mechdesign.cli import places
 from mechdesign.cli.engine_options import engine_options
 from mechdesign.cli.json_output import Finite, Labels, Output, Printed, Text, Whole, print_output
 from mechdesign.cli.output import print_facts, print_table, say
+from mechdesign.cli.plot_option import check_plot, write_plot
 from mechdesign.cli.progress import Progress
 from mechdesign.cli.streams import print_error
-from mechdesign.data.files import accepted_ending, write_atomically
 from mechdesign.engine import opened_executor
 from mechdesign.errors import LimitError
-from mechdesign.plot.drawing import ENDINGS as PICTURES
-from mechdesign.plot.drawing import picture
 from mechdesign.sweeps import SweepFile, SweepResult, read_sweep
 from mechdesign.sweeps.folder import ResultFolder
 from mechdesign.sweeps.sweep_result import COLUMNS, ENDINGS
@@ -81,8 +79,7 @@ def sweep_command(
     A problem that fails is a row with the reason, and so is a point of the grid whose values cannot be a problem, such
     as a radius of 2.5 or a set that needs delta. The exit status is then 3, as it is where a design is not certified.
     """  # noqa: D301 - click's mark for a paragraph that is not wrapped
-    if plot is not None:
-        accepted_ending(plot, PICTURES)
+    check_plot(plot)
     places.check([plot], [file], as_json=as_json)
     with Progress() as progress:
         progress("reading the grid")
@@ -93,8 +90,8 @@ def sweep_command(
             found = grid.run(executor, output, progress)
     for table in tables:
         found.save(table)
-    if plot is not None and len(found.failures) < len(found):
-        write_atomically(plot, picture(found.plot()[0].figure, plot))
+    if len(found.failures) < len(found):
+        write_plot(plot, lambda: found.plot()[0].figure)
     for note in (*grid.notes, *found.notes):
         say(note, err=True)
     errors = list(_errors(found))
