@@ -12,6 +12,7 @@ What is left of S_xx' falls with the number of seeds. Heavy strings are solved f
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,7 +21,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from mechdesign.errors import InputError
+from mechdesign.errors import InputError, shorten
 from mechdesign.numerics.arrays import Floats
 from mechdesign.windows.hashing import BLOCK, Words, fingerprints
 from mechdesign.windows.layout import Integers
@@ -259,7 +260,7 @@ def estimate_strings(
     Parameters
     ----------
     reports : ndarray of int, shape (n,)
-        Numbers of windows, as of `WindowMechanism.privatize`.
+        As of `WindowMechanism.privatize`.
     mechanism : WindowMechanism
         The mechanism that made them, with its evidence.
     candidates : sequence of str
@@ -270,15 +271,25 @@ def estimate_strings(
     Raises
     ------
     InputError
-        For a report that is not a window of the mechanism, or no report.
+        For reports of another mechanism, no report, or a candidate that stands twice.
     """
+    counted = np.bincount(mechanism.numbers(reports), minlength=len(mechanism.outputs))
+    return estimate_counts(counted, mechanism, candidates, reference)
+
+
+def estimate_counts(
+    counted: Integers, mechanism: WindowMechanism, candidates: Sequence[str], reference: Mapping[str, float]
+) -> StringEstimates:
+    """Return `estimate_strings` of reports that are counted by window."""
     names = [normal(string, mechanism.form) for string in candidates]
-    decoder, n = Decoder(mechanism), len(reports)
-    if n == 0 or reports.min() < 0 or reports.max() >= mechanism.outputs:
-        raise InputError.not_a_whole_number(
-            f"there are {n} reports; give reports of this mechanism, whole numbers from 0 to {mechanism.outputs - 1}"
+    decoder, n = Decoder(mechanism), int(counted.sum())
+    if not names or n == 0:
+        raise InputError.nothing_given(f"there are {len(names)} candidates and {n} reports; give at least one of each")
+    if twice := next((name for name, count in Counter(names).items() if count > 1), None):
+        raise InputError.label_twice(
+            f"the candidate {shorten(twice)} stands twice, in the normal form {mechanism.form}; give it once"
         )
-    counts = np.bincount(reports, minlength=mechanism.outputs) / n
+    counts = counted / n
     heavy = () if mechanism.layout.heavy is None else mechanism.layout.heavy.strings
     own = np.array([reference.get(name, 0.0) for name in heavy])
     drift = Drift(decoder, own, counts)

@@ -18,17 +18,9 @@ from mechdesign.numerics.exact import rational
 from mechdesign.windows.bound import error_bound
 from mechdesign.windows.decoder import Decoder, StringEstimates, estimate_strings
 from mechdesign.windows.hashing import Seeds, fingerprints
-from mechdesign.windows.layout import (
-    MOST_BUCKETS,
-    MOST_CELLS,
-    MOST_HEAVY,
-    MOST_SEEDS,
-    MOST_UNITS,
-    HeavyStrings,
-    Integers,
-    Layout,
-)
-from mechdesign.windows.strings import FORMS, Form, counted, most_frequent
+from mechdesign.windows.layout import MOST_BUCKETS, MOST_CELLS, MOST_SEEDS, Integers, Layout
+from mechdesign.windows.separate_counts import KNOWN, SeparateCounts
+from mechdesign.windows.strings import FORMS, Form, counted
 from mechdesign.windows.walk import greedy
 from mechdesign.windows.window_promise import WindowPromise
 from mechdesign.windows.windows_mechanism import WindowMechanism, digest_of
@@ -114,7 +106,7 @@ def design_windows(  # noqa: PLR0913 - what a design of windows has; all but two
     *,
     delta: object | None = None,
     known: bool = False,
-    heavy: Mapping[Any, int] | None = None,
+    heavy: SeparateCounts | None = None,
     seeds: int = SEEDS,
     buckets: int | None = None,
     one_layer: object = "0.3",
@@ -139,8 +131,8 @@ def design_windows(  # noqa: PLR0913 - what a design of windows has; all but two
         The probability that the samples mislead, in (0, 1). Give it, or ``known=True``.
     known : bool
         Whether the counts *are* the population, so that nothing needs to be learnt.
-    heavy : mapping of str to int, optional
-        Counts by string of **another** sample or of public knowledge (see `split_sample`): its strings that are heavier
+    heavy : SeparateCounts, optional
+        Counts of **another** sample or of public knowledge, as `split_sample` gives them: its strings that are heavier
         than a bucket is on average become arcs. They define what is proved, so they must not come from the sample that
         proves. By default those of a known distribution are taken from it, and otherwise there are none.
     seeds, buckets : int, optional
@@ -159,14 +151,16 @@ def design_windows(  # noqa: PLR0913 - what a design of windows has; all but two
     Raises
     ------
     InputError
-        For arguments outside these ranges, or strings that are not text.
+        For arguments outside these ranges, strings that are not text, or heavy strings from the sample that proves.
     LimitError
         If the samples prove no window but the whole circle.
 
     Examples
     --------
+    >>> from mechdesign.windows import split_sample
     >>> counts = {f"word{k}": 20_000 // k for k in range(1, 200)}
-    >>> design = design_windows(counts, 1, delta="1e-9", seeds=50)
+    >>> split = split_sample(counts)
+    >>> design = design_windows(split.evidence, 1, delta="1e-9", heavy=split.heavy, seeds=50)
     >>> design.mechanism.privatize(["word7", "never seen"]).shape
     (2,)
     """
@@ -190,8 +184,12 @@ def design_windows(  # noqa: PLR0913 - what a design of windows has; all but two
     samples = sum(counts.values())
     promise = WindowPromise(budget, samples, probability, any_seed, None if cap is None else Epsilon.of(cap))
     number, size = _sizes(seeds, default_buckets(budget) if buckets is None else buckets)
-    rough = counted(heavy, form) if heavy is not None else counts if known else {}
-    strings = _heavy(rough, size) if rough else None
+    if heavy is None and known:
+        heavy = SeparateCounts(counts, KNOWN)
+    if heavy is not None:
+        check_kind(heavy, SeparateCounts, "heavy", "SeparateCounts of other data than the sample, or split_sample(...)")
+    rough = None if heavy is None else heavy.apart_from({} if known else counts, form)
+    strings = None if heavy is None or rough is None else heavy.heavy_strings(rough, size)
     layout = Layout(
         Seeds(master.encode(), number), size, strings, 0 if strings is None else _one_layer(one_layer, number)
     )
@@ -235,20 +233,6 @@ def evidence_of(layout: Layout, counts: Mapping[str, int], units: int) -> Intege
         np.array([counts.get(string, 0) for string in heavy], dtype=np.int64),
         units,
     )
-
-
-def _heavy(rough: Mapping[str, int], buckets: int) -> HeavyStrings | None:
-    """Return the strings that are heavier than a bucket is on average, with their rough counts as units."""
-    total = sum(rough.values())
-    chosen = [string for string in most_frequent(rough, MOST_HEAVY) if rough[string] * buckets > total]
-    if not chosen:
-        return None
-    units = np.array([rough[string] for string in chosen], dtype=np.int64)
-    if total > 2 * MOST_UNITS or units.max() > MOST_UNITS:
-        raise InputError.too_many_given(
-            f"the counts of heavy strings are of {total} samples; accepted: at most {2 * MOST_UNITS}"
-        )
-    return HeavyStrings(tuple(chosen), units, max(1, total - int(units.sum())))
 
 
 def _one_layer(share: object, seeds: int) -> int:

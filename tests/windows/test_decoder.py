@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import raises
 
 import mechdesign as md
 from mechdesign.numerics.epsilon import Epsilon
 from mechdesign.windows import design_windows
 from mechdesign.windows.bound import error_bound
 from mechdesign.windows.decoder import Decoder
-from tests.windows.worlds import COUNTS, UNSEEN, designed, matrix
+from tests.windows.worlds import COUNTS, EARLIER, UNSEEN, designed, matrix
 
 TOTAL = sum(COUNTS.values())
 STRINGS = [*COUNTS, *UNSEEN]
@@ -92,7 +93,33 @@ def test_estimates_are_unbiased_and_their_intervals_hold(moved):
 
 
 def test_reports_of_another_mechanism_are_refused():
+    found, other = designed(), designed(seeds=7)
+    reports = found.mechanism.privatize(["s0"] * 9)
+    assert found.estimate(reports, ["s0"]).reports == 9
+    beyond = found.mechanism.outputs.first + len(found.mechanism.outputs)
+    for foreign in (other.mechanism.privatize(["s0"]), np.array([3]), np.array([-1]), np.array([beyond])):
+        with raises("wrong-mechanism", str(foreign[0]), found.mechanism.fingerprint[:5]):
+            found.estimate(np.append(reports, foreign), ["s0"])
+    with raises("wrong-type"):
+        found.estimate(reports.astype(float), ["s0"])
+    with raises("nothing-given"):
+        found.estimate(reports[:0], ["s0"])
+
+
+def test_fingerprints_tell_everything_that_reports_depend_on():
+    """Of the promise only the floor: another epsilon with the same windows would draw the same reports."""
+    found = [
+        designed(**options).mechanism.fingerprint
+        for options in ({}, {"cap": "3"}, {"epsilon": 2}, {"seeds": 5}, {"form": "nfc-casefold"}, {"heavy": EARLIER})
+    ]
+    assert len(set(found)) == len(found)
+    assert designed().mechanism.fingerprint == found[0]
+
+
+@pytest.mark.parametrize(
+    ("candidates", "code"), [(["s0", "s0 "], "label-twice"), ([], "nothing-given"), ([b"s0"], "wrong-record-type")]
+)
+def test_candidates_are_strings_that_differ(candidates, code):
     found = designed()
-    for reports in (np.array([], dtype=int), np.array([-1]), np.array([found.mechanism.outputs])):
-        with pytest.raises(md.InputError, match="give reports of this mechanism"):
-            found.estimate(reports, ["s0"])
+    with raises(code):
+        found.estimate(found.mechanism.privatize(["s0"]), candidates)
