@@ -11,8 +11,8 @@ from pydantic import BeforeValidator
 from mechdesign.cli import places
 from mechdesign.cli.json_output import Output, Printed, Promised, Text, Whole, given, listed, print_output, promised
 from mechdesign.cli.output import guarantee_facts, print_facts
-from mechdesign.cli.plot_option import check_plot, plot_option, write_plot
 from mechdesign.cli.progress import Progress
+from mechdesign.cli.shared_options import check_plot, plot_option, write_plot
 from mechdesign.cli.streams import print_error
 from mechdesign.data.fields import Number
 from mechdesign.deploy.leakage_audit import Audit, audit

@@ -11,12 +11,11 @@ from numpy.typing import NDArray
 
 from mechdesign.cli import places
 from mechdesign.cli.common_options import is_quiet
-from mechdesign.cli.engine_options import engine_options
 from mechdesign.cli.estimate_output import WRITERS, EstimatePrinter
 from mechdesign.cli.json_output import given, print_output
 from mechdesign.cli.output import say, show_values_option
-from mechdesign.cli.plot_option import check_plot, write_plot
 from mechdesign.cli.progress import Progress
+from mechdesign.cli.shared_options import check_plot, engine_options, write_plot
 from mechdesign.data.files import STANDARD, accepted_ending, write_atomically
 from mechdesign.data.inputs import readable
 from mechdesign.data.parts import has_parts
