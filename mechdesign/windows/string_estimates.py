@@ -23,6 +23,7 @@ from mechdesign.windows.decoder import Decoder
 from mechdesign.windows.drift import Drift
 from mechdesign.windows.hashing import fingerprints
 from mechdesign.windows.layout import Integers
+from mechdesign.windows.shrinkage import shrunken
 from mechdesign.windows.strings import normal
 from mechdesign.windows.windows_mechanism import WindowMechanism
 
@@ -47,8 +48,11 @@ class StringEstimates:
         The number n of reports.
     seeds : int
         The number M of seeds; intervals are those of Student's t with M - 1 degrees of freedom.
-    moved : tuple of str
-        Light candidates that were found far from their shares among the samples, and solved for.
+    groups : ndarray of str
+        Of each candidate: "heavy"; "moved", light ones that were found far from their shares among the samples, and
+        solved for; "light"; "unseen", those that the samples lack.
+    sample_shares : ndarray
+        Shares among the samples that prove.
     collisions : float
         How much greater the variances of light strings are than those of the draws alone, as a part of these, on
         average over the candidates; about 0 without drift, and then below 0 as often as above.
@@ -59,8 +63,14 @@ class StringEstimates:
     standard_errors: Floats
     reports: int
     seeds: int
-    moved: tuple[str, ...]
+    groups: NDArray[np.str_]
+    sample_shares: Floats
     collisions: float
+
+    @property
+    def moved(self) -> tuple[str, ...]:
+        """The candidates of the group "moved"."""
+        return tuple(name for name, group in zip(self.candidates, self.groups, strict=True) if group == "moved")
 
     def intervals(self, confidence: float = 0.95, *, simultaneous: bool = False) -> NDArray[np.float64]:
         """Return a confidence interval for each share, shape (candidates, 2).
@@ -82,6 +92,25 @@ class StringEstimates:
         level = (1 - confidence) / (len(self.candidates) if simultaneous else 1)
         margin = quantile(1 - level / 2, self.seeds) * self.standard_errors
         return np.stack([self.shares - margin, self.shares + margin], axis=1)
+
+    def toward_sample(self, limit: float = 1) -> Floats:
+        """Return shares that are drawn toward those of the samples: biased, and on average nearer to the truth.
+
+        They are `shrunken` group by group, but for strings that moved. `intervals` stay those of the reports: honest,
+        and wide enough for these shares where the limit is at most the half width over the standard error.
+
+        Parameters
+        ----------
+        limit : float
+            By how many standard errors a share moves at most; infinity for the estimates of James and Stein.
+
+        Raises
+        ------
+        InputError
+            For a limit below 0.
+        """
+        found = shrunken(self.shares, self.standard_errors, self.sample_shares, self.groups, limit)
+        return np.where(self.groups == "moved", self.shares, found)
 
     @property
     def advice(self) -> str | None:
@@ -185,7 +214,11 @@ class _Reading:
         for at, name in enumerate(self._names):
             if (index := listed.get(name)) is not None:
                 shares[at], variances[at] = self._own[at] + drift.change[index], both[index]
-        return StringEstimates(tuple(self._names), shares, np.sqrt(variances), self._n, self._seeds, moved, ratio)
+        groups = np.where(self._own > 0, "light", "unseen")
+        groups[[name in moved for name in self._names]] = "moved"
+        groups[[name in self._heavy for name in self._names]] = "heavy"
+        names, errors = tuple(self._names), np.sqrt(variances)
+        return StringEstimates(names, shares, errors, self._n, self._seeds, groups, self._own, ratio)
 
     def _read(self, moved: tuple[str, ...]) -> tuple[Drift, Floats, Floats, Floats, Floats]:
         """Return the drift of listed strings, and of all candidates, read as light ones, what is left unexplained.
