@@ -104,7 +104,8 @@ def prove(content, sample=None):
     top["evidence"] = facts = fields(top["evidence"], "samples threshold sha256", "delta any_seed units")
     m = whole(facts["samples"], 1, 10**10, "samples")
     if top["heavy"] is not None:
-        top["heavy"] = heavy = fields(top["heavy"], "strings units light_units one_layer")
+        top["heavy"] = heavy = fields(top["heavy"], "strings units light_units source one_layer")
+        text(heavy["source"], 1000)
         strings = [text(string, 10**6) for string in heavy["strings"]]
         need(0 < len({*strings}) == len(strings) == len(heavy["units"]) <= 200, "heavy strings differ, with units each")
         for units in (*heavy["units"], heavy["light_units"] // 2):
@@ -145,6 +146,7 @@ def prove(content, sample=None):
     cap = f", and {top['cap']}-LDP" if top["cap"] is not None else ""
     learnt = "whose distribution is known" if delta is None else f"with probability 1 - {shown(delta)}"
     told = "counted anew" if sample is not None else "taken as the file has them"
+    learnt += f", heavy strings from {top['heavy']['source']!r}" if top["heavy"] and delta else ""
     return f"proved: PML with epsilon = {top['epsilon']}{cap}, {m} samples {learnt}; the samples were {told}"
 
 if __name__ == "__main__":

@@ -132,6 +132,8 @@ class InputCodes:
     """No prior meets all limits of a set: a lower limit is above an upper one, or their sums exclude 1."""
     evidence_contradicts = Code("Make the set by from_counts, or leave the evidence out.")
     """A set claims to follow from counts, and these counts give another set."""
+    sample_proves_itself = Code("Give counts of other data, or split the sample: split_sample, or --split.")
+    """The strings that a proof treats apart are chosen by the sample that proves, so that it would prove nothing."""
     not_supermodular = Code("Say supermodular=False, or give another function.")
     """The lower function of a set is not supermodular, although it is said to be."""
     not_enough_samples = Code("Ask for less: a larger delta, a larger radius, or a larger guaranteed epsilon.")

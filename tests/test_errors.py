@@ -203,8 +203,8 @@ def radius_or_delta_missing(patch):
 
 
 @provokes(
-    "No such option '--epsilom'. (Did you mean one of: '--epsilon', '--plot', '--version'?) (see mechdesign design "
-    "--help)"
+    "No such option '--epsilom'. (Did you mean one of: '--epsilon', '--plot', '--version'?); see mechdesign design "
+    "--help"
 )
 def usage(patch):
     command("design", "--epsilom", "1")
@@ -750,7 +750,7 @@ def out_of_memory(patch):
     command("design", put("p.toml", PROBLEM))
 
 
-@provokes("interrupted")
+@provokes("stopped by a signal; run the command again")
 def interrupted(patch):
     patch.setattr("mechdesign.cli.design.design", failing(KeyboardInterrupt()))
     command("design", put("p.toml", PROBLEM))

@@ -36,8 +36,8 @@ def test_lines_of_code_and_of_imports_are_counted():
 
 def test_names_of_two_classes_and_long_functions_are_found():
     assert measures.classes_in_two_modules({"a": SOURCE, "b": SOURCE, "c": "class Only: ..."}) == ["Found"]
-    assert list(measures.long_functions(SOURCE)) == []
-    assert list(measures.long_functions(SOURCE + "        x = 1\n" * 41)) == [("one", 46)]
+    assert measures.long_functions(SOURCE) == []
+    assert measures.long_functions(SOURCE + "        x = 1\n" * 41) == [("one", 46)]
 
 
 def test_modules_of_one_name_and_those_named_as_functions_are_found():
@@ -77,7 +77,7 @@ def test_modules_do_not_have_the_names_of_functions():
 
 
 def test_functions_are_short():
-    assert len([name for source in MODULES.values() for name in measures.long_functions(source)]) <= 12
+    assert len([name for source in MODULES.values() for name in measures.long_functions(source)]) <= 2
 
 
 def test_secrets_are_asked_for_in_few_places():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from types import MappingProxyType
 
 from mechdesign.baselines.baseline import Baseline
@@ -52,7 +52,7 @@ def by_name(name: str, size: int, epsilon: object) -> Baseline:
     return NAMED[name](size, epsilon)
 
 
-def every(size: int, epsilon: object) -> tuple[Baseline, ...]:
+def every(size: int, epsilon: object, without: Collection[str] = ()) -> tuple[Baseline, ...]:
     """Return every baseline that there is for N symbols; those with too many outputs are left out.
 
     Parameters
@@ -61,6 +61,8 @@ def every(size: int, epsilon: object) -> tuple[Baseline, ...]:
         Number N of symbols.
     epsilon : number or str
         Of local differential privacy.
+    without : collection of str
+        Names of baselines to leave out.
 
     Examples
     --------
@@ -69,9 +71,9 @@ def every(size: int, epsilon: object) -> tuple[Baseline, ...]:
      'optimized unary encoding', 'geometric mechanism', 'truncated discrete Laplace']
     """
     found = []
-    for make in NAMED.values():
+    for name in [name for name in NAMED if name not in without]:
         try:
-            found.append(make(size, epsilon))
+            found.append(by_name(name, size, epsilon))
         except LimitError:
             continue
     return tuple(found)

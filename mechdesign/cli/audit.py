@@ -11,8 +11,8 @@ from pydantic import BeforeValidator
 from mechdesign.cli import places
 from mechdesign.cli.json_output import Output, Printed, Promised, Text, Whole, given, listed, print_output, promised
 from mechdesign.cli.output import guarantee_facts, print_facts
-from mechdesign.cli.plot_option import check_plot, plot_option, write_plot
 from mechdesign.cli.progress import Progress
+from mechdesign.cli.shared_options import check_plot, plot_option, write_plot
 from mechdesign.cli.streams import print_error
 from mechdesign.data.fields import Number
 from mechdesign.deploy.leakage_audit import Audit, audit
@@ -85,16 +85,15 @@ def audit_command(file: str, samples: int, failure: str, plot: str | None, as_js
         mechanism = places.load_mechanism(file, progress)
         found = audit(mechanism, samples, failure=failure, progress=progress)
     write_plot(plot, lambda: draw(found, mechanism).figure)
+    said = "the reports do not fit the mechanism; its sampler or its randomness is broken"
+    error = None if found.consistent else GuaranteeError.sampler_wrong(said)
     if as_json:
         outside = _cells(mechanism, found)
-        print_output(AuditOutput.built_from(found, **promised(mechanism), outside=outside, **given(plot=plot)))
+        print_output(AuditOutput.built_from(found, **promised(mechanism), outside=outside, **given(plot=plot)), error)
     else:
         written = [] if plot is None else [("written", "standard output" if standard else plot)]
         print_facts([("file", file), *guarantee_facts(mechanism), *_facts(mechanism, found), *written], err=standard)
-    if found.consistent:
-        return 0
-    said = "the reports do not fit the mechanism; its sampler or its randomness is broken"
-    return print_error(GuaranteeError.sampler_wrong(said))
+    return print_error(error)
 
 
 def _cells(mechanism: Mechanism, found: Audit) -> list[OutsideCell]:

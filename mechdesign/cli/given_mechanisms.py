@@ -32,8 +32,8 @@ def with_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "names",
             multiple=True,
             metavar="NAME",
-            help=f"Also compare a mechanism of the literature with the same epsilon of LDP: {names}, or {_ALL}. May be "
-            "given several times.",
+            help=f"Also compare a mechanism of the literature with the same epsilon of LDP: {names}, or {_ALL}. Those "
+            f"that are shown anyway are left out of {_ALL}. May be given several times.",
         ),
         click.option(
             "--with",
@@ -49,7 +49,10 @@ def with_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def given_mechanisms(files: Sequence[str], names: Sequence[str], problem: DesignProblem) -> list[tuple[str, Any]]:
-    """Return the mechanisms of files and of baselines with their names, on the alphabet of a problem."""
+    """Return the mechanisms of files and of baselines with their names, on the alphabet of a problem.
+
+    Of all baselines those are left out that each comparison shows for the same objective.
+    """
     found: list[tuple[str, Any]] = []
     for path in files:
         try:
@@ -57,8 +60,13 @@ def given_mechanisms(files: Sequence[str], names: Sequence[str], problem: Design
         except InputError as error:
             told = str(error)
             raise error.reworded(told if path in told else f"{path}: {told}") from None
+    shown = ["randomized-response"] + ["subset-selection"] * (problem.utility.estimation is not None)
     for name in names:
         size = problem.uncertainty.size
-        made = every(size, problem.local_epsilon) if name == _ALL else (by_name(name, size, problem.local_epsilon),)
+        made = (
+            every(size, problem.local_epsilon, without=shown)
+            if name == _ALL
+            else (by_name(name, size, problem.local_epsilon),)
+        )
         found += [(baseline.name, baseline) for baseline in made]
     return found

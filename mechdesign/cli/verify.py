@@ -11,6 +11,7 @@ from mechdesign.cli.json_output import Labels, Output, Printed, Promised, given,
 from mechdesign.cli.output import amount, bound_in_words, guarantee_facts, print_facts
 from mechdesign.cli.places import load_mechanism
 from mechdesign.cli.progress import Progress
+from mechdesign.cli.streams import print_error
 from mechdesign.data.fields import Number
 from mechdesign.display.numbers import text_above
 from mechdesign.errors import GuaranteeError, printable
@@ -76,8 +77,6 @@ class FalseClaimOutput(Output):
 
     holds: Literal[False]
     claim: Literal["guarantee", "optimality"] = Field(alias="false")
-    code: str
-    message: str
 
 
 @click.command("verify")
@@ -91,15 +90,15 @@ class FalseClaimOutput(Output):
     "it is, and after any post-processing.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def verify_command(file: str, guarantee_only: bool, level: str | None, as_json: bool) -> None:
+def verify_command(file: str, guarantee_only: bool, level: str | None, as_json: bool) -> int:
     """Prove the guarantee of a mechanism again, and check its claim of optimality.
 
     Only the integers, the guarantee and the dual vector in the file are used. Exit status 1 means that a claim is
     false, and 2 that the file is malformed. The file name - stands for standard input.
 
     The limits on files bound the time that a proof of the guarantee takes. They do not bound the time of a check of
-    optimality; --guarantee-only leaves it out. With --json a false claim is printed as JSON too: "holds" is false, and
-    "false" names the claim, "guarantee" or "optimality".
+    optimality; --guarantee-only leaves it out. With --json a false claim is printed as JSON too: "holds" is false,
+    "false" names the claim, "guarantee" or "optimality", and "error" has the code and the message.
     """
     claimed: Literal["guarantee", "optimality"] = "guarantee"
     try:
@@ -112,15 +111,17 @@ def verify_command(file: str, guarantee_only: bool, level: str | None, as_json: 
                 found = _verified(mechanism)
             tails = None if level is None else _tails(mechanism, level)
     except GuaranteeError as error:
-        if as_json:
-            print_output(FalseClaimOutput(holds=False, false=claimed, code=error.code, message=printable(str(error))))
-        raise
+        if not as_json:
+            raise
+        error = error.reworded(printable(str(error)))
+        print_output(FalseClaimOutput(holds=False, false=claimed), error)
+        return print_error(error)
     claim = mechanism.optimality
     unchecked = guarantee_only and claim is not None
     if as_json:
         optimality, tail = _optimality(mechanism, found), None if tails is None else _tail(*tails)
         print_output(VerificationOutput(holds=True, **promised(mechanism), optimality=optimality, **given(tail=tail)))
-        return
+        return 0
     facts = [("file", file), *guarantee_facts(mechanism)]
     if tails is not None:
         facts.append(("tail", _tail_in_words(*tails)))
@@ -141,6 +142,7 @@ def verify_command(file: str, guarantee_only: bool, level: str | None, as_json: 
     asserted = ", given the samples that are asserted" if mechanism.guarantee.uncertainty.asserts_samples else ""
     facts.append(("verdict", f"{'the guarantee holds' if unchecked else 'all claims hold'}{asserted}"))
     print_facts(facts)
+    return 0
 
 
 def _verified(mechanism: Mechanism) -> Verification:

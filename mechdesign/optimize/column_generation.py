@@ -75,9 +75,7 @@ class ColumnGeneration:
         self.columns: Floats = np.empty((problem.uncertainty.size, 0))
         self.bound, self.center = np.inf, np.zeros(problem.uncertainty.size)
         self.price: Price | None = None
-        self._iterations = 0
-        if start is not None:
-            self._hold(start)
+        self._iterations, self._start = 0, start
 
     @property
     def value(self) -> float:
@@ -109,7 +107,7 @@ class ColumnGeneration:
     def begin(self, centers: Iterable[Floats], deadline: float | None) -> None:
         """Solve the first linear program, and price multipliers that may give good bounds."""
         if self.columns.size == 0:
-            self._hold(self._pricing.start(deadline))
+            self._hold(self._pricing.start(deadline) if self._start is None else self._start)
         self._master.solve()
         keeps_mechanism(deadline)
         for center in centers:

@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
+from typing import TypeGuard
 
 _SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
 
@@ -102,7 +103,7 @@ def time_is_up(deadline: float | None) -> bool:
     return time.monotonic() >= deadline or (isinstance(deadline, Deadline) and deadline.interrupted)
 
 
-def is_limited(deadline: float | None) -> bool:
+def is_limited(deadline: float | None) -> TypeGuard[float]:
     """Return whether a deadline comes at all, or an interrupt has come.
 
     Examples

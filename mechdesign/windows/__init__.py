@@ -1,12 +1,15 @@
 """Windows: private reports about any string, from an alphabet that nobody has listed."""
 
-from mechdesign.windows.decoder import StringEstimates, estimate_strings
 from mechdesign.windows.from_strings import WindowDesign, design_windows
+from mechdesign.windows.separate_counts import SeparateCounts, SplitSample, split_sample
+from mechdesign.windows.string_estimates import StringEstimates, estimate_strings
 from mechdesign.windows.window_files import load, save
 from mechdesign.windows.window_promise import WindowPromise
 from mechdesign.windows.windows_mechanism import WindowMechanism
 
 __all__ = [
+    "SeparateCounts",
+    "SplitSample",
     "StringEstimates",
     "WindowDesign",
     "WindowMechanism",
@@ -15,6 +18,7 @@ __all__ = [
     "estimate_strings",
     "load",
     "save",
+    "split_sample",
 ]
 
 

@@ -44,11 +44,14 @@ class HeavyStrings:
         Units of each, 1 to 2^31.
     light_units : int
         Units of all other strings together, 1 to 2^32; it matters for one layer alone.
+    source : str
+        Where strings and units come from, in words; it is not the sample that proves.
     """
 
     strings: tuple[str, ...]
     units: Integers
     light_units: int
+    source: str = "not said"
 
     @cached_property
     def prints(self) -> Words:

@@ -37,11 +37,12 @@ _Packed = Annotated[str, Field(max_length=_MOST_BYTES)]
 
 
 class HeavyRecord(Record):
-    """The heavy strings: their names, the units of each, and those of all other strings together."""
+    """The heavy strings: their names, the units of each, those of all other strings, and where they come from."""
 
     strings: Annotated[list[Annotated[str, Field(min_length=1)]], Field(min_length=1, max_length=MOST_HEAVY)]
     units: Annotated[list[Annotated[int, Field(ge=1, le=MOST_UNITS)]], Field(max_length=MOST_HEAVY)]
     light_units: Annotated[int, Field(ge=1, le=2 * MOST_UNITS)]
+    source: Text
     one_layer: Annotated[int, Field(ge=1, le=MOST_SEEDS)]
 
 
@@ -102,6 +103,7 @@ def to_json(mechanism: WindowMechanism, *, evidence: bool = True) -> bytes:
             "strings": list(heavy.strings),
             "units": heavy.units.tolist(),
             "light_units": heavy.light_units,
+            "source": heavy.source,
             "one_layer": layout.one_layer,
         },
         "windows": {
@@ -181,7 +183,7 @@ def _layout(record: WindowFileRecord, source: str) -> Layout:
         raise InputError.bad_field(
             f"{source}: heavy.one_layer is {heavy.one_layer}, above the number of seeds, {record.seeds}"
         )
-    strings = HeavyStrings(tuple(heavy.strings), np.array(heavy.units, dtype=np.int64), heavy.light_units)
+    strings = HeavyStrings(tuple(heavy.strings), np.array(heavy.units, dtype=np.int64), heavy.light_units, heavy.source)
     return Layout(seeds, record.buckets, strings, heavy.one_layer)
 
 

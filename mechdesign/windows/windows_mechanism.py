@@ -1,9 +1,14 @@
-"""Mechanisms that report windows: private reports about any string, from an alphabet that nobody has listed."""
+"""Mechanisms that report windows: private reports about any string, from an alphabet that nobody has listed.
+
+A report is a whole number of 16 digits: 2^52, plus the tag of the mechanism times 2^32, plus the number of the window.
+The tag is the first 20 bits of the mechanism's fingerprint, SHA-256 of what reports depend on. So reports of another
+mechanism are refused where they are counted, but for one mechanism in a million.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -12,6 +17,8 @@ from typing import Any
 import numpy as np
 
 from mechdesign.errors import GuaranteeError, InputError, shorten
+from mechdesign.mechanism.origin import number as eight_bytes
+from mechdesign.mechanism.origin import text
 from mechdesign.mechanism.sampler import random_bytes
 from mechdesign.numerics.exact import log_up
 from mechdesign.windows.drawn_windows import Drawing, uniform_below
@@ -21,6 +28,22 @@ from mechdesign.windows.strings import Form, normal
 from mechdesign.windows.threshold import SHARE_BITS
 from mechdesign.windows.walk import Windows
 from mechdesign.windows.window_promise import WindowPromise
+
+_FORMAT = b"mechdesign/windows/fingerprint/1"
+_FIRST, _PLACE, _DIGITS = 1 << 52, 1 << 32, 5  # of a report: the least one, the place of the tag, its digits in hex
+
+
+class WindowNames(Sequence[str]):
+    """The reports of a mechanism as text, in the order of its windows; none of them is stored."""
+
+    def __init__(self, first: int, count: int) -> None:
+        self.first, self._count = first, count
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, index: Any) -> Any:
+        return str(self.first + range(self._count)[index])
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,10 +83,49 @@ class WindowMechanism:
         """The number of windows of each seed."""
         return np.array([len(one.ends) for one in self.windows])
 
-    @property
-    def outputs(self) -> int:
-        """The number of windows of all seeds: reports are whole numbers from 0 to one less."""
-        return int(self.counts.sum())
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256, in hex, of what reports depend on: seeds, buckets, form, heavy strings, floor, windows."""
+        layout, heavy = self.layout, self.layout.heavy
+        facts = [layout.seeds.count, layout.buckets, self.promise.floor]
+        told = [_FORMAT, text(layout.seeds.master.decode()), text(self.form), *map(eight_bytes, facts)]
+        if heavy is not None:
+            told += [*map(text, heavy.strings), heavy.units.astype("<u8").tobytes()]
+            told += map(eight_bytes, (len(heavy.strings), heavy.light_units, layout.one_layer))
+        numbers = [self.counts, *(np.append(one.ends, one.start) for one in self.windows)]
+        return hashlib.sha256(b"".join([*told, np.concatenate(numbers).astype("<u8").tobytes()])).hexdigest()
+
+    @cached_property
+    def outputs(self) -> WindowNames:
+        """The reports of all windows, as text."""
+        return WindowNames(_FIRST + int(self.fingerprint[:_DIGITS], 16) * _PLACE, int(self.counts.sum()))
+
+    def numbers(self, reports: Any) -> Integers:
+        """Return the numbers of the windows that reports name, from 0.
+
+        Raises
+        ------
+        InputError
+            Naming the first report that is not one of this mechanism, by its position.
+        """
+        given = np.asarray(reports)
+        if given.ndim != 1 or given.dtype.kind not in "iu":
+            raise InputError.wrong_type(
+                f"reports are {shorten(reports)}; give the whole numbers that privatize returned"
+            )
+        found = given.astype(np.int64) - self.outputs.first
+        if (foreign := np.flatnonzero((found < 0) | (found >= len(self.outputs)))).size:
+            told = self.refused(int(given[foreign[0]]))
+            raise InputError.wrong_mechanism(f"reports[{foreign[0]}] {told}")
+        return np.asarray(found)
+
+    def refused(self, report: int) -> str:
+        """Return why a number is no report of this mechanism, in words."""
+        tag = f"{(report - _FIRST) // _PLACE:05x}" if _FIRST <= report < 2 * _FIRST else "none"
+        return (
+            f"is {report}, of the mechanism with the tag {tag}, and this one has {self.fingerprint[:_DIGITS]}; give "
+            "the file of the mechanism that made the reports"
+        )
 
     @property
     def threshold(self) -> int:
@@ -93,6 +155,18 @@ class WindowMechanism:
             greatest = max(greatest, ((1 - a) * lift + a) / ((1 - a) * lift * share + a))
         return log_up(greatest)
 
+    @property
+    def ldp_ratio(self) -> Fraction | None:
+        """What the probabilities of a report for two strings, whatever they are, differ by at most as a factor.
+
+        Without a floor (no cap) some report excludes a string: None. With the floor a, and w windows that go round R
+        times, a report has a probability of at least ``a/(M w)`` and at most ``(1 - a)/(M R)`` more. No sample matters.
+        """
+        if not (floor := Fraction(self.promise.floor, 1 << SHARE_BITS)):
+            return None
+        lift = max(Fraction(len(one.ends), one.rounds(self.layout.buckets)) for one in self.windows)
+        return 1 + (1 - floor) * lift / floor
+
     def window_units(self) -> list[Integers]:
         """Return how many units of the samples each window of each seed holds, seed by seed."""
         return [one.sums(loads) for one, loads in zip(self.windows, self._evidence(), strict=True)]
@@ -100,11 +174,18 @@ class WindowMechanism:
     def prove(self) -> None:
         """Prove the promise from the integers: equal cover of all buckets, and enough samples in every window.
 
+        A cap is proved from the number of windows a round alone, for everybody.
+
         Raises
         ------
         GuaranteeError
             Naming the seed that breaks it.
         """
+        if self.promise.cap is not None and (self.ldp_ratio or 0) > self.promise.cap.exp_down:
+            raise GuaranteeError.guarantee_false(
+                f"probabilities of a report differ by a factor of up to {float(self.ldp_ratio or 0):.6g}; the cap "
+                f"{self.promise.cap} allows {float(self.promise.cap.exp_down):.6g}"
+            )
         buckets, threshold, evidence = self.layout.buckets, self.threshold, self._evidence()
         if digest_of(evidence) != self.digest:
             raise GuaranteeError.guarantee_false("the evidence is not that of the file: its SHA-256 differs")
@@ -125,7 +206,7 @@ class WindowMechanism:
                 )
 
     def privatize(self, strings: Iterable[Any], rng: np.random.Generator | None = None) -> Integers:
-        """Return one report for each string: the number of a window.
+        """Return one report for each string: a whole number that names the mechanism and a window.
 
         Each call draws new reports, and two reports about the same string leak more than one.
 
@@ -150,7 +231,7 @@ class WindowMechanism:
         if self.promise.floor:
             anywhere = uniform_below(np.full(len(prints), 1 << SHARE_BITS), source) < self.promise.floor
             found[anywhere] = self._uniform(int(anywhere.sum()), source)
-        return found
+        return found + self.outputs.first
 
     def _uniform(self, number: int, source: Any) -> Integers:
         seeds = uniform_below(np.full(number, len(self.windows)), source)

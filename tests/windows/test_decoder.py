@@ -4,15 +4,13 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from refusals import raises
 
-import mechdesign as md
 from mechdesign.numerics.epsilon import Epsilon
 from mechdesign.windows import design_windows
-from mechdesign.windows.bound import error_bound
+from mechdesign.windows.bound import string_bounds
 from mechdesign.windows.decoder import Decoder
-from tests.windows.worlds import COUNTS, UNSEEN, designed, matrix
+from tests.windows.worlds import COUNTS, EARLIER, UNSEEN, designed, matrix
 
 TOTAL = sum(COUNTS.values())
 STRINGS = [*COUNTS, *UNSEEN]
@@ -41,27 +39,7 @@ def test_errors_are_near_the_bound_and_those_of_unseen_strings_are_the_limit():
     found = design_windows(counts, 1, known=True, seeds=500)
     assert 1 < found.error / found.bound < 1.02
     assert found.error_of("never seen") == pytest.approx(1 / (np.e - 1), rel=0.01)
-    assert found.error_of("w900") > error_bound(np.array([counts["w900"] / sum(counts.values())]), Epsilon.of("1"))
-
-
-@given(st.integers(2, 6), st.integers(2, 8), st.integers(0, 10**6))
-def test_no_random_mechanism_beats_the_bound(size, outputs, seed):
-    rng = np.random.default_rng(seed)
-    P = rng.dirichlet(np.ones(size))
-    K = rng.dirichlet(np.ones(outputs) * rng.choice([0.1, 1, 10]), size)
-    epsilon = Epsilon.of(repr(float(np.ceil(md.epsilon_min(K, P) * 1e6) / 1e6 + 1e-6)))
-    lifts = K / (P @ K)
-    J = (lifts * (P @ K)) @ lifts.T
-    if np.linalg.cond(J) > 1e9:
-        return
-    error = np.trace(np.linalg.inv(J)) - P @ P
-    assert error >= error_bound(P, epsilon) * (1 - 1e-6)
-
-
-def test_the_certified_optimum_is_above_the_bound():
-    ball = md.L1Ball.from_counts(COUNTS, known=True)
-    best = md.design(md.DesignProblem(ball, 1, md.EstimationError()))
-    assert best.value >= error_bound(np.array([n / TOTAL for n in COUNTS.values()]), Epsilon.of("1"))
+    assert found.error_of("w900") > string_bounds(np.array([counts["w900"] / sum(counts.values())]), Epsilon.of("1"))[0]
 
 
 @pytest.mark.parametrize("moved", [False, True])
@@ -92,7 +70,33 @@ def test_estimates_are_unbiased_and_their_intervals_hold(moved):
 
 
 def test_reports_of_another_mechanism_are_refused():
+    found, other = designed(), designed(seeds=7)
+    reports = found.mechanism.privatize(["s0"] * 9)
+    assert found.estimate(reports, ["s0"]).reports == 9
+    beyond = found.mechanism.outputs.first + len(found.mechanism.outputs)
+    for foreign in (other.mechanism.privatize(["s0"]), np.array([3]), np.array([-1]), np.array([beyond])):
+        with raises("wrong-mechanism", str(foreign[0]), found.mechanism.fingerprint[:5]):
+            found.estimate(np.append(reports, foreign), ["s0"])
+    with raises("wrong-type"):
+        found.estimate(reports.astype(float), ["s0"])
+    with raises("nothing-given"):
+        found.estimate(reports[:0], ["s0"])
+
+
+def test_fingerprints_tell_everything_that_reports_depend_on():
+    """Of the promise only the floor: another epsilon with the same windows would draw the same reports."""
+    found = [
+        designed(**options).mechanism.fingerprint
+        for options in ({}, {"cap": "3"}, {"epsilon": 2}, {"seeds": 5}, {"form": "nfc-casefold"}, {"heavy": EARLIER})
+    ]
+    assert len(set(found)) == len(found)
+    assert designed().mechanism.fingerprint == found[0]
+
+
+@pytest.mark.parametrize(
+    ("candidates", "code"), [(["s0", "s0 "], "label-twice"), ([], "nothing-given"), ([b"s0"], "wrong-record-type")]
+)
+def test_candidates_are_strings_that_differ(candidates, code):
     found = designed()
-    for reports in (np.array([], dtype=int), np.array([-1]), np.array([found.mechanism.outputs])):
-        with pytest.raises(md.InputError, match="give reports of this mechanism"):
-            found.estimate(reports, ["s0"])
+    with raises(code):
+        found.estimate(found.mechanism.privatize(["s0"]), candidates)

@@ -7,9 +7,9 @@ from refusals import raises
 
 import mechdesign as md
 from mechdesign.windows import window_files
-from tests.windows.worlds import COUNTS, designed
+from tests.windows.worlds import COUNTS, EARLIER, designed
 
-WORLDS = [{}, {"cap": "3"}, {"known": False, "delta": "1e-6", "heavy": COUNTS}, {"known": False, "delta": "1e-6"}]
+WORLDS = [{}, {"cap": "3"}, {"known": False, "delta": "1e-6", "heavy": EARLIER}, {"known": False, "delta": "1e-6"}]
 
 
 @pytest.mark.parametrize("options", WORLDS)
@@ -39,7 +39,7 @@ def test_the_schema_fits_what_is_written(options):
 
 
 def damaged(change):
-    record = json.loads(window_files.to_json(designed(known=False, delta="1e-6", heavy=COUNTS).mechanism))
+    record = json.loads(window_files.to_json(designed(known=False, delta="1e-6", heavy=EARLIER).mechanism))
     change(record)
     return json.dumps(record).encode()
 
@@ -81,7 +81,7 @@ def test_another_heavy_list_changes_the_evidence():
     from mechdesign.windows.from_strings import evidence_of
     from mechdesign.windows.windows_mechanism import digest_of
 
-    found = designed(known=False, delta="1e-6", heavy=COUNTS).mechanism
+    found = designed(known=False, delta="1e-6", heavy=EARLIER).mechanism
     units = found.promise.units(in_part=True)
     assert digest_of(evidence_of(found.layout, COUNTS, units)) == found.digest
     assert digest_of(evidence_of(found.layout, {**COUNTS, "s9": 45}, units)) != found.digest

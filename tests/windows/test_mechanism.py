@@ -10,8 +10,8 @@ from refusals import raises
 from scipy.stats import chisquare
 
 import mechdesign as md
-from mechdesign.windows import design_windows
-from tests.windows.worlds import COUNTS, UNSEEN, designed, matrix
+from mechdesign.windows import SeparateCounts, design_windows
+from tests.windows.worlds import COUNTS, EARLIER, UNSEEN, designed, matrix
 
 TOTAL = sum(COUNTS.values())
 SHARES = [Fraction(n, TOTAL) for n in COUNTS.values()] + [Fraction(0)] * len(UNSEEN)
@@ -33,7 +33,7 @@ def test_no_report_leaks_more_than_epsilon_and_rows_are_laws(epsilon, options):
         likely = sum(P * k for P, k in zip(SHARES, column, strict=True))
         greatest = max(greatest, max(column) / likely)
         if cap is not None:
-            assert max(column) <= cap.exp_down * min(column)
+            assert max(column) <= found.ldp_ratio * min(column) <= cap.exp_down * min(column)
     assert greatest <= budget.exp_down
     assert math.log(greatest) <= found.leakage + 1e-12
     assert found.leakage <= float(budget)
@@ -50,7 +50,7 @@ def test_reports_are_drawn_with_the_probabilities_that_are_proved(options):
     rng = np.random.default_rng(5)
     for string in ("s0", "s2", "s15", "unseen"):
         law = np.array([float(p) for p in matrix(found, [string])[0]])
-        counts = np.bincount(found.privatize([string] * 60_000, rng), minlength=found.outputs)
+        counts = np.bincount(found.numbers(found.privatize([string] * 60_000, rng)), minlength=len(found.outputs))
         assert (counts[law == 0] == 0).all()
         assert chisquare(counts[law > 0], 60_000 * law[law > 0] / law.sum()).pvalue > 1e-5
 
@@ -64,7 +64,9 @@ def test_any_terrible_hash_keeps_the_promise(monkeypatch):
             monkeypatch.setattr(
                 module, "fingerprints", lambda strings: np.array([len(s) % 5 for s in strings], dtype=np.uint64)
             )
-    found = design_windows(COUNTS, 1, known=True, seeds=20, buckets=64, heavy={"s0": 1}).mechanism
+    found = design_windows(
+        COUNTS, 1, known=True, seeds=20, buckets=64, heavy=SeparateCounts({"s0": 1}, "a guess")
+    ).mechanism
     assert found.leakage <= 1
 
 
@@ -75,7 +77,7 @@ def test_learnt_windows_hold_their_share_of_the_population():
     failed = reached = 0
     for _ in range(300):
         sample = dict(zip(names, rng.multinomial(3_000, P).tolist(), strict=True))
-        found = design_windows(sample, 1, delta="0.5", seeds=5, buckets=16, heavy=COUNTS).mechanism
+        found = design_windows(sample, 1, delta="0.5", seeds=5, buckets=16, heavy=EARLIER).mechanism
         true = found.layout.loads(*_split(found, names, (P * 10**9).astype(np.int64)))
         held = [one.sums(loads) / 1e9 for one, loads in zip(found.windows, true, strict=True)]
         failed += min(sums.min() for sums in held) < math.exp(-1) - 1e-6
@@ -96,7 +98,7 @@ def _split(found, names, masses):
     )
 
 
-@pytest.mark.parametrize("options", [{}, {"known": False, "delta": "1e-3", "heavy": COUNTS}])
+@pytest.mark.parametrize("options", [{}, {"known": False, "delta": "1e-3", "heavy": EARLIER}])
 def test_a_window_that_is_too_light_is_refused(options):
     found = designed("1", **options).mechanism
     found.prove()
@@ -106,6 +108,26 @@ def test_a_window_that_is_too_light_is_refused(options):
     forged = replace(found, windows=(*found.windows[:2], replace(one, ends=ends), *found.windows[3:]))
     with raises("guarantee-false", "seed 2"):
         forged.prove()
+
+
+def test_a_cap_is_proved_from_windows_a_round():
+    """Windows that are cut in two go round as often, and lift a report twice as much."""
+    found = designed(cap="2").mechanism
+    found.prove()
+    one = found.windows[0]
+    halves = np.sort(np.concatenate([one.ends, one.ends - one.lengths // 2]))
+    with raises("guarantee-false", "the cap 2"):
+        replace(found, windows=(replace(one, ends=halves), *found.windows[1:])).prove()
+    assert designed().mechanism.ldp_ratio is None
+
+
+@pytest.mark.parametrize(("epsilon", "cap"), [("1", "1.5"), ("1", "3"), ("0.5", "1"), ("1", "4")])
+def test_the_error_under_a_cap_has_its_closed_form(epsilon, cap):
+    """1/((1 - a)(b - 1)), a = b/exp(E): 5 % more than without a cap at (1, 4)."""
+    found = design_windows({f"w{k}": 100 for k in range(20_000)}, epsilon, known=True, seeds=40, cap=cap)
+    b, a = math.exp(float(epsilon)), math.exp(float(epsilon) - float(cap))
+    assert found.error_of(0) == pytest.approx(1 / ((1 - a) * (b - 1)), rel=0.012)
+    assert found.error >= found.bound
 
 
 @pytest.mark.parametrize("change", [1, -64])

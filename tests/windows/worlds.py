@@ -2,10 +2,11 @@
 
 from fractions import Fraction
 
-from mechdesign.windows import design_windows
+from mechdesign.windows import SeparateCounts, design_windows
 from mechdesign.windows.hashing import fingerprints
 
 COUNTS = {f"s{k}": n for k, n in enumerate((575, 513, 300, 211, 150, 120, 90, 77, 60, 44, 30, 21, 17, 9, 5, 2))}
+EARLIER = SeparateCounts({name: n + k for k, (name, n) in enumerate(COUNTS.items())}, "a sample of the year before")
 UNSEEN = ("unseen", "another")
 
 

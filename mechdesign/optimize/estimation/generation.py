@@ -245,11 +245,9 @@ def _kept(columns: Floats, weights: Floats, basic: int) -> NDArray[np.int64]:
     return np.union1d(np.arange(basic), heaviest[shares[heaviest] > _USED])
 
 
-def _most_in_time(size: int, count: int, deadline: float | None) -> int:
+def _most_in_time(size: int, count: int, seconds: float) -> int:
     """Return how many of some columns the first interior point can hold; steps take about as many operations."""
-    if deadline is None or not is_limited(deadline):
-        return count
-    operations = seconds_left(deadline) / (_SECONDS_AN_OPERATION * _STEPS) - 60 * size**3
+    operations = seconds / (_SECONDS_AN_OPERATION * _STEPS) - 60 * size**3
     least = min(_FEWEST_HELD * size, count)
     return max(
         (k for k in (*range(least, count, size), count) if k**3 / 3 + 4 * k**2 * size <= operations), default=least
@@ -275,13 +273,14 @@ class ColumnSearch:
         even = self._even_sets(families)
         columns = self._without_copies(np.hstack([windows, found, even / (self._ball.prior @ even)]))
         # Windows alone form a mechanism.
-        short = is_limited(deadline) and _SECONDS_AN_ENTRY * columns.size > seconds_left(deadline) / 2
-        program, tried = Master(N), windows.shape[1] if short else columns.shape[1]
+        left = seconds_left(deadline) if is_limited(deadline) else np.inf
+        program = Master(N)
+        tried = windows.shape[1] if _SECONDS_AN_ENTRY * columns.size > left / 2 else columns.shape[1]
         program.add(spread(columns[:, :tried]), np.zeros(tried))
         program.solve()
         basic = np.append(program.weights > 0, np.zeros(columns.shape[1] - tried, dtype=bool))
         self.basic = int(basic.sum())
-        most = _most_in_time(N, columns.shape[1], deadline) - self.basic
+        most = _most_in_time(N, columns.shape[1], left) - self.basic
         return np.hstack([columns[:, basic], columns[:, np.flatnonzero(~basic)[-most:]]])
 
     def at_once(self) -> Generated:
@@ -295,10 +294,9 @@ class ColumnSearch:
     def _even_sets(self, families: int) -> Floats:
         """Return columns of sets of about N/(e + 1) symbols, as in subset selection, not scaled."""
         N, e = self._ball.size, self._exp_epsilon
-        if not families:
-            return np.empty((N, 0))
-        columns: Floats = 1 + (e - 1) * cyclic_sets(N, max(1, round(N / (1 + e))), families, self._rng)
-        return columns
+        members = max(1, round(N / (1 + e)))
+        sets = cyclic_sets(N, members, families, self._rng) if families else np.empty((N, 0))
+        return 1 + (e - 1) * sets
 
     def entering(self, active: Floats, weights: Floats, point: ColumnWeights) -> Floats:
         """Return columns of positive reduced cost, the best ones first, from the columns in use and their weights."""

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from mechdesign.numerics.arrays import Floats
-from mechdesign.numerics.bounds import as_bound
+from mechdesign.numerics.arrays import Floats, as_bound
 from mechdesign.optimize.pricing.envelope import Envelope
 from mechdesign.optimize.pricing.half_enumeration import EnumerationEffort, Indices, Masks, Window, enumerate_sets
 from mechdesign.optimize.pricing.knapsack.curve import KindBAt
@@ -80,10 +79,7 @@ class KindB(Kind):
             yield INCOMPLETE
             return
         sets = enumerate_sets(window, self.choice.groups, self.cone.P, effort)
-        for members, _ in sets.parts:
-            yield self._batch(members)
-        if not sets.complete:
-            yield INCOMPLETE
+        yield from self.batches(sets, lambda members, _: self._batch(members))
 
     def _window(self, budget: float) -> Window | None:
         """Return the sets T whose columns lose at most a budget against the bound; None where f is infinite."""

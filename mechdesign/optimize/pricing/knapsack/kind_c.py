@@ -10,8 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mechdesign.numerics.arrays import Floats
-from mechdesign.numerics.bounds import as_bound
+from mechdesign.numerics.arrays import Floats, as_bound
 from mechdesign.optimize.pricing.envelope import Envelope, Intervals
 from mechdesign.optimize.pricing.half_enumeration import (
     EnumerationEffort,
@@ -187,13 +186,9 @@ class KindC(Kind):
         if pairs.shape[1] > most:
             yield INCOMPLETE
         for k in np.argsort(-greatest, kind="stable")[:most].tolist():
-            yield NOTHING  # the search that takes it looks at the time
             window = self._window(cells, heights, which == k)
             sets = enumerate_sets(window, self.choice.groups, self.cone.P, effort)
-            for members, tops in sets.parts:
-                yield self._batch(members, tops)
-            if not sets.complete:
-                yield INCOMPLETE
+            yield from self.batches(sets, self._batch)
 
     def _window(self, cells: Cells, heights: Floats, here: Masks) -> Window:
         """Return the sets T and S that may be above the level in some cells, which have one pair of slopes."""
