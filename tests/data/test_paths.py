@@ -1,0 +1,42 @@
+"""What is not a path is refused by every public function that takes one."""
+
+import pytest
+from refusals import raises
+
+import mechdesign as md
+from mechdesign import deploy, windows
+from mechdesign.mechanism import read_matrix
+from mechdesign.sweeps import read_sweep
+from mechdesign.sweeps.folder import ResultFolder
+
+BALL = md.L1Ball(["1/2", "1/2"], 2, labels=["a", "b"])
+MECHANISM = md.Mechanism([[3, 1], [1, 3]], 2, md.Guarantee("log(3)", BALL))
+RECORDS = deploy.RecordFile("records.csv", "x")
+PROBLEM = md.DesignProblem(BALL, 1, md.MutualInformation())
+TAKE_A_PATH = {
+    "Mechanism.load": md.Mechanism.load,
+    "Mechanism.save": MECHANISM.save,
+    "Key.read": md.Key.read,
+    "Key.write": md.Key(bytes(range(32))).write,
+    "KeyFile": lambda path: md.KeyFile(path).read(),
+    "read_problem": md.read_problem,
+    "write_problem": lambda path: md.write_problem(path, md.ProblemFile("t", PROBLEM)),
+    "RecordFile": lambda path: deploy.RecordFile(path, "x"),
+    "ReportFile": deploy.ReportFile,
+    "privatize_file": lambda path: deploy.privatize_file(RECORDS, MECHANISM, path),
+    "privatize_dataset": lambda path: deploy.privatize_dataset(RECORDS, MECHANISM, path),
+    "read_matrix": read_matrix,
+    "read_sweep": read_sweep,
+    "ResultFolder": ResultFolder.opened,
+    "windows.load": windows.load,
+    "windows.save": lambda path: windows.save(None, path),
+}
+
+
+@pytest.mark.parametrize("take", TAKE_A_PATH.values(), ids=TAKE_A_PATH)
+def test_what_is_not_a_path_is_refused(take, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "records.csv").write_text("x\na\n")
+    for given in (None, 5, b"a file"):
+        with raises("wrong-type", f"the path is of type {type(given).__name__}; give text or a pathlib.Path"):
+            take(given)
