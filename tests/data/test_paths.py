@@ -9,22 +9,28 @@ from mechdesign.mechanism import read_matrix
 from mechdesign.sweeps import read_sweep
 from mechdesign.sweeps.folder import ResultFolder
 
-BALL = md.L1Ball(["1/2", "1/2"], 2, labels=["a", "b"])
-MECHANISM = md.Mechanism([[3, 1], [1, 3]], 2, md.Guarantee("log(3)", BALL))
+
+def mechanism():
+    return md.Mechanism([[3, 1], [1, 3]], 2, md.Guarantee("log(3)", md.L1Ball(["1/2", "1/2"], 2, labels=["a", "b"])))
+
+
+def problem_file():
+    return md.ProblemFile("t", md.DesignProblem(md.L1Ball(["1/2", "1/2"], 2), 1, md.MutualInformation()))
+
+
 RECORDS = deploy.RecordFile("records.csv", "x")
-PROBLEM = md.DesignProblem(BALL, 1, md.MutualInformation())
 TAKE_A_PATH = {
     "Mechanism.load": md.Mechanism.load,
-    "Mechanism.save": MECHANISM.save,
+    "Mechanism.save": lambda path: mechanism().save(path),
     "Key.read": md.Key.read,
-    "Key.write": md.Key(bytes(range(32))).write,
+    "Key.write": lambda path: md.Key(bytes(range(32))).write(path),
     "KeyFile": lambda path: md.KeyFile(path).read(),
     "read_problem": md.read_problem,
-    "write_problem": lambda path: md.write_problem(path, md.ProblemFile("t", PROBLEM)),
+    "write_problem": lambda path: md.write_problem(path, problem_file()),
     "RecordFile": lambda path: deploy.RecordFile(path, "x"),
     "ReportFile": deploy.ReportFile,
-    "privatize_file": lambda path: deploy.privatize_file(RECORDS, MECHANISM, path),
-    "privatize_dataset": lambda path: deploy.privatize_dataset(RECORDS, MECHANISM, path),
+    "privatize_file": lambda path: deploy.privatize_file(RECORDS, mechanism(), path),
+    "privatize_dataset": lambda path: deploy.privatize_dataset(RECORDS, mechanism(), path),
     "read_matrix": read_matrix,
     "read_sweep": read_sweep,
     "ResultFolder": ResultFolder.opened,
