@@ -11,8 +11,8 @@ from mechdesign.cli.estimation_words import estimation_facts, no_estimates
 from mechdesign.cli.given_mechanisms import given_mechanisms, with_options
 from mechdesign.cli.json_output import Text, Titled, given, print_output
 from mechdesign.cli.output import say
-from mechdesign.cli.plot_option import check_plot, plot_option, write_plot
 from mechdesign.cli.progress import Progress
+from mechdesign.cli.shared_options import check_plot, plot_option, write_plot
 from mechdesign.cli.source import Source, source_options, time_limit_option
 from mechdesign.cli.streams import print_error
 from mechdesign.comparison import compare
@@ -74,14 +74,14 @@ def compare_command(
         keys = comparison_keys(comparison)
         print_output(ComparisonOutput(title=title, design=table, **keys, **given(plot=plot)), error)
     else:
-        for name, told in no_estimates(solved):
-            say(f"{name} from this design: {told}", err=standard)
+        for name, value in no_estimates(solved):
+            say(f"{name} from this design: {value}", err=standard)
         say(title, err=standard)
-        for name, told in source.default_in_words():
-            say(f"{name}: {told}", err=standard)
+        for name, value in source.default_in_words():
+            say(f"{name}: {value}", err=standard)
         print_comparison(comparison, err=standard)
-        for name, told in estimation_facts(solved):
-            say(f"{name} of this design: {told}", err=standard)
+        for name, value in estimation_facts(solved):
+            say(f"{name} of this design: {value}", err=standard)
         if plot is not None and not standard:
             say(f"written: {plot}")
     return print_error(error)

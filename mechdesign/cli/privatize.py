@@ -9,7 +9,6 @@ from typing import Any, Literal
 import click
 
 from mechdesign.cli import places
-from mechdesign.cli.engine_options import engine_options
 from mechdesign.cli.json_output import (
     Hash,
     Labels,
@@ -24,6 +23,7 @@ from mechdesign.cli.json_output import (
 from mechdesign.cli.output import certain_facts, print_facts, show_values_option
 from mechdesign.cli.permanent import Permanent, permanent_options
 from mechdesign.cli.progress import Progress
+from mechdesign.cli.shared_options import engine_options
 from mechdesign.data.fields import Number
 from mechdesign.data.files import accepted_ending
 from mechdesign.data.inputs import readable
@@ -234,13 +234,13 @@ def _privatize_parts(
     parts = f"{done.published:,} written, {done.skipped:,} skipped since they were there"
     facts = [("records", f"{done.records:,}"), ("parts", parts), *_promised(mechanism), ("written", str(output.path))]
     if done.changed:
-        told = f"{len(done.changed):,} skipped parts are newer than their reports, such as {done.changed[0]}"
-        facts.append(("changed", f"{told}: what changed is not reported"))
+        text = f"{len(done.changed):,} skipped parts are newer than their reports, such as {done.changed[0]}"
+        facts.append(("changed", f"{text}: what changed is not reported"))
     facts += permanent.facts(mechanism, done.repeated, done.changed_ids)
     if permanent.ids is not None and done.published + done.skipped > 1:
         column = printable(permanent.ids)
-        told = f"ids are compared within each part alone; estimate --id {column} compares those of all parts"
-        facts.append(("parts apart", f"{told}, if they are kept"))
+        text = f"ids are compared within each part alone; estimate --id {column} compares those of all parts"
+        facts.append(("parts apart", f"{text}, if they are kept"))
     print_facts([*facts, *_kept(output.keep)])
 
 

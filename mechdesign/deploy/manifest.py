@@ -176,12 +176,12 @@ class Manifest:
             return ""
         ours, theirs = self.parts.items(), other.parts.items()
         added, lost = sorted(dict(ours - theirs)), sorted(dict(theirs - ours))
-        told = [
+        lines = [
             f"{shorten(names[0])}{_more(names)} is only {where}"
             for names, where in ((lost, "there"), (added, "here"))
             if names
         ]
-        return f"other parts of the source: {', '.join(told)}"
+        return f"other parts of the source: {', '.join(lines)}"
 
     def write(self, folder: Path, published: Collection[str]) -> Manifest:
         """Write down that reports are published, beside what is written down already."""
