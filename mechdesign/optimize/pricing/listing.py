@@ -103,16 +103,20 @@ def _rays_of_hull(hull: ConvexHull, exp_epsilon: float) -> HullRays:
 
 
 def _rays_of_lower_probability(known: LowerProbability, exp_epsilon: float) -> LowerRays:
-    if not known.supermodular:
-        raise LimitError.no_method(
-            f"the extreme rays of {known!r} are not known; give a supermodular f that is not above it"
-        )
+    _check_supermodular(known)
     if 3**known.size > MOST_LISTED_PAIRS:
         raise LimitError.no_method(
             f"{known.size} symbols have up to {3**known.size:.1e} extreme rays (at most {MOST_LISTED_PAIRS:.0e}); "
             f"{_INSTEAD_OF_SET}"
         )
     return LowerRays(known, exp_epsilon)
+
+
+def _check_supermodular(known: LowerProbability) -> None:
+    if not known.supermodular:
+        raise LimitError.no_method(
+            f"the extreme rays of {known!r} are not known; give a supermodular f that is not above it"
+        )
 
 
 def _rays_of_secret(known: SecretPromise, exp_epsilon: float, least_lift: Fraction = _NOTHING) -> SecretRays:
@@ -147,10 +151,7 @@ def _two_sided(uncertainty: UncertaintySet, exp_epsilon: float, least_lift: Frac
             f"{MOST_LISTED_PAIRS:.0e}); merge symbols, take the prior as known, leave lower out, or use a gain utility "
             "such as hamming-accuracy, which needs no list"
         )
-    if not known.supermodular:
-        raise LimitError.no_method(
-            f"the extreme rays of {known!r} are not known; give a supermodular f that is not above it"
-        )
+    _check_supermodular(known)
     return TwoSidedRays(known, exp_epsilon, least_lift)
 
 
