@@ -129,8 +129,8 @@ def bound_in_words(objective: Objective) -> str:
 
 def certain_facts(mechanism: Mechanism) -> list[tuple[str, str]]:
     """Return the fact that reports tell a value for certain; none where no report does."""
-    told = certain_in_words(mechanism)
-    return [] if told is None else [("certain", told)]
+    text = certain_in_words(mechanism)
+    return [] if text is None else [("certain", text)]
 
 
 def guarantee_facts(mechanism: Mechanism) -> list[tuple[str, str]]:
