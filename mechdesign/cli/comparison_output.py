@@ -191,9 +191,11 @@ def times_fewer(factors: Iterable[tuple[float, str]]) -> list[str]:
 
     Examples
     --------
-    >>> times_fewer([(4.758, "with theirs"), (1.001, "with another")])
-    ['4.75 times fewer respondents than with theirs']
+    >>> times_fewer([(5.2, "with theirs"), (1.001, "with another")])
+    ['5.20 times fewer respondents than with theirs']
     """
     return [
-        f"{down(ratio, _DIGITS)} times fewer respondents than {others}" for ratio, others in factors if ratio >= _SAME
+        f"{down(ratio, _DIGITS, zeros=True)} times fewer respondents than {others}"
+        for ratio, others in factors
+        if ratio >= _SAME
     ]

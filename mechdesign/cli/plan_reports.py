@@ -19,6 +19,7 @@ from mechdesign.cli.shared_options import check_plot, write_plot
 from mechdesign.cli.source import Source
 from mechdesign.comparison import ReportPlan, plan_reports
 from mechdesign.data.fields import Number
+from mechdesign.display.numbers import near
 from mechdesign.errors import shorten
 from mechdesign.mechanism import Guarantee
 from mechdesign.mechanism.words import promise
@@ -228,9 +229,9 @@ def _cells(found: ReportPlan, largest: float | None, mean: float | None) -> list
     if found.reports is None:
         return [_whole(found.needed(variance)) for variance in (largest, mean)]
     errors = [found.standard_error_of(variance) for variance in (largest, mean)]
-    shown = ["infinite" if error is None else f"{error:.4g}" for error in errors]
+    shown = ["infinite" if error is None else near(error, zeros=True) for error in errors]
     half = found.half_width_of(largest)
-    return [*shown, "infinite" if half is None else f"+- {half:.4g}"]
+    return [*shown, "infinite" if half is None else f"+- {near(half, zeros=True)}"]
 
 
 def _whole(number: int | None) -> str:

@@ -25,6 +25,18 @@ _HIDDEN = re.compile(r"\.[0-9a-f]{16}\.(tmp|json)")
 _DESCRIPTORS = re.compile(r"/dev/fd|/proc/\d+(/task/\d+)?/fd")
 
 
+def check_path(path: object) -> None:
+    """Refuse what is not a path, such as None. It may be a key, so that the message names its type alone.
+
+    Raises
+    ------
+    InputError
+        If it is neither text nor a path object.
+    """
+    if not isinstance(path, str | os.PathLike):
+        raise InputError.wrong_type(f"the path is of type {type(path).__name__}; give text or a pathlib.Path")
+
+
 def accepted_ending(path: Place, endings: Iterable[str]) -> str:
     """Return the ending of a name, in lower case; for ``-``, standard output, the first accepted ending.
 
@@ -38,6 +50,7 @@ def accepted_ending(path: Place, endings: Iterable[str]) -> str:
     >>> accepted_ending("out.CSV", [".csv", ".parquet"])
     '.csv'
     """
+    check_path(path)
     accepted = list(endings)
     if str(path) == STANDARD:
         return accepted[0]
@@ -126,6 +139,7 @@ def check_writable(path: Place) -> None:
         If its folder does not exist or is not writable; if the path is, or is a link to, a device, a pipe, a socket or
         a folder; if it is another name of an open stream, such as ``/dev/stdout``.
     """
+    check_path(path)
     if str(path) == STANDARD:
         return
     target = Path(path)

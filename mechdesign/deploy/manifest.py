@@ -196,13 +196,13 @@ class Manifest:
         return known
 
     def _bytes(self) -> bytes:
-        terms = asdict(self.terms)
         parts = [
-            {"source": source, "reports": name, "published": name in self.published}
+            _PartRecord(source=source, reports=name, published=name in self.published)
             for source, name in self.parts.items()
         ]
-        record = {"schema": SCHEMA, **terms, "complete": self.complete, "parts": parts}
-        return json.dumps(record, indent=1).encode() + b"\n"
+        terms = {"schema": SCHEMA, **asdict(self.terms), "keep": list(self.terms.keep)}
+        record = ManifestRecord(**terms, complete=self.complete, parts=parts)
+        return json.dumps(record.model_dump(by_alias=True), indent=1).encode() + b"\n"
 
 
 def has_manifest(folder: str | os.PathLike[str]) -> bool:

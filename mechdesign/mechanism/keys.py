@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NoReturn, Self, SupportsIndex
 
-from mechdesign.data.files import STANDARD, written_atomically
+from mechdesign.data.files import STANDARD, check_path, written_atomically
 from mechdesign.data.labels import canonical_label
 from mechdesign.data.reading import check_regular
 from mechdesign.errors import InputError, printable
@@ -180,6 +180,7 @@ class Key:
         ...     Key.read(pathlib.Path(folder, "key")) == key
         True
         """
+        check_path(path)
         if _A_KEY.fullmatch(os.fsencode(path)) and not os.path.lexists(path):
             raise InputError.key_exposed(
                 "a key is given where its file belongs; it is not printed here: give the path of its file"
@@ -199,6 +200,7 @@ class Key:
             If the file exists, or cannot be written: a key that is lost cannot be made again, and a key is never
             written to standard output.
         """
+        check_path(path)
         if str(path) == STANDARD:
             raise InputError.key_exposed(
                 "a key is not written to standard output, where others may see it; give a path"
