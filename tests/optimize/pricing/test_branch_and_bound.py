@@ -81,7 +81,7 @@ def test_boxes_and_rays_price_alike_at_the_optimum(utility):
 
 
 @given(hulls(), exps, st.sampled_from(F_INFORMATIONS), st.integers(0, 2**32))
-@settings(max_examples=25)
+@settings(max_examples=15)
 def test_columns_found_are_in_the_cone_and_none_is_above_the_bound(hull, exp_epsilon, utility, seed):
     multipliers = hull.prior * np.random.default_rng(seed).standard_normal(hull.size) * 0.2
     oracle = BoxPricing(hull, exp_epsilon, utility)
