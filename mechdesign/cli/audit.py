@@ -9,8 +9,8 @@ import click
 from pydantic import BeforeValidator
 
 from mechdesign.cli import places
-from mechdesign.cli.json_output import Output, Printed, Promised, Text, Whole, given, listed, print_output, promised
-from mechdesign.cli.output import guarantee_facts, print_facts
+from mechdesign.cli.json_output import Output, Printed, Promised, Text, Whole, given, listed, print_output
+from mechdesign.cli.output import print_facts
 from mechdesign.cli.plot_option import check_plot, plot_option, write_plot
 from mechdesign.cli.progress import Progress
 from mechdesign.cli.streams import print_error
@@ -87,10 +87,10 @@ def audit_command(file: str, samples: int, failure: str, plot: str | None, as_js
     write_plot(plot, lambda: draw(found, mechanism).figure)
     if as_json:
         outside = _cells(mechanism, found)
-        print_output(AuditOutput.built_from(found, **promised(mechanism), outside=outside, **given(plot=plot)))
+        print_output(AuditOutput.built_from(found, **mechanism.promised_keys(), outside=outside, **given(plot=plot)))
     else:
         written = [] if plot is None else [("written", "standard output" if standard else plot)]
-        print_facts([("file", file), *guarantee_facts(mechanism), *_facts(mechanism, found), *written], err=standard)
+        print_facts([("file", file), *mechanism.facts(), *_facts(mechanism, found), *written], err=standard)
     if found.consistent:
         return 0
     said = "the reports do not fit the mechanism; its sampler or its randomness is broken"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import click
 import numpy as np
@@ -11,14 +12,15 @@ from numpy.typing import NDArray
 from mechdesign.cli import places
 from mechdesign.cli.common_options import is_quiet
 from mechdesign.cli.engine_options import engine_options
-from mechdesign.cli.estimate_output import WRITERS, EstimatePrinter
+from mechdesign.cli.estimate_output import WRITERS, EstimatePrinter, sources
 from mechdesign.cli.json_output import given, print_output
 from mechdesign.cli.output import say, show_values_option
 from mechdesign.cli.progress import Progress
+from mechdesign.cli.windows_commands import Candidates, check_candidates, estimate_strings, string_options, tell_strings
 from mechdesign.data.files import STANDARD, accepted_ending, write_atomically
 from mechdesign.data.inputs import readable
 from mechdesign.data.parts import has_parts
-from mechdesign.deploy.dataset_counts import DatasetCounts, count_dataset
+from mechdesign.deploy.dataset_counts import count_dataset
 from mechdesign.deploy.estimation import METHODS, TARGETS, Estimation
 from mechdesign.deploy.frequency import FrequencyEstimate
 from mechdesign.deploy.grouped import GroupedEstimate, check_names, estimate_groups
@@ -86,6 +88,7 @@ from mechdesign.plot.intervals import frequencies
     help="Also draw the frequencies with their intervals: .png, .svg or .pdf; - is PNG on standard output. With --by a "
     "panel for each group, or for dates a series for each category.",
 )
+@string_options
 @engine_options
 @show_values_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
@@ -103,6 +106,7 @@ def estimate_command(
     of: str,
     confidence: float,
     plot: str | None,
+    strings: Candidates,
     jobs: int | None,
     scheduler: str | None,
     show_values: bool,
@@ -128,6 +132,9 @@ def estimate_command(
     counts: reports of several days about the same persons are not independent, and with all of them the errors
     would be too small. A folder of permanent reports without --id says so.
 
+    Reports of windows are estimated for the strings of --candidates, with --reference, the counts of the sample that
+    proves; groups, plots and other methods are for matrices.
+
     FILE or the mechanism may be -, for standard input. With -o - the CSV goes to standard output, and the summary to
     standard error. FILE may also be a folder, or a glob in quotes, of parts that are all CSV or all Parquet; --jobs
     processes or a --scheduler count them. If the manifest of a folder names parts that are not there yet, the estimate
@@ -141,21 +148,24 @@ def estimate_command(
         raise click.UsageError("--jobs and --scheduler are for the parts of a folder or a glob; leave them out")
     standard = places.check([output, plot], [file, mechanism_file], as_json=as_json)
     with Progress() as progress:
-        estimation = Estimation(places.load_mechanism(mechanism_file, progress), method, of, confidence)
+        mechanism: Any = places.load_deployed(mechanism_file, progress)
+        check_candidates(mechanism, strings)
+        estimation = Estimation(mechanism, method, of, confidence) if strings.candidates is None else None
+        first, parts = None if ids is None else FirstReports(ids), None
         with readable(file) as place:
             reports = RecordFile(place, column, header=not no_header, show_values=show_values)
             if by:
                 check_names(group_columns(by, reports))
-            parts: DatasetCounts | None = None
-            first = None if ids is None else FirstReports(ids)
             if has_parts(file):
                 with opened_executor(jobs, scheduler) as executor:
-                    parts = count_dataset(
-                        reports, estimation.mechanism, executor, by=by, first=first, progress=progress
-                    )
+                    parts = count_dataset(reports, mechanism, executor, by=by, first=first, progress=progress)
                 counted = parts.counts if parts.groups is None else parts.groups
             else:
-                counted = count_reports(reports, estimation.mechanism, by=by, first=first, progress=progress)
+                counted = count_reports(reports, mechanism, by=by, first=first, progress=progress)
+        if estimation is None:
+            found = estimate_strings(counted, mechanism, strings, confidence)
+            tell_strings(found, confidence, output, parts, first, simultaneous=simultaneous, as_json=as_json)
+            return
         told = EstimatePrinter(_estimate(counted, estimation, progress), simultaneous, parts, first)
     if output is not None:
         write_atomically(output, told.content(accepted_ending(output, WRITERS)))
@@ -164,9 +174,9 @@ def estimate_command(
     if as_json or is_quiet():
         told.warn()
     if as_json:
-        print_output(told.json(**told.sources(), output=output, **given(plot=plot)))
+        print_output(told.json(**sources(parts, first), output=output, **given(plot=plot)))
         return
-    told.print(estimation.mechanism.guarantee, err=standard)
+    told.print(mechanism.guarantee, err=standard)
     written = ["standard output" if path == STANDARD else path for path in (output, plot) if path is not None]
     if written:
         say(f"\nwritten  {', '.join(written)}", err=standard)

@@ -19,8 +19,6 @@ import numpy as np
 from pydantic import BeforeValidator, ConfigDict, Field, SkipValidation
 
 from mechdesign.data.fields import Number, Record
-from mechdesign.mechanism import Mechanism
-from mechdesign.numerics.exact import printed_up
 
 
 def _as_float(value: Any) -> Any:
@@ -80,23 +78,18 @@ class Promised(Printed):
     samples_asserted: Literal[True] | None = None
 
 
-def promised(mechanism: Mechanism) -> dict[str, Any]:
-    """Return the keys of `Promised` for a mechanism; those about a secret stand there for a promise about one."""
-    guarantee, known = mechanism.guarantee, mechanism.guarantee.uncertainty
-    secret, useful = known.protected.names or (None, None)
-    return {
-        "epsilon": guarantee.epsilon,
-        "delta": None if known.delta is None else printed_up(known.delta),
-        **{name: getattr(mechanism, name) for name in ("radius", "inputs", "outputs", "bits", "leakage")},
-        **given(
-            secret=secret,
-            useful=useful,
-            not_protected=known.not_protected_in_words() or None,
-            lower=guarantee.lower,
-            lower_leakage=mechanism.lower_leakage,
-            samples_asserted=known.asserts_samples or None,
-        ),
-    }
+class StringsPromised(Printed):
+    """What windows promise, and the leakage that is proved of them."""
+
+    epsilon: Nearest
+    delta: Number | None
+    cap: Nearest | None = None
+    samples: Whole
+    seeds: Whole
+    buckets: Whole
+    windows: Whole
+    threshold: Whole
+    leakage: Number
 
 
 class Output(Printed):

@@ -19,6 +19,7 @@ from mechdesign.mechanism.origin import tagged_names
 from mechdesign.mechanism.proof import Guarantee, Integers, Proof, prove
 from mechdesign.mechanism.reporting import Reporting
 from mechdesign.mechanism.views import MechanismViews
+from mechdesign.mechanism.words import guarantee_facts, promised_keys
 from mechdesign.numerics.arrays import entries, frozen, number_array
 from mechdesign.numerics.exact import float_up
 
@@ -211,6 +212,14 @@ class Mechanism(Reporting, MechanismViews):
         radius = getattr(self.guarantee.uncertainty, "radius", None)
         return None if radius is None else float_up(radius)
 
+    def facts(self, *, of_report: bool = False) -> list[tuple[str, str]]:
+        """Return what people read of the guarantee, as names and values; of a report alone, in fewer words."""
+        return guarantee_facts(self, of_report=of_report)
+
+    def promised_keys(self) -> dict[str, Any]:
+        """Return what programs read of the guarantee."""
+        return promised_keys(self)
+
     def save(self, path: str | os.PathLike[str], *, probabilities: bool = False) -> None:
         """Write the mechanism, as JSON, NPZ or CSV by the ending of the name.
 
@@ -372,7 +381,7 @@ class Mechanism(Reporting, MechanismViews):
         return self if parts is own else Mechanism(*parts)
 
 
-def check_mechanism(value: object, name: str = "the mechanism") -> None:
+def check_mechanism(value: object, name: str = "the mechanism", *, deployed: bool = False) -> None:
     """Refuse anything but a `Mechanism`: of a `Baseline` and of a `Design` the message says how to get theirs.
 
     Parameters
@@ -381,13 +390,15 @@ def check_mechanism(value: object, name: str = "the mechanism") -> None:
         What a caller gave; it may be records, so that messages say its type alone.
     name : str
         What it is to the caller.
+    deployed : bool
+        Whether a mechanism of any kind that reports is accepted (`Deployed`).
 
     Raises
     ------
     InputError
         If it is something else.
     """
-    if isinstance(value, Mechanism):
+    if isinstance(value, Mechanism) or (deployed and hasattr(type(value), "drawing")):
         return
     own = getattr(value, "mechanism", None)
     wanted = "a Mechanism, such as Mechanism.load(path)"

@@ -9,10 +9,12 @@ the key, the value and the id. `docs/file-format.md` states the bytes, so that p
 from __future__ import annotations
 
 import hashlib
+import os
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
+from fractions import Fraction
 from functools import cached_property
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +26,8 @@ from mechdesign.errors import InputError
 from mechdesign.mechanism.claims import Parts
 from mechdesign.mechanism.keys import STAYS, GivenKey, Key, checked_key
 from mechdesign.mechanism.origin import ReportOrigin, fingerprint, text
-from mechdesign.mechanism.sampler import Codes, Outputs, Sampler, random_bytes
+from mechdesign.mechanism.sampler import Codes, Outputs, RandomBytes, Sampler, random_bytes
+from mechdesign.numerics.exact import log_up
 
 _PERSON = b"mechdesign-key-1"  # the personalization of BLAKE2b, so that the key serves no other purpose
 _WORD_BYTES = 8
@@ -109,6 +112,60 @@ class PermanentReports:
         return (np.frombuffer(b"".join(words), dtype="<u8") >> self._unused).astype(np.int64)
 
 
+class Deployed(Protocol):
+    """What deployment and commands ask of a mechanism, whatever its kind: a matrix, or windows."""
+
+    @property
+    def outputs(self) -> Sequence[str]:
+        """The reports that may occur."""
+
+    @property
+    def guarantee(self) -> Any:
+        """What is promised."""
+
+    @property
+    def leakage(self) -> float:
+        """What is proved of a report, in nats."""
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256, in hex, of what reports depend on."""
+
+    @property
+    def origin(self) -> ReportOrigin:
+        """What is known where reports are counted."""
+
+    @property
+    def symbols(self) -> int:
+        """How many different values there may be."""
+
+    @property
+    def level(self) -> Fraction | None:
+        """The level of local differential privacy in nats, rounded up; None where there is none."""
+
+    def alphabet(self, unknown: str | None = None, missing: str | None = None) -> Any:
+        """Return what turns records into codes, as `Alphabet` does."""
+
+    def drawing(self, source: RandomBytes, key: Key | None) -> Callable[[Any, Ids | None], Any]:
+        """Return what draws outputs for codes: from random bytes, or from a key and ids."""
+
+    def named(self, outputs: Any) -> Any:
+        """Return the names of outputs, as a pyarrow array of text."""
+
+    def facts(self, *, of_report: bool = False) -> list[tuple[str, str]]:
+        """Return what people read of the promise; of a report alone, in fewer words."""
+
+    def promised_keys(self) -> dict[str, Any]:
+        """Return what programs read of the promise."""
+
+    def save_for_reports(self, path: Any) -> None:
+        """Write what processes need that draw reports."""
+
+    @classmethod
+    def load(cls, path: Any) -> Self:
+        """Read a file and prove its guarantee again."""
+
+
 class Reporting:
     """The part of `Mechanism` that reports; it depends on labels, numerators and bits alone."""
 
@@ -126,6 +183,42 @@ class Reporting:
     def origin(self) -> ReportOrigin:
         """What is known of the mechanism where its reports are counted."""
         return ReportOrigin(self.parts.outputs, self.fingerprint)
+
+    @property
+    def symbols(self) -> int:
+        """The number of inputs."""
+        return len(self.parts.inputs)
+
+    @property
+    def level(self) -> Fraction | None:
+        """The level of local differential privacy in nats, rounded up; None if an output rules an input out."""
+        numerators = self.parts.numerators
+        if not numerators.all():
+            return None
+        most, least = numerators.max(axis=0).tolist(), numerators.min(axis=0).tolist()
+        return Fraction(log_up(max(map(Fraction, most, least))))
+
+    def alphabet(self, unknown: str | None = None, missing: str | None = None) -> Alphabet:
+        """Return the alphabet of records; ``unknown`` and ``missing`` are as in `privatize`."""
+        return Alphabet(self.parts.inputs, unknown, missing)
+
+    def drawing(self, source: RandomBytes, key: Key | None) -> Callable[[Codes, Any], Outputs]:
+        """Return what draws outputs for codes of inputs, from random bytes, or with a key for codes and ids."""
+        if key is None:
+            return lambda codes, _: self.sampler.draw(codes, source)
+        return self.permanent_reports(key).draw
+
+    def named(self, outputs: Outputs) -> Any:
+        """Return the labels of outputs, as a pyarrow array."""
+        import pyarrow as pa
+
+        return pa.array(self.parts.outputs, type=pa.string()).take(pa.array(outputs))
+
+    def save_for_reports(self, path: str | os.PathLike[str]) -> None:
+        """Write the mechanism without its claim of optimality, which may be long; reports do not depend on it."""
+        from mechdesign.mechanism.mechanism_files import save
+
+        save(self.parts._replace(optimality=None, provenance=None), path)
 
     @cached_property
     def sampler(self) -> Sampler:
@@ -229,8 +322,6 @@ class Reporting:
         """
         parts, source, chosen = self.parts, random_bytes(rng), checked_key(rng, key, ids)
         encoded = encode(records, Alphabet(parts.inputs, unknown, missing, integers, show_values=show_values))
-        if chosen is None:
-            reports = self.sampler.draw(encoded.codes, source)
-        else:
-            reports = self.permanent_reports(chosen).draw(encoded.codes, ids_of(ids, records, encoded.codes.size))
+        names = None if chosen is None else ids_of(ids, records, encoded.codes.size)
+        reports = self.drawing(source, chosen)(encoded.codes, names)
         return encoded.answer(reports, parts.outputs)

@@ -78,10 +78,9 @@ def test_other_files_are_refused(content):
 
 def test_another_heavy_list_changes_the_evidence():
     """The evidence is that of the layout: with other units of the heavy strings a recount gives another digest."""
-    from mechdesign.windows.from_strings import evidence_of
     from mechdesign.windows.windows_mechanism import digest_of
 
     found = designed(known=False, delta="1e-6", heavy=EARLIER).mechanism
     units = found.promise.units(in_part=True)
-    assert digest_of(evidence_of(found.layout, COUNTS, units)) == found.digest
-    assert digest_of(evidence_of(found.layout, {**COUNTS, "s9": 45}, units)) != found.digest
+    assert digest_of(found.layout.evidence(COUNTS, units)) == found.digest
+    assert digest_of(found.layout.evidence({**COUNTS, "s9": 45}, units)) != found.digest
