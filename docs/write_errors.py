@@ -33,6 +33,8 @@ command line prints the code at the end of the line, and returns the exit status
 Error: epsilon is '-1'; accepted: a number from 0 to 700 [epsilon-out-of-range]
 ```
 
+With `--json` the code and the message are printed as [one JSON object](../command-line.md#errors-as-json) too.
+
 Programs ask for the class or for the code:
 
 ```python

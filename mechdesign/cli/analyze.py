@@ -33,6 +33,7 @@ from mechdesign.comparison.row import missed_in_words
 from mechdesign.data.fields import Number
 from mechdesign.display.numbers import text_above, text_near
 from mechdesign.errors import InputError, LimitError, printable
+from mechdesign.optimize import Design
 from mechdesign.problem import DesignProblem
 
 _SHOWN = 12  # rows of a table for people
@@ -154,15 +155,20 @@ def analyze_command(*, source: Source, matrix_file: str, optimum: bool, time_lim
         except InputError as error:
             raise error.reworded(f"{printable(matrix_file)}: {error}") from None
     kept = None if promised is None else _promise(found, promised)
+    uncertified = None if found.best is None or found.best.certified else _uncertified(found.best)
     if as_json:
-        print_output(_output(found, title, kept))
+        print_output(_output(found, title, kept), uncertified)
     else:
         _print(found, [("source", title), *source.default_in_words()], promised, kept)
-    best = found.best
-    if best is not None and not best.certified:
-        said = f"the optimum is not certified: the gap {best.gap:.1e} is not within tol {best.tol:g}"
-        return print_error(LimitError.not_certified(f"{said}; what helps: a larger --time-limit"))
-    return 0
+    return print_error(uncertified)
+
+
+def _uncertified(best: Design) -> LimitError:
+    """Return the error that says that the gap of the optimum is too large."""
+    return LimitError.not_certified(
+        f"the optimum is not certified: the gap {best.gap:.1e} is not within tol {best.tol:g}; what helps: a larger "
+        "--time-limit"
+    )
 
 
 def _output(found: Analysis, title: str, kept: KeptPromise | None) -> AnalysisOutput:

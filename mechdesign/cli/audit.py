@@ -14,6 +14,7 @@ from mechdesign.cli.output import print_facts
 from mechdesign.cli.plot_option import check_plot, plot_option, write_plot
 from mechdesign.cli.progress import Progress
 from mechdesign.cli.streams import print_error
+from mechdesign.cli.windows_or_matrix import load_mechanism
 from mechdesign.data.fields import Number
 from mechdesign.deploy.leakage_audit import Audit, audit
 from mechdesign.display.numbers import text_below
@@ -82,19 +83,18 @@ def audit_command(file: str, samples: int, failure: str, plot: str | None, as_js
     check_plot(plot)
     standard = places.check([plot], [file], as_json=as_json)
     with Progress() as progress:
-        mechanism = places.load_mechanism(file, progress)
+        mechanism = load_mechanism(file, progress)
         found = audit(mechanism, samples, failure=failure, progress=progress)
     write_plot(plot, lambda: draw(found, mechanism).figure)
+    said = "the reports do not fit the mechanism; its sampler or its randomness is broken"
+    error = None if found.consistent else GuaranteeError.sampler_wrong(said)
     if as_json:
-        outside = _cells(mechanism, found)
-        print_output(AuditOutput.built_from(found, **mechanism.promised_keys(), outside=outside, **given(plot=plot)))
+        keys = {**mechanism.promised_keys(), "outside": _cells(mechanism, found), **given(plot=plot)}
+        print_output(AuditOutput.built_from(found, **keys), error)
     else:
         written = [] if plot is None else [("written", "standard output" if standard else plot)]
         print_facts([("file", file), *mechanism.facts(), *_facts(mechanism, found), *written], err=standard)
-    if found.consistent:
-        return 0
-    said = "the reports do not fit the mechanism; its sampler or its randomness is broken"
-    return print_error(GuaranteeError.sampler_wrong(said))
+    return print_error(error)
 
 
 def _cells(mechanism: Mechanism, found: Audit) -> list[OutsideCell]:

@@ -83,7 +83,7 @@ def commands() -> None:
       mechdesign estimate reports.csv --column answer --mechanism m.json
 
     `mechdesign COMMAND --help` tells what a command takes. Every command takes --json, -q and --verbose; the file name
-    - is standard input or output.
+    - is standard input or output. With --json a command that fails prints its error as one JSON object too.
 
     \b
     Exit status:

@@ -68,10 +68,11 @@ def compare_command(
         solved = design(problem, title=title, time_limit=time_limit, progress=progress)
         comparison = compare(solved, mechanisms=mechanisms, time_limit=time_limit, progress=progress)
     write_plot(plot, lambda: draw(comparison).figure)
+    error = None if solved.certified else _uncertified(solved)
     if as_json:
         table = DesignTable.built_from(comparison.design, **design_keys(comparison.design))
         keys = comparison_keys(comparison)
-        print_output(ComparisonOutput(title=title, design=table, **keys, **given(plot=plot)))
+        print_output(ComparisonOutput(title=title, design=table, **keys, **given(plot=plot)), error)
     else:
         for name, told in no_estimates(solved):
             say(f"{name} from this design: {told}", err=standard)
@@ -83,15 +84,13 @@ def compare_command(
             say(f"{name} of this design: {told}", err=standard)
         if plot is not None and not standard:
             say(f"written: {plot}")
-    return 0 if solved.certified else _uncertified(solved)
+    return print_error(error)
 
 
-def _uncertified(solved: Design) -> int:
-    """Say that the gap of the design is too large, and return the exit status."""
+def _uncertified(solved: Design) -> LimitError:
+    """Return the error that says that the gap of the design is too large."""
     why = f" ({solved.stopped})" if solved.stopped else ""
-    return print_error(
-        LimitError.not_certified(
-            f"this design is not certified: the gap {solved.gap:.1e} is not within tol {solved.tol:g}{why}; what "
-            "helps: mechdesign design with another --tol, --bits or --time-limit"
-        )
+    return LimitError.not_certified(
+        f"this design is not certified: the gap {solved.gap:.1e} is not within tol {solved.tol:g}{why}; what helps: "
+        "mechdesign design with another --tol, --bits or --time-limit"
     )

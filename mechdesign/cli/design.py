@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import click
 
@@ -16,9 +17,9 @@ from mechdesign.cli.plot_option import check_plot, plot_option, write_plot
 from mechdesign.cli.progress import Progress
 from mechdesign.cli.source import Source, source_options, time_limit_option
 from mechdesign.cli.streams import print_error
-from mechdesign.cli.windows_commands import Sample, WindowOptions, design_strings, window_options
-from mechdesign.comparison import compare
-from mechdesign.comparison.group_prices import price_groups
+from mechdesign.cli.windows_commands import WindowOptions, design_strings, window_options
+from mechdesign.comparison import Comparison, compare
+from mechdesign.comparison.group_prices import GroupPrices, price_groups
 from mechdesign.data.fields import Number
 from mechdesign.data.files import STANDARD
 from mechdesign.errors import LimitError
@@ -146,9 +147,7 @@ def design_command(
     read from standard input. With -o - the mechanism goes to standard output, and the summary to standard error.
     """  # noqa: D301 - click's mark for a paragraph that is not wrapped
     if windows.windows:
-        promise = {"epsilon": source.epsilon, "delta": source.delta, "known": source.known}
-        sample = Sample(source.data, source.counts, source.column, not source.no_header)
-        return design_strings(windows, sample, promise, output, as_json=as_json)
+        return design_strings(windows, source, output, as_json=as_json)
     if output is not None:
         check_ending(output)
     check_probabilities(output, probabilities=probabilities)
@@ -181,31 +180,46 @@ def design_command(
     if output is not None and written:
         solved.mechanism.save(output, probabilities=probabilities)
     drawn = plot if kept else None
+    error = None if solved.reached else _uncertified(solved, bits, output, written=written)
     write_plot(drawn, lambda: mechanism_figure(solved.mechanism))
     if as_json:
-        keys = design_keys(solved) if plot is None else design_keys(solved) | {"plot": drawn}
-        if comparison is not None:
-            keys["comparison"] = comparison_keys(comparison)
-        if prices is not None:
-            keys |= price_keys(prices)
-        print_output(DesignOutput.built_from(solved, title=title, output=output if written else None, **keys))
+        keys = _keys(solved, comparison, prices) | ({} if plot is None else {"plot": drawn})
+        print_output(DesignOutput.built_from(solved, title=title, output=output if written else None, **keys), error)
     else:
         facts = [*design_facts(solved, title, source.default_in_words()), *group_facts(solved)]
         files = [path for path in (output if written else None, drawn) if path is not None]
         if files:
             facts.append(("written", ", ".join("standard output" if path == STANDARD else path for path in files)))
-        print_facts(facts, err=standard)
-        if comparison is not None:
-            say(err=standard)
-            print_comparison(comparison, err=standard)
-        if prices is not None:
-            say(err=standard)
-            print_prices(prices, solved, err=standard)
-    return 0 if solved.reached else _uncertified(solved, bits, output, written=written)
+        _print(solved, facts, comparison, prices, err=standard)
+    return print_error(error)
 
 
-def _uncertified(solved: Design, bits: int, output: str | None, *, written: bool) -> int:
-    """Say that the gap is too large, and return the exit status."""
+def _keys(solved: Design, comparison: Comparison | None, prices: GroupPrices | None) -> dict[str, Any]:
+    """Return the keys of `DesignOutput` that are not attributes of the design."""
+    keys = design_keys(solved) | ({} if prices is None else price_keys(prices))
+    return keys if comparison is None else keys | {"comparison": comparison_keys(comparison)}
+
+
+def _print(
+    solved: Design,
+    facts: Sequence[tuple[str, str]],
+    comparison: Comparison | None,
+    prices: GroupPrices | None,
+    *,
+    err: bool,
+) -> None:
+    """Print a design for people: its facts, and below them the tables that were asked for."""
+    print_facts(facts, err=err)
+    if comparison is not None:
+        say(err=err)
+        print_comparison(comparison, err=err)
+    if prices is not None:
+        say(err=err)
+        print_prices(prices, solved, err=err)
+
+
+def _uncertified(solved: Design, bits: int, output: str | None, *, written: bool) -> LimitError:
+    """Return the error that says that the gap is too large."""
     helps = {
         "time limit": "a larger --time-limit or --tol",
         "interrupted": "more time, or a larger --tol",
@@ -221,4 +235,4 @@ def _uncertified(solved: Design, bits: int, output: str | None, *, written: bool
         else (f"; {output} was written all the same" if written else f"; {output} was not written (see --keep-partial)")
     )
     said = f"the gap {solved.gap:.1e} is not within tol {solved.tol:g}{why}{kept}; what helps: {helps}"
-    return print_error(LimitError.not_certified(said))
+    return LimitError.not_certified(said)

@@ -15,12 +15,14 @@ from mechdesign.cli.engine_options import engine_options
 from mechdesign.cli.estimate_output import WRITERS, EstimatePrinter, sources
 from mechdesign.cli.json_output import given, print_output
 from mechdesign.cli.output import say, show_values_option
+from mechdesign.cli.plot_option import check_plot, write_plot
 from mechdesign.cli.progress import Progress
 from mechdesign.cli.windows_commands import Candidates, check_candidates, estimate_strings, string_options, tell_strings
+from mechdesign.cli.windows_or_matrix import load_mechanism
 from mechdesign.data.files import STANDARD, accepted_ending, write_atomically
 from mechdesign.data.inputs import readable
 from mechdesign.data.parts import has_parts
-from mechdesign.deploy.dataset_counts import count_dataset
+from mechdesign.deploy.dataset_counts import DatasetCounts, count_dataset
 from mechdesign.deploy.estimation import METHODS, TARGETS, Estimation
 from mechdesign.deploy.frequency import FrequencyEstimate
 from mechdesign.deploy.grouped import GroupedEstimate, check_names, estimate_groups
@@ -28,7 +30,7 @@ from mechdesign.deploy.repeated_ids import FirstReports
 from mechdesign.deploy.report_counts import GroupCounts, count_reports, group_columns
 from mechdesign.deploy.stream import RecordFile
 from mechdesign.engine import opened_executor
-from mechdesign.plot.drawing import ENDINGS, picture
+from mechdesign.mechanism.reporting import Deployed
 from mechdesign.plot.group_panels import groups
 from mechdesign.plot.intervals import frequencies
 
@@ -142,35 +144,24 @@ def estimate_command(
     """  # noqa: D301 - click's mark for a paragraph that is not wrapped
     if output is not None:
         accepted_ending(output, WRITERS)
-    if plot is not None:
-        accepted_ending(plot, ENDINGS)
+    check_plot(plot)
     if not has_parts(file) and (jobs is not None or scheduler is not None):
         raise click.UsageError("--jobs and --scheduler are for the parts of a folder or a glob; leave them out")
     standard = places.check([output, plot], [file, mechanism_file], as_json=as_json)
     with Progress() as progress:
-        mechanism: Any = places.load_deployed(mechanism_file, progress)
+        mechanism: Any = load_mechanism(mechanism_file, progress)
         check_candidates(mechanism, strings)
         estimation = Estimation(mechanism, method, of, confidence) if strings.candidates is None else None
-        first, parts = None if ids is None else FirstReports(ids), None
+        first = None if ids is None else FirstReports(ids)
         with readable(file) as place:
             reports = RecordFile(place, column, header=not no_header, show_values=show_values)
-            if by:
-                check_names(group_columns(by, reports))
-            if has_parts(file):
-                with opened_executor(jobs, scheduler) as executor:
-                    parts = count_dataset(reports, mechanism, executor, by=by, first=first, progress=progress)
-                counted = parts.counts if parts.groups is None else parts.groups
-            else:
-                counted = count_reports(reports, mechanism, by=by, first=first, progress=progress)
+            counted, parts = _counted(reports, mechanism, by, first, jobs, scheduler, progress)
         if estimation is None:
-            found = estimate_strings(counted, mechanism, strings, confidence)
-            tell_strings(found, confidence, output, parts, first, simultaneous=simultaneous, as_json=as_json)
+            shares = estimate_strings(counted, mechanism, strings, confidence)
+            tell_strings(shares, confidence, output, parts, first, simultaneous=simultaneous, as_json=as_json)
             return
         told = EstimatePrinter(_estimate(counted, estimation, progress), simultaneous, parts, first)
-    if output is not None:
-        write_atomically(output, told.content(accepted_ending(output, WRITERS)))
-    if plot is not None:
-        write_atomically(plot, _drawn(told, plot))
+    _write(told, output, plot)
     if as_json or is_quiet():
         told.warn()
     if as_json:
@@ -180,6 +171,32 @@ def estimate_command(
     written = ["standard output" if path == STANDARD else path for path in (output, plot) if path is not None]
     if written:
         say(f"\nwritten  {', '.join(written)}", err=standard)
+
+
+def _counted(
+    reports: RecordFile,
+    mechanism: Deployed,
+    by: tuple[str, ...],
+    first: FirstReports | None,
+    jobs: int | None,
+    scheduler: str | None,
+    progress: Callable[[str], None],
+) -> tuple[NDArray[np.int64] | GroupCounts, DatasetCounts | None]:
+    """Return the counts of a file or of all parts, with or without groups, and what is known of the parts."""
+    if by:
+        check_names(group_columns(by, reports))
+    if not has_parts(reports.path):
+        return count_reports(reports, mechanism, by=by, first=first, progress=progress), None
+    with opened_executor(jobs, scheduler) as executor:
+        parts = count_dataset(reports, mechanism, executor, by=by, first=first, progress=progress)
+    return (parts.counts if parts.groups is None else parts.groups), parts
+
+
+def _write(told: EstimatePrinter, output: str | None, plot: str | None) -> None:
+    """Write the table and the picture of an estimate, where there are paths."""
+    if output is not None:
+        write_atomically(output, told.content(accepted_ending(output, WRITERS)))
+    write_plot(plot, lambda: _drawn(told))
 
 
 def _estimate(
@@ -192,8 +209,8 @@ def _estimate(
     return estimation.of_counts(counted.tolist())
 
 
-def _drawn(told: EstimatePrinter, path: str) -> bytes:
-    """Return the picture of an estimate."""
+def _drawn(told: EstimatePrinter) -> Any:
+    """Return the figure of an estimate."""
     if isinstance(told.found, GroupedEstimate):
-        return picture(groups(told.found, simultaneous=told.simultaneous)[0].figure, path)
-    return picture(frequencies(told.found).figure, path)
+        return groups(told.found, simultaneous=told.simultaneous)[0].figure
+    return frequencies(told.found).figure

@@ -19,6 +19,7 @@ import numpy as np
 from pydantic import BeforeValidator, ConfigDict, Field, SkipValidation
 
 from mechdesign.data.fields import Number, Record
+from mechdesign.errors import MechdesignError
 
 
 def _as_float(value: Any) -> Any:
@@ -78,28 +79,34 @@ class Promised(Printed):
     samples_asserted: Literal[True] | None = None
 
 
-class StringsPromised(Printed):
-    """What windows promise, and the leakage that is proved of them."""
+class Failure(Printed):
+    """Why the exit status of a command is not 0: the code and the message of the error on standard error."""
 
-    epsilon: Nearest
-    delta: Number | None
-    cap: Nearest | None = None
-    samples: Whole
-    seeds: Whole
-    buckets: Whole
-    windows: Whole
-    threshold: Whole
-    leakage: Number
+    code: str
+    message: Text
 
 
 class Output(Printed):
-    """An object that a command prints; its first key, ``schema``, has the value `carries`."""
+    """An object that a command prints; its first key, ``schema``, has the value `carries`.
+
+    The key ``error`` is there if, and only if, the exit status is not 0.
+    """
 
     carries: ClassVar[str]
+
+    error: Failure | None = None
 
     def dump(self) -> dict[str, Any]:
         """Return the object as it is printed."""
         return {"schema": self.carries, **self.model_dump(by_alias=True, exclude_unset=True)}
+
+
+class ErrorOutput(Output):
+    """Any command that fails before it has a result."""
+
+    carries = "mechdesign/error/1"
+
+    error: Failure
 
 
 class Titled(Output):
@@ -108,8 +115,10 @@ class Titled(Output):
     title: Text
 
 
-def print_output(output: Output) -> None:
-    """Print what a command computed."""
+def print_output(output: Output, error: MechdesignError | None = None) -> None:
+    """Print what a command computed, with the error that its exit status stands for, if there is one."""
+    if error is not None:
+        output = output.model_copy(update={"error": Failure(code=error.code, message=str(error))})
     print_object(output.dump())
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import click
@@ -15,7 +16,6 @@ from mechdesign.cli.json_output import (
     Output,
     Printed,
     Promised,
-    StringsPromised,
     Text,
     Whole,
     print_output,
@@ -23,6 +23,7 @@ from mechdesign.cli.json_output import (
 from mechdesign.cli.output import print_facts, show_values_option
 from mechdesign.cli.permanent import Permanent, permanent_options
 from mechdesign.cli.progress import Progress
+from mechdesign.cli.windows_or_matrix import StringsPromised, load_mechanism
 from mechdesign.data.fields import Number
 from mechdesign.data.files import accepted_ending
 from mechdesign.data.inputs import readable
@@ -159,48 +160,50 @@ def privatize_command(
     may be added. A manifest in OUT fixes the rest, also the key. The names of folders such as year=2024 are kept as
     columns named by --keep are, and can undo the privacy as these can.
     """  # noqa: D301 - click's mark for a paragraph that is not wrapped
+    records = RecordFile(file, column, header=not no_header, show_values=show_values)
+    reports = ReportFile(output, keep, overwrite)
+    replaced = {"unknown": unknown, "missing": missing}
     if has_parts(file):
-        _privatize_parts(
-            RecordFile(file, column, header=not no_header, show_values=show_values),
-            ReportFile(output, keep, overwrite),
-            mechanism_file,
-            executor={"jobs": jobs, "scheduler": scheduler},
-            permanent=permanent,
-            replaced={"unknown": unknown, "missing": missing},
-            as_json=as_json,
-        )
+        executor = {"jobs": jobs, "scheduler": scheduler}
+        _privatize_parts(records, reports, mechanism_file, permanent, replaced, executor=executor, as_json=as_json)
         return
     if jobs is not None or scheduler is not None:
         raise click.UsageError("--jobs and --scheduler are for the parts of a folder or a glob; leave them out")
-    accepted_ending(output, ENDINGS)
+    _privatize_file(records, reports, mechanism_file, permanent, replaced, as_json=as_json)
+
+
+def _privatize_file(
+    records: RecordFile,
+    output: ReportFile,
+    mechanism_file: str,
+    permanent: Permanent,
+    replaced: dict[str, Any],
+    *,
+    as_json: bool,
+) -> None:
+    accepted_ending(output.path, ENDINGS)
+    source, target = str(records.path), str(output.path)
     standard = places.check(
-        [output],
-        [file, mechanism_file, permanent.key_file],
+        [target],
+        [source, mechanism_file, permanent.key_file],
         as_json=as_json,
-        overwrite=overwrite,
+        overwrite=output.overwrite,
         permanent=permanent.key_file is not None,
     )
     key = permanent.key()
     with Progress() as progress:
-        mechanism = places.load_deployed(mechanism_file, progress)
-        with readable(file) as place:
-            done = privatize_file(
-                RecordFile(place, column, header=not no_header, show_values=show_values),
-                mechanism,
-                ReportFile(output, keep, overwrite),
-                key=key,
-                ids=permanent.ids,
-                unknown=unknown,
-                missing=missing,
-                progress=progress,
-            )
+        mechanism = load_mechanism(mechanism_file, progress)
+        with readable(source) as place:
+            given = replace(records, path=place)
+            done = privatize_file(given, mechanism, output, key=key, ids=permanent.ids, **replaced, progress=progress)
     if as_json:
         about_ids = permanent.keys(mechanism, done.repeated, done.changed)
-        _print_json(mechanism, records=done.records, output=output, column=column, keep=keep, **about_ids)
+        about_columns = {"column": records.column, "keep": output.keep}
+        _print_json(mechanism, records=done.records, output=target, **about_columns, **about_ids)
         return
-    written = ("written", "standard output" if standard else output)
+    written = ("written", "standard output" if standard else target)
     facts = [("records", f"{done.records:,}"), *mechanism.facts(of_report=True), written]
-    facts += [*permanent.facts(mechanism, done.repeated, done.changed), *_kept(keep)]
+    facts += [*permanent.facts(mechanism, done.repeated, done.changed), *_kept(output.keep)]
     print_facts(facts, err=standard)
 
 
@@ -208,10 +211,10 @@ def _privatize_parts(
     records: RecordFile,
     output: ReportFile,
     mechanism_file: str,
+    permanent: Permanent,
+    replaced: dict[str, Any],
     *,
     executor: dict[str, Any],
-    permanent: Permanent,
-    replaced: dict[str, str | None],
     as_json: bool,
 ) -> None:
     if output.overwrite:
@@ -221,7 +224,7 @@ def _privatize_parts(
         )
     key = permanent.key()
     with Progress() as progress:
-        mechanism = places.load_deployed(mechanism_file, progress)
+        mechanism = load_mechanism(mechanism_file, progress)
         with opened_executor(**executor) as opened:
             done = privatize_dataset(
                 records, mechanism, output, opened, key=key, ids=permanent.ids, **replaced, progress=progress
@@ -232,12 +235,8 @@ def _privatize_parts(
         _print_json(mechanism, records=done.records, output=str(output.path), **about_parts, **about_ids)
         return
     parts = f"{done.published:,} written, {done.skipped:,} skipped since they were there"
-    facts = [
-        ("records", f"{done.records:,}"),
-        ("parts", parts),
-        *mechanism.facts(of_report=True),
-        ("written", str(output.path)),
-    ]
+    facts = [("records", f"{done.records:,}"), ("parts", parts), *mechanism.facts(of_report=True)]
+    facts.append(("written", str(output.path)))
     if done.changed:
         told = f"{len(done.changed):,} skipped parts are newer than their reports, such as {done.changed[0]}"
         facts.append(("changed", f"{told}: what changed is not reported"))

@@ -6,6 +6,7 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -27,7 +28,10 @@ _OPTIONS = {
 
 
 def status_of(arguments: Sequence[str] | None) -> int:
-    """Run a command and return its exit status, after printing an error in one line on standard error."""
+    """Run a command and return its exit status, after printing an error in one line on standard error.
+
+    With ``--json`` the error is printed as an object on standard output too, where the object of a result would be.
+    """
     try:
         status = commands.main(args=arguments, prog_name="mechdesign", standalone_mode=False)
         if sys.stdout is not None:
@@ -42,8 +46,24 @@ def status_of(arguments: Sequence[str] | None) -> int:
         click.echo(f"Error: {error.format_message()}", err=True)
         return InputError.exit_status
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the outermost frame: internal errors have a status
-        return print_error(_described(error))
+        described = _described(error)
+        if _wants_json(arguments):
+            _print_json(described)
+        return print_error(described)
     return status if isinstance(status, int) else 0
+
+
+def _wants_json(arguments: Sequence[str] | None) -> bool:
+    """Return whether ``--json`` is among the arguments, of which the error may be that they cannot be read."""
+    return "--json" in (sys.argv[1:] if arguments is None else arguments)
+
+
+def _print_json(error: MechdesignError) -> None:
+    """Print an error as JSON on standard output; not where that cannot be written, or where packages are missing."""
+    with suppress(ImportError, InputError, OSError):
+        from mechdesign.cli.json_output import ErrorOutput, Failure, print_output
+
+        print_output(ErrorOutput(error=Failure(code=error.code, message=str(error))))
 
 
 def _described(error: BaseException) -> MechdesignError:

@@ -111,9 +111,11 @@ def open_closed_streams() -> None:
             os.open(os.devnull, os.O_RDWR)  # gets the lowest number that is free
 
 
-def print_error(error: MechdesignError) -> int:
-    """Print an error in one line on standard error, with its code at the end, and return its exit status."""
+def print_error(error: MechdesignError | None) -> int:
+    """Print an error in one line on standard error, with its code at the end, and return its exit status; 0 if None."""
     import click
 
+    if error is None:
+        return 0
     click.echo(f"Error: {error} [{error.code}]", err=True)
     return error.exit_status

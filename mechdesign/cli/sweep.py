@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +13,11 @@ from mechdesign.cli import places
 from mechdesign.cli.engine_options import engine_options
 from mechdesign.cli.json_output import Finite, Labels, Output, Printed, Text, Whole, print_output
 from mechdesign.cli.output import print_facts, print_table, say
+from mechdesign.cli.plot_option import check_plot, write_plot
 from mechdesign.cli.progress import Progress
 from mechdesign.cli.streams import print_error
-from mechdesign.data.files import accepted_ending, write_atomically
 from mechdesign.engine import opened_executor
 from mechdesign.errors import LimitError
-from mechdesign.plot.drawing import ENDINGS as PICTURES
-from mechdesign.plot.drawing import picture
 from mechdesign.sweeps import SweepFile, SweepResult, read_sweep
 from mechdesign.sweeps.folder import ResultFolder
 from mechdesign.sweeps.sweep_result import COLUMNS, ENDINGS
@@ -81,8 +79,7 @@ def sweep_command(
     A problem that fails is a row with the reason, and so is a point of the grid whose values cannot be a problem, such
     as a radius of 2.5 or a set that needs delta. The exit status is then 3, as it is where a design is not certified.
     """  # noqa: D301 - click's mark for a paragraph that is not wrapped
-    if plot is not None:
-        accepted_ending(plot, PICTURES)
+    check_plot(plot)
     places.check([plot], [file], as_json=as_json)
     with Progress() as progress:
         progress("reading the grid")
@@ -93,29 +90,30 @@ def sweep_command(
             found = grid.run(executor, output, progress)
     for table in tables:
         found.save(table)
-    if plot is not None and len(found.failures) < len(found):
-        write_atomically(plot, picture(found.plot()[0].figure, plot))
+    if len(found.failures) < len(found):
+        write_plot(plot, lambda: found.plot()[0].figure)
     for note in (*grid.notes, *found.notes):
         say(note, err=True)
+    errors = list(_errors(found))
     if as_json:
         notes, rows = [*grid.notes, *found.notes], [SweepTableRow(**row.cells()) for row in found]
-        print_output(SweepOutput.built_from(found, title=grid.title, tables=tables, notes=notes, rows=rows))
+        printed = SweepOutput.built_from(found, title=grid.title, tables=tables, notes=notes, rows=rows)
+        print_output(printed, *errors[:1])
     else:
         _print(found, grid, tables)
-    return _status(found)
+    return max(map(print_error, errors), default=0)
 
 
-def _status(found: SweepResult) -> int:
-    """Say what failed, and return the exit status."""
+def _errors(found: SweepResult) -> Iterator[LimitError]:
+    """Yield an error for problems without a design, and one for designs that are not certified."""
     open_gaps = [row for row in found if row.solved is not None and not row.solved.certified]
     if found.failures:
         first = found.failures[0]
         told = f"{len(found.failures)} of {len(found)} problems have no design; the first, {first.name}"
-        print_error(LimitError.no_design(f"{told}: {first.failure}"))
+        yield LimitError.no_design(f"{told}: {first.failure}")
     if open_gaps:
         told = f"{len(open_gaps)} of {len(found)} designs are not certified, as the column certified says"
-        print_error(LimitError.not_certified(f"{told}; what helps: a larger tol or time_limit"))
-    return LimitError.exit_status if found.failures or open_gaps else 0
+        yield LimitError.not_certified(f"{told}; what helps: a larger tol or time_limit")
 
 
 def _print(found: SweepResult, grid: SweepFile, tables: list[str]) -> None:

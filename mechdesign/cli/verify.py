@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 from pydantic import Field
 
-from mechdesign.cli.json_output import Labels, Output, Printed, Promised, StringsPromised, given, print_output
+from mechdesign.cli.json_output import Labels, Output, Printed, Promised, given, print_output
 from mechdesign.cli.output import amount, bound_in_words, print_facts
-from mechdesign.cli.places import load_deployed
 from mechdesign.cli.progress import Progress
+from mechdesign.cli.streams import print_error
 from mechdesign.cli.windows_commands import Sample, sample_options
+from mechdesign.cli.windows_or_matrix import StringsPromised, load_mechanism
 from mechdesign.data.fields import Number
 from mechdesign.display.numbers import text_above
 from mechdesign.errors import GuaranteeError, printable
@@ -84,8 +85,6 @@ class FalseClaimOutput(Output):
 
     holds: Literal[False]
     claim: Literal["guarantee", "optimality"] = Field(alias="false")
-    code: str
-    message: str
 
 
 @click.command("verify")
@@ -100,7 +99,7 @@ class FalseClaimOutput(Output):
 )
 @sample_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def verify_command(file: str, guarantee_only: bool, level: str | None, sample: Sample, as_json: bool) -> None:
+def verify_command(file: str, guarantee_only: bool, level: str | None, sample: Sample, as_json: bool) -> int:
     """Prove the guarantee of a mechanism again, and check its claim of optimality.
 
     Only the integers, the guarantee and the dual vector in the file are used. Exit status 1 means that a claim is
@@ -109,12 +108,12 @@ def verify_command(file: str, guarantee_only: bool, level: str | None, sample: S
     The limits on files bound the time that a proof of the guarantee takes. They do not bound the time of a check of
     optimality; --guarantee-only leaves it out. A file of windows is proved from the evidence in it, or from the sample
     of --data or --counts, whose strings are counted anew. With --json a false claim is printed as JSON too: "holds" is
-    false, and "false" names the claim, "guarantee" or "optimality".
+    false, "false" names the claim, "guarantee" or "optimality", and "error" has the code and the message.
     """
     claimed: Literal["guarantee", "optimality"] = "guarantee"
     try:
         with Progress() as progress:
-            mechanism: Any = load_deployed(file, progress, sample.counts if sample.given else None)
+            mechanism: Any = load_mechanism(file, progress, sample.counts if sample.given else None)
             found = None
             if not guarantee_only and mechanism.optimality is not None:
                 claimed = "optimality"
@@ -122,17 +121,19 @@ def verify_command(file: str, guarantee_only: bool, level: str | None, sample: S
                 found = _verified(mechanism)
             tails = None if level is None else _tails(mechanism, level)
     except GuaranteeError as error:
-        if as_json:
-            print_output(FalseClaimOutput(holds=False, false=claimed, code=error.code, message=printable(str(error))))
-        raise
+        if not as_json:
+            raise
+        error = error.reworded(printable(str(error)))
+        print_output(FalseClaimOutput(holds=False, false=claimed), error)
+        return print_error(error)
     claim, printed = mechanism.optimality, mechanism.promised_keys()
-    kind = VerificationOutput if "bits" in printed else StringVerificationOutput
     unchecked = guarantee_only and claim is not None
     if as_json:
         optimality, tail = _optimality(mechanism, found), None if tails is None else _tail(*tails)
+        kind = VerificationOutput if "bits" in printed else StringVerificationOutput
         keys = {"optimality": optimality, **given(tail=tail, counted_anew=sample.given or None)}
         print_output(kind(holds=True, **printed, **keys))
-        return
+        return 0
     facts = [("file", file), *mechanism.facts(), *([("samples", "counted anew")] if sample.given else [])]
     if tails is not None:
         facts.append(("tail", _tail_in_words(*tails)))
@@ -153,6 +154,7 @@ def verify_command(file: str, guarantee_only: bool, level: str | None, sample: S
     asserted = ", given the samples that are asserted" if "samples_asserted" in printed else ""
     facts.append(("verdict", f"{'the guarantee holds' if unchecked else 'all claims hold'}{asserted}"))
     print_facts(facts)
+    return 0
 
 
 def _verified(mechanism: Mechanism) -> Verification:

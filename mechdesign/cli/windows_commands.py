@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +14,11 @@ from click.core import ParameterSource
 
 from mechdesign.cli import places
 from mechdesign.cli.estimate_output import ComparedIds, CountedParts, source_facts, sources
-from mechdesign.cli.json_output import Labels, Output, StringsPromised, Text, Titled, Whole, given, print_output
+from mechdesign.cli.json_output import Labels, Output, Text, Titled, Whole, given, print_output
 from mechdesign.cli.output import print_facts, print_table, say
 from mechdesign.cli.progress import Progress
+from mechdesign.cli.source import Source
+from mechdesign.cli.windows_or_matrix import StringsPromised
 from mechdesign.data.counts import read_counts
 from mechdesign.data.fields import Number
 from mechdesign.data.files import STANDARD, accepted_ending, write_atomically
@@ -44,7 +46,7 @@ class StringDesignOutput(StringsPromised, Titled):
     heavy: Labels
     heavy_source: Text | None
     reached: Number
-    error: Number
+    error_of_all: Number
     bound: Number
     output: Text | None
 
@@ -133,6 +135,45 @@ class WindowOptions:
     master: str | None
 
 
+_WINDOW_OPTIONS: tuple[Callable[[Any], Any], ...] = (
+    click.option(
+        "--windows",
+        is_flag=True,
+        help="Report about any string, from an alphabet that nobody has listed: words, addresses, products. Takes "
+        "--data with --column, or --counts; --epsilon; --delta or --known; and the options below.",
+    ),
+    click.option(
+        "--split",
+        metavar="PART",
+        help="With --windows: choose heavy strings by this share of the records, such as 1/10, drawn at random; "
+        "the rest proves. Better where some strings have over 1 % of the records.",
+    ),
+    click.option("--evidence", metavar="FILE", help="With --split: write the counts of the part that proves (CSV)."),
+    click.option(
+        "--heavy",
+        metavar="FILE",
+        help="With --windows: choose heavy strings by these counts of OTHER data than the sample (CSV).",
+    ),
+    click.option("--seeds", type=int, help="With --windows: how many public circles. [default: 1000]"),
+    click.option("--buckets", type=int, help="With --windows: how many buckets a circle has. [default: by epsilon]"),
+    click.option(
+        "--alpha",
+        "one_layer",
+        metavar="A",
+        help="With --windows: the share of seeds that tell how much heavy strings have together. [default: 0.3]",
+    ),
+    click.option("--cap", metavar="E", help="With --windows: be E-LDP for everybody too, E above epsilon."),
+    click.option("--any-seed", is_flag=True, help="With --windows: prove for every 64-bit seed number."),
+    click.option("--master", metavar="WORD", help="With --windows: the word of the seeds, fixed before the sample."),
+    click.option(
+        "--form",
+        type=click.Choice(["nfc", "nfc-casefold"]),
+        default="nfc",
+        help="With --windows: the normal form of strings; nfc-casefold takes upper and lower case for the same.",
+    ),
+)
+
+
 def window_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the options of `WindowOptions`, which it receives as ``windows``."""
 
@@ -140,51 +181,7 @@ def window_options(command: Callable[..., Any]) -> Callable[..., Any]:
         own = {name: values.pop(name) for name in WindowOptions.__dataclass_fields__}
         return command(windows=WindowOptions(**own), **values)
 
-    return _decorated(
-        wrapped,
-        command,
-        click.option(
-            "--windows",
-            is_flag=True,
-            help="Report about any string, from an alphabet that nobody has listed: words, addresses, products. Takes "
-            "--data with --column, or --counts; --epsilon; --delta or --known; and the options below.",
-        ),
-        click.option(
-            "--split",
-            metavar="PART",
-            help="With --windows: choose heavy strings by this share of the records, such as 1/10, drawn at random; "
-            "the rest proves. Better where some strings have over 1 % of the records.",
-        ),
-        click.option(
-            "--evidence", metavar="FILE", help="With --split: write the counts of the part that proves (CSV)."
-        ),
-        click.option(
-            "--heavy",
-            metavar="FILE",
-            help="With --windows: choose heavy strings by these counts of OTHER data than the sample (CSV).",
-        ),
-        click.option("--seeds", type=int, help="With --windows: how many public circles. [default: 1000]"),
-        click.option(
-            "--buckets", type=int, help="With --windows: how many buckets a circle has. [default: by epsilon]"
-        ),
-        click.option(
-            "--alpha",
-            "one_layer",
-            metavar="A",
-            help="With --windows: the share of seeds that tell how much heavy strings have together. [default: 0.3]",
-        ),
-        click.option("--cap", metavar="E", help="With --windows: be E-LDP for everybody too, E above epsilon."),
-        click.option("--any-seed", is_flag=True, help="With --windows: prove for every 64-bit seed number."),
-        click.option(
-            "--master", metavar="WORD", help="With --windows: the word of the seeds, fixed before the sample."
-        ),
-        click.option(
-            "--form",
-            type=click.Choice(["nfc", "nfc-casefold"]),
-            default="nfc",
-            help="With --windows: the normal form of strings; nfc-casefold takes upper and lower case for the same.",
-        ),
-    )
+    return _decorated(wrapped, command, *_WINDOW_OPTIONS)
 
 
 @dataclass(frozen=True)
@@ -235,19 +232,18 @@ def _refuse_others(accepted: set[str], what: str) -> None:
             raise click.UsageError(f"{parameter.opts[0]}: not accepted beside {what}; leave it out")
 
 
-def design_strings(
-    options: WindowOptions, sample: Sample, promise: Mapping[str, Any], output: str | None, *, as_json: bool
-) -> int:
+def design_strings(options: WindowOptions, source: Source, output: str | None, *, as_json: bool) -> int:
     """Design windows from a sample, write and tell them."""
     from mechdesign.windows import SeparateCounts, design_windows, split_sample
 
+    sample = Sample(source.data, source.counts, source.column, not source.no_header)
     own = {*WindowOptions.__dataclass_fields__}
     _refuse_others(
         own | {"data", "counts", "column", "no_header", "epsilon", "delta", "known", "output", "as_json"}, "--windows"
     )
-    if not sample.given or promise["epsilon"] is None:
+    if not sample.given or source.epsilon is None:
         raise click.UsageError("--windows needs --epsilon, and --data FILE --column COLUMN or --counts FILE")
-    if options.split is not None and (options.heavy is not None or promise["known"]):
+    if options.split is not None and (options.heavy is not None or source.known):
         raise click.UsageError("--split is for a sample that proves, without --heavy and --known; leave it out")
     if options.evidence is not None and options.split is None:
         raise click.UsageError("--evidence needs --split, which makes the part that proves")
@@ -265,6 +261,8 @@ def design_strings(
             counts, heavy = split.evidence, split.heavy
         progress("designing windows")
         chosen = given(
+            delta=source.delta,
+            known=source.known,
             seeds=options.seeds,
             buckets=options.buckets,
             one_layer=options.one_layer,
@@ -272,7 +270,7 @@ def design_strings(
             master=options.master,
             heavy=heavy,
         )
-        found = design_windows(counts, **promise, any_seed=options.any_seed, form=options.form, **chosen)
+        found = design_windows(counts, source.epsilon, any_seed=options.any_seed, form=options.form, **chosen)
     if options.evidence is not None:
         write_atomically(options.evidence, _table(["string", "count"], counts.items()))
     if output is not None:
@@ -289,7 +287,7 @@ def _tell_design(found: WindowDesign, title: str, output: str | None, *, standar
             "heavy": () if heavy is None else heavy.strings,
             "heavy_source": None if heavy is None else heavy.source,
         }
-        worth: dict[str, Any] = {"reached": found.reached, "error": found.error, "bound": found.bound}
+        worth: dict[str, Any] = {"reached": found.reached, "error_of_all": found.error, "bound": found.bound}
         print_output(StringDesignOutput(title=title, output=output, **mechanism.promised_keys(), **about, **worth))
         return
     facts = [("strings", f"{title}: {len(found.shares):,} different ones"), *mechanism.facts()]

@@ -64,8 +64,10 @@ class Estimation:
     @cached_property
     def _fixed(self) -> LinearEstimator:
         """The estimator of least squares, which does not depend on the reports."""
-        matrix = self.mechanism.matrix
-        return LinearEstimator.efficient_at(matrix, self.found.basis, _weighing_prior(self.mechanism) @ matrix)
+        return self._efficient_at(_weighing_prior(self.mechanism) @ self.mechanism.matrix)
+
+    def _efficient_at(self, laws: Floats) -> LinearEstimator:
+        return LinearEstimator.efficient_at(self.mechanism.matrix, self.found.basis, laws)
 
     def of_counts(self, counts: Sequence[int]) -> FrequencyEstimate:
         """Return the estimate from the number of reports of each output.
@@ -108,8 +110,7 @@ class Estimation:
         frequencies = np.array([each.frequencies for each in likely])
         theta = (n[:, None] * frequencies + 1 / N) / (n[:, None] + 1)
         samples = Samples(counts / n[:, None], n, theta)
-        linear = self._fixed if self._linear else None
-        estimator = linear or LinearEstimator.efficient_at(matrix, self.found.basis, theta @ matrix)
+        estimator = self._fixed if self._linear else self._efficient_at(theta @ matrix)
         covariance = estimator.covariance(theta, of_records=self.of == "records")
         ranges = self._ranges(frequencies)
         brackets = Brackets.of(estimator, ranges)
@@ -117,13 +118,10 @@ class Estimation:
         joint = brackets.joint_quantiles(error_of_one_group(error, groups), covariance)
         z = np.stack([brackets.quantiles(error), joint], axis=1)
         limits = limits_of_all(brackets, samples, z, self.of)
-        estimates = frequencies if linear is None else samples.fractions @ linear.functionals(np.eye(N))
-        identified = np.stack([estimates, estimates], axis=-1)
-        for own, edges in zip(identified, ranges, strict=True):
-            own[edges.categories] = np.column_stack([edges.lower, edges.upper])
+        estimates = samples.fractions @ estimator.functionals(np.eye(N)) if self._linear else frequencies
+        identified = _identified(estimates, ranges)
         covariance /= n[:, None, None]
-        variances = np.maximum(np.diagonal(covariance, axis1=1, axis2=2), 0.0)
-        errors = np.where(self.found.identifiable, np.sqrt(variances), np.inf)
+        errors = np.where(self.found.identifiable, _roots_of_diagonal(covariance), np.inf)
         intervals = widened(limits, identified[:, None])
         needed = brackets.reports_needed(samples, z[:, 0])
         fits = fits_of(matrix, counts, frequencies)
@@ -155,6 +153,19 @@ class Estimation:
         if self.found.identifiable.all():
             return [identified_ranges(self.mechanism.matrix, self.found, frequencies[0])] * len(frequencies)
         return [identified_ranges(self.mechanism.matrix, self.found, each) for each in frequencies]
+
+
+def _identified(estimates: Floats, ranges: Sequence[Ranges]) -> Floats:
+    """Return the estimates twice, as intervals, with the bounds of what is not identifiable in their places."""
+    identified = np.stack([estimates, estimates], axis=-1)
+    for own, edges in zip(identified, ranges, strict=True):
+        own[edges.categories] = np.column_stack([edges.lower, edges.upper])
+    return identified
+
+
+def _roots_of_diagonal(covariance: Floats) -> Floats:
+    roots: Floats = np.sqrt(np.maximum(np.diagonal(covariance, axis1=1, axis2=2), 0.0))
+    return roots
 
 
 def _weighing_prior(mechanism: Mechanism) -> Floats:

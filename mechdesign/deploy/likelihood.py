@@ -11,6 +11,7 @@ are left out.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -199,18 +200,13 @@ def _interior_points(matrix: Floats, fractions: Floats) -> _Iterate:
     return _Iterate(best.theta / best.theta.sum(axis=1, keepdims=True), best.slacks, best.prices)
 
 
-def _step(matrix: Floats, fractions: Floats, at: _Iterate) -> _Iterate:
-    """Return the next iterates: a predictor step is computed first, then the step that corrects for its curvature."""
-    theta, s, v = at.parts
-    N, seen = matrix.shape[-2], fractions > 0
-    p = np.where(seen, _laws(theta, matrix), 1.0)
-    residual = _means(v, matrix) + s - 1
-    scaled = theta[:, :, None] * (matrix * np.sqrt(v / p)[:, None, :])
+def _solver(scaled: Floats, added: Floats) -> Callable[[Floats], Floats]:
+    """Return what solves, for each group, the system ``R R^T + diag(added)``."""
     system = scaled @ scaled.swapaxes(1, 2)
     # Equal rows make the system singular; a relative rounding error on its diagonal keeps it positive definite.
     diagonal = np.einsum("gii->gi", system)
-    diagonal *= 1 + N * _EPS
-    diagonal += theta * s
+    diagonal *= 1 + scaled.shape[1] * _EPS
+    diagonal += added
     # Rows of very different size: scaled to a diagonal of ones, no pivot is lost.
     scale = 1 / np.sqrt(diagonal)
     system *= scale[:, :, None] * scale[:, None, :]
@@ -218,6 +214,17 @@ def _step(matrix: Floats, fractions: Floats, at: _Iterate) -> _Iterate:
     def solved(right: Floats) -> Floats:
         result: Floats = scale * np.linalg.solve(system, (scale * right)[:, :, None])[:, :, 0]
         return result
+
+    return solved
+
+
+def _step(matrix: Floats, fractions: Floats, at: _Iterate) -> _Iterate:
+    """Return the next iterates: a predictor step is computed first, then the step that corrects for its curvature."""
+    theta, s, v = at.parts
+    seen = fractions > 0
+    p = np.where(seen, _laws(theta, matrix), 1.0)
+    residual = _means(v, matrix) + s - 1
+    solved = _solver(theta[:, :, None] * (matrix * np.sqrt(v / p)[:, None, :]), theta * s)
 
     def direction(slack_target: Floats | float, price_target: Floats) -> tuple[Floats, Floats, Floats, Floats]:
         lack = slack_target - theta * s

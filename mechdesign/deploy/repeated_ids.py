@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -174,6 +175,5 @@ def leakage_of_values(mechanism: Deployed, values: int) -> float | None:
         raise InputError.out_of_range(
             f"the number of values is {values}; accepted: at most {mechanism.symbols}, as many as there are inputs"
         )
-    if values == 1:
-        return mechanism.leakage
-    return None if mechanism.level is None else float_up(values * mechanism.level)
+    level: Fraction | None = Fraction(mechanism.leakage) if values == 1 else mechanism.level
+    return None if level is None else float_up(values * level)

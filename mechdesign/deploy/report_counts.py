@@ -261,7 +261,8 @@ def _origin(given: Deployed | ReportOrigin | tuple[str, ...]) -> ReportOrigin:
     if isinstance(given, tuple | list):
         return ReportOrigin(tuple(given))
     check_mechanism(given, deployed=True)
-    return given.origin
+    origin: ReportOrigin = given.origin
+    return origin
 
 
 def group_columns(by: Sequence[str], reports: RecordFile) -> tuple[str, ...]:

@@ -77,29 +77,38 @@ def pair_deltas(pair: Pair, epsilon: float, scale: float) -> tuple[float, float]
     return a, b
 
 
+def _nats_below(scale: float) -> float:
+    """Return the nats below 1 that count, for results of a scale."""
+    return _NATS - math.log(max(scale, 1e-300))
+
+
+def _some_released(pair: Pair, mean: Floats, deviation: float, scale: float) -> Floats:
+    """Return 1 - w, the probability that a new counter is released, at means of the common noise (trapezoidal rule)."""
+    from scipy.special import log_ndtr
+
+    width = 1 + pair.new * deviation**2 / pair.sigma**2
+    step = math.pi * math.sqrt(2 / (width * _nats_below(scale)))
+    most = math.ceil(math.sqrt(2 * _nats_below(scale)) / step)
+    nodes = np.arange(-most, most + 1) * step
+    weights = np.exp(-(nodes**2) / 2) * step / math.sqrt(2 * math.pi)
+    own = (pair.tau - mean[:, None] - deviation * nodes[None, :]) / pair.sigma
+    return np.asarray(np.minimum(1.0, -np.expm1(pair.new * log_ndtr(own)) @ weights))
+
+
 def _deltas(pair: Pair, epsilon: float, scale: float, order: int) -> tuple[float, float]:
     from scipy.special import log_ndtr, ndtr
 
-    gamma, s, j, ell, sigma = pair.gamma, pair.shared, pair.new, pair.changed, pair.sigma
-    reach = math.sqrt(2 * (_NATS - math.log(max(scale, 1e-300))))
+    gamma, s, ell, sigma = pair.gamma, pair.shared, pair.changed, pair.sigma
+    reach = math.sqrt(2 * _nats_below(scale))
     v = sigma**2 / (gamma + s)
     spread = math.sqrt(v * s / gamma)
     mu2 = (ell - ell**2 / (gamma + s)) / sigma**2
     r = math.sqrt(ell * (s - ell) / s) / sigma
     b, c = ell * gamma / (s * sigma**2), ell / (gamma + s)
 
-    def lost(mean: Floats, deviation: float) -> Floats:
-        """1 - w at several means of the common noise, by the trapezoidal rule."""
-        width = 1 + j * deviation**2 / sigma**2
-        step = math.pi * math.sqrt(2 / (width * (_NATS - math.log(max(scale, 1e-300)))))
-        nodes = np.arange(-math.ceil(reach / step), math.ceil(reach / step) + 1) * step
-        weights = np.exp(-(nodes**2) / 2) * step / math.sqrt(2 * math.pi)
-        own = (pair.tau - mean[:, None] - deviation * nodes[None, :]) / sigma
-        return np.asarray(np.minimum(1.0, -np.expm1(j * log_ndtr(own)) @ weights))
-
     def log_w(mean: Floats) -> Floats:
         with np.errstate(divide="ignore"):
-            return np.asarray(np.log1p(-lost(mean, math.sqrt(v))))
+            return np.asarray(np.log1p(-_some_released(pair, mean, math.sqrt(v), scale)))
 
     def a_gain(m: Floats) -> Floats:
         return log_w(m) + mu2 / 2 + b * m - epsilon
@@ -123,7 +132,7 @@ def _deltas(pair: Pair, epsilon: float, scale: float, order: int) -> tuple[float
         tilted = np.exp(-finite + r**2 / 2 + log_ndtr(np.where(np.isfinite(d), d - r, 0.0)))
         return np.asarray(ndtr(d) - np.where(np.isfinite(gain), tilted, 0.0))
 
-    appears = float(lost(np.zeros(1), sigma / math.sqrt(gamma))[0])
+    appears = float(_some_released(pair, np.zeros(1), sigma / math.sqrt(gamma), scale)[0])
     a = appears + _mean(a_inner, _breaks(a_gain, spread, reach), spread, order)
     return a, max(0.0, _mean(b_inner, _breaks(b_gain, spread, reach), spread, order))
 

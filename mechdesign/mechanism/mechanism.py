@@ -19,7 +19,6 @@ from mechdesign.mechanism.origin import tagged_names
 from mechdesign.mechanism.proof import Guarantee, Integers, Proof, prove
 from mechdesign.mechanism.reporting import Reporting
 from mechdesign.mechanism.views import MechanismViews
-from mechdesign.mechanism.words import guarantee_facts, promised_keys
 from mechdesign.numerics.arrays import entries, frozen, number_array
 from mechdesign.numerics.exact import float_up
 
@@ -211,14 +210,6 @@ class Mechanism(Reporting, MechanismViews):
         """The l1 radius of the guarantee, rounded up; None for a hull of priors."""
         radius = getattr(self.guarantee.uncertainty, "radius", None)
         return None if radius is None else float_up(radius)
-
-    def facts(self, *, of_report: bool = False) -> list[tuple[str, str]]:
-        """Return what people read of the guarantee, as names and values; of a report alone, in fewer words."""
-        return guarantee_facts(self, of_report=of_report)
-
-    def promised_keys(self) -> dict[str, Any]:
-        """Return what programs read of the guarantee."""
-        return promised_keys(self)
 
     def save(self, path: str | os.PathLike[str], *, probabilities: bool = False) -> None:
         """Write the mechanism, as JSON, NPZ or CSV by the ending of the name.

@@ -11,10 +11,10 @@ from __future__ import annotations
 import hashlib
 import os
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, NoReturn, Protocol, Self
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,13 @@ from mechdesign.numerics.exact import log_up
 _PERSON = b"mechdesign-key-1"  # the personalization of BLAKE2b, so that the key serves no other purpose
 _WORD_BYTES = 8
 _BLOCK = 1 << 15  # records at a time, whose hashes are held as objects
+Deployed = Any
+"""What deployment and commands take: a mechanism of any kind, a `Mechanism` or a `WindowMechanism`.
+
+They ask it for `outputs`, `origin`, `fingerprint`, `guarantee`, `leakage`, `level` and `symbols`; for `alphabet`,
+`drawing` and `named`, by which records become reports; for `facts` and `promised_keys`, what people and programs read
+of the promise; and for `load` and `save_for_reports`. No room below `windows` can name both kinds.
+"""
 
 
 class PermanentReports:
@@ -112,60 +119,6 @@ class PermanentReports:
         return (np.frombuffer(b"".join(words), dtype="<u8") >> self._unused).astype(np.int64)
 
 
-class Deployed(Protocol):
-    """What deployment and commands ask of a mechanism, whatever its kind: a matrix, or windows."""
-
-    @property
-    def outputs(self) -> Sequence[str]:
-        """The reports that may occur."""
-
-    @property
-    def guarantee(self) -> Any:
-        """What is promised."""
-
-    @property
-    def leakage(self) -> float:
-        """What is proved of a report, in nats."""
-
-    @property
-    def fingerprint(self) -> str:
-        """SHA-256, in hex, of what reports depend on."""
-
-    @property
-    def origin(self) -> ReportOrigin:
-        """What is known where reports are counted."""
-
-    @property
-    def symbols(self) -> int:
-        """How many different values there may be."""
-
-    @property
-    def level(self) -> Fraction | None:
-        """The level of local differential privacy in nats, rounded up; None where there is none."""
-
-    def alphabet(self, unknown: str | None = None, missing: str | None = None) -> Any:
-        """Return what turns records into codes, as `Alphabet` does."""
-
-    def drawing(self, source: RandomBytes, key: Key | None) -> Callable[[Any, Ids | None], Any]:
-        """Return what draws outputs for codes: from random bytes, or from a key and ids."""
-
-    def named(self, outputs: Any) -> Any:
-        """Return the names of outputs, as a pyarrow array of text."""
-
-    def facts(self, *, of_report: bool = False) -> list[tuple[str, str]]:
-        """Return what people read of the promise; of a report alone, in fewer words."""
-
-    def promised_keys(self) -> dict[str, Any]:
-        """Return what programs read of the promise."""
-
-    def save_for_reports(self, path: Any) -> None:
-        """Write what processes need that draw reports."""
-
-    @classmethod
-    def load(cls, path: Any) -> Self:
-        """Read a file and prove its guarantee again."""
-
-
 class Reporting:
     """The part of `Mechanism` that reports; it depends on labels, numerators and bits alone."""
 
@@ -193,10 +146,8 @@ class Reporting:
     def level(self) -> Fraction | None:
         """The level of local differential privacy in nats, rounded up; None if an output rules an input out."""
         numerators = self.parts.numerators
-        if not numerators.all():
-            return None
-        most, least = numerators.max(axis=0).tolist(), numerators.min(axis=0).tolist()
-        return Fraction(log_up(max(map(Fraction, most, least))))
+        ratios = map(Fraction, numerators.max(axis=0).tolist(), numerators.min(axis=0).tolist())
+        return Fraction(log_up(max(ratios))) if numerators.all() else None
 
     def alphabet(self, unknown: str | None = None, missing: str | None = None) -> Alphabet:
         """Return the alphabet of records; ``unknown`` and ``missing`` are as in `privatize`."""

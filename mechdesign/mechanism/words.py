@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from mechdesign.display.numbers import text_above
 from mechdesign.mechanism.proof import Guarantee
-from mechdesign.numerics.exact import printed_up
 from mechdesign.uncertainty.base import UncertaintySet
 
 if TYPE_CHECKING:
@@ -81,42 +79,3 @@ def promise(guarantee: Guarantee) -> str:
     if guarantee.lower is None:
         return told
     return f"{told}: PML, and no report makes {known.protected.any_value} less likely by a factor below exp(-lower)"
-
-
-def guarantee_facts(mechanism: Mechanism, *, of_report: bool = False) -> list[tuple[str, str]]:
-    """Return the facts of a guarantee that people read, or those of a report alone."""
-    known, certain = mechanism.guarantee.uncertainty, certain_in_words(mechanism)
-    facts = [("guarantee", promise(mechanism.guarantee))]
-    if known.not_protected_in_words() and not of_report:
-        facts.append(("not protected", known.not_protected_in_words()))
-    if known.delta is not None and not of_report:
-        facts.append(("delta", f"{printed_up(known.delta)}: {delta_in_words(known)}"))
-    amount = f"at most {text_above(mechanism.leakage, 15)} nats{' a report' if of_report else ''}"
-    facts.append(("leakage", f"{amount}, proved in exact arithmetic"))
-    if mechanism.lower_leakage is not None and not of_report:
-        facts.append(("from below", f"at most {text_above(mechanism.lower_leakage, 15)} nats, proved likewise"))
-    facts += [] if certain is None else [("certain", certain)]
-    if not of_report:
-        (N, M), bits = mechanism.numerators.shape, mechanism.bits
-        facts.append(("mechanism", f"{N} inputs, {M} output{'s' if M > 1 else ''}, probabilities over 2^{bits}"))
-    return facts
-
-
-def promised_keys(mechanism: Mechanism) -> dict[str, Any]:
-    """Return what programs read of a guarantee; keys about a secret and from below only where these are promised."""
-    guarantee, known = mechanism.guarantee, mechanism.guarantee.uncertainty
-    secret, useful = known.protected.names or (None, None)
-    asked = {
-        "secret": secret,
-        "useful": useful,
-        "not_protected": known.not_protected_in_words() or None,
-        "lower": guarantee.lower,
-        "lower_leakage": mechanism.lower_leakage,
-        "samples_asserted": known.asserts_samples or None,
-    }
-    return {
-        "epsilon": guarantee.epsilon,
-        "delta": None if known.delta is None else printed_up(known.delta),
-        **{name: getattr(mechanism, name) for name in ("radius", "inputs", "outputs", "bits", "leakage")},
-        **{name: value for name, value in asked.items() if value is not None},
-    }

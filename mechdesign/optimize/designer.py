@@ -25,7 +25,7 @@ from mechdesign.optimize.deadline import Deadline, keeps_mechanism
 from mechdesign.optimize.estimation.every_direction import mixtures
 from mechdesign.optimize.estimation.solver import error_tolerance
 from mechdesign.optimize.every_method import solve
-from mechdesign.optimize.method import DesignOptions, Solution
+from mechdesign.optimize.method import AnyCertificate, DesignOptions, Solution
 from mechdesign.optimize.one_sided import OneSided
 from mechdesign.optimize.orbits import merged_ball
 from mechdesign.optimize.pricing.price import equal_groups
@@ -126,24 +126,15 @@ def design(  # noqa: PLR0913 - each is a choice of its own
         numerators = _integers(problem, solution, bits)
         tell("computing the bound from the dual vector")
         certificate = certified()
-        utility = problem.utility
-        value = utility.value_of_integers(numerators, problem.uncertainty)
+        value = problem.utility.value_of_integers(numerators, problem.uncertainty)
         bound = padded(problem, certificate.bound)
-        if utility.estimation is not None:
+        if problem.utility.estimation is not None:
             numerators, value = _telling_all(problem, solution, (numerators, value), bound, wanted, bits, most)
         mechanism = Mechanism(
             numerators,
             bits,
             Guarantee(problem.epsilon, problem.uncertainty.exact_set, problem.lower),
-            optimality=Optimality(
-                utility,
-                value,
-                bound,
-                tuple(certificate.multipliers.tolist()),
-                _exact(problem),
-                certificate.form,
-                certificate.mixture,
-            ),
+            optimality=_claim(problem, value, bound, certificate),
             provenance=Provenance(__version__, words, title),
         )
         return Design(
@@ -161,9 +152,7 @@ def design(  # noqa: PLR0913 - each is a choice of its own
             most_outputs=most,
             unrestricted_value=solution.unrestricted,
             merged=_merged(problem, solution, numerators),
-            value_at_estimate=(
-                value if utility.worst_case is None else utility.value(mechanism.matrix, problem.uncertainty.center)
-            ),
+            value_at_estimate=_value_at_estimate(problem, mechanism, value),
             seconds=time.perf_counter() - started,
         )
 
@@ -256,6 +245,19 @@ def _telling_all(
     return best
 
 
+def _claim(problem: DesignProblem, value: float, bound: float, certificate: AnyCertificate) -> Optimality:
+    """Return the claim of optimality, for anybody to check."""
+    exact = problem.uncertainty.exact_set is problem.uncertainty  # the ball as printed has fewer mechanisms than all
+    multipliers = tuple(certificate.multipliers.tolist())
+    return Optimality(problem.utility, value, bound, multipliers, exact, certificate.form, certificate.mixture)
+
+
+def _value_at_estimate(problem: DesignProblem, mechanism: Mechanism, value: float) -> float:
+    """Return the utility at the estimate, which a least utility is not."""
+    utility = problem.utility
+    return value if utility.worst_case is None else utility.value(mechanism.matrix, problem.uncertainty.center)
+
+
 def _merged(problem: DesignProblem, solution: Solution, numerators: NDArray[np.int64]) -> tuple[tuple[str, ...], ...]:
     """Return the labels of the symbols that share a row where symbols were merged; bins may come out alike."""
     if solution.bins is None:
@@ -282,8 +284,3 @@ def _closed_form(problem: DesignProblem, value: float, bound: float) -> ClosedFo
             "this is a defect of mechdesign, please report it with the problem"
         )
     return ClosedFormCheck(form.theorem, reached, value - reached, form.optimal)
-
-
-def _exact(problem: DesignProblem) -> bool:
-    """Return whether the problem is about all mechanisms with the guarantee; the ball as printed has fewer."""
-    return problem.uncertainty.exact_set is problem.uncertainty

@@ -13,7 +13,7 @@ from mechdesign.cli.compare import ComparisonOutput
 from mechdesign.cli.design import DesignOutput
 from mechdesign.cli.estimate_output import EstimateOutput, GroupedEstimateOutput
 from mechdesign.cli.histogram import HistogramOutput
-from mechdesign.cli.json_output import Labels, Output, Printed
+from mechdesign.cli.json_output import ErrorOutput, Labels, Output, Printed
 from mechdesign.cli.key import KeyOutput
 from mechdesign.cli.methods import MethodsOutput
 from mechdesign.cli.plan import PlanOutput
@@ -59,6 +59,7 @@ OUTPUTS: tuple[tuple[str, tuple[type[Output], ...]], ...] = (
     ("histogram", (HistogramOutput,)),
     ("report", (ReportOutput,)),
     ("schema", (SchemasOutput,)),
+    ("(any command that fails)", (ErrorOutput,)),
 )
 
 

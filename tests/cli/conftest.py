@@ -26,7 +26,9 @@ def command(here, capsys):
         status = run([str(argument) for argument in arguments])
         captured = capsys.readouterr()
         if "--json" in arguments and captured.out.startswith("{"):
-            check_output(json.loads(captured.out))
+            record = json.loads(captured.out)
+            check_output(record)
+            assert ("error" in record) == (status != 0)
         return status, captured.out, captured.err
 
     return run_command

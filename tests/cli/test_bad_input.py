@@ -24,7 +24,12 @@ def refused(here, command):
         before = {path.name: path.read_bytes() for path in here.iterdir() if path.is_file()}
         status, out, err = command(*arguments)
         lines = err.splitlines()
-        assert (status, out) == (2, ""), err
+        assert status == 2, err
+        if "--json" in arguments:
+            error = json.loads(out)["error"]
+            assert lines[-1] == f"Error: {error['message']} [{error['code']}]"
+        else:
+            assert out == ""
         assert len(lines) == 1 or (usage and lines[0].startswith("Usage: mechdesign"))
         assert lines[-1].startswith("Error: ")
         assert "Traceback" not in err

@@ -147,9 +147,7 @@ def test_options_say_what_is_known_promised_and_wanted(command, arguments, expec
 
 @pytest.mark.parametrize("samples", ["70", "101", "1000000000"])
 def test_samples_that_the_counts_do_not_show_are_refused(command, here, samples):
-    status, out, err = command(
-        "design", "--counts", "counts.csv", *OPTIONS, "--samples", samples, "--json", "-o", "m.json"
-    )
+    status, out, err = command("design", "--counts", "counts.csv", *OPTIONS, "--samples", samples, "-o", "m.json")
     assert (status, out) == (2, "")
     assert f"the counts are of 100 samples, and samples is {samples}; leave samples out, or give probabilities" in err
     assert not (here / "m.json").exists()
@@ -441,7 +439,7 @@ def test_a_false_claim_ends_with_status_1(command, designed, change, part):
         record = json.loads(out)
         assert (record["schema"], record["holds"]) == ("mechdesign/verification/1", False)
         assert record["false"] == ("guarantee" if "guarantee" in part or "delta" in part else "optimality")
-        assert f"Error: {record['message']} [{record['code']}]\n" == err
+        assert f"Error: {record['error']['message']} [{record['error']['code']}]\n" == err
 
 
 @pytest.mark.parametrize("utility", ["mutual-information", "hamming-accuracy"])

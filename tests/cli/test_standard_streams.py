@@ -136,7 +136,7 @@ def test_a_picture_goes_to_standard_output(command, here):
 @pytest.mark.parametrize("arguments", [PRIVATIZE, ESTIMATE, DESIGN, HISTOGRAM], ids=lambda arguments: arguments[0])
 def test_json_beside_standard_output_is_refused(command, arguments):
     status, out, err = command(*arguments, "-o", "-", "--json")
-    assert (status, out, err.count("\n")) == (2, b"", 1)
+    assert (status, json.loads(out)["error"]["code"], err.count("\n")) == (2, "usage", 1)
     assert "--json and the output - both want standard output; leave one of them out" in err
 
 
@@ -269,7 +269,7 @@ def test_nothing_of_standard_input_is_left(command, here, tmp_path, monkeypatch,
 
 
 def test_a_mechanism_on_standard_input_is_not_read_without_end(command, here, monkeypatch):
-    monkeypatch.setattr("mechdesign.cli.places.MOST_BYTES", 100)
+    monkeypatch.setattr("mechdesign.cli.windows_or_matrix.MOST_BYTES", 100)
     status, _, err = command("verify", "-", stdin=b"[" * 101)
     told = "standard input has more than 100 bytes; accepted: at most 100"
     assert (status, err) == (2, f"Error: {told} [file-too-large]\n")

@@ -77,7 +77,7 @@ def test_what_a_design_prints_as_json(command):
     found = json.loads(out)
     assert (status, found["samples"], found["delta"], found["seeds"]) == (0, 2002, 1e-3, 20)
     assert found["heavy_source"].startswith("222 of 2224 records")
-    assert found["bound"] < found["error"]
+    assert found["bound"] < found["error_of_all"]
     assert command("verify", "words.json", "--counts", "evidence.csv")[0] == 0
     status, _, err = command("verify", "words.json", "--counts", "counts.csv")
     assert status == 1

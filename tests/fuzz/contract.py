@@ -73,7 +73,8 @@ def of_result(case: Case, result: Result) -> Iterator[str]:
     yield from _of_line("".join(errors[:1]))
     if result.status == 1 and not _CLAIMANTS & set(arguments):
         yield f"the exit status is 1, where nothing was claimed: {errors}"
-    if result.status == 2 and result.stdout and STANDARD not in case.outputs:  # a stream cannot be taken back
+    as_json = "--json" in arguments  # then an error is JSON, which _of_output reads
+    if result.status == 2 and result.stdout and not as_json and STANDARD not in case.outputs:
         yield f"the exit status is 2, with {result.stdout[:200]!r} on standard output"
     yield from _of_output(case, arguments, result)
 
@@ -94,10 +95,7 @@ def _of_output(case: Case, arguments: Sequence[str], result: Result) -> Iterator
     except UnicodeDecodeError:
         yield f"standard output is not UTF-8, or what the terminal takes: {result.stdout[:200]!r}"
         return
-    expected = result.status == 0 or (result.status == 1 and "verify" in arguments)
     if "--json" in arguments and STANDARD not in case.outputs and not _ASKED & set(arguments):
-        if not text and not expected:
-            return
         try:
             found = json.loads(text, parse_constant=_refuse)
         except ValueError as error:
@@ -105,6 +103,8 @@ def _of_output(case: Case, arguments: Sequence[str], result: Result) -> Iterator
             return
         if not isinstance(found, dict) or not isinstance(found.get("schema"), str):
             yield f"--json printed JSON that is not an object with a schema: {text[:200]!r}"
+        elif ("error" in found) != (result.status != 0):
+            yield f"the exit status is {result.status}, and --json printed {text[:200]!r}"
 
 
 def _refuse(constant: str) -> None:

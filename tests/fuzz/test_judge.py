@@ -54,6 +54,11 @@ def test_what_keeps_the_contract_is_not_told():
         ({"case": Case(["plan", "--json"]), "stdout": b'{"a": NaN}'}, "not JSON"),
         ({"case": Case(["plan", "--json"]), "stdout": b"[]"}, "not an object with a schema"),
         ({"case": Case(["plan", "--json"]), "stdout": b"{} {}"}, "not JSON"),
+        ({"case": Case(["plan", "--json"]), "status": 2, "stderr": b"Error: x\n", "stdout": b""}, "not JSON"),
+        (
+            {"case": Case(["plan", "--json"]), "status": 2, "stderr": b"Error: x\n", "stdout": b'{"schema": "s"}'},
+            "the exit status is 2, and --json printed",
+        ),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )

@@ -35,6 +35,7 @@ RUNS = {
         ("least.json",),
         ("errors.json",),
         ("false.json",),
+        ("missing.json",),
     ],
     "compare": [
         DESIGN,
@@ -137,7 +138,9 @@ def printed(folder):
             for arguments in runs:
                 lines.clear()
                 status = run([command, *arguments, "--json"])
-                assert status == (1 if "false.json" in arguments else 0), (command, arguments)
+                assert status == {"false.json": 1, "missing.json": 2}.get(arguments[0] if arguments else "", 0), (
+                    arguments
+                )
                 found[command, arguments] = json.loads(lines[0])
     return found
 

@@ -11,7 +11,7 @@ Such searches end at different mechanisms, and further ones start from the colum
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -205,28 +205,16 @@ def with_few_outputs(
         return matrix
     program = _Limited(prior, workload, most)
     whole = program.weighted(columns, weights, _TOLERANCE)
-    enough = whole.value * (1 + _TOLERANCE)
+    program = replace(program, enough=whole.value * (1 + _TOLERANCE))
     pool = finder(whole, _POOL * prior.size)
-    found: list[Held] = []
-    for start in range(_STARTS):
-        if found and time_is_up(deadline):
-            break
-        rng = np.random.default_rng(start)
-        spread = np.exp(_SPREAD * start * rng.standard_normal(columns.shape[1]))
-        first = program.pruned(columns, replace(whole, weights=whole.weights * spread), np.inf)
-        if first is None or first[0].shape[1] > most:
-            continue
-        found.append(_searched(replace(program, enough=enough), first, pool, finder, rng, deadline))
-        progress(f"at most {most} outputs, search {start + 1}: error {found[-1][1].value:.9g}")
-        if found[-1][1].value <= enough:
-            break
+    found = list(_searches(program, columns, whole, pool, finder, deadline, progress))
     for number in range(_JOINED if len(found) > 1 else 0):
         found.sort(key=lambda pair: pair[1].value)
         joined = None if time_is_up(deadline) else program.joined(found[0], found[1 + number % (len(found) - 1)])
-        if found[0][1].value <= enough or joined is None:
+        if found[0][1].value <= program.enough or joined is None:
             continue
         rng = np.random.default_rng(_STARTS + number)
-        found.append(_searched(replace(program, enough=enough), joined, pool, finder, rng, deadline))
+        found.append(_searched(program, joined, pool, finder, rng, deadline))
         progress(f"at most {most} outputs, from two mechanisms: error {found[-1][1].value:.9g}")
     if not found:
         raise SolverError.no_mechanism_found(
@@ -240,6 +228,32 @@ def with_few_outputs(
 
 
 Held = tuple[Floats, ColumnWeights]
+
+
+def _searches(
+    program: _Limited,
+    columns: Floats,
+    whole: ColumnWeights,
+    pool: Floats,
+    finder: Finder,
+    deadline: float | None,
+    progress: Callable[[str], None],
+) -> Iterator[Held]:
+    """Yield what searches find that begin with all columns, each with other weights, until one finds enough."""
+    looked = False
+    for start in range(_STARTS):
+        if looked and time_is_up(deadline):
+            return
+        rng = np.random.default_rng(start)
+        spread = np.exp(_SPREAD * start * rng.standard_normal(columns.shape[1]))
+        first = program.pruned(columns, replace(whole, weights=whole.weights * spread), np.inf)
+        if first is None or first[0].shape[1] > program.most:
+            continue
+        looked, found = True, _searched(program, first, pool, finder, rng, deadline)
+        progress(f"at most {program.most} outputs, search {start + 1}: error {found[1].value:.9g}")
+        yield found
+        if found[1].value <= program.enough:
+            return
 
 
 def _searched(

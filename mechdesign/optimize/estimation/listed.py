@@ -174,10 +174,8 @@ def solve_listed(
     for iteration in range(1, _MOST_ROUNDS + 1):
         try:
             # The first mechanism is finished, whatever the time.
-            point, held = (
-                solve(further, prior, workload, tol / 10, deadline=deadline if iteration > 1 else None),
-                further,
-            )
+            point = solve(further, prior, workload, tol / 10, deadline=deadline if iteration > 1 else None)
+            held = further
         except SolverError:
             if iteration == 1:
                 raise
@@ -186,8 +184,7 @@ def solve_listed(
         keeps_mechanism(deadline)
         form = QuadraticForm.of_matrix(point.M)
         price = pricing.price(form, point.multipliers, _ENTERING * N)
-        root, eta = root_trace_down(form, prior, workload)
-        found = lower_bound(root, total_up(point.multipliers, price.upper, eta, limits))
+        found = _bound(form, point.multipliers, price, prior, workload, limits)
         if found > bound:
             best, bound = (form, point.multipliers), found
         progress(f"interior points: {held.shape[1]} rays, error {point.value:.9g}, gap {point.value - bound:.1e}")
@@ -202,7 +199,19 @@ def solve_listed(
         d = best_caps(prior, limits, workload)
         if bound_of_caps(d, prior, limits, workload) > bound:
             best = (QuadraticForm(d), multipliers_of_caps(d, limits))
-    used = point.weights > _DROPPED * 1e-3
-    # Other weights, not other rows: rows divided by their sums would put columns outside the cone.
-    whole = held[:, used] * full_weights(held[:, used], point.weights[used])
-    return Solution(whole, best[1], price.columns, iteration, stopped), best[0]
+    return Solution(_whole(held, point.weights), best[1], price.columns, iteration, stopped), best[0]
+
+
+def _bound(
+    form: QuadraticForm, multipliers: Floats, price: Price, prior: Floats, workload: Floats, limits: Floats
+) -> float:
+    """Return the bound that a form proves with lambda, once it has a price."""
+    root, eta = root_trace_down(form, prior, workload)
+    return lower_bound(root, total_up(multipliers, price.upper, eta, limits))
+
+
+def _whole(held: Floats, weights: Floats) -> Floats:
+    """Return the mechanism of weighted rays; it has other weights, as other rows would put columns outside the cone."""
+    used = weights > _DROPPED * 1e-3
+    whole: Floats = held[:, used] * full_weights(held[:, used], weights[used])
+    return whole

@@ -107,7 +107,7 @@ def certificate_for_many(
     >>> 0 < found.lower_bound <= found.limit * (1 + 1e-6)
     True
     """
-    return _Rounds(pricing, workload, progress).run(held_columns, deadline, close, enough, error)
+    return _Rounds(pricing, workload, progress, deadline, close, enough, error).run(held_columns)
 
 
 def spanning(columns: Floats) -> Floats:
@@ -168,71 +168,80 @@ def keep_bounded(columns: Floats, weights: Floats) -> bool:
 class _Rounds:
     """Rounds of solving the restricted dual and of pricing."""
 
-    def __init__(self, pricing: SeparablePricing, workload: Floats, progress: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        pricing: SeparablePricing,
+        workload: Floats,
+        progress: Callable[[str], None],
+        deadline: float | None,
+        close: float,
+        enough: float,
+        error: float,
+    ) -> None:
         self.pricing, self.workload, self.progress = pricing, workload, progress
+        self.deadline, self.close, self.enough, self.error = deadline, close, enough, error
         self.prior, self.N = pricing.ball.prior, pricing.ball.size
         self.dual = RestrictedDual(self.prior, workload, pricing.cone.only_d)
         self.oracle = LinearOracle(pricing.cone)
         self.rng = np.random.default_rng(0)
 
-    def run(
-        self, held_columns: Floats, deadline: float | None, close: float, enough: float, error: float
-    ) -> SeparableCertificate:
-        """Return the best certificate."""
+    def run(self, held_columns: Floats) -> SeparableCertificate:
+        """Return the best certificate: that of the caps where it is close, and otherwise the best of rounds."""
         diagonal = best_caps(self.prior, self.pricing.limits, self.workload)
-        best = self._proved(
-            QuadraticForm(diagonal), multipliers_of_caps(diagonal, self.pricing.limits), deadline=deadline
-        )
+        best = self._proved(QuadraticForm(diagonal), multipliers_of_caps(diagonal, self.pricing.limits), self.deadline)
         # Nothing is asked, nothing can be told, or a step of the restricted dual would take too long.
         hopeless = not 0 < best.bound < np.inf or self.N > _MOST_SYMBOLS
-        if hopeless or time_is_up(deadline) or error - best.bound <= close * error < np.inf:
-            best = best if hopeless else self._priced_again(best, deadline)
-            return SeparableCertificate(best.form, best.multipliers, best.bound, error, best.price, 0, 0)
+        if hopeless or time_is_up(self.deadline) or self.error - best.bound <= self.close * self.error < np.inf:
+            best = best if hopeless else self._priced_again(best)
+            return SeparableCertificate(best.form, best.multipliers, best.bound, self.error, best.price, 0, 0)
+        return self._searched(best, self._first(diagonal, best), held_columns)
+
+    def _searched(self, best: _Proved, first: Floats, held_columns: Floats) -> SeparableCertificate:
+        """Return the best certificate of rounds that begin with parameters inside the domain of the dual."""
         center = best.parameters(self.dual)
-        first = self._first(diagonal, best)
         held = all_first = np.hstack([held_columns, self._start(), best.price.best])
-        x, limit, gap, rounds = first, error, _FIRST_GAP, 0
+        x, limit, gap, rounds = first, self.error, _FIRST_GAP, 0
         level, since = best.bound, 0
         for number in range(1, _MOST_ROUNDS + 1):
             for _ in range(_MOST_QUICK):
                 room = _FAR if x is first else gap
-                point = self.dual.solve(held, x, max(_CENTRAL * gap, 1e-6), room, deadline)
+                point = self.dual.solve(held, x, max(_CENTRAL * gap, 1e-6), room, self.deadline)
                 if not point.converged:
                     break
                 x, limit = point.parameters, min(limit, point.limit)
                 entering = self._quick(point, held)
-                if time_is_up(deadline) or entering.shape[1] == 0:
+                if time_is_up(self.deadline) or entering.shape[1] == 0:
                     break
                 held = np.hstack([_kept(held, point.weights, all_first), entering])
-            if time_is_up(deadline):
+            if time_is_up(self.deadline):
                 break
             rounds = number
             y = (1 - _INWARD) * x + _INWARD * center
-            found = self._proved(*self.dual.parts(y), 0.1 * gap, deadline)
+            found = self._proved(*self.dual.parts(y), self.deadline, 0.1 * gap)
             if found.bound > best.bound:
                 best, center = found, found.parameters(self.dual)
             if limit < best.bound:  # the restricted dual knows its limit up to its own residuals only
-                limit = error
+                limit = self.error
             gap = max((limit - best.bound) / limit, 1e-6) if limit < np.inf else _FIRST_GAP
             self.progress(
                 f"round {rounds}: lower bound {best.bound:.6g}, at most {limit:.6g}, {held.shape[1]} columns held"
             )
             if best.bound > level * (1 + _RISE):
                 level, since = best.bound, rounds
-            stalled = rounds - since >= (_PATIENCE_ENOUGH if best.bound >= enough else _PATIENCE)
-            if gap < close or stalled or time_is_up(deadline):
+            stalled = rounds - since >= (_PATIENCE_ENOUGH if best.bound >= self.enough else _PATIENCE)
+            if gap < self.close or stalled or time_is_up(self.deadline):
                 break
             if point.converged and point.weights.size == held.shape[1]:
                 held = _kept(held, point.weights, all_first)
             held = np.hstack([held, found.price.best])
             if not point.converged:
                 x = first
-        best = self._priced_again(best, deadline)
+        best = self._priced_again(best)
         return SeparableCertificate(best.form, best.multipliers, best.bound, limit, best.price, held.shape[1], rounds)
 
-    def _priced_again(self, best: _Proved, deadline: float | None) -> _Proved:
+    def _priced_again(self, best: _Proved) -> _Proved:
         """Return what the price proves that anybody gets who has the form and lambda alone, if there is time for it."""
-        whole = self._proved(best.form, best.multipliers, deadline=with_time_for(deadline, _FOR_THE_BOUND))
+        whole = self._proved(best.form, best.multipliers, with_time_for(self.deadline, _FOR_THE_BOUND))
         return max(best, whole, key=lambda proved: proved.bound)
 
     def _first(self, diagonal: Floats, best: _Proved) -> Floats:
@@ -271,11 +280,7 @@ class _Rounds:
         return result
 
     def _proved(
-        self,
-        form: QuadraticForm,
-        multipliers: Floats,
-        near: float | None = None,
-        deadline: float | None = None,
+        self, form: QuadraticForm, multipliers: Floats, deadline: float | None, near: float | None = None
     ) -> _Proved:
         price = self.pricing.price(form, multipliers, 6 * self.N, near, deadline)
         root, eta = root_trace_down(form, self.prior, self.workload)

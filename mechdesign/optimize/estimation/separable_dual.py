@@ -206,15 +206,7 @@ class RestrictedDual:
             factor = _inverse(system)
             if factor is None:
                 break
-            # First without centering, to see how far that goes; then with it.
-            step = -factor @ slope
-            moved = -rows @ step
-            other = -weights - weights * moved / slack
-            reach = min(_longest(slack, moved), _longest(weights, other))
-            center = gap / len(rows) * max((1 - reach) ** 3, 1e-4)
-            step = -factor @ (slope + rows.T @ (center / slack))
-            moved = -rows @ step
-            other = center / slack - weights - weights * moved / slack
+            step, moved, other = _steps(rows, slack, weights, slope, factor, gap)
             along, across = _longest(slack, moved), _longest(weights, other)
             along = min(1.0, _TO_BOUNDARY * along)
             further = self._curve(x[:size] + along * step[:size])
@@ -238,6 +230,23 @@ def _inverse(system: Floats) -> Floats | None:
     except np.linalg.LinAlgError:
         return None
     return result
+
+
+def _steps(
+    rows: Floats, slack: Floats, weights: Floats, slope: Floats, factor: Floats, gap: float
+) -> tuple[Floats, Floats, Floats]:
+    """Return the steps of the parameters, of the slacks and of the weights.
+
+    They are computed without centering first, to see how far that goes; then with it.
+    """
+    step = -factor @ slope
+    moved = -rows @ step
+    other = -weights - weights * moved / slack
+    reach = min(_longest(slack, moved), _longest(weights, other))
+    center = gap / len(rows) * max((1 - reach) ** 3, 1e-4)
+    step = -factor @ (slope + rows.T @ (center / slack))
+    moved = -rows @ step
+    return step, moved, center / slack - weights - weights * moved / slack
 
 
 def _longest(at: Floats, step: Floats) -> float:

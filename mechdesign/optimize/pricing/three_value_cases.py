@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import heapq
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -107,19 +107,21 @@ def price_three_values(
         if split is None or not case.peak.attained or looked_at >= most_cases or time_is_up(deadline):
             return CoveredCases(case.peak.upper, columns, looked_at)
         heapq.heappop(open_cases)
-        k, at_least = split
-        fewer = _replaced(case.most, k, at_least - 1)
-        with_fewer = AllowedSets(_inner(rays, groups, case.least, fewer), case.sets.outer, case.sets.rest)
-        consider(case.least, fewer, with_fewer, case.peak.upper)
-        more = _replaced(case.least, k, at_least)
-        consider(
-            more,
-            case.most,
-            AllowedSets(_inner(rays, groups, more, case.most), _outer(rays, groups, more), _rest(rays, groups, more)),
-            case.peak.upper,
-        )
+        for half in _halves(rays, groups, case, *split):
+            consider(*half, case.peak.upper)
         looked_at += 2
     return CoveredCases(floor, columns, looked_at)
+
+
+def _halves(
+    rays: ThreeValues, groups: Sequence[ItemGroup], case: _Case, k: int, at_least: int
+) -> Iterator[tuple[tuple[int, ...], tuple[int, ...], AllowedSets]]:
+    """Yield the limits and the sets of two cases: S has fewer symbols of group k than a number, or at least so many."""
+    fewer = _replaced(case.most, k, at_least - 1)
+    yield case.least, fewer, AllowedSets(_inner(rays, groups, case.least, fewer), case.sets.outer, case.sets.rest)
+    more = _replaced(case.least, k, at_least)
+    inner, outer = _inner(rays, groups, more, case.most), _outer(rays, groups, more)
+    yield more, case.most, AllowedSets(inner, outer, _rest(rays, groups, more))
 
 
 def _conflict(
