@@ -13,7 +13,7 @@ from typing import Any
 
 from benchmarks import errors, fleet, keyed, sweeps
 from benchmarks.measure import KNOWN, TOTAL, Row, Sizes
-from mechdesign.pml.against_ldp import WEAKER_THAN_LDP
+from mechdesign.comparison.rivals import WEAKER_THAN_LDP
 
 BEGIN, END = "<!-- table: begin -->\n", "<!-- table: end -->\n"
 PACKAGES = (

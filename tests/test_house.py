@@ -41,9 +41,8 @@ def imported_by(statements, candidates):
     return done.stdout.split()
 
 
-@pytest.mark.parametrize("command", ["key", "privatize", "estimate", "verify"])
-def test_commands_of_a_deployment_import_no_solver(command):
-    assert imported_by(f"import mechdesign.cli.{command}", SOLVERS) == []
+def test_commands_of_a_deployment_import_no_solver():
+    assert imported_by("from mechdesign.cli import estimate, key, privatize, verify", SOLVERS) == []
     assert "mechdesign.optimize" in imported_by("import mechdesign.cli.design", SOLVERS)
 
 
@@ -53,14 +52,11 @@ def test_heavy_packages_are_not_imported_with_the_package():
     assert imported_by("import scipy", heavy) == ["scipy"]
 
 
-@pytest.mark.parametrize("option", ["--version", "--help"])
-def test_commands_are_not_imported_to_be_listed(option):
+def test_commands_are_not_imported_to_be_listed():
     heavy = {"numpy", "flint", "pyarrow", "rich", "pydantic", "mechdesign.optimize", "mechdesign.cli.design"}
-    run = f"from mechdesign.cli.entry_point import run; run(['{option}'])"
-    assert [line for line in imported_by(run, heavy) if line in heavy] == []
-    assert "mechdesign.cli.key" in imported_by(
-        "from mechdesign.cli.entry_point import run; run(['key', '--help'])", {"mechdesign.cli.key"}
-    )
+    run = "from mechdesign.cli.entry_point import run; "
+    assert [line for line in imported_by(run + "run(['--version']); run(['--help'])", heavy) if line in heavy] == []
+    assert "mechdesign.cli.key" in imported_by(run + "run(['key', '--help'])", {"mechdesign.cli.key"})
 
 
 PUBLIC = (

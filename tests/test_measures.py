@@ -36,8 +36,8 @@ def test_lines_of_code_and_of_imports_are_counted():
 
 def test_names_of_two_classes_and_long_functions_are_found():
     assert measures.classes_in_two_modules({"a": SOURCE, "b": SOURCE, "c": "class Only: ..."}) == ["Found"]
-    assert list(measures.long_functions(SOURCE)) == []
-    assert list(measures.long_functions(SOURCE + "        x = 1\n" * 41)) == [("one", 46)]
+    assert measures.long_functions(SOURCE) == []
+    assert measures.long_functions(SOURCE + "        x = 1\n" * 41) == [("one", 46)]
 
 
 def test_modules_of_one_name_and_those_named_as_functions_are_found():

@@ -43,6 +43,8 @@ def tolerance(problem: md.DesignProblem) -> float:
 SLOW = {
     *("zipf-100", "zipf-100-ldp", "zipf-100-known", "zipf-1000", "zipf-1000-ldp"),  # zipf-50, zipf-1000-known
     *("one-dominant-96", "one-dominant-96-ldp"),  # one-dominant-96-known
+    "smooth-74",  # smooth-74-ldp, smooth-74-known
+    "adult-hours-per-week-ldp",  # adult-age-ldp
     *("adult-capital-gain", "adult-age", "adult-native-country"),  # adult-hours-per-week
     *("adult-age-known", "adult-native-country-known"),  # adult-hours-per-week-known
     "adult-native-country-hellinger",  # uniform-7-hellinger

@@ -11,8 +11,8 @@ from pydantic import BeforeValidator
 from mechdesign.cli import places
 from mechdesign.cli.json_output import Output, Printed, Promised, Text, Whole, given, listed, print_output
 from mechdesign.cli.output import print_facts
-from mechdesign.cli.plot_option import check_plot, plot_option, write_plot
 from mechdesign.cli.progress import Progress
+from mechdesign.cli.shared_options import check_plot, plot_option, write_plot
 from mechdesign.cli.streams import print_error
 from mechdesign.cli.windows_or_matrix import load_mechanism
 from mechdesign.data.fields import Number

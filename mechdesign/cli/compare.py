@@ -11,8 +11,8 @@ from mechdesign.cli.estimation_words import estimation_facts, no_estimates
 from mechdesign.cli.given_mechanisms import given_mechanisms, with_options
 from mechdesign.cli.json_output import Text, Titled, given, print_output
 from mechdesign.cli.output import say
-from mechdesign.cli.plot_option import check_plot, plot_option, write_plot
 from mechdesign.cli.progress import Progress
+from mechdesign.cli.shared_options import check_plot, plot_option, write_plot
 from mechdesign.cli.source import Source, source_options, time_limit_option
 from mechdesign.cli.streams import print_error
 from mechdesign.comparison import compare

@@ -13,8 +13,8 @@ from mechdesign.cli.design_output import DesignTable, design_facts, design_keys
 from mechdesign.cli.group_price_output import GroupPriceTable, group_facts, price_keys, print_prices
 from mechdesign.cli.json_output import Text, Titled, print_output
 from mechdesign.cli.output import print_facts, say
-from mechdesign.cli.plot_option import check_plot, plot_option, write_plot
 from mechdesign.cli.progress import Progress
+from mechdesign.cli.shared_options import check_plot, plot_option, write_plot
 from mechdesign.cli.source import Source, source_options, time_limit_option
 from mechdesign.cli.streams import print_error
 from mechdesign.cli.windows_commands import WindowOptions, design_strings, window_options
@@ -27,7 +27,7 @@ from mechdesign.mechanism.mechanism_files import check_ending, check_probabiliti
 from mechdesign.numerics.tolerances import GAP
 from mechdesign.optimize import Design, design
 from mechdesign.optimize.secret_search import BOUNDED_OUTSIDE
-from mechdesign.plot.panels import mechanism_figure
+from mechdesign.plot.leakages import mechanism_figure
 
 
 class DesignOutput(DesignTable, Titled):

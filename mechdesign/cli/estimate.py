@@ -11,12 +11,11 @@ from numpy.typing import NDArray
 
 from mechdesign.cli import places
 from mechdesign.cli.common_options import is_quiet
-from mechdesign.cli.engine_options import engine_options
 from mechdesign.cli.estimate_output import WRITERS, EstimatePrinter, sources
 from mechdesign.cli.json_output import given, print_output
 from mechdesign.cli.output import say, show_values_option
-from mechdesign.cli.plot_option import check_plot, write_plot
 from mechdesign.cli.progress import Progress
+from mechdesign.cli.shared_options import check_plot, engine_options, write_plot
 from mechdesign.cli.windows_commands import Candidates, check_candidates, estimate_strings, string_options, tell_strings
 from mechdesign.cli.windows_or_matrix import load_mechanism
 from mechdesign.data.files import STANDARD, accepted_ending, write_atomically
@@ -142,11 +141,7 @@ def estimate_command(
     processes or a --scheduler count them. If the manifest of a folder names parts that are not there yet, the estimate
     is from those that are, and says so.
     """  # noqa: D301 - click's mark for a paragraph that is not wrapped
-    if output is not None:
-        accepted_ending(output, WRITERS)
-    check_plot(plot)
-    if not has_parts(file) and (jobs is not None or scheduler is not None):
-        raise click.UsageError("--jobs and --scheduler are for the parts of a folder or a glob; leave them out")
+    _check(file, output, plot, in_parts=jobs is not None or scheduler is not None)
     standard = places.check([output, plot], [file, mechanism_file], as_json=as_json)
     with Progress() as progress:
         mechanism: Any = load_mechanism(mechanism_file, progress)
@@ -157,7 +152,7 @@ def estimate_command(
             reports = RecordFile(place, column, header=not no_header, show_values=show_values)
             counted, parts = _counted(reports, mechanism, by, first, jobs, scheduler, progress)
         if estimation is None:
-            shares = estimate_strings(counted, mechanism, strings, confidence)
+            shares = estimate_strings(counted, mechanism, strings)
             tell_strings(shares, confidence, output, parts, first, simultaneous=simultaneous, as_json=as_json)
             return
         told = EstimatePrinter(_estimate(counted, estimation, progress), simultaneous, parts, first)
@@ -171,6 +166,14 @@ def estimate_command(
     written = ["standard output" if path == STANDARD else path for path in (output, plot) if path is not None]
     if written:
         say(f"\nwritten  {', '.join(written)}", err=standard)
+
+
+def _check(file: str, output: str | None, plot: str | None, *, in_parts: bool) -> None:
+    if output is not None:
+        accepted_ending(output, WRITERS)
+    check_plot(plot)
+    if in_parts and not has_parts(file):
+        raise click.UsageError("--jobs and --scheduler are for the parts of a folder or a glob; leave them out")
 
 
 def _counted(

@@ -11,7 +11,7 @@ from mechdesign.cli import places
 from mechdesign.cli.json_output import Finite, Output, Text, Whole, print_output
 from mechdesign.cli.output import print_facts
 from mechdesign.cli.plan_reports import WANTED, ReportOptions, run_plan_reports
-from mechdesign.cli.plot_option import check_plot, plot_option, write_plot
+from mechdesign.cli.shared_options import check_plot, plot_option, write_plot
 from mechdesign.cli.source import Source, bound_option, source_options, time_limit_option
 from mechdesign.data.fields import Number
 from mechdesign.display.numbers import text_above, text_below

@@ -14,8 +14,8 @@ from mechdesign.cli.comparison_output import times_fewer
 from mechdesign.cli.estimation_words import least_error
 from mechdesign.cli.json_output import Finite, Nearest, Output, Printed, Reason, Text, Whole, given, print_output
 from mechdesign.cli.output import print_facts, print_table, say
-from mechdesign.cli.plot_option import check_plot, write_plot
 from mechdesign.cli.progress import Progress
+from mechdesign.cli.shared_options import check_plot, write_plot
 from mechdesign.cli.source import Source
 from mechdesign.cli.windows_or_matrix import load_mechanism
 from mechdesign.comparison import ReportPlan, plan_reports

@@ -9,7 +9,6 @@ from typing import Any, Literal
 import click
 
 from mechdesign.cli import places
-from mechdesign.cli.engine_options import engine_options
 from mechdesign.cli.json_output import (
     Hash,
     Labels,
@@ -23,6 +22,7 @@ from mechdesign.cli.json_output import (
 from mechdesign.cli.output import print_facts, show_values_option
 from mechdesign.cli.permanent import Permanent, permanent_options
 from mechdesign.cli.progress import Progress
+from mechdesign.cli.shared_options import engine_options
 from mechdesign.cli.windows_or_matrix import StringsPromised, load_mechanism
 from mechdesign.data.fields import Number
 from mechdesign.data.files import accepted_ending

@@ -10,11 +10,10 @@ import click
 from pydantic import create_model
 
 from mechdesign.cli import places
-from mechdesign.cli.engine_options import engine_options
 from mechdesign.cli.json_output import Finite, Labels, Output, Printed, Text, Whole, print_output
 from mechdesign.cli.output import print_facts, print_table, say
-from mechdesign.cli.plot_option import check_plot, write_plot
 from mechdesign.cli.progress import Progress
+from mechdesign.cli.shared_options import check_plot, engine_options, write_plot
 from mechdesign.cli.streams import print_error
 from mechdesign.engine import opened_executor
 from mechdesign.errors import LimitError

@@ -130,9 +130,8 @@ def verify_command(file: str, guarantee_only: bool, level: str | None, sample: S
     unchecked = guarantee_only and claim is not None
     if as_json:
         optimality, tail = _optimality(mechanism, found), None if tails is None else _tail(*tails)
-        kind = VerificationOutput if "bits" in printed else StringVerificationOutput
-        keys = {"optimality": optimality, **given(tail=tail, counted_anew=sample.given or None)}
-        print_output(kind(holds=True, **printed, **keys))
+        about = {"optimality": optimality, **given(tail=tail, counted_anew=sample.given or None)}
+        print_output(_holding("bits" in printed)(holds=True, **printed, **about))
         return 0
     facts = [("file", file), *mechanism.facts(), *([("samples", "counted anew")] if sample.given else [])]
     if tails is not None:
@@ -155,6 +154,10 @@ def verify_command(file: str, guarantee_only: bool, level: str | None, sample: S
     facts.append(("verdict", f"{'the guarantee holds' if unchecked else 'all claims hold'}{asserted}"))
     print_facts(facts)
     return 0
+
+
+def _holding(of_matrix: bool) -> Any:
+    return VerificationOutput if of_matrix else StringVerificationOutput
 
 
 def _verified(mechanism: Mechanism) -> Verification:

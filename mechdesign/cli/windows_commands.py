@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from mechdesign.windows.strings import Form
 
 _MOST_CANDIDATES = 1 << 28  # bytes
+_MOST_COMPARED = 20_000  # strings, whose errors are added and bounded in seconds
 _MOST_ROWS = 100  # of a table on a terminal
 _WRITERS = (".csv", ".json")
 
@@ -46,8 +47,8 @@ class StringDesignOutput(StringsPromised, Titled):
     heavy: Labels
     heavy_source: Text | None
     reached: Number
-    error_of_all: Number
-    bound: Number
+    error_of_all: Number | None
+    bound: Number | None
     output: Text | None
 
 
@@ -282,18 +283,21 @@ def design_strings(options: WindowOptions, source: Source, output: str | None, *
 
 def _tell_design(found: WindowDesign, title: str, output: str | None, *, standard: bool, as_json: bool) -> None:
     mechanism, heavy = found.mechanism, found.mechanism.layout.heavy
+    few = len(found.shares) <= _MOST_COMPARED
+    error, bound = (found.error, found.bound) if few else (None, None)
     if as_json:
         about: dict[str, Any] = {
             "heavy": () if heavy is None else heavy.strings,
             "heavy_source": None if heavy is None else heavy.source,
         }
-        worth: dict[str, Any] = {"reached": found.reached, "error_of_all": found.error, "bound": found.bound}
+        worth: dict[str, Any] = {"reached": found.reached, "error_of_all": error, "bound": bound}
         print_output(StringDesignOutput(title=title, output=output, **mechanism.promised_keys(), **about, **worth))
         return
     facts = [("strings", f"{title}: {len(found.shares):,} different ones"), *mechanism.facts()]
     facts.append(("mean lift", f"{found.reached:.6g}; exp(epsilon) with endless samples and buckets"))
-    facts.append(("error", f"{found.error:.6g} / n for all strings of the sample together"))
-    facts.append(("lower bound", f"{found.bound:.6g} / n, which no mechanism with this promise falls below"))
+    if error is not None:
+        facts.append(("error", f"{error:.6g} / n for all strings of the sample together"))
+        facts.append(("lower bound", f"{bound:.6g} / n, which no mechanism with this promise falls below"))
     if output is not None:
         facts.append(("written", "standard output" if output == STANDARD else output))
     print_facts(facts, err=standard)
@@ -312,13 +316,12 @@ def check_candidates(mechanism: Deployed, strings: Candidates) -> None:
         _refuse_others(own | {"file", "column", "mechanism_file", "no_header", "show_values"}, "--candidates")
 
 
-def estimate_strings(counted: Any, mechanism: Any, strings: Candidates, confidence: float) -> StringEstimates:
+def estimate_strings(counted: Any, mechanism: Any, strings: Candidates) -> StringEstimates:
     """Return the estimates of candidates from reports that are counted by window."""
-    from mechdesign.windows.decoder import estimate_counts
+    from mechdesign.windows.decoder import Decoder
+    from mechdesign.windows.string_estimates import estimate_counts
     from mechdesign.windows.strings import counted as counts_of
 
-    if not 0 < confidence < 1:
-        raise InputError.out_of_range(f"--confidence is {confidence}; accepted: above 0 and below 1")
     shares = counts_of(read_counts(strings.reference or ""), mechanism.form)
     total = sum(shares.values())
     if total != mechanism.promise.samples:
@@ -333,7 +336,7 @@ def estimate_strings(counted: Any, mechanism: Any, strings: Candidates, confiden
         raise InputError.not_utf8(
             f"{strings.candidates} is not UTF-8; give the candidates as text, one a line"
         ) from None
-    return estimate_counts(counted, mechanism, names, {name: n / total for name, n in shares.items()})
+    return estimate_counts(counted, Decoder(mechanism), names, {name: n / total for name, n in shares.items()})
 
 
 def tell_strings(
@@ -357,7 +360,8 @@ def tell_strings(
         print_output(printed.model_copy(update=given(output=output)))
         return
     standard = output == STANDARD
-    print_facts([("reports", f"{found.reports:,}"), *source_facts(parts, first)], err=standard)
+    advice = [] if found.advice is None else [("collisions", found.advice)]
+    print_facts([("reports", f"{found.reports:,}"), *source_facts(parts, first), *advice], err=standard)
     rows, percent = _rows(printed, "{:.6f}"), f"{100 * confidence:g} %"
     names = ["string", "share", "standard error", f"{percent} from", "to"]
     names += [f"{percent} for all {len(rows):,} at once from", "to"] if simultaneous else []

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
 from mechdesign.comparison.row import Compared
 from mechdesign.errors import InputError, LimitError, shorten
@@ -18,11 +18,29 @@ from mechdesign.optimize import Design, design
 from mechdesign.optimize.closed_form import randomized_response
 from mechdesign.optimize.estimation import subset_selection_error
 from mechdesign.optimize.estimation.solver import workload_of
-from mechdesign.pml.against_ldp import ONE_ATTRIBUTE_BESIDE_LDP, TWO_SIDED_BESIDE_LDP, WEAKER_THAN_LDP
 from mechdesign.problem import DesignProblem
 from mechdesign.uncertainty import L1Ball
 from mechdesign.utility import Objective
 from mechdesign.utility.query_variances import variances_of_covariance, variances_of_integers
+
+WEAKER_THAN_LDP: Final = (
+    "The promise under PML is weaker than that under local differential privacy (LDP): it is for priors in the set, "
+    "one report may exclude symbols, and fresh reports about one record add up, without a limit."
+)
+"""It stands wherever an error under PML stands beside one under LDP, in Python, on the command line and in files."""
+
+TWO_SIDED_BESIDE_LDP: Final = (
+    "The promise on both sides is weaker than local differential privacy (LDP) with the same epsilon: it is for priors "
+    "in the set. For every prior it implies LDP with the sum of epsilon and lower, and no more."
+)
+"""The same for a promise on both sides, under which no report excludes a symbol."""
+
+ONE_ATTRIBUTE_BESIDE_LDP: Final = (
+    "The promise about a secret is weaker than local differential privacy (LDP), under which the whole record is "
+    "protected: it is about the secret alone, for the joint distributions of the guarantee, and reports may tell all "
+    "else about a record."
+)
+"""The same for a promise about a secret."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Arrays: their types, conversion from what users give, and read-only arrays."""
+"""Arrays: their types, conversion from what users give, read-only arrays, and bounds that overflow leaves valid."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from mechdesign.errors import InputError, shorten
 from mechdesign.numerics.exact import rational
@@ -151,3 +151,19 @@ def shares(weights: Sequence[Sequence[int]] | NDArray[np.int64]) -> Floats:
     """
     rows = weights.tolist() if isinstance(weights, np.ndarray) else weights
     return np.array([[w / total for w in row] for row, total in zip(rows, map(sum, rows), strict=True)], dtype=float)
+
+
+def as_bound(upper: ArrayLike) -> Floats:
+    """Return upper bounds with infinity in place of NaN, and of minus infinity, which is a result of overflow.
+
+    A bound that is NaN or minus infinity is not above any level, so that a search would drop the case it bounds. Bounds
+    are therefore passed through this function where they are computed, before they are compared.
+
+    Examples
+    --------
+    >>> as_bound([1.0, np.nan, -np.inf])
+    array([ 1., inf, inf])
+    """
+    values = np.asarray(upper, dtype=float)
+    result: Floats = np.where(values > -np.inf, values, np.inf)
+    return result

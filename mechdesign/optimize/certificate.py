@@ -19,8 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mechdesign.errors import InputError
-from mechdesign.numerics.arrays import Floats, frozen, real_array
-from mechdesign.numerics.bounds import as_bound
+from mechdesign.numerics.arrays import Floats, as_bound, frozen, real_array
 from mechdesign.numerics.exact import float_up
 from mechdesign.numerics.tolerances import BOUND_PAD
 from mechdesign.optimize.effective_epsilon import effective_exp_epsilon, effective_least_lift

@@ -1,4 +1,4 @@
-"""Leakage of each output: proved, at the estimate, and shown by an audit."""
+"""Leakage of each output: proved, at the estimate, shown by an audit, and below the matrix."""
 
 from __future__ import annotations
 
@@ -8,8 +8,22 @@ from mechdesign.data.checks import check_kind
 from mechdesign.deploy.leakage_audit import Audit
 from mechdesign.mechanism import Mechanism
 from mechdesign.mechanism.mechanism import check_mechanism
-from mechdesign.plot.drawing import BLACK, BLUE, GREEN, ORANGE, PALE_BLUE, axes_or_new, explain, name_columns, size_for
+from mechdesign.plot.drawing import (
+    BLACK,
+    BLUE,
+    GREEN,
+    ORANGE,
+    PALE_BLUE,
+    axes_or_new,
+    explain,
+    name_columns,
+    new_figure,
+    size_for,
+)
+from mechdesign.plot.heat_map import matrix, size_of
 from mechdesign.pml import leakage as leakage_at
+
+_BELOW = 3.6  # inches of the panel of leakage
 
 
 def leakage(mechanism: Mechanism, axes: Any | None = None) -> Any:
@@ -112,3 +126,23 @@ def _finished(axes: Any, title: str, *, own: bool) -> Any:
 
 def _dot(count: int) -> float:
     return 5.0 if count <= 50 else 3.0
+
+
+def mechanism_figure(mechanism: Mechanism) -> Any:
+    """Return a figure of a mechanism: its matrix, and the leakage of each output below.
+
+    Examples
+    --------
+    >>> import mechdesign as md
+    >>> promise = md.Guarantee("log(3)", md.L1Ball([0.5, 0.5], radius=2))
+    >>> drawn = mechanism_figure(md.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]], promise))
+    >>> [axes.get_ylabel() for axes in drawn.axes[:2]]
+    ['input', 'leakage (nats)']
+    """
+    width, height = size_of(mechanism)
+    figure = new_figure(max(width, 6.5), height + _BELOW)
+    above, below = figure.subplots(2, 1, height_ratios=[height, _BELOW])
+    matrix(mechanism, above)
+    leakage(mechanism, below).get_legend().remove()
+    explain(below, below=True, columns=3)
+    return figure

@@ -31,12 +31,11 @@ from mechdesign.data.checks import check_kind, checked_delta
 from mechdesign.data.joint_counts import JointCounts
 from mechdesign.errors import InputError, shorten
 from mechdesign.numerics.arrays import Floats, frozen
-from mechdesign.uncertainty.base import PromiseRows, UncertaintySet
+from mechdesign.uncertainty.base import PromiseRows, Protected, UncertaintySet
 from mechdesign.uncertainty.effort import Effort, effort_of
 from mechdesign.uncertainty.evidence import check_one_way
 from mechdesign.uncertainty.joint_limits import LIMITS, JointLimits
 from mechdesign.uncertainty.prior_set import SupportRows, exact_prior
-from mechdesign.uncertainty.protected import Protected
 
 NO_NAME = ("the secret", "the data")
 _LONGEST_NAME = 200

@@ -12,15 +12,17 @@ import numpy as np
 
 from mechdesign.data.checks import check_kind, checked_delta, whole_number
 from mechdesign.errors import InputError, LimitError, shorten
-from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.epsilon import Epsilon
 from mechdesign.numerics.exact import rational
 from mechdesign.windows.bound import error_bound
-from mechdesign.windows.decoder import Decoder, StringEstimates, estimate_strings
+from mechdesign.windows.collisions import checked_drift, collision_factor, seeds_for
+from mechdesign.windows.decoder import Decoder
+from mechdesign.windows.drift import Drift, total_error
 from mechdesign.windows.hashing import Seeds
 from mechdesign.windows.layout import MOST_BUCKETS, MOST_CELLS, MOST_SEEDS, Integers, Layout
 from mechdesign.windows.separate_counts import KNOWN, SeparateCounts
-from mechdesign.windows.strings import FORMS, Form, counted
+from mechdesign.windows.string_estimates import StringEstimates, counts_of, estimate_counts
+from mechdesign.windows.strings import FORMS, Form, counted, normal
 from mechdesign.windows.walk import greedy
 from mechdesign.windows.window_promise import WindowPromise
 from mechdesign.windows.windows_mechanism import WindowMechanism, digest_of
@@ -71,33 +73,116 @@ class WindowDesign:
         buckets = one.layout.buckets
         return float(np.mean([len(windows.ends) / windows.rounds(buckets) for windows in one.windows]))
 
-    @cached_property
-    def _errors(self) -> dict[str, float]:
-        errors = self._errors_of(list(self.shares))
-        return dict(zip(self.shares, errors.tolist(), strict=True))
+    @property
+    def seeds(self) -> int:
+        """The number of seeds; `seeds_needed` says whether they are enough."""
+        return self.mechanism.layout.seeds.count
 
-    def _errors_of(self, strings: list[str]) -> Floats:
-        heavy = self.mechanism.layout.heavy
-        own = [] if heavy is None else [self.shares.get(string, 0.0) for string in heavy.strings]
-        return Decoder(self.mechanism).errors(strings, np.array(own))
+    @cached_property
+    def _decoder(self) -> Decoder:
+        return Decoder(self.mechanism)
+
+    @cached_property
+    def _drift(self) -> Drift | None:
+        if (heavy := self.mechanism.layout.heavy) is None:
+            return None
+        own = np.array([self.shares.get(string, 0.0) for string in heavy.strings])
+        return Drift(self._decoder, heavy.prints, own, self._decoder.chances)
 
     def estimate(self, reports: Integers, candidates: Sequence[str]) -> StringEstimates:
         """Return `estimate_strings` of reports, with the shares of the samples as the reference."""
-        return estimate_strings(reports, self.mechanism, candidates, self.shares)
+        return estimate_counts(counts_of(reports, self.mechanism), self._decoder, candidates, self.shares)
 
-    def error_of(self, string: str) -> float:
-        """Return n times the variance of the estimated share of one string from n reports, at the samples' shares."""
-        return float(self._errors_of([string])[0])
+    def error_of(self, string: str | float) -> float:
+        """Return n times the variance of the estimated share of one string from n reports, at the samples' shares.
 
-    @property
+        Parameters
+        ----------
+        string : str or float
+            A string; or a share, 0 to 1, which stands for the string among the samples whose share is nearest to it,
+            or for one that they lack if 0 is nearer. Of the latter the hash is not known: the mean over all buckets.
+
+        Raises
+        ------
+        InputError
+            For neither a text nor a number from 0 to 1.
+        """
+        if isinstance(string, str):
+            name = normal(string, self.mechanism.form)
+        elif isinstance(string, bool) or not isinstance(string, int | float) or not 0 <= string <= 1:
+            raise InputError.out_of_range(f"the string is {shorten(string)}; give a text, or a share from 0 to 1")
+        else:
+            name = min(self.shares, key=lambda one: abs(self.shares[one] - string))
+            if string < abs(self.shares[name] - string):
+                return 1 / (self._decoder.square_anywhere - 1)
+        heavy = self.mechanism.layout.heavy
+        if heavy is not None and self._drift is not None and name in heavy.strings:
+            at = heavy.strings.index(name)
+            return float(self._drift.covariance[at, at])
+        return float(1 / (self._decoder.squares([name])[0] - 1))
+
+    @cached_property
     def error(self) -> float:
-        """The sum of the errors of all strings of the sample."""
-        return math.fsum(self._errors.values())
+        """The sum of n times the variances of all shares, estimated without bias near the samples' shares.
+
+        It is `total_error`, and what `bound` bounds. Estimates of single light strings are not of sum 1, and have a
+        little less variance.
+        """
+        heavy = () if self.mechanism.layout.heavy is None else self.mechanism.layout.heavy.strings
+        light = [string for string in self.shares if string not in set(heavy)]
+        return total_error(self._decoder.squares(light) - 1, np.array([self.shares[x] for x in light]), self._drift)
 
     @property
     def bound(self) -> float:
-        """What no mechanism with this promise of leakage falls below, for the same strings (Theorem 4)."""
-        return error_bound(np.array(list(self.shares.values())), self.mechanism.promise.epsilon)
+        """What no mechanism with this promise falls below at the samples' shares, for the same strings."""
+        promise = self.mechanism.promise
+        return error_bound(np.array(list(self.shares.values())), promise.epsilon, promise.cap)
+
+    def reports_needed(self, string: str | float, standard_error: float, drift: float = 0) -> int:
+        """Return how many reports bring the standard error of the share of a string to a number.
+
+        Parameters
+        ----------
+        string : str or float
+            As for `error_of`.
+        standard_error : float
+            What is wanted, above 0.
+        drift : float
+            The length of the vector of changes of shares since the sample, of strings that are not solved for.
+
+        Raises
+        ------
+        InputError
+            For numbers outside these ranges.
+        LimitError
+            If collisions alone are above the standard error, whatever the number of reports.
+        """
+        if not 0 < standard_error < math.inf:
+            raise InputError.out_of_range(f"standard_error is {shorten(standard_error)}; accepted: a number above 0")
+        lost = checked_drift(drift) ** 2 * collision_factor(self.reached)
+        if (left := standard_error**2 - lost / self.seeds) <= 0:
+            raise LimitError.no_method(
+                f"no number of reports brings the standard error to {standard_error:g} with {self.seeds} seeds and a "
+                f"drift of {drift:g}: take more than {math.floor(lost / standard_error**2)} seeds"
+            )
+        return math.ceil(self.error_of(string) / left)
+
+    def seeds_needed(self, reports: int, drift: float) -> int:
+        """Return how many seeds keep collisions below a tenth of the variance of a light string.
+
+        Parameters
+        ----------
+        reports : int
+            The number of reports, at least 1.
+        drift : float
+            The length of the vector of changes of shares since the sample, of strings that are not solved for.
+
+        Raises
+        ------
+        InputError
+            For numbers outside these ranges.
+        """
+        return seeds_for(self.reached, whole_number(reports, "reports", 1), drift)
 
 
 def design_windows(  # noqa: PLR0913 - what a design of windows has; all but two have defaults

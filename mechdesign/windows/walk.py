@@ -10,6 +10,7 @@ step is monotone on the unrolled circle, so that no chain of allowed arcs takes 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +36,7 @@ class Windows:
         """Return R, how many times the windows go round the circle."""
         return int(self.ends[-1]) // buckets
 
-    @property
+    @cached_property
     def lengths(self) -> NDArray[np.int64]:
         """How many buckets each window holds."""
         return np.diff(self.ends, prepend=0)

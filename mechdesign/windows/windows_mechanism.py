@@ -170,6 +170,18 @@ class WindowMechanism:
             greatest = max(greatest, ((1 - a) * lift + a) / ((1 - a) * lift * share + a))
         return log_up(greatest)
 
+    @property
+    def ldp_ratio(self) -> Fraction | None:
+        """What the probabilities of a report for two strings, whatever they are, differ by at most as a factor.
+
+        Without a floor (no cap) some report excludes a string: None. With the floor a, and w windows that go round R
+        times, a report has a probability of at least ``a/(M w)`` and at most ``(1 - a)/(M R)`` more. No sample matters.
+        """
+        if not (floor := Fraction(self.promise.floor, 1 << SHARE_BITS)):
+            return None
+        lift = max(Fraction(len(one.ends), one.rounds(self.layout.buckets)) for one in self.windows)
+        return 1 + (1 - floor) * lift / floor
+
     def window_units(self) -> list[Integers]:
         """Return how many units of the samples each window of each seed holds, seed by seed."""
         return [one.sums(loads) for one, loads in zip(self.windows, self._evidence(), strict=True)]
@@ -177,11 +189,18 @@ class WindowMechanism:
     def prove(self) -> None:
         """Prove the promise from the integers: equal cover of all buckets, and enough samples in every window.
 
+        A cap is proved from the number of windows a round alone, for everybody.
+
         Raises
         ------
         GuaranteeError
             Naming the seed that breaks it.
         """
+        if self.promise.cap is not None and (self.ldp_ratio or 0) > self.promise.cap.exp_down:
+            raise GuaranteeError.guarantee_false(
+                f"probabilities of a report differ by a factor of up to {float(self.ldp_ratio or 0):.6g}; the cap "
+                f"{self.promise.cap} allows {float(self.promise.cap.exp_down):.6g}"
+            )
         buckets, threshold, evidence = self.layout.buckets, self.threshold, self._evidence()
         if digest_of(evidence) != self.digest:
             raise GuaranteeError.guarantee_false("the evidence is not that of the file: its SHA-256 differs")

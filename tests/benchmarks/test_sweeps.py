@@ -46,6 +46,8 @@ def test_another_result_of_another_way_ends_the_measurement(monkeypatch):
         return values if len(seen) < 2 else values[::-1]
 
     monkeypatch.setattr(sweeps, "exact", changed)
+    monkeypatch.setattr(sweeps, "ROUNDS", 1)
+    monkeypatch.setattr(sweeps, "sharing_nothing", lambda wanted: 1.0)
     monkeypatch.setattr(sweeps, "WAYS", dict.fromkeys(("one", "two"), sweeps.opened_executor))
     with pytest.raises(AssertionError, match="found other designs"):
         list(sweeps.sweeps(replace(measure.QUICK, swept=("sex",), trivial=1)))

@@ -258,12 +258,7 @@ def test_probabilities_go_to_csv_alone(files, tmp_path):
 
 
 def test_what_commands_print_for_people_can_be_quiet():
-    homes = {
-        "output.py",
-        "json_output.py",
-        "common_options.py",
-        "engine_options.py",
-    }  # quiet is asked for; data; examples
+    homes = {"output.py", "json_output.py", "common_options.py"}  # quiet is asked for; data; the version
     for path in sorted(Path(md.__file__).parent.joinpath("cli").glob("*.py")):
         if path.name in homes:
             continue

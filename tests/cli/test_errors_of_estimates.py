@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 import mechdesign as md
+from mechdesign.comparison.rivals import WEAKER_THAN_LDP
 from mechdesign.optimize import Design
 from mechdesign.optimize.estimation.caps import estimation_bound
-from mechdesign.pml.against_ldp import WEAKER_THAN_LDP
 
 RACE = {"White": 41762, "Black": 4685, "Asian": 1519, "Indian": 470, "Other": 406}
 RELATIONSHIP = {"Husband": 19716, "No": 12583, "Child": 7581, "Unmarried": 5125, "Wife": 2331, "Other": 1506}
@@ -165,6 +165,6 @@ def test_what_nobody_can_estimate_is_refused_in_one_line(command, name):
 def test_the_weaker_promise_is_said_in_one_place():
     said = "one report may exclude symbols"
     files = Path(md.__file__).parent.rglob("*.py")
-    assert [path.name for path in files if said in path.read_text("utf-8")] == ["against_ldp.py"]
+    assert [path.name for path in files if said in path.read_text("utf-8")] == ["rivals.py"]
     for part in ("weaker", "priors in the set", said, "fresh reports about one record add up"):
         assert part in WEAKER_THAN_LDP

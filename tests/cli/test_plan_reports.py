@@ -7,7 +7,7 @@ import pytest
 
 import mechdesign as md
 from mechdesign.comparison import plan_reports
-from mechdesign.pml.against_ldp import WEAKER_THAN_LDP
+from mechdesign.comparison.rivals import WEAKER_THAN_LDP
 
 COUNTS = {"low": 50, "middle": 30, "high": 20}
 OPTIONS = ("--counts", "counts.csv", "--epsilon", "1", "--delta", "0.01")

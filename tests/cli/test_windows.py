@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from mechdesign.windows import WindowMechanism
+from mechdesign.windows.string_estimates import quantile
 from tests.windows.worlds import COUNTS, EARLIER
 
 CANDIDATES = ["s0", "s9", "never seen"]
@@ -64,7 +65,7 @@ def test_from_a_sample_to_shares(command, output):
         found["shares"], found["standard_errors"], found["intervals"], found["simultaneous_intervals"], strict=True
     ):
         assert wide_low < low < share < high < wide_high
-        assert high - low == pytest.approx(2 * 1.959964 * error)
+        assert high - low == pytest.approx(2 * quantile(0.975, 20) * error)
     truth = np.array([COUNTS.get(name, 0) for name in CANDIDATES]) / sum(COUNTS.values())
     assert (np.abs(found["shares"] - truth) < 6 * np.array(found["standard_errors"])).all()
     status, out, _ = estimate(command, "-o", "table.csv", file=output)
@@ -167,7 +168,7 @@ def test_what_windows_do_not_do_is_refused(command, two_levels):
         ((*source, "words.json", *candidates[:3], "earlier.csv"), "wrong-size"),
         (("verify", "m.json", "--counts", "counts.csv"), "usage"),
         (("verify", "words.json", "--tail", "0.5"), "set-not-accepted"),
-        (("audit", "words.json"), "bad-field"),
+        (("audit", "words.json"), "wrong-type"),
     ):
         status, _, err = command(*arguments)
         assert status == 2, arguments

@@ -5,8 +5,8 @@ from strategies import random_ball
 from tolerances import ALGEBRA, CERTIFIED
 
 import mechdesign as md
+from mechdesign.comparison.rivals import WEAKER_THAN_LDP
 from mechdesign.optimize.rays import Rays
-from mechdesign.pml.against_ldp import WEAKER_THAN_LDP
 
 
 def k_ary_randomized_response(size, epsilon):

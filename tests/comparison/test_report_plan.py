@@ -15,7 +15,7 @@ from refusals import raises
 import mechdesign as md
 from mechdesign.comparison import plan_reports
 from mechdesign.comparison.report_plan import ReportPlan
-from mechdesign.pml.against_ldp import WEAKER_THAN_LDP
+from mechdesign.comparison.rivals import WEAKER_THAN_LDP
 
 COUNTS = {"a": 500, "b": 300, "c": 150, "d": 50}
 

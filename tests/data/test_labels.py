@@ -117,6 +117,5 @@ def test_white_space_around_labels_is_refused_wherever_labels_are_given(label):
 def test_labels_are_what_files_keep():
     """Python and Arrow strip the same characters from both ends, so every label survives either reader of CSV."""
     points = [point for point in range(sys.maxunicode + 1) if not 0xD800 <= point < 0xE000]
-    for build in ("{}x".format, "x{}".format, "x{}x".format):
-        texts = [build(chr(point)) for point in points]
-        assert pc.utf8_trim_whitespace(pa.array(texts)).to_pylist() == [text.strip() for text in texts]
+    texts = ["{0}x{0}".format(chr(point)) for point in points]
+    assert pc.utf8_trim_whitespace(pa.array(texts)).to_pylist() == [text.strip() for text in texts]

@@ -1,6 +1,6 @@
 """Whether reports can come from a mechanism: the level of the test, its power, and what it cannot tell."""
 
-from itertools import combinations
+import itertools
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from mechdesign.deploy.likelihood import maximum_likelihood
 
 
 def subset_selection(size, chosen, epsilon):
-    sets = list(combinations(range(size), chosen))
+    sets = list(itertools.combinations(range(size), chosen))
     matrix = np.array([[np.exp(epsilon) if i in s else 1.0 for s in sets] for i in range(size)])
     return matrix / matrix.sum(axis=1, keepdims=True)
 
@@ -40,8 +40,17 @@ LEVELS = {
 }
 
 
-@pytest.mark.parametrize("name", LEVELS)
-@pytest.mark.parametrize("reports", [10, 100, 20_000])
+FEW_AND_MANY = [10, 100, 20_000]
+QUICK = set(zip(LEVELS, itertools.cycle(FEW_AND_MANY)))  # each kind once, each number at least twice
+
+
+@pytest.mark.parametrize(
+    ("name", "reports"),
+    [
+        pytest.param(*case, marks=[] if case in QUICK else [pytest.mark.slow])
+        for case in itertools.product(LEVELS, FEW_AND_MANY)
+    ],
+)
 def test_p_is_uniform_or_greater(name, reports):
     matrix, theta = map(np.array, LEVELS[name])
     rng, law, runs = np.random.default_rng(reports), theta @ matrix, 200

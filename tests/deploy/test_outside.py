@@ -28,7 +28,7 @@ def found(counts, groups=1, **given):
     "reports", [20, pytest.param(300, marks=pytest.mark.slow), pytest.param(5_000, marks=pytest.mark.slow)]
 )
 def test_at_the_border_of_the_set_a_warning_is_as_rare_as_its_level(reports):
-    border, rng, runs = PRIOR + np.array([0.025, 0.0, 0.0, -0.025]), np.random.default_rng(reports), 600
+    border, rng, runs = PRIOR + np.array([0.025, 0.0, 0.0, -0.025]), np.random.default_rng(reports), 300
     warned = sum(found(counts) is not None for counts in rng.multinomial(reports, border @ MATRIX, size=runs))
     assert warned / runs <= LEVEL + 3.5 * np.sqrt(LEVEL / runs)
 

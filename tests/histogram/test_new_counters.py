@@ -45,13 +45,14 @@ def excess(first, second, factor):
     return sum(max(0, p - factor * second.get(key, 0)) for key, p in first.items())
 
 
-def deltas(own, common, added, new, threshold, factor):
-    """Both exact deltas (the user appears, the user vanishes), those of the shared counters, and P(a new one shows)."""
+def deltas(own, common, added, new, threshold, factors):
+    """For each factor both exact deltas (the user appears, vanishes), those of shared counters, P(a new one shows)."""
     every, silent = releases(own, common, len(added), new, threshold)
     later, later_silent = moved(every, added), moved(silent, added)
     shows = 1 - sum(silent.values())
-    exact = shows + excess(later_silent, every, factor), excess(every, later_silent, factor)
-    return exact, (excess(later, every, factor), excess(every, later, factor)), shows
+    for factor in factors:
+        exact = shows + excess(later_silent, every, factor), excess(every, later_silent, factor)
+        yield exact, (excess(later, every, factor), excess(every, later, factor)), shows
 
 
 def gaussian_noises(k, sigma, most):
@@ -63,8 +64,8 @@ def gaussian_noises(k, sigma, most):
 def test_their_probability_is_added_without_a_factor(added, new, sigma, threshold):
     k = len(added) + new
     own, common = gaussian_noises(k, sigma, 24 if len(added) == 1 else 10)
-    for epsilon in EPSILONS:
-        exact, shared, shows = deltas(own, common, added, new, threshold, math.exp(epsilon))
+    found = deltas(own, common, added, new, threshold, map(math.exp, EPSILONS))
+    for epsilon, (exact, shared, shows) in zip(EPSILONS, found, strict=True):
         assert exact[0] <= shared[0] + shows + ALGEBRA
         assert exact[1] <= shared[1] + shows + ALGEBRA
         for analysis in ANALYSES:
@@ -86,7 +87,7 @@ def test_more_noise_on_the_shared_counters_makes_new_ones_likelier(new):
 def test_without_log_concave_noise_the_sum_is_false():
     own = {-1: Fraction(3, 8), 2: Fraction(5, 8)}
     common = {-1: Fraction(9, 10), 0: Fraction(1, 10)}
-    exact, shared, shows = deltas(own, common, (2,), 1, 1, 15)
+    ((exact, shared, shows),) = deltas(own, common, (2,), 1, 1, [15])
     assert shows == Fraction(1, 16)
     assert exact[1] == shared[1] + Fraction(9, 16) * Fraction(5, 8)
     assert exact[1] > shared[1] + shows

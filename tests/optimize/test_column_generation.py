@@ -66,12 +66,12 @@ def listed(problem, tol=1e-9):
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("utility", F_INFORMATIONS, ids=lambda u: u.name)
 def test_tables_and_lists_have_the_same_optimum(utility, shape, rounds, by_tables):
-    """Eight problems each and round, 320 in two rounds: every radius, 3 to 9 symbols."""
+    """Eight problems each and round, 320 in two rounds: every radius, 3 to 8 symbols, in two rounds to 9."""
     # Integers cost squared Hellinger more, because its slope at zero is infinite.
     loss = 1e-6 if utility == md.SquaredHellinger() else CERTIFIED
     rng = np.random.default_rng([F_INFORMATIONS.index(utility), SHAPES.index(shape)])
     for radius in RADII * rounds:
-        problem = random_problem(rng, int(rng.integers(3, 10)), radius, utility, shape)
+        problem = random_problem(rng, int(rng.integers(3, 9 if rounds == 1 else 10)), radius, utility, shape)
         tables, rays = md.design(problem, tol=1e-9), listed(problem)
         assert tables.method == f"column generation, priced by {CountPricing.method}"
         np.testing.assert_allclose(tables.value, rays.value, rtol=0, atol=loss)
@@ -175,7 +175,9 @@ def test_a_mechanism_from_folded_symbols_has_at_most_as_many_outputs_as_symbols(
 
 
 @pytest.mark.parametrize("utility", F_INFORMATIONS, ids=lambda u: u.name)
-@pytest.mark.parametrize(("size", "radius"), [(30, "0"), (30, "0.05"), (50, "0"), (50, "0.02")])
+@pytest.mark.parametrize(
+    ("size", "radius"), [(30, "0"), (30, "0.05"), pytest.param(50, "0", marks=pytest.mark.slow), (50, "0.02")]
+)
 def test_thirty_and_fifty_symbols_are_certified(size, radius, utility):
     """Counts are 1 plus uniform integers below 200 from the generator with seed `size`."""
     found = (1 + np.random.default_rng(size).integers(0, 200, size)).tolist()

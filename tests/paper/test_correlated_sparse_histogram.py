@@ -57,7 +57,10 @@ def total(k, sigma):
     return sigma * math.sqrt(1 + k**-0.5)
 
 
-@pytest.mark.parametrize("row", EQUAL_NOISE, ids=lambda row: f"k={row[0]}")
+@pytest.mark.parametrize(
+    "row",
+    [pytest.param(row, id=f"k={row[0]}", marks=[pytest.mark.slow] if row[0] > 100 else []) for row in EQUAL_NOISE],
+)
 def test_thresholds_at_equal_noise(row):
     k, deviation, sigma, added, exact, eleven, twelve, jensen, correlated = row
     assert deviation == pytest.approx(1.05 * gshm_least_sigma(k, EPSILON, DELTA), rel=1e-9)
@@ -77,7 +80,7 @@ def test_thresholds_at_equal_noise(row):
     assert correlated <= gshm_threshold(k, total(k, sigma), EPSILON, DELTA) * (1 + 1e-12)
 
 
-@pytest.mark.parametrize("k", [pytest.param(k, marks=[pytest.mark.slow] if k > 1_000 else []) for k in LEAST])
+@pytest.mark.parametrize("k", [pytest.param(k, marks=[pytest.mark.slow] if k > 100 else []) for k in LEAST])
 def test_least_thresholds(k):
     # Near the least threshold sigma matters little: half of its digits follow.
     for analysis, (tau, deviation) in zip(INDEPENDENT, LEAST[k][:2], strict=True):

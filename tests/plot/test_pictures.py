@@ -14,7 +14,7 @@ from refusals import raises
 
 import mechdesign as md
 from mechdesign.plot.drawing import ENDINGS, STYLES, picture, size_for, text_of
-from mechdesign.plot.panels import mechanism_figure
+from mechdesign.plot.leakages import mechanism_figure
 
 HOSTILE = ["$\\frac{", "<script>", "a" * 80, "b\u202ec", "$x$ & y%"]
 

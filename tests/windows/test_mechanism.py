@@ -33,7 +33,7 @@ def test_no_report_leaks_more_than_epsilon_and_rows_are_laws(epsilon, options):
         likely = sum(P * k for P, k in zip(SHARES, column, strict=True))
         greatest = max(greatest, max(column) / likely)
         if cap is not None:
-            assert max(column) <= cap.exp_down * min(column)
+            assert max(column) <= found.ldp_ratio * min(column) <= cap.exp_down * min(column)
     assert greatest <= budget.exp_down
     assert math.log(greatest) <= found.leakage + 1e-12
     assert found.leakage <= float(budget)
@@ -108,6 +108,26 @@ def test_a_window_that_is_too_light_is_refused(options):
     forged = replace(found, windows=(*found.windows[:2], replace(one, ends=ends), *found.windows[3:]))
     with raises("guarantee-false", "seed 2"):
         forged.prove()
+
+
+def test_a_cap_is_proved_from_windows_a_round():
+    """Windows that are cut in two go round as often, and lift a report twice as much."""
+    found = designed(cap="2").mechanism
+    found.prove()
+    one = found.windows[0]
+    halves = np.sort(np.concatenate([one.ends, one.ends - one.lengths // 2]))
+    with raises("guarantee-false", "the cap 2"):
+        replace(found, windows=(replace(one, ends=halves), *found.windows[1:])).prove()
+    assert designed().mechanism.ldp_ratio is None
+
+
+@pytest.mark.parametrize(("epsilon", "cap"), [("1", "1.5"), ("1", "3"), ("0.5", "1"), ("1", "4")])
+def test_the_error_under_a_cap_has_its_closed_form(epsilon, cap):
+    """1/((1 - a)(b - 1)), a = b/exp(E): 5 % more than without a cap at (1, 4)."""
+    found = design_windows({f"w{k}": 100 for k in range(20_000)}, epsilon, known=True, seeds=40, cap=cap)
+    b, a = math.exp(float(epsilon)), math.exp(float(epsilon) - float(cap))
+    assert found.error_of(0) == pytest.approx(1 / ((1 - a) * (b - 1)), rel=0.012)
+    assert found.error >= found.bound
 
 
 @pytest.mark.parametrize("change", [1, -64])

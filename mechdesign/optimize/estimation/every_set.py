@@ -20,8 +20,7 @@ from functools import cached_property
 
 import numpy as np
 
-from mechdesign.numerics.arrays import Floats
-from mechdesign.numerics.bounds import as_bound
+from mechdesign.numerics.arrays import Floats, as_bound
 from mechdesign.numerics.quadratic_form import QuadraticForm
 from mechdesign.optimize.pricing.price import Price
 from mechdesign.optimize.rays import indicator

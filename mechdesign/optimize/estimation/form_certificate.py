@@ -21,8 +21,7 @@ from typing import Protocol
 
 import numpy as np
 
-from mechdesign.numerics.arrays import Floats
-from mechdesign.numerics.bounds import as_bound
+from mechdesign.numerics.arrays import Floats, as_bound
 from mechdesign.numerics.quadratic_form import QuadraticForm
 from mechdesign.optimize.pricing.price import Price
 

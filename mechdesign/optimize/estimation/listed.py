@@ -10,8 +10,7 @@ from typing import Protocol
 import numpy as np
 
 from mechdesign.errors import SolverError
-from mechdesign.numerics.arrays import Floats
-from mechdesign.numerics.bounds import as_bound
+from mechdesign.numerics.arrays import Floats, as_bound
 from mechdesign.numerics.quadratic_form import QuadraticForm
 from mechdesign.optimize.deadline import keeps_mechanism, time_is_up
 from mechdesign.optimize.estimation.caps import best_caps, bound_of_caps, multipliers_of_caps

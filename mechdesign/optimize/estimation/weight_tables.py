@@ -22,8 +22,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from mechdesign.numerics.arrays import Floats
-from mechdesign.numerics.bounds import as_bound
+from mechdesign.numerics.arrays import Floats, as_bound
 from mechdesign.numerics.cheapest_sets import CheapestSets, ItemGroup, leave_one_out
 from mechdesign.numerics.quadratic_form import QuadraticForm
 from mechdesign.optimize.deadline import time_is_up

@@ -9,8 +9,7 @@ from fractions import Fraction
 import numpy as np
 
 from mechdesign.errors import LimitError
-from mechdesign.numerics.arrays import Floats
-from mechdesign.numerics.bounds import as_bound
+from mechdesign.numerics.arrays import Floats, as_bound
 from mechdesign.numerics.tolerances import REDUCED_COST
 from mechdesign.optimize.cut_rays import MOST_SYMBOLS as MOST_CUT_SYMBOLS
 from mechdesign.optimize.cut_rays import CutRays

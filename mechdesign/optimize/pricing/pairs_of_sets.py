@@ -20,8 +20,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from mechdesign.numerics.arrays import Floats
-from mechdesign.numerics.bounds import as_bound
+from mechdesign.numerics.arrays import Floats, as_bound
 from mechdesign.optimize.lower_rays import LowerRays, shares
 from mechdesign.optimize.pricing.price import Price
 from mechdesign.optimize.rays import Masks, indicator

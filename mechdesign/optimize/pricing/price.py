@@ -13,8 +13,7 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
-from mechdesign.numerics.arrays import Floats
-from mechdesign.numerics.bounds import as_bound
+from mechdesign.numerics.arrays import Floats, as_bound
 from mechdesign.optimize.start import center_multipliers, start_columns
 from mechdesign.uncertainty.ball import Ball
 from mechdesign.utility import FInformation

@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mechdesign.numerics.arrays import Floats
-from mechdesign.numerics.bounds import as_bound
+from mechdesign.numerics.arrays import Floats, as_bound
 from mechdesign.numerics.cheapest_sets import CheapestSets
 from mechdesign.optimize.l1_cone import greatest_between
 from mechdesign.optimize.pricing.two_valued import EPS, CountedCone, sizes_of_sets

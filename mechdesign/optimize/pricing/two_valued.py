@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from mechdesign.numerics.arrays import Floats
-from mechdesign.numerics.bounds import as_bound
+from mechdesign.numerics.arrays import Floats, as_bound
 from mechdesign.numerics.tolerances import RAY_EDGE
 from mechdesign.optimize.l1_cone import L1Cone, greatest_near, numbers_of
 from mechdesign.uncertainty.ball import Ball

@@ -1,5 +1,7 @@
 """Forms and multipliers that somebody may write into a file: each proves a true bound or none at all."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -17,13 +19,18 @@ def problem(radius, workload=None):
     return md.DesignProblem(md.L1Ball.from_counts(COUNTS, radius=radius), 1.0, md.EstimationError(workload))
 
 
-@pytest.mark.parametrize("workload", [pytest.param("frequencies", marks=pytest.mark.slow), "weights"])
-@pytest.mark.parametrize("radius", [*(pytest.param(r, marks=pytest.mark.slow) for r in ("0", "2")), "0.1"])
-def test_numbers_at_the_ends_of_floats_prove_no_false_bound(radius, workload):
+@pytest.mark.parametrize(
+    ("radius", "workload", "numbers"),
+    [
+        ("0.1", "weights", (0.0, -5e-324, 1.0, 1e308)),
+        *(pytest.param(*case, NUMBERS, marks=pytest.mark.slow) for case in product(("0", "0.1", "2"), WORKLOADS)),
+    ],
+)
+def test_numbers_at_the_ends_of_floats_prove_no_false_bound(radius, workload, numbers):
     asked = problem(radius, WORKLOADS[workload])
     least = md.design(asked).value
-    for entry in NUMBERS:
-        for other in NUMBERS:
+    for entry in numbers:
+        for other in numbers:
             for common in (0.0, -1e308, 1e308, -1e-320):
                 for signs in ([1, 1, 1], [1, -1, 0]):
                     form = QuadraticForm(np.array([entry, entry, other]), common)

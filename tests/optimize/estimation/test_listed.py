@@ -139,7 +139,10 @@ def test_no_random_mechanism_beats_the_bound(radius):
     ball = md.L1Ball([0.4, 0.3, 0.2, 0.1], radius)
     problem = md.DesignProblem(ball, 1, md.EstimationError())
     bound = md.design(problem).lower_bound
-    errors = [problem.utility.value(matrix, ball.prior) for matrix in random_mechanisms(ball, 1, rng, 2_500)]
+    errors = [
+        problem.utility.value(matrix, ball.prior)
+        for matrix in random_mechanisms(ball, 1, rng, 2_500 if radius else 600)
+    ]
     assert min(errors) >= bound
 
 
@@ -266,7 +269,7 @@ def test_files_hold_the_claim(tmp_path):
         assert md.verify(loaded).certificate.lower_bound >= made.optimality.bound
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(st.lists(st.integers(1, 30), min_size=2, max_size=5), st.floats(0.1, 2), st.permutations(range(5)))
 def test_laws(counts, epsilon, order):
     """Relabelling changes nothing; a larger set or a smaller epsilon never lowers the error; merging neither."""

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mechdesign.numerics.arrays import Floats
-from mechdesign.numerics.bounds import as_bound
+from mechdesign.numerics.arrays import Floats, as_bound
 from mechdesign.optimize.pricing.envelope import FINER, Envelope, Intervals
 from mechdesign.optimize.pricing.half_enumeration import EnumerationEffort, Indices, Masks, Window, enumerate_sets
 from mechdesign.optimize.pricing.knapsack.kind import (

@@ -9,8 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from mechdesign.numerics.arrays import Floats
-from mechdesign.numerics.bounds import as_bound
+from mechdesign.numerics.arrays import Floats, as_bound
 from mechdesign.optimize.l1_cone import L1Cone, greatest_near
 from mechdesign.optimize.pricing.envelope import Envelope
 from mechdesign.optimize.pricing.half_enumeration import EnumerationEffort, Indices, Losses, Masks

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from mechdesign.numerics.arrays import Floats
-from mechdesign.numerics.bounds import as_bound
+from mechdesign.numerics.arrays import Floats, as_bound
 from mechdesign.optimize.pricing.envelope import Envelope
 from mechdesign.optimize.pricing.half_enumeration import EnumerationEffort, Indices, Masks, Window, enumerate_sets
 from mechdesign.optimize.pricing.knapsack.curve import KindBAt

@@ -6,7 +6,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from mechdesign.cli.engine_options import engine_options
+from mechdesign.cli.shared_options import engine_options
 
 
 @click.command()

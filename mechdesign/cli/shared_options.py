@@ -1,4 +1,4 @@
-"""The options ``--jobs`` and ``--scheduler``, which name the executor that runs the tasks of a command."""
+"""The options that several commands have: ``--plot``, ``--jobs`` and ``--scheduler``, and what follows from them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import click
+
+from mechdesign.data.files import accepted_ending, write_atomically
+from mechdesign.plot.drawing import ENDINGS, picture
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
@@ -34,3 +37,22 @@ def engine_options(command: Decorated) -> Decorated:
         "--jobs", type=int, metavar="N", help="Run tasks in N processes of this machine. [default: 1, this process]"
     )
     return jobs(scheduler(command))
+
+
+def plot_option(what: str) -> Callable[[Any], Any]:
+    """Return the option of a command that also draws something."""
+    return click.option(
+        "--plot", metavar="FILE", help=f"Also draw {what}: .png, .svg or .pdf; - is PNG on standard output."
+    )
+
+
+def check_plot(path: str | None) -> None:
+    """Refuse a picture of another kind before anything is computed."""
+    if path is not None:
+        accepted_ending(path, ENDINGS)
+
+
+def write_plot(path: str | None, figure: Callable[[], Any]) -> None:
+    """Draw a figure and write it, if there is a path."""
+    if path is not None:
+        write_atomically(path, picture(figure(), path))

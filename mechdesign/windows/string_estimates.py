@@ -1,0 +1,251 @@
+"""Estimated shares of candidate strings, with honest errors.
+
+Heavy strings are solved for together. Then light strings are read from what the changes of heavy ones leave
+unexplained. Those that are far from their shares among the samples are solved for too, and all others are read
+again (*pursuit*), until no more are far. What is left of drift lets strings that share windows disturb one another.
+Seeds are independent, so how much their scores of a string differ tells the variance with these collisions, and
+without them it is known from the draws alone; the greater one counts.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mechdesign.errors import InputError, shorten
+from mechdesign.numerics.arrays import Floats
+from mechdesign.windows.collisions import PART
+from mechdesign.windows.decoder import Decoder
+from mechdesign.windows.drift import Drift
+from mechdesign.windows.hashing import fingerprints
+from mechdesign.windows.layout import Integers
+from mechdesign.windows.shrinkage import shrunken
+from mechdesign.windows.strings import normal
+from mechdesign.windows.windows_mechanism import WindowMechanism
+
+_FAR = 4.5  # standard errors, from which on a light string is solved for
+_MOST_FAR = 200
+_MOST_ROUNDS = 10
+
+
+@dataclass(frozen=True, eq=False)
+class StringEstimates:
+    """Estimated shares of candidate strings.
+
+    Attributes
+    ----------
+    candidates : tuple of str
+        The strings.
+    shares : ndarray
+        Estimated shares of the population that reported; unbiased, so that some are below 0.
+    standard_errors : ndarray
+        Of the shares, with collisions.
+    reports : int
+        The number n of reports.
+    seeds : int
+        The number M of seeds; intervals are those of Student's t with M - 1 degrees of freedom.
+    groups : ndarray of str
+        Of each candidate: "heavy"; "moved", light ones that were found far from their shares among the samples, and
+        solved for; "light"; "unseen", those that the samples lack.
+    sample_shares : ndarray
+        Shares among the samples that prove.
+    collisions : float
+        How much greater the variances of light strings are than those of the draws alone, as a part of these, on
+        average over the candidates; about 0 without drift, and then below 0 as often as above.
+    """
+
+    candidates: tuple[str, ...]
+    shares: Floats
+    standard_errors: Floats
+    reports: int
+    seeds: int
+    groups: NDArray[np.str_]
+    sample_shares: Floats
+    collisions: float
+
+    @property
+    def moved(self) -> tuple[str, ...]:
+        """The candidates of the group "moved"."""
+        return tuple(name for name, group in zip(self.candidates, self.groups, strict=True) if group == "moved")
+
+    def intervals(self, confidence: float = 0.95, *, simultaneous: bool = False) -> NDArray[np.float64]:
+        """Return a confidence interval for each share, shape (candidates, 2).
+
+        Parameters
+        ----------
+        confidence : float
+            The probability with which an interval holds the share, in (0, 1).
+        simultaneous : bool
+            Whether all intervals hold at once with this probability (Bonferroni).
+
+        Raises
+        ------
+        InputError
+            For a confidence that is not in (0, 1).
+        """
+        if not 0 < confidence < 1:
+            raise InputError.out_of_range(f"confidence is {shorten(confidence)}; accepted: a number in (0, 1)")
+        level = (1 - confidence) / (len(self.candidates) if simultaneous else 1)
+        margin = quantile(1 - level / 2, self.seeds) * self.standard_errors
+        return np.stack([self.shares - margin, self.shares + margin], axis=1)
+
+    def toward_sample(self, limit: float = 1) -> Floats:
+        """Return shares that are drawn toward those of the samples: biased, and on average nearer to the truth.
+
+        They are `shrunken` group by group, but for strings that moved. `intervals` stay those of the reports: honest,
+        and wide enough for these shares where the limit is at most the half width over the standard error.
+
+        Parameters
+        ----------
+        limit : float
+            By how many standard errors a share moves at most; infinity for the estimates of James and Stein.
+
+        Raises
+        ------
+        InputError
+            For a limit below 0.
+        """
+        found = shrunken(self.shares, self.standard_errors, self.sample_shares, self.groups, limit)
+        return np.where(self.groups == "moved", self.shares, found)
+
+    @property
+    def advice(self) -> str | None:
+        """What to do about collisions, in a sentence; None where they add at most a tenth to the variances."""
+        if self.collisions <= PART:
+            return None
+        needed = int(np.ceil(self.seeds * self.collisions / PART))
+        return (
+            f"{self.seeds:,} seeds are too few for {self.reports:,} reports and this change since the sample: "
+            f"collisions add {self.collisions:.0%} to the variances; {needed:,} seeds would add {PART:.0%}"
+        )
+
+
+def quantile(probability: float, seeds: int) -> float:
+    """Return the quantile of Student's t with one degree of freedom less than seeds; of one seed that of the normal.
+
+    Examples
+    --------
+    >>> round(quantile(0.975, 1), 4), round(quantile(0.975, 1000), 4)
+    (1.96, 1.9623)
+    """
+    from scipy.special import ndtri, stdtrit
+
+    return float(stdtrit(seeds - 1, probability) if seeds > 1 else ndtri(probability))
+
+
+def estimate_strings(
+    reports: Integers, mechanism: WindowMechanism, candidates: Sequence[str], reference: Mapping[str, float]
+) -> StringEstimates:
+    """Return the shares of candidate strings among the people who reported.
+
+    Heavy strings, and candidates that are far from their shares among the samples, are solved for together, all others
+    one by one; the light strings that are not candidates are taken to have drifted in proportion.
+
+    Parameters
+    ----------
+    reports : ndarray of int, shape (n,)
+        As of `WindowMechanism.privatize`.
+    mechanism : WindowMechanism
+        The mechanism that made them, with its evidence.
+    candidates : sequence of str
+        The strings to estimate.
+    reference : mapping of str to float
+        Shares of strings among the samples that prove; a string that it lacks has none.
+
+    Raises
+    ------
+    InputError
+        For reports of another mechanism, no report, or a candidate that stands twice.
+    """
+    return estimate_counts(counts_of(reports, mechanism), Decoder(mechanism), candidates, reference)
+
+
+def counts_of(reports: Integers, mechanism: WindowMechanism) -> Integers:
+    """Return how often each window of a mechanism was reported."""
+    return np.bincount(mechanism.numbers(reports), minlength=len(mechanism.outputs))
+
+
+def estimate_counts(
+    counted: Integers, decoder: Decoder, candidates: Sequence[str], reference: Mapping[str, float]
+) -> StringEstimates:
+    """Return `estimate_strings` of reports that are counted by window."""
+    form = decoder.mechanism.form
+    names = [normal(string, form) for string in candidates]
+    n = int(counted.sum())
+    if not names or n == 0:
+        raise InputError.nothing_given(f"there are {len(names)} candidates and {n} reports; give at least one of each")
+    if twice := next((name for name, count in Counter(names).items() if count > 1), None):
+        raise InputError.label_twice(
+            f"the candidate {shorten(twice)} stands twice, in the normal form {form}; give it once"
+        )
+    return _Reading(counted / n, n, decoder, names, reference).estimates()
+
+
+class _Reading:
+    """Reports, read for candidates."""
+
+    def __init__(
+        self, counts: Floats, n: int, decoder: Decoder, names: list[str], reference: Mapping[str, float]
+    ) -> None:
+        self._counts, self._n, self._names, self._reference = counts, n, names, reference
+        self._decoder, mechanism = decoder, decoder.mechanism
+        self._heavy = () if mechanism.layout.heavy is None else mechanism.layout.heavy.strings
+        self._own = np.array([reference.get(name, 0.0) for name in names])
+        self._information = self._decoder.squares(names) - 1
+        self._seeds = len(mechanism.windows)
+
+    def estimates(self) -> StringEstimates:
+        moved: tuple[str, ...] = ()
+        for _ in range(_MOST_ROUNDS):
+            drift, change, variances, of_draws, shares = self._read(moved)
+            far = self._far(change, of_draws, moved)
+            if not far:
+                break
+            moved += far
+        listed = {name: index for index, name in enumerate((*self._heavy, *moved))}
+        light = np.array([name not in listed for name in self._names])
+        ratio = float(np.mean(variances[light] / of_draws[light]) - 1) if light.any() and self._seeds > 1 else 0.0
+        variances = np.maximum(variances, of_draws)
+        both = np.maximum(np.diag(drift.covariance) / self._n, drift.spread_of_seeds)
+        for at, name in enumerate(self._names):
+            if (index := listed.get(name)) is not None:
+                shares[at], variances[at] = self._own[at] + drift.change[index], both[index]
+        groups = np.where(self._own > 0, "light", "unseen")
+        groups[[name in moved for name in self._names]] = "moved"
+        groups[[name in self._heavy for name in self._names]] = "heavy"
+        names, errors = tuple(self._names), np.sqrt(variances)
+        return StringEstimates(names, shares, errors, self._n, self._seeds, groups, self._own, ratio)
+
+    def _read(self, moved: tuple[str, ...]) -> tuple[Drift, Floats, Floats, Floats, Floats]:
+        """Return the drift of listed strings, and of all candidates, read as light ones, what is left unexplained.
+
+        That is the change, its variance as seeds tell and as the draws alone tell, and the shares.
+        """
+        listed = (*self._heavy, *moved)
+        own = np.array([self._reference.get(name, 0.0) for name in listed])
+        drift = Drift(self._decoder, fingerprints(listed), own, self._counts)
+        expected, light = drift.expected(drift.significant(self._n))
+        sums, squares = self._decoder.scores(self._counts - expected, self._names)
+        means, second = self._decoder.moments(self._counts, self._names)
+        M = self._seeds
+        spread = (squares - sums**2 / M) * (M / max(M - 1, 1)) * (M > 1)
+        of_draws = np.maximum(second - means**2, 0) / self._n
+        change = sums / self._information
+        shares = light * self._own + change
+        return drift, change, spread / self._information**2, of_draws / self._information**2, shares
+
+    def _far(self, change: Floats, variances: Floats, moved: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the light candidates that are far from their shares, the farthest first.
+
+        Only those at least half as far as the farthest, since the others may be disturbed by them.
+        """
+        distance = np.abs(change) / np.sqrt(np.maximum(variances, np.finfo(float).tiny))
+        known = {*self._heavy, *moved}
+        distance[[name in known for name in self._names]] = 0
+        order = np.argsort(-distance, kind="stable")[:_MOST_FAR]
+        far = [self._names[at] for at in order if distance[at] > max(_FAR, distance.max() / 2)]
+        return tuple(far[: _MOST_FAR - len(moved)])

@@ -1,0 +1,98 @@
+"""Estimates of strings that moved, their errors with collisions, and their intervals, by simulation."""
+
+import numpy as np
+import pytest
+from refusals import raises
+from scipy.stats import t as student
+
+from mechdesign.windows import design_windows
+from mechdesign.windows.collisions import collision_factor
+from mechdesign.windows.string_estimates import quantile
+
+COUNTS = {f"w{k}": round(1e6 / k) for k in range(1, 301)}
+NEW = tuple(f"new {k}" for k in range(4))
+UNSEEN = tuple(f"unseen {k}" for k in range(200))
+
+
+def populations(new):
+    """The shares of the samples and, with a share for each new string, those of the people who report."""
+    P = np.array(list(COUNTS.values())) / sum(COUNTS.values())
+    return np.append(P * (1 - new * len(NEW)), np.full(len(NEW), new))
+
+
+def reported(found, Q, n, rng):
+    return found.mechanism.privatize(np.array([*COUNTS, *NEW])[rng.choice(len(Q), n, p=Q)].tolist(), rng)
+
+
+@pytest.fixture(scope="module")
+def found():
+    return design_windows(COUNTS, 1, known=True, seeds=100, buckets=128)
+
+
+def test_strings_that_moved_are_found_and_disturb_no_others(found):
+    rng, n, Q = np.random.default_rng(4), 60_000, populations(0.05)
+    reports = reported(found, Q, n, rng)
+    known = found.estimate(reports, [*NEW, *UNSEEN])
+    assert set(known.moved) == set(NEW)
+    np.testing.assert_allclose(known.shares[:4], 0.05, atol=5 * np.sqrt(found.error_of(0) / n))
+    assert abs(known.collisions) < 0.2
+    assert known.advice is None or known.collisions > 0.1
+    hidden = found.estimate(reports, UNSEEN)  # new strings that are no candidates cannot be solved for
+    expected = n * 4 * 0.05**2 * collision_factor(found.reached) * (found.reached - 1) / found.seeds
+    assert hidden.collisions == pytest.approx(expected, rel=0.5)
+    assert hidden.advice.startswith("100 seeds are too few for 60,000 reports")
+    assert np.mean(hidden.shares**2) > 2 * np.mean(known.shares[4:] ** 2)
+    assert (np.abs(hidden.shares) < quantile(0.9999, 100) * hidden.standard_errors).all()
+
+
+def test_without_drift_nothing_moved_and_collisions_are_about_0(found):
+    estimate = found.estimate(reported(found, populations(0), 20_000, np.random.default_rng(5)), [*COUNTS, *UNSEEN])
+    assert (estimate.moved, estimate.advice) == ((), None)
+    assert abs(estimate.collisions) < 0.08
+
+
+def test_intervals_are_those_of_students_t(found):
+    estimate = found.estimate(reported(found, populations(0), 1_000, np.random.default_rng(6)), UNSEEN)
+    for simultaneous, tail in ((False, 0.025), (True, 0.025 / 200)):
+        low, high = estimate.intervals(simultaneous=simultaneous).T
+        np.testing.assert_allclose((high - low) / 2, student.isf(tail, 99) * estimate.standard_errors, rtol=1e-9)
+        np.testing.assert_allclose((high + low) / 2, estimate.shares, atol=1e-12)
+    for confidence in (0, 1, -1, float("nan")):
+        with raises("out-of-range"):
+            estimate.intervals(confidence)
+
+
+def test_one_seed_has_errors_of_the_draws_alone():
+    found = design_windows(COUNTS, 1, known=True, seeds=1, buckets=128)
+    estimate = found.estimate(reported(found, populations(0), 1_000, np.random.default_rng(7)), ["w300", "w1"])
+    assert estimate.collisions == 0
+    assert (estimate.standard_errors > 0).all()
+    assert quantile(0.975, 1) == pytest.approx(1.959964, rel=1e-6)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("moved", "listed"), [(0, True), (0.03, True), (0.03, False)])
+def test_intervals_hold_for_heavy_light_unseen_and_new_strings(moved, listed):
+    """160 simulations under 20 master words; new strings are candidates, or are not and disturb all others."""
+    rng, n, Q = np.random.default_rng(8), 20_000, populations(moved)
+    names = [*COUNTS, *(NEW if listed and moved else ()), *UNSEEN]
+    truth = np.array([*Q[: len(names) - len(UNSEEN)], *np.zeros(len(UNSEEN))])
+    designs = [design_windows(COUNTS, 1, known=True, seeds=100, buckets=128, master=str(k)) for k in range(20)]
+    heavy = designs[0].mechanism.layout.heavy.strings
+    groups = {
+        "heavy": [k for k, name in enumerate(names) if name in heavy],
+        "light": [k for k, name in enumerate(names) if name in COUNTS and name not in heavy],
+        "unseen": [k for k, name in enumerate(names) if name in UNSEEN],
+        "new": [k for k, name in enumerate(names) if name in NEW],
+    }
+    single, all_at_once = [], []
+    for found in designs * 8:
+        estimate = found.estimate(reported(found, Q, n, rng), names)
+        low, high = estimate.intervals().T
+        single.append((low <= truth) & (truth <= high))
+        low, high = estimate.intervals(simultaneous=True).T
+        all_at_once.append(((low <= truth) & (truth <= high)).all())
+    held = np.mean(single, axis=0)
+    for members in filter(None, groups.values()):
+        assert 0.93 < held[members].mean() < 0.98
+    assert np.mean(all_at_once) >= 0.9
