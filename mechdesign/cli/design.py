@@ -128,7 +128,7 @@ def design_command(
 
     Counts are a sample unless --known says otherwise: --delta is the probability that the sample misleads.
 
-    With --windows the mechanism reports about any string: see docs/how-to/reports-about-any-string.md.
+    With --windows the mechanism reports about any string: see docs/tutorials/reports-about-any-string.md.
 
     With --by the promise holds in every group of that column, and the summary says what that costs, beside one
     mechanism for each group (--group makes it). A mechanism designed without --by promises nothing to people whose
