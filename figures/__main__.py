@@ -26,6 +26,7 @@ from figures import (
     figure_hp_1b,
     figure_samples,
     figure_secret,
+    figure_windows,
     frequencies,
 )
 from figures.lib.output import FOLDER, write
@@ -50,6 +51,7 @@ FIGURES: dict[str, ModuleType] = {
     "figure_samples": figure_samples,
     "figure_estimation": figure_estimation,
     "figure_secret": figure_secret,
+    "figure_windows": figure_windows,
 }
 
 

@@ -207,12 +207,12 @@ def _print(
     found: Analysis, asked: list[tuple[str, str]], promised: DesignProblem | None, kept: KeptPromise | None
 ) -> None:
     """Print an analysis for people."""
-    told = [*asked, *facts(found)]
+    lines = [*asked, *facts(found)]
     if promised is not None and kept is not None:
         sides = f"epsilon = {promised.epsilon}" + ("" if promised.lower is None else f", lower = {promised.lower}")
-        said = "NOT kept" if not kept.keeps else missed_in_words(kept.missed) if kept.missed else "kept"
-        told.append(("promise", f"{sides}: {said}"))
-    print_facts(told)
+        verdict = "NOT kept" if not kept.keeps else missed_in_words(kept.missed) if kept.missed else "kept"
+        lines.append(("promise", f"{sides}: {verdict}"))
+    print_facts(lines)
     say()
     _print_utilities(found)
     _print_outputs(found)

@@ -86,8 +86,8 @@ def audit_command(file: str, samples: int, failure: str, plot: str | None, as_js
         mechanism = load_mechanism(file, progress)
         found = audit(mechanism, samples, failure=failure, progress=progress)
     write_plot(plot, lambda: draw(found, mechanism).figure)
-    said = "the reports do not fit the mechanism; its sampler or its randomness is broken"
-    error = None if found.consistent else GuaranteeError.sampler_wrong(said)
+    message = "the reports do not fit the mechanism; its sampler or its randomness is broken"
+    error = None if found.consistent else GuaranteeError.sampler_wrong(message)
     if as_json:
         keys = {**mechanism.promised_keys(), "outside": _cells(mechanism, found), **given(plot=plot)}
         print_output(AuditOutput.built_from(found, **keys), error)
@@ -129,7 +129,7 @@ def _facts(mechanism: Mechanism, found: Audit) -> list[tuple[str, str]]:
     ]
     if mechanism.guarantee.lower is not None:
         facts.append(("from below", "not bounded by an audit, beyond the limits of probabilities"))
-    facts += [("outside", _told(cell)) for cell in outside[:_CELLS_SHOWN]]
+    facts += [("outside", _in_words(cell)) for cell in outside[:_CELLS_SHOWN]]
     if len(outside) > _CELLS_SHOWN:
         facts.append(("", f"and {len(outside) - _CELLS_SHOWN} more (see --json)"))
     fit = "the reports fit what is proved; this does not prove privacy (see mechdesign verify)"
@@ -137,6 +137,6 @@ def _facts(mechanism: Mechanism, found: Audit) -> list[tuple[str, str]]:
     return facts
 
 
-def _told(cell: OutsideCell) -> str:
+def _in_words(cell: OutsideCell) -> str:
     limits = f"{cell.lower:.6g} to {cell.upper:.6g}, proved {cell.probability:.6g}"
     return f"{cell.output!r} for {cell.input!r}: {cell.count:,} reports, so {limits}"

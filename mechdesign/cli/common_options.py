@@ -33,15 +33,15 @@ def with_common_options(command: click.Command, version: str) -> click.Command:
 
 def is_quiet() -> bool:
     """Return whether the command that runs is to print neither a summary nor its progress."""
-    return _said(_QUIET)
+    return _is_set(_QUIET)
 
 
 def is_verbose() -> bool:
     """Return whether the command that runs is to print every step."""
-    return _said(_VERBOSE)
+    return _is_set(_VERBOSE)
 
 
-def _said(what: str) -> bool:
+def _is_set(what: str) -> bool:
     context = click.get_current_context(silent=True)
     return context is not None and bool(context.meta.get(what))
 

@@ -74,14 +74,14 @@ def compare_command(
         keys = comparison_keys(comparison)
         print_output(ComparisonOutput(title=title, design=table, **keys, **given(plot=plot)), error)
     else:
-        for name, told in no_estimates(solved):
-            say(f"{name} from this design: {told}", err=standard)
+        for name, value in no_estimates(solved):
+            say(f"{name} from this design: {value}", err=standard)
         say(title, err=standard)
-        for name, told in source.default_in_words():
-            say(f"{name}: {told}", err=standard)
+        for name, value in source.default_in_words():
+            say(f"{name}: {value}", err=standard)
         print_comparison(comparison, err=standard)
-        for name, told in estimation_facts(solved):
-            say(f"{name} of this design: {told}", err=standard)
+        for name, value in estimation_facts(solved):
+            say(f"{name} of this design: {value}", err=standard)
         if plot is not None and not standard:
             say(f"written: {plot}")
     return print_error(error)

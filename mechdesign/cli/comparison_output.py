@@ -120,7 +120,9 @@ def print_comparison(comparison: Comparison, *, err: bool = False) -> None:
         *(["leakage, nats"] if comparison.others else []),
     ]
     rows = [
-        [_named(comparison, row), row.told, _beside_the_design(comparison, row), row.leakage_in_words][: len(names)]
+        [_named(comparison, row), row.value_in_words, _beside_the_design(comparison, row), row.leakage_in_words][
+            : len(names)
+        ]
         for row in comparison.rows
     ]
     print_table(names, rows, title=f"{_title(problem)}: {problem.utility.name}", err=err)
@@ -150,8 +152,8 @@ def _named(comparison: Comparison, row: Compared) -> str:
     side = "the least is at least" if comparison.design.problem.utility.minimised else "the greatest is at most"
     rounded = text_below if comparison.design.problem.utility.minimised else text_above
     shown = "" if row.bound is None else rounded(row.bound, 6)
-    told = "" if row.key == "design" or row.bound is None else f": {side} {shown}"
-    return f"{row.name} (NOT certified{told})"
+    text = "" if row.key == "design" or row.bound is None else f": {side} {shown}"
+    return f"{row.name} (NOT certified{text})"
 
 
 def _beside_the_design(comparison: Comparison, row: Compared) -> str:
@@ -180,8 +182,8 @@ def _fewer_respondents(comparison: Comparison) -> str:
     errors = [] if subsets is None else [(subsets, "subset selection")]
     if best is not None:
         errors.append((best, f"any LDP mechanism (error at least {text_below(best, 6)}, certified)"))
-    told = times_fewer((comparison.respondents(error), others) for error, others in errors)
-    return f"The same error from {', and '.join(told)}." if told else ""
+    times = times_fewer((comparison.respondents(error), others) for error, others in errors)
+    return f"The same error from {', and '.join(times)}." if times else ""
 
 
 def times_fewer(factors: Iterable[tuple[float, str]]) -> list[str]:
@@ -189,9 +191,11 @@ def times_fewer(factors: Iterable[tuple[float, str]]) -> list[str]:
 
     Examples
     --------
-    >>> times_fewer([(4.758, "with theirs"), (1.001, "with another")])
-    ['4.75 times fewer respondents than with theirs']
+    >>> times_fewer([(5.2, "with theirs"), (1.001, "with another")])
+    ['5.20 times fewer respondents than with theirs']
     """
     return [
-        f"{down(ratio, _DIGITS)} times fewer respondents than {others}" for ratio, others in factors if ratio >= _SAME
+        f"{down(ratio, _DIGITS, zeros=True)} times fewer respondents than {others}"
+        for ratio, others in factors
+        if ratio >= _SAME
     ]

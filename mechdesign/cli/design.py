@@ -234,5 +234,5 @@ def _uncertified(solved: Design, bits: int, output: str | None, *, written: bool
         if output is None
         else (f"; {output} was written all the same" if written else f"; {output} was not written (see --keep-partial)")
     )
-    said = f"the gap {solved.gap:.1e} is not within tol {solved.tol:g}{why}{kept}; what helps: {helps}"
-    return LimitError.not_certified(said)
+    message = f"the gap {solved.gap:.1e} is not within tol {solved.tol:g}{why}{kept}; what helps: {helps}"
+    return LimitError.not_certified(message)

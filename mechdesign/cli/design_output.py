@@ -120,11 +120,11 @@ def _worst_case_facts(design: Design) -> list[tuple[str, str]]:
         return []
     facts = [("at the estimate", amount(design.value_at_estimate, design.unit))]
     if worst.utility.polyhedral is None and all(1 in prior for prior in mixture.priors):
-        told = (
+        text = (
             "under some prior of the set one symbol is certain, so that reports inform about nothing: the least is 0 "
             "for every mechanism; this one is the best for the estimate"
         )
-        facts.append(("why 0", told))
+        facts.append(("why 0", text))
     return facts
 
 
@@ -132,8 +132,8 @@ def _limit_in_words(design: Design) -> str:
     """Return what a limit of outputs cost."""
     least, outputs = design.unrestricted_value, design.mechanism.numerators.shape[1]
     loss = 0.0 if least is None else max(0.0, design.value / least - 1)
-    said = "as good as" if loss < _NO_LOSS else f"{100 * loss:.2g} % above"
-    return f"{outputs} of at most {design.most_outputs}, {said} the least found without the limit"
+    text = "as good as" if loss < _NO_LOSS else f"{100 * loss:.2g} % above"
+    return f"{outputs} of at most {design.most_outputs}, {text} the least found without the limit"
 
 
 def _queries(objective: Objective) -> list[tuple[str, str]]:
@@ -152,10 +152,10 @@ def _merged(design: Design) -> str:
     groups, inputs = design.merged, len(design.mechanism.inputs)
     rows = inputs - sum(len(group) - 1 for group in groups)
     shown = [_some(group, _SHOWN_ALIKE, ", ") for group in groups]
-    told = _some(shown, _SHOWN_GROUPS, "; ", "groups ")
+    text = _some(shown, _SHOWN_GROUPS, "; ", "groups ")
     return (
         f"{inputs} symbols share {rows} rows, and reports do not tell symbols with the same row apart (--json lists "
-        f"them all, --no-merge gives each its own row); the same: {told}"
+        f"them all, --no-merge gives each its own row); the same: {text}"
     )
 
 

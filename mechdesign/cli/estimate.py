@@ -155,14 +155,14 @@ def estimate_command(
             shares = estimate_strings(counted, mechanism, strings)
             tell_strings(shares, confidence, output, parts, first, simultaneous=simultaneous, as_json=as_json)
             return
-        told = EstimatePrinter(_estimate(counted, estimation, progress), simultaneous, parts, first)
-    _write(told, output, plot)
+        printer = EstimatePrinter(_estimate(counted, estimation, progress), simultaneous, parts, first)
+    _write(printer, output, plot)
     if as_json or is_quiet():
-        told.warn()
+        printer.warn()
     if as_json:
-        print_output(told.json(**sources(parts, first), output=output, **given(plot=plot)))
+        print_output(printer.json(**sources(parts, first), output=output, **given(plot=plot)))
         return
-    told.print(mechanism.guarantee, err=standard)
+    printer.print(mechanism.guarantee, err=standard)
     written = ["standard output" if path == STANDARD else path for path in (output, plot) if path is not None]
     if written:
         say(f"\nwritten  {', '.join(written)}", err=standard)
@@ -195,11 +195,11 @@ def _counted(
     return (parts.counts if parts.groups is None else parts.groups), parts
 
 
-def _write(told: EstimatePrinter, output: str | None, plot: str | None) -> None:
+def _write(printer: EstimatePrinter, output: str | None, plot: str | None) -> None:
     """Write the table and the picture of an estimate, where there are paths."""
     if output is not None:
-        write_atomically(output, told.content(accepted_ending(output, WRITERS)))
-    write_plot(plot, lambda: _drawn(told))
+        write_atomically(output, printer.content(accepted_ending(output, WRITERS)))
+    write_plot(plot, lambda: _drawn(printer))
 
 
 def _estimate(
@@ -212,8 +212,8 @@ def _estimate(
     return estimation.of_counts(counted.tolist())
 
 
-def _drawn(told: EstimatePrinter) -> Any:
+def _drawn(printer: EstimatePrinter) -> Any:
     """Return the figure of an estimate."""
-    if isinstance(told.found, GroupedEstimate):
-        return groups(told.found, simultaneous=told.simultaneous)[0].figure
-    return frequencies(told.found).figure
+    if isinstance(printer.found, GroupedEstimate):
+        return groups(printer.found, simultaneous=printer.simultaneous)[0].figure
+    return frequencies(printer.found).figure

@@ -220,18 +220,18 @@ def source_facts(parts: DatasetCounts | None, first: FirstReports | None) -> lis
     """Return what people read of the parts that were counted, and of several reports about one id."""
     facts = [] if parts is None else [("parts", _in_words(parts))]
     if first is not None:
-        told = f"{first.seen.repeated:,} reports about an id that came before are not counted"
+        text = f"{first.seen.repeated:,} reports about an id that came before are not counted"
         if first.seen.changed:
-            told += (
+            text += (
                 f"; ids whose reports differ: {len(first.seen.changed):,} (their values changed, or the reports are "
                 "fresh, not permanent)"
             )
-        facts.append(("ids", told))
+        facts.append(("ids", text))
     elif parts is not None and parts.ids is not None:
         column = printable(parts.ids)
-        told = "an id with several reports counts several times, and errors are then TOO SMALL"
-        told += f"; if ids repeat, keep the column {column} (privatize --keep) and give --id {column}"
-        facts.append(("PERMANENT", told))
+        text = "an id with several reports counts several times, and errors are then TOO SMALL"
+        text += f"; if ids repeat, keep the column {column} (privatize --keep) and give --id {column}"
+        facts.append(("PERMANENT", text))
     return facts
 
 
@@ -291,8 +291,8 @@ def _joint(found: FrequencyEstimate | GroupedEstimate, *names: str) -> dict[str,
     return {name: getattr(found, name) for name in names}
 
 
-def _csv(told: EstimatePrinter) -> bytes:
-    table = told.columns()
+def _csv(printer: EstimatePrinter) -> bytes:
+    table = printer.columns()
     lines = [",".join(map(_field, table)), *(",".join(map(_field, row)) for row in zip(*table.values(), strict=True))]
     return ("\n".join(lines) + "\n").encode()
 
@@ -307,11 +307,11 @@ def _field(value: Any) -> str:
     return '"' + text.replace('"', '""') + '"' if special else text
 
 
-def _parquet(told: EstimatePrinter) -> bytes:
+def _parquet(printer: EstimatePrinter) -> bytes:
     import pyarrow as pa
     from pyarrow import parquet
 
-    found, table = told.found, told.columns()
+    found, table = printer.found, printer.columns()
     types = dict(zip(found.by, found.types, strict=True)) if isinstance(found, GroupedEstimate) else {}
     types |= {name: pa.float64() for name in (*COLUMNS[1:], *SIMULTANEOUS)}
     types |= {"label": pa.string(), "identifiable": pa.bool_(), "reports": pa.int64(), "few_reports": pa.bool_()}
@@ -321,8 +321,8 @@ def _parquet(told: EstimatePrinter) -> bytes:
     return content.getvalue()
 
 
-def _json(told: EstimatePrinter) -> bytes:
-    return json.dumps(told.json().dump(), ensure_ascii=False, allow_nan=False, indent=1).encode() + b"\n"
+def _json(printer: EstimatePrinter) -> bytes:
+    return json.dumps(printer.json().dump(), ensure_ascii=False, allow_nan=False, indent=1).encode() + b"\n"
 
 
 WRITERS: dict[str, Callable[[EstimatePrinter], bytes]] = {".csv": _csv, ".parquet": _parquet, ".json": _json}
@@ -378,10 +378,10 @@ def _rows(found: FrequencyEstimate, *, simultaneous: bool) -> list[list[str]]:
     rows: list[list[str]] = []
     for place, label in enumerate(found.labels):
         known = bool(found.identifiable[place])
-        told = f"{found.standard_errors[place]:.5f}" if known else "not identifiable"
+        text = f"{found.standard_errors[place]:.5f}" if known else "not identifiable"
         intervals = [found.intervals[place]] + ([found.simultaneous_intervals[place]] if simultaneous else [])
         shown = [f"{lower:.5f} to {upper:.5f}" for lower, upper in intervals]
-        rows.append([label, f"{found.frequencies[place]:.5f}", told, *shown])
+        rows.append([label, f"{found.frequencies[place]:.5f}", text, *shown])
     return rows
 
 

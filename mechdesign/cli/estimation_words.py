@@ -26,8 +26,8 @@ def no_estimates(design: Design) -> list[tuple[str, str]]:
     """Return the fact that reports of a design for another objective allow no estimates; none where they do."""
     if design.problem.utility.estimation is not None or error_of_frequencies(design) is not None:
         return []
-    told = undetermined(design.mechanism.matrix)
-    return [("NO ESTIMATES", f"{told} (--utility estimation-error designs for estimates)")]
+    text = undetermined(design.mechanism.matrix)
+    return [("NO ESTIMATES", f"{text} (--utility estimation-error designs for estimates)")]
 
 
 def estimation_facts(design: Design) -> list[tuple[str, str]]:
@@ -42,8 +42,8 @@ def estimation_facts(design: Design) -> list[tuple[str, str]]:
     error = error_of_frequencies(design)
     if error is None:
         return []
-    told = f"{error:.6g}, n times the mean squared error of all frequencies{_beside_the_least(design, error)}"
-    return [("estimation error", told)]
+    text = f"{error:.6g}, n times the mean squared error of all frequencies{_beside_the_least(design, error)}"
+    return [("estimation error", text)]
 
 
 def least_error(problem: DesignProblem) -> float | None:

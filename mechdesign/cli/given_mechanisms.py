@@ -58,8 +58,8 @@ def given_mechanisms(files: Sequence[str], names: Sequence[str], problem: Design
         try:
             found.append((path, read_given(path).matrix.on_alphabet_of(problem.uncertainty)))
         except InputError as error:
-            told = str(error)
-            raise error.reworded(told if path in told else f"{path}: {told}") from None
+            reason = str(error)
+            raise error.reworded(reason if path in reason else f"{path}: {reason}") from None
     shown = ["randomized-response"] + ["subset-selection"] * (problem.utility.estimation is not None)
     for name in names:
         size = problem.uncertainty.size

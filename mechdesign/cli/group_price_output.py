@@ -41,12 +41,12 @@ def group_facts(solved: Design) -> list[tuple[str, str]]:
     facts = [("designed", how)]
     ball, name = widest.l1_ball, union.names[union.sets.index(widest)]
     if ball is not None and ball.radius > 0:
-        told = f"{name}, {widest.samples} records, radius {float(ball.radius):.6g}"
+        text = f"{name}, {widest.samples} records, radius {float(ball.radius):.6g}"
         few = (
             ": so few records that the promise for all is nearly that for every prior; merge this group with another, "
             "or leave it out, where it is promised nothing"
         )
-        facts.append(("widest set", told + (few if ball.radius >= _FEW else "")))
+        facts.append(("widest set", text + (few if ball.radius >= _FEW else "")))
     return facts
 
 

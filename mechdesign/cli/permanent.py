@@ -51,7 +51,7 @@ class Permanent:
         if self.key_file is None:
             return []
         unnamed = "none given; another column reported by this mechanism under this key needs --attribute"
-        told = [
+        lines = [
             ("permanent", "the same id and value always get the same report, under this key, mechanism and attribute"),
             ("attribute", self.attribute or unnamed),
             ("fingerprint", mechanism.fingerprint),
@@ -59,10 +59,12 @@ class Permanent:
         ]
         if repeated:
             first = "the first report of each id counts in an estimate with --id"
-            told.append(("repeated ids", f"records about an id that came before: {repeated:,}; {first}"))
+            lines.append(("repeated ids", f"records about an id that came before: {repeated:,}; {first}"))
         if changed:
-            told.append(("SEVERAL VALUES", f"ids with more than one value here: {changed:,}, which leak as said above"))
-        return told
+            lines.append(
+                ("SEVERAL VALUES", f"ids with more than one value here: {changed:,}, which leak as said above")
+            )
+        return lines
 
     def keys(self, mechanism: Deployed, repeated: int, changed: int) -> dict[str, Any]:
         """Return the keys of an output about permanent reports; none for fresh ones."""
@@ -98,11 +100,11 @@ def _several_values(mechanism: Deployed) -> str:
     if mechanism.symbols < 2:
         return "there is one input alone"
     two = leakage_of_values(mechanism, 2)
-    told = "a report that differs tells that the value does, and"
+    text = "a report that differs tells that the value does, and"
     if two is None:
-        return f"{told} there is no bound on the leakage of two values: some outputs rule values out"
+        return f"{text} there is no bound on the leakage of two values: some outputs rule values out"
     return (
-        f"{told} the reports about T values leak at most T x {text_above(two / 2, 10)} nats, whatever the distribution"
+        f"{text} the reports about T values leak at most T x {text_above(two / 2, 10)} nats, whatever the distribution"
     )
 
 

@@ -174,19 +174,19 @@ def _facts(found: Plan, given: dict[str, str | None]) -> list[tuple[str, str]]:
         shown["epsilon"] = text_below(found.epsilon, _DIGITS)
     samples = "the least" if found.bound == "weissman" else "enough; one less is not"
     least = {"epsilon": "the largest", "samples": samples}.get(found.computed, "the least that is proved")
-    told = {
+    meanings = {
         "samples": ": independent samples behind the estimate",
         "epsilon": " nats: what to design for at the estimate",
         "guaranteed_epsilon": " nats: guaranteed at the true distribution",
         "delta": ": probability that the guarantee fails",
     }
     facts = [("categories", f"{found.categories:,}")]
-    for name, meaning in told.items():
+    for name, meaning in meanings.items():
         if name != found.computed:
-            said = meaning
+            ending = meaning
         else:
-            said = ": the bound is vacuous" if found.vacuous else f"{meaning} (computed: {least})"
-        facts.append((name.replace("_", " "), shown[name] + said))
+            ending = ": the bound is vacuous" if found.vacuous else f"{meaning} (computed: {least})"
+        facts.append((name.replace("_", " "), shown[name] + ending))
     if found.radius is not None:
         radius = text_above(found.radius, _DIGITS)
         meaning = "l1 distance from the estimate to the true distribution, at most, except with probability delta"

@@ -20,6 +20,7 @@ from mechdesign.cli.source import Source
 from mechdesign.cli.windows_or_matrix import load_mechanism
 from mechdesign.comparison import ReportPlan, plan_reports
 from mechdesign.data.fields import Number
+from mechdesign.display.numbers import near
 from mechdesign.errors import shorten
 from mechdesign.mechanism import Guarantee
 from mechdesign.mechanism.words import promise
@@ -152,8 +153,8 @@ def _output(found: ReportPlan, title: str, plot: str | None) -> ReportPlanOutput
     """Return a plan as it is printed as JSON."""
     problem = found.problem
     ball = problem.uncertainty.l1_ball
-    told = [(row, found.numbers_of(row)) for row in found.mechanisms]
-    rows = [PlannedMechanism.built_from(row, mechanism=row.name, **numbers) for row, numbers in told]
+    numbered = [(row, found.numbers_of(row)) for row in found.mechanisms]
+    rows = [PlannedMechanism.built_from(row, mechanism=row.name, **numbers) for row, numbers in numbered]
     return ReportPlanOutput.built_from(
         found,
         title=title,
@@ -193,9 +194,9 @@ def _print(found: ReportPlan, title: str, *, err: bool) -> None:
             say(f"{row.name}: {row.missing}", err=err)
     if found.reports is None:
         say(f"Every {query}: none has a larger error than is given. Root mean square: over all {queries}.", err=err)
-    told = _fewer(found)
-    if told:
-        say(told, err=err)
+    sentence = _fewer(found)
+    if sentence:
+        say(sentence, err=err)
     if found.promise is not None:
         say(found.promise, err=err)
 
@@ -207,10 +208,10 @@ def _hope(found: ReportPlan) -> list[tuple[str, str]]:
         return []
     mean = least / len(objective.queries(found.problem.uncertainty.size))
     if found.reports is None:
-        told = f"at least {_whole(found.needed(mean))} reports"
+        sentence = f"at least {_whole(found.needed(mean))} reports"
     else:
-        told = f"a standard error of at least {found.standard_error_of(mean):.4g}"
-    return [("bound", f"{told} (root mean square) for any mechanism with this epsilon at the estimate")]
+        sentence = f"a standard error of at least {found.standard_error_of(mean):.4g}"
+    return [("bound", f"{sentence} (root mean square) for any mechanism with this epsilon at the estimate")]
 
 
 def _given(found: ReportPlan, query: str) -> str:
@@ -229,9 +230,9 @@ def _cells(found: ReportPlan, largest: float | None, mean: float | None) -> list
     if found.reports is None:
         return [_whole(found.needed(variance)) for variance in (largest, mean)]
     errors = [found.standard_error_of(variance) for variance in (largest, mean)]
-    shown = ["infinite" if error is None else f"{error:.4g}" for error in errors]
+    shown = ["infinite" if error is None else near(error, zeros=True) for error in errors]
     half = found.half_width_of(largest)
-    return [*shown, "infinite" if half is None else f"+- {half:.4g}"]
+    return [*shown, "infinite" if half is None else f"+- {near(half, zeros=True)}"]
 
 
 def _whole(number: int | None) -> str:
@@ -244,9 +245,9 @@ def _whole(number: int | None) -> str:
 def _fewer(found: ReportPlan) -> str:
     """Return how many times fewer respondents the best mechanism for the set of priors needs than LDP mechanisms."""
     ours = min((row.error for row in found.mechanisms if not row.local and row.error is not None), default=math.inf)
-    told = times_fewer(
+    times = times_fewer(
         (row.at_least / ours, f"with {'the ' if row.lower_bound is not None else ''}{row.name}")
         for row in found.mechanisms
         if row.local and row.at_least is not None and ours < math.inf
     )
-    return f"The same root mean square from {', '.join(told)}." if told else ""
+    return f"The same root mean square from {', '.join(times)}." if times else ""

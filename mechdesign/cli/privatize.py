@@ -238,13 +238,13 @@ def _privatize_parts(
     facts = [("records", f"{done.records:,}"), ("parts", parts), *mechanism.facts(of_report=True)]
     facts.append(("written", str(output.path)))
     if done.changed:
-        told = f"{len(done.changed):,} skipped parts are newer than their reports, such as {done.changed[0]}"
-        facts.append(("changed", f"{told}: what changed is not reported"))
+        text = f"{len(done.changed):,} skipped parts are newer than their reports, such as {done.changed[0]}"
+        facts.append(("changed", f"{text}: what changed is not reported"))
     facts += permanent.facts(mechanism, done.repeated, done.changed_ids)
     if permanent.ids is not None and done.published + done.skipped > 1:
         column = printable(permanent.ids)
-        told = f"ids are compared within each part alone; estimate --id {column} compares those of all parts"
-        facts.append(("parts apart", f"{told}, if they are kept"))
+        text = f"ids are compared within each part alone; estimate --id {column} compares those of all parts"
+        facts.append(("parts apart", f"{text}, if they are kept"))
     print_facts([*facts, *_kept(output.keep)])
 
 

@@ -18,7 +18,7 @@ from mechdesign.histogram.record_check import is_record
 from mechdesign.mechanism import Mechanism
 from mechdesign.mechanism.mechanism_files import from_content, read_content
 from mechdesign.report import Origin, mechanism_page, record_page
-from mechdesign.report.of_mechanism import TIME_LIMIT
+from mechdesign.report.mechanism_report import TIME_LIMIT
 
 
 class ReportOutput(Output):

@@ -79,7 +79,7 @@ class Source:
                 raise click.UsageError(f"{', '.join(beside)}: needs --counts FILE, or --data FILE --column COLUMN")
             return None
         if self.problem_file is not None:
-            problem, title = self._said(self._from_problem_file(self.problem_file))
+            problem, title = self._with_notes(self._from_problem_file(self.problem_file))
             return problem.uncertainty, title
         if self.kind == RelativeBall.kind and self.epsilon is None:
             raise click.UsageError(f"--set {self.kind} needs --epsilon, which such a set is made for")
@@ -103,7 +103,7 @@ class Source:
         if len(self.inputs()) != 1:
             raise click.UsageError("give one of PROBLEM.toml, --counts FILE, --data FILE --column COLUMN")
         if self.problem_file is not None:
-            return self._said(self._from_problem_file(self.problem_file))
+            return self._with_notes(self._from_problem_file(self.problem_file))
         if self.epsilon is None:
             raise click.UsageError("--counts and --data need --epsilon, the privacy parameter in nats")
         utility = self.utility_asked_for()
@@ -250,7 +250,7 @@ class Source:
         """Return what a design for the labels of records should say before it begins; None for other designs."""
         if self.data is None or self.unseen is not None or (self.delta is None and self.radius is None):
             return None
-        told = (
+        text = (
             f"Note: the alphabet is the {labels} labels in the records, and privatize will refuse a record with any "
             "other, unless its --unknown names one of them."
         )
@@ -258,7 +258,7 @@ class Source:
             " --unseen LABEL,... adds labels that the sample lacks; one such as other can stand for all the rest "
             "(design --unseen other, then privatize --unknown other)."
         )
-        return told if self.secret is not None else told + offer
+        return text if self.secret is not None else text + offer
 
     def utility_asked_for(self) -> Objective:
         """Return the objective that the options name, or the default one."""
@@ -278,7 +278,7 @@ class Source:
             return []
         return [("objective", f"{self._default_utility()}, the default (--utility names another)")]
 
-    def _said(self, file: ProblemFile) -> tuple[DesignProblem, str]:
+    def _with_notes(self, file: ProblemFile) -> tuple[DesignProblem, str]:
         """Return the problem of a file and its title, after saying what a reader of the file should know."""
         for note in file.notes:
             say(f"Note: {note}", err=True)

@@ -80,14 +80,14 @@ def _described(error: BaseException) -> MechdesignError:
     elif isinstance(error, OSError):
         known = _refusal(error)
     elif isinstance(error, ModuleNotFoundError) and not str(error.name).startswith("mechdesign"):
-        told = f"the package {error.name} is not installed, which this command needs"
-        known = LimitError.incomplete_installation(f"{told}; pip install mechdesign installs all packages")
+        message = f"the package {error.name} is not installed, which this command needs"
+        known = LimitError.incomplete_installation(f"{message}; pip install mechdesign installs all packages")
     else:
         if os.environ.get(_TRACEBACK):
             traceback.print_exception(error)
         text = shorten(str(error), 200)[1:-1]
-        told = f"internal error ({type(error).__name__}: {text}); set {_TRACEBACK}=1 to see the traceback"
-        known = MechdesignError.internal_error(f"{told} and please report it")
+        message = f"internal error ({type(error).__name__}: {text}); set {_TRACEBACK}=1 to see the traceback"
+        known = MechdesignError.internal_error(f"{message} and please report it")
     return known
 
 

@@ -108,11 +108,11 @@ def _errors(found: SweepResult) -> Iterator[LimitError]:
     open_gaps = [row for row in found if row.solved is not None and not row.solved.certified]
     if found.failures:
         first = found.failures[0]
-        told = f"{len(found.failures)} of {len(found)} problems have no design; the first, {first.name}"
-        yield LimitError.no_design(f"{told}: {first.failure}")
+        message = f"{len(found.failures)} of {len(found)} problems have no design; the first, {first.name}"
+        yield LimitError.no_design(f"{message}: {first.failure}")
     if open_gaps:
-        told = f"{len(open_gaps)} of {len(found)} designs are not certified, as the column certified says"
-        yield LimitError.not_certified(f"{told}; what helps: a larger tol or time_limit")
+        message = f"{len(open_gaps)} of {len(found)} designs are not certified, as the column certified says"
+        yield LimitError.not_certified(f"{message}; what helps: a larger tol or time_limit")
 
 
 def _print(found: SweepResult, grid: SweepFile, tables: list[str]) -> None:
@@ -127,10 +127,10 @@ def _print(found: SweepResult, grid: SweepFile, tables: list[str]) -> None:
     )
     if len(found) > _MOST_ROWS:
         return
-    told = found.summary()
-    rows = [[_shown(cell) for cell in cells] for cells in zip(*told.values(), strict=True)]
-    texts = [place for place, name in enumerate(told) if name in _TEXTS]
-    print_table([name.replace("_", " ") for name in told], rows, texts=texts)
+    summary = found.summary()
+    rows = [[_shown(cell) for cell in cells] for cells in zip(*summary.values(), strict=True)]
+    texts = [place for place, name in enumerate(summary) if name in _TEXTS]
+    print_table([name.replace("_", " ") for name in summary], rows, texts=texts)
 
 
 def _shown(cell: Any) -> str:

@@ -21,7 +21,7 @@ _DIGITS = 3
 def facts(analysis: Analysis) -> list[tuple[str, str]]:
     """Return names and values of what people read of an analysis."""
     known, objective = analysis.uncertainty, analysis.utility
-    told = [
+    lines = [
         ("matrix", analysis.matrix.in_words()),
         ("priors", f"{known.in_words()}{known.protected_in_words()}"),
         ("leakage", _leakage(analysis)),
@@ -32,10 +32,10 @@ def facts(analysis: Analysis) -> list[tuple[str, str]]:
     best = analysis.best
     if best is not None:
         verdict = "certified" if best.certified else f"NOT certified, {_bound(analysis)}"
-        told.append(("optimum", f"{text_near(best.value, 6)} at the same leakage ({verdict})"))
-    told.append(("so", share_in_words(analysis)))
-    told.append(("not told apart", _not_told_apart(analysis)))
-    return told
+        lines.append(("optimum", f"{text_near(best.value, 6)} at the same leakage ({verdict})"))
+    lines.append(("so", share_in_words(analysis)))
+    lines.append(("not told apart", _not_told_apart(analysis)))
+    return lines
 
 
 def share_in_words(analysis: Analysis) -> str:

@@ -59,7 +59,7 @@ class Rivals:
     --------
     >>> import mechdesign as md
     >>> rivals = Rivals(md.DesignProblem(md.L1Ball(["1/6"] * 6, radius="0.1"), 1, md.EstimationError()))
-    >>> [row.told for row in (rivals.best_ldp(), rivals.subset_selection(), rivals.randomized_response())]
+    >>> [row.value_in_words for row in (rivals.best_ldp(), rivals.subset_selection(), rivals.randomized_response())]
     ['15.7086', '15.7086', '16.814']
     """
 

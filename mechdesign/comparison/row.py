@@ -72,7 +72,7 @@ class Compared:
     missed: float = 0.0
 
     @property
-    def told(self) -> str:
+    def value_in_words(self) -> str:
         """The value to six digits, or in words."""
         if self.value is None:
             return "not computed"

@@ -25,9 +25,9 @@ def promised(comparison: Comparison) -> Guarantee:
 def broken_in_words(comparison: Comparison) -> str:
     """Return what the marks of `Compared.leakage_in_words` mean that mechanisms have; empty if none has one."""
     rows, sides = comparison.rows, promised(comparison).sides_in_words
-    told = [] if all(row.keeps for row in rows) else [f"* does not keep {sides}"]
+    marks = [] if all(row.keeps for row in rows) else [f"* does not keep {sides}"]
     missed = max(row.missed for row in rows if row.keeps)
-    return "; ".join([*told, *([f"~ {sides} is {missed_in_words(missed)}"] if missed else [])])
+    return "; ".join([*marks, *([f"~ {sides} is {missed_in_words(missed)}"] if missed else [])])
 
 
 def share_of(comparison: Comparison, row: Compared) -> float | None:
@@ -67,21 +67,21 @@ def text_of(comparison: Comparison) -> str:
     known = promised(comparison)
     size = known.uncertainty.size
     head = f"Comparison of {what_is_compared(comparison)}, {known.sides_in_words}, {size} symbols"
-    cells = [[f"  {row.name}", row.told, *_notes(comparison, row)] for row in comparison.rows]
+    cells = [[f"  {row.name}", row.value_in_words, *_notes(comparison, row)] for row in comparison.rows]
     return "\n".join([head, *aligned(cells), *filter(None, [broken_in_words(comparison)])])
 
 
 def _notes(comparison: Comparison, row: Compared) -> list[str]:
     number = share_of(comparison, row)
     if number is None:
-        told = ""
+        text = ""
     elif not comparison.of_errors:
-        told = f"{number:.1%}"
+        text = f"{number:.1%}"
     else:
-        told = f"{number:.3g} x respondents" if math.isfinite(number) else "no number is enough"
+        text = f"{number:.3g} x respondents" if math.isfinite(number) else "no number is enough"
     if row.leakage is not None:
-        return [told, f"leaks {row.leakage_in_words}"]
-    return [told, {None: "", True: "certified", False: "NOT certified"}[row.certified]]
+        return [text, f"leaks {row.leakage_in_words}"]
+    return [text, {None: "", True: "certified", False: "NOT certified"}[row.certified]]
 
 
 def html_of(comparison: Comparison) -> str:

@@ -96,11 +96,11 @@ def checked_radius(value: object) -> Fraction:
 
 def checked_scale(value: object, name: str = "the scale") -> Interval:
     """Return a positive scale as an interval: of a float, its decimal and its double are the ends."""
-    said = rational(value, name)
-    if said <= 0:
+    decimal = rational(value, name)
+    if decimal <= 0:
         raise InputError.out_of_range(f"{name} is {shorten(value)}; accepted: a finite number above 0")
-    held = Fraction(float(value)) if isinstance(value, float | np.floating) else said
-    return Interval(min(said, held), max(said, held))
+    held = Fraction(float(value)) if isinstance(value, float | np.floating) else decimal
+    return Interval(min(decimal, held), max(decimal, held))
 
 
 def checked_p_min(value: object) -> Fraction:

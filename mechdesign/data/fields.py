@@ -143,16 +143,16 @@ def checked_record(model: type[R], data: object, source: str, *, within: str = "
         first = error.errors(include_url=False)[0]
     location = tuple(part for part in first["loc"] if part not in _FORMS)
     path = (within, *location) if within else location
-    where, told = ".".join(str(part) for part in path) or "the file", f"{source}: " if source else ""
+    where, prefix = ".".join(str(part) for part in path) or "the file", f"{source}: " if source else ""
     if first["type"] == "extra_forbidden":
         fields = ", ".join(sorted(field.alias or name for name, field in _fields(model, location).items()))
-        raise InputError.unknown_key(f"{told}the key {shorten(where)} is unknown; accepted: {fields}")
+        raise InputError.unknown_key(f"{prefix}the key {shorten(where)} is unknown; accepted: {fields}")
     if first["type"] == "missing":
-        raise InputError.missing_key(f"{told}the key {shorten(where)} is missing; add it")
+        raise InputError.missing_key(f"{prefix}the key {shorten(where)} is missing; add it")
     if first["type"] in {"model_type", "dict_type"}:
-        raise InputError.bad_field(f"{told}{where} is {shorten(first['input'])}; accepted: a table")
+        raise InputError.bad_field(f"{prefix}{where} is {shorten(first['input'])}; accepted: a table")
     accepted = first["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
-    raise InputError.bad_field(f"{told}{where} is {shorten(first['input'])}; accepted: {accepted}")
+    raise InputError.bad_field(f"{prefix}{where} is {shorten(first['input'])}; accepted: {accepted}")
 
 
 def _fields(model: type[BaseModel], location: tuple[int | str, ...]) -> dict[str, Any]:

@@ -25,6 +25,18 @@ _HIDDEN = re.compile(r"\.[0-9a-f]{16}\.(tmp|json)")
 _DESCRIPTORS = re.compile(r"/dev/fd|/proc/\d+(/task/\d+)?/fd")
 
 
+def check_path(path: object) -> None:
+    """Refuse what is not a path, such as None. It may be a key, so that the message names its type alone.
+
+    Raises
+    ------
+    InputError
+        If it is neither text nor a path object.
+    """
+    if not isinstance(path, str | os.PathLike):
+        raise InputError.wrong_type(f"the path is of type {type(path).__name__}; give text or a pathlib.Path")
+
+
 def accepted_ending(path: Place, endings: Iterable[str]) -> str:
     """Return the ending of a name, in lower case; for ``-``, standard output, the first accepted ending.
 
@@ -38,6 +50,7 @@ def accepted_ending(path: Place, endings: Iterable[str]) -> str:
     >>> accepted_ending("out.CSV", [".csv", ".parquet"])
     '.csv'
     """
+    check_path(path)
     accepted = list(endings)
     if str(path) == STANDARD:
         return accepted[0]
@@ -75,16 +88,16 @@ def check_places(outputs: Iterable[Place | None], inputs: Iterable[Place | None]
         for others, what in ((sources, "the input"), (targets, "another output")):
             same = next((other for other in others if target.is_same(other)), None)
             if same is not None:
-                told = "" if same.name == target.name else f", {same.told}"
-                raise InputError.same_file(f"the output {target.told} is {what}{told}; give another name")
+                also = "" if same.name == target.name else f", {same.description}"
+                raise InputError.same_file(f"the output {target.description} is {what}{also}; give another name")
         targets.append(target)
 
 
 class _Place:
     """A path or a stream, with its real path and inode, by which two names of one file are recognised."""
 
-    def __init__(self, name: str, told: str, path: str | None, status: os.stat_result | None) -> None:
-        self.name, self.told, self.path = name, told, path
+    def __init__(self, name: str, description: str, path: str | None, status: os.stat_result | None) -> None:
+        self.name, self.description, self.path = name, description, path
         # Two names of one terminal, or of one pipe, do not overwrite each other.
         self.status = status if status is not None and stat.S_ISREG(status.st_mode) else None
 
@@ -92,8 +105,8 @@ class _Place:
     def of(cls, path: Place, stream: Any) -> _Place:
         """Return the place of a path; for ``-`` that of the file that a stream reads or writes."""
         if str(path) == STANDARD:
-            told = f"{STANDARD} (standard {'input' if stream is sys.stdin else 'output'})"
-            return cls(STANDARD, told, told, _status(stream))
+            description = f"{STANDARD} (standard {'input' if stream is sys.stdin else 'output'})"
+            return cls(STANDARD, description, description, _status(stream))
         real, status = None, None
         with contextlib.suppress(OSError, ValueError):  # an input whose status cannot be read is refused by its reader
             real = os.path.realpath(path)
@@ -126,6 +139,7 @@ def check_writable(path: Place) -> None:
         If its folder does not exist or is not writable; if the path is, or is a link to, a device, a pipe, a socket or
         a folder; if it is another name of an open stream, such as ``/dev/stdout``.
     """
+    check_path(path)
     if str(path) == STANDARD:
         return
     target = Path(path)

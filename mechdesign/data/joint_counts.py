@@ -247,10 +247,10 @@ def count_pairs(
             try:
                 found[canonical_label(pair[0]), canonical_label(pair[1])] += count
             except InputError as error:
-                told = f": {error}" if show_values else " (show_values prints it)"
+                detail = f": {error}" if show_values else " (show_values prints it)"
                 both = list(zip(*(batch.column(place).to_pylist() for place in places), strict=True))
                 raise InputError.bad_label(
-                    f"{path}, record {before + both.index(pair) + 1}: a value is missing or cannot be a label{told}"
+                    f"{path}, record {before + both.index(pair) + 1}: a value is missing or cannot be a label{detail}"
                 ) from None
         before += len(batch)
     if not found:

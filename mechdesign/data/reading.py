@@ -6,6 +6,7 @@ import os
 import stat
 from pathlib import Path
 
+from mechdesign.data.files import check_path
 from mechdesign.errors import InputError, printable
 
 
@@ -32,6 +33,7 @@ def check_regular(path: str | os.PathLike[str], wanted: str, most: int | None = 
     --------
     >>> check_regular(__file__, "a file")
     """
+    check_path(path)
     try:
         status = Path(path).stat()
     except (OSError, ValueError) as error:  # a name with a NUL is a ValueError

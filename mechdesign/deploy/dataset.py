@@ -192,9 +192,9 @@ def _folder(path: str | os.PathLike[str]) -> Iterator[Path]:
             made = True
         writable = os.access(folder, os.W_OK | os.X_OK)
     except (OSError, ValueError) as error:
-        told = getattr(error, "strerror", None) or str(error)
+        reason = getattr(error, "strerror", None) or str(error)
         raise InputError.cannot_write(
-            f"cannot write {shorten(str(path))}: {told}; give the path of a folder in one"
+            f"cannot write {shorten(str(path))}: {reason}; give the path of a folder in one"
         ) from error
     if not folder.is_dir() or not writable:
         why = "is not writable" if folder.is_dir() else "is not a folder"

@@ -113,8 +113,8 @@ class FrequencyEstimate:
 
     def __repr__(self) -> str:
         order = np.argsort(-self.frequencies, kind="stable")[:_FIRST]
-        told = [f"{self.labels[i]!r} {self.frequencies[i]:.4g} {self._error_in_words(i)}" for i in order]
-        shown = some([*told, *[""] * (len(self.labels) - len(told))], _FIRST)
+        lines = [f"{self.labels[i]!r} {self.frequencies[i]:.4g} {self._error_in_words(i)}" for i in order]
+        shown = some([*lines, *[""] * (len(self.labels) - len(lines))], _FIRST)
         whose = " that this mechanism did not make" if self.fit.impossible else ""
         size = f"{len(self.labels)} categories, {self.reports:,} reports{whose}, {self.method} of {self.of}"
         return f"FrequencyEstimate({size}: {shown})"
@@ -129,16 +129,16 @@ class FrequencyEstimate:
         rows = list(zip(self.labels, *(cell.tolist() for cell in cells), strict=True))
         caption = f"Frequencies of {self.of} from {self.reports:,} reports, {self.method}"
         groups = [group for group in self.groups if len(group) > 1]
-        told = [("only the total of these can be estimated", some(group, _FIRST)) for group in groups[:_FIRST]]
+        lines = [("only the total of these can be estimated", some(group, _FIRST)) for group in groups[:_FIRST]]
         if self.few_reports:
-            told.append(("fewer reports than standard errors need", f"at least {self.reports_needed:,}"))
+            lines.append(("fewer reports than standard errors need", f"at least {self.reports_needed:,}"))
         if self.fit.impossible:
-            told.append(("these are not reports of this mechanism", f"p = {self.fit.p:.1g}"))
+            lines.append(("these are not reports of this mechanism", f"p = {self.fit.p:.1g}"))
         if self.outside is not None:
-            told.append(("outside of the priors of the guarantee", f"leakage {self.outside.leakage:.4g} there"))
+            lines.append(("outside of the priors of the guarantee", f"leakage {self.outside.leakage:.4g} there"))
         if len(groups) > _FIRST:
-            told.append(("", f"and {len(groups) - _FIRST} more groups"))
-        return table(columns, rows, caption) + (facts(told) if told else "")
+            lines.append(("", f"and {len(groups) - _FIRST} more groups"))
+        return table(columns, rows, caption) + (facts(lines) if lines else "")
 
     def to_frame(self, library: str | None = None) -> Any:
         """Return the estimate as a frame, a row for each category.

@@ -73,13 +73,13 @@ class GroupedEstimate:
             for cells in zip(*(estimate_columns(estimate)[name] for name in COLUMNS), strict=True)
         ]
         caption = f"Frequencies of {first.of} from {self.reports:,} reports in {len(self):,} groups, {first.method}"
-        told = []
+        lines = []
         if self.fit.impossible:
-            told.append(("these are not reports of this mechanism", f"p = {self.fit.p:.1g}"))
+            lines.append(("these are not reports of this mechanism", f"p = {self.fit.p:.1g}"))
         outside = sum(estimate.outside is not None for estimate in self.estimates)
         if outside:
-            told.append(("outside of the priors of the guarantee", f"{outside:,} of {len(self):,} groups"))
-        return table(columns, rows, caption) + (facts(told) if told else "")
+            lines.append(("outside of the priors of the guarantee", f"{outside:,} of {len(self):,} groups"))
+        return table(columns, rows, caption) + (facts(lines) if lines else "")
 
     def __len__(self) -> int:
         return len(self.groups)

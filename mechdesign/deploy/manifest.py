@@ -176,12 +176,12 @@ class Manifest:
             return ""
         ours, theirs = self.parts.items(), other.parts.items()
         added, lost = sorted(dict(ours - theirs)), sorted(dict(theirs - ours))
-        told = [
+        lines = [
             f"{shorten(names[0])}{_more(names)} is only {where}"
             for names, where in ((lost, "there"), (added, "here"))
             if names
         ]
-        return f"other parts of the source: {', '.join(told)}"
+        return f"other parts of the source: {', '.join(lines)}"
 
     def write(self, folder: Path, published: Collection[str]) -> Manifest:
         """Write down that reports are published, beside what is written down already."""
@@ -196,13 +196,13 @@ class Manifest:
         return known
 
     def _bytes(self) -> bytes:
-        terms = asdict(self.terms)
         parts = [
-            {"source": source, "reports": name, "published": name in self.published}
+            _PartRecord(source=source, reports=name, published=name in self.published)
             for source, name in self.parts.items()
         ]
-        record = {"schema": SCHEMA, **terms, "complete": self.complete, "parts": parts}
-        return json.dumps(record, indent=1).encode() + b"\n"
+        terms = {"schema": SCHEMA, **asdict(self.terms), "keep": list(self.terms.keep)}
+        record = ManifestRecord(**terms, complete=self.complete, parts=parts)
+        return json.dumps(record.model_dump(by_alias=True), indent=1).encode() + b"\n"
 
 
 def has_manifest(folder: str | os.PathLike[str]) -> bool:

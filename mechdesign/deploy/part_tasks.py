@@ -180,13 +180,13 @@ def _others(failures: Sequence[Failure], output: str | None) -> str:
     others = [printable(name) for name, _ in failures[1:]]
     if not others:
         return ""
-    told = f"; {len(others)} more part{'s' if len(others) > 1 else ''} failed"
+    text = f"; {len(others)} more part{'s' if len(others) > 1 else ''} failed"
     if len(failures) <= _MOST_NAMED:
-        return f"{told}: {', '.join(others)}"
+        return f"{text}: {', '.join(others)}"
     if output is not None and (file := _listed_failures(failures, output)):
-        return f"{told}, and {file} lists all with their reasons"
+        return f"{text}, and {file} lists all with their reasons"
     named = others[: _MOST_NAMED - 1]
-    return f"{told}: {', '.join(named)} and {len(others) - len(named)} others"
+    return f"{text}: {', '.join(named)} and {len(others) - len(named)} others"
 
 
 def _listed_failures(failures: Sequence[Failure], output: str) -> str:

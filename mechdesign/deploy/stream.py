@@ -14,7 +14,7 @@ import numpy as np
 
 from mechdesign.data.alphabet import Codes
 from mechdesign.data.checks import check_kind
-from mechdesign.data.files import accepted_ending, check_absent, check_places, written_atomically
+from mechdesign.data.files import accepted_ending, check_absent, check_path, check_places, written_atomically
 from mechdesign.data.ids import Ids
 from mechdesign.data.tables import BATCH_ROWS, Columns, index_from, is_text, open_columns
 from mechdesign.deploy.repeated_ids import MOST_IDS, IdsSeen, PrivatizedFile
@@ -53,6 +53,7 @@ class RecordFile:
     show_values: bool = False
 
     def __post_init__(self) -> None:
+        check_path(self.path)
         check_kind(self.header, bool, "header", "True or False")
 
     @property
@@ -140,6 +141,7 @@ class ReportFile:
     overwrite: bool = False
 
     def __post_init__(self) -> None:
+        check_path(self.path)
         check_kind(self.overwrite, bool, "overwrite", "True or False")
         if isinstance(self.keep, str) or not isinstance(self.keep, Iterable):  # letters of a name are not columns
             raise InputError.wrong_type(

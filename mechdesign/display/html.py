@@ -70,8 +70,8 @@ def cell(value: object, digits: int = _DIGITS) -> str:
     elif isinstance(value, Real) and not isinstance(value, Fraction):
         number = float(value)
         rounded = text_above if isinstance(value, Above) else text_below if isinstance(value, Below) else text_near
-        told = rounded(number, digits)
-        shown = f'<data value="{number!r}">{told}</data>' if math.isfinite(number) else told
+        words = rounded(number, digits)
+        shown = f'<data value="{number!r}">{words}</data>' if math.isfinite(number) else words
     return shown
 
 
@@ -167,8 +167,8 @@ def _line(row: Sequence[object], across: list[int | None], digits: int) -> str:
 
 
 def _note(hidden: int, size: int, what: str, across: list[int | None]) -> str:
-    said = f"... {hidden:,} of {size:,} {what} are not shown"
-    return f'<tr><td colspan="{len(across)}" style="{_NOTE}">{said}</td></tr>'
+    words = f"... {hidden:,} of {size:,} {what} are not shown"
+    return f'<tr><td colspan="{len(across)}" style="{_NOTE}">{words}</td></tr>'
 
 
 def _whole(title: str, head: str, lines: list[str]) -> str:

@@ -75,35 +75,35 @@ def up(value: float | Fraction, digits: int = _DIGITS) -> str:
     return _for_people(value, digits, ROUND_CEILING)
 
 
-def down(value: float | Fraction, digits: int = _DIGITS) -> str:
-    """Return a number rounded down, for what is at least this.
+def down(value: float | Fraction, digits: int = _DIGITS, *, zeros: bool = False) -> str:
+    """Return a number rounded down, for what is at least this; perhaps with the zeros at its end.
 
     Examples
     --------
-    >>> down(0.36787944)
-    '0.3678'
+    >>> down(0.36787944), down(5.2), down(5.2, 3, zeros=True)
+    ('0.3678', '5.2', '5.20')
     """
-    return _for_people(value, digits, ROUND_FLOOR)
+    return _for_people(value, digits, ROUND_FLOOR, zeros=zeros)
 
 
-def near(value: float | Fraction, digits: int = _DIGITS) -> str:
-    """Return a number rounded to the nearest.
+def near(value: float | Fraction, digits: int = _DIGITS, *, zeros: bool = False) -> str:
+    """Return a number rounded to the nearest; perhaps with the zeros at its end, as numbers in a column have them.
 
     Examples
     --------
-    >>> near(0.951430177), near(0.0)
-    ('0.9514', '0')
+    >>> near(0.951430177), near(0.0), near(0.0339, zeros=True)
+    ('0.9514', '0', '0.03390')
     """
-    return _for_people(value, digits, ROUND_HALF_EVEN)
+    return _for_people(value, digits, ROUND_HALF_EVEN, zeros=zeros)
 
 
-def _for_people(value: float | Fraction, digits: int, rounding: str) -> str:
+def _for_people(value: float | Fraction, digits: int, rounding: str, *, zeros: bool = False) -> str:
     found = _rounded(value, digits, rounding)
     if found is None:
         return "infinite"
     if found.adjusted() not in _PLAIN:
         return f"{found.normalize():e}".replace("e", " × 10^").replace("^+", "^")
-    return f"{found.normalize():,f}"
+    return f"{found.quantize(Decimal((0, (1,), found.adjusted() + 1 - digits))) if zeros else found.normalize():,f}"
 
 
 def outward(value: float, digits: int, lower: bool) -> str:  # noqa: FBT001 - a filter of templates

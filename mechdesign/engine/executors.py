@@ -223,8 +223,8 @@ def _check_versions(client: Any) -> None:
                 "give another address"
             ) from error
         raise
-    for place, told in (("the scheduler", found["scheduler"]), *found["workers"].items()):
-        version = ((told or {}).get("packages") or {}).get(_PACKAGE)
+    for place, installed in (("the scheduler", found["scheduler"]), *found["workers"].items()):
+        version = ((installed or {}).get("packages") or {}).get(_PACKAGE)
         if version != __version__:
             where = place if place == "the scheduler" else f"the worker {place}"
             has = f"does not have {_PACKAGE}" if version is None else f"has {_PACKAGE} {shorten(version)}"

@@ -107,10 +107,10 @@ def _finished(item: Item, future: Future[Result]) -> Finished[Item, Result]:
         raise _ended(error) from error
     except Exception as error:
         if _is_of_killed_workers(error):
-            told = LimitError.workers_ended(
+            ended = LimitError.workers_ended(
                 f"the workers that ran {shorten(item)} were killed one by one; give them memory"
             )
-            return Finished(item, None, told)
+            return Finished(item, None, ended)
         raise
 
 

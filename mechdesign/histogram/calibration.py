@@ -76,9 +76,9 @@ def checked_sparsity(k: object) -> int:
     return int(k)
 
 
-def _smaller(value: object, said: Fraction) -> Fraction:
+def _smaller(value: object, decimal: Fraction) -> Fraction:
     """Return the smaller of the decimal that a float says and the double that it is."""
-    return min(said, Fraction(float(value))) if isinstance(value, float | np.floating) else said
+    return min(decimal, Fraction(float(value))) if isinstance(value, float | np.floating) else decimal
 
 
 def checked_tau(tau: object) -> Fraction:
@@ -418,6 +418,6 @@ def upper_threshold(tau: object, lower: object = 1) -> float:
             f"the pre-threshold is {shorten(lower)}; accepted: a whole number, at least 1"
         )
     checked_tau(tau)
-    said = rational(tau, "tau")
-    held = Fraction(float(tau)) if isinstance(tau, float | np.floating) else said
-    return printed_above(max(said, held) + int(lower))
+    decimal = rational(tau, "tau")
+    held = Fraction(float(tau)) if isinstance(tau, float | np.floating) else decimal
+    return printed_above(max(decimal, held) + int(lower))

@@ -153,8 +153,8 @@ class ExactMatrix:
                 f"row {wrong + 1} of the matrix sums to {text_near(sums[wrong])}; accepted: {accepted}"
             )
         weights = tuple(_lowest(over_common_denominator(row)[0]) for row in rows)
-        said = f"whole numbers over {_power_or_number(int(scale))}" if whole else numbers
-        return cls(weights, inputs, outputs, said, off, name, rounded and not whole)
+        kind = f"whole numbers over {_power_or_number(int(scale))}" if whole else numbers
+        return cls(weights, inputs, outputs, kind, off, name, rounded and not whole)
 
     def __getstate__(self) -> dict[str, Any]:
         # A copy computes the cached properties again.

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NoReturn, Self, SupportsIndex
 
-from mechdesign.data.files import STANDARD, written_atomically
+from mechdesign.data.files import STANDARD, check_path, written_atomically
 from mechdesign.data.labels import canonical_label
 from mechdesign.data.reading import check_regular
 from mechdesign.errors import InputError, printable
@@ -180,6 +180,7 @@ class Key:
         ...     Key.read(pathlib.Path(folder, "key")) == key
         True
         """
+        check_path(path)
         if _A_KEY.fullmatch(os.fsencode(path)) and not os.path.lexists(path):
             raise InputError.key_exposed(
                 "a key is given where its file belongs; it is not printed here: give the path of its file"
@@ -187,7 +188,7 @@ class Key:
         check_regular(path, _WANTED)
         found = _FORMAT.fullmatch(_content(path))
         if found is None:
-            raise InputError.wrong_file_format(f"{_told(path)} is not a key file; give {_WANTED}")
+            raise InputError.wrong_file_format(f"{_name(path)} is not a key file; give {_WANTED}")
         return cls(bytes.fromhex(found[1].decode()))
 
     def write(self, path: str | os.PathLike[str]) -> None:
@@ -199,13 +200,14 @@ class Key:
             If the file exists, or cannot be written: a key that is lost cannot be made again, and a key is never
             written to standard output.
         """
+        check_path(path)
         if str(path) == STANDARD:
             raise InputError.key_exposed(
                 "a key is not written to standard output, where others may see it; give a path"
             )
         if os.path.lexists(path):
             raise InputError.file_exists(
-                f"{_told(path)} exists, and a key that is replaced is lost: reports under another key are second "
+                f"{_name(path)} exists, and a key that is replaced is lost: reports under another key are second "
                 "reports; give another name, or keep this key"
             )
         with written_atomically(path, overwrite=False, mode=0o600) as file:
@@ -248,7 +250,7 @@ class KeyFile:
         key = key.for_attribute(self.attribute) if self.attribute != "" else key
         if self.fingerprint not in {"", key.fingerprint}:
             raise InputError.second_report(
-                f"{_told(self.path)} holds the key with the fingerprint {key.fingerprint}, and this run began with "
+                f"{_name(self.path)} holds the key with the fingerprint {key.fingerprint}, and this run began with "
                 f"{self.fingerprint}; reports under another key are second reports: put the same key there, on every "
                 "machine"
             )
@@ -307,26 +309,26 @@ def _content(path: str | os.PathLike[str]) -> bytes:
             status = os.fstat(file.fileno())
             if not stat.S_ISREG(status.st_mode):
                 raise InputError.cannot_read(
-                    f"cannot read {_told(path)}: it is a directory, a device or a pipe; give {_WANTED}"
+                    f"cannot read {_name(path)}: it is a directory, a device or a pipe; give {_WANTED}"
                 )
             if hasattr(os, "geteuid"):
                 _check_private(path, status, os.geteuid())
             return file.read(_MOST_BYTES)
     except OSError as error:
-        raise InputError.cannot_read(f"cannot read {_told(path)}: {error.strerror or error}; give {_WANTED}") from error
+        raise InputError.cannot_read(f"cannot read {_name(path)}: {error.strerror or error}; give {_WANTED}") from error
 
 
 def _check_private(path: str | os.PathLike[str], status: os.stat_result, user: int) -> None:
     if status.st_mode & _READ_BY_OTHERS:
         raise InputError.key_exposed(
-            f"{_told(path)} can be read or written by others (mode {stat.S_IMODE(status.st_mode):04o}), who could have "
-            f"read the key; make another key, or, if nobody has read it: chmod 600 {_told(path)}"
+            f"{_name(path)} can be read or written by others (mode {stat.S_IMODE(status.st_mode):04o}), who could have "
+            f"read the key; make another key, or, if nobody has read it: chmod 600 {_name(path)}"
         )
     if status.st_uid not in {user, 0} and user != 0:
         raise InputError.key_exposed(
-            f"{_told(path)} belongs to another user, who knows the key; give {_WANTED} by this user"
+            f"{_name(path)} belongs to another user, who knows the key; give {_WANTED} by this user"
         )
 
 
-def _told(path: str | os.PathLike[str]) -> str:
+def _name(path: str | os.PathLike[str]) -> str:
     return printable(str(Path(path)))

@@ -80,8 +80,8 @@ def read_matrix(path: str | os.PathLike[str]) -> MatrixFile:
             raise InputError.wrong_file_format(f"it is a JSON list; give {_WANTED}")
         return MatrixFile(_of_csv(path), None)
     except InputError as error:
-        told = str(error)
-        raise error.reworded(told if told.startswith(source) else f"{source}: {told}") from None
+        reason = str(error)
+        raise error.reworded(reason if reason.startswith(source) else f"{source}: {reason}") from None
 
 
 def _of_mechanism(path: str | os.PathLike[str]) -> MatrixFile:

@@ -44,8 +44,8 @@ def save(mechanism: Parts, path: str | os.PathLike[str], *, probabilities: bool 
 def check_probabilities(path: str | os.PathLike[str] | None, *, probabilities: bool) -> None:
     """Refuse probabilities for a file that is not CSV: JSON and NPZ hold the integers, which are exact."""
     if probabilities and (path is None or check_ending(path) != ".csv"):
-        told = "there is no output" if path is None else f"the output is {shorten(str(path))}"
-        raise InputError.wrong_file_ending(f"probabilities=True needs an output that ends in .csv, and {told}")
+        text = "there is no output" if path is None else f"the output is {shorten(str(path))}"
+        raise InputError.wrong_file_ending(f"probabilities=True needs an output that ends in .csv, and {text}")
 
 
 def check_ending(path: str | os.PathLike[str]) -> str:

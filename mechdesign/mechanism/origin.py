@@ -143,11 +143,11 @@ class ReportOrigin:
         tag, own = theirs and theirs[1], ours and ours[1]
         if theirs is None or tag == own:
             return None
-        told = f"its name ends in {tag}" if tag else "it is named y and a number alone, as earlier versions did"
+        words = f"its name ends in {tag}" if tag else "it is named y and a number alone, as earlier versions did"
         named = f"those of this one in {own}" if own else f"the outputs of this one are {self._listed()}"
         if own and not tag:
             named = f"the names of this one end in {own}"
-        return f"is by another mechanism: {told}, and {named}; {_CURE}"
+        return f"is by another mechanism: {words}, and {named}; {_CURE}"
 
     def check_names(self, names: Iterable[str], what: str) -> None:
         """Refuse counts of reports whose names, in words, are not the outputs.
@@ -158,8 +158,8 @@ class ReportOrigin:
             Naming the first of them that is not an output.
         """
         for name in sorted(set(names).difference(self.outputs)):
-            if told := self.explain(name):
-                raise InputError.wrong_mechanism(f"{what} {shorten(name)} {told}")
+            if words := self.explain(name):
+                raise InputError.wrong_mechanism(f"{what} {shorten(name)} {words}")
             raise InputError.unknown_label(
                 f"{what} {shorten(name)} is not an output of the mechanism; accepted: {self._listed()}"
             )

@@ -184,17 +184,17 @@ class Proof:
 
     def why_false(self, names: Sequence[str], guarantee: Guarantee) -> str:
         """Return in words how the outputs break the guarantee; empty if it holds."""
-        told = []
+        claims = []
         if self.violated_above:
             which = _some(names, self.violated_above, "leak")
-            told.append(f"{which} up to {self.leakage:.9g} nats, above epsilon = {guarantee.epsilon}")
+            claims.append(f"{which} up to {self.leakage:.9g} nats, above epsilon = {guarantee.epsilon}")
         if self.violated_below:
             which = _some(names, self.violated_below, "lower")
-            told.append(
+            claims.append(
                 f"{which} the probability of a symbol by up to {self.lower_leakage:.9g} nats, "
                 f"above lower = {guarantee.lower}"
             )
-        return "; ".join(told)
+        return "; ".join(claims)
 
 
 def _some(names: Sequence[str], which: Sequence[int], verb: str) -> str:

@@ -36,8 +36,8 @@ def delta_in_words(known: UncertaintySet) -> str:
     >>> delta_in_words(L1Ball.from_probabilities([0.5, 0.5], samples=300, delta="1e-6")).partition("; ")[2]
     'a what-if: it rests on samples that are asserted, not shown'
     """
-    told = known.delta_in_words()
-    return f"{told}; a what-if: it rests on samples that are asserted, not shown" if known.asserts_samples else told
+    text = known.delta_in_words()
+    return f"{text}; a what-if: it rests on samples that are asserted, not shown" if known.asserts_samples else text
 
 
 def certain_in_words(mechanism: Mechanism) -> str | None:
@@ -59,9 +59,9 @@ def certain_in_words(mechanism: Mechanism) -> str | None:
     if certain.all():
         return "EVERY REPORT TELLS THE TRUE VALUE for certain, which this epsilon allows"
     share = float(mechanism.guarantee.uncertainty.prior @ mechanism.matrix[:, certain].sum(axis=1))
-    told = f"{certain.sum():,} of {len(certain):,} reports {'tells' if certain.sum() == 1 else 'tell'} the value"
+    text = f"{certain.sum():,} of {len(certain):,} reports {'tells' if certain.sum() == 1 else 'tell'} the value"
     shown = "over 99.9 %" if share > 0.999 else f"{100 * share:.3g} %"
-    return f"{told} for certain; at the estimate {shown} of all reports do"
+    return f"{text} for certain; at the estimate {shown} of all reports do"
 
 
 def promise(guarantee: Guarantee) -> str:
@@ -75,7 +75,7 @@ def promise(guarantee: Guarantee) -> str:
     """
     known = guarantee.uncertainty
     name = "PML" if guarantee.lower is None else known.two_sided_name
-    told = f"{name}{known.protected_in_words()} with {guarantee.sides_in_words} for {known.in_words()}"
+    text = f"{name}{known.protected_in_words()} with {guarantee.sides_in_words} for {known.in_words()}"
     if guarantee.lower is None:
-        return told
-    return f"{told}: PML, and no report makes {known.protected.any_value} less likely by a factor below exp(-lower)"
+        return text
+    return f"{text}: PML, and no report makes {known.protected.any_value} less likely by a factor below exp(-lower)"

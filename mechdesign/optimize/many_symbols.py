@@ -163,8 +163,8 @@ class ManySymbols:
         prior = self._ball.prior
         groups = tied_groups(equal_groups(self._ball.weights), prior, counts)
         rows = Orbits.tied(groups, prior)
-        said = self._said(f"{len(groups)} tied multipliers")
-        tied = ColumnGeneration(self._problem, self._pricing, said, rows=rows, start=self._columns)
+        progress = self._progress_of(f"{len(groups)} tied multipliers")
+        tied = ColumnGeneration(self._problem, self._pricing, progress, rows=rows, start=self._columns)
         tied.take_bound(self._bound, self._center, self._known)
         tied.begin([self._center], deadline)
         patience = _Patience(tied, deadline, slow=_CREEP * self._asked(tol))
@@ -208,7 +208,7 @@ class ManySymbols:
         ball = merged_ball(self._ball, bins)
         pricing = ball_pricing_for(ball, self._pricing.exp_epsilon, self._pricing.utility)
         problem = DesignProblem(ball, self._problem.epsilon, self._problem.utility)
-        merged = ColumnGeneration(problem, pricing, self._said(f"{len(bins.groups)} bins"))
+        merged = ColumnGeneration(problem, pricing, self._progress_of(f"{len(bins.groups)} bins"))
         # What no mechanism exceeds, no mechanism with equal rows exceeds.
         merged.take_bound(self._bound, bins.sums(self._center))
         merged.begin([merged.center], deadline)
@@ -239,7 +239,7 @@ class ManySymbols:
                 return
             merged.take_bound(self._bound, bins.sums(self._center))
 
-    def _said(self, about: str) -> Callable[[str], None]:
+    def _progress_of(self, about: str) -> Callable[[str], None]:
         return lambda line: self._progress(f"{about}: {line}")
 
     def _solution(self, tol: float, stopped: str) -> Solution:

@@ -43,7 +43,9 @@ def comparison(found: Comparison, axes: Any | None = None) -> Any:
     colors = [BLUE if row.key == "design" else PALE_BLUE for row in rows]
     axes.barh(range(len(rows)), finite, color=colors, edgecolor=BLUE, linewidth=0.5)
     for i, row in enumerate(rows):
-        axes.annotate(row.told, (finite[i], i), xytext=(4, 0), textcoords="offset points", va="center", fontsize=9)
+        axes.annotate(
+            row.value_in_words, (finite[i], i), xytext=(4, 0), textcoords="offset points", va="center", fontsize=9
+        )
     axes.set_yticks(range(len(rows)), [text_of(row.name, 48) + _mark(row) for row in rows])
     axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.margins(x=0.3)

@@ -123,8 +123,8 @@ def _panels(estimate: GroupedEstimate, *, simultaneous: bool) -> list[Any]:
     for panel in axes[-columns:]:
         panel.tick_params(labelbottom=True)
     axes[0].set_xlim(min(0.0, axes[0].get_xlim()[0]), None)
-    told = [f"thinner: for all {estimate.family:,} at once"] if simultaneous else []
-    _explain(estimate, axes, [*told, *_left_out(estimate, len(shown), len(picked))])
+    notes = [f"thinner: for all {estimate.family:,} at once"] if simultaneous else []
+    _explain(estimate, axes, [*notes, *_left_out(estimate, len(shown), len(picked))])
     return axes
 
 
@@ -148,7 +148,7 @@ def _draw_panel(
     places, known = np.array(picked), found.identifiable[list(picked)]
     at = np.arange(len(picked))
     panel.plot(together[places], at, "|", color=_GREY, markersize=7, markeredgewidth=1.2, label="all groups together")
-    for chosen, color, marker, told in ((known, BLUE, "o", "estimate"), (~known, ORANGE, "s", "not identifiable")):
+    for chosen, color, marker, label in ((known, BLUE, "o", "estimate"), (~known, ORANGE, "s", "not identifiable")):
         if not chosen.any():
             continue
         if simultaneous:
@@ -162,7 +162,7 @@ def _draw_panel(
             color=color,
             markerfacecolor=face,
             markersize=4.0,
-            label=_HOLLOW if found.few_reports else told,
+            label=_HOLLOW if found.few_reports else label,
         )
 
 
@@ -193,12 +193,12 @@ class _Series:
             panel.set_ylim(max(panel.get_ylim()[0], min(0.0, panel.dataLim.y0)), None)
         for panel in axes[-columns:]:
             _show_dates(panel)
-        told = [f"paler: for all {estimate.family:,} at once"] if simultaneous else []
-        told += _left_out(estimate, len(estimate.groups), len(picked))
-        told += [f"{len(names)} of {len(lines)} lines: those with the most reports"] if len(names) < len(lines) else []
+        notes = [f"paler: for all {estimate.family:,} at once"] if simultaneous else []
+        notes += _left_out(estimate, len(estimate.groups), len(picked))
+        notes += [f"{len(names)} of {len(lines)} lines: those with the most reports"] if len(names) < len(lines) else []
         undated = sum(estimate.groups[group][self.place] is None for group in range(len(estimate)))
-        told += [f"{undated} group{'s' * (undated > 1)} without a date left out"] if undated else []
-        _explain(estimate, axes, told)
+        notes += [f"{undated} group{'s' * (undated > 1)} without a date left out"] if undated else []
+        _explain(estimate, axes, notes)
         return axes
 
     def _lines(self) -> dict[Keys, list[tuple[datetime.datetime, int]]]:
@@ -232,8 +232,8 @@ class _Series:
         for bounds, alpha in ((limits, 0.25), *(((joint, 0.12),) if simultaneous else ())):
             panel.fill_between(dates, *bounds, color=color, alpha=alpha, linewidth=0)
         frequencies = np.array([each.frequencies[category] for each in found])
-        told = text_of(", ".join(map(in_words, name)), 40) if name else "estimate"
-        panel.plot(dates, frequencies, color=color, linewidth=1.2, label=told)
+        legend = text_of(", ".join(map(in_words, name)), 40) if name else "estimate"
+        panel.plot(dates, frequencies, color=color, linewidth=1.2, label=legend)
         few = np.array([each.few_reports for each in found])
         for chosen, face in ((~few, color), (few, "white")):
             if chosen.any() and (len(line) <= _MARKED or face == "white"):
@@ -273,12 +273,12 @@ def _most_frequent(frequencies: Floats, most: int) -> list[int]:
 
 
 def _left_out(estimate: GroupedEstimate, groups_shown: int, categories: int) -> list[str]:
-    N, told = len(estimate.estimates[0].labels), []
+    N, notes = len(estimate.estimates[0].labels), []
     if groups_shown < len(estimate):
-        told.append(f"{groups_shown} of {len(estimate):,} groups: those with the most reports")
+        notes.append(f"{groups_shown} of {len(estimate):,} groups: those with the most reports")
     if categories < N:
-        told.append(f"{categories} of {N} categories: the most frequent")
-    return told
+        notes.append(f"{categories} of {N} categories: the most frequent")
+    return notes
 
 
 def _grid(shape: tuple[int, int], inches: tuple[float, float], *, sharey: bool) -> Any:
@@ -297,14 +297,14 @@ def _used(grid: Any, number: int) -> list[Any]:
     return axes[:number]
 
 
-def _explain(estimate: GroupedEstimate, axes: Sequence[Any], told: Sequence[str]) -> None:
+def _explain(estimate: GroupedEstimate, axes: Sequence[Any], notes: Sequence[str]) -> None:
     """Say what is drawn: above the panels, and by a legend below them."""
     first = estimate.estimates[0]
     whose = "in the population" if first.of == "population" else "among the records reported"
     by = text_of(", ".join(map(str, estimate.by)), 60)
     title = f"Frequencies {whose} by {by}, with {100 * first.confidence:g} % intervals"
     figure = axes[0].figure
-    figure.suptitle("\n".join([title, *told]), fontsize=10)
+    figure.suptitle("\n".join([title, *notes]), fontsize=10)
     legend: dict[str, Any] = {}
     for panel in axes:
         for handle, label in zip(*panel.get_legend_handles_labels(), strict=True):

@@ -59,9 +59,9 @@ def matrix(mechanism: Mechanism, axes: Any | None = None) -> Any:
         _number_cells(axes, V, norm)
     name_rows(axes, mechanism.inputs, "input")
     name_columns(axes, mechanism.outputs, "output")
-    told = "no zeros" if V.all() else "white is exactly 0"
+    text = "no zeros" if V.all() else "white is exactly 0"
     axes.set_title(
-        f"{N} inputs, {M} outputs; {told}\nleakage at most {text_above(mechanism.leakage, 6)} nats", fontsize=10
+        f"{N} inputs, {M} outputs; {text}\nleakage at most {text_above(mechanism.leakage, 6)} nats", fontsize=10
     )
     axes.figure.colorbar(image, ax=axes, label="probability of the output,\ngiven the input")
     return axes

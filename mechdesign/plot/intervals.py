@@ -50,14 +50,14 @@ def frequencies(
     own, axes = axes is None, axes_or_new(axes, 6.6, 1.5 + size_for(N))
     rows, known = np.arange(N), estimate.identifiable
     width = 1.6 if N <= 50 else 1.1
-    for chosen, color, marker, told in (
+    for chosen, color, marker, text in (
         (known, BLUE, "o", "estimate"),
         (~known, ORANGE, "s", "not identifiable"),
     ):
         if chosen.any():
             lower, upper = estimate.intervals[chosen].T
             axes.hlines(rows[chosen], lower, upper, color=color, linewidth=width)
-            axes.plot(estimate.frequencies[chosen], rows[chosen], marker, color=color, markersize=_dot(N), label=told)
+            axes.plot(estimate.frequencies[chosen], rows[chosen], marker, color=color, markersize=_dot(N), label=text)
     if truth is not None:
         there = [i for i, label in enumerate(estimate.labels) if label in truth]
         axes.plot([truth[estimate.labels[i]] for i in there], there, "|", color=BLACK, markersize=9, label="truth")

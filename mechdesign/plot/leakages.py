@@ -102,14 +102,14 @@ def audit(found: Audit, mechanism: Mechanism, axes: Any | None = None) -> Any:
         label="shown by the reports, at least",
     )
     fit = "fit" if found.consistent else "do NOT fit"
-    told = f"{found.counts.sum():,} reports, failure probability {found.failure:g}"
-    return _finished(axes, f"The reports {fit} the mechanism\n{told}", own=own)
+    note = f"{found.counts.sum():,} reports, failure probability {found.failure:g}"
+    return _finished(axes, f"The reports {fit} the mechanism\n{note}", own=own)
 
 
-def _bars(mechanism: Mechanism, axes: Any | None, told: str) -> Any:
+def _bars(mechanism: Mechanism, axes: Any | None, note: str) -> Any:
     M = len(mechanism.outputs)
     axes = axes_or_new(axes, max(6.5, 2.0 + size_for(M)), 4.4)
-    axes.bar(range(M), mechanism.proof.leakages, color=PALE_BLUE, edgecolor=BLUE, linewidth=0.5, label=told)
+    axes.bar(range(M), mechanism.proof.leakages, color=PALE_BLUE, edgecolor=BLUE, linewidth=0.5, label=note)
     limit = float(mechanism.guarantee.epsilon)
     axes.axhline(limit, linestyle="--", color=BLUE, linewidth=1, label=f"epsilon = {limit:.6g} nats")
     name_columns(axes, mechanism.outputs, "output")

@@ -50,8 +50,8 @@ def errors(plan: ReportPlan, axes: Any | None = None) -> Any:
     for k, row in enumerate(plan.mechanisms):
         style = STYLES[k % len(STYLES)]
         if row.largest is None or math.isinf(row.largest):
-            told = "not computed" if row.largest is None else "no number is enough"
-            axes.plot([], [], color=style["color"], linestyle="", label=f"{text_of(row.name, _LONGEST)}: {told}")
+            text = "not computed" if row.largest is None else "no number is enough"
+            axes.plot([], [], color=style["color"], linestyle="", label=f"{text_of(row.name, _LONGEST)}: {text}")
             continue
         axes.plot(
             sizes, np.sqrt(row.largest / sizes), label=text_of(row.name, _LONGEST), linewidth=1.3, markevery=8, **style

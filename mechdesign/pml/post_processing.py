@@ -80,6 +80,7 @@ class _Outputs:
 
     @classmethod
     def of(cls, matrix: ArrayLike, prior: Sequence[object]) -> _Outputs:
+        """Return the outputs of a mechanism of numbers, after checking it and the prior."""
         matrix, prior, _ = together(matrix, prior)
         probabilities = checked_mechanism(matrix).size
         if probabilities > _MOST_ENTRIES:

@@ -1,7 +1,7 @@
 """Pages for people: what a mechanism or a released histogram promises, in one HTML file that fetches nothing."""
 
-from mechdesign.report.of_histogram import record_page
-from mechdesign.report.of_mechanism import mechanism_page
+from mechdesign.report.histogram_report import record_page
+from mechdesign.report.mechanism_report import mechanism_page
 from mechdesign.report.rendering import Origin
 
 __all__ = ["Origin", "mechanism_page", "record_page"]

@@ -74,8 +74,8 @@ def in_words(objective: Objective) -> str:
     'how often the best guess from a report is the true value'
     """
     inner = objective.name.removeprefix(_WORST)
-    told = _PLAIN.get(inner, f"the objective {inner}")
-    return told if inner == objective.name else f"the least, over all frequencies of the promise, of {told}"
+    text = _PLAIN.get(inner, f"the objective {inner}")
+    return text if inner == objective.name else f"the least, over all frequencies of the promise, of {text}"
 
 
 def claim_of(mechanism: Mechanism, found: Verification | None) -> Claim | None:

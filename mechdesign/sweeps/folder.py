@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from mechdesign.data.fields import Number, Record, checked_record
-from mechdesign.data.files import write_atomically
+from mechdesign.data.files import check_path, write_atomically
 from mechdesign.data.reading import read_bounded
 from mechdesign.errors import InputError, printable, shorten
 from mechdesign.mechanism.mechanism_files import read_content
@@ -65,6 +65,7 @@ class ResultFolder:
         InputError
             If it cannot be made, or cannot be written.
         """
+        check_path(path)
         folder = cls(Path(path))
         try:
             for part in (folder.path, folder.path / _DESIGNS, folder.path / _MECHANISMS):

@@ -298,13 +298,13 @@ def _check_any(points: Sequence[ProblemFile | RefusedPoint]) -> None:
     """Refuse a grid that leaves nothing to solve."""
     first = points[0]
     if isinstance(first, RefusedPoint) and all(isinstance(point, RefusedPoint) for point in points):
-        told = f"{printable(first.source)}: {first.reason}"
+        text = f"{printable(first.source)}: {first.reason}"
         if len(points) > 1:
-            told = (
+            text = (
                 f"none of the {len(points):,} points of the grid can be a problem; the first, {first.name}: "
                 f"{first.reason}"
             )
-        raise InputError.point_refused(told)
+        raise InputError.point_refused(text)
 
 
 def _given_cells(axes: _Axes, kind: str, source: Estimate, size: Any, samples: Any) -> dict[str, Any]:

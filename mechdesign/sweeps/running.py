@@ -269,11 +269,11 @@ class _FoundRow:
     def notes(self, plan: _Plan) -> tuple[str, ...]:
         """Return what a person should know."""
         unkept = 0 if self._folder is None else sum(not task.key.lasting for task in plan.designs.values())
-        told = (
+        text = (
             f"{unkept} of {len(plan.designs)} designs are for a utility or a set that no file can hold: they were not "
             "kept, and the next sweep solves them again"
         )
-        return (*self._notes, *([told] if unkept else []))
+        return (*self._notes, *([text] if unkept else []))
 
     def counts(self) -> tuple[int, int]:
         """Return how many designs were solved, and how many were reused."""

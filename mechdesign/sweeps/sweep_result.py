@@ -100,10 +100,10 @@ def panels_of(rows: Iterable[SweepRow]) -> list[Panel]:
 
 def _panel(rows: Sequence[SweepRow]) -> Panel:
     problem, facts = rows[0].problem, [_facts(row) for row in rows]
-    varied = [name for name in facts[0] if len({told[name] for told in facts}) > 1]
+    varied = [name for name in facts[0] if len({values[name] for values in facts}) > 1]
     designs: dict[str, list[SweepRow]] = {}
-    for row, told in zip(rows, facts, strict=True):
-        designs.setdefault(", ".join(filter(None, (told[name] for name in varied))), []).append(row)
+    for row, values in zip(rows, facts, strict=True):
+        designs.setdefault(", ".join(filter(None, (values[name] for name in varied))), []).append(row)
     lines = [_line(f"best design{f', {label}' if label else ''}", of) for label, of in designs.items()]
     for name, value_of in _BASELINES:
         points = sorted({(_epsilon(row), value) for row in rows if (value := value_of(row)) is not None})
@@ -311,8 +311,8 @@ class SweepResult:
         return {name: columns[name] for name in names}
 
     def _repr_html_(self) -> str:
-        told = self.summary()
-        return table(list(told), list(zip(*told.values(), strict=True)), repr(self))
+        summary = self.summary()
+        return table(list(summary), list(zip(*summary.values(), strict=True)), repr(self))
 
     def to_frame(self, library: str | None = None) -> Any:
         """Return the table as a frame of pandas or polars, a row for each problem.

@@ -66,7 +66,7 @@ class Place:
         return f"[{self.within}]" if self.inputs is None else f"{self.source}: the guarantee"
 
     @property
-    def told(self) -> str:
+    def prefix(self) -> str:
         """What a message about the file begins with."""
         return f"{self.source}: " if self.source else ""
 

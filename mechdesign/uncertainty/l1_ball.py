@@ -100,13 +100,13 @@ class L1Ball(Ball):
 
     def __repr__(self) -> str:
         delta = self.evidence.delta if self.evidence is not None else None
-        told = "" if delta is None else f", delta={short_text(delta)}"
+        text = "" if delta is None else f", delta={short_text(delta)}"
         if self.evidence is not None and delta is not None and self.evidence.bound != DEFAULT:
-            told += f", bound={self.evidence.bound!r}"
+            text += f", bound={self.evidence.bound!r}"
         if self.evidence is not None and self.asserts_samples:
-            told += f", samples={self.evidence.samples} asserted"
+            text += f", samples={self.evidence.samples} asserted"
         printed = "" if self.within_simplex else ", within_simplex=False"
-        return f"L1Ball({self.size} symbols, radius={float(self.radius):.6g}{told}{printed})"
+        return f"L1Ball({self.size} symbols, radius={float(self.radius):.6g}{text}{printed})"
 
     @classmethod
     def from_counts(
@@ -282,10 +282,10 @@ class L1Ball(Ball):
 
     def delta_in_words(self) -> str:
         """Return what `delta` is the probability of, and from how many samples the radius follows."""
-        told = super().delta_in_words()
+        text = super().delta_in_words()
         if self.evidence is None:
-            return told
-        return f"{told} ({self.evidence.samples} samples)"
+            return text
+        return f"{text} ({self.evidence.samples} samples)"
 
     def in_words(self) -> str:
         """Return the priors of the ball in words."""

@@ -84,8 +84,8 @@ class LowerFunction(LowerProbability):
         self._check()
 
     def __repr__(self) -> str:
-        told = "" if self.supermodular else "not "
-        return f"LowerFunction({self.size} symbols, {told}supermodular)"
+        text = "" if self.supermodular else "not "
+        return f"LowerFunction({self.size} symbols, {text}supermodular)"
 
     @property
     def supermodular(self) -> bool:

@@ -312,7 +312,7 @@ def _plain_set(table: Mapping[str, Any], place: Place) -> UncertaintySet:
     for mark in nesting:
         if mark in table:
             raise InputError.set_not_accepted(
-                f"{place.told}{place.within} has {mark}; give a set that is not made of others, such as a box"
+                f"{place.prefix}{place.within} has {mark}; give a set that is not made of others, such as a box"
             )
     return set_of(table, place)
 

@@ -145,7 +145,7 @@ def set_of(table: Mapping[str, Any], place: Place) -> UncertaintySet:
         if key not in accepted:
             where = shorten(f"{place.within}.{key}")
             raise InputError.unknown_key(
-                f"{place.told}the key {where} is unknown; accepted: {', '.join(sorted(accepted))}"
+                f"{place.prefix}the key {where} is unknown; accepted: {', '.join(sorted(accepted))}"
             )
     return codec.read(table, place)
 

@@ -119,8 +119,8 @@ class Union(UncertaintySet):
         object.__setattr__(self, "center", _mixed(members, shares) if cover is None else cover.center)
 
     def __repr__(self) -> str:
-        told = "" if self.cover is None else f", cover of radius={float(self.cover.radius):.6g}"
-        return f"Union({len(self.sets)} sets on {self.size} symbols{told})"
+        text = "" if self.cover is None else f", cover of radius={float(self.cover.radius):.6g}"
+        return f"Union({len(self.sets)} sets on {self.size} symbols{text})"
 
     @classmethod
     def from_counts(

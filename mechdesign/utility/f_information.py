@@ -89,20 +89,20 @@ class FInformation(Utility):
             raise InputError.wrong_type(
                 f"f is {shorten(self.f)}; accepted: a function of an array, such as lambda u: u * u - 1"
             )
-        told = f"f of the utility {shorten(self.name)}"
+        name = f"f of the utility {shorten(self.name)}"
         try:
             values = np.asarray(self.f(u))
         except (TypeError, ValueError, ArithmeticError, LookupError, AttributeError) as error:
             reason = " ".join(str(error).split()) or type(error).__name__
             raise InputError.function_fails(
-                f"{told} fails on a numpy array of {u.size} numbers from {u[0]:g} to {u[-1]:g}: {shorten(reason)}; "
+                f"{name} fails on a numpy array of {u.size} numbers from {u[0]:g} to {u[-1]:g}: {shorten(reason)}; "
                 "f must take numpy arrays: write numpy.log instead of math.log, and numpy.where instead of if"
             ) from error
         if values.dtype.kind not in "fiub":
-            raise InputError.function_fails(f"{told} returns values of type {values.dtype}; accepted: real numbers")
+            raise InputError.function_fails(f"{name} returns values of type {values.dtype}; accepted: real numbers")
         if values.shape != u.shape:
             raise InputError.function_fails(
-                f"{told} returns an array of shape {values.shape} for one of shape {u.shape}; "
+                f"{name} returns an array of shape {values.shape} for one of shape {u.shape}; "
                 "accepted: a value for each entry"
             )
         result: Floats = values.astype(float)

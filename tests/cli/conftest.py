@@ -4,6 +4,7 @@ import json
 
 import pytest
 from json_schemas import check_output
+from refusals import KINDS
 
 import mechdesign as md
 from mechdesign.cli.entry_point import run
@@ -32,6 +33,29 @@ def command(here, capsys):
         return status, captured.out, captured.err
 
     return run_command
+
+
+def contents(folder):
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.fixture
+def refused(here, command):
+    """Run a command that is to fail with a code, and return its one line; it prints no result and changes no file."""
+
+    def run_refused(code, *arguments, shown=""):
+        before = contents(here)
+        status, out, err = command(*arguments)
+        assert status == KINDS[code].exit_status, err
+        assert bool(out) == ("--json" in arguments)  # where an error is an object too
+        assert err.startswith("Error: ")
+        assert err.endswith(f" [{code}]\n"), err
+        assert err.count("\n") == 1
+        assert shown in err
+        assert contents(here) == before
+        return err
+
+    return run_refused
 
 
 @pytest.fixture(scope="session")

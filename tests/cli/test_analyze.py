@@ -146,35 +146,28 @@ def test_what_is_not_certified_is_shown_with_status_3(command, here, monkeypatch
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("arguments", "code", "shown"),
     [
-        (["m.csv"], "give the priors: PROBLEM.toml"),
-        (["m.csv", "problem.toml", *BALL], "give one of PROBLEM.toml, --counts FILE"),
-        (["m.csv", "--radius", "0.1"], "--radius: needs --counts FILE"),
-        (["m.csv", *BALL, "--lower", "1"], "--lower needs --epsilon"),
-        (["m.csv", "--counts", "counts.csv", "--set", "relative-ball", "--delta", "0.1"], "needs --epsilon"),
-        (["missing.csv", *BALL], "missing.csv"),
-        (
-            ["other.csv", *BALL],
-            "other.csv: rows of the matrix: the labels are 'p', 'q', 'r'; accepted: 'low', 'middle'",
-        ),
-        (["across.csv", *BALL], "transpose the matrix"),
-        (["short.csv", *BALL], "short.csv: the matrix has 2 rows for 3 symbols"),
-        (["nan.csv", *BALL], "nan.csv: line 1, column 2, is 'nan'"),
-        (["m.csv", *BALL, "--utility", "accuracy"], "'accuracy'"),
+        (["m.csv"], "usage", "give the priors: PROBLEM.toml"),
+        (["m.csv", "problem.toml", *BALL], "usage", "give one of PROBLEM.toml, --counts FILE"),
+        (["m.csv", "--radius", "0.1"], "usage", "--radius: needs --counts FILE"),
+        (["m.csv", *BALL, "--lower", "1"], "usage", "--lower needs --epsilon"),
+        (["m.csv", "--counts", "counts.csv", "--set", "relative-ball", "--delta", "0.1"], "usage", "needs --epsilon"),
+        (["missing.csv", *BALL], "cannot-read", "missing.csv"),
+        (["other.csv", *BALL], "labels-differ", "other.csv"),
+        (["across.csv", *BALL], "labels-differ", "transpose"),
+        (["short.csv", *BALL], "wrong-size", "short.csv"),
+        (["nan.csv", *BALL], "not-a-number", "nan.csv"),
+        (["m.csv", *BALL, "--utility", "accuracy"], "unknown-choice", ""),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
-def test_bad_input_is_one_line_with_status_2(command, here, arguments, message):
+def test_bad_input_is_one_line_with_status_2(refused, here, arguments, code, shown):
     (here / "other.csv").write_text(",y\np,1\nq,1\nr,1\n")
     (here / "across.csv").write_text(",low,middle,high\np,0.1,0.2,0.7\nq,0.1,0.2,0.7\n")
     (here / "short.csv").write_text("0.5,0.5\n0.5,0.5\n")
     (here / "nan.csv").write_text("0.5,nan\n0.5,0.5\n0.5,0.5\n")
-    status, out, err = command("analyze", *arguments)
-    assert (status, out) == (2, "")
-    assert message in err
-    assert err.startswith("Error: ")
-    assert err.count("\n") == 1
+    refused(code, "analyze", *arguments, shown=shown)
 
 
 # compare
@@ -203,20 +196,17 @@ def test_mechanisms_of_users_stand_in_the_comparison(command, here, monkeypatch)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "status", "message"),
+    ("arguments", "code"),
     [
-        (["--with", "missing.csv"], 2, "missing.csv"),
-        (["--with", "short.csv"], 2, "short.csv: the matrix has 2 rows for 3 symbols"),
-        (["--baseline", "rappor"], 2, "accepted: randomized-response"),
-        (["--baseline", "block-design"], 3, "no difference set modulo 3"),
+        (["--with", "missing.csv"], "cannot-read"),
+        (["--with", "short.csv"], "wrong-size"),
+        (["--baseline", "rappor"], "unknown-choice"),
+        (["--baseline", "block-design"], "no-method"),
     ],
 )
-def test_what_cannot_be_compared_is_one_line(command, here, arguments, status, message):
+def test_what_cannot_be_compared_is_one_line(refused, here, arguments, code):
     (here / "short.csv").write_text("0.5,0.5\n0.5,0.5\n")
-    done, out, err = command("compare", "problem.toml", *arguments)
-    assert (done, out) == (status, "")
-    assert message in err
-    assert err.count("\n") == 1
+    refused(code, "compare", "problem.toml", *arguments)
 
 
 @pytest.mark.parametrize(
@@ -263,8 +253,6 @@ def test_a_comparison_says_by_how_much_a_promise_is_missed_that_is_not_kept_exac
     assert 0 < ours["missed"] < 1e-14
 
 
-def test_a_json_list_is_refused_by_what_it_is(here, command):
+def test_a_json_list_is_refused_by_what_it_is(here, refused):
     (here / "list.json").write_text("[[0.75, 0.25], [0.5, 0.5], [0.25, 0.75]]")
-    status, out, error = command("analyze", "list.json", *BALL)
-    assert (status, out) == (2, "")
-    assert "list.json: it is a JSON list; give a matrix as CSV, NPY or NPZ, or a mechanism file" in error
+    refused("wrong-file-format", "analyze", "list.json", *BALL, shown="list.json: it is a JSON list")

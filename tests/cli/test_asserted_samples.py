@@ -6,7 +6,7 @@ import pytest
 from refusals import raises
 
 import mechdesign as md
-from mechdesign.report.of_mechanism import mechanism_page
+from mechdesign.report.mechanism_report import mechanism_page
 
 SAID = "a what-if: it rests on samples that are asserted, not shown"
 PRIORS = {

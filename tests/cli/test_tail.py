@@ -37,7 +37,5 @@ def test_the_json_holds_what_proves_the_tail(command, saved):
     assert "tail" not in json.loads(command("verify", saved, "--json")[1])
 
 
-def test_a_level_that_is_not_one_is_refused(command, saved):
-    status, out, err = command("verify", saved, "--tail", "much")
-    assert (status, out) == (2, "")
-    assert "epsilon is 'much'; accepted: a finite decimal" in err
+def test_a_level_that_is_not_one_is_refused(refused, saved):
+    refused("epsilon-out-of-range", "verify", saved, "--tail", "much", shown="'much'")

@@ -5,7 +5,7 @@ import pytest
 
 import mechdesign as md
 from mechdesign.comparison.rivals import Rivals, problem_of, randomized_response_of
-from mechdesign.report.beside import beside
+from mechdesign.report.page_comparison import page_comparison
 
 COUNTS = {"a": 500, "b": 300, "c": 150, "d": 50}
 BALL = md.L1Ball.from_counts(COUNTS, delta="1e-3")
@@ -17,7 +17,7 @@ def test_comparisons_plans_pages_and_sweeps_show_the_same_rivals(utility):
     problem = md.DesignProblem(BALL, 1, utility)
     solved = md.design(problem)
     compared = md.compare(solved).rivals
-    page = {row.key: row.value for row in beside(solved.mechanism).rows}
+    page = {row.key: row.value for row in page_comparison(solved.mechanism).rows}
     (swept,) = md.sweep([problem], baselines=["best-ldp", "randomized-response", "subset-selection"])
     for key in ("best_ldp", "k_ary_randomized_response"):
         assert page[key] == compared[key].value

@@ -71,7 +71,7 @@ class PageComparison:
         return f"the best one found in the time; none is {'below' if lower else 'above'} {outward(row.bound, 6, lower)}"
 
 
-def beside(
+def page_comparison(
     mechanism: Mechanism, *, time_limit: float | None = None, progress: Callable[[str], None] | None = None
 ) -> PageComparison:
     """Return a mechanism beside k-ary randomized response and the best one under local differential privacy.
@@ -90,7 +90,7 @@ def beside(
     --------
     >>> import mechdesign as md
     >>> solved = md.design(md.DesignProblem(md.L1Ball([0.5, 0.3, 0.2]), epsilon=1))
-    >>> [(row.key, round(row.value, 4)) for row in beside(solved.mechanism).rows]
+    >>> [(row.key, round(row.value, 4)) for row in page_comparison(solved.mechanism).rows]
     [('this', 0.7272), ('best_ldp', 0.1141), ('k_ary_randomized_response', 0.1141)]
     """
     problem = problem_of(mechanism, "compared")

@@ -8,9 +8,9 @@ from mechdesign.mechanism import Mechanism
 from mechdesign.mechanism.mechanism import check_mechanism
 from mechdesign.mechanism.mechanism_files import to_json
 from mechdesign.optimize import verify
-from mechdesign.report.beside import beside
 from mechdesign.report.leakage_of_reports import guesses_of, outputs_of
 from mechdesign.report.matrix_picture import matrix_of
+from mechdesign.report.page_comparison import page_comparison
 from mechdesign.report.precision import CONFIDENCE, REPORTS, TYPICAL, precision_of
 from mechdesign.report.promise import promise_of
 from mechdesign.report.rendering import Origin, page
@@ -88,7 +88,7 @@ def mechanism_page(
         outputs=outputs_of(mechanism),
         guesses=guesses_of(mechanism),
         claim=claim,
-        beside=beside(mechanism, time_limit=time_limit, progress=progress) if compare else None,
+        beside=page_comparison(mechanism, time_limit=time_limit, progress=progress) if compare else None,
         precision=precision_of(mechanism),
         numbers_of_reports=REPORTS,
         confidence=CONFIDENCE,
