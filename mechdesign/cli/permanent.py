@@ -70,7 +70,7 @@ class Permanent:
         """Return the keys of an output about permanent reports; none for fresh ones."""
         if self.key_file is None:
             return {}
-        two = None if mechanism.symbols < 2 else leakage_of_values(mechanism, 2)
+        two = None if len(mechanism.inputs) < 2 else leakage_of_values(mechanism, 2)
         return {
             "permanent": True,
             "id": self.ids,
@@ -97,7 +97,7 @@ def permanent_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def _several_values(mechanism: Deployed) -> str:
     """Return what reports about different values of one id leak."""
-    if mechanism.symbols < 2:
+    if len(mechanism.inputs) < 2:
         return "there is one input alone"
     two = leakage_of_values(mechanism, 2)
     text = "a report that differs tells that the value does, and"

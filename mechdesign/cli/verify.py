@@ -74,7 +74,6 @@ class VerificationOutput(Promised, _Holding):
 class StringVerificationOutput(StringsPromised, _Holding):
     """`mechdesign verify`, of windows whose claims hold."""
 
-    counted_anew: Literal[True] | None = None
     optimality: None
 
 
@@ -130,7 +129,7 @@ def verify_command(file: str, guarantee_only: bool, level: str | None, sample: S
     unchecked = guarantee_only and claim is not None
     if as_json:
         optimality, tail = _optimality(mechanism, found), None if tails is None else _tail(*tails)
-        about = {"optimality": optimality, **given(tail=tail, counted_anew=sample.given or None)}
+        about = {"optimality": optimality, **given(tail=tail)}
         print_output(_holding("bits" in printed)(holds=True, **printed, **about))
         return 0
     facts = [("file", file), *mechanism.facts(), *([("samples", "counted anew")] if sample.given else [])]

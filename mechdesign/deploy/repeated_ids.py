@@ -171,9 +171,9 @@ def leakage_of_values(mechanism: Deployed, values: int) -> float | None:
     None
     """
     check_mechanism(mechanism, deployed=True)
-    if whole_number(values, "the number of values", 1) > mechanism.symbols:
+    if whole_number(values, "the number of values", 1) > len(mechanism.inputs):
         raise InputError.out_of_range(
-            f"the number of values is {values}; accepted: at most {mechanism.symbols}, as many as there are inputs"
+            f"the number of values is {values}; accepted: at most {len(mechanism.inputs)}, as many as there are inputs"
         )
     level: Fraction | None = Fraction(mechanism.leakage) if values == 1 else mechanism.level
     return None if level is None else float_up(values * level)

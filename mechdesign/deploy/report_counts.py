@@ -261,8 +261,7 @@ def _origin(given: Deployed | ReportOrigin | tuple[str, ...]) -> ReportOrigin:
     if isinstance(given, tuple | list):
         return ReportOrigin(tuple(given))
     check_mechanism(given, deployed=True)
-    origin: ReportOrigin = given.origin
-    return origin
+    return given.origin  # type: ignore[no-any-return]  # a mechanism of any kind
 
 
 def group_columns(by: Sequence[str], reports: RecordFile) -> tuple[str, ...]:

@@ -35,7 +35,7 @@ _BLOCK = 1 << 15  # records at a time, whose hashes are held as objects
 Deployed = Any
 """What deployment and commands take: a mechanism of any kind, a `Mechanism` or a `WindowMechanism`.
 
-They ask it for `outputs`, `origin`, `fingerprint`, `guarantee`, `leakage`, `level` and `symbols`; for `alphabet`,
+They ask it for `outputs`, `origin`, `fingerprint`, `guarantee`, `leakage`, `level` and `inputs`; for `alphabet`,
 `drawing` and `named`, by which records become reports; for `facts` and `promised_keys`, what people and programs read
 of the promise; and for `load` and `save_for_reports`. No room below `windows` can name both kinds.
 """
@@ -136,11 +136,6 @@ class Reporting:
     def origin(self) -> ReportOrigin:
         """What is known of the mechanism where its reports are counted."""
         return ReportOrigin(self.parts.outputs, self.fingerprint)
-
-    @property
-    def symbols(self) -> int:
-        """The number of inputs."""
-        return len(self.parts.inputs)
 
     @property
     def level(self) -> Fraction | None:

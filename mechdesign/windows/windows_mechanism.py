@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -64,7 +65,7 @@ class WindowMechanism:
     evidence: Integers | None
     digest: str
 
-    symbols: ClassVar[int] = 1 << 64  # as many fingerprints as there are
+    inputs: ClassVar[range] = range(sys.maxsize)  # any string: more values than anybody has
     optimality: ClassVar[None] = None
 
     @cached_property
@@ -308,7 +309,7 @@ class WindowMechanism:
         """
         from mechdesign.windows.window_files import load
 
-        found = load(path)
+        found = load(path, cls)
         if sample is not None:
             counts, samples = counted(sample, found.form), found.promise.samples
             if sum(counts.values()) != samples:
