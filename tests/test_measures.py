@@ -82,7 +82,7 @@ def test_functions_are_short():
 
 def test_secrets_are_asked_for_in_few_places():
     """What follows from a secret is asked of the set: `protected`, `limits_entries`, `is_one_prior` and words."""
-    assert len(measures.asking_for("secret_promise", MODULES, "uncertainty")) <= 4
+    assert len(measures.asking_for("secret_promise", MODULES, "uncertainty")) <= 2
     assert len(measures.asking_for("uncertain_secret", MODULES, "uncertainty")) <= 2
 
 

@@ -52,7 +52,12 @@ def here(here, two_levels, monkeypatch):
 @pytest.mark.parametrize(
     ("name", "source", "old"),
     [
-        pytest.param(name, source, old, marks=[pytest.mark.slow] if source == "-" and name != "SIGINT" else [])
+        pytest.param(
+            name,
+            source,
+            old,
+            marks=[pytest.mark.slow] if name == "SIGHUP" or (source, name) == ("-", "SIGTERM") else [],
+        )
         for name in ("SIGINT", "SIGTERM", "SIGHUP")
         for source, old in (("records.csv", b"what stood here"), ("-", None))
     ],
