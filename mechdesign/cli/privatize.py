@@ -9,16 +9,7 @@ from typing import Any, Literal
 import click
 
 from mechdesign.cli import places
-from mechdesign.cli.json_output import (
-    Hash,
-    Labels,
-    Output,
-    Printed,
-    Promised,
-    Text,
-    Whole,
-    print_output,
-)
+from mechdesign.cli.json_output import Hash, Labels, Output, Printed, Promised, Text, Whole, print_output
 from mechdesign.cli.output import print_facts, show_values_option
 from mechdesign.cli.permanent import Permanent, permanent_options
 from mechdesign.cli.progress import Progress
