@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from cone_lp import violation
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import balls, random_ball
@@ -91,7 +92,7 @@ def test_the_solvers_agree():
                 patch.setattr(polyhedral, "_LARGE", large)
                 matrix, multipliers, *_ = polyhedral._solve(Polytope(known, exp_epsilon, len(linear)), linear, None)
             reached += [(linear.T * matrix).sum(), multipliers.sum()]
-            assert Polytope(known, exp_epsilon, 4).violation(matrix) <= 10 * AGREE
+            assert violation(Polytope(known, exp_epsilon, 4), matrix) <= 10 * AGREE
         np.testing.assert_allclose(reached, reached[0], atol=10 * AGREE)
 
 

@@ -143,8 +143,8 @@ def test_whatever_the_solver_says_the_bound_holds(lie, monkeypatch):
     def with_other_duals(self, linear, box, tangents, duals):
         return proved(self, linear, box, tangents, duals + rng.standard_normal(duals.shape))
 
-    def with_other_point(self, linear, box, deadline=None):
-        return maximum(self, linear, box, deadline)[0], rng.uniform(box.lower, box.upper)
+    def with_other_point(self, linear, box, deadline=None, *, proves=True):
+        return maximum(self, linear, box, deadline, proves=proves)[0], rng.uniform(box.lower, box.upper)
 
     if lie == "duals":
         monkeypatch.setattr(BoxProgram, "_proved", with_other_duals)
