@@ -160,7 +160,7 @@ def test_a_signal_that_is_ignored_stays_ignored(here, capsys, monkeypatch):
     found = []
     monkeypatch.setattr(
         "mechdesign.cli.verify.load_mechanism",
-        lambda file, report: found.append(signal.getsignal(signal.SIGHUP)) or 1 / 0,
+        lambda file, report, sample: found.append(signal.getsignal(signal.SIGHUP)) or 1 / 0,
     )
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:

@@ -131,7 +131,7 @@ def test_one_solver_takes_over_where_the_other_fails(solver, monkeypatch):
 @pytest.mark.parametrize("exp_epsilon", [1.0001, 1.5, 7.0, 50.0, 1e9])
 def test_the_proposal_for_a_ball_is_that_of_the_linear_program(exp_epsilon):
     rng = np.random.default_rng(5)
-    for _ in range(3):
+    for _ in range(2):
         for known in random_sets(rng, int(rng.integers(2, 8))):
             if not isinstance(known, md.L1Ball):
                 continue
