@@ -644,6 +644,15 @@ def sampler_wrong(patch):
     md.deploy.audit(mechanism(), 10, sampler=lambda codes: codes + 5)
 
 
+@provokes(
+    "the counts of heavy ('the sample') are those of the sample: heavy strings that the sample chooses make its proof "
+    "void; give counts of other data, or both parts of split_sample(sample)"
+)
+def sample_proves_itself(patch):
+    counts = {"one": 300, "two": 200}
+    md.windows.design_windows(counts, 1, delta="1e-3", heavy=md.windows.SeparateCounts(counts, "the sample"))
+
+
 @provokes("the cover has radius 1, and the set 'g1' reaches 2 away from its center; the cover does not hold the set")
 def cover_too_small(patch):
     md.Union([EVEN], cover=md.L1Ball([0.5, 0.5], 1))

@@ -53,7 +53,7 @@ def test_questions_are_found_outside_of_their_homes():
 
 
 def test_code_does_not_grow_unseen():
-    matrices = {name: source for name, source in MODULES.items() if not name.startswith("windows/")}
+    matrices = {name: source for name, source in MODULES.items() if not name.startswith(("windows/", "cli/windows"))}
     code = sum(map(measures.code_lines, matrices.values()))  # windows are a second kind of mechanism, counted apart
     assert code <= 34_050
     assert sum(map(measures.import_lines, MODULES.values())) <= 0.135 * code
@@ -82,7 +82,7 @@ def test_functions_are_short():
 
 def test_secrets_are_asked_for_in_few_places():
     """What follows from a secret is asked of the set: `protected`, `limits_entries`, `is_one_prior` and words."""
-    assert len(measures.asking_for("secret_promise", MODULES, "uncertainty")) <= 4
+    assert len(measures.asking_for("secret_promise", MODULES, "uncertainty")) <= 2
     assert len(measures.asking_for("uncertain_secret", MODULES, "uncertainty")) <= 2
 
 

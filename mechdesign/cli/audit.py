@@ -9,11 +9,12 @@ import click
 from pydantic import BeforeValidator
 
 from mechdesign.cli import places
-from mechdesign.cli.json_output import Output, Printed, Promised, Text, Whole, given, listed, print_output, promised
-from mechdesign.cli.output import guarantee_facts, print_facts
+from mechdesign.cli.json_output import Output, Printed, Promised, Text, Whole, given, listed, print_output
+from mechdesign.cli.output import print_facts
 from mechdesign.cli.progress import Progress
 from mechdesign.cli.shared_options import check_plot, plot_option, write_plot
 from mechdesign.cli.streams import print_error
+from mechdesign.cli.windows_or_matrix import load_mechanism
 from mechdesign.data.fields import Number
 from mechdesign.deploy.leakage_audit import Audit, audit
 from mechdesign.display.numbers import text_below
@@ -82,17 +83,17 @@ def audit_command(file: str, samples: int, failure: str, plot: str | None, as_js
     check_plot(plot)
     standard = places.check([plot], [file], as_json=as_json)
     with Progress() as progress:
-        mechanism = places.load_mechanism(file, progress)
+        mechanism = load_mechanism(file, progress)
         found = audit(mechanism, samples, failure=failure, progress=progress)
     write_plot(plot, lambda: draw(found, mechanism).figure)
     message = "the reports do not fit the mechanism; its sampler or its randomness is broken"
     error = None if found.consistent else GuaranteeError.sampler_wrong(message)
     if as_json:
-        outside = _cells(mechanism, found)
-        print_output(AuditOutput.built_from(found, **promised(mechanism), outside=outside, **given(plot=plot)), error)
+        keys = {**mechanism.promised_keys(), "outside": _cells(mechanism, found), **given(plot=plot)}
+        print_output(AuditOutput.built_from(found, **keys), error)
     else:
         written = [] if plot is None else [("written", "standard output" if standard else plot)]
-        print_facts([("file", file), *guarantee_facts(mechanism), *_facts(mechanism, found), *written], err=standard)
+        print_facts([("file", file), *mechanism.facts(), *_facts(mechanism, found), *written], err=standard)
     return print_error(error)
 
 

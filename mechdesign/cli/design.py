@@ -17,6 +17,7 @@ from mechdesign.cli.progress import Progress
 from mechdesign.cli.shared_options import check_plot, plot_option, write_plot
 from mechdesign.cli.source import Source, source_options, time_limit_option
 from mechdesign.cli.streams import print_error
+from mechdesign.cli.windows_commands import WindowOptions, design_strings, window_options
 from mechdesign.comparison import Comparison, compare
 from mechdesign.comparison.group_prices import GroupPrices, price_groups
 from mechdesign.data.fields import Number
@@ -66,6 +67,7 @@ class DesignOutput(DesignTable, Titled):
     "--tol applies to the design without the limit, and the bound holds for any number of outputs.",
 )
 @time_limit_option
+@window_options
 @click.option(
     "--merge/--no-merge",
     default=None,
@@ -97,6 +99,7 @@ def design_command(
     tol: float | None,
     outputs: int | None,
     time_limit: float | None,
+    windows: WindowOptions,
     merge: bool | None,
     method: str | None,
     with_prices: bool,
@@ -118,10 +121,14 @@ def design_command(
                         --epsilon 1 --delta 1e-9 -o months.json
       mechdesign design --data adult.csv --secret sex --column occupation \\
                         --epsilon 0.1 --known -o about-sex.json
+      mechdesign design --data search.csv --column word --windows \\
+                        --epsilon 1 --delta 1e-9 -o words.json
       zcat records.csv.gz | mechdesign design --data - --column level \\
                         --epsilon 1 --delta 1e-9 -o - | mechdesign verify -
 
     Counts are a sample unless --known says otherwise: --delta is the probability that the sample misleads.
+
+    With --windows the mechanism reports about any string: see docs/tutorials/reports-about-any-string.md.
 
     With --by the promise holds in every group of that column, and the summary says what that costs, beside one
     mechanism for each group (--group makes it). A mechanism designed without --by promises nothing to people whose
@@ -139,6 +146,8 @@ def design_command(
     that no mechanism with the same guarantee passes. With --lower no report rules any value out. An input named - is
     read from standard input. With -o - the mechanism goes to standard output, and the summary to standard error.
     """  # noqa: D301 - click's mark for a paragraph that is not wrapped
+    if windows.windows:
+        return design_strings(windows, source, output, as_json=as_json)
     if output is not None:
         check_ending(output)
     check_probabilities(output, probabilities=probabilities)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Annotated, Any
 
 from mechdesign.cli.estimation_words import error_of_frequencies, estimation_facts, least_error, no_estimates
-from mechdesign.cli.json_output import Labels, Printed, Promised, Reason, Whole, given, promised
-from mechdesign.cli.output import amount, bound_in_words, guarantee_facts
+from mechdesign.cli.json_output import Labels, Printed, Promised, Reason, Whole, given
+from mechdesign.cli.output import amount, bound_in_words
 from mechdesign.data.fields import Number, all_of, at_most_one, defined
 from mechdesign.numerics.tolerances import GAP
 from mechdesign.optimize import Design
@@ -73,7 +73,7 @@ def design_keys(design: Design) -> dict[str, Any]:
         "estimation_error": error_of_frequencies(design),
         "merged": design.merged or None,
         **given(workload=utility.workload_table()),
-        **promised(design.mechanism),
+        **design.mechanism.promised_keys(),
     }
     if utility.estimation is not None:
         keys["closed_form_bound"] = least_error(design.problem)
@@ -92,7 +92,7 @@ def design_facts(design: Design, title: str, objective: Sequence[tuple[str, str]
     facts = [
         *no_estimates(design),
         ("problem", title),
-        *guarantee_facts(mechanism),
+        *mechanism.facts(),
         *objective,
         *_queries(design.problem.utility),
         (design.problem.utility.name, amount(design.value, unit)),

@@ -11,11 +11,13 @@ from numpy.typing import NDArray
 
 from mechdesign.cli import places
 from mechdesign.cli.common_options import is_quiet
-from mechdesign.cli.estimate_output import WRITERS, EstimatePrinter
+from mechdesign.cli.estimate_output import WRITERS, EstimatePrinter, sources
 from mechdesign.cli.json_output import given, print_output
 from mechdesign.cli.output import say, show_values_option
 from mechdesign.cli.progress import Progress
 from mechdesign.cli.shared_options import check_plot, engine_options, write_plot
+from mechdesign.cli.windows_commands import Candidates, check_candidates, estimate_strings, string_options, tell_strings
+from mechdesign.cli.windows_or_matrix import load_mechanism
 from mechdesign.data.files import STANDARD, accepted_ending, write_atomically
 from mechdesign.data.inputs import readable
 from mechdesign.data.parts import has_parts
@@ -27,7 +29,7 @@ from mechdesign.deploy.repeated_ids import FirstReports
 from mechdesign.deploy.report_counts import GroupCounts, count_reports, group_columns
 from mechdesign.deploy.stream import RecordFile
 from mechdesign.engine import opened_executor
-from mechdesign.mechanism import Mechanism
+from mechdesign.mechanism.reporting import Deployed
 from mechdesign.plot.group_panels import groups
 from mechdesign.plot.intervals import frequencies
 
@@ -87,6 +89,7 @@ from mechdesign.plot.intervals import frequencies
     help="Also draw the frequencies with their intervals: .png, .svg or .pdf; - is PNG on standard output. With --by a "
     "panel for each group, or for dates a series for each category.",
 )
+@string_options
 @engine_options
 @show_values_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
@@ -104,6 +107,7 @@ def estimate_command(
     of: str,
     confidence: float,
     plot: str | None,
+    strings: Candidates,
     jobs: int | None,
     scheduler: str | None,
     show_values: bool,
@@ -129,39 +133,52 @@ def estimate_command(
     counts: reports of several days about the same persons are not independent, and with all of them the errors
     would be too small. A folder of permanent reports without --id says so.
 
+    Reports of windows are estimated for the strings of --candidates, with --reference, the counts of the sample that
+    proves; groups, plots and other methods are for matrices.
+
     FILE or the mechanism may be -, for standard input. With -o - the CSV goes to standard output, and the summary to
     standard error. FILE may also be a folder, or a glob in quotes, of parts that are all CSV or all Parquet; --jobs
     processes or a --scheduler count them. If the manifest of a folder names parts that are not there yet, the estimate
     is from those that are, and says so.
     """  # noqa: D301 - click's mark for a paragraph that is not wrapped
-    if output is not None:
-        accepted_ending(output, WRITERS)
-    check_plot(plot)
-    if not has_parts(file) and (jobs is not None or scheduler is not None):
-        raise click.UsageError("--jobs and --scheduler are for the parts of a folder or a glob; leave them out")
+    _check(file, output, plot, in_parts=jobs is not None or scheduler is not None)
     standard = places.check([output, plot], [file, mechanism_file], as_json=as_json)
     with Progress() as progress:
-        estimation = Estimation(places.load_mechanism(mechanism_file, progress), method, of, confidence)
+        mechanism: Any = load_mechanism(mechanism_file, progress)
+        check_candidates(mechanism, strings)
+        estimation = Estimation(mechanism, method, of, confidence) if strings.candidates is None else None
         first = None if ids is None else FirstReports(ids)
         with readable(file) as place:
             reports = RecordFile(place, column, header=not no_header, show_values=show_values)
-            counted, parts = _counted(reports, estimation.mechanism, by, first, jobs, scheduler, progress)
+            counted, parts = _counted(reports, mechanism, by, first, jobs, scheduler, progress)
+        if estimation is None:
+            shares = estimate_strings(counted, mechanism, strings)
+            tell_strings(shares, confidence, output, parts, first, simultaneous=simultaneous, as_json=as_json)
+            return
         printer = EstimatePrinter(_estimate(counted, estimation, progress), simultaneous, parts, first)
     _write(printer, output, plot)
     if as_json or is_quiet():
         printer.warn()
     if as_json:
-        print_output(printer.json(**printer.sources(), output=output, **given(plot=plot)))
+        print_output(printer.json(**sources(parts, first), output=output, **given(plot=plot)))
         return
-    printer.print(estimation.mechanism.guarantee, err=standard)
+    printer.print(mechanism.guarantee, err=standard)
     written = ["standard output" if path == STANDARD else path for path in (output, plot) if path is not None]
     if written:
         say(f"\nwritten  {', '.join(written)}", err=standard)
 
 
+def _check(file: str, output: str | None, plot: str | None, *, in_parts: bool) -> None:
+    if output is not None:
+        accepted_ending(output, WRITERS)
+    check_plot(plot)
+    if in_parts and not has_parts(file):
+        raise click.UsageError("--jobs and --scheduler are for the parts of a folder or a glob; leave them out")
+
+
 def _counted(
     reports: RecordFile,
-    mechanism: Mechanism,
+    mechanism: Deployed,
     by: tuple[str, ...],
     first: FirstReports | None,
     jobs: int | None,

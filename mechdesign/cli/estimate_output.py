@@ -175,16 +175,6 @@ class EstimatePrinter:
         """Return the content of a file, of the kind that its ending says."""
         return WRITERS[ending](self)
 
-    def sources(self) -> dict[str, Printed]:
-        """Return the keys about the parts that were counted, and about ids; none for a file without ids."""
-        parts, ids = self.parts, None
-        if self.first is not None:
-            seen = self.first.seen
-            ids = ComparedIds(column=self.first.column, repeated=seen.repeated, changed=len(seen.changed))
-        elif parts is not None and parts.ids is not None:
-            ids = ComparedIds(column=parts.ids)
-        return given(parts=parts and CountedParts(counted=parts.parts, planned=parts.planned), ids=ids)
-
     def warn(self) -> None:
         """Say on standard error, also where no summary is wanted, that the estimates are worthless."""
         if self.found.fit.impossible:
@@ -196,9 +186,7 @@ class EstimatePrinter:
         facts = [("reports", f"{found.reports:,}")]
         if isinstance(found, GroupedEstimate):
             facts.append(("groups", f"{len(found):,} by {', '.join(found.by)}"))
-        if self.parts is not None:
-            facts.append(("parts", _in_words(self.parts)))
-        facts.extend(self._ids())
+        facts += source_facts(self.parts, self.first)
         first = found.estimates[0] if isinstance(found, GroupedEstimate) else found
         whose = "the population" if first.of == "population" else "the records reported"
         facts.append(("guarantee", promise(guarantee)))
@@ -217,24 +205,34 @@ class EstimatePrinter:
         for line in _outside_in_words(found):
             say(line, err=err)
 
-    def _ids(self) -> list[tuple[str, str]]:
-        """Return what people read of several reports about one id."""
-        if self.first is not None:
-            seen = self.first.seen
-            text = f"{seen.repeated:,} reports about an id that came before are not counted"
-            if seen.changed:
-                text += (
-                    f"; ids whose reports differ: {len(seen.changed):,} (their values changed, or the reports "
-                    "are fresh, not permanent)"
-                )
-            return [("ids", text)]
-        if self.parts is None or self.parts.ids is None:
-            return []
-        column = printable(self.parts.ids)
+
+def sources(parts: DatasetCounts | None, first: FirstReports | None) -> dict[str, Printed]:
+    """Return the keys about the parts that were counted, and about ids; none for a file without ids."""
+    ids = None
+    if first is not None:
+        ids = ComparedIds(column=first.column, repeated=first.seen.repeated, changed=len(first.seen.changed))
+    elif parts is not None and parts.ids is not None:
+        ids = ComparedIds(column=parts.ids)
+    return given(parts=parts and CountedParts(counted=parts.parts, planned=parts.planned), ids=ids)
+
+
+def source_facts(parts: DatasetCounts | None, first: FirstReports | None) -> list[tuple[str, str]]:
+    """Return what people read of the parts that were counted, and of several reports about one id."""
+    facts = [] if parts is None else [("parts", _in_words(parts))]
+    if first is not None:
+        text = f"{first.seen.repeated:,} reports about an id that came before are not counted"
+        if first.seen.changed:
+            text += (
+                f"; ids whose reports differ: {len(first.seen.changed):,} (their values changed, or the reports are "
+                "fresh, not permanent)"
+            )
+        facts.append(("ids", text))
+    elif parts is not None and parts.ids is not None:
+        column = printable(parts.ids)
         text = "an id with several reports counts several times, and errors are then TOO SMALL"
-        return [
-            ("PERMANENT", f"{text}; if ids repeat, keep the column {column} (privatize --keep) and give --id {column}")
-        ]
+        text += f"; if ids repeat, keep the column {column} (privatize --keep) and give --id {column}"
+        facts.append(("PERMANENT", text))
+    return facts
 
 
 def _in_words(parts: DatasetCounts) -> str:

@@ -20,8 +20,6 @@ from pydantic import BeforeValidator, ConfigDict, Field, SkipValidation
 
 from mechdesign.data.fields import Number, Record
 from mechdesign.errors import MechdesignError
-from mechdesign.mechanism import Mechanism
-from mechdesign.numerics.exact import printed_up
 
 
 def _as_float(value: Any) -> Any:
@@ -79,25 +77,6 @@ class Promised(Printed):
     lower: Nearest | None = None
     lower_leakage: Number | None = None
     samples_asserted: Literal[True] | None = None
-
-
-def promised(mechanism: Mechanism) -> dict[str, Any]:
-    """Return the keys of `Promised` for a mechanism; those about a secret stand there for a promise about one."""
-    guarantee, known = mechanism.guarantee, mechanism.guarantee.uncertainty
-    secret, useful = known.protected.names or (None, None)
-    return {
-        "epsilon": guarantee.epsilon,
-        "delta": None if known.delta is None else printed_up(known.delta),
-        **{name: getattr(mechanism, name) for name in ("radius", "inputs", "outputs", "bits", "leakage")},
-        **given(
-            secret=secret,
-            useful=useful,
-            not_protected=known.not_protected_in_words() or None,
-            lower=guarantee.lower,
-            lower_leakage=mechanism.lower_leakage,
-            samples_asserted=known.asserts_samples or None,
-        ),
-    }
 
 
 class Failure(Printed):

@@ -12,11 +12,7 @@ from rich.text import Text
 
 from mechdesign.cli.common_options import is_quiet
 from mechdesign.cli.terminal import color_wanted, console
-from mechdesign.display.numbers import text_above
 from mechdesign.errors import printable
-from mechdesign.mechanism import Mechanism
-from mechdesign.mechanism.words import certain_in_words, delta_in_words, promise
-from mechdesign.numerics.exact import printed_up
 from mechdesign.utility import Objective
 
 _TWO_COLUMNS = 60  # columns of a terminal, from which on names and values stand beside each other
@@ -125,26 +121,3 @@ def amount(value: float, unit: str) -> str:
 def bound_in_words(objective: Objective) -> str:
     """Return the name of the bound of an objective."""
     return objective.bound_name.replace("_", " ")
-
-
-def certain_facts(mechanism: Mechanism) -> list[tuple[str, str]]:
-    """Return the fact that reports tell a value for certain; none where no report does."""
-    text = certain_in_words(mechanism)
-    return [] if text is None else [("certain", text)]
-
-
-def guarantee_facts(mechanism: Mechanism) -> list[tuple[str, str]]:
-    """Return the facts of a guarantee that people read."""
-    facts = [("guarantee", promise(mechanism.guarantee))]
-    known = mechanism.guarantee.uncertainty
-    if known.not_protected_in_words():
-        facts.append(("not protected", known.not_protected_in_words()))
-    if known.delta is not None:
-        facts.append(("delta", f"{printed_up(known.delta)}: {delta_in_words(known)}"))
-    N, M = mechanism.numerators.shape
-    facts.append(("leakage", f"at most {text_above(mechanism.leakage, 15)} nats, proved in exact arithmetic"))
-    if mechanism.lower_leakage is not None:
-        facts.append(("from below", f"at most {text_above(mechanism.lower_leakage, 15)} nats, proved likewise"))
-    facts.extend(certain_facts(mechanism))
-    facts.append(("mechanism", f"{N} inputs, {M} output{'s' if M > 1 else ''}, probabilities over 2^{mechanism.bits}"))
-    return facts

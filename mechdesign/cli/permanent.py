@@ -10,7 +10,8 @@ import click
 
 from mechdesign.deploy.repeated_ids import leakage_of_values
 from mechdesign.display.numbers import text_above
-from mechdesign.mechanism import Key, KeyFile, Mechanism
+from mechdesign.mechanism import Key, KeyFile
+from mechdesign.mechanism.reporting import Deployed
 
 
 @dataclass(frozen=True)
@@ -37,12 +38,12 @@ class Permanent:
         key = key if self.attribute is None else key.for_attribute(self.attribute)
         return KeyFile(self.key_file, key.attribute, key.fingerprint)
 
-    def facts(self, mechanism: Mechanism, repeated: int, changed: int) -> list[tuple[str, str]]:
+    def facts(self, mechanism: Deployed, repeated: int, changed: int) -> list[tuple[str, str]]:
         """Return what people read of permanent reports; nothing for fresh ones.
 
         Parameters
         ----------
-        mechanism : Mechanism
+        mechanism : Mechanism or WindowMechanism
             What they are drawn from.
         repeated, changed : int
             As in `PrivatizedFile`.
@@ -65,7 +66,7 @@ class Permanent:
             )
         return lines
 
-    def keys(self, mechanism: Mechanism, repeated: int, changed: int) -> dict[str, Any]:
+    def keys(self, mechanism: Deployed, repeated: int, changed: int) -> dict[str, Any]:
         """Return the keys of an output about permanent reports; none for fresh ones."""
         if self.key_file is None:
             return {}
@@ -94,7 +95,7 @@ def permanent_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return decorated
 
 
-def _several_values(mechanism: Mechanism) -> str:
+def _several_values(mechanism: Deployed) -> str:
     """Return what reports about different values of one id leak."""
     if len(mechanism.inputs) < 2:
         return "there is one input alone"

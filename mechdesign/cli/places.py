@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import click
 
 from mechdesign.data.files import STANDARD, check_absent, check_places
-from mechdesign.data.inputs import readable
-from mechdesign.mechanism import Mechanism
 from mechdesign.mechanism.words import second_run
-
-MOST_BYTES = 1 << 28
-"""Of a mechanism on standard input; mechanism files are shorter."""
 
 
 def check(
@@ -37,10 +32,3 @@ def check(
             if path is not None:
                 check_absent(path, second_run(permanent=permanent), "give --overwrite")
     return standard
-
-
-def load_mechanism(path: str, progress: Callable[[str], None]) -> Mechanism:
-    """Say that a mechanism is proved; read it from a file, or standard input for ``-``, and prove it again."""
-    progress("proving the guarantee in exact arithmetic")
-    with readable(path, MOST_BYTES) as place:
-        return Mechanism.load(place)

@@ -17,6 +17,7 @@ from mechdesign.cli.output import print_facts, print_table, say
 from mechdesign.cli.progress import Progress
 from mechdesign.cli.shared_options import check_plot, write_plot
 from mechdesign.cli.source import Source
+from mechdesign.cli.windows_or_matrix import load_mechanism
 from mechdesign.comparison import ReportPlan, plan_reports
 from mechdesign.data.fields import Number
 from mechdesign.display.numbers import near
@@ -145,7 +146,7 @@ def _compared(options: ReportOptions, source: Source, progress: Callable[[str], 
     beside = source.given()
     if beside:
         raise click.UsageError(f"{', '.join(beside)}: a mechanism file says this itself; leave it out")
-    return places.load_mechanism(options.mechanism_file, progress), options.mechanism_file
+    return load_mechanism(options.mechanism_file, progress), options.mechanism_file
 
 
 def _output(found: ReportPlan, title: str, plot: str | None) -> ReportPlanOutput:

@@ -9,32 +9,22 @@ from typing import Any, Literal
 import click
 
 from mechdesign.cli import places
-from mechdesign.cli.json_output import (
-    Hash,
-    Labels,
-    Output,
-    Printed,
-    Promised,
-    Text,
-    Whole,
-    print_output,
-    promised,
-)
-from mechdesign.cli.output import certain_facts, print_facts, show_values_option
+from mechdesign.cli.json_output import Hash, Labels, Output, Printed, Promised, Text, Whole, print_output
+from mechdesign.cli.output import print_facts, show_values_option
 from mechdesign.cli.permanent import Permanent, permanent_options
 from mechdesign.cli.progress import Progress
 from mechdesign.cli.shared_options import engine_options
+from mechdesign.cli.windows_or_matrix import StringsPromised, load_mechanism
 from mechdesign.data.fields import Number
 from mechdesign.data.files import accepted_ending
 from mechdesign.data.inputs import readable
 from mechdesign.data.parts import has_parts
 from mechdesign.deploy.dataset import privatize_dataset
 from mechdesign.deploy.stream import ENDINGS, RecordFile, ReportFile, privatize_file
-from mechdesign.display.numbers import text_above
 from mechdesign.engine import opened_executor
 from mechdesign.errors import printable
-from mechdesign.mechanism import Mechanism
-from mechdesign.mechanism.words import promise, second_run
+from mechdesign.mechanism.reporting import Deployed
+from mechdesign.mechanism.words import second_run
 
 
 class PublishedParts(Printed):
@@ -64,6 +54,10 @@ class _Reports(Output):
 
 class PrivatizationOutput(Promised, _Reports):
     """`mechdesign privatize`."""
+
+
+class StringPrivatizationOutput(StringsPromised, _Reports):
+    """`mechdesign privatize`, by windows."""
 
 
 @click.command("privatize")
@@ -189,7 +183,7 @@ def _privatize_file(
     )
     key = permanent.key()
     with Progress() as progress:
-        mechanism = places.load_mechanism(mechanism_file, progress)
+        mechanism = load_mechanism(mechanism_file, progress)
         with readable(source) as place:
             given = replace(records, path=place)
             done = privatize_file(given, mechanism, output, key=key, ids=permanent.ids, **replaced, progress=progress)
@@ -199,7 +193,7 @@ def _privatize_file(
         _print_json(mechanism, records=done.records, output=target, **about_columns, **about_ids)
         return
     written = ("written", "standard output" if standard else target)
-    facts = [("records", f"{done.records:,}"), *_promised(mechanism), written]
+    facts = [("records", f"{done.records:,}"), *mechanism.facts(of_report=True), written]
     facts += [*permanent.facts(mechanism, done.repeated, done.changed), *_kept(output.keep)]
     print_facts(facts, err=standard)
 
@@ -221,7 +215,7 @@ def _privatize_parts(
         )
     key = permanent.key()
     with Progress() as progress:
-        mechanism = places.load_mechanism(mechanism_file, progress)
+        mechanism = load_mechanism(mechanism_file, progress)
         with opened_executor(**executor) as opened:
             done = privatize_dataset(
                 records, mechanism, output, opened, key=key, ids=permanent.ids, **replaced, progress=progress
@@ -232,7 +226,8 @@ def _privatize_parts(
         _print_json(mechanism, records=done.records, output=str(output.path), **about_parts, **about_ids)
         return
     parts = f"{done.published:,} written, {done.skipped:,} skipped since they were there"
-    facts = [("records", f"{done.records:,}"), ("parts", parts), *_promised(mechanism), ("written", str(output.path))]
+    facts = [("records", f"{done.records:,}"), ("parts", parts), *mechanism.facts(of_report=True)]
+    facts.append(("written", str(output.path)))
     if done.changed:
         text = f"{len(done.changed):,} skipped parts are newer than their reports, such as {done.changed[0]}"
         facts.append(("changed", f"{text}: what changed is not reported"))
@@ -244,17 +239,11 @@ def _privatize_parts(
     print_facts([*facts, *_kept(output.keep)])
 
 
-def _print_json(mechanism: Mechanism, **keys: Any) -> None:
+def _print_json(mechanism: Deployed, **keys: Any) -> None:
     """Print the JSON of the reports that were drawn from a mechanism."""
-    print_output(PrivatizationOutput(fingerprint=mechanism.fingerprint, **keys, **promised(mechanism)))
-
-
-def _promised(mechanism: Mechanism) -> list[tuple[str, str]]:
-    return [
-        ("guarantee", promise(mechanism.guarantee)),
-        ("leakage", f"at most {text_above(mechanism.leakage, 15)} nats a report, proved in exact arithmetic"),
-        *certain_facts(mechanism),
-    ]
+    printed = mechanism.promised_keys()
+    kind = PrivatizationOutput if "bits" in printed else StringPrivatizationOutput
+    print_output(kind(fingerprint=mechanism.fingerprint, **keys, **printed))
 
 
 def _kept(keep: Sequence[str]) -> list[tuple[str, str]]:

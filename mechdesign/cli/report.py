@@ -10,6 +10,7 @@ from mechdesign.cli import places
 from mechdesign.cli.json_output import Hash, Output, Text, Whole, print_output
 from mechdesign.cli.output import print_facts
 from mechdesign.cli.progress import Progress
+from mechdesign.cli.windows_or_matrix import MOST_BYTES
 from mechdesign.data.files import accepted_ending, write_atomically
 from mechdesign.data.inputs import readable
 from mechdesign.errors import printable
@@ -72,7 +73,7 @@ def report_command(
     standard = places.check([output], [file], as_json=as_json)
     with Progress() as progress:
         progress("proving the guarantee in exact arithmetic")
-        with readable(file, places.MOST_BYTES) as place:
+        with readable(file, MOST_BYTES) as place:
             content, source = read_content(place), printable(str(place))
         kind: Literal["mechanism", "histogram"] = "histogram" if is_record(content) else "mechanism"
         if kind == "histogram":

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 from pydantic import Field
 
-from mechdesign.cli.json_output import Labels, Output, Printed, Promised, given, print_output, promised
-from mechdesign.cli.output import amount, bound_in_words, guarantee_facts, print_facts
-from mechdesign.cli.places import load_mechanism
+from mechdesign.cli.json_output import Labels, Output, Printed, Promised, given, print_output
+from mechdesign.cli.output import amount, bound_in_words, print_facts
 from mechdesign.cli.progress import Progress
 from mechdesign.cli.streams import print_error
+from mechdesign.cli.windows_commands import Sample, sample_options
+from mechdesign.cli.windows_or_matrix import StringsPromised, load_mechanism
 from mechdesign.data.fields import Number
 from mechdesign.display.numbers import text_above
 from mechdesign.errors import GuaranteeError, printable
@@ -70,6 +71,12 @@ class VerificationOutput(Promised, _Holding):
     tail: Tail | None = None
 
 
+class StringVerificationOutput(StringsPromised, _Holding):
+    """`mechdesign verify`, of windows whose claims hold."""
+
+    optimality: None
+
+
 class FalseClaimOutput(Output):
     """`mechdesign verify`, of a mechanism with a false claim."""
 
@@ -89,23 +96,25 @@ class FalseClaimOutput(Output):
     help="Also say with which probability, at the estimate, a report leaks more than E nats, a level below epsilon: as "
     "it is, and after any post-processing.",
 )
+@sample_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def verify_command(file: str, guarantee_only: bool, level: str | None, as_json: bool) -> int:
+def verify_command(file: str, guarantee_only: bool, level: str | None, sample: Sample, as_json: bool) -> int:
     """Prove the guarantee of a mechanism again, and check its claim of optimality.
 
     Only the integers, the guarantee and the dual vector in the file are used. Exit status 1 means that a claim is
     false, and 2 that the file is malformed. The file name - stands for standard input.
 
     The limits on files bound the time that a proof of the guarantee takes. They do not bound the time of a check of
-    optimality; --guarantee-only leaves it out. With --json a false claim is printed as JSON too: "holds" is false,
-    "false" names the claim, "guarantee" or "optimality", and "error" has the code and the message.
+    optimality; --guarantee-only leaves it out. A file of windows is proved from the evidence in it, or from the sample
+    of --data or --counts, whose strings are counted anew. With --json a false claim is printed as JSON too: "holds" is
+    false, "false" names the claim, "guarantee" or "optimality", and "error" has the code and the message.
     """
     claimed: Literal["guarantee", "optimality"] = "guarantee"
     try:
         with Progress() as progress:
-            mechanism = load_mechanism(file, progress)
+            mechanism: Any = load_mechanism(file, progress, sample.counts if sample.given else None)
             found = None
-            if not guarantee_only:
+            if not guarantee_only and mechanism.optimality is not None:
                 claimed = "optimality"
                 progress("computing the bound from the dual vector")
                 found = _verified(mechanism)
@@ -116,13 +125,14 @@ def verify_command(file: str, guarantee_only: bool, level: str | None, as_json: 
         error = error.reworded(printable(str(error)))
         print_output(FalseClaimOutput(holds=False, false=claimed), error)
         return print_error(error)
-    claim = mechanism.optimality
+    claim, printed = mechanism.optimality, mechanism.promised_keys()
     unchecked = guarantee_only and claim is not None
     if as_json:
         optimality, tail = _optimality(mechanism, found), None if tails is None else _tail(*tails)
-        print_output(VerificationOutput(holds=True, **promised(mechanism), optimality=optimality, **given(tail=tail)))
+        about = {"optimality": optimality, **given(tail=tail)}
+        print_output(_holding("bits" in printed)(holds=True, **printed, **about))
         return 0
-    facts = [("file", file), *guarantee_facts(mechanism)]
+    facts = [("file", file), *mechanism.facts(), *([("samples", "counted anew")] if sample.given else [])]
     if tails is not None:
         facts.append(("tail", _tail_in_words(*tails)))
     if unchecked:
@@ -139,10 +149,14 @@ def verify_command(file: str, guarantee_only: bool, level: str | None, as_json: 
         facts.append((bound_in_words(claim.utility), bound))
         verdict = "optimal" if found.optimal else "NOT optimal to within 1e-6"
         facts.append(("gap", f"{found.gap:.1e}, {verdict}"))
-    asserted = ", given the samples that are asserted" if mechanism.guarantee.uncertainty.asserts_samples else ""
+    asserted = ", given the samples that are asserted" if "samples_asserted" in printed else ""
     facts.append(("verdict", f"{'the guarantee holds' if unchecked else 'all claims hold'}{asserted}"))
     print_facts(facts)
     return 0
+
+
+def _holding(of_matrix: bool) -> Any:
+    return VerificationOutput if of_matrix else StringVerificationOutput
 
 
 def _verified(mechanism: Mechanism) -> Verification:

@@ -199,7 +199,7 @@ def weaker_promise(problem: DesignProblem, *, of_errors: bool = True) -> str | N
     """
     if problem.uncertainty.holds_every_prior:
         return None
-    if problem.uncertainty.secret_promise is not None:
+    if problem.uncertainty.protected.names is not None:
         return ONE_ATTRIBUTE_BESIDE_LDP
     if not of_errors:
         return None

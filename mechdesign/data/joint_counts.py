@@ -165,10 +165,12 @@ def _check_sizes(rows: Sequence[Sequence[object]], secrets: Sequence[str], symbo
             raise InputError.wrong_size(
                 f"the row {shorten(value)} has {len(row)} counts for {len(symbols)} symbols; give one for each"
             )
-    if len(secrets) * len(symbols) > MOST_PAIRS:
-        raise InputError.too_many_given(
-            f"there are {len(secrets) * len(symbols)} pairs; accepted: at most {MOST_PAIRS}"
-        )
+    _check_pairs(len(secrets) * len(symbols))
+
+
+def _check_pairs(count: int) -> None:
+    if count > MOST_PAIRS:
+        raise InputError.too_many_given(f"there are {count} pairs; accepted: at most {MOST_PAIRS}")
 
 
 def _check_rows(rows: Iterable[object]) -> None:
@@ -198,10 +200,7 @@ def _tabled(found: Mapping[tuple[str, str], int], about: About) -> JointCounts:
         values[value] += count
         labels[label] += count
     secrets, symbols = by_falling_count(values), by_falling_count(labels)
-    if len(secrets) * len(symbols) > MOST_PAIRS:
-        raise InputError.too_many_given(
-            f"there are {len(secrets) * len(symbols)} pairs; accepted: at most {MOST_PAIRS}"
-        )
+    _check_pairs(len(secrets) * len(symbols))
     counts = [[found.get((value, label), 0) for label in symbols] for value in secrets]
     return JointCounts.of(counts, secrets, symbols, about=about)
 

@@ -17,8 +17,8 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
-from mechdesign.data.alphabet import Alphabet
 from mechdesign.data.files import STANDARD, hidden_name, is_leftover
 from mechdesign.data.parts import PARQUET, Part, Parts, find_parts
 from mechdesign.deploy.manifest import Manifest, Terms
@@ -38,9 +38,9 @@ from mechdesign.deploy.stream import ProgressCallback, RecordFile, ReportFile, c
 from mechdesign.engine import SerialExecutor, executor_of
 from mechdesign.engine.executors import OwnPool
 from mechdesign.errors import InputError, printable, shorten
-from mechdesign.mechanism import Guarantee, Key, Mechanism
+from mechdesign.mechanism import Key
 from mechdesign.mechanism.keys import STAYS, GivenKey, KeyFile, checked_key
-from mechdesign.mechanism.mechanism_files import save
+from mechdesign.mechanism.reporting import Deployed
 from mechdesign.mechanism.words import second_run
 
 _FOOTERS = 64  # of Parquet files that one task reads
@@ -64,7 +64,7 @@ class PrivatizedDataset:
     changed : tuple of str
         Parts of the source that are newer than their reports, which were skipped: what changed there since is not
         reported.
-    guarantee : Guarantee
+    guarantee : Guarantee or WindowPromise
         What holds for each report.
     repeated, changed_ids : int
         With ids, as in `PrivatizedFile`, added over the parts of this run: ids of different parts are not compared.
@@ -74,14 +74,14 @@ class PrivatizedDataset:
     published: int
     skipped: int
     changed: tuple[str, ...]
-    guarantee: Guarantee
+    guarantee: Any
     repeated: int = 0
     changed_ids: int = 0
 
 
 def privatize_dataset(  # noqa: PLR0913 - what `privatize_file` takes, and an executor
     records: RecordFile,
-    mechanism: Mechanism,
+    mechanism: Deployed,
     destination: ReportFile | str | os.PathLike[str],
     executor: object = None,
     *,
@@ -102,8 +102,8 @@ def privatize_dataset(  # noqa: PLR0913 - what `privatize_file` takes, and an ex
     records : RecordFile
         Its path is a folder, a glob or a file, and its column is in every part. Parts are CSV files, or Parquet files
         in which the columns that are kept have the same types. Names that begin with ``.`` or ``_`` are skipped.
-    mechanism : Mechanism
-        Its inputs are the alphabet. On an executor each process proves it once.
+    mechanism : Mechanism or WindowMechanism
+        Its inputs are the alphabet; windows take any text. On an executor each process proves it once.
     destination : ReportFile or path
         A folder, which is made if it does not exist. It gets the folders of the source. The name of a folder
         ``key=value`` **is kept as a column is**: it tells something of the records in it, which the guarantee does not
@@ -157,7 +157,7 @@ def privatize_dataset(  # noqa: PLR0913 - what `privatize_file` takes, and an ex
             "the reports of a data set are not replaced: "
             f"{second_run(permanent=key is not None)}; leave out overwrite=True, or give a new folder"
         )
-    Alphabet(mechanism.inputs, unknown, missing)  # refuses labels that are not inputs
+    mechanism.alphabet(unknown, missing)  # refuses labels that are not inputs
     chosen, runner = checked_key(None, key, ids), executor_of(executor)
     if isinstance(key, Key) and not isinstance(runner, SerialExecutor):
         raise InputError.key_exposed(f"a Key is given beside an executor, and {STAYS}")
@@ -210,7 +210,7 @@ def _folder(path: str | os.PathLike[str]) -> Iterator[Path]:
         raise
 
 
-def _job(parts: Parts, records: RecordFile, output: ReportFile, mechanism: Mechanism, options: Options) -> Job:
+def _job(parts: Parts, records: RecordFile, output: ReportFile, mechanism: Deployed, options: Options) -> Job:
     root = replace(records, path=absolute(parts.root))
     job = Job(root, output, parts.kind, parts.files[0].name, (), mechanism, options)
     for column in (records.column, *job.columns):
@@ -247,7 +247,7 @@ def _check_text(name: str) -> None:
 
 
 def _run(
-    job: Job, mechanism: Mechanism, parts: Parts, planned: Manifest, *, executor: Executor, progress: ProgressCallback
+    job: Job, mechanism: Deployed, parts: Parts, planned: Manifest, *, executor: Executor, progress: ProgressCallback
 ) -> PrivatizedDataset:
     """Privatize the parts that are not there."""
     folder = Path(job.output.path)
@@ -286,7 +286,7 @@ def _run(
 
 
 @contextlib.contextmanager
-def _shared(job: Job, mechanism: Mechanism, executor: Executor, waiting: Sequence[str]) -> Iterator[Job]:
+def _shared(job: Job, mechanism: Deployed, executor: Executor, waiting: Sequence[str]) -> Iterator[Job]:
     """Yield the job as tasks take it.
 
     For other processes the mechanism is a file, as large as it may be; they find it where they write reports. Only its
@@ -300,9 +300,8 @@ def _shared(job: Job, mechanism: Mechanism, executor: Executor, waiting: Sequenc
     try:
         with _writing(folder):
             path.touch(0o600, exist_ok=False)
-        # A claim of optimality may be long, and reports do not depend on it.
-        save(mechanism.parts._replace(optimality=None, provenance=None), path)
-        yield replace(job, mechanism=Saved(str(path), mechanism.fingerprint))
+        mechanism.save_for_reports(path)
+        yield replace(job, mechanism=Saved(str(path), mechanism.fingerprint, type(mechanism)))
     finally:
         with contextlib.suppress(OSError):
             path.unlink()
@@ -311,7 +310,10 @@ def _shared(job: Job, mechanism: Mechanism, executor: Executor, waiting: Sequenc
 def _check_footers(job: Job, names: Sequence[str], executor: Executor) -> None:
     """Check the schemas of Parquet files before anything is drawn; only their ends are read."""
     groups = [tuple(names[start : start + _FOOTERS]) for start in range(0, len(names), _FOOTERS)]
-    task = partial(check_schemas, replace(job, mechanism=Saved("", ""), options=replace(job.options, key=None)))
+    task = partial(
+        check_schemas,
+        replace(job, mechanism=Saved("", "", type(job.mechanism)), options=replace(job.options, key=None)),
+    )
     for _ in without_failures(task, groups, executor, "nothing was drawn", most=1):
         pass
 

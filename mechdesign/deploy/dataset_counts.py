@@ -21,9 +21,9 @@ from mechdesign.deploy.report_counts import GroupCounter, GroupCounts, count_rep
 from mechdesign.deploy.stream import ProgressCallback, RecordFile
 from mechdesign.engine import SerialExecutor, executor_of
 from mechdesign.errors import InputError, printable
-from mechdesign.mechanism import Mechanism
 from mechdesign.mechanism.mechanism import check_mechanism
 from mechdesign.mechanism.origin import ReportOrigin
+from mechdesign.mechanism.reporting import Deployed
 from mechdesign.numerics.arrays import frozen
 
 
@@ -62,7 +62,7 @@ class DatasetCounts:
 
 def count_dataset(
     reports: RecordFile,
-    mechanism: Mechanism,
+    mechanism: Deployed,
     executor: object = None,
     *,
     by: Sequence[str] = (),
@@ -75,7 +75,7 @@ def count_dataset(
     ----------
     reports : RecordFile
         Its path is a folder, a glob or a file.
-    mechanism : Mechanism
+    mechanism : Mechanism or WindowMechanism
         Its outputs are the reports that may occur.
     executor
         As in `privatize_dataset`. A task returns its counts and nothing else.
@@ -95,7 +95,7 @@ def count_dataset(
         If there are too many groups.
     """
     check_kind(reports, RecordFile, "reports", "a RecordFile, such as RecordFile(path, column)")
-    check_mechanism(mechanism)
+    check_mechanism(mechanism, deployed=True)
     parts = find_parts(reports.path)
     planned, ids = _check_manifest(parts, mechanism)
     runner = executor_of(executor)
@@ -152,7 +152,7 @@ def _counts(
     return name, counts.sum(axis=0), GroupCounts(by, kinds, tuple(whole), origin.outputs, counts)
 
 
-def _check_manifest(parts: Parts, mechanism: Mechanism) -> tuple[int, str | None]:
+def _check_manifest(parts: Parts, mechanism: Deployed) -> tuple[int, str | None]:
     """Return the number of parts that are to be there, and the ids of permanent reports; refuse other mechanisms."""
     root = Path(parts.root)
     if not has_manifest(root):

@@ -290,7 +290,7 @@ def outsides(mechanism: Mechanism, tables: Floats, frequencies: Floats, groups: 
     """Return what `outside` does for each row of counts, shape (G, M), from its likeliest frequencies, shape (G, N)."""
     known, matrix = mechanism.guarantee.uncertainty, mechanism.matrix
     found: list[Outside | None] = [None] * len(tables)
-    if known.holds_every_prior or known.secret_promise is not None:
+    if known.holds_every_prior or known.protected.names is not None:
         return found
     best = _log_likelihoods(tables, frequencies @ matrix)
     # The likelihood at the center is not above that of the set, and is cheap.

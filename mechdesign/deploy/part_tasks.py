@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from operator import itemgetter
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from mechdesign.data.files import write_atomically
 from mechdesign.data.parts import Part
@@ -20,7 +20,8 @@ from mechdesign.deploy.repeated_ids import PrivatizedFile
 from mechdesign.deploy.stream import RecordFile, ReportFile, privatize_file
 from mechdesign.engine import run_tasks
 from mechdesign.errors import InputError, MechdesignError, printable, shorten
-from mechdesign.mechanism import Key, KeyFile, Mechanism
+from mechdesign.mechanism import Key, KeyFile
+from mechdesign.mechanism.reporting import Deployed
 
 _MOST_FAILURES = 100  # parts that fail before no other is begun: whoever has many wants to know them at once
 _MOST_NAMED = 20  # failed parts that a message names
@@ -38,6 +39,7 @@ class Saved:
 
     path: str
     fingerprint: str
+    kind: type[Any]
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,7 @@ class Job:
     kind: str
     first: str  # the part whose schema the others have
     schema: Schema
-    mechanism: Mechanism | Saved
+    mechanism: Deployed | Saved
     options: Options
 
     @property
@@ -100,14 +102,14 @@ def privatize_part(job: Job, name: str) -> PrivatizedFile:
     return PrivatizedFile(sum(batch.num_rows for batch in replace(records, path=target.path).open().batches))
 
 
-def _proved(mechanism: Mechanism | Saved) -> Mechanism:
-    return mechanism if isinstance(mechanism, Mechanism) else _load(mechanism)
+def _proved(mechanism: Deployed | Saved) -> Deployed:
+    return _load(mechanism) if isinstance(mechanism, Saved) else mechanism
 
 
 @lru_cache(maxsize=1)
-def _load(saved: Saved) -> Mechanism:
+def _load(saved: Saved) -> Deployed:
     """Return a mechanism, read and proved once in each process."""
-    mechanism = Mechanism.load(saved.path)
+    mechanism: Deployed = saved.kind.load(saved.path)
     if mechanism.fingerprint != saved.fingerprint:
         raise InputError.damaged_file(
             f"{saved.path} is not the mechanism that was written there; see who writes in this folder"

@@ -19,9 +19,9 @@ from mechdesign.data.alphabet import Codes
 from mechdesign.data.checks import whole_number
 from mechdesign.data.ids import Ids
 from mechdesign.errors import InputError
-from mechdesign.mechanism import Mechanism
 from mechdesign.mechanism.mechanism import check_mechanism
-from mechdesign.numerics.exact import float_up, log_up
+from mechdesign.mechanism.reporting import Deployed
+from mechdesign.numerics.exact import float_up
 
 MOST_IDS = 1 << 21
 """Ids of one file of records that are compared with each other; those after them are not."""
@@ -125,7 +125,7 @@ class PrivatizedFile:
     changed: int = 0
 
 
-def leakage_of_values(mechanism: Mechanism, values: int) -> float | None:
+def leakage_of_values(mechanism: Deployed, values: int) -> float | None:
     """Return a bound on what all permanent reports about one id leak, by how many different values it has had.
 
     Permanent reports (`Mechanism.privatize` with a key) about a value that does not change leak what one report does,
@@ -133,7 +133,7 @@ def leakage_of_values(mechanism: Mechanism, values: int) -> float | None:
 
     Parameters
     ----------
-    mechanism : Mechanism
+    mechanism : Mechanism or WindowMechanism
         What reports are drawn from, under one key and one attribute.
     values : int
         How many different values the id has had, from 1 to the number of inputs; a value that comes back counts once.
@@ -170,16 +170,10 @@ def leakage_of_values(mechanism: Mechanism, values: int) -> float | None:
     >>> print(leakage_of_values(one_out, 2))
     None
     """
-    check_mechanism(mechanism)
-    symbols = len(mechanism.inputs)
-    if whole_number(values, "the number of values", 1) > symbols:
+    check_mechanism(mechanism, deployed=True)
+    if whole_number(values, "the number of values", 1) > len(mechanism.inputs):
         raise InputError.out_of_range(
-            f"the number of values is {values}; accepted: at most {symbols}, as many as there are inputs"
+            f"the number of values is {values}; accepted: at most {len(mechanism.inputs)}, as many as there are inputs"
         )
-    if values == 1:
-        return mechanism.leakage
-    numerators = mechanism.numerators
-    if not numerators.all():
-        return None
-    most, least = numerators.max(axis=0).tolist(), numerators.min(axis=0).tolist()
-    return float_up(values * Fraction(log_up(max(map(Fraction, most, least)))))
+    level: Fraction | None = Fraction(mechanism.leakage) if values == 1 else mechanism.level
+    return None if level is None else float_up(values * level)

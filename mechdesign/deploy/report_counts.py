@@ -16,9 +16,9 @@ from mechdesign.data.tables import Columns, index_from
 from mechdesign.deploy.repeated_ids import FirstReports
 from mechdesign.deploy.stream import ProgressCallback, RecordFile
 from mechdesign.errors import InputError, LimitError, shorten
-from mechdesign.mechanism import Mechanism
 from mechdesign.mechanism.mechanism import check_mechanism
 from mechdesign.mechanism.origin import ReportOrigin
+from mechdesign.mechanism.reporting import Deployed
 from mechdesign.numerics.arrays import frozen
 
 MOST_GROUPS = 20_000
@@ -47,7 +47,7 @@ class GroupCounts:
     by: tuple[str, ...]
     types: tuple[Any, ...]
     groups: tuple[Keys, ...]
-    labels: tuple[str, ...]
+    labels: Sequence[str]
     counts: NDArray[np.int64]
 
     def __post_init__(self) -> None:
@@ -83,7 +83,7 @@ class GroupCounter:
         For a type by which reports are not grouped.
     """
 
-    def __init__(self, by: Sequence[str], types: Sequence[Any], labels: tuple[str, ...], source: str = "") -> None:
+    def __init__(self, by: Sequence[str], types: Sequence[Any], labels: Sequence[str], source: str = "") -> None:
         self.by, self.labels, self._source = tuple(by), labels, source
         self.types = tuple(key_type(kind, self._where(name)) for name, kind in zip(by, types, strict=True))
         self._rows: dict[Keys, int] = {}
@@ -178,7 +178,7 @@ def _cells(keys: Sequence[Sequence[Key]]) -> int:
 @overload
 def count_reports(
     reports: RecordFile,
-    mechanism: Mechanism | ReportOrigin | tuple[str, ...],
+    mechanism: Deployed | ReportOrigin | tuple[str, ...],
     *,
     first: FirstReports | None = None,
     progress: ProgressCallback | None = None,
@@ -186,7 +186,7 @@ def count_reports(
 @overload
 def count_reports(
     reports: RecordFile,
-    mechanism: Mechanism | ReportOrigin | tuple[str, ...],
+    mechanism: Deployed | ReportOrigin | tuple[str, ...],
     *,
     by: Sequence[str],
     first: FirstReports | None = None,
@@ -194,7 +194,7 @@ def count_reports(
 ) -> GroupCounts: ...
 def count_reports(
     reports: RecordFile,
-    mechanism: Mechanism | ReportOrigin | tuple[str, ...],
+    mechanism: Deployed | ReportOrigin | tuple[str, ...],
     *,
     by: Sequence[str] = (),
     first: FirstReports | None = None,
@@ -208,7 +208,7 @@ def count_reports(
     ----------
     reports : RecordFile
         The file and its column of reports.
-    mechanism : Mechanism or tuple of str
+    mechanism : Mechanism, WindowMechanism or tuple of str
         The mechanism that made the reports; or all labels that may occur, where its file is not at hand.
     by : sequence of str
         Columns of the file. Rows that agree in them are a group; missing values (nulls, empty fields) agree with each
@@ -255,13 +255,13 @@ def count_reports(
     return counts
 
 
-def _origin(given: Mechanism | ReportOrigin | tuple[str, ...]) -> ReportOrigin:
+def _origin(given: Deployed | ReportOrigin | tuple[str, ...]) -> ReportOrigin:
     if isinstance(given, ReportOrigin):
         return given
     if isinstance(given, tuple | list):
         return ReportOrigin(tuple(given))
-    check_mechanism(given)
-    return given.origin
+    check_mechanism(given, deployed=True)
+    return given.origin  # type: ignore[no-any-return]  # a mechanism of any kind
 
 
 def group_columns(by: Sequence[str], reports: RecordFile) -> tuple[str, ...]:

@@ -12,17 +12,17 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from mechdesign.data.alphabet import Alphabet, Codes
+from mechdesign.data.alphabet import Codes
 from mechdesign.data.checks import check_kind
 from mechdesign.data.files import accepted_ending, check_absent, check_path, check_places, written_atomically
 from mechdesign.data.ids import Ids
 from mechdesign.data.tables import BATCH_ROWS, Columns, index_from, is_text, open_columns
 from mechdesign.deploy.repeated_ids import MOST_IDS, IdsSeen, PrivatizedFile
 from mechdesign.errors import InputError, shorten
-from mechdesign.mechanism import Mechanism
 from mechdesign.mechanism.keys import GivenKey, checked_key
 from mechdesign.mechanism.mechanism import check_mechanism
 from mechdesign.mechanism.origin import METADATA
+from mechdesign.mechanism.reporting import Deployed
 from mechdesign.mechanism.sampler import random_bytes
 from mechdesign.mechanism.words import second_run
 
@@ -92,7 +92,7 @@ class RecordFile:
             encoded=[self.column],
         )
 
-    def batches(self, columns: Columns, alphabet: Alphabet) -> Iterator[tuple[Codes, Any]]:
+    def batches(self, columns: Columns, alphabet: Any) -> Iterator[tuple[Codes, Any]]:
         """Yield the codes of the column batch by batch, each with the batch itself.
 
         An integer in a Parquet file stands for the label that is its decimal text.
@@ -164,7 +164,7 @@ class ReportFile:
 
 def privatize_file(  # noqa: PLR0913 - permanent reports take a key and ids where fresh ones take rng
     records: RecordFile,
-    mechanism: Mechanism,
+    mechanism: Deployed,
     output: ReportFile | str | os.PathLike[str],
     *,
     key: GivenKey | None = None,
@@ -182,8 +182,8 @@ def privatize_file(  # noqa: PLR0913 - permanent reports take a key and ids wher
     ----------
     records : RecordFile
         The source and its column, which holds labels of the mechanism's inputs.
-    mechanism : Mechanism
-        Its inputs are the alphabet.
+    mechanism : Mechanism or WindowMechanism
+        Its inputs are the alphabet; windows take any text.
     output : ReportFile or path
         Where the reports go. A path stands for a `ReportFile` that copies no other column and replaces no file.
     key : Key, KeyFile or path, optional
@@ -221,29 +221,22 @@ def privatize_file(  # noqa: PLR0913 - permanent reports take a key and ids wher
     ...     done.records, output.read_text().splitlines()[0]
     (2, 'answer')
     """
-    import pyarrow as pa
-
     check_arguments("privatize_file(records, mechanism, output)", records, mechanism)
     target = ReportFile.of(output)
     ending = target.checked_ending(records.path, permanent=key is not None)
-    alphabet = Alphabet(mechanism.inputs, unknown, missing)
-    random, chosen = random_bytes(rng), checked_key(rng, key, ids)
-    permanent = None if chosen is None else mechanism.permanent_reports(chosen)
+    alphabet = mechanism.alphabet(unknown, missing)
+    draw = mechanism.drawing(random_bytes(rng), checked_key(rng, key, ids))
     columns, written = _opened(records, target, ids)
-    labels = pa.array(mechanism.outputs, type=pa.string())
     done, seen = 0, IdsSeen(MOST_IDS)
     with (
         written_atomically(target.path, overwrite=target.overwrite) as file,
         _writer(ending, file, written, records, mechanism) as write,
     ):
         for codes, batch in records.batches(columns, alphabet):
-            if permanent is None or ids is None:
-                outputs = mechanism.sampler.draw(codes, random)
-            else:
-                names = records.ids_in(batch, ids, done)
-                outputs = permanent.draw(codes, names)
+            names = None if ids is None else records.ids_in(batch, ids, done)
+            reports = mechanism.named(draw(codes, names))
+            if names is not None:
                 seen.first(names.texts(0, len(names)), codes)
-            reports = labels.take(pa.array(outputs))
             left = batch.select(list(written.names))
             write(left.set_column(left.schema.get_field_index(records.name), records.name, reports))
             done += codes.size
@@ -262,7 +255,7 @@ def check_arguments(call: str, records: object, mechanism: object) -> None:
     """
     if not isinstance(records, RecordFile):
         raise InputError.wrong_type(f"records is of type {type(records).__name__}; give a RecordFile, as in {call}")
-    check_mechanism(mechanism, f"mechanism in {call}")
+    check_mechanism(mechanism, f"mechanism in {call}", deployed=True)
 
 
 def _opened(records: RecordFile, target: ReportFile, ids: str | None) -> tuple[Columns, Columns]:
@@ -273,7 +266,7 @@ def _opened(records: RecordFile, target: ReportFile, ids: str | None) -> tuple[C
 
 @contextmanager
 def _writer(
-    ending: str, file: BinaryIO, columns: Columns, records: RecordFile, mechanism: Mechanism
+    ending: str, file: BinaryIO, columns: Columns, records: RecordFile, mechanism: Deployed
 ) -> Iterator[Callable[[Any], None]]:
     """Yield a function that writes a batch with reports of the mechanism."""
     if ending == ".parquet":

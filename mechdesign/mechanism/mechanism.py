@@ -372,7 +372,7 @@ class Mechanism(Reporting, MechanismViews):
         return self if parts is own else Mechanism(*parts)
 
 
-def check_mechanism(value: object, name: str = "the mechanism") -> None:
+def check_mechanism(value: object, name: str = "the mechanism", *, deployed: bool = False) -> None:
     """Refuse anything but a `Mechanism`: of a `Baseline` and of a `Design` the message says how to get theirs.
 
     Parameters
@@ -381,13 +381,15 @@ def check_mechanism(value: object, name: str = "the mechanism") -> None:
         What a caller gave; it may be records, so that messages say its type alone.
     name : str
         What it is to the caller.
+    deployed : bool
+        Whether a mechanism of any kind that reports is accepted (`Deployed`).
 
     Raises
     ------
     InputError
         If it is something else.
     """
-    if isinstance(value, Mechanism):
+    if isinstance(value, Mechanism) or (deployed and hasattr(type(value), "drawing")):
         return
     own = getattr(value, "mechanism", None)
     wanted = "a Mechanism, such as Mechanism.load(path)"

@@ -68,11 +68,6 @@ def from_content(content: bytes, source: str) -> Parts:
     return _from_npz(content, source) if content[:2] == b"PK" else from_json(content, source)
 
 
-def content_of(path: str | os.PathLike[str]) -> bytes:
-    """Return the content of a mechanism file that is not longer than any may be."""
-    return read_bounded(path, _MOST_BYTES, "a mechanism file")
-
-
 def _bounded(content: bytes, source: str) -> bytes:
     if len(content) > _MOST_BYTES:
         raise InputError.file_too_large(f"{source} has more than {_MOST_BYTES} bytes; accepted: at most {_MOST_BYTES}")

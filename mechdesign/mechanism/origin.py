@@ -117,18 +117,18 @@ class ReportOrigin:
 
     Attributes
     ----------
-    outputs : tuple of str
+    outputs : sequence of str
         Its outputs.
     fingerprint : str, optional
         Its fingerprint; None if the outputs are all that is known.
     """
 
-    outputs: tuple[str, ...]
+    outputs: Sequence[str]
     fingerprint: str | None = None
 
-    def alphabet(self, **options: Any) -> Alphabet:
+    def alphabet(self, **options: Any) -> Any:
         """Return the alphabet of its reports, which says of a report by another mechanism that it is one."""
-        return Alphabet(self.outputs, replaces=False, explain=self.explain, **options)
+        return Alphabet(tuple(self.outputs), replaces=False, explain=self.explain, **options)
 
     def explain(self, name: str) -> str | None:
         """Return why a name is that of another mechanism's output; None if the name does not say so.

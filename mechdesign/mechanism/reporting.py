@@ -9,8 +9,10 @@ the key, the value and the id. `docs/file-format.md` states the bytes, so that p
 from __future__ import annotations
 
 import hashlib
+import os
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from fractions import Fraction
 from functools import cached_property
 from typing import Any, NoReturn
 
@@ -24,11 +26,19 @@ from mechdesign.errors import InputError
 from mechdesign.mechanism.claims import Parts
 from mechdesign.mechanism.keys import STAYS, GivenKey, Key, checked_key
 from mechdesign.mechanism.origin import ReportOrigin, fingerprint, text
-from mechdesign.mechanism.sampler import Codes, Outputs, Sampler, random_bytes
+from mechdesign.mechanism.sampler import Codes, Outputs, RandomBytes, Sampler, random_bytes
+from mechdesign.numerics.exact import log_up
 
 _PERSON = b"mechdesign-key-1"  # the personalization of BLAKE2b, so that the key serves no other purpose
 _WORD_BYTES = 8
 _BLOCK = 1 << 15  # records at a time, whose hashes are held as objects
+Deployed = Any
+"""What deployment and commands take: a mechanism of any kind, a `Mechanism` or a `WindowMechanism`.
+
+They ask it for `outputs`, `origin`, `fingerprint`, `guarantee`, `leakage`, `level` and `inputs`; for `alphabet`,
+`drawing` and `named`, by which records become reports; for `facts` and `promised_keys`, what people and programs read
+of the promise; and for `load` and `save_for_reports`. No room below `windows` can name both kinds.
+"""
 
 
 class PermanentReports:
@@ -126,6 +136,35 @@ class Reporting:
     def origin(self) -> ReportOrigin:
         """What is known of the mechanism where its reports are counted."""
         return ReportOrigin(self.parts.outputs, self.fingerprint)
+
+    @property
+    def level(self) -> Fraction | None:
+        """The level of local differential privacy in nats, rounded up; None if an output rules an input out."""
+        numerators = self.parts.numerators
+        ratios = map(Fraction, numerators.max(axis=0).tolist(), numerators.min(axis=0).tolist())
+        return Fraction(log_up(max(ratios))) if numerators.all() else None
+
+    def alphabet(self, unknown: str | None = None, missing: str | None = None) -> Alphabet:
+        """Return the alphabet of records; ``unknown`` and ``missing`` are as in `privatize`."""
+        return Alphabet(self.parts.inputs, unknown, missing)
+
+    def drawing(self, source: RandomBytes, key: Key | None) -> Callable[[Codes, Any], Outputs]:
+        """Return what draws outputs for codes of inputs, from random bytes, or with a key for codes and ids."""
+        if key is None:
+            return lambda codes, _: self.sampler.draw(codes, source)
+        return self.permanent_reports(key).draw
+
+    def named(self, outputs: Outputs) -> Any:
+        """Return the labels of outputs, as a pyarrow array."""
+        import pyarrow as pa
+
+        return pa.array(self.parts.outputs, type=pa.string()).take(pa.array(outputs))
+
+    def save_for_reports(self, path: str | os.PathLike[str]) -> None:
+        """Write the mechanism without its claim of optimality, which may be long; reports do not depend on it."""
+        from mechdesign.mechanism.mechanism_files import save
+
+        save(self.parts._replace(optimality=None, provenance=None), path)
 
     @cached_property
     def sampler(self) -> Sampler:
@@ -229,8 +268,6 @@ class Reporting:
         """
         parts, source, chosen = self.parts, random_bytes(rng), checked_key(rng, key, ids)
         encoded = encode(records, Alphabet(parts.inputs, unknown, missing, integers, show_values=show_values))
-        if chosen is None:
-            reports = self.sampler.draw(encoded.codes, source)
-        else:
-            reports = self.permanent_reports(chosen).draw(encoded.codes, ids_of(ids, records, encoded.codes.size))
+        names = None if chosen is None else ids_of(ids, records, encoded.codes.size)
+        reports = self.drawing(source, chosen)(encoded.codes, names)
         return encoded.answer(reports, parts.outputs)

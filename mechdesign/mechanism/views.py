@@ -11,7 +11,7 @@ from mechdesign.display.frames import labelled_frame
 from mechdesign.display.html import Above, facts, table
 from mechdesign.display.numbers import text_above
 from mechdesign.mechanism.proof import Guarantee, Integers, Proof
-from mechdesign.mechanism.words import delta_in_words, promise
+from mechdesign.mechanism.words import certain_in_words, delta_in_words, promise
 from mechdesign.numerics.exact import printed_up
 
 _DIGITS = 4  # of probabilities in a table
@@ -129,3 +129,40 @@ class MechanismViews:
         rows = [[label, *row] for label, row in zip(self.inputs, self.matrix.tolist(), strict=True)]
         caption = f"probabilities over 2^{self.bits} of {M} outputs, given each of {N} inputs"
         return facts(pairs, "Mechanism") + table(["input", *self.outputs], rows, caption, digits=_DIGITS)
+
+    def facts(self: Any, *, of_report: bool = False) -> list[tuple[str, str]]:
+        """Return what people read of the guarantee, as names and values; of a report alone, in fewer words."""
+        known, certain = self.guarantee.uncertainty, certain_in_words(self)
+        facts = [("guarantee", promise(self.guarantee))]
+        if known.not_protected_in_words() and not of_report:
+            facts.append(("not protected", known.not_protected_in_words()))
+        if known.delta is not None and not of_report:
+            facts.append(("delta", f"{printed_up(known.delta)}: {delta_in_words(known)}"))
+        amount = f"at most {text_above(self.leakage, 15)} nats{' a report' if of_report else ''}"
+        facts.append(("leakage", f"{amount}, proved in exact arithmetic"))
+        if self.lower_leakage is not None and not of_report:
+            facts.append(("from below", f"at most {text_above(self.lower_leakage, 15)} nats, proved likewise"))
+        facts += [] if certain is None else [("certain", certain)]
+        if not of_report:
+            (N, M), bits = self.numerators.shape, self.bits
+            facts.append(("mechanism", f"{N} inputs, {M} output{'s' if M > 1 else ''}, probabilities over 2^{bits}"))
+        return facts
+
+    def promised_keys(self: Any) -> dict[str, Any]:
+        """Return what programs read of the guarantee; keys about a secret and from below where these are promised."""
+        guarantee, known = self.guarantee, self.guarantee.uncertainty
+        secret, useful = known.protected.names or (None, None)
+        asked = {
+            "secret": secret,
+            "useful": useful,
+            "not_protected": known.not_protected_in_words() or None,
+            "lower": guarantee.lower,
+            "lower_leakage": self.lower_leakage,
+            "samples_asserted": known.asserts_samples or None,
+        }
+        return {
+            "epsilon": guarantee.epsilon,
+            "delta": None if known.delta is None else printed_up(known.delta),
+            **{name: getattr(self, name) for name in ("radius", "inputs", "outputs", "bits", "leakage")},
+            **{name: value for name, value in asked.items() if value is not None},
+        }

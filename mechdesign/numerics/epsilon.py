@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from mechdesign.errors import InputError, shorten
-from mechdesign.numerics.exact import arb_of, lower, rational, short_text, upper, working_precision
+from mechdesign.numerics.exact import arb_of, lower, plain_text, rational, upper, working_precision
 
 _LARGEST_EPSILON = 700  # exp(700) is still a float
 _LARGEST_FLOAT = Fraction(10) ** 308
@@ -128,7 +128,7 @@ class Epsilon:
         with working_precision():
             units = math.floor(upper(arb_of(ratio).log()) * 10**_PLACES)
         # Rounded up by trial, because proofs compare the ratio with the rational `exp_down`.
-        while (found := cls.of(_plain_text(Fraction(units, 10**_PLACES)))).exp_down < ratio:
+        while (found := cls.of(plain_text(Fraction(units, 10**_PLACES)))).exp_down < ratio:
             units += 1
         return found
 
@@ -151,7 +151,7 @@ class Epsilon:
         if not isinstance(other, Epsilon):
             return NotImplemented
         if self.exponent is not None and other.exponent is not None:
-            return Epsilon.of(_plain_text(self.exponent + other.exponent))
+            return Epsilon.of(plain_text(self.exponent + other.exponent))
         return Epsilon.of(f"log({self.exp_down * other.exp_down})")
 
     def __float__(self) -> float:
@@ -191,10 +191,6 @@ def stated_number(text: str, name: str) -> float:
     if 1 / _LARGEST_FLOAT <= stated <= _LARGEST_FLOAT:
         return math.log(stated)  # as `Epsilon` does
     return math.log(stated.numerator) - math.log(stated.denominator)
-
-
-def _plain_text(x: Fraction) -> str:
-    return str(x) if x.denominator == 1 else short_text(x)
 
 
 def nats(epsilon: Epsilon) -> Any:

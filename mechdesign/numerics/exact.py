@@ -200,6 +200,11 @@ def short_text(x: Fraction) -> str:
     return decimal if Fraction(decimal) == x else str(x)
 
 
+def plain_text(x: Fraction) -> str:
+    """Return a number as files show it: a whole number without a point, others as `short_text` has them."""
+    return str(x) if x.denominator == 1 else short_text(x)
+
+
 def log_up(ratio: Fraction) -> float:
     """Return the float next above ``log(ratio)``, or equal to it.
 

@@ -28,7 +28,6 @@ from mechdesign.optimize.pricing import Price, Pricing, price_by_guess, pricing_
 from mechdesign.optimize.pricing.gain_duals import Proposals
 from mechdesign.problem import DesignProblem
 from mechdesign.uncertainty.prior_mixture import PriorMixture
-from mechdesign.utility import PolyhedralUtility
 from mechdesign.utility.objective import as_utility
 
 _EPS = float(np.finfo(float).eps)
@@ -125,13 +124,13 @@ def certify(
             )
 
     def price(lam: Floats) -> Price:
-        gains = problem.utility.polyhedral
+        gains, known = problem.utility.polyhedral, problem.uncertainty
+        exp_epsilon, least_lift = effective_exp_epsilon(problem), effective_least_lift(problem)
         if gains is not None:
-            return _price_of_gain(problem, gains, lam, proposals, deadline)
+            return price_by_guess(known, exp_epsilon, gains, lam, None, least_lift, proposals, deadline)
         if problem.only_constant:
             return _nearly_constant(problem, lam)
-        exp_epsilon, least_lift = effective_exp_epsilon(problem), effective_least_lift(problem)
-        at_hand = pricing or pricing_for(problem.uncertainty, exp_epsilon, as_utility(problem.utility), least_lift)
+        at_hand = pricing or pricing_for(known, exp_epsilon, as_utility(problem.utility), least_lift)
         return at_hand.price(lam, thorough=thorough)
 
     return priced(problem, lam, price)
@@ -194,24 +193,6 @@ def full_disclosure(problem: DesignProblem) -> float:
     upper = each[position]
     total = math.fsum(upper.tolist())
     return float(as_bound(math.nextafter(total + 4 * _EPS * float(np.abs(upper).sum()), math.inf)))
-
-
-def _price_of_gain(
-    problem: DesignProblem,
-    gains: PolyhedralUtility,
-    multipliers: Floats,
-    proposals: Proposals | None,
-    deadline: float | None,
-) -> Price:
-    return price_by_guess(
-        problem.uncertainty,
-        effective_exp_epsilon(problem),
-        gains,
-        multipliers,
-        least_lift=effective_least_lift(problem),
-        proposals=proposals,
-        deadline=deadline,
-    )
 
 
 def padded(problem: DesignProblem, bound: float) -> float:

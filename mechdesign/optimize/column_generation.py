@@ -75,8 +75,7 @@ class ColumnGeneration:
         self.columns: Floats = np.empty((problem.uncertainty.size, 0))
         self.bound, self.center = np.inf, np.zeros(problem.uncertainty.size)
         self.price: Price | None = None
-        self._iterations = 0
-        self._hold(pricing.start() if start is None else start)
+        self._iterations, self._start = 0, start
 
     @property
     def value(self) -> float:
@@ -107,6 +106,8 @@ class ColumnGeneration:
 
     def begin(self, centers: Iterable[Floats], deadline: float | None) -> None:
         """Solve the first linear program, and price multipliers that may give good bounds."""
+        if self.columns.size == 0:
+            self._hold(self._pricing.start(deadline) if self._start is None else self._start)
         self._master.solve()
         keeps_mechanism(deadline)
         for center in centers:
@@ -152,7 +153,7 @@ class ColumnGeneration:
             mixed = multipliers + _PULL * (self.center - multipliers)
             worthwhile = _WORTHWHILE * asked
             if not (
-                self._enter(self._pricing.guess(multipliers)) > worthwhile
+                self._enter(self._pricing.guess(multipliers, deadline)) > worthwhile
                 or self._enter(self._price(mixed, thorough=False, deadline=deadline)) > worthwhile
                 or self._enter(self._price(multipliers, thorough=False, deadline=deadline)) > worthwhile
                 or self._enter(self._price(multipliers, thorough=True, deadline=deadline)) > worthwhile

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from mechdesign.errors import LimitError
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.exact import over_common_denominator
-from mechdesign.optimize.rays import RayList
+from mechdesign.optimize.rays import RaysOfSet
 from mechdesign.uncertainty import UncertaintySet
 
 MOST_SYMBOLS = 8
@@ -41,7 +41,7 @@ Walls = NDArray[np.uint64]
 
 
 @dataclass(frozen=True)
-class CutRays(RayList):
+class CutRays(RaysOfSet):
     """All extreme rays of the column cone of a set of few symbols, whatever it is.
 
     Columns come in chunks of shape (N, k), scaled so that ``<P, v> = 1`` for the reference prior P.
@@ -66,11 +66,6 @@ class CutRays(RayList):
     known: UncertaintySet
     exp_epsilon: float
     least_lift: Fraction = Fraction(0)
-
-    @property
-    def prior(self) -> Floats:
-        """The reference prior P."""
-        return self.known.prior
 
     @property
     def kinds(self) -> str:

@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
+from typing import TypeGuard
 
 _SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
 
@@ -100,6 +101,17 @@ def time_is_up(deadline: float | None) -> bool:
     if deadline is None:
         return False
     return time.monotonic() >= deadline or (isinstance(deadline, Deadline) and deadline.interrupted)
+
+
+def is_limited(deadline: float | None) -> TypeGuard[float]:
+    """Return whether a deadline comes at all, or an interrupt has come.
+
+    Examples
+    --------
+    >>> is_limited(None), is_limited(math.inf), is_limited(0.0)
+    (False, False, True)
+    """
+    return deadline is not None and (not math.isinf(deadline) or time_is_up(deadline))
 
 
 def seconds_left(deadline: float) -> float:

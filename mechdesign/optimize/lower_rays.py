@@ -42,7 +42,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mechdesign.numerics.arrays import Floats
-from mechdesign.optimize.rays import Masks, RayList, indicator
+from mechdesign.optimize.rays import Masks, RaysOfSet, indicator
 from mechdesign.uncertainty import LowerProbability
 
 MOST_LISTED_PAIRS = 600_000  # 3^12
@@ -54,7 +54,7 @@ _LEAST = 1e-290  # below it a quotient of two values of g is not computed
 
 
 @dataclass(frozen=True)
-class LowerRays(RayList):
+class LowerRays(RaysOfSet):
     """All extreme rays of the column cone of a lower probability.
 
     Columns come in chunks of shape (N, k), scaled so that ``<P, v> = 1``.
@@ -77,11 +77,6 @@ class LowerRays(RayList):
 
     known: LowerProbability
     exp_epsilon: float
-
-    @property
-    def prior(self) -> Floats:
-        """The reference prior P."""
-        return self.known.prior
 
     @property
     def kinds(self) -> str:
@@ -206,7 +201,7 @@ def subsets_of(mask: int) -> Masks:
 
 
 @dataclass(frozen=True)
-class TwoSidedRays(RayList):
+class TwoSidedRays(RaysOfSet):
     """All extreme rays of the column cone of a two-sided promise, and some more columns of the cone.
 
     Columns come in chunks of shape (N, k), scaled so that ``<P, v> = 1``.
@@ -232,11 +227,6 @@ class TwoSidedRays(RayList):
     known: LowerProbability
     exp_epsilon: float
     least_lift: Fraction
-
-    @property
-    def prior(self) -> Floats:
-        """The reference prior P."""
-        return self.known.prior
 
     @property
     def kinds(self) -> str:

@@ -32,7 +32,6 @@ from mechdesign.utility import PolyhedralUtility
 
 if TYPE_CHECKING:
     import cvxpy as cp
-    from scipy.sparse import csr_array
 
 _LARGE = 2_500  # entries of the matrix, beyond which the simplex method is slower
 _CLOSED = 1e-11
@@ -41,25 +40,6 @@ _SECONDS_AN_ENTRY = 6e-6  # that an interior point method takes, for each entry 
 _FEWEST_GUESSES = 8  # that have columns, however little time there is
 NEGLIGIBLE_ENTRY: Final = 1e-9
 """An entry that an interior point method leaves where the optimum is 0 is below this."""
-
-
-@dataclass(frozen=True)
-class PolytopeRows:
-    """``inequalities @ x >= 0`` and ``equalities @ x = 1`` with ``x[:N M] >= 0``, the rest of x free.
-
-    The first N M entries of x are the matrix column by column; K auxiliary variables for each of the M
-    columns follow.
-
-    Attributes
-    ----------
-    inequalities : sparse array, shape (R, (N + K) M), or (R, (N + 2 K) M) with a promise from below
-        The privacy constraints.
-    equalities : sparse array, shape (N, the same)
-        The row sums.
-    """
-
-    inequalities: csr_array
-    equalities: csr_array
 
 
 @dataclass(frozen=True)
@@ -82,28 +62,17 @@ class Polytope:
 
     Examples
     --------
+    >>> import cvxpy
     >>> from mechdesign import L1Ball
     >>> polytope = Polytope(L1Ball([0.5, 0.5], radius=0.1), 2.0, 2)
-    >>> polytope.rows().inequalities.shape
-    (20, 14)
+    >>> [rows.shape for rows in polytope.privacy(cvxpy.Variable((2, 2)))]
+    [(8, 2), (2, 2), (2, 2)]
     """
 
     uncertainty: UncertaintySet
     exp_epsilon: float
     outputs: int
     least_lift: float = 0.0
-
-    def rows(self) -> PolytopeRows:
-        """Return the polytope as sparse rows, O(N) for each output."""
-        from scipy.sparse import block_array, coo_array, csr_array, eye_array, kron
-
-        blocks = self.uncertainty.promise_rows(self.exp_epsilon, self.least_lift)
-        N, M = self.uncertainty.size, self.outputs
-        each = eye_array(M)
-        inequalities: Any = block_array([[kron(each, block.columns), kron(each, block.auxiliary)] for block in blocks])
-        sums = kron(coo_array(np.ones((1, M))), eye_array(N))
-        equalities = block_array([[sums, coo_array((N, inequalities.shape[1] - N * M))]])
-        return PolytopeRows(csr_array(inequalities), csr_array(equalities))
 
     def row_sums(self, matrix: cp.Variable) -> cp.Constraint:
         """Return ``sum_j p_ij = 1`` as a cvxpy constraint."""
@@ -127,13 +96,6 @@ class Polytope:
             auxiliary = cp.Variable((blocks[0].auxiliary.shape[1], self.outputs))
             rows = [row + block.auxiliary @ auxiliary for row, block in zip(rows, blocks, strict=True)]
         return [*(row >= 0 for row in rows), matrix >= 0]
-
-    def violation(self, matrix: Floats) -> float:
-        """Return the greatest amount by which a matrix violates a constraint, 0 for a member of the polytope."""
-        privacy = self.uncertainty.excess(matrix, self.exp_epsilon)
-        below = self.uncertainty.lack(matrix, self.least_lift)
-        sums = np.abs(matrix.sum(axis=1) - 1)
-        return float(max(privacy.max(), below.max(), sums.max(), -matrix.min(), 0.0))
 
 
 def solve_polyhedral(

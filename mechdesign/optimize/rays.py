@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,6 +55,17 @@ class RayList(Protocol):
 
     def count(self, kinds: str) -> int:
         """Return the number of columns of some kinds, or slightly more."""
+
+
+class RaysOfSet(RayList, Protocol):
+    """Rays that have the set of priors itself."""
+
+    known: Any
+
+    @property
+    def prior(self) -> Floats:
+        """The reference prior P, shape (N,); about a secret, the law of the useful column."""
+        return np.asarray(self.known.prior)
 
 
 @dataclass(frozen=True)

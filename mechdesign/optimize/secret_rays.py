@@ -29,7 +29,7 @@ from flint import fmpz_mat
 from numpy.typing import NDArray
 
 from mechdesign.numerics.arrays import Floats
-from mechdesign.optimize.rays import RayList
+from mechdesign.optimize.rays import RaysOfSet
 from mechdesign.uncertainty.secret import SecretPromise
 
 _KINDS = "0123456789abcdefghijklmnopqrstuvwxyz"
@@ -48,7 +48,7 @@ class _Listed:
 
 
 @dataclass(frozen=True)
-class SecretRays(RayList):
+class SecretRays(RaysOfSet):
     """All extreme rays of the column cone of a promise about a secret, at the joint distribution of the counts.
 
     Columns come in chunks of shape (N, k), scaled so that ``<P, v> = 1``.
@@ -72,11 +72,6 @@ class SecretRays(RayList):
     known: SecretPromise
     exp_epsilon: float
     least_lift: Fraction = Fraction(0)
-
-    @property
-    def prior(self) -> Floats:
-        """The law of the useful column."""
-        return self.known.prior
 
     @property
     def kinds(self) -> str:

@@ -91,7 +91,7 @@ def solve_within_limits(
             break
         smaller = SecretRays(known, math.exp(share * math.log(exp_epsilon)))
         for rays in smaller.of_kinds(smaller.kinds):
-            search.hold(search.mixed(rays[:, :_MOST_RAYS]))
+            search.hold(search.mixed(rays[:, :_MOST_RAYS], deadline))
     search.hold(search.greatest_of_sets(deadline))
     rounds = 0
     for rounds in range(1, _MOST_ROUNDS + 1):
@@ -149,10 +149,12 @@ class _Search:
         found = [self._greatest(P * inside) for inside in sets.T if not time_is_up(deadline)]
         return np.reshape(found, (len(found), N)).T
 
-    def mixed(self, columns: Floats) -> Floats:
-        """Return columns mixed with the constant one, as little as the promise asks for."""
+    def mixed(self, columns: Floats, deadline: float | None = None) -> Floats:
+        """Return columns mixed with the constant one, as little as the promise asks for, or more at the deadline."""
         low, high = np.zeros(columns.shape[1]), np.ones(columns.shape[1])
         for _ in range(_HALVINGS):
+            if time_is_up(deadline):
+                break
             middle = (low + high) / 2
             kept = self._broken_by(columns + middle * (1 - columns)) <= 0
             low, high = np.where(kept, low, middle), np.where(kept, middle, high)

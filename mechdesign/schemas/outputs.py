@@ -18,10 +18,11 @@ from mechdesign.cli.key import KeyOutput
 from mechdesign.cli.methods import MethodsOutput
 from mechdesign.cli.plan import PlanOutput
 from mechdesign.cli.plan_reports import ReportPlanOutput
-from mechdesign.cli.privatize import PrivatizationOutput
+from mechdesign.cli.privatize import PrivatizationOutput, StringPrivatizationOutput
 from mechdesign.cli.report import ReportOutput
 from mechdesign.cli.sweep import SweepOutput
-from mechdesign.cli.verify import FalseClaimOutput, VerificationOutput
+from mechdesign.cli.verify import FalseClaimOutput, StringVerificationOutput, VerificationOutput
+from mechdesign.cli.windows_commands import StringDesignOutput, StringEstimateOutput
 
 
 class SchemaName(Printed):
@@ -42,17 +43,17 @@ class SchemasOutput(Output):
 
 # A new output is one line here: who prints it, and its models, of which one fits.
 OUTPUTS: tuple[tuple[str, tuple[type[Output], ...]], ...] = (
-    ("design", (DesignOutput,)),
+    ("design", (DesignOutput, StringDesignOutput)),
     ("methods", (MethodsOutput,)),
-    ("verify", (VerificationOutput, FalseClaimOutput)),
+    ("verify", (VerificationOutput, StringVerificationOutput, FalseClaimOutput)),
     ("compare", (ComparisonOutput,)),
     ("sweep", (SweepOutput,)),
     ("analyze", (AnalysisOutput,)),
     ("plan", (PlanOutput,)),
     ("plan --reports", (ReportPlanOutput,)),
     ("key", (KeyOutput,)),
-    ("privatize", (PrivatizationOutput,)),
-    ("estimate", (EstimateOutput,)),
+    ("privatize", (PrivatizationOutput, StringPrivatizationOutput)),
+    ("estimate", (EstimateOutput, StringEstimateOutput)),
     ("estimate --by", (GroupedEstimateOutput,)),
     ("audit", (AuditOutput,)),
     ("histogram", (HistogramOutput,)),

@@ -20,7 +20,7 @@ from mechdesign.data.fields import Number, Record, checked_record
 from mechdesign.data.files import check_path, write_atomically
 from mechdesign.data.reading import read_bounded
 from mechdesign.errors import InputError, printable, shorten
-from mechdesign.mechanism.mechanism_files import content_of
+from mechdesign.mechanism.mechanism_files import read_content
 from mechdesign.sweeps.design_tasks import Solved, Stored
 from mechdesign.sweeps.problem_keys import SweepKey
 
@@ -143,7 +143,7 @@ class ResultFolder:
         if record.problem != json.loads(key.text):
             raise InputError.damaged_file(f"{source} is about another problem")
         mechanism = self._mechanism_path(record.mechanism)
-        content = content_of(mechanism)
+        content = read_content(mechanism)
         if hashlib.sha256(content).hexdigest() != record.mechanism:
             raise InputError.damaged_file(f"{printable(str(mechanism))} was changed after it was written")
         return Stored(content, printable(str(mechanism)), record.seconds, record.stopped)

@@ -16,7 +16,7 @@ from mechdesign.display.frames import frame
 from mechdesign.display.html import table
 from mechdesign.errors import InputError, printable
 from mechdesign.mechanism import Mechanism
-from mechdesign.mechanism.mechanism_files import content_of, from_json
+from mechdesign.mechanism.mechanism_files import from_json, read_content
 from mechdesign.plot.value_curves import MOST_PANELS, Line, Panel
 from mechdesign.problem import DesignProblem
 from mechdesign.sweeps.design_tasks import Solved, Values
@@ -210,7 +210,7 @@ class SweepRow:
         if self.solved is None or self.file is None or self.folder is None:
             return None if self.solved is None else self.solved.mechanism
         path = Path(self.folder, self.file)
-        content = content_of(path)
+        content = read_content(path)
         if hashlib.sha256(content).hexdigest() != path.stem:
             raise InputError.damaged_file(
                 f"{printable(str(path))} was changed after it was written; run the sweep again"

@@ -13,7 +13,7 @@ from mechdesign.data.fields import MOST_SYMBOLS
 from mechdesign.data.labelled import Labels, order, own_labels, some_labels, vector
 from mechdesign.errors import InputError, shorten
 from mechdesign.numerics.arrays import Floats, entries
-from mechdesign.numerics.exact import rational, short_text
+from mechdesign.numerics.exact import plain_text, rational
 from mechdesign.utility.exact_rows import exact_rows
 from mechdesign.utility.queries import Queries
 
@@ -66,7 +66,7 @@ class _Numbers(Queries):
 
     def vector_as_text(self) -> list[str] | dict[str, str]:
         """Return the only row as text, by label where there are labels."""
-        texts = [_text(x) for x in self.exact[0]]
+        texts = [plain_text(x) for x in self.exact[0]]
         return texts if self.labels is None else dict(zip(self.labels, texts, strict=True))
 
     def __eq__(self, other: object) -> bool:
@@ -185,7 +185,7 @@ class QueryMatrix(_Numbers):
                 f"the matrix of the workload has labelled columns ({some_labels(self.labels)}); align it with the "
                 "labels of a problem first (`aligned_with`)"
             )
-        return {"matrix": [[_text(x) for x in row] for row in self.exact]}
+        return {"matrix": [[plain_text(x) for x in row] for row in self.exact]}
 
     def __repr__(self) -> str:
         return f"matrix({self.floats.tolist()})"
@@ -193,11 +193,6 @@ class QueryMatrix(_Numbers):
     def in_words(self) -> str:
         """Return what is estimated."""
         return f"{len(self.exact)} linear queries"
-
-
-def _text(x: Fraction) -> str:
-    """Return a number as files show it."""
-    return str(x) if x.denominator == 1 else short_text(x)
 
 
 def _constant(rows: Floats) -> bool:

@@ -3,7 +3,6 @@
 from mechdesign.windows.from_strings import WindowDesign, design_windows
 from mechdesign.windows.separate_counts import SeparateCounts, SplitSample, split_sample
 from mechdesign.windows.string_estimates import StringEstimates, estimate_strings
-from mechdesign.windows.window_files import load, save
 from mechdesign.windows.window_promise import WindowPromise
 from mechdesign.windows.windows_mechanism import WindowMechanism
 
@@ -16,8 +15,6 @@ __all__ = [
     "WindowPromise",
     "design_windows",
     "estimate_strings",
-    "load",
-    "save",
     "split_sample",
 ]
 

@@ -2,26 +2,42 @@
 
 Whoever has a string draws a seed, each with probability 1/M, takes its bucket under that seed (of a heavy string one
 of its units, and the bucket of that unit), draws one of the seed's R rounds, and reports the window that holds the
-bucket in that round. The report is the number of the window, counted over all seeds.
+bucket in that round. The report is the number of the window, counted over all seeds. With a floor a report is, with its
+probability, a uniform window of the seed instead.
+
+Permanent reports take these draws from a key: 64-bit words of BLAKE2b with the key, of the mechanism's fingerprint, the
+attribute, the string's fingerprint, a counter and the id. If one of the words lies where it would favour some numbers,
+all are taken again with the next counter. `docs/file-format.md` states the bytes.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mechdesign.windows.hashing import Words, mixed, scaled
 from mechdesign.windows.layout import Integers, Layout
+from mechdesign.windows.threshold import SHARE_BITS
 from mechdesign.windows.walk import Windows
 
 Draw = Callable[[int, Integers], Integers]
-"""Given which draw of a record this is (`SEED`, `UNIT`, `ROUND`) and limits, uniform integers below the limits."""
-SEED, UNIT, ROUND = range(3)
-BLOCK = 1 << 15  # records at a time
-_WORD = 1 << 64
+"""Given which draw of a record this is (`FLOOR`, `SEED`, `UNIT`, `ROUND`) and limits, uniform integers below these."""
+FLOOR, SEED, UNIT, ROUND = range(4)
+_WORDS = 4  # of 8 bytes, for the draws of a record
+_PERSON = b"mechdesign-key-w"  # the personalization of BLAKE2b, so that these words serve no other purpose
+_LAST = np.uint64((1 << 64) - 1)
+
+
+def below(words: Words, limits: Integers) -> tuple[Integers, NDArray[np.bool_]]:
+    """Return 64-bit words modulo limits, and where these are uniform: not in the last, incomplete round."""
+    sizes = limits.astype(np.uint64)
+    kept = words <= _LAST - (_LAST % sizes + np.uint64(1)) % sizes
+    return (words % sizes).astype(np.int64), kept
 
 
 def uniform_below(limits: Integers, random_bytes: Callable[[int], bytes]) -> Integers:
@@ -35,18 +51,19 @@ def uniform_below(limits: Integers, random_bytes: Callable[[int], bytes]) -> Int
     """
     found = np.empty(len(limits), dtype=np.int64)
     left = np.arange(len(limits))
-    sizes = limits.astype(np.uint64)
     while left.size:  # once nearly always: a word is refused with a probability below limit / 2^64
-        words = np.frombuffer(random_bytes(8 * left.size), dtype="<u8")
-        size = sizes[left]
-        kept = words <= np.uint64(_WORD - 1) - (np.uint64(_WORD - 1) % size + np.uint64(1)) % size
-        found[left[kept]] = (words[kept] % size[kept]).astype(np.int64)
+        found[left], kept = below(np.frombuffer(random_bytes(8 * left.size), dtype="<u8"), limits[left])
         left = left[~kept]
     return found
 
 
+def keyed(secret: bytes, begun: bytes) -> Any:
+    """Return what the words of permanent reports are hashed with, after what all of them begin with."""
+    return hashlib.blake2b(begun, digest_size=8 * _WORDS, key=secret, person=_PERSON)
+
+
 class Drawing:
-    """Draws windows for strings.
+    """Draws windows for strings, and for a floor uniform ones.
 
     Parameters
     ----------
@@ -54,15 +71,19 @@ class Drawing:
         Where each seed puts strings.
     windows : sequence of Windows
         Those of each seed.
+    floor : int
+        The probability of a uniform window, in units of 2^-60.
     """
 
-    def __init__(self, layout: Layout, windows: Sequence[Windows]) -> None:
-        self._layout = layout
+    def __init__(self, layout: Layout, windows: Sequence[Windows], floor: int = 0) -> None:
+        self._layout, self._floor = layout, floor
+        self._counts = np.array([len(one.ends) for one in windows])
         self._circles = [layout.circle(number) for number in range(layout.seeds.count)]
         self._starts = np.array([one.start for one in windows])
         self._rounds = np.array([one.rounds(layout.buckets) for one in windows])
         span = layout.buckets * int(self._rounds.max())
         self._bases = np.arange(len(windows)) * span
+        self._before = np.cumsum(self._counts) - self._counts
         self._ends = np.concatenate([one.ends + base for one, base in zip(windows, self._bases, strict=True)])
 
     @cached_property
@@ -92,9 +113,12 @@ class Drawing:
         prints : ndarray of uint64, shape (n,)
             Fingerprints.
         draw : callable
-            Random integers, as `Draw` says; it is called for the seed, then for the unit, then for the round.
+            Random integers, as `Draw` says; it is called for the floor, the seed, the unit and the round in this order.
         """
         layout = self._layout
+        uniform = np.zeros(len(prints), dtype=bool)
+        if self._floor:
+            uniform = draw(FLOOR, np.full(len(prints), 1 << SHARE_BITS)) < self._floor
         seeds = draw(SEED, np.full(len(prints), layout.seeds.count))
         heavy = layout.heavy_index(prints)
         units = np.ones(len(prints), dtype=np.int64)
@@ -106,9 +130,42 @@ class Drawing:
             size = np.where(seeds[chosen] < layout.one_layer, layout.heavy.all_units, layout.heavy.total)
             unit = (self._firsts[seeds[chosen], heavy[chosen]] + drawn[chosen]) % size
             buckets[chosen] = unit * layout.buckets // size
-        rounds = draw(ROUND, self._rounds[seeds])
-        places = (buckets - self._starts[seeds]) % layout.buckets + rounds * layout.buckets
-        return np.asarray(np.searchsorted(self._ends, self._bases[seeds] + places, side="right"), dtype=np.int64)
+        drawn = draw(ROUND, np.where(uniform, self._counts[seeds], self._rounds[seeds]))
+        places = (buckets - self._starts[seeds]) % layout.buckets + np.where(uniform, 0, drawn) * layout.buckets
+        found = np.searchsorted(self._ends, self._bases[seeds] + places, side="right")
+        return np.asarray(np.where(uniform, self._before[seeds] + drawn, found), dtype=np.int64)
+
+    def permanent(self, prints: Words, ids: Sequence[bytes], start: Any) -> Integers:
+        """Return one window for each string and id, always the same.
+
+        Parameters
+        ----------
+        prints : ndarray of uint64, shape (n,)
+            Fingerprints.
+        ids : sequence of bytes
+            Whom they are about.
+        start : hash object of `keyed`
+            What all words depend on.
+        """
+        found, left, counter = np.empty(len(prints), dtype=np.int64), np.arange(len(prints)), 0
+        begun = prints.astype("<u8").tobytes()
+        while left.size:
+            digests = []
+            for at in left.tolist():
+                word = start.copy()
+                word.update(begun[8 * at : 8 * at + 8] + counter.to_bytes(8, "little") + ids[at])
+                digests.append(word.digest())
+            words = np.frombuffer(b"".join(digests), dtype="<u8").reshape(-1, _WORDS)
+            kept = np.ones(left.size, dtype=bool)
+
+            def draw(which: int, limits: Integers, words: Words = words, kept: NDArray[np.bool_] = kept) -> Integers:
+                drawn, uniform = below(words[:, which], limits)
+                kept &= uniform
+                return drawn
+
+            found[left] = self.windows(prints[left], draw)
+            left, counter = left[~kept], counter + 1
+        return found
 
     def _light(self, prints: Words, seeds: Integers) -> Integers:
         factors, summands = self._words

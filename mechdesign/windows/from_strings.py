@@ -18,7 +18,7 @@ from mechdesign.windows.bound import error_bound
 from mechdesign.windows.collisions import checked_drift, collision_factor, seeds_for
 from mechdesign.windows.decoder import Decoder
 from mechdesign.windows.drift import Drift, total_error
-from mechdesign.windows.hashing import Seeds, fingerprints
+from mechdesign.windows.hashing import Seeds
 from mechdesign.windows.layout import MOST_BUCKETS, MOST_CELLS, MOST_SEEDS, Integers, Layout
 from mechdesign.windows.separate_counts import KNOWN, SeparateCounts
 from mechdesign.windows.string_estimates import StringEstimates, counts_of, estimate_counts
@@ -294,7 +294,7 @@ def _sizes(seeds: object, buckets: object) -> tuple[int, int]:
 
 def _certified(layout: Layout, promise: WindowPromise, counts: Mapping[str, int], form: Form) -> WindowMechanism:
     in_part = layout.heavy is not None
-    evidence = evidence_of(layout, counts, promise.units(in_part=in_part))
+    evidence = layout.evidence(counts, promise.units(in_part=in_part))
     threshold = promise.threshold(layout.seeds.count, layout.buckets, in_part=in_part)
     windows = [] if threshold is None else [greedy(loads, threshold) for loads in evidence]
     found = tuple(one for one in windows if one is not None)
@@ -306,18 +306,6 @@ def _certified(layout: Layout, promise: WindowPromise, counts: Mapping[str, int]
     mechanism = WindowMechanism(layout, found, promise, form, evidence, digest_of(evidence))
     mechanism.prove()
     return mechanism
-
-
-def evidence_of(layout: Layout, counts: Mapping[str, int], units: int) -> Integers:
-    """Return how many units of counted samples lie in each bucket of each seed, shape (M, q)."""
-    heavy = () if layout.heavy is None else layout.heavy.strings
-    light = [string for string in counts if string not in set(heavy)] if heavy else list(counts)
-    return layout.loads(
-        fingerprints(light),
-        np.array([counts[string] for string in light], dtype=np.int64),
-        np.array([counts.get(string, 0) for string in heavy], dtype=np.int64),
-        units,
-    )
 
 
 def _one_layer(share: object, seeds: int) -> int:

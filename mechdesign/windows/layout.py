@@ -14,6 +14,7 @@ Without heavy strings both are the hash alone.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -221,6 +222,17 @@ class Layout:
         known = self.heavy.prints[order]
         at = np.minimum(np.searchsorted(known, prints), len(known) - 1)
         return np.where(known[at] == prints, order[at], -1)
+
+    def evidence(self, counts: Mapping[str, int], units: int) -> Integers:
+        """Return how many units of counted samples lie in each bucket of each seed, shape (M, q)."""
+        heavy = {} if self.heavy is None else dict.fromkeys(self.heavy.strings)
+        light = {name: count for name, count in counts.items() if name not in heavy}
+        return self.loads(
+            fingerprints(light),
+            np.fromiter(light.values(), dtype=np.int64),
+            np.array([counts.get(name, 0) for name in heavy], dtype=np.int64),
+            units,
+        )
 
     def loads(self, prints: Words, counts: Integers, heavy_counts: Integers, scale: int = 1) -> Integers:
         """Return what each bucket of each seed holds of counted strings; shape (M, q).

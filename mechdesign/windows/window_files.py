@@ -12,7 +12,8 @@ import binascii
 import json
 import os
 import zlib
-from typing import Annotated, Literal
+from collections.abc import Callable
+from typing import Annotated, Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,10 +30,10 @@ from mechdesign.windows.layout import MOST_BUCKETS, MOST_CELLS, MOST_HEAVY, MOST
 from mechdesign.windows.strings import Form
 from mechdesign.windows.walk import Windows
 from mechdesign.windows.window_promise import WindowPromise
-from mechdesign.windows.windows_mechanism import WindowMechanism
 
 SCHEMA = "mechdesign/windows/1"
 _MOST_BYTES = 1 << 29
+Made = TypeVar("Made")
 _Packed = Annotated[str, Field(max_length=_MOST_BYTES)]
 
 
@@ -80,13 +81,13 @@ class WindowFileRecord(Record):
     evidence: EvidenceRecord
 
 
-def save(mechanism: WindowMechanism, path: str | os.PathLike[str], *, evidence: bool = True) -> None:
+def save(mechanism: Any, path: str | os.PathLike[str], *, evidence: bool = True) -> None:
     """Write a mechanism of windows as JSON, with its evidence or with the digest of it alone."""
     accepted_ending(path, (".json",))
     write_atomically(path, to_json(mechanism, evidence=evidence))
 
 
-def to_json(mechanism: WindowMechanism, *, evidence: bool = True) -> bytes:
+def to_json(mechanism: Any, *, evidence: bool = True) -> bytes:
     """Return the JSON of a mechanism of windows."""
     layout, promise, heavy = mechanism.layout, mechanism.promise, mechanism.layout.heavy
     record = {
@@ -125,19 +126,19 @@ def to_json(mechanism: WindowMechanism, *, evidence: bool = True) -> bytes:
     return text.encode() + b"\n"
 
 
-def load(path: str | os.PathLike[str]) -> WindowMechanism:
-    """Return the mechanism of a file, of which nothing is proved yet.
+def load(path: str | os.PathLike[str], kind: Callable[..., Made]) -> Made:
+    """Return the mechanism of a file, made by its class, of which nothing is proved yet.
 
     Raises
     ------
     InputError
         For a file that cannot be read, or whose windows are not windows of its circles.
     """
-    return from_json(read_bounded(path, _MOST_BYTES, "a file of windows"), printable(str(path)))
+    return from_json(read_bounded(path, _MOST_BYTES, "a file of windows"), printable(str(path)), kind)
 
 
-def from_json(content: bytes, source: str) -> WindowMechanism:
-    """Return the mechanism that the bytes of a file hold, of which nothing is proved yet."""
+def from_json(content: bytes, source: str, kind: Callable[..., Made]) -> Made:
+    """Return the mechanism that the bytes of a file hold, made by its class, of which nothing is proved yet."""
     try:
         parsed = json.loads(content)
     except (ValueError, RecursionError) as error:
@@ -162,13 +163,14 @@ def from_json(content: bytes, source: str) -> WindowMechanism:
     if facts.units is not None:
         cells = record.seeds * record.buckets
         evidence = _unpacked(facts.units, "<i8", cells, f"{source}: evidence.units").reshape(record.seeds, -1)
-    found = WindowMechanism(layout, windows, promise, record.form, evidence, facts.sha256)
+    found: Any = kind(layout, windows, promise, record.form, evidence, facts.sha256)
     if found.threshold != facts.threshold:
         raise InputError.bad_field(
             f"{source}: evidence.threshold is {facts.threshold}; epsilon, delta, samples, seeds and buckets give "
             f"{found.threshold}"
         )
-    return found
+    made: Made = found
+    return made
 
 
 def _layout(record: WindowFileRecord, source: str) -> Layout:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import NoReturn
 
 from mechdesign.errors import InputError
 from mechdesign.numerics.epsilon import Epsilon
@@ -70,6 +71,19 @@ class WindowPromise:
         """What share of the population a window must hold, rounded up to 60 bits."""
         a, b = Fraction(self.floor, _SCALE), self.epsilon.exp_down
         return Fraction(math.ceil((1 - a) / (b - a) * _SCALE), _SCALE)
+
+    @property
+    def uncertainty(self) -> NoReturn:
+        """No set of priors over a list of labels: windows are for strings that nobody has listed."""
+        raise InputError.set_not_accepted(
+            "the mechanism reports windows, and this needs priors over a list of labels; give a mechanism of a list"
+        )
+
+    def in_words(self) -> str:
+        """Return the promise in words."""
+        cap = "" if self.cap is None else f", and LDP with epsilon = {self.cap} for everybody"
+        known = "a known population" if self.delta is None else f"the population of {self.samples:,} samples"
+        return f"PML with epsilon = {self.epsilon} for any strings of {known}{cap}"
 
     def units(self, *, in_part: bool) -> int:
         """Return in how many units a sample is counted: 2^20 where samples may count in part and must prove."""

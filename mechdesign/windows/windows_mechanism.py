@@ -8,42 +8,34 @@ mechanism are refused where they are counted, but for one mechanism in a million
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+import os
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
+from mechdesign.data.ids import ids_of
+from mechdesign.display.numbers import text_above
 from mechdesign.errors import GuaranteeError, InputError, shorten
+from mechdesign.mechanism.keys import GivenKey, Key, checked_key
 from mechdesign.mechanism.origin import number as eight_bytes
 from mechdesign.mechanism.origin import text
-from mechdesign.mechanism.sampler import random_bytes
-from mechdesign.numerics.exact import log_up
-from mechdesign.windows.drawn_windows import Drawing, uniform_below
-from mechdesign.windows.hashing import fingerprints
+from mechdesign.mechanism.sampler import RandomBytes, random_bytes
+from mechdesign.numerics.exact import log_up, printed_up
+from mechdesign.windows.columns_of_strings import StringColumn, WindowNames, WindowOrigin
+from mechdesign.windows.drawn_windows import Drawing, keyed, uniform_below
+from mechdesign.windows.hashing import Words, fingerprints
 from mechdesign.windows.layout import Integers, Layout
-from mechdesign.windows.strings import Form, normal
+from mechdesign.windows.strings import Form, counted, normal
 from mechdesign.windows.threshold import SHARE_BITS
 from mechdesign.windows.walk import Windows
 from mechdesign.windows.window_promise import WindowPromise
 
 _FORMAT = b"mechdesign/windows/fingerprint/1"
-_FIRST, _PLACE, _DIGITS = 1 << 52, 1 << 32, 5  # of a report: the least one, the place of the tag, its digits in hex
-
-
-class WindowNames(Sequence[str]):
-    """The reports of a mechanism as text, in the order of its windows; none of them is stored."""
-
-    def __init__(self, first: int, count: int) -> None:
-        self.first, self._count = first, count
-
-    def __len__(self) -> int:
-        return self._count
-
-    def __getitem__(self, index: Any) -> Any:
-        return str(self.first + range(self._count)[index])
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,10 +65,12 @@ class WindowMechanism:
     evidence: Integers | None
     digest: str
 
+    inputs: ClassVar[range] = range(sys.maxsize)  # any string: more values than anybody has
+    optimality: ClassVar[None] = None
+
     @cached_property
-    def drawing(self) -> Drawing:
-        """What draws windows for strings."""
-        return Drawing(self.layout, self.windows)
+    def _drawing(self) -> Drawing:
+        return Drawing(self.layout, self.windows, self.promise.floor)
 
     @cached_property
     def counts(self) -> Integers:
@@ -98,7 +92,22 @@ class WindowMechanism:
     @cached_property
     def outputs(self) -> WindowNames:
         """The reports of all windows, as text."""
-        return WindowNames(_FIRST + int(self.fingerprint[:_DIGITS], 16) * _PLACE, int(self.counts.sum()))
+        return WindowNames(self.fingerprint, int(self.counts.sum()))
+
+    @property
+    def origin(self) -> WindowOrigin:
+        """What is known of the mechanism where its reports are counted."""
+        return WindowOrigin(self.outputs, self.fingerprint)
+
+    @property
+    def guarantee(self) -> WindowPromise:
+        """What is promised."""
+        return self.promise
+
+    @property
+    def level(self) -> Fraction | None:
+        """The level of local differential privacy in nats, rounded up; None without a cap."""
+        return None if self.promise.cap is None else Fraction(log_up(self.promise.cap.exp_down))
 
     def numbers(self, reports: Any) -> Integers:
         """Return the numbers of the windows that reports name, from 0.
@@ -110,22 +119,29 @@ class WindowMechanism:
         """
         given = np.asarray(reports)
         if given.ndim != 1 or given.dtype.kind not in "iu":
-            raise InputError.wrong_type(
-                f"reports are {shorten(reports)}; give the whole numbers that privatize returned"
-            )
-        found = given.astype(np.int64) - self.outputs.first
-        if (foreign := np.flatnonzero((found < 0) | (found >= len(self.outputs)))).size:
-            told = self.refused(int(given[foreign[0]]))
-            raise InputError.wrong_mechanism(f"reports[{foreign[0]}] {told}")
-        return np.asarray(found)
+            raise InputError.wrong_type(f"reports are {shorten(reports)}; give the whole numbers of privatize")
+        return self.outputs.numbers(given.astype(np.int64), "reports[{}]".format)
 
-    def refused(self, report: int) -> str:
-        """Return why a number is no report of this mechanism, in words."""
-        tag = f"{(report - _FIRST) // _PLACE:05x}" if _FIRST <= report < 2 * _FIRST else "none"
-        return (
-            f"is {report}, of the mechanism with the tag {tag}, and this one has {self.fingerprint[:_DIGITS]}; give "
-            "the file of the mechanism that made the reports"
-        )
+    def alphabet(self, unknown: str | None = None, missing: str | None = None) -> StringColumn:
+        """Return what turns records into fingerprints; every string is one, so that none is unknown."""
+        if unknown is not None:
+            raise InputError.needless_argument(
+                f"unknown is {shorten(unknown)}, and windows report about any string; leave it out"
+            )
+        return StringColumn(self.form, None if missing is None else normal(missing, self.form))
+
+    def drawing(self, source: RandomBytes, key: Key | None) -> Callable[[Words, Any], Integers]:
+        """Return what draws windows for fingerprints, from random bytes, or with a key for fingerprints and ids."""
+        if key is None:
+            return lambda prints, _: self._drawing.windows(prints, lambda _, limits: uniform_below(limits, source))
+        start = keyed(key.secret, bytes.fromhex(self.fingerprint) + text(key.attribute))
+        return lambda prints, ids: self._drawing.permanent(prints, ids.texts(0, len(prints)), start)
+
+    def named(self, outputs: Integers) -> Any:
+        """Return the reports of windows, as a pyarrow array of text."""
+        import pyarrow as pa
+
+        return pa.array(outputs + self.outputs.first).cast(pa.string())
 
     @property
     def threshold(self) -> int:
@@ -205,10 +221,18 @@ class WindowMechanism:
                     f"seed {number}: a window holds {least} units of the samples; {threshold} prove"
                 )
 
-    def privatize(self, strings: Iterable[Any], rng: np.random.Generator | None = None) -> Integers:
+    def privatize(
+        self,
+        strings: Iterable[Any],
+        rng: np.random.Generator | None = None,
+        *,
+        key: GivenKey | None = None,
+        ids: Any = None,
+    ) -> Integers:
         """Return one report for each string: a whole number that names the mechanism and a window.
 
-        Each call draws new reports, and two reports about the same string leak more than one.
+        Without a key each call draws new reports, and two reports about the same string leak more than one. With a key
+        reports are permanent: the same id and string always get the same report.
 
         Parameters
         ----------
@@ -217,26 +241,85 @@ class WindowMechanism:
         rng : numpy.random.Generator, optional
             For experiments that can be repeated, **not for release**; without it the operating system's secure
             randomness is used.
+        key, ids
+            As in `Mechanism.privatize`.
 
         Raises
         ------
         InputError
-            For one string in place of many, or what `normal` refuses.
+            For one string in place of many, what `normal` refuses, or a key without ids.
         """
         if isinstance(strings, str | bytes):
             raise InputError.wrong_type(f"strings is {shorten(strings)}, one string; give a list of strings")
-        source = random_bytes(rng)
-        prints = fingerprints(normal(string, self.form) for string in strings)
-        found = self.drawing.windows(prints, lambda _, limits: uniform_below(limits, source))
-        if self.promise.floor:
-            anywhere = uniform_below(np.full(len(prints), 1 << SHARE_BITS), source) < self.promise.floor
-            found[anywhere] = self._uniform(int(anywhere.sum()), source)
-        return found + self.outputs.first
+        source, chosen = random_bytes(rng), checked_key(rng, key, ids)
+        given = list(strings)
+        prints = fingerprints([normal(string, self.form) for string in given])
+        names = None if chosen is None else ids_of(ids, given, len(given))
+        return self.drawing(source, chosen)(prints, names) + self.outputs.first
 
-    def _uniform(self, number: int, source: Any) -> Integers:
-        seeds = uniform_below(np.full(number, len(self.windows)), source)
-        before = np.cumsum(self.counts) - self.counts
-        return before[seeds] + uniform_below(self.counts[seeds], source)
+    def facts(self, *, of_report: bool = False) -> list[tuple[str, str]]:
+        """Return what people read of the promise, as names and values; of a report alone, in fewer words."""
+        promise, layout, heavy = self.promise, self.layout, self.layout.heavy
+        facts = [("guarantee", promise.in_words())]
+        leakage = text_above(self.leakage, 15)
+        facts.append(("leakage", f"at most {leakage} nats a report among the samples, proved in exact arithmetic"))
+        if of_report:
+            return facts
+        if promise.delta is not None:
+            facts.append(("delta", f"{printed_up(promise.delta)}: the probability that the samples mislead"))
+        one = f"{layout.seeds.count:,} seeds of {layout.buckets:,} buckets, {len(self.outputs):,} windows"
+        whole = promise.units(in_part=heavy is not None)
+        facts.append(("mechanism", f"{one}, each with at least {self.threshold / whole:,.6g} samples"))
+        told = "none" if heavy is None else f"{len(heavy.strings)}, from {heavy.source}"
+        return [*facts, ("heavy strings", told)]
+
+    def promised_keys(self) -> dict[str, Any]:
+        """Return what programs read of the promise."""
+        promise = self.promise
+        return {
+            "epsilon": promise.epsilon,
+            "delta": None if promise.delta is None else printed_up(promise.delta),
+            **({} if promise.cap is None else {"cap": promise.cap}),
+            "samples": promise.samples,
+            "seeds": self.layout.seeds.count,
+            "buckets": self.layout.buckets,
+            "windows": len(self.outputs),
+            "threshold": self.threshold,
+            "leakage": self.leakage,
+        }
+
+    def save(self, path: str | os.PathLike[str], *, evidence: bool = True) -> None:
+        """Write the mechanism as JSON, with its evidence or with the digest of it alone."""
+        from mechdesign.windows.window_files import save
+
+        save(self, path, evidence=evidence)
+
+    save_for_reports = save
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], sample: Mapping[str, int] | None = None) -> WindowMechanism:
+        """Read a file and prove its promise again: from its evidence, or from the counts of the sample.
+
+        Raises
+        ------
+        InputError
+            If the file is malformed, or has no evidence and no sample is given.
+        GuaranteeError
+            If it is well-formed and its promise is false, or the sample is another one.
+        """
+        from mechdesign.windows.window_files import load
+
+        found = load(path, cls)
+        if sample is not None:
+            counts, samples = counted(sample, found.form), found.promise.samples
+            if sum(counts.values()) != samples:
+                raise GuaranteeError.guarantee_false(
+                    f"the sample has {sum(counts.values())} records, and the file was made from {samples}"
+                )
+            units = found.promise.units(in_part=found.layout.heavy is not None)
+            found = replace(found, evidence=found.layout.evidence(counts, units))
+        found.prove()
+        return found
 
     def _evidence(self) -> Integers:
         if self.evidence is None:

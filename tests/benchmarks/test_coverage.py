@@ -14,7 +14,7 @@ THETA = np.array([0.5, 0.3, 0.15, 0.05])
 
 @pytest.mark.parametrize("reports", [1_000, 1_000_000])
 def test_coverage_of_randomized_response(reports):
-    runs = 2_000
+    runs = 1_000
     found = coverage.Simulation(mechanism_of(randomized_response(4, 3.0)), THETA).measure(reports, runs)
     deviation = np.sqrt(0.95 * 0.05 / runs)
     for of in TARGETS:

@@ -52,7 +52,12 @@ def here(here, two_levels, monkeypatch):
 @pytest.mark.parametrize(
     ("name", "source", "old"),
     [
-        pytest.param(name, source, old, marks=[pytest.mark.slow] if source == "-" and name != "SIGINT" else [])
+        pytest.param(
+            name,
+            source,
+            old,
+            marks=[pytest.mark.slow] if name == "SIGHUP" or (source, name) == ("-", "SIGTERM") else [],
+        )
         for name in ("SIGINT", "SIGTERM", "SIGHUP")
         for source, old in (("records.csv", b"what stood here"), ("-", None))
     ],
@@ -155,7 +160,7 @@ def test_a_signal_that_is_ignored_stays_ignored(here, capsys, monkeypatch):
     found = []
     monkeypatch.setattr(
         "mechdesign.cli.verify.load_mechanism",
-        lambda file, report: found.append(signal.getsignal(signal.SIGHUP)) or 1 / 0,
+        lambda file, report, sample: found.append(signal.getsignal(signal.SIGHUP)) or 1 / 0,
     )
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:

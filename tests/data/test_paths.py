@@ -34,8 +34,8 @@ TAKE_A_PATH = {
     "read_matrix": read_matrix,
     "read_sweep": read_sweep,
     "ResultFolder": ResultFolder.opened,
-    "windows.load": windows.load,
-    "windows.save": lambda path: windows.save(None, path),
+    "windows.load": windows.WindowMechanism.load,
+    "windows.save": lambda path: windows.WindowMechanism.save(None, path),
 }
 
 

@@ -315,7 +315,7 @@ def test_tails_of_the_limits_in_rational_arithmetic(hits, trials, tail):
         assert upper == 1
 
 
-@pytest.mark.parametrize("tail", [1e-9, 5e-16, 1e-60])
+@pytest.mark.parametrize("tail", [pytest.param(1e-9, marks=pytest.mark.slow), 5e-16, 1e-60])
 @pytest.mark.parametrize(
     ("hits", "trials"),
     [(1, 10**6), (10**6 - 50, 10**6), (999, 10**8), (50_000, 10**10), (10**9, 10**10), (10**10 - 10**6, 10**10)],

@@ -120,9 +120,11 @@ def test_a_replacement_may_be_named_later(tmp_path):
 def test_a_task_refuses_another_mechanism_than_that_of_its_run(tmp_path):
     """The file that tasks read may be replaced by somebody who writes in the folder."""
     noisy().save(tmp_path / "m.json")
-    assert _proved(Saved(str(tmp_path / "m.json"), noisy().fingerprint)).fingerprint == noisy().fingerprint
+    assert (
+        _proved(Saved(str(tmp_path / "m.json"), noisy().fingerprint, type(noisy()))).fingerprint == noisy().fingerprint
+    )
     with raises("damaged-file"):
-        _proved(Saved(str(tmp_path / "m.json"), told().fingerprint))
+        _proved(Saved(str(tmp_path / "m.json"), told().fingerprint, type(told())))
 
 
 def refused_parts(folder, number):

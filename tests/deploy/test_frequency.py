@@ -221,7 +221,7 @@ def test_coverage_of_all_samples_where_a_rare_output_reveals_a_rare_category(con
 def test_coverage_of_a_designed_mechanism_by_simulation(of):
     mechanism, theta = designed(), np.array([0.45, 0.3, 0.15, 0.07, 0.03, 0.0])
     rng = np.random.default_rng(5)
-    hits, times = np.zeros(6), 150
+    hits, times = np.zeros(6), 80
     for _ in range(times):
         frequencies, counts = drawn(rng, mechanism, theta, 1500)
         truth = theta if of == "population" else frequencies

@@ -34,6 +34,7 @@ OTHERS = ("node",)  # programs of pages that an environment for tests may lack
 SLOW = (
     "docs/explanation/errata.md",
     "docs/explanation/sets-of-priors.md",
+    "docs/explanation/windows-or-a-matrix.md",
     "docs/explanation/why-a-convex-maximum-can-be-certified.md",
     "docs/how-to/choose-a-utility.md",
     "docs/tutorials/education-of-adult.md",

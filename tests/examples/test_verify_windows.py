@@ -9,7 +9,7 @@ import pytest
 from refusals import raises
 
 from mechdesign.errors import MechdesignError
-from mechdesign.windows import window_files
+from mechdesign.windows import WindowMechanism, window_files
 from tests.windows.worlds import COUNTS, EARLIER, designed
 
 SCRIPT = Path(__file__).parents[2] / "examples" / "verify_windows.py"
@@ -82,7 +82,7 @@ def test_the_package_and_the_script_agree_on_forged_files(prove):
     for key, record in forgeries():
         content = json.dumps(record).encode()
         try:
-            window_files.from_json(content, "w.json").prove()
+            window_files.from_json(content, "w.json", WindowMechanism).prove()
             package = True
         except MechdesignError:
             package = False
@@ -95,7 +95,7 @@ def test_the_package_and_the_script_agree_on_forged_files(prove):
         assert package <= script, record["epsilon"]  # the package also asks that the threshold be the least one
         if script and not package:
             with raises("bad-field"):
-                window_files.from_json(content, "w.json")
+                window_files.from_json(content, "w.json", WindowMechanism)
     assert not accepted
 
 

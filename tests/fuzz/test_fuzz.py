@@ -34,7 +34,7 @@ INPUTS = {
     "records": 300,
     "utilities": 30,
     "estimates": 150,
-    "compositions": 60,
+    "compositions": 200,
 }
 
 

@@ -161,7 +161,7 @@ entry_point.main()
 """
 
 
-@pytest.mark.parametrize("start", ["interior point 2:", "round 1:"])
+@pytest.mark.parametrize("start", ["interior point 2:", pytest.param("round 1:", marks=pytest.mark.slow)])
 def test_the_command_writes_what_an_interrupt_leaves(start, tmp_path):
     counts = "".join(f"level {k},{count}\n" for k, count in enumerate(COUNTS))
     (tmp_path / "counts.csv").write_text("level,count\n" + counts)

@@ -46,6 +46,10 @@ def joint(counts):
     return [[count // 3 + k + 1 for k, count in enumerate(counts)], [2 * count // 3 + 1 for count in counts]]
 
 
+def digits(P):
+    return [p * (10**15 + k * k) for k, p in enumerate(P)]  # whose common denominator is too large for tables
+
+
 TENTH = Fraction(1, 10)
 SETS = {
     "known": lambda counts, _: md.L1Ball.from_counts(counts, radius="0"),
@@ -63,11 +67,16 @@ SETS = {
     "limits": lambda counts, _: md.SecretPromise(joint(counts), delta="0.01"),
 }
 
+OTHERS = {
+    "digits": lambda _, P: md.L1Ball([p / sum(digits(P)) for p in digits(P)], "0.1"),
+    "two limits": lambda counts, _: md.SecretPromise([counts, counts[::-1]], delta="1e-9"),
+}
+
 
 def ends(name, N, shape, epsilon, objective, limit=LIMIT, most=MOST):
     """Design, check, and return whether there is a mechanism."""
     counts = SHAPES[shape](N)
-    known = SETS[name](counts, [Fraction(count, sum(counts)) for count in counts])
+    known = (SETS | OTHERS)[name](counts, [Fraction(count, sum(counts)) for count in counts])
     problem = md.DesignProblem(known, epsilon, objective)
     began = time.process_time()
     try:
@@ -120,3 +129,25 @@ def sample(share):
 @pytest.mark.parametrize(("name", "N", "shape", "epsilon", "objective"), list(dict.fromkeys(sample(5))))
 def test_every_design_ends(name, N, shape, epsilon, objective):
     ends(name, N, shape, epsilon, OBJECTIVES[objective])
+
+
+HUNDREDS = [
+    ("ldp", 300, "power", "1", 2),
+    ("known", 300, "power", "0.001", 2),
+    ("delta", 300, "equal", "6", 2),
+    ("box", 300, "power", "1", 0),
+    ("box", 100, "equal", "0.001", 0),
+    ("event", 300, "equal", "6", 0),
+    ("l1box", 300, "power", "1", 0),
+    ("digits", 100, "power", "1", 0),
+    ("two limits", 100, "power", "1", 0),
+    ("limits", 100, "power", "0.001", 0),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "N", "shape", "epsilon", "objective"), HUNDREDS)
+def test_hundreds_of_symbols_end_three_seconds_after_the_limit(name, N, shape, epsilon, objective, monkeypatch):
+    md.design(md.DesignProblem(md.L1Ball(["0.5", "0.5"]), 1, md.HammingAccuracy()))  # loads the solvers
+    monkeypatch.setattr(time, "monotonic", time.process_time)  # a limit of work, whatever else the machine does
+    assert ends(name, N, shape, epsilon, OBJECTIVES[objective], limit=1.0, most=4.0)

@@ -1,6 +1,7 @@
 import cvxpy as cp
 import numpy as np
 import pytest
+from cone_lp import rows_of, violation
 from scipy.optimize import linprog
 from strategies import random_ball, random_mechanism
 from tolerances import SOLVER
@@ -50,7 +51,7 @@ def test_sparse_rows_and_cvxpy_constraints_are_the_same_set(radius):
     by_cvxpy = cp.Problem(
         cp.Maximize(cp.sum(cp.multiply(weights, V))), [*polytope.privacy(V), polytope.row_sums(V)]
     ).solve(solver=cp.HIGHS)
-    rows = polytope.rows()
+    rows = rows_of(polytope)
     size = rows.inequalities.shape[1]
     by_rows = linprog(
         np.r_[-weights.T.ravel(), np.zeros(size - 12)],
@@ -65,7 +66,7 @@ def test_sparse_rows_and_cvxpy_constraints_are_the_same_set(radius):
 
 def test_rows_grow_with_the_square_of_the_symbols():
     ball = random_ball(np.random.default_rng(1), 30, "0.02")
-    rows = Polytope(ball, 2.0, 30).rows()
+    rows = rows_of(Polytope(ball, 2.0, 30))
     assert rows.inequalities.shape[0] <= 5 * 30**2
     assert rows.inequalities.nnz <= 12 * 30**2
 
@@ -74,7 +75,7 @@ def test_violation_is_zero_inside_and_measured_outside():
     rng = np.random.default_rng(2)
     ball = random_ball(rng, 4, "0.1")
     constant = np.full((4, 2), 0.5)
-    assert Polytope(ball, 2.0, 2).violation(constant) == 0
+    assert violation(Polytope(ball, 2.0, 2), constant) == 0
     matrix = random_mechanism(rng, 4, 2)
     leaked = np.exp(md.leakage_capacity(matrix, ball))
-    assert (Polytope(ball, 2.0, 2).violation(matrix) > 0) == (leaked > 2.0)
+    assert (violation(Polytope(ball, 2.0, 2), matrix) > 0) == (leaked > 2.0)

@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from cone_lp import rows_of, violation
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusals import raises
@@ -144,7 +145,7 @@ def test_both_forms_of_the_polytope_are_the_promise(known):
     from scipy.optimize import linprog
 
     polytope = Polytope(known, 2.0, 3, 0.5)
-    rows, rng = polytope.rows(), np.random.default_rng(3)
+    rows, rng = rows_of(polytope), np.random.default_rng(3)
     for _ in range(4):
         objective = np.zeros(rows.equalities.shape[1])
         objective[: 3 * known.size] = rng.normal(size=3 * known.size)
@@ -157,11 +158,11 @@ def test_both_forms_of_the_polytope_are_the_promise(known):
             bounds=[(0, None)] * (3 * known.size) + [(None, None)] * (objective.size - 3 * known.size),
         )
         matrix = solution.x[: 3 * known.size].reshape(3, known.size).T
-        assert polytope.violation(matrix) <= SOLVER
+        assert violation(polytope, matrix) <= SOLVER
         floats = np.linspace(0, 1, 5)[:, None, None] * (matrix - 1 / 3) + 1 / 3
-        assert all(polytope.violation(V) <= SOLVER for V in floats)
+        assert all(violation(polytope, V) <= SOLVER for V in floats)
         # A step beyond a vertex leaves the polytope.
-        assert polytope.violation(1 / 3 + 1.05 * (matrix - 1 / 3)) > 1e-4
+        assert violation(polytope, 1 / 3 + 1.05 * (matrix - 1 / 3)) > 1e-4
         column = matrix[:, 0]
         assert column.min() >= 0.5 * (column.max() - float(known.support((column.max() - column)[:, None])[0])) - SOLVER
 

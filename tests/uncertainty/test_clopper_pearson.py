@@ -86,7 +86,7 @@ def test_the_worst_tail_is_the_greatest_of_all(samples, excess):
         assert found.overlaps(arb_of(exact_worst(samples, excess)).log())
 
 
-@pytest.mark.parametrize("samples", [257, 700, 2_000])
+@pytest.mark.parametrize("samples", [257, 700, pytest.param(2_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("excess", ["0.02", "0.05", "0.2", "0.7"])
 def test_the_worst_tail_of_many_samples_is_the_greatest_of_all(samples, excess):
     t = Fraction(excess)

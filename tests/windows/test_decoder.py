@@ -42,7 +42,7 @@ def test_errors_are_near_the_bound_and_those_of_unseen_strings_are_the_limit():
     assert found.error_of("w900") > string_bounds(np.array([counts["w900"] / sum(counts.values())]), Epsilon.of("1"))[0]
 
 
-@pytest.mark.parametrize("moved", [False, True])
+@pytest.mark.parametrize("moved", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_estimates_are_unbiased_and_their_intervals_hold(moved):
     counts = {f"w{k}": round(1e5 / k) for k in range(1, 301)}
     found = design_windows(counts, 1, known=True, seeds=300)

@@ -6,7 +6,7 @@ import pytest
 from refusals import raises
 
 import mechdesign as md
-from mechdesign.windows import window_files
+from mechdesign.windows import WindowMechanism, window_files
 from tests.windows.worlds import COUNTS, EARLIER, designed
 
 WORLDS = [{}, {"cap": "3"}, {"known": False, "delta": "1e-6", "heavy": EARLIER}, {"known": False, "delta": "1e-6"}]
@@ -17,7 +17,7 @@ WORLDS = [{}, {"cap": "3"}, {"known": False, "delta": "1e-6", "heavy": EARLIER},
 def test_what_is_read_is_what_was_written(tmp_path, options, evidence):
     found = designed(**options).mechanism
     window_files.save(found, tmp_path / "w.json", evidence=evidence)
-    again = window_files.load(tmp_path / "w.json")
+    again = window_files.load(tmp_path / "w.json", WindowMechanism)
     assert window_files.to_json(again, evidence=evidence) == (tmp_path / "w.json").read_bytes()
     if evidence:
         again.prove()
@@ -66,22 +66,21 @@ def damaged(change):
 )
 def test_damage_is_told(change, code):
     with raises(code) as caught:
-        window_files.from_json(damaged(change), "w.json").prove()
+        window_files.from_json(damaged(change), "w.json", WindowMechanism).prove()
     assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("content", [b"", b"[]", b"nothing", b"[" * 100_000, b'{"schema": 1}'])
 def test_other_files_are_refused(content):
     with pytest.raises(md.InputError):
-        window_files.from_json(content, "w.json")
+        window_files.from_json(content, "w.json", WindowMechanism)
 
 
 def test_another_heavy_list_changes_the_evidence():
     """The evidence is that of the layout: with other units of the heavy strings a recount gives another digest."""
-    from mechdesign.windows.from_strings import evidence_of
     from mechdesign.windows.windows_mechanism import digest_of
 
     found = designed(known=False, delta="1e-6", heavy=EARLIER).mechanism
     units = found.promise.units(in_part=True)
-    assert digest_of(evidence_of(found.layout, COUNTS, units)) == found.digest
-    assert digest_of(evidence_of(found.layout, {**COUNTS, "s9": 45}, units)) != found.digest
+    assert digest_of(found.layout.evidence(COUNTS, units)) == found.digest
+    assert digest_of(found.layout.evidence({**COUNTS, "s9": 45}, units)) != found.digest

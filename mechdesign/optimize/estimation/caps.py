@@ -25,6 +25,7 @@ from mechdesign.numerics.epsilon import Epsilon
 from mechdesign.numerics.exact import float_up
 from mechdesign.numerics.quadratic_form import QuadraticForm
 from mechdesign.numerics.threads import one_thread
+from mechdesign.optimize.deadline import time_is_up
 from mechdesign.optimize.estimation.form_certificate import lower_bound, root_trace_alike, root_trace_down, total_up
 from mechdesign.optimize.pricing.price import Price
 from mechdesign.uncertainty import UncertaintySet
@@ -185,7 +186,7 @@ def multipliers_of_caps(d: Floats, limits: Floats) -> Floats:
     return result
 
 
-def best_caps(prior: Floats, limits: Floats, workload: Floats) -> Floats:
+def best_caps(prior: Floats, limits: Floats, workload: Floats, deadline: float | None = None) -> Floats:
     """Return the d of the greatest bound, up to a relative distance of 1e-7 or a limit of work.
 
     Each step multiplies ``d_i`` by a power of ``y_i t / ((u_i - 1) s)`` with ``Q = F diag(d) F'``, ``s = tr Q^(1/2)``,
@@ -200,6 +201,8 @@ def best_caps(prior: Floats, limits: Floats, workload: Floats) -> Floats:
         u, above 1.
     workload : array, shape (q, N)
         W.
+    deadline : float, optional
+        A time of `time.monotonic` after which no step begins; there is one at least.
 
     Examples
     --------
@@ -221,7 +224,7 @@ def best_caps(prior: Floats, limits: Floats, workload: Floats) -> Floats:
         if root > greatest:
             best, greatest = d, root
         ratio = y / (room * root)
-        if ratio.max() <= 1 + _CLOSE:
+        if ratio.max() <= 1 + _CLOSE or time_is_up(deadline):
             break
         d = d * ratio**_POWER
     return best

@@ -14,6 +14,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from operator import attrgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +22,7 @@ from numpy.typing import NDArray
 from mechdesign.errors import SolverError
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.quadratic_form import QuadraticForm
-from mechdesign.optimize.deadline import keeps_mechanism, seconds_left, share_until, sooner, time_is_up
+from mechdesign.optimize.deadline import is_limited, keeps_mechanism, seconds_left, share_until, sooner, time_is_up
 from mechdesign.optimize.estimation.caps import MOST_SYMBOLS_IN_FORMS, best_caps, bound_of_caps, greatest_entries
 from mechdesign.optimize.estimation.cyclic_sets import cyclic_sets
 from mechdesign.optimize.estimation.interior_point import ColumnWeights, full_weights, solve
@@ -34,10 +35,12 @@ from mechdesign.optimize.method import Solution
 from mechdesign.optimize.start import start_columns
 from mechdesign.uncertainty import L1Ball
 from mechdesign.utility import ChiSquare
+from mechdesign.utility.query_variances import variances_of_matrix
 
 _FIRST, _FRESH = 6, 3  # Gaussian columns for each symbol, at first and in each round
 _LEAST_FRESH = 100
 _FAMILIES, _MOST_SHIFTED = 10, 3_000  # sets that are shifted, and all their shifts
+_FAMILIES_AT_ONCE = 3  # likewise, of a mechanism without a search
 _ENTERING = 4  # columns of greatest reduced cost for each symbol that enter in a round
 _NOISE = 0.5
 _MOST_CLIMBS = 40
@@ -51,6 +54,9 @@ _WHOLE = 1e-12  # how far rows may be from their sum 1
 _FINE = 1e-3  # of the gap asked for: the search for columns and forms goes on while it is worth more
 _LONG = 40  # symbols from which on the search takes so long that an early bound is worth its time
 _SHARE = 0.7  # of the time that is left, for the mechanism
+_SECONDS_AN_ENTRY = 1.2e-6  # of a first linear program, or less
+_SECONDS_AN_OPERATION, _STEPS = 5e-11, 10  # of a step of the interior point, or less; and how many steps to expect
+_FEWEST_HELD = 2  # columns for each symbol, however little time there is
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +135,8 @@ def generate(
     goal : Goal, optional
         The bounds that the error is held against.
     deadline : float or None
-        When to stop, as a time of `time.monotonic`; the first mechanism is finished nevertheless.
+        When to stop, as a time of `time.monotonic`. If no weights are found by then, the mechanism is one of sets of
+        equally many symbols, shifted, which is private for every two symbols.
     progress : callable
         Called with one line for each round.
 
@@ -146,8 +153,13 @@ def generate(
     """
     goal = goal or Goal()
     search = ColumnSearch(ball, exp_epsilon, workload, rng)
-    held, start = search.first(), None
-    point = solve(held, ball.prior, workload, _COARSE)
+    try:
+        held, start = search.first(deadline), None
+        point = solve(held, ball.prior, workload, _COARSE, deadline=deadline, unfinished=True)
+    except SolverError:
+        if not is_limited(deadline):
+            raise
+        return search.at_once()
     keeps_mechanism(deadline)
     values, stopped = [point.value], None
     began = time.monotonic()
@@ -172,7 +184,8 @@ def generate(
     except SolverError:
         stopped = "time limit" if time_is_up(deadline) else "solver failed"
     matrix = _mechanism(held, point.weights)
-    return Generated(matrix, point.multipliers, point.M, point.value, len(values), stopped)
+    found = Generated(matrix, point.multipliers, point.M, point.value, len(values), stopped)
+    return min(found, search.at_once(), key=attrgetter("value")) if stopped == "time limit" else found
 
 
 def _mechanism(columns: Floats, weights: Floats) -> Floats:
@@ -232,6 +245,15 @@ def _kept(columns: Floats, weights: Floats, basic: int) -> NDArray[np.int64]:
     return np.union1d(np.arange(basic), heaviest[shares[heaviest] > _USED])
 
 
+def _most_in_time(size: int, count: int, seconds: float) -> int:
+    """Return how many of some columns the first interior point can hold; steps take about as many operations."""
+    operations = seconds / (_SECONDS_AN_OPERATION * _STEPS) - 60 * size**3
+    least = min(_FEWEST_HELD * size, count)
+    return max(
+        (k for k in (*range(least, count, size), count) if k**3 / 3 + 4 * k**2 * size <= operations), default=least
+    )
+
+
 class ColumnSearch:
     """Finds columns of the cone."""
 
@@ -240,30 +262,41 @@ class ColumnSearch:
         self._workload, self.basic = workload, 0
         self._oracle = LinearOracle(L1Cone.of(ball, exp_epsilon))
 
-    def first(self) -> Floats:
-        """Return columns of which the first `basic` form a mechanism."""
+    def first(self, deadline: float | None = None) -> Floats:
+        """Return columns of which the first `basic` form a mechanism, and no more than there is time for."""
         N = self._ball.size
         windows = start_columns(self._ball, self._exp_epsilon, ChiSquare())
-        gaussian = self._gaussian(self._best_covariance(), max(_FIRST * N, _LEAST_FRESH))
+        gaussian = self._gaussian(self._best_covariance(deadline), max(_FIRST * N, _LEAST_FRESH))
         independent = self._gaussian(np.eye(N), N)  # so that columns span all directions, also for few queries
         found = self._oracle.best(np.hstack([gaussian, independent]))
-        columns = self._without_copies(np.hstack([windows, found, self._even_sets()]))
+        families = max(1, min(_FAMILIES, _MOST_SHIFTED // N)) if self._ball.holds_every_prior else 0
+        even = self._even_sets(families)
+        columns = self._without_copies(np.hstack([windows, found, even / (self._ball.prior @ even)]))
+        # Windows alone form a mechanism.
+        left = seconds_left(deadline) if is_limited(deadline) else np.inf
         program = Master(N)
-        program.add(spread(columns), np.zeros(columns.shape[1]))
+        tried = windows.shape[1] if _SECONDS_AN_ENTRY * columns.size > left / 2 else columns.shape[1]
+        program.add(spread(columns[:, :tried]), np.zeros(tried))
         program.solve()
-        basic = program.weights > 0
+        basic = np.append(program.weights > 0, np.zeros(columns.shape[1] - tried, dtype=bool))
         self.basic = int(basic.sum())
-        return np.hstack([columns[:, basic], columns[:, ~basic]])
+        most = _most_in_time(N, columns.shape[1], left) - self.basic
+        return np.hstack([columns[:, basic], columns[:, np.flatnonzero(~basic)[-most:]]])
 
-    def _even_sets(self) -> Floats:
-        """Return columns of sets of about N/(e + 1) symbols, as in subset selection; none for other sets of priors."""
+    def at_once(self) -> Generated:
+        """Return a mechanism of cyclic sets, which needs no search."""
+        ball, N = self._ball, self._ball.size
+        columns = self._even_sets(_FAMILIES_AT_ONCE)
+        matrix: Floats = columns / columns[0].sum()  # each row has the same entries
+        value = float(variances_of_matrix(matrix, ball.prior, self._workload).sum())
+        return Generated(matrix, np.zeros(N), np.zeros((N, N)), value, 0, "time limit")
+
+    def _even_sets(self, families: int) -> Floats:
+        """Return columns of sets of about N/(e + 1) symbols, as in subset selection, not scaled."""
         N, e = self._ball.size, self._exp_epsilon
-        if not self._ball.holds_every_prior:
-            return np.empty((N, 0))
         members = max(1, round(N / (1 + e)))
-        columns = 1 + (e - 1) * cyclic_sets(N, members, max(1, min(_FAMILIES, _MOST_SHIFTED // N)), self._rng)
-        scaled: Floats = columns / (self._ball.prior @ columns)
-        return scaled
+        sets = cyclic_sets(N, members, families, self._rng) if families else np.empty((N, 0))
+        return 1 + (e - 1) * sets
 
     def entering(self, active: Floats, weights: Floats, point: ColumnWeights) -> Floats:
         """Return columns of positive reduced cost, the best ones first, from the columns in use and their weights."""
@@ -308,13 +341,13 @@ class ColumnSearch:
         result: Floats = drawn / spread[:, None] * self._oracle.masses[:, None]
         return result
 
-    def _best_covariance(self) -> Floats:
+    def _best_covariance(self, deadline: float | None = None) -> Floats:
         """Return ``F' (F diag(d) F')^(-1/2) F``, the covariance of columns that would attain the bound of `caps`."""
         prior = self._ball.prior
         F = self._workload - (self._workload @ prior)[:, None]
         if prior.size > MOST_SYMBOLS_IN_FORMS:
             return np.eye(prior.size)
-        d = best_caps(prior, greatest_entries(prior, self._exp_epsilon), self._workload)
+        d = best_caps(prior, greatest_entries(prior, self._exp_epsilon), self._workload, deadline)
         values, vectors = np.linalg.eigh((F * d) @ F.T)
         kept = values > 1e-12 * values[-1]
         images = vectors[:, kept].T @ F
@@ -366,7 +399,7 @@ def solve_generated(
     """
     prior, limits = pricing.ball.prior, pricing.limits
     progress("bounding the error from the greatest entries of columns")
-    bound = bound_of_caps(best_caps(prior, limits, workload), prior, limits, workload)
+    bound = bound_of_caps(best_caps(prior, limits, workload, deadline), prior, limits, workload)
     early: list[SeparableCertificate] = []
 
     def bounded(held: Floats, error: float) -> float:

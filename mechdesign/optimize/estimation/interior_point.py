@@ -12,13 +12,14 @@ error below ``2 value - sum(lambda)`` if no column has a positive one.
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from mechdesign.errors import SolverError
 from mechdesign.numerics.arrays import Floats
-from mechdesign.optimize.deadline import time_is_up
+from mechdesign.optimize.deadline import sooner, time_is_up
 
 _MOST_STEPS = 100
 _TO_BOUNDARY = 0.995
@@ -122,6 +123,8 @@ def solve(
     tolerance: float,
     start: Floats | None = None,
     deadline: float | None = None,
+    *,
+    unfinished: bool = False,
 ) -> ColumnWeights:
     """Return the best weights of columns.
 
@@ -140,7 +143,9 @@ def solve(
     start : array of shape (k,), optional
         Weights to start near; they need not sum to 1.
     deadline : float, optional
-        A time of `time.monotonic` after which no step begins.
+        A time of `time.monotonic` by which the last step ends, if it takes as long as the one before.
+    unfinished : bool
+        Whether the best weights so far that make a mechanism are returned at the deadline, if there are any.
 
     Raises
     ------
@@ -167,6 +172,7 @@ def solve(
         raise SolverError.solver_failed(
             f"the weights of {count} columns leave a direction out; change epsilon or radius a little"
         ) from None
+    began, took = time.monotonic(), 0.0
     for steps in range(_MOST_STEPS):
         raised, gap = _gap(program, point)
         whole = np.abs(program.rows @ point.w - _target(program)).max()
@@ -174,12 +180,15 @@ def solve(
             best, least = _result(program, point, columns, prior, raised, steps), gap
             if gap <= tolerance:
                 return best
-        if time_is_up(deadline):
+        if time_is_up(sooner(deadline, took)):
+            if unfinished and best is not None:
+                return best
             raise SolverError.not_converged(f"the weights of {count} columns did not converge in time; give more of it")
         try:
             point = _step(program, point)
         except (np.linalg.LinAlgError, SolverError):  # directions without information: no further step
             break
+        took, began = time.monotonic() - began, time.monotonic()
     if best is not None:
         return best
     raise SolverError.not_converged(

@@ -195,7 +195,7 @@ def solve_listed(
             break
         further = np.hstack([held[:, point.weights > dropped], price.best])
     if stopped:
-        d = best_caps(prior, limits, workload)
+        d = best_caps(prior, limits, workload, deadline)
         if bound_of_caps(d, prior, limits, workload) > bound:
             best = (QuadraticForm(d), multipliers_of_caps(d, limits))
     return Solution(_whole(held, point.weights), best[1], price.columns, iteration, stopped), best[0]

@@ -187,7 +187,7 @@ class _Rounds:
 
     def run(self, held_columns: Floats) -> SeparableCertificate:
         """Return the best certificate: that of the caps where it is close, and otherwise the best of rounds."""
-        diagonal = best_caps(self.prior, self.pricing.limits, self.workload)
+        diagonal = best_caps(self.prior, self.pricing.limits, self.workload, self.deadline)
         best = self._proved(QuadraticForm(diagonal), multipliers_of_caps(diagonal, self.pricing.limits), self.deadline)
         # Nothing is asked, nothing can be told, or a step of the restricted dual would take too long.
         hopeless = not 0 < best.bound < np.inf or self.N > _MOST_SYMBOLS

@@ -143,7 +143,7 @@ class CountPricing(BallPricing):
                 best[sorted(same, key=multipliers.__getitem__)] = -np.sort(-best[same], axis=0)
         return Price(found.upper + drift, self.method, looked_at, best, thorough and not time_is_up(deadline))
 
-    def guess(self, multipliers: Floats) -> Floats:  # noqa: ARG002 - tables need no guesses
+    def guess(self, multipliers: Floats, deadline: float | None = None) -> Floats:  # noqa: ARG002 - of tables, none
         """Return no columns: exact pricing is as quick."""
         return np.empty((self.ball.size, 0))
 

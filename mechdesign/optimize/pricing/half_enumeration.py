@@ -13,11 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mechdesign.numerics.arrays import Floats
+from mechdesign.optimize.deadline import time_is_up
 
 Masks = NDArray[np.bool_]
 Indices = NDArray[np.int64]
 Words = NDArray[np.uint64]
 
+_FEW = 16  # choices once time is up
 _HALF_BITS = 60
 _MOST_ALIKE = 30  # interchangeable symbols whose numbers are chosen at once
 _NARROW = 1e-14
@@ -38,12 +40,15 @@ class EnumerationEffort:
         The most rectangles of masses that are bounded for kind C at one level.
     splits : int
         The most divisions of kinds, on symbols that the relaxation holds in part.
+    deadline : float, optional
+        A time of `time.monotonic` from which on only a few choices are listed.
     """
 
     choices: int
     pairs: int
     cells: int
     splits: int
+    deadline: float | None = None
 
 
 @dataclass(frozen=True)
@@ -197,7 +202,7 @@ def enumerate_sets(window: Window, groups: Sequence[list[int]], P: Floats, effor
         else:
             complete = complete and second > limit
             fixed.take(group, options)
-    (left, all_left), (right, all_right) = (half.choices(limit, effort.choices) for half in halves)
+    (left, all_left), (right, all_right) = (half.choices(limit, effort) for half in halves)
     complete = complete and all_left and all_right
     pairs = _Pairs(left, right, limit)
     low, high, peak = (x - fixed.mass for x in (window.low, window.high, window.peak))
@@ -265,12 +270,13 @@ class _Half:
         self.symbols.extend(group)
         self.ways *= options.loss.size
 
-    def choices(self, limit: float, most: int) -> tuple[_Options, bool]:
+    def choices(self, limit: float, effort: EnumerationEffort) -> tuple[_Options, bool]:
         """Return the choices within a limit, or the best of them, and whether these are all."""
         zero, bits = np.zeros(1), np.zeros(1, dtype=np.uint64)
         made, complete = _Options(zero, zero, bits, bits), True
         # Groups of great losses come first, which keeps the products short.
         for options in reversed(self._options):
+            most = _FEW if time_is_up(effort.deadline) else effort.choices
             made, all_of_them = made.times(options, limit, most)
             complete = complete and all_of_them
         return made, complete

@@ -103,16 +103,20 @@ def _rays_of_hull(hull: ConvexHull, exp_epsilon: float) -> HullRays:
 
 
 def _rays_of_lower_probability(known: LowerProbability, exp_epsilon: float) -> LowerRays:
-    if not known.supermodular:
-        raise LimitError.no_method(
-            f"the extreme rays of {known!r} are not known; give a supermodular f that is not above it"
-        )
+    _check_supermodular(known)
     if 3**known.size > MOST_LISTED_PAIRS:
         raise LimitError.no_method(
             f"{known.size} symbols have up to {3**known.size:.1e} extreme rays (at most {MOST_LISTED_PAIRS:.0e}); "
             f"{_INSTEAD_OF_SET}"
         )
     return LowerRays(known, exp_epsilon)
+
+
+def _check_supermodular(known: LowerProbability) -> None:
+    if not known.supermodular:
+        raise LimitError.no_method(
+            f"the extreme rays of {known!r} are not known; give a supermodular f that is not above it"
+        )
 
 
 def _rays_of_secret(known: SecretPromise, exp_epsilon: float, least_lift: Fraction = _NOTHING) -> SecretRays:
@@ -147,10 +151,7 @@ def _two_sided(uncertainty: UncertaintySet, exp_epsilon: float, least_lift: Frac
             f"{MOST_LISTED_PAIRS:.0e}); merge symbols, take the prior as known, leave lower out, or use a gain utility "
             "such as hamming-accuracy, which needs no list"
         )
-    if not known.supermodular:
-        raise LimitError.no_method(
-            f"the extreme rays of {known!r} are not known; give a supermodular f that is not above it"
-        )
+    _check_supermodular(known)
     return TwoSidedRays(known, exp_epsilon, least_lift)
 
 
@@ -196,7 +197,7 @@ class ListedPricing:
         """Return the greatest reduced cost over all extreme rays, rounded outward."""
         return price_by_listing(self.rays, self.utility, multipliers)
 
-    def start(self) -> Floats:
+    def start(self, deadline: float | None = None) -> Floats:  # noqa: ARG002 - the rays are listed already
         """Return the columns that a linear program over the list begins with, shape (N, k)."""
         return np.hstack(list(first_columns(self.rays)))
 
@@ -204,7 +205,7 @@ class ListedPricing:
         """Return zeros, with which the bound is the greatest utility of any column."""
         return [np.zeros(self.rays.prior.size)]
 
-    def guess(self, multipliers: Floats) -> Floats:
+    def guess(self, multipliers: Floats, deadline: float | None = None) -> Floats:  # noqa: ARG002 - likewise
         """Return the rays of greatest positive reduced cost, shape (N, k)."""
         return entering_columns(self.rays, self.utility, multipliers)[0]
 

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mechdesign.numerics.arrays import Floats, as_bound
+from mechdesign.optimize.deadline import time_is_up
 from mechdesign.optimize.lower_rays import LowerRays, shares
 from mechdesign.optimize.pricing.price import Price
 from mechdesign.optimize.rays import Masks, indicator
@@ -107,16 +108,16 @@ class PairPricing:
         best = np.argsort(-costs, kind="stable")[:_KEPT]
         return Price(greatest, self.method, looked_at, self._columns(below[best], above[best]))
 
-    def start(self) -> Floats:
+    def start(self, deadline: float | None = None) -> Floats:
         """Return (1,...,1) and columns that no small step improves, shape (N, k)."""
         N = self.known.size
-        return np.hstack([np.ones((N, 1)), self.guess(np.zeros(N))])
+        return np.hstack([np.ones((N, 1)), self.guess(np.zeros(N), deadline)])
 
     def centers(self) -> list[Floats]:
         """Return zeros, with which the bound is the greatest utility of any column."""
         return [np.zeros(self.known.size)]
 
-    def guess(self, multipliers: Floats) -> Floats:
+    def guess(self, multipliers: Floats, deadline: float | None = None) -> Floats:
         """Return columns with ``<P, v> = 1`` that moving one symbol does not improve, shape (N, k).
 
         The climb starts at pairs of sets along orders of the symbols.
@@ -137,7 +138,7 @@ class PairPricing:
                 below, above = np.r_[best[1], below], np.r_[best[2], above]
                 kept = np.unique(below << N | above, return_index=True)[1]
                 kept = kept[np.argsort(-costs[kept], kind="stable")][:_CLIMBING]
-                if best[0].size == kept.size and (costs[kept] <= best[0]).all():
+                if (best[0].size == kept.size and (costs[kept] <= best[0]).all()) or time_is_up(deadline):
                     break
                 best = costs[kept], below[kept], above[kept]
                 below, above = self._neighbours(best[1], best[2])

@@ -117,16 +117,19 @@ class Pricing(Protocol):
         `time.monotonic`; without, it may be weaker. Without a deadline the same multipliers always give the same bound.
         """
 
-    def start(self) -> Floats:
-        """Return columns with ``<P, v> = 1``, some of which sum to (1,...,1) with weights, shape (N, k)."""
+    def start(self, deadline: float | None = None) -> Floats:
+        """Return columns with ``<P, v> = 1``, some of which sum to (1,...,1) with weights, shape (N, k).
+
+        None are searched for after a deadline, a time of `time.monotonic`.
+        """
 
     def centers(self) -> list[Floats]:
         """Return multipliers that may give a good bound to begin with, shape (N,) each."""
 
-    def guess(self, multipliers: Floats) -> Floats:
+    def guess(self, multipliers: Floats, deadline: float | None = None) -> Floats:
         """Return columns of the cone with ``<P, v> = 1`` that may have great reduced costs, shape (N, k).
 
-        The array is empty where exact pricing is as quick.
+        The array is empty where exact pricing is as quick. None are searched for after a deadline.
         """
 
 
@@ -173,7 +176,7 @@ class BallPricing(ABC):
     def _price(self, multipliers: Floats, *, thorough: bool, deadline: float | None) -> Price:
         """Return the price; multipliers times values of columns are numbers that floats hold."""
 
-    def start(self) -> Floats:
+    def start(self, deadline: float | None = None) -> Floats:  # noqa: ARG002 - which takes little time
         """Return columns of balanced sets."""
         return start_columns(self.ball, self.exp_epsilon, self.utility)
 
@@ -182,5 +185,5 @@ class BallPricing(ABC):
         return center_multipliers(self.ball, self.exp_epsilon, self.utility)
 
     @abstractmethod
-    def guess(self, multipliers: Floats) -> Floats:
+    def guess(self, multipliers: Floats, deadline: float | None = None) -> Floats:
         """Return columns that may have great reduced costs, as `Pricing.guess`."""

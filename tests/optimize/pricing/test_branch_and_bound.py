@@ -81,7 +81,7 @@ def test_boxes_and_rays_price_alike_at_the_optimum(utility):
 
 
 @given(hulls(), exps, st.sampled_from(F_INFORMATIONS), st.integers(0, 2**32))
-@settings(max_examples=25)
+@settings(max_examples=15)
 def test_columns_found_are_in_the_cone_and_none_is_above_the_bound(hull, exp_epsilon, utility, seed):
     multipliers = hull.prior * np.random.default_rng(seed).standard_normal(hull.size) * 0.2
     oracle = BoxPricing(hull, exp_epsilon, utility)
@@ -143,8 +143,8 @@ def test_whatever_the_solver_says_the_bound_holds(lie, monkeypatch):
     def with_other_duals(self, linear, box, tangents, duals):
         return proved(self, linear, box, tangents, duals + rng.standard_normal(duals.shape))
 
-    def with_other_point(self, linear, box, deadline=None):
-        return maximum(self, linear, box, deadline)[0], rng.uniform(box.lower, box.upper)
+    def with_other_point(self, linear, box, deadline=None, *, proves=True):
+        return maximum(self, linear, box, deadline, proves=proves)[0], rng.uniform(box.lower, box.upper)
 
     if lie == "duals":
         monkeypatch.setattr(BoxProgram, "_proved", with_other_duals)

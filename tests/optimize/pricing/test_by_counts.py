@@ -146,7 +146,6 @@ def test_no_ray_has_a_greater_reduced_cost_than_the_bound(case):
     assert quick >= thorough - ALGEBRA * size_of(lam)
 
 
-@settings(max_examples=150)
 @given(priced(among=moderate_exps))
 @example((UNSEEN, 1.5, md.MutualInformation(), np.array([0.0, 0.0, 1.0])))
 def test_the_bound_is_the_greatest_reduced_cost(case):
@@ -262,7 +261,6 @@ def test_a_thousand_equal_counts_fill_no_more_tables_than_ten_counts():
     assert fine.entries < other.entries
 
 
-@settings(max_examples=100)
 @given(priced(2, 9))
 def test_the_columns_found_lie_in_the_cone(case):
     ball, e, utility, lam = case

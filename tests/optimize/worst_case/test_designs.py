@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from cone_lp import rows_of
 from extreme_priors import extreme_priors
 from refusals import raises
 from scipy.optimize import linprog
@@ -134,7 +135,7 @@ def test_the_least_gain_is_that_of_the_program_over_all_corners(known):
     rng = np.random.default_rng(known.size)
     utility = md.ExpectedGain(rng.integers(-5, 9, (3, known.size)).tolist())
     design = md.design(md.DesignProblem(known, "log(2)", md.WorstCaseUtility(utility)))
-    rows = Polytope(known, 2.0, 3).rows()
+    rows = rows_of(Polytope(known, 2.0, 3))
     size = rows.inequalities.shape[1]
     of_corners = np.array([(utility.matrix * [float(q) for q in Q]).ravel() for Q in extreme_priors(known)])
     padded = np.hstack([-of_corners, np.zeros((len(of_corners), size - 3 * known.size)), np.ones((len(of_corners), 1))])

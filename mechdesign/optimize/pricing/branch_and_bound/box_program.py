@@ -81,10 +81,13 @@ class BoxProgram:
         self.changing = np.r_[np.arange(N), self.h, self.q, self.q + 1, self.q + 2, self.q + 3].astype(np.int32)
         self.bounded = np.r_[np.arange(N), self.q].astype(np.int32)
 
-    def maximum(self, linear: Linear, box: ColumnBox, deadline: float | None = None) -> tuple[float, Floats]:
+    def maximum(
+        self, linear: Linear, box: ColumnBox, deadline: float | None = None, *, proves: bool = True
+    ) -> tuple[float, Floats]:
         """Return a proved upper bound over the box, infinite if there is none, and a point near the maximiser.
 
-        A program that is not solved by the deadline, a time of `time.monotonic`, has no bound.
+        A program that is not solved by the deadline, a time of `time.monotonic`, has no bound; nor has one that need
+        not prove any, which takes less time.
         """
         tangents = np.array([box.least, (box.least + box.most) / 2, box.most])
         for row, at in enumerate(tangents.tolist(), start=self.rows + 1):
@@ -106,7 +109,7 @@ class BoxProgram:
                 break
             values, duals = found.x, found.prices * scale
             point = np.clip(values[: self.size], box.lower, box.upper)
-            bound = min(bound, self._proved(linear, box, tangents, duals))
+            bound = min(bound, self._proved(linear, box, tangents, duals)) if proves else bound
             if values[self.h] >= self.least_h - OUTSIDE and values[-2:].max() <= OUTSIDE:
                 break
         return bound, point
@@ -207,7 +210,7 @@ def climb(program: BoxProgram, found: FoundColumns, deadline: float | None = Non
                 level = cost
                 slopes = _tangent(found.utility, column, P)
             linear = Linear(0.0, slopes - found.multipliers - cost * P, 0.0, 0.0, 0.0)
-            _, x = program.maximum(linear, whole, deadline)
+            _, x = program.maximum(linear, whole, deadline, proves=False)
             if time_is_up(deadline):
                 return
             if not x.max() > 0:

@@ -22,7 +22,8 @@ from mechdesign.optimize.pricing.branch_and_bound.box_program import (
     whole_box,
 )
 from mechdesign.optimize.pricing.price import Price
-from mechdesign.uncertainty import UncertaintySet
+from mechdesign.optimize.start import start_columns
+from mechdesign.uncertainty import L1Ball, UncertaintySet
 from mechdesign.utility import FInformation
 
 METHOD = "branch and bound over boxes"
@@ -248,21 +249,27 @@ class BoxPricing:
         self.exp_epsilon = exp_epsilon
         self.utility = utility
 
-    def start(self) -> Floats:
-        """Return columns of the cone, shape (N, k), with ``<P, v> = 1``; the first is (1,...,1)."""
+    def start(self, deadline: float | None = None) -> Floats:
+        """Return columns of the cone, shape (N, k), with ``<P, v> = 1``; the first is (1,...,1).
+
+        Where the deadline comes first, columns that are private for every two symbols are among them.
+        """
         size = self.uncertainty.size
-        return np.hstack([np.ones((size, 1)), self.guess(np.zeros(size))])
+        columns = [np.ones((size, 1)), self.guess(np.zeros(size), deadline)]
+        if time_is_up(deadline):
+            columns.append(start_columns(L1Ball(self.uncertainty.center, 2), self.exp_epsilon, self.utility))
+        return np.hstack(columns)
 
     def centers(self) -> list[Floats]:
         """Return zeros, with which the bound is the greatest utility of any column."""
         return [np.zeros(self.uncertainty.size)]
 
-    def guess(self, multipliers: Floats) -> Floats:
+    def guess(self, multipliers: Floats, deadline: float | None = None) -> Floats:
         """Return columns that no small step improves, best first, shape (N, k), with ``<P, v> = 1``."""
         program = BoxProgram(self.uncertainty, self.exp_epsilon)
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             found = FoundColumns(self.uncertainty, self.exp_epsilon, self.utility, np.asarray(multipliers, dtype=float))
-            climb(program, found)
+            climb(program, found, deadline)
         return found.best()
 
     @property

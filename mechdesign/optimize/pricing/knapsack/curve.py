@@ -12,7 +12,6 @@ from mechdesign.numerics.arrays import Floats, as_bound
 from mechdesign.optimize.pricing.envelope import FINER, Envelope, Intervals
 from mechdesign.optimize.pricing.half_enumeration import EnumerationEffort, Indices, Masks, Window, enumerate_sets
 from mechdesign.optimize.pricing.knapsack.kind import (
-    INCOMPLETE,
     NOTHING,
     Batch,
     Choice,
@@ -116,11 +115,8 @@ class Curve(Kind):
             losses = self.choice.losses(multipliers - slope * P)
             limit = float(height.max()) / max(self.factor, EPS) + pad * (self.priced.size + abs(slope))
             window = Window(float(left.min()) - pad, float(right.max()) + pad, peak, limit, losses)
-            sets = enumerate_sets(window, self.choice.groups, P, effort)
-            for members, _ in sets.parts:
-                yield self._batch(members)
-            if not sets.complete:
-                yield INCOMPLETE
+            sets = enumerate_sets(window, self.choice.groups, self.cone.P, effort)
+            yield from self.batches(sets, lambda members, _: self._batch(members))
 
     def _batch(self, members: Masks) -> Batch:
         """Return the columns of the sets whose mass the kind allows."""

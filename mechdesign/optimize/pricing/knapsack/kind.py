@@ -12,7 +12,7 @@ import numpy as np
 from mechdesign.numerics.arrays import Floats, as_bound
 from mechdesign.optimize.l1_cone import L1Cone, greatest_near
 from mechdesign.optimize.pricing.envelope import Envelope
-from mechdesign.optimize.pricing.half_enumeration import EnumerationEffort, Indices, Losses, Masks
+from mechdesign.optimize.pricing.half_enumeration import EnumeratedSets, EnumerationEffort, Indices, Losses, Masks
 from mechdesign.optimize.pricing.two_valued import EPS
 from mechdesign.utility import FInformation
 
@@ -253,6 +253,14 @@ class Kind(ABC):
     @abstractmethod
     def columns_above(self, level: float, effort: EnumerationEffort) -> Iterator[Batch]:
         """Yield the columns above a level, with a batch that is not complete where some were left out."""
+
+    @staticmethod
+    def batches(sets: EnumeratedSets, batch: Callable[[Masks, Masks], Batch]) -> Iterator[Batch]:
+        """Yield the columns of sets, with a batch that is not complete where some sets were left out."""
+        for members, tops in sets.parts:
+            yield batch(members, tops)
+        if not sets.complete:
+            yield INCOMPLETE
 
     @abstractmethod
     def split(self, peak: KindPeak | None) -> list[list[Kind]]:

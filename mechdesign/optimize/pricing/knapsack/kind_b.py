@@ -79,10 +79,7 @@ class KindB(Kind):
             yield INCOMPLETE
             return
         sets = enumerate_sets(window, self.choice.groups, self.cone.P, effort)
-        for members, _ in sets.parts:
-            yield self._batch(members)
-        if not sets.complete:
-            yield INCOMPLETE
+        yield from self.batches(sets, lambda members, _: self._batch(members))
 
     def _window(self, budget: float) -> Window | None:
         """Return the sets T whose columns lose at most a budget against the bound; None where f is infinite."""

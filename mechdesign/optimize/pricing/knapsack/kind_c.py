@@ -188,10 +188,7 @@ class KindC(Kind):
         for k in np.argsort(-greatest, kind="stable")[:most].tolist():
             window = self._window(cells, heights, which == k)
             sets = enumerate_sets(window, self.choice.groups, self.cone.P, effort)
-            for members, tops in sets.parts:
-                yield self._batch(members, tops)
-            if not sets.complete:
-                yield INCOMPLETE
+            yield from self.batches(sets, self._batch)
 
     def _window(self, cells: Cells, heights: Floats, here: Masks) -> Window:
         """Return the sets T and S that may be above the level in some cells, which have one pair of slopes."""

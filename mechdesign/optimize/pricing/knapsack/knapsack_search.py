@@ -66,15 +66,15 @@ class SetSearch:
         self.kinds = _kinds(priced, groups)
         self._close = _CLOSE * (1 + priced.size)
 
-    def guess(self) -> None:
+    def guess(self, deadline: float | None = None) -> None:
         """Find columns of great reduced cost, without a bound."""
         for kind in self.kinds:
             self._keep(kind.prefixes())
         for kind in self.kinds:
             self._keep(kind.neighbours(kind.relaxation(self.found.greatest, _GUESSED).peak))
-        for part in self._divided(_GUESSED, None):
+        for part in self._divided(_GUESSED, deadline):
             if part.upper > self.found.greatest:
-                self._keep(part.kind.columns_above(self.found.greatest, _GUESSED))
+                self._keep(part.kind.columns_above(self.found.greatest, _GUESSED), deadline)
 
     def run(self, *, thorough: bool, deadline: float | None = None) -> float:
         """Return a bound of the greatest reduced cost.
@@ -86,9 +86,9 @@ class SetSearch:
         deadline : float, optional
             A time of `time.monotonic` after which a thorough search returns the bound that it has.
         """
-        effort = _THOROUGH if thorough else _QUICK
         deadline = deadline if thorough else None
-        self.guess()
+        effort = replace(_THOROUGH, deadline=deadline) if thorough else _QUICK
+        self.guess(deadline)
         top = proved = max(part.upper for part in self._divided(effort, deadline))
         floor = self.found.greatest
         if not np.isfinite(top):
@@ -202,11 +202,11 @@ class KnapsackPricing(BallPricing):
         whole = thorough and not time_is_up(deadline)
         return Price(upper + drift, self.method, search.looked_at, search.found.columns(), whole)
 
-    def guess(self, multipliers: Floats) -> Floats:
+    def guess(self, multipliers: Floats, deadline: float | None = None) -> Floats:
         """Return the best columns among a few sets that are near the fractional knapsack."""
         search = self._search(averaged(multipliers, self._groups)[0])
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            search.guess()
+            search.guess(deadline)
         return search.found.columns()
 
     def _search(self, multipliers: Floats) -> SetSearch:
