@@ -43,18 +43,6 @@ def difference_sets(size: int) -> dict[int, tuple[int, ...]]:
     return found
 
 
-def is_difference_set(base: Sequence[int], size: int) -> bool:
-    """Return whether every difference but 0 occurs equally often modulo N.
-
-    Examples
-    --------
-    >>> is_difference_set((1, 2, 4), 7), is_difference_set((1, 2, 3), 7)
-    (True, False)
-    """
-    times = Counter((x - y) % size for x, y in product(base, repeat=2) if x != y)
-    return len(times) == size - 1 and len(set(times.values())) == 1
-
-
 def shifts(base: Sequence[int], size: int) -> list[tuple[int, ...]]:
     """Return all shifts of a set modulo N."""
     return [tuple(sorted((member + shift) % size for member in base)) for shift in range(size)]

@@ -44,36 +44,30 @@ def check_kind(value: object, kind: type[Any], name: str, wanted: str) -> None:
 def whole_number(value: object, name: str, least: int) -> int:
     """Return a whole number that is at least ``least``."""
     try:
-        if isinstance(value, bool):
-            raise TypeError
-        whole = operator.index(value)  # type: ignore[arg-type]
+        whole = None if isinstance(value, bool) else operator.index(value)  # type: ignore[arg-type]
     except TypeError:
-        raise InputError.not_a_whole_number(
-            f"{name} is {shorten(value)}; accepted: a whole number, at least {least}"
-        ) from None
-    if whole < least:
-        raise InputError.not_a_whole_number(f"{name} is {shorten(whole)}; accepted: a whole number, at least {least}")
+        whole = None
+    if whole is None or whole < least:
+        shown = shorten(value if whole is None else whole)
+        raise InputError.not_a_whole_number(f"{name} is {shown}; accepted: a whole number, at least {least}")
     return whole
 
 
 def checked_samples(value: object) -> int:
     """Return a number of samples: a whole number from 1 to 10^15."""
-    samples = whole_number(value, "the number of samples", 1)
-    if samples > MOST_SAMPLES:
-        raise InputError.not_a_whole_number(
-            f"the number of samples is {shorten(samples)}; accepted: a whole number from 1 to 10^15"
-        )
-    return samples
+    return _up_to_most_samples(value, "the number of samples", 1)
 
 
 def checked_categories(value: object) -> int:
     """Return a number of categories: a whole number from 2 to 10^15."""
-    categories = whole_number(value, "the number of categories", 2)
-    if categories > MOST_SAMPLES:
-        raise InputError.not_a_whole_number(
-            f"the number of categories is {shorten(categories)}; accepted: a whole number from 2 to 10^15"
-        )
-    return categories
+    return _up_to_most_samples(value, "the number of categories", 2)
+
+
+def _up_to_most_samples(value: object, name: str, least: int) -> int:
+    n = whole_number(value, name, least)
+    if n > MOST_SAMPLES:
+        raise InputError.not_a_whole_number(f"{name} is {shorten(n)}; accepted: a whole number from {least} to 10^15")
+    return n
 
 
 def checked_delta(value: object) -> Fraction:

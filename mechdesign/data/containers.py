@@ -95,17 +95,6 @@ def encode(records: Any, alphabet: Alphabet) -> Encoded:
     return Encoded(found, are_codes, records)
 
 
-def codes_of(records: Any, labels: tuple[str, ...], name: str = "records") -> Codes:
-    """Return records as codes; ``name`` is what messages call them. See `encode`.
-
-    Examples
-    --------
-    >>> codes_of(["y2", "y1"], ("y1", "y2"))
-    array([1, 0])
-    """
-    return encode(records, Alphabet(labels, where=(name + "[{}]").format, replaces=False)).codes
-
-
 def _as_text(labels: tuple[str, ...], dtype: np.dtype[Any] | None = None) -> NDArray[Any]:
     """Return labels as an array: of the kind of a dtype of text, or else of Python strings."""
     if dtype is not None and dtype.kind in "UT":

@@ -204,10 +204,13 @@ def _open_csv(
         places = sorted(position_of(column, first.fields, path, show_values=listed) for column in columns)
     else:
         places = sorted(map(int, columns))
-        if places[-1] >= width:
+        separated = other_separator(first.fields)
+        if places[-1] >= width or separated:
+            missing = f", so there is no column {places[-1]}" if places[-1] >= width else ""
+            ways = ", or with a line of column names if its values have these signs" if separated else ""
             raise InputError.unknown_column(
-                f"{path}: the first line has {width} field{'s' if width > 1 else ''}, so there is no column "
-                f"{places[-1]}; accepted: {f'0 to {width - 1}' if width > 1 else '0'}{other_separator(first.fields)}"
+                f"{path}: the first line has {width} field{'s' if width > 1 else ''}{missing}; accepted: "
+                f"{f'0 to {width - 1}' if width > 1 else '0'}{separated}{ways}"
             )
     names = tuple(first.fields[place] if header else str(place) for place in places)
     schema = pa.schema([(name, pa.string()) for name in names])

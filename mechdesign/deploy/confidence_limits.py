@@ -26,16 +26,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mechdesign.deploy.identification import Ranges
-from mechdesign.deploy.linear import LinearEstimator, greatest_likely_mean, greatest_mean, half_a_report_towards
+from mechdesign.deploy.linear import LinearEstimator, Seen, greatest_likely_mean, greatest_mean, half_a_report_towards
 from mechdesign.deploy.record_limits import Noise, exponential_limits, other_records
 from mechdesign.numerics.arrays import Floats
-from mechdesign.numerics.roots import bracketed_roots
+from mechdesign.numerics.roots import newton_roots
 
 _EXACT = 1e-14  # a variance that rounding errors explain
 _LEAST_QUANTILE = 1e-3  # of a limit at an end of [0, 1], which is not moved
 _MOVED = 0.1  # by skewness, of the distance of a limit from the estimate
 _SMALL = 1e-4  # a part of the error by which trees improve too little to be solved for
 _CLOSE = 1e-9  # relative, of the error of each interval
+_GREATEST = 1 - 2.0**-53  # below 1
 _ROUNDING = 1e-12  # relative, of the error of all, where trees take none of it
 
 
@@ -166,13 +167,13 @@ def _of_population(brackets: Brackets, samples: Samples, z: Floats) -> tuple[Flo
     both = np.stack([-brackets.below, brackets.above], axis=1)  # (G, side, M, N)
     reports = samples.sizes[:, None]
     moved = half_a_report_towards(both, samples.fractions[:, None], np.broadcast_to(reports, both.shape[:2]))
-    radius = z**2 / reports[:, :, None]
-    shape = (both.shape[2], len(z), 2, *z.shape[1:])  # a column for each group, side, quantile and category
-    columns = [np.broadcast_to(np.moveaxis(each, 2, 0)[:, :, :, None], shape) for each in (both, moved)]
-    functionals, near = (each.reshape(shape[0], -1) for each in columns)
-    radii = np.broadcast_to(radius[:, None], shape[1:]).ravel()
-    greatest = np.maximum(*(region(functionals, near, radii) for region in (greatest_mean, greatest_likely_mean)))
-    found = greatest.reshape(shape[1:])
+    rows = (each.swapaxes(2, 3).reshape(-1, both.shape[2]) for each in (both, moved))
+    seen = Seen.of(*rows)
+    greatest = []
+    for each in np.moveaxis(z, 1, 0):
+        radii = np.repeat((each**2 / reports)[:, None], 2, axis=1).ravel()
+        greatest.append(np.maximum(greatest_mean(seen, radii), greatest_likely_mean(seen, radii)))
+    found = np.stack(greatest, axis=1).reshape(len(z), 2, -1, z.shape[1]).swapaxes(2, 3)
     return -found[:, 0], found[:, 1]
 
 
@@ -234,15 +235,15 @@ def error_of_one_group(error: float, groups: int) -> float:
     return float(-np.expm1(np.log1p(-error) / groups)) if error < 1 else error
 
 
-def error_of_each(correlations: Floats, size: int, error: float) -> float:
+def errors_of_each(correlations: Floats, size: int, error: float) -> Floats:
     """Return how often each of ``size`` intervals may miss, so that some interval does with ``error`` at most.
 
     Parameters
     ----------
-    correlations : array, shape (K, K)
-        Of the estimates of which they are known; nothing is assumed of the others.
+    correlations : array, shape (G, K, K)
+        Of the estimates of which they are known, in each group; nothing is assumed of the others.
     size : int
-        The number of intervals, at least K.
+        The number of intervals of a group, at least K.
     error : float
         Between 0 and 1.
 
@@ -250,16 +251,9 @@ def error_of_each(correlations: Floats, size: int, error: float) -> float:
     --------
     Two estimates that sum to 1 miss together; for independent ones Sidak's formula is exact.
 
-    >>> error_of_each(np.array([[1.0, -1.0], [-1.0, 1.0]]), 2, 0.05)
-    0.05
-    >>> round(error_of_each(np.eye(2), 2, 0.05), 12), round(1 - 0.95**0.5, 12)
-    (0.025320565519, 0.025320565519)
+    >>> errors_of_each(np.array([[[1.0, -1.0], [-1.0, 1.0]], np.eye(2)]), 2, 0.05).round(12), round(1 - 0.95**0.5, 12)
+    (array([0.05      , 0.02532057]), 0.025320565519)
     """
-    return float(errors_of_each(correlations[None], size, error)[0])
-
-
-def errors_of_each(correlations: Floats, size: int, error: float) -> Floats:
-    """Return what `error_of_each` does for each of G groups, shapes (G, K, K) to (G,)."""
     groups, known = correlations.shape[:2]
     if size <= 1:
         return np.full(groups, error)
@@ -268,35 +262,36 @@ def errors_of_each(correlations: Floats, size: int, error: float) -> Floats:
     result = np.full(groups, by_product)
     solving = np.full(groups, known < size)
     if known == size:
-        solving = ~(_both(edges, np.full(groups, by_product)).sum(axis=1) < _SMALL * error)
+        solving = ~(_both(edges, np.full(groups, by_product))[0].sum(axis=1) < _SMALL * error)
 
     edges = edges[solving]
 
-    def room(each: Floats, groups: NDArray[np.intp]) -> Floats:
-        by_tree = known * each - _both(edges[groups], each).sum(axis=1)
-        with np.errstate(divide="ignore"):
-            independent = -np.expm1(known * np.log1p(-each))
-        left: Floats = (1 + _ROUNDING) * error - np.minimum(by_tree, independent) - (size - known) * each
-        return left
+    def room(logarithms: Floats, groups: NDArray[np.intp] | slice) -> tuple[Floats, Floats]:
+        each = error * np.exp(logarithms)
+        both, slopes = (part.sum(axis=1) for part in _both(edges[groups], each))
+        by_tree, independent = known * each - both, -np.expm1(known * np.log1p(-np.minimum(each, _GREATEST)))
+        falling = np.where(by_tree < independent, known - slopes, known * (1 - each) ** (known - 1)) + size - known
+        left = (1 + _ROUNDING) * error - np.minimum(by_tree, independent) - (size - known) * each
+        return left, -each * falling
 
-    least = np.full(len(edges), error / size)
-    result[solving] = bracketed_roots(room, least, np.full(len(edges), error), _CLOSE * least)
+    least, greatest = np.full(len(edges), -np.log(size)), np.zeros(len(edges))
+    result[solving] = error * np.exp(newton_roots(room, least, greatest, greatest, _CLOSE))
     return result
 
 
-def _both(correlations: Floats, each: Floats) -> Floats:
-    """Return the probability that two standard normal variables both exceed c in size, ``P(|Z| > c) = each``.
+def _both(correlations: Floats, each: Floats) -> tuple[Floats, Floats]:
+    """Return the probability that two standard normal variables both exceed c in size, and its slope in ``P(|Z| > c)``.
 
     With h = c, ``P(X > h, Y > h) = Phi(-h) - 2 T(h, sqrt((1 - rho) / (1 + rho)))``, T being Owen's function. Shapes
     are (G, edges) and (G,).
     """
-    from scipy.special import ndtri, owens_t
+    from scipy.special import ndtr, ndtri, owens_t
 
     c = -ndtri(each / 2)[:, None]
     with np.errstate(divide="ignore"):
         ratio = np.sqrt((1 - correlations) / (1 + correlations))
-        result: Floats = np.maximum(2 * each[:, None] - 4 * owens_t(c, ratio) - 4 * owens_t(c, 1 / ratio), 0.0)
-    return result
+        both = np.maximum(2 * each[:, None] - 4 * owens_t(c, ratio) - 4 * owens_t(c, 1 / ratio), 0.0)
+        return both, 2 * (ndtr(-c * ratio) + ndtr(-c / ratio))
 
 
 def _heaviest_trees(weights: Floats) -> Floats:

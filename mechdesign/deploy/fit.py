@@ -29,7 +29,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from mechdesign.deploy.likelihood import MaximumLikelihood, maximum_likelihoods
+from mechdesign.deploy.likelihood import maximum_likelihoods
 from mechdesign.mechanism import Mechanism
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.tolerances import RANK
@@ -114,32 +114,25 @@ class Fit:
         return cls(*(sum(getattr(fit, field.name) for fit in found) for field in fields(cls)))
 
 
-def fit_of(matrix: Floats, counts: Floats, likely: MaximumLikelihood) -> Fit:
-    """Return how well a mechanism explains counts.
+def fits_of(matrix: Floats, tables: Floats, frequencies: Floats) -> list[Fit]:
+    """Return how well a mechanism explains the counts of each of G groups.
 
     Parameters
     ----------
     matrix : array, shape (N, M)
         The mechanism.
-    counts : array, shape (M,)
+    tables : array, shape (G, M)
         How often each output was reported.
-    likely : MaximumLikelihood
-        What `maximum_likelihood` returned for them.
+    frequencies : array, shape (G, N)
+        Those of greatest likelihood, see `maximum_likelihoods`.
 
     Examples
     --------
-    >>> from mechdesign.deploy.likelihood import maximum_likelihood
     >>> matrix = np.array([[0.5, 0.3, 0.2], [0.2, 0.3, 0.5]])
-    >>> counts = np.array([400.0, 200.0, 400.0])
-    >>> found = fit_of(matrix, counts, maximum_likelihood(matrix, counts))
+    >>> found = fits_of(matrix, np.array([[400.0, 200.0, 400.0]]), np.array([[0.5, 0.5]]))[0]
     >>> found.degrees, f"{found.deviance:.1f}", f"{found.p:.0e}"
     (1, '51.5', '8e-09')
     """
-    return fits_of(matrix, counts[None], likely.frequencies[None])[0]
-
-
-def fits_of(matrix: Floats, tables: Floats, frequencies: Floats) -> list[Fit]:
-    """Return what `fit_of` does for each of G groups, from counts (G, M) and the likeliest frequencies (G, N)."""
     reports = tables.sum(axis=1, keepdims=True)
     used = frequencies * reports > _USED
     expected = reports * (frequencies @ matrix)
@@ -226,12 +219,11 @@ def cell_moments(expected: Floats) -> tuple[Floats, Floats]:
 @cache
 def _tabled_moments() -> tuple[Floats, Floats, Floats]:
     """Return logarithms of expected counts, and of the moments there."""
-    from scipy.special import xlogy
-    from scipy.stats import poisson
+    from scipy.special import gammaln, xlogy
 
     m = np.geomspace(_RARE, _OFTEN, _POINTS)[:, None]
     x = np.arange(int(_OFTEN + 20 * np.sqrt(_OFTEN)))
-    part, chance = 2 * (xlogy(x, x / m) - x + m), poisson.pmf(x, m)
+    part, chance = 2 * (xlogy(x, x / m) - x + m), np.exp(xlogy(x, m) - m - gammaln(x + 1))
     mean = (chance * part).sum(axis=1)
     variance = (chance * (part - mean[:, None]) ** 2).sum(axis=1)
     return np.log(m[:, 0]), np.log(mean), np.log(variance)
@@ -254,8 +246,8 @@ class Outside:
     leakage: float
 
 
-def outside(mechanism: Mechanism, counts: Floats, likely: MaximumLikelihood, groups: int = 1) -> Outside | None:
-    """Return that the distribution behind reports is significantly outside of the set of priors; None where it is not.
+def outsides(mechanism: Mechanism, tables: Floats, frequencies: Floats, groups: int) -> list[Outside | None]:
+    """Return that the distributions behind reports are significantly outside of the set of priors; None where not.
 
     A promise about a secret is for laws of the secret too, of which the reports tell nothing: None.
 
@@ -263,31 +255,23 @@ def outside(mechanism: Mechanism, counts: Floats, likely: MaximumLikelihood, gro
     ----------
     mechanism : Mechanism
         What made the reports.
-    counts : array, shape (M,)
-        How often each output was reported.
-    likely : MaximumLikelihood
-        What `maximum_likelihood` returned for them.
+    tables : array, shape (G, M)
+        How often each output was reported in each group.
+    frequencies : array, shape (G, N)
+        Those of greatest likelihood, see `maximum_likelihoods`.
     groups : int
         For how many groups this is asked.
 
     Examples
     --------
     >>> from mechdesign import Guarantee, L1Ball
-    >>> from mechdesign.deploy.likelihood import maximum_likelihood
     >>> promise = Guarantee("log(3)", L1Ball([0.5, 0.5], radius="0.1"))
     >>> warner = Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]], promise)
-    >>> counts = np.array([700.0, 300.0])
-    >>> found = outside(warner, counts, maximum_likelihood(warner.matrix, counts))
-    >>> f"{found.p:.0e}", round(found.leakage, 3)
-    ('2e-29', 0.916)
-    >>> outside(warner, counts / 50, maximum_likelihood(warner.matrix, counts / 50)) is None
-    True
+    >>> tables = np.array([[700.0, 300.0], [14.0, 6.0]])
+    >>> far, near = outsides(warner, tables, np.array([[0.9, 0.1], [0.9, 0.1]]), 1)
+    >>> f"{far.p:.0e}", round(far.leakage, 3), near
+    ('2e-29', 0.916, None)
     """
-    return outsides(mechanism, counts[None], likely.frequencies[None], groups)[0]
-
-
-def outsides(mechanism: Mechanism, tables: Floats, frequencies: Floats, groups: int) -> list[Outside | None]:
-    """Return what `outside` does for each row of counts, shape (G, M), from its likeliest frequencies, shape (G, N)."""
     known, matrix = mechanism.guarantee.uncertainty, mechanism.matrix
     found: list[Outside | None] = [None] * len(tables)
     if known.holds_every_prior or known.protected.names is not None:

@@ -8,18 +8,21 @@ of least variance at an output distribution p is ``D^-1 A^T F^+ r`` with ``D = d
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mechdesign.numerics.arrays import Floats
-from mechdesign.numerics.roots import bracketed_roots
+from mechdesign.numerics.roots import newton_roots
 
+_Distance = Callable[[Floats, NDArray[np.intp] | slice], tuple[Floats, Floats]]
 _LEAST_LOG = -140.0
 _LEAST_RADIUS = 2.0**-80  # limits move by 1e-12 at most; a smaller radius would be lost to rounding in the root below
 _CLOSE = 1e-11  # of the logarithm that limits follow from
 _LEAST_DISTANCE = 2.0**-200  # what rounding may leave of none
+_NEAR = 0.05  # the least start of a search for m, in relation to that by variance alone
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +88,41 @@ def _solved(upper: Floats, right: Floats) -> Floats:
     return result
 
 
-def greatest_mean(functionals: Floats, fractions: Floats, radius: Floats) -> Floats:
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """What limits of the mean of each of K functions u of the outputs depend on.
+
+    Attributes
+    ----------
+    top, span : array, shape (K,)
+        The greatest u, and how far below it those of the outputs that were seen are at most.
+    u : array, shape (K, S)
+        Of the outputs that were seen, less the greatest and divided by the span: from -1 to 0.
+    w : array, shape (K, S)
+        The fractions of reports.
+    mean : array, shape (K,)
+        Of u.
+    """
+
+    top: Floats
+    span: Floats
+    u: Floats
+    w: Floats
+    mean: Floats
+
+    @classmethod
+    def of(cls, functionals: Floats, fractions: Floats) -> Seen:
+        """Return what limits depend on, from u and w of all outputs, a row for each function, shapes (K, M)."""
+        seen = fractions.any(axis=0)
+        w, u, top = fractions[:, seen], functionals[:, seen], functionals.max(axis=1)
+        span = top - np.where(w > 0, u, np.inf).min(axis=1)
+        u -= top[:, None]
+        u /= np.where(span > 0, span, 1.0)[:, None]
+        u[w == 0] = 0.0
+        return cls(top, span, u, w, np.einsum("kj,kj->k", w, u))
+
+
+def greatest_mean(seen: Seen, radius: Floats) -> Floats:
     """Return the greatest mean of each u over the output distributions that are consistent with the reports.
 
     These are the p with ``sum_j (p_j - w_j)^2 / p_j <= radius``, w being the fractions of reports. With radius z^2 / n
@@ -95,10 +132,8 @@ def greatest_mean(functionals: Floats, fractions: Floats, radius: Floats) -> Flo
 
     Parameters
     ----------
-    functionals : array, shape (M, K)
-        One u in each column.
-    fractions : array, shape (M,) or (M, K)
-        w, summing to 1, for all u or one for each.
+    seen : Seen
+        u and w.
     radius : array, shape (K,)
         Above 0.
 
@@ -110,41 +145,39 @@ def greatest_mean(functionals: Floats, fractions: Floats, radius: Floats) -> Flo
 
     Examples
     --------
-    >>> greatest_mean(np.array([[1.0], [0.0]]), np.array([0.5, 0.5]), np.array([0.04])).round(6)
+    >>> seen = Seen.of(np.array([[1.0, 0.0]]), np.array([[0.5, 0.5]]))
+    >>> greatest_mean(seen, np.array([0.04])).round(6)
     array([0.598058])
 
     This is Wilson's ``0.5 + 0.5 sqrt(0.04 / 1.04)``.
     """
     radius = np.maximum(radius, _LEAST_RADIUS)
-    weights = fractions if fractions.ndim == 2 else fractions[:, None]
-    seen = weights.any(axis=1)
-    w, top = weights[seen], functionals.max(axis=0)
-    span = top - np.where(w > 0, functionals[seen], np.inf).min(axis=0)
-    u = np.where(w > 0, (functionals[seen] - top) / np.where(span > 0, span, 1.0), 0.0)  # from -1 to 0
-    mean = (w * u).sum(axis=0)
 
-    def tilt_and_distance(m: Floats, of: NDArray[np.intp] | slice) -> tuple[Floats, Floats]:
-        """Return p / w up to a factor, and ``sum w^2 / p - 1``, without cancellation where m is large."""
-        centre, values, shares = m - mean[of], u[:, of], w[:, of if w.shape[1] > 1 else slice(None)]
-        root = np.sqrt((m - values) / centre)
-        y = (mean[of] - values) / centre / (1 + root)  # root - 1
-        parts = shares * y**2
-        square, rest = parts.sum(axis=0), (parts / root).sum(axis=0)
-        return 1 / root, rest - square**2 / 4 - square * rest / 2
+    def distance(m: Floats, of: NDArray[np.intp] | slice) -> tuple[Floats, Floats]:
+        """Return ``sum w^2 / p - 1`` and its slope, without cancellation where m is large."""
+        centre, shares = (m - seen.mean[of])[:, None], seen.w[of]
+        root = np.sqrt((m[:, None] - seen.u[of]) / centre)
+        y = (seen.mean[of, None] - seen.u[of]) / centre / (1 + root)  # root - 1
+        inverse = y / root  # 1 - 1 / root
+        y_shares, inverse_shares = y * shares, inverse * shares
+        square, rest, second = (
+            np.einsum("kj,kj->k", *pair) for pair in ((y_shares, y), (y_shares, inverse), (inverse_shares, inverse))
+        )
+        third = np.einsum("kj,kj->k", inverse_shares * inverse, inverse)
+        mean_inverse, cubes = square / 2 + rest, 3 * second - third
+        slope = mean_inverse**2 - rest - cubes + square / 2 * (3 * mean_inverse + cubes)
+        return rest - square**2 / 4 - square * rest / 2, slope / (2 * centre[:, 0])
 
-    def too_far(log_m: Floats, of: NDArray[np.intp]) -> Floats:
-        return _log_ratio(tilt_and_distance(np.exp(log_m), of)[1], radius[of])
-
-    # The distance falls in m, and is small enough at the m of Kantorovich's inequality.
+    # The distance is small enough at the m of Kantorovich's inequality.
     ratio = 1 + 2 * radius + 2 * np.sqrt(radius + radius**2)
-    log_m = bracketed_roots(too_far, np.full(len(top), _LEAST_LOG), -np.log(ratio**2 - 1), _CLOSE)
-    tilt, distance = tilt_and_distance(np.exp(log_m), slice(None))
-    p = w * tilt
-    result: Floats = top + span * (1 + distance) / (1 + radius) * (p * u).sum(axis=0) / p.sum(axis=0)
+    m = _solved_for(distance, seen, radius, (4.0, 1.0), (_LEAST_LOG, -np.log(ratio**2 - 1)))
+    p = seen.w * np.sqrt((m - seen.mean)[:, None] / (m[:, None] - seen.u))
+    mass = (1 + distance(m, slice(None))[0]) / (1 + radius)
+    result: Floats = seen.top + seen.span * mass * np.einsum("kj,kj->k", p, seen.u) / p.sum(axis=1)
     return result
 
 
-def greatest_likely_mean(functionals: Floats, fractions: Floats, radius: Floats) -> Floats:
+def greatest_likely_mean(seen: Seen, radius: Floats) -> Floats:
     """Return the greatest mean of each u over the output distributions whose likelihood is close to the greatest.
 
     These are the p with ``2 sum_j w_j log(w_j / p_j) <= radius`` (Wilks, 1938; Owen, 1988). Where reports are many this
@@ -153,10 +186,8 @@ def greatest_likely_mean(functionals: Floats, fractions: Floats, radius: Floats)
 
     Parameters
     ----------
-    functionals : array, shape (M, K)
-        One u in each column.
-    fractions : array, shape (M, K)
-        w, summing to 1 for each u, and positive at its greatest value.
+    seen : Seen
+        u and w; w is positive at the greatest u.
     radius : array, shape (K,)
         Above 0.
 
@@ -166,39 +197,55 @@ def greatest_likely_mean(functionals: Floats, fractions: Floats, radius: Floats)
 
     Examples
     --------
-    >>> greatest_likely_mean(np.array([[1.0], [0.0]]), np.array([[0.5], [0.5]]), np.array([0.04])).round(6)
+    >>> seen = Seen.of(np.array([[1.0, 0.0]]), np.array([[0.5, 0.5]]))
+    >>> greatest_likely_mean(seen, np.array([0.04])).round(6)
     array([0.599008])
 
     There ``-log(4 p (1 - p)) = 0.04``.
     """
     radius = np.maximum(radius, _LEAST_RADIUS)
-    top = functionals.max(axis=0)
-    span = top - np.where(fractions > 0, functionals, np.inf).min(axis=0)
-    u = np.where(fractions > 0, (functionals - top) / np.where(span > 0, span, 1.0), 0.0)  # from -1 to 0
-    mean = (fractions * u).sum(axis=0)
 
-    def share_and_distance(m: Floats, of: NDArray[np.intp] | slice) -> tuple[Floats, Floats]:
-        """Return p up to a factor, and ``2 sum w log(w / p)``, without cancellation where m is large."""
-        w = fractions[:, of]
-        y = (u[:, of] - mean[of]) / (m - mean[of])
-        odds = 1 / (1 - y)
-        rest = np.log1p((w * y**2 * odds).sum(axis=0))
-        return w * odds, 2 * ((w * (np.log1p(-y) + y)).sum(axis=0) + rest)
+    def distance(m: Floats, of: NDArray[np.intp] | slice) -> tuple[Floats, Floats]:
+        """Return ``2 sum w log(w / p)`` and its slope, without cancellation where m is large."""
+        centre, shares = (m - seen.mean[of])[:, None], seen.w[of]
+        y = (seen.u[of] - seen.mean[of, None]) / centre
+        parts = y / (1 - y)
+        by_parts = shares * parts
+        rest = np.einsum("kj,kj->k", by_parts, y)
+        third = np.einsum("kj,kj->k", by_parts * parts, y)
+        value = 2 * (np.einsum("kj,kj->k", shares, np.log1p(-y) + y) + np.log1p(rest))
+        return value, 2 * (rest - (2 * rest + third) / (1 + rest)) / centre[:, 0]
 
-    def too_far(log_m: Floats, of: NDArray[np.intp]) -> Floats:
-        return _log_ratio(share_and_distance(np.exp(log_m), of)[1], radius[of])
-
-    high = -np.log(2 * radius) / 2  # the distance is below 1 / (2 m^2)
-    log_m = bracketed_roots(too_far, np.full(len(top), _LEAST_LOG / 4), high, _CLOSE)
-    p, _ = share_and_distance(np.exp(log_m), slice(None))
-    result: Floats = top + span * (p * u).sum(axis=0) / p.sum(axis=0)
+    # The distance is below 1 / (2 m^2).
+    m = _solved_for(distance, seen, radius, (1.0, 4 / 3), (_LEAST_LOG / 4, -np.log(2 * radius) / 2))
+    p = seen.w / (m[:, None] - seen.u)
+    result: Floats = seen.top + seen.span * np.einsum("kj,kj->k", p, seen.u) / p.sum(axis=1)
     return result
 
 
-def _log_ratio(distance: Floats, radius: Floats) -> Floats:
-    """Return the logarithm of a distance over a radius; distances are nearly powers of what they depend on."""
-    result: Floats = np.log(np.maximum(distance, _LEAST_DISTANCE) / radius)
-    return result
+def _solved_for(
+    distance: _Distance, seen: Seen, radius: Floats, moments: tuple[float, float], log_ends: tuple[float, Floats]
+) -> Floats:
+    """Return the m at which a distance, which falls in m, is the radius.
+
+    Two moments start the search: where m is great, the distance is ``variance / moments[0] / m^2``, and relatively
+    greater by ``moments[1] third / variance / m``.
+    """
+    d = seen.u - seen.mean[:, None]
+    squares = seen.w * d**2
+    variance, third = squares.sum(axis=1), np.einsum("kj,kj->k", squares, d)
+    first = np.sqrt(np.maximum(variance, _LEAST_DISTANCE) / (moments[0] * radius))
+    skewed = moments[1] * third / np.maximum(variance * first, _LEAST_DISTANCE)
+    start = np.maximum(first * np.sqrt(np.clip(1 + skewed, 0.25, 4.0)) + seen.mean, _NEAR * first)
+
+    def log_ratio(log_m: Floats, of: NDArray[np.intp] | slice) -> tuple[Floats, Floats]:
+        m = np.exp(log_m)
+        value, slope = distance(m, of)
+        value = np.maximum(value, _LEAST_DISTANCE)
+        return np.log(value / radius[of]), m * slope / value
+
+    low, high = (np.broadcast_to(end, radius.shape) for end in log_ends)
+    return np.exp(newton_roots(log_ratio, low, high, np.log(start), _CLOSE))
 
 
 def half_a_report_towards(functionals: Floats, fractions: Floats, reports: Floats | int) -> Floats:

@@ -1,8 +1,16 @@
+from collections import Counter
+from itertools import product
 from math import isqrt
 
 import pytest
 
-from mechdesign.baselines.block_designs import _OTHERS, check_design, difference_sets, is_difference_set, shifts
+from mechdesign.baselines.block_designs import _OTHERS, check_design, difference_sets, shifts
+
+
+def is_difference_set(base, size):
+    """Return whether every difference but 0 occurs equally often modulo N."""
+    times = Counter((x - y) % size for x, y in product(base, repeat=2) if x != y)
+    return len(times) == size - 1 and len(set(times.values())) == 1
 
 
 @pytest.mark.parametrize("size", range(3, 135))

@@ -146,11 +146,9 @@ def test_options_say_what_is_known_promised_and_wanted(command, arguments, expec
 
 
 @pytest.mark.parametrize("samples", ["70", "101", "1000000000"])
-def test_samples_that_the_counts_do_not_show_are_refused(command, here, samples):
-    status, out, err = command("design", "--counts", "counts.csv", *OPTIONS, "--samples", samples, "-o", "m.json")
-    assert (status, out) == (2, "")
-    assert f"the counts are of 100 samples, and samples is {samples}; leave samples out, or give probabilities" in err
-    assert not (here / "m.json").exists()
+def test_samples_that_the_counts_do_not_show_are_refused(command, refused, samples):
+    options = ("--counts", "counts.csv", *OPTIONS, "-o", "m.json", "--samples", samples)
+    refused("evidence-contradicts", "design", *options, shown=samples)
     assert command("design", "--counts", "counts.csv", *OPTIONS, "--samples", "100", "-o", "m.json")[0] == 0
 
 
@@ -337,11 +335,9 @@ def test_a_time_limit_keeps_nothing_unless_asked_to(command, here):
 
 
 @pytest.mark.parametrize("limit", ["-1", "nan"])
-def test_a_time_limit_that_is_none_is_refused(limit, command, here):
+def test_a_time_limit_that_is_none_is_refused(limit, refused, here):
     (here / "thirty.csv").write_text(THIRTY, encoding="utf-8")
-    status, _, err = command("design", "--counts", "thirty.csv", "--no-header", *OPTIONS, "--time-limit", limit)
-    assert status == 2
-    assert "accepted: seconds, 0 or more" in err
+    refused("out-of-range", "design", "--counts", "thirty.csv", "--no-header", *OPTIONS, "--time-limit", limit)
 
 
 @pytest.mark.parametrize("flags", [[], ["--json"]])

@@ -132,10 +132,9 @@ def test_verbose_prints_each_step_at_once(files):
 
 
 @pytest.mark.parametrize("given", [("verify", "m.json", "-q", "--verbose"), ("-q", "verify", "m.json", "--verbose")])
-def test_quiet_and_verbose_do_not_go_together(files, given):
-    status, _, err = files(*given)
-    assert status == 2
-    assert "give one of them" in err
+@pytest.mark.usefixtures("files")
+def test_quiet_and_verbose_do_not_go_together(refused, given):
+    refused("usage", *given, shown="give one of them")
 
 
 @runs

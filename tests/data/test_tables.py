@@ -389,6 +389,10 @@ def test_other_separators_are_recognised(place, sign, name):
         open_columns(place, ["level"])
     with raises("unknown-column", match=rf"has 1 field, so there is no column 1; accepted: 0; {told}"):
         open_columns(place, ["1"], header=False)
+    with raises("unknown-column", match=rf"{told}, or with a line of column names"):
+        open_columns(place, ["0"], header=False)
+    place.write_text(f"level\n1{sign}low\n")
+    assert open_columns(place, ["level"]).names == ("level",)
     place.write_text(f"level{sign}people\nlow{sign}3\nhigh{sign}4\n")
     with raises("malformed-table", match=rf"line 1: 1 field \(show_values prints it\); accepted: two, .*{told}"):
         read_counts(place)

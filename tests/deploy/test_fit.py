@@ -8,7 +8,7 @@ from matrices import mechanism_of, randomized_response, table
 from scipy.stats import chi2, multinomial, poisson
 
 import mechdesign as md
-from mechdesign.deploy.fit import IMPOSSIBLE, Fit, cell_moments, fit_of, greatest_tail
+from mechdesign.deploy.fit import IMPOSSIBLE, Fit, cell_moments, fits_of, greatest_tail
 from mechdesign.deploy.likelihood import maximum_likelihood
 
 
@@ -20,7 +20,7 @@ def subset_selection(size, chosen, epsilon):
 
 def fit(matrix, counts):
     counts = np.asarray(counts, dtype=float)
-    return fit_of(matrix, counts, maximum_likelihood(matrix, counts))
+    return fits_of(matrix, counts[None], maximum_likelihood(matrix, counts).frequencies[None])[0]
 
 
 LEVELS = {

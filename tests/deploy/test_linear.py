@@ -5,8 +5,9 @@ from numpy.testing import assert_allclose
 from strategies import random_mechanism
 from tolerances import ALGEBRA
 
+from mechdesign.deploy import linear
 from mechdesign.deploy.identification import identify
-from mechdesign.deploy.linear import LinearEstimator, greatest_mean
+from mechdesign.deploy.linear import LinearEstimator, Seen, greatest_likely_mean, greatest_mean
 
 
 def estimator_at(matrix, theta):
@@ -71,6 +72,12 @@ def test_covariances_of_a_record_and_of_its_noise_add_up():
 # greatest_mean
 
 
+def greatest(functionals, fractions, radius):
+    """Return the greatest mean of each column of functionals, all of the same fractions."""
+    rows = np.array(functionals, dtype=float).T
+    return greatest_mean(Seen.of(rows, np.broadcast_to(fractions, rows.shape)), np.array(radius))
+
+
 def wilson(fraction, radius):
     return (fraction + radius / 2 + np.sqrt(radius * fraction * (1 - fraction) + radius**2 / 4)) / (1 + radius)
 
@@ -78,7 +85,7 @@ def wilson(fraction, radius):
 @pytest.mark.parametrize("fraction", [0.0, 1e-6, 0.1, 0.5, 0.999, 1.0])
 @pytest.mark.parametrize("radius", [1e-12, 1e-4, 0.1, 10.0])
 def test_two_outputs_give_the_interval_of_wilson(fraction, radius):
-    found = greatest_mean(np.array([[1.0], [0.0]]), np.array([fraction, 1 - fraction]), np.array([radius]))
+    found = greatest(np.array([[1.0], [0.0]]), np.array([fraction, 1 - fraction]), np.array([radius]))
     expected = wilson(fraction, radius)
     assert abs(found[0] - expected) <= 1e-8 * (expected - fraction) + 1e-15
 
@@ -97,12 +104,12 @@ def test_the_limit_is_the_optimum_of_the_score_region():
         near = cp.sum(cp.multiply(fractions[seen] ** 2, cp.inv_pos(p[seen]))) <= 1 + radius
         program = cp.Problem(cp.Maximize(u @ p), [cp.sum(p) == 1, near])
         program.solve(solver=cp.CLARABEL)
-        found = greatest_mean(u[:, None], fractions, np.array([radius]))
+        found = greatest(u[:, None], fractions, np.array([radius]))
         assert abs(found[0] - program.value) <= 1e-6
 
 
 def test_an_output_never_reported_may_have_probability_z_squared_over_n():
-    found = greatest_mean(np.array([[1.0], [0.0], [0.0]]), np.array([0.0, 0.3, 0.7]), np.array([4 / 1000]))
+    found = greatest(np.array([[1.0], [0.0], [0.0]]), np.array([0.0, 0.3, 0.7]), np.array([4 / 1000]))
     assert_allclose(found, 0.004 / 1.004, rtol=1e-9)
 
 
@@ -111,8 +118,26 @@ def test_many_reports_give_z_standard_errors():
     u, p = rng.normal(size=(6, 3)), rng.dirichlet(np.ones(6))
     spread = np.sqrt(p @ u**2 - (p @ u) ** 2)
     for radius in (1e-8, 1e-14):
-        assert_allclose((greatest_mean(u, p, np.full(3, radius)) - p @ u) / np.sqrt(radius), spread, rtol=1e-3)
+        assert_allclose((greatest(u, p, np.full(3, radius)) - p @ u) / np.sqrt(radius), spread, rtol=1e-3)
 
 
 def test_a_constant_has_no_spread():
-    assert greatest_mean(np.full((3, 1), 2.5), np.array([0.5, 0.5, 0.0]), np.array([0.1])).tolist() == [2.5]
+    assert greatest(np.full((3, 1), 2.5), np.array([0.5, 0.5, 0.0]), np.array([0.1])).tolist() == [2.5]
+
+
+@pytest.mark.parametrize("region", [greatest_mean, greatest_likely_mean])
+def test_limits_of_many_outputs_take_few_evaluations(monkeypatch, region):
+    """A search over all logarithms of m takes 14 to 19 of them for each limit; Newton's method from the moments, 4."""
+    rng, points = np.random.default_rng(0), []
+    u, p = rng.normal(size=(50, 136)), rng.dirichlet(np.ones(136))
+    fractions = np.repeat(rng.multinomial(200, p)[None] / 200, 50, axis=0)
+    fractions[np.arange(50), u.argmax(axis=1)] += 0.0025
+    seen = Seen.of(u, fractions / fractions.sum(axis=1, keepdims=True))
+    inner = linear.newton_roots
+
+    def counted(values, *given):
+        return inner(lambda x, of: (points.append(x.size), values(x, of))[1], *given)
+
+    monkeypatch.setattr(linear, "newton_roots", counted)
+    region(seen, np.full(50, 0.02))
+    assert sum(points) <= 4.5 * 50

@@ -6,7 +6,7 @@ import pytest
 from matrices import randomized_response
 
 import mechdesign as md
-from mechdesign.deploy.fit import LEVEL, _likeliest_laws, outside, outsides
+from mechdesign.deploy.fit import LEVEL, _likeliest_laws, outsides
 from mechdesign.deploy.likelihood import maximum_likelihood
 
 MATRIX = randomized_response(4, np.e)
@@ -21,7 +21,11 @@ def mechanism(radius="0.05", matrix=MATRIX, prior=PRIOR):
 
 def found(counts, groups=1, **given):
     counts, made_by = np.asarray(counts, dtype=float), mechanism(**given)
-    return outside(made_by, counts, maximum_likelihood(made_by.matrix, counts), groups)
+    return outside(made_by, counts, groups)
+
+
+def outside(made_by, counts, groups=1):
+    return outsides(made_by, counts[None], maximum_likelihood(made_by.matrix, counts).frequencies[None], groups)[0]
 
 
 @pytest.mark.parametrize(
@@ -97,7 +101,7 @@ def test_a_promise_about_a_secret_is_not_tested():
     known = md.SecretPromise([[20, 10, 5, 5], [10, 15, 20, 15]], known=True)
     made_by = md.Mechanism.repaired(MATRIX, md.Guarantee("log(10)", known)).mechanism
     counts = np.array([10_000.0, 10, 10, 10])
-    assert outside(made_by, counts, maximum_likelihood(made_by.matrix, counts)) is None
+    assert outside(made_by, counts) is None
 
 
 def test_groups_together_are_what_each_is_alone():
@@ -113,7 +117,7 @@ def test_groups_together_are_what_each_is_alone():
     tables = np.array([*tables, [700, 800, 300, 0], [0, 0, 0, 50]], dtype=float)
     likely = [maximum_likelihood(made_by.matrix, counts) for counts in tables]
     together = outsides(made_by, tables, np.array([each.frequencies for each in likely]), 32)
-    alone = [outside(made_by, counts, own, 32) for counts, own in zip(tables, likely, strict=True)]
+    alone = [outside(made_by, counts, 32) for counts in tables]
     assert 3 < sum(each is not None for each in alone) < 30
     for one, other in zip(together, alone, strict=True):
         assert (one is None) == (other is None)

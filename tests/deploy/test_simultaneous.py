@@ -5,9 +5,13 @@ from numpy.testing import assert_allclose
 from scipy.stats import multivariate_normal, norm
 
 import mechdesign as md
-from mechdesign.deploy.confidence_limits import error_of_each, error_of_one_group
+from mechdesign.deploy.confidence_limits import error_of_one_group, errors_of_each
 
 COUNTS = [500, 300, 200]
+
+
+def error_of_each(correlations, size, error):
+    return float(errors_of_each(correlations[None], size, error)[0])
 
 
 def missed(correlations, each, draws=100_000):
