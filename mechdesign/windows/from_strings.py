@@ -218,8 +218,8 @@ def design_windows(  # noqa: PLR0913 - what a design of windows has; all but two
         Whether the counts *are* the population, so that nothing needs to be learnt.
     heavy : SeparateCounts, optional
         Counts of **another** sample or of public knowledge, as `split_sample` gives them: its strings that are heavier
-        than a bucket is on average become arcs. They define what is proved, so they must not come from the sample that
-        proves. By default those of a known distribution are taken from it, and otherwise there are none.
+        than 2.5 buckets are on average become arcs. They define what is proved, so they must not come from the sample
+        that proves. By default those of a known distribution are taken from it, and otherwise there are none.
     seeds, buckets : int, optional
         How many seeds and buckets; more seeds make collisions rarer, more buckets windows finer.
     one_layer : number or str

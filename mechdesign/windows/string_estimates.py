@@ -9,6 +9,7 @@ without them it is known from the draws alone; the greater one counts.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -114,10 +115,14 @@ class StringEstimates:
 
     @property
     def advice(self) -> str | None:
-        """What to do about collisions, in a sentence; None where they add at most a tenth to the variances."""
-        if self.collisions <= PART:
+        """What to do about collisions, in a sentence.
+
+        None where they add at most a tenth to the variances, or no more than the seeds tell apart from 0: twice the
+        relative standard error of one string's variance.
+        """
+        if self.seeds == 1 or self.collisions <= max(PART, 2 * math.sqrt(2 / (self.seeds - 1))):
             return None
-        needed = int(np.ceil(self.seeds * self.collisions / PART))
+        needed = math.ceil(self.seeds * self.collisions / PART)
         return (
             f"{self.seeds:,} seeds are too few for {self.reports:,} reports and this change since the sample: "
             f"collisions add {self.collisions:.0%} to the variances; {needed:,} seeds would add {PART:.0%}"

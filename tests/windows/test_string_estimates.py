@@ -36,7 +36,7 @@ def test_strings_that_moved_are_found_and_disturb_no_others(found):
     assert set(known.moved) == set(NEW)
     np.testing.assert_allclose(known.shares[:4], 0.05, atol=5 * np.sqrt(found.error_of(0) / n))
     assert abs(known.collisions) < 0.2
-    assert known.advice is None or known.collisions > 0.1
+    assert known.advice is None
     hidden = found.estimate(reports, UNSEEN)  # new strings that are no candidates cannot be solved for
     expected = n * 4 * 0.05**2 * collision_factor(found.reached) * (found.reached - 1) / found.seeds
     assert hidden.collisions == pytest.approx(expected, rel=0.5)
@@ -48,7 +48,7 @@ def test_strings_that_moved_are_found_and_disturb_no_others(found):
 def test_without_drift_nothing_moved_and_collisions_are_about_0(found):
     estimate = found.estimate(reported(found, populations(0), 20_000, np.random.default_rng(5)), [*COUNTS, *UNSEEN])
     assert (estimate.moved, estimate.advice) == ((), None)
-    assert abs(estimate.collisions) < 0.08
+    assert abs(estimate.collisions) < 0.2
 
 
 def test_intervals_are_those_of_students_t(found):
