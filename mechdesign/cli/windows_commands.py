@@ -149,7 +149,12 @@ _WINDOW_OPTIONS: tuple[Callable[[Any], Any], ...] = (
         help="With --windows: choose heavy strings by this share of the records, such as 1/10, drawn at random; "
         "the rest proves. Better where some strings have over 1 % of the records.",
     ),
-    click.option("--evidence", metavar="FILE", help="With --split: write the counts of the part that proves (CSV)."),
+    click.option(
+        "--evidence",
+        metavar="FILE",
+        help="With --windows: write the counts of the strings that prove (CSV), which estimates need as --reference; "
+        "--split needs it.",
+    ),
     click.option(
         "--heavy",
         metavar="FILE",
@@ -208,7 +213,8 @@ def string_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--reference",
             metavar="FILE",
-            help="With --candidates: counts of the sample that proves, string and count (CSV).",
+            help="With --candidates: counts of the sample that proves, string and count (CSV), as `design --evidence` "
+            "writes them.",
         ),
     )
 
@@ -246,8 +252,8 @@ def design_strings(options: WindowOptions, source: Source, output: str | None, *
         raise click.UsageError("--windows needs --epsilon, and --data FILE --column COLUMN or --counts FILE")
     if options.split is not None and (options.heavy is not None or source.known):
         raise click.UsageError("--split is for a sample that proves, without --heavy and --known; leave it out")
-    if options.evidence is not None and options.split is None:
-        raise click.UsageError("--evidence needs --split, which makes the part that proves")
+    if options.split is not None and options.evidence is None:
+        raise click.UsageError("--split needs --evidence FILE: estimates need the counts of the part that proves")
     if output is not None:
         accepted_ending(output, (".json",))
     inputs = [sample.data, sample.table, options.heavy]
@@ -311,7 +317,9 @@ def check_candidates(mechanism: Deployed, strings: Candidates) -> None:
         )
     if strings.candidates is not None:
         if strings.reference is None:
-            raise click.UsageError("--candidates needs --reference, the counts of the sample that proves")
+            raise click.UsageError(
+                "--candidates needs --reference, the counts that prove: `design --evidence` writes them"
+            )
         own = {"candidates", "reference", "confidence", "simultaneous", "output", "as_json", "jobs", "scheduler", "ids"}
         _refuse_others(own | {"file", "column", "mechanism_file", "no_header", "show_values"}, "--candidates")
 

@@ -257,8 +257,10 @@ def design_windows(  # noqa: PLR0913 - what a design of windows has; all but two
     if form not in FORMS:
         raise InputError.unknown_choice(f"form is {shorten(form)}; accepted: {' or '.join(map(repr, FORMS))}")
     if known == (delta is not None):
-        given = "both are given" if known else "neither is given"
-        raise InputError.radius_or_delta_missing(f"give delta, or known=True if the counts are the population: {given}")
+        given = "both delta and known are" if known else "neither delta nor known is"
+        raise InputError.radius_or_delta_missing(
+            f"{given} given; give one: known says that the counts are the population"
+        )
     check_kind(master, str, "master", "a text")
     counts = counted(sample, form)
     probability = None if delta is None else checked_delta(delta)

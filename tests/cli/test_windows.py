@@ -87,6 +87,12 @@ def test_what_a_design_prints_as_json(command):
     assert (status, json.loads(out)["leakage"]) == (0, found["leakage"])
 
 
+def test_a_design_writes_the_counts_that_prove_for_its_estimates(command):
+    assert design(command, "--evidence", "evidence.csv")[0] == 0
+    assert {row["string"]: int(row["count"]) for row in rows("evidence.csv")} == COUNTS
+    assert command("verify", "words.json", "--counts", "evidence.csv")[0] == 0
+
+
 def test_a_known_distribution_needs_no_delta(command):
     source = ("--counts", "counts.csv", "--epsilon", "0.5", "--known", "--seeds", "5", "--cap", "2")
     status, _, _ = command("design", "--windows", *source, "-o", "words.json")
@@ -124,8 +130,8 @@ def test_a_folder_is_reported_part_by_part_and_its_reports_are_permanent(command
     [
         (["--heavy", "counts.csv"], "sample-proves-itself"),
         (["--heavy", "earlier.csv", "--split", "1/10"], "usage"),
-        (["--split", "2"], "out-of-range"),
-        (["--evidence", "e.csv"], "usage"),
+        (["--split", "2", "--evidence", "evidence.csv"], "out-of-range"),
+        (["--split", "1/10"], "usage"),  # estimates would lack the counts that prove
         (["--by", "person"], "usage"),
         (["--bits", "20"], "usage"),
         (["--known"], "radius-or-delta-missing"),
