@@ -257,10 +257,8 @@ def design_windows(  # noqa: PLR0913 - what a design of windows has; all but two
     if form not in FORMS:
         raise InputError.unknown_choice(f"form is {shorten(form)}; accepted: {' or '.join(map(repr, FORMS))}")
     if known == (delta is not None):
-        given = "both delta and known are" if known else "neither delta nor known is"
-        raise InputError.radius_or_delta_missing(
-            f"{given} given; give one: known says that the counts are the population"
-        )
+        given = f"delta is {shorten(delta)} and known is {known}"
+        raise InputError.radius_or_delta_missing(f"{given}; give delta, or known for counts of the whole population")
     check_kind(master, str, "master", "a text")
     counts = counted(sample, form)
     probability = None if delta is None else checked_delta(delta)
