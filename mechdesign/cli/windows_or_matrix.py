@@ -12,6 +12,7 @@ import click
 from mechdesign.cli.json_output import Nearest, Printed, Whole
 from mechdesign.data.fields import Number
 from mechdesign.data.inputs import readable
+from mechdesign.data.reading import check_regular
 from mechdesign.mechanism import Mechanism
 from mechdesign.mechanism.reporting import Deployed
 
@@ -41,6 +42,7 @@ def load_mechanism(
     """Say that a mechanism is proved; read it, of whatever kind it is, and prove it again, perhaps from its sample."""
     progress("proving the guarantee in exact arithmetic")
     with readable(path, MOST_BYTES) as place:
+        check_regular(place, "a mechanism file")
         begun = b""
         with contextlib.suppress(OSError), Path(place).open("rb") as file:  # whoever reads it names what is wrong
             begun = file.read(_BEGUN)
