@@ -288,10 +288,11 @@ def _both(correlations: Floats, each: Floats) -> tuple[Floats, Floats]:
     from scipy.special import ndtr, ndtri, owens_t
 
     c = -ndtri(each / 2)[:, None]
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.sqrt((1 - correlations) / (1 + correlations))
         both = np.maximum(2 * each[:, None] - 4 * owens_t(c, ratio) - 4 * owens_t(c, 1 / ratio), 0.0)
-        return both, 2 * (ndtr(-c * ratio) + ndtr(-c / ratio))
+        # Where the sizes are the same, the slope is 1 also for c = 0.
+        return both, np.where(np.abs(correlations) < 1, 2 * (ndtr(-c * ratio) + ndtr(-c / ratio)), 1.0)
 
 
 def _heaviest_trees(weights: Floats) -> Floats:

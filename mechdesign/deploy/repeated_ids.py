@@ -161,7 +161,7 @@ def leakage_of_values(mechanism: Deployed, values: int) -> float | None:
     Examples
     --------
     >>> import numpy as np
-    >>> from mechdesign import Guarantee, L1Ball
+    >>> from mechdesign import Guarantee, L1Ball, Mechanism
     >>> promise = Guarantee("log(3)", L1Ball([0.5, 0.5], radius=2))
     >>> warner = Mechanism(np.array([[3, 1], [1, 3]]), 2, promise)
     >>> [round(leakage_of_values(warner, values), 6) for values in (1, 2)]
