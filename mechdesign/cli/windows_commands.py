@@ -90,6 +90,11 @@ class Sample:
         """Whether there is one."""
         return self.data is not None or self.table is not None
 
+    @property
+    def title(self) -> str:
+        """What it is called in a summary."""
+        return self.table or f"{self.data}, column {self.column}"
+
     def counts(self, form: Form = "nfc") -> dict[str, int]:
         """Return the counts by string."""
         from mechdesign.windows.columns_of_strings import count_strings
@@ -278,26 +283,32 @@ def design_strings(options: WindowOptions, source: Source, output: str | None, *
             heavy=heavy,
         )
         found = design_windows(counts, source.epsilon, any_seed=options.any_seed, form=options.form, **chosen)
+        worth = (found.error, found.bound) if len(found.shares) <= _MOST_COMPARED else (None, None)
     if options.evidence is not None:
         write_atomically(options.evidence, _table(["string", "count"], counts.items()))
     if output is not None:
         found.mechanism.save(output)
-    title = sample.table or f"{sample.data}, column {sample.column}"
-    _tell_design(found, title, output, standard=standard, as_json=as_json)
+    _tell_design(found, worth, sample.title, output, standard=standard, as_json=as_json)
     return 0
 
 
-def _tell_design(found: WindowDesign, title: str, output: str | None, *, standard: bool, as_json: bool) -> None:
-    mechanism, heavy = found.mechanism, found.mechanism.layout.heavy
-    few = len(found.shares) <= _MOST_COMPARED
-    error, bound = (found.error, found.bound) if few else (None, None)
+def _tell_design(
+    found: WindowDesign,
+    worth: tuple[float | None, float | None],
+    title: str,
+    output: str | None,
+    *,
+    standard: bool,
+    as_json: bool,
+) -> None:
+    mechanism, heavy, (error, bound) = found.mechanism, found.mechanism.layout.heavy, worth
     if as_json:
         about: dict[str, Any] = {
             "heavy": () if heavy is None else heavy.strings,
             "heavy_source": None if heavy is None else heavy.source,
         }
-        worth: dict[str, Any] = {"reached": found.reached, "error_of_all": error, "bound": bound}
-        print_output(StringDesignOutput(title=title, output=output, **mechanism.promised_keys(), **about, **worth))
+        about |= {"reached": found.reached, "error_of_all": error, "bound": bound}
+        print_output(StringDesignOutput(title=title, output=output, **mechanism.promised_keys(), **about))
         return
     facts = [("strings", f"{title}: {len(found.shares):,} different ones"), *mechanism.facts()]
     facts.append(("mean lift", f"{found.reached:.6g}; exp(epsilon) with endless samples and buckets"))

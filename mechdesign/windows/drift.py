@@ -11,6 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
+from mechdesign.errors import LimitError
 from mechdesign.numerics.arrays import Floats
 from mechdesign.windows.decoder import Decoder
 from mechdesign.windows.hashing import Words
@@ -51,6 +52,11 @@ class Drift:
         means, spread = decoder.products(prints, counts)
         self.information = decoder.products(prints, decoder.chances)[1] - 1
         back = np.eye(len(shares)) - np.outer(shares, np.ones(len(shares)))
+        if np.linalg.matrix_rank(self.information + 1, hermitian=True) < len(shares):
+            raise LimitError.no_method(
+                f"reports of these windows do not tell {len(shares)} strings apart, which therefore have no estimates; "
+                "take a larger epsilon, more seeds or more buckets"
+            )
         self._solved = back @ np.linalg.inv(self.information)
         self.change = self._solved @ (means - 1)
         self.covariance = self._solved @ (spread - np.outer(means, means)) @ self._solved.T

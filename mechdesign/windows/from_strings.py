@@ -42,7 +42,7 @@ def default_buckets(epsilon: Epsilon) -> int:
     >>> [default_buckets(Epsilon.of(epsilon)) for epsilon in ("0.1", "1", "2", "4")]
     [2048, 512, 1024, 8192]
     """
-    c = float(epsilon.exp_down)
+    c = float(min(epsilon.exp_down, 1 << 64))
     return min(MOST_BUCKETS, max(256, 1 << math.ceil(math.log2(100 * c * c / (c - 1)))))
 
 
@@ -275,9 +275,8 @@ def design_windows(  # noqa: PLR0913 - what a design of windows has; all but two
         check_kind(heavy, SeparateCounts, "heavy", "SeparateCounts of other data than the sample, or split_sample(...)")
     rough = None if heavy is None else heavy.apart_from({} if known else counts, form)
     strings = None if heavy is None or rough is None else heavy.heavy_strings(rough, size)
-    layout = Layout(
-        Seeds(master.encode(), number), size, strings, 0 if strings is None else _one_layer(one_layer, number)
-    )
+    arcs = _one_layer(one_layer, number)
+    layout = Layout(Seeds(master.encode(), number), size, strings, 0 if strings is None else arcs)
     return WindowDesign(_certified(layout, promise, counts, form), {name: n / samples for name, n in counts.items()})
 
 
@@ -298,10 +297,17 @@ def _certified(layout: Layout, promise: WindowPromise, counts: Mapping[str, int]
     threshold = promise.threshold(layout.seeds.count, layout.buckets, in_part=in_part)
     windows = [] if threshold is None else [greedy(loads, threshold) for loads in evidence]
     found = tuple(one for one in windows if one is not None)
-    if threshold is None or len(found) < layout.seeds.count:
+    whole = promise.samples * promise.units(in_part=in_part)
+    if threshold is None or threshold >= whole or len(found) < layout.seeds.count:
         raise LimitError.no_method(
             f"{promise.samples} samples prove no window of epsilon = {promise.epsilon} but the whole circle; take more "
             "samples, a larger delta or a larger epsilon"
+        )
+    if all(len(one.ends) == one.rounds(layout.buckets) for one in found):
+        raise LimitError.no_method(
+            "every window is the whole circle, so that reports tell nothing: the most frequent string has "
+            f"{max(counts.values())} of {promise.samples} samples; let heavy strings be arcs (heavy=, split_sample, "
+            "--split), or take a larger epsilon"
         )
     mechanism = WindowMechanism(layout, found, promise, form, evidence, digest_of(evidence))
     mechanism.prove()

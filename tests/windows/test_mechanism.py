@@ -11,6 +11,7 @@ from scipy.stats import chisquare
 
 import mechdesign as md
 from mechdesign.windows import SeparateCounts, design_windows
+from mechdesign.windows.from_strings import default_buckets
 from tests.windows.worlds import COUNTS, EARLIER, UNSEEN, designed, matrix
 
 TOTAL = sum(COUNTS.values())
@@ -201,3 +202,19 @@ def test_samples_that_prove_nothing_are_told():
 def test_strings_that_are_equal_in_the_normal_form_are_one():
     found = design_windows({"Caf\u00e9": 5, "Cafe\u0301 ": 7, 3: 2, "3": 1}, 1, known=True, seeds=2, buckets=8)
     assert found.shares == {"Café": 12 / 15, "3": 3 / 15}
+
+
+@pytest.mark.parametrize(
+    ("counts", "epsilon", "shown"),
+    [
+        ({"a": 9_000, "b": 500, "c": 500}, 1, "9000 of 10000"),  # one string is in every window
+        (COUNTS, "1e-12", "2224 samples prove no window"),
+    ],
+)
+def test_windows_that_tell_nothing_are_refused(counts, epsilon, shown):
+    with raises("no-method", shown, "larger epsilon"):
+        design_windows(counts, epsilon, delta="1e-3", seeds=5, buckets=256)
+
+
+def test_a_huge_epsilon_has_buckets():
+    assert default_buckets(md.Epsilon.of("700")) == 65536

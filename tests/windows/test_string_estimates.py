@@ -63,11 +63,17 @@ def test_intervals_are_those_of_students_t(found):
 
 
 def test_one_seed_has_errors_of_the_draws_alone():
-    found = design_windows(COUNTS, 1, known=True, seeds=1, buckets=128)
+    found = design_windows(COUNTS, 1, known=True, seeds=1, buckets=8)
     estimate = found.estimate(reported(found, populations(0), 1_000, np.random.default_rng(7)), ["w300", "w1"])
     assert estimate.collisions == 0
     assert (estimate.standard_errors > 0).all()
     assert quantile(0.975, 1) == pytest.approx(1.959964, rel=1e-6)
+
+
+def test_one_seed_does_not_tell_eight_heavy_strings_apart():
+    found = design_windows(COUNTS, 1, known=True, seeds=1, buckets=128)
+    with raises("no-method", "do not tell 8 strings apart"):
+        _ = found.error
 
 
 @pytest.mark.slow
