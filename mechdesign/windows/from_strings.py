@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -42,7 +43,7 @@ def default_buckets(epsilon: Epsilon) -> int:
     >>> [default_buckets(Epsilon.of(epsilon)) for epsilon in ("0.1", "1", "2", "4")]
     [2048, 512, 1024, 8192]
     """
-    c = float(min(epsilon.exp_down, 1 << 64))
+    c = float(min(epsilon.exp_down, Fraction(1 << 64)))
     return min(MOST_BUCKETS, max(256, 1 << math.ceil(math.log2(100 * c * c / (c - 1)))))
 
 
