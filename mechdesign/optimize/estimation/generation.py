@@ -151,17 +151,16 @@ def generate(
     >>> round(found.value, 6), found.matrix.sum(axis=1).round(12)
     (2.25, array([1., 1., 1., 1.]))
     """
-    goal = goal or Goal()
-    search = ColumnSearch(ball, exp_epsilon, workload, rng)
+    goal, search = goal or Goal(), ColumnSearch(ball, exp_epsilon, workload, rng)
     try:
-        held, start = search.first(deadline), None
+        held = search.first(deadline)
         point = solve(held, ball.prior, workload, _COARSE, deadline=deadline, unfinished=True)
     except SolverError:
         if not is_limited(deadline):
             raise
         return search.at_once()
     keeps_mechanism(deadline)
-    values, stopped = [point.value], None
+    values, stopped, best = [point.value], None, (point, held)
     began = time.monotonic()
     try:
         while True:
@@ -179,12 +178,13 @@ def generate(
             further = np.hstack([held[:, used], entering])
             point, held = solve(further, ball.prior, workload, _precision(values), start, deadline), further
             values.append(point.value)
+            best = min(best, (point, held), key=lambda found: found[0].value)
     except KeyboardInterrupt:
         stopped = "interrupted"
     except SolverError:
         stopped = "time limit" if time_is_up(deadline) else "solver failed"
-    matrix = _mechanism(held, point.weights)
-    found = Generated(matrix, point.multipliers, point.M, point.value, len(values), stopped)
+    point, held = best
+    found = Generated(_mechanism(held, point.weights), point.multipliers, point.M, point.value, len(values), stopped)
     return min(found, search.at_once(), key=attrgetter("value")) if stopped == "time limit" else found
 
 
@@ -221,7 +221,7 @@ def _progress(values: list[float]) -> float:
 
 def _line(values: list[float], columns: int, goal: Goal, deadline: float | None) -> str:
     """Return what a round has come to."""
-    number, value = len(values), values[-1]
+    number, value = len(values), min(values)
     gap = (value - goal.bound) / value
     if gap > goal.closed:
         return f"interior point {number}: {columns} columns, error {value:.9g}, gap {100 * gap:.3g} %"
