@@ -147,7 +147,8 @@ HUNDREDS = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "N", "shape", "epsilon", "objective"), HUNDREDS)
-def test_hundreds_of_symbols_end_three_seconds_after_the_limit(name, N, shape, epsilon, objective, monkeypatch):
+def test_hundreds_of_symbols_end_soon_after_the_limit(name, N, shape, epsilon, objective, monkeypatch):
     md.design(md.DesignProblem(md.L1Ball(["0.5", "0.5"]), 1, md.HammingAccuracy()))  # loads the solvers
     monkeypatch.setattr(time, "monotonic", time.process_time)  # a limit of work, whatever else the machine does
-    assert ends(name, N, shape, epsilon, OBJECTIVES[objective], limit=1.0, most=4.0)
+    # On two quiet cores they took up to 3.4 seconds, and 5.8 to over 60 before they looked at the limit everywhere.
+    assert ends(name, N, shape, epsilon, OBJECTIVES[objective], limit=1.0, most=5.0)
