@@ -119,7 +119,7 @@ def sample(share):
     rng = np.random.default_rng(0)
     for name, objective in itertools.product(SETS, range(3)):
         if (name, objective) == ("limits", 1):
-            continue  # one linear program, which takes 12 s for 40 symbols and does not look at the time
+            continue  # one linear program, which did not look at the time when these draws were fixed
         for _ in range(share):
             yield name, int(rng.choice(SIZES)), str(rng.choice(list(SHAPES))), str(rng.choice(EPSILONS)), objective
         yield name, 100, str(rng.choice(list(SHAPES))), str(rng.choice(EPSILONS)), objective
