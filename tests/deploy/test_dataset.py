@@ -185,11 +185,12 @@ def test_no_half_file_outlives_a_run_that_is_refused(tmp_path):
 
 def test_no_half_file_outlives_a_run_that_is_interrupted(tmp_path):
     write_part(tmp_path / "records/0.csv", range(20_000))
-    write_part(tmp_path / "records/1.csv", range(600_000))
+    for large in (1, 2):  # two processes have at least one of them to do when the first line comes
+        write_part(tmp_path / f"records/{large}.csv", range(600_000))
     left = []
 
     def interrupt(_line):
-        for _ in range(20_000):  # the other process may only begin now
+        for _ in range(20_000):  # a process may only begin now
             left.extend(name for name in leftovers(tmp_path / "out") if name.endswith(".tmp"))
             if left:
                 break
@@ -198,9 +199,9 @@ def test_no_half_file_outlives_a_run_that_is_interrupted(tmp_path):
 
     with pytest.raises(KeyboardInterrupt), opened_executor(2) as pool:
         run(tmp_path, executor=pool, progress=interrupt)
-    assert left  # the other process was at work
+    assert left  # a process was at work
     assert leftovers(tmp_path / "out") == []
-    assert len(published(tmp_path / "out")) == 1
+    assert 1 <= len(published(tmp_path / "out")) <= 2
     assert not json.loads((tmp_path / "out" / NAME).read_text())["complete"]
 
 
