@@ -163,8 +163,8 @@ def split_sample(
     one = {name: n for name, n in zip(counts, taken, strict=True) if n}
     rest = {name: counts[name] - n for name, n in zip(counts, taken, strict=True) if counts[name] > n}
     chooses, proves = (one, rest) if fewer == size else (rest, one)
-    told = f"{size} of {total} records of the sample, drawn at random, which do not prove"
-    return SplitSample(SeparateCounts(chooses, told, digest_of_counts(proves)), proves)
+    source_words = f"{size} of {total} records of the sample, drawn at random, which do not prove"
+    return SplitSample(SeparateCounts(chooses, source_words, digest_of_counts(proves)), proves)
 
 
 def digest_of_counts(counts: Mapping[str, int]) -> str:

@@ -204,6 +204,7 @@ class _Reading:
         self._seeds = len(mechanism.windows)
 
     def estimates(self) -> StringEstimates:
+        """Return the estimates, after strings that moved far are found and solved for together with the heavy ones."""
         moved: tuple[str, ...] = ()
         for _ in range(_MOST_ROUNDS):
             drift, change, variances, of_draws, shares = self._read(moved)

@@ -82,12 +82,12 @@ class WindowMechanism:
         """SHA-256, in hex, of what reports depend on: seeds, buckets, form, heavy strings, floor, windows."""
         layout, heavy = self.layout, self.layout.heavy
         facts = [layout.seeds.count, layout.buckets, self.promise.floor]
-        told = [_FORMAT, text(layout.seeds.master.decode()), text(self.form), *map(eight_bytes, facts)]
+        parts = [_FORMAT, text(layout.seeds.master.decode()), text(self.form), *map(eight_bytes, facts)]
         if heavy is not None:
-            told += [*map(text, heavy.strings), heavy.units.astype("<u8").tobytes()]
-            told += map(eight_bytes, (len(heavy.strings), heavy.light_units, layout.one_layer))
+            parts += [*map(text, heavy.strings), heavy.units.astype("<u8").tobytes()]
+            parts += map(eight_bytes, (len(heavy.strings), heavy.light_units, layout.one_layer))
         numbers = [self.counts, *(np.append(one.ends, one.start) for one in self.windows)]
-        return hashlib.sha256(b"".join([*told, np.concatenate(numbers).astype("<u8").tobytes()])).hexdigest()
+        return hashlib.sha256(b"".join([*parts, np.concatenate(numbers).astype("<u8").tobytes()])).hexdigest()
 
     @cached_property
     def outputs(self) -> WindowNames:
@@ -270,8 +270,8 @@ class WindowMechanism:
         one = f"{layout.seeds.count:,} seeds of {layout.buckets:,} buckets, {len(self.outputs):,} windows"
         whole = promise.units(in_part=heavy is not None)
         facts.append(("mechanism", f"{one}, each with at least {self.threshold / whole:,.6g} samples"))
-        told = "none" if heavy is None else f"{len(heavy.strings)}, from {heavy.source}"
-        return [*facts, ("heavy strings", told)]
+        described = "none" if heavy is None else f"{len(heavy.strings)}, from {heavy.source}"
+        return [*facts, ("heavy strings", described)]
 
     def promised_keys(self) -> dict[str, Any]:
         """Return what programs read of the promise."""

@@ -131,6 +131,7 @@ def test_a_folder_is_reported_part_by_part_and_its_reports_are_permanent(command
         (["--heavy", "counts.csv"], "sample-proves-itself"),
         (["--heavy", "earlier.csv", "--split", "1/10"], "usage"),
         (["--split", "2", "--evidence", "evidence.csv"], "out-of-range"),
+        (["--alpha", "2"], "out-of-range"),  # also where no string is heavy
         (["--split", "1/10"], "usage"),  # estimates would lack the counts that prove
         (["--by", "person"], "usage"),
         (["--bits", "20"], "usage"),
