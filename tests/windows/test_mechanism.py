@@ -216,5 +216,10 @@ def test_windows_that_tell_nothing_are_refused(counts, epsilon, shown):
         design_windows(counts, epsilon, delta="1e-3", seeds=5, buckets=256)
 
 
+def test_windows_that_hold_everybody_are_refused_for_known_distributions_too():
+    with raises("no-method", "2224 samples prove no window"):
+        design_windows(COUNTS, "1e-12", known=True, seeds=5, buckets=256)
+
+
 def test_a_huge_epsilon_has_buckets():
     assert default_buckets(md.Epsilon.of("700")) == 65536

@@ -181,6 +181,9 @@ def test_reports_say_when_the_mechanism_is_certified_and_that_an_interrupt_keeps
     assert asked[0][0][0] == 16
     gaps = [float(re.search(r"(?:gap|within) (\S+) %", line)[1]) for line in lines]
     assert gaps == sorted(gaps, reverse=True)
+    assert found.value == pytest.approx(
+        float(re.search(r"error (\S+)", lines[-1])[1].rstrip(",")), rel=1e-8
+    )  # the best
     certified = [line.startswith("improving until rounds gain little, Ctrl-C keeps it: certified") for line in lines]
     assert certified == [gap <= 3 for gap in gaps]
     assert certified[-1]
