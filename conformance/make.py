@@ -1,6 +1,7 @@
-"""Write the files of this kit, by the package: ``python conformance/make.py``.
+"""Write the files of this kit, by the package: ``python -m conformance.make``.
 
-Nothing is random: the same version writes the same bytes anywhere, and a test compares them with those that are here.
+Nothing is random: the same version writes the same bytes anywhere, but for what another zlib compresses to other bytes,
+and a test compares them with those that are here.
 """
 
 from __future__ import annotations
@@ -287,7 +288,8 @@ def add_promises(made: Refused) -> None:
     made.change("no-guarantee", "the guarantee is missing", proof, without="guarantee")
     made.change("unknown-key", "a key is unknown", proof, comment="hello")
     made.change("lower-in-the-first", "the first schema has no lower", proof, guarantee={**promise, "lower": "2"})
-    made.change("no-lower-in-the-second", "the second schema has lower", proof, schema="mechdesign/mechanism/2")
+    made.change("cap-in-the-first", "the first schema has no cap", proof, guarantee={**promise, "cap": "2"})
+    made.change("no-lower-in-the-second", "the second schema has lower or cap", proof, schema="mechdesign/mechanism/2")
     made.replaced("key-twice", b'"bits": 2,', b'"bits": 3, "bits": 2,', "a key occurs twice", proof)
     made.replaced("decimal-bits", b'"bits": 2,', b'"bits": 2.0,', "a whole number is written as a decimal", proof)
     made.replaced(
@@ -448,10 +450,13 @@ def main() -> None:
     """Write all files."""
     import tempfile
 
+    from conformance import make_records, make_windows
+
     with tempfile.TemporaryDirectory() as scratch:
-        files = small_files(saved_in(Path(scratch)))
-    streams = listing([*short_streams(), *long_streams()])
-    for path, content in {**files, "streams.json": streams}.items():
+        files = small_files(saved_in(Path(scratch))) | make_windows.small_files() | make_records.small_files()
+    files["streams.json"] = listing([*short_streams(), *long_streams()])
+    files["windows-streams.json"] = listing([*make_windows.short_streams(), *make_windows.long_streams()])
+    for path, content in files.items():
         (FOLDER / path).parent.mkdir(exist_ok=True)
         (FOLDER / path).write_bytes(content)
 

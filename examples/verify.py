@@ -1,8 +1,8 @@
 """Prove the guarantee of a mechanism file with the standard library alone: `python verify.py mechanism.json`.
 
-Each column v of the numerators must have max v <= e^epsilon h(v) and, with `lower`, min v >= e^-lower H(v); h and H are
-the least and the greatest mean <Q, v> over the priors Q of an l1 ball, whose delta must be true if there is one; other
-sets need the other files, and deltas of over 400,000 samples verify_tails.py, without which they are taken as given.
+Each column v of the numerators must have max v <= e^epsilon h(v), with `lower` min v >= e^-lower H(v), with `cap` min v
+>= e^-cap max v; h and H are the least and the greatest mean <Q, v> over the priors Q of an l1 ball, whose delta must be
+true if there is one; other sets need the other files, deltas of over 400,000 samples verify_tails.py.
 Status 0: proved, and one line says what; 1: false; 2: malformed; 3: undecided. Optimality is not looked at."""
 
 # fmt: off
@@ -129,35 +129,35 @@ def known(table, names):
         return ball(table, len(names))
     import verify_more
     return verify_more.other(table, names)
-
 # 4. The proof.
-def prove(content):  # return words for what is proved, or raise an error
+def parsed(content):
     need(content[:2] != b"PK", "an NPZ file is beyond this script: give the JSON", 3)
     need(len(content) <= (192 if content.isascii() else 48) << 20 and content.count(b":") <= 10**6 and
          sum(map(content.count, (b",", b"[", b"{"))) <= 11 * 10**6, "the file is too long")
-    a = json.loads(content.decode("utf-8-sig"), parse_float=Decimal, parse_int=lambda x: int(text(x, 20)),
-                   parse_constant=rational, object_pairs_hook=table)
+    return json.loads(content.decode("utf-8-sig"), parse_float=Decimal, parse_int=lambda x: int(text(x, 20)),
+                      parse_constant=rational, object_pairs_hook=table)
+def prove(a):  # return words for what is proved, or raise an error
     a = fields(a, "schema inputs outputs bits numerators guarantee", "optimality provenance")
     rows, names, bits = [items(row, int) for row in items(a["numerators"], list)], labels(a["inputs"], str), a["bits"]
-    promise = {"lower": None, **a["guarantee"]}
-    epsilon, lower = text(promise.pop("epsilon")), promise.pop("lower")
-    need({*map(len, rows)} == {len(items(a["outputs"], str))} and len(rows) == len(names) and type(bits) is int and
+    promise = {"lower": None, "cap": None, **a["guarantee"]}
+    epsilon, lower, cap = text(promise.pop("epsilon")), promise.pop("lower"), promise.pop("cap")
+    sides = (lower is not None) + (cap is not None)
+    need({*map(len, rows)} == {len(labels(a["outputs"], str))} and len(rows) == len(names) and type(bits) is int and
          1 <= bits <= 52 and all(abs(x) < 1 << 63 for row in rows for x in row), "numerators or bits are wrong")
-    need(a["schema"] in ("mechdesign/mechanism/1", "mechdesign/mechanism/2"), "the schema is unknown")
+    need(sides < 2 and a["schema"] == f"mechdesign/mechanism/{1 + sides}", "a wrong schema for this guarantee")
     h, lifts, about, words = known(promise, names)
     raised, lowered = lifts if "secret" in promise else (lambda v: [(max(v), v)], lambda v: [(min(v), v)])
-    e, least = exp_promised(epsilon), None if lower is None else 1 / exp_promised(lower)
-    need(a["schema"][-1] == "12"[lower is not None] and labels(a["outputs"], str), "lower belongs to the second schema")
+    e, less, most = (None if x is None else exp_promised(x) for x in (epsilon, lower, cap))
     need(all(min(x) >= 0 and sum(x) == 1 << bits for x in rows) and all(map(any, zip(*rows))), "a wrong row, or column")
     for v in zip(*rows):  # no greatest lift, x / h(u), is above e^epsilon, and no least one, x / H(u), below e^-lower
         need(all(x <= e * h(u) for x, u in raised(v)), "the guarantee is false", 1)
-        need(least is None or all(x >= least * (max(u) - h([max(u) - y for y in u])) for x, u in lowered(v)),
-             "the promise from below is false", 1)
-    below = f" and lower = {lower}" * (lower is not None)
+        need((less is None or all(x * less >= max(u) - h([max(u) - y for y in u]) for x, u in lowered(v))) and
+             (most is None or max(v) <= most * min(v)), "the promise from below, or the cap, is false", 1)
+    below = f" and {'lower' if cap is None else 'cap'} = {lower or cap}" * sides
     return f"proved: epsilon = {epsilon}{below} at every prior {words}{failure(*about)}"
 def answer(path):
     try:
-        return " ".join(prove(Path(path).read_bytes()).split()), 0
+        return " ".join(prove(parsed(Path(path).read_bytes())).split()), 0
     except ImportError as error:
         return f"this needs {error.name}.py, which is not beside this script", 3
     except (OSError, ValueError, TypeError, LookupError, ArithmeticError, RecursionError) as error:

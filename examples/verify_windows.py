@@ -16,14 +16,18 @@ ONE, M64 = 1 << 60, (1 << 64) - 1
 
 def whole(value, low, high, name):
     return need(type(value) is int and low <= value <= high, f"{name} is not from {low} to {high}") or value
-def numbers(packed, size, count):  # whole numbers of some bytes each, the least byte first
+def inflated(packed, most):
     need(isinstance(packed, str), "packed numbers are text")
     reader = zlib.decompressobj()
     try:
-        content = reader.decompress(base64.b64decode(packed, validate=True), size * count + 1)
+        content = reader.decompress(base64.b64decode(packed, validate=True), most + 1)
     except (ValueError, zlib.error):
         content = b""
-    need(len(content) == size * count and reader.eof, f"{count} numbers are asked for")
+    need(0 < len(content) <= most and reader.eof and not reader.unused_data, f"up to {most} bytes are asked for")
+    return content
+def numbers(packed, size, count):  # whole numbers of some bytes each, the least byte first
+    content = inflated(packed, size * count)
+    need(len(content) == size * count, f"{count} numbers are asked for")
     return [int.from_bytes(content[i : i + size], "little", signed=size == 8) for i in range(0, size * count, size)]
 # 1. Where a seed puts strings.
 def digest(content, size):
@@ -66,6 +70,7 @@ def threshold(file, promise, seeds):
     facts, b, cap = file["evidence"], promise, file["cap"] and exp_promised(file["cap"])
     need(b > 1 and (not cap or cap > b), "epsilon is above 0, and the cap above epsilon")
     a = Fraction(math.ceil(b / cap * ONE), ONE) if cap else 0
+    need(file["floor"] in (None, str(a * ONE)), "the floor is not that of epsilon and cap")
     share, m = Fraction(math.ceil((1 - a) / (b - a) * ONE), ONE), facts["samples"]
     if facts["delta"] is None:
         return math.ceil(m * share)
@@ -94,14 +99,22 @@ def series(z):  # below and above 2 artanh z, 0 <= z <= 1/3
     return Fraction(2 * total, scale), Fraction(2 * (total + 4 * j + 8), scale)
 LOG2 = series(Fraction(1, 3))
 # 3. The proof.
+def recounted(top, sample, m, units):
+    folded = {}
+    for string, count in sample.items():
+        name = unicodedata.normalize("NFC", string).strip()
+        name = name if top["form"] == "nfc" else unicodedata.normalize("NFC", name.casefold())
+        folded[name] = folded.get(name, 0) + whole(count, 0, m, "a count")
+    need(sum(folded.values()) == m, f"the sample does not have {m} records", 1)
+    return [loads(top, number, folded, units) for number in range(top["seeds"])]
 def prove(content, sample=None):
     top = fields(json.loads(content, object_pairs_hook=table),
-                 "schema epsilon master seeds buckets form windows evidence", "cap heavy")
+                 "schema epsilon master seeds buckets form windows evidence", "cap floor heavy")
     need(top["schema"] == "mechdesign/windows/1", "not a file of windows")
     q, seeds = whole(top["buckets"], 2, 1 << 16, "buckets"), whole(top["seeds"], 1, 100_000, "seeds")
     need(q * seeds <= 1 << 27 and top["form"] in ("nfc", "nfc-casefold"), "too many buckets, or another form")
     text(top["master"], 1000)
-    top["evidence"] = facts = fields(top["evidence"], "samples threshold sha256", "delta any_seed units")
+    top["evidence"] = facts = fields(top["evidence"], "samples threshold sha256", "delta any_seed held units")
     m = whole(facts["samples"], 1, 10**10, "samples")
     if top["heavy"] is not None:
         top["heavy"] = heavy = fields(top["heavy"], "strings units light_units source one_layer")
@@ -118,31 +131,31 @@ def prove(content, sample=None):
     packed = fields(top["windows"], "counts starts lengths")
     counts, starts = ([*numbers(packed[key], 2, seeds)] for key in ("counts", "starts"))
     lengths = iter(numbers(packed["lengths"], 2, sum(counts) + seeds))
-    if sample is None:
-        need(facts["units"] is not None, "the file has no evidence; give the sample")
+    need(None in (facts["held"], facts["units"]), "evidence has held and units")
+    rows = recounted(top, sample, m, units) if sample is not None else None
+    if sample is None and facts["units"] is not None:
         cells = numbers(facts["units"], 8, seeds * q)
         rows = [cells[i : i + q] for i in range(0, seeds * q, q)]
-    else:
-        folded = {}
-        for string, count in sample.items():
-            name = unicodedata.normalize("NFC", string).strip()
-            name = name if top["form"] == "nfc" else unicodedata.normalize("NFC", name.casefold())
-            folded[name] = folded.get(name, 0) + whole(count, 0, m, "a count")
-        need(sum(folded.values()) == m, f"the sample does not have {m} records", 1)
-        rows = [loads(top, number, folded, units) for number in range(seeds)]
-    sha = hashlib.sha256()
-    for number, row in enumerate(rows):
+    held, sha, total = iter([]), hashlib.sha256(), sum(counts) + seeds
+    if rows is None:  # of each window: byte by byte, the least of all windows first, above what it must hold
+        need(facts["held"] is not None, "the file has no evidence; give the sample")
+        content = inflated(facts["held"], 7 * total)
+        need(len(content) % total == 0, f"{total} numbers are asked for")
+        held = iter([int.from_bytes(content[i::total], "little") + least for i in range(total)])
+    for number in range(seeds):
+        row, at, sums, way = rows[number] if rows else [0] * q, starts[number], [], 0
         sha.update(b"".join(cell.to_bytes(8, "little", signed=True) for cell in row))
-        need(min(row) >= 0 and sum(row) <= m * units, f"seed {number}: more than {m} samples", 1)
-        before, at = [0, *itertools.accumulate(row + row)], starts[number]
+        before = [0, *itertools.accumulate(row + row)]
         need(at < q, "a window begins outside of the circle")
         for _ in range(counts[number] + 1):
             length = next(lengths) + 1
             need(length <= q, "a window is longer than the circle")
-            need(before[at + length] - before[at] >= least, f"seed {number}: a window holds less than {least} units", 1)
-            at = (at + length) % q
-        need(at == starts[number], f"seed {number}: the windows do not close", 1)
-    need(sha.hexdigest() == facts["sha256"], "the evidence is not that of the digest", 1)
+            sums.append(next(held, before[at + length] - before[at]))
+            need(sums[-1] >= least, f"seed {number}: a window holds less than {least} units", 1)
+            at, way = (at + length) % q, way + length
+        need(at == starts[number] and sum(sums) % (way // q) == 0, f"seed {number}: the windows do not close", 1)
+        need(min(row) >= 0 and sum(sums) <= way // q * m * units, f"seed {number}: more than {m} samples", 1)
+    need(not rows or sha.hexdigest() == facts["sha256"], "the evidence is not that of the digest", 1)
     cap = f", and {top['cap']}-LDP" if top["cap"] is not None else ""
     learnt = "whose distribution is known" if delta is None else f"with probability 1 - {shown(delta)}"
     told = "counted anew" if sample is not None else "taken as the file has them"

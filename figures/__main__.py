@@ -24,6 +24,7 @@ from figures import (
     figure_estimation,
     figure_hp_1a,
     figure_hp_1b,
+    figure_records,
     figure_samples,
     figure_secret,
     figure_windows,
@@ -52,6 +53,7 @@ FIGURES: dict[str, ModuleType] = {
     "figure_estimation": figure_estimation,
     "figure_secret": figure_secret,
     "figure_windows": figure_windows,
+    "figure_records": figure_records,
 }
 
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:  # what `__getattr__` finds
         planning,
         plot,
         pml,
+        records,
         report,
         uncertainty,
         utility,
@@ -39,6 +40,7 @@ if TYPE_CHECKING:  # what `__getattr__` finds
     from mechdesign.pml import epsilon_min, leakage, leakage_capacity
     from mechdesign.problem import DesignProblem
     from mechdesign.problem_file import ProblemFile, read_problem, write_problem
+    from mechdesign.records.record_design import design_records
     from mechdesign.sweeps import SweepResult, sweep
     from mechdesign.uncertainty import (
         ConvexHull,
@@ -109,6 +111,7 @@ __all__ = [
     "compare",
     "deploy",
     "design",
+    "design_records",
     "design_windows",
     "epsilon_min",
     "estimate_frequencies",
@@ -124,6 +127,7 @@ __all__ = [
     "plot",
     "pml",
     "read_problem",
+    "records",
     "report",
     "sweep",
     "uncertainty",
@@ -134,22 +138,7 @@ __all__ = [
     "write_problem",
 ]
 
-_MODULES = (
-    "additive_noise",
-    "baselines",
-    "deploy",
-    "histogram",
-    "mechanism",
-    "optimize",
-    "planning",
-    "plot",
-    "pml",
-    "report",
-    "uncertainty",
-    "utility",
-    "windows",
-)
-# Where the other public names are from; each is imported when it is first asked for.
+# Where public names are from that are not modules; each is imported when it is first asked for.
 _HOMES = {
     "mechdesign.comparison": ("Analysis", "Comparison", "analyze", "compare", "plan_reports"),
     "mechdesign.deploy": ("FrequencyEstimate", "GroupedEstimate", "estimate_frequencies"),
@@ -160,6 +149,7 @@ _HOMES = {
     "mechdesign.pml": ("epsilon_min", "leakage", "leakage_capacity"),
     "mechdesign.problem": ("DesignProblem",),
     "mechdesign.problem_file": ("ProblemFile", "read_problem", "write_problem"),
+    "mechdesign.records.record_design": ("design_records",),
     "mechdesign.sweeps": ("SweepResult", "sweep"),
     "mechdesign.uncertainty": (
         "ConvexHull",
@@ -192,12 +182,12 @@ if not TYPE_CHECKING:  # to type checkers, a module with `__getattr__` has every
 
     def __getattr__(name: str) -> Any:
         # All imports take a third of a second, in which the command line already has to answer to an interruption.
-        if name in _MODULES:
-            return import_module(f"mechdesign.{name}")
         for home, names in _HOMES.items():
             if name in names:
                 globals()[name] = getattr(import_module(home), name)
                 return globals()[name]
+        if name in __all__:
+            return import_module(f"mechdesign.{name}")
         raise AttributeError(f"module 'mechdesign' has no attribute {name!r}")
 
 

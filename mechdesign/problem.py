@@ -12,8 +12,10 @@ from mechdesign.errors import InputError, shorten
 from mechdesign.numerics.epsilon import Epsilon
 from mechdesign.uncertainty import UncertaintySet
 from mechdesign.uncertainty.base import check_set
+from mechdesign.uncertainty.sides import Sides
 from mechdesign.utility import MutualInformation, Objective
 
+Other = TypeVar("Other", bound=UncertaintySet)
 Set_co = TypeVar("Set_co", bound=UncertaintySet, default=UncertaintySet, covariant=True)
 
 
@@ -21,7 +23,8 @@ Set_co = TypeVar("Set_co", bound=UncertaintySet, default=UncertaintySet, covaria
 class DesignProblem(Generic[Set_co]):
     """Find the mechanism of greatest utility that is epsilon-PML for every prior in an uncertainty set (ED eq. 40).
 
-    With ``lower`` no report may rule anything out either: the mechanism keeps a two-sided `Guarantee`.
+    With ``lower`` no report may rule anything out either: the mechanism keeps a two-sided `Guarantee`. With ``cap`` it
+    is cap-LDP as well: whatever anybody knows beforehand, a report tells him no more than that.
 
     A problem holds its inputs and computes nothing; `mechdesign.design` solves it. Type checkers know the class
     of its set: ``DesignProblem(ball, 1).uncertainty.radius`` is a Fraction if the ball is an `L1Ball`. If the class of
@@ -31,18 +34,22 @@ class DesignProblem(Generic[Set_co]):
     ----------
     uncertainty : UncertaintySet
         The priors for which the guarantee must hold. Utility is measured at the reference prior of the set.
-    epsilon : number or str
-        Privacy parameter in nats: a number, a decimal as text, or ``"log(9/8)"``.
+    epsilon : number, str or Sides
+        Privacy parameter in nats: a number, a decimal as text, or ``"log(9/8)"``. Or the sides of another promise,
+        with its lower and cap.
     utility : Objective
         The function that is maximised, mutual information by default; an `EstimationError` is minimised.
     lower : number or str, optional
         The promise from below, written as epsilon is: no lift is below exp(-lower). Without it, lifts may be 0.
+    cap : number or str, optional
+        The level of local differential privacy that the mechanism keeps besides, instead of lower. A cap that is not
+        above epsilon is the whole promise.
 
     Raises
     ------
     InputError
-        If epsilon or lower is negative or not finite, the utility is defined for other symbols, lower is given for a
-        ball as printed, or one of both is 0 for a promise about a secret.
+        If a number is negative or not finite, the utility is defined for other symbols, lower or cap is given for a
+        ball as printed, both are given, cap is given for a promise about a secret, or a side is 0 for one.
 
     Examples
     --------
@@ -52,37 +59,69 @@ class DesignProblem(Generic[Set_co]):
     """
 
     uncertainty: Set_co
-    epsilon: Epsilon
+    sides: Sides
     utility: Objective
-    lower: Epsilon | None = None
 
     def __init__(
-        self, uncertainty: Set_co, epsilon: object, utility: Objective | None = None, lower: object = None
+        self,
+        uncertainty: Set_co,
+        epsilon: object,
+        utility: Objective | None = None,
+        lower: object = None,
+        cap: object = None,
     ) -> None:
         check_set(uncertainty)
-        if lower is not None and uncertainty.exact_set is not uncertainty:
+        sides = Sides(epsilon, lower, cap)
+        if sides.below is not None and uncertainty.exact_set is not uncertainty:
             raise InputError.ball_leaves_simplex(
-                f"lower is {shorten(str(lower))} for a ball as printed, which may leave the simplex; give the ball "
-                "within the simplex (within_simplex = true)"
+                f"{sides.below_name} is {shorten(sides.below.text)} for a ball as printed, which may leave the "
+                "simplex; give the ball within the simplex (within_simplex = true)"
+            )
+        if sides.cap is not None and uncertainty.protected.names is not None:
+            raise InputError.set_not_accepted(
+                f"cap is {shorten(sides.cap.text)} for a promise about a secret, with which no method designs; leave "
+                "cap out, or use lower"
             )
         wanted = MutualInformation() if utility is None else utility
         check_kind(wanted, Objective, "the utility", "a Utility such as MutualInformation()")
         wanted.check_size(uncertainty.size)
         wanted = wanted.aligned_with(uncertainty.labels)
         object.__setattr__(self, "uncertainty", uncertainty)
-        object.__setattr__(self, "epsilon", Epsilon.of(epsilon))
+        object.__setattr__(self, "sides", sides)
         object.__setattr__(self, "utility", wanted)
-        object.__setattr__(self, "lower", None if lower is None else Epsilon.of(lower, "lower"))
         if self.only_constant and not uncertainty.limits_entries:
-            side, given = ("epsilon", self.epsilon) if self.epsilon.exp_down == 1 else ("lower", self.local_epsilon)
+            side = "epsilon" if self.epsilon.exp_down == 1 else "lower"
             raise InputError.epsilon_out_of_range(
-                f"{side} is {given.text} for a promise about a secret, under which reports may still tell something, "
-                f"but which leaves no room for rounding to integers; give a larger {side}, such as 1e-6"
+                f"{side} is {self.local_epsilon.text} for a promise about a secret, under which reports may still tell "
+                f"something, but which leaves no room for rounding to integers; give a larger {side}, such as 1e-6"
             )
+
+    def over(self, uncertainty: Other) -> DesignProblem[Other]:
+        """Return the problem with the same sides and objective, for another set of priors."""
+        return DesignProblem(uncertainty, self.sides, self.utility)
+
+    def with_cap(self, cap: object) -> DesignProblem[Set_co]:
+        """Return the problem with another cap for everyone, in nats; one with lower takes none."""
+        return DesignProblem(self.uncertainty, self.epsilon, self.utility, self.lower, cap)
 
     def with_utility(self, utility: Objective) -> DesignProblem[Set_co]:
         """Return the problem with the same promise and another objective."""
-        return DesignProblem(self.uncertainty, self.epsilon, utility, self.lower)
+        return DesignProblem(self.uncertainty, self.sides, utility)
+
+    @property
+    def epsilon(self) -> Epsilon:
+        """The promise from above."""
+        return self.sides.epsilon
+
+    @property
+    def lower(self) -> Epsilon | None:
+        """The promise from below over the set, or None."""
+        return self.sides.lower
+
+    @property
+    def cap(self) -> Epsilon | None:
+        """The promise for every prior, or None."""
+        return self.sides.cap
 
     @property
     def local_epsilon(self) -> Epsilon:
@@ -90,8 +129,7 @@ class DesignProblem(Generic[Set_co]):
 
         A mechanism that is epsilon-LDP has all lifts from exp(-epsilon) to exp(epsilon), for every prior.
         """
-        sides = [self.epsilon] if self.lower is None else [self.epsilon, self.lower]
-        return min(sides, key=lambda side: side.exp_down)
+        return self.sides.least
 
     @property
     def only_constant(self) -> bool:
@@ -99,4 +137,4 @@ class DesignProblem(Generic[Set_co]):
 
         That holds for promises about the data, the only ones that a problem has with a side of 0.
         """
-        return self.epsilon.exp_down == 1 or (self.lower is not None and self.lower.exp_down == 1)
+        return self.sides.only_constant

@@ -478,7 +478,7 @@ def damaged_file(patch):
 
 
 @provokes(
-    "p.toml: the key 'gains' is unknown; accepted: citation, distortion, epsilon, expected, gain, lower, prior, "
+    "p.toml: the key 'gains' is unknown; accepted: cap, citation, distortion, epsilon, expected, gain, lower, prior, "
     "title, utility, workload"
 )
 def unknown_key(patch):
@@ -792,7 +792,7 @@ def not_certified(patch):
 
 @provokes(
     "1 of 2 problems have no design; the first, three at epsilon = 0: epsilon = 0 allows only the constant "
-    "mechanism, whose reports say nothing: its estimation error is infinite; give an epsilon above 0"
+    "mechanism, whose reports say nothing: its estimation error is infinite; give a larger epsilon"
 )
 def no_design(patch):
     grid = GRID.replace("epsilon = 1", "epsilon = [0, 1]").replace("mutual-information", "estimation-error")

@@ -53,10 +53,14 @@ def test_questions_are_found_outside_of_their_homes():
 
 
 def test_code_does_not_grow_unseen():
-    matrices = {name: source for name, source in MODULES.items() if not name.startswith(("windows/", "cli/windows"))}
-    code = sum(map(measures.code_lines, matrices.values()))  # windows are a second kind of mechanism, counted apart
-    assert code <= 34_050
-    assert sum(map(measures.import_lines, MODULES.values())) <= 0.135 * code
+    # Other kinds of mechanisms are counted apart, and so is the table of all kinds, which there is for them.
+    apart = ("windows/", "cli/windows", "records/", "cli/record", "plot/record", "cli/mechanism_kinds.py")
+    matrices = {name: source for name, source in MODULES.items() if not name.startswith(apart)}
+    code = sum(map(measures.code_lines, matrices.values()))
+    assert code <= 34_390  # 34,050 before caps beside epsilon, which each set, file and command takes, and their price
+    assert sum(map(measures.import_lines, matrices.values())) <= 0.127 * code
+    every = sum(map(measures.code_lines, MODULES.values()))
+    assert sum(map(measures.import_lines, MODULES.values())) <= 0.135 * every
 
 
 def test_one_name_is_one_class():

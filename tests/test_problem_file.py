@@ -342,7 +342,7 @@ DIGITS = "f" * 5_000  # more than int() takes as decimal text
 @pytest.mark.parametrize(
     ("content", "parts"),
     [
-        ("colour = 1\n" + HEAD + GOOD, ["'colour' is unknown", "accepted: citation, distortion, epsilon"]),
+        ("colour = 1\n" + HEAD + GOOD, ["'colour' is unknown", "accepted: cap, citation, distortion, epsilon"]),
         (HEAD + GOOD + "size = 1\n", ["'prior.size' is unknown", "accepted: bound, counts, delta, known, labels"]),
         (HEAD + GOOD + "[gain]\nmatrix = []\nrows = 1\n", ["'gain.rows' is unknown", "accepted: matrix"]),
         (HEAD + GOOD + "[expected]\nvalues = 1\n", ["'expected.values' is unknown", "accepted: best_ldp"]),

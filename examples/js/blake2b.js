@@ -1,5 +1,4 @@
-// BLAKE2b (RFC 7693) with a key of 32 bytes, a result of 8 bytes, and the personalization below. A word of 64 bits is
-// two entries of 32, the lower one first. Nothing here runs in constant time.
+// BLAKE2b (RFC 7693). A word of 64 bits is two entries of 32, the lower one first. Nothing here runs in constant time.
 
 const PERSON = new TextEncoder().encode("mechdesign-key-1");
 const BLOCK = 128;
@@ -22,22 +21,30 @@ const ORDERS = [
   [14, 10, 4, 8, 9, 15, 13, 6, 1, 12, 0, 2, 11, 7, 5, 3],
 ];
 
-// The result as two words of 32 bits, the lower one first.
+// The result of 8 bytes as two words of 32 bits, the lower one first.
 export function keyedHash(key, message) {
-  if (key.length !== 32) throw new RangeError("the key does not have 32 bytes");
+  return blake2b(message, 8, PERSON, key);
+}
+
+// BLAKE2b with a result of `size` bytes, a multiple of 4, as words of 32 bits. The personalization has up to 16 bytes
+// (zeros follow); the key has 32, or is left out.
+export function blake2b(message, size, person, key = new Uint8Array(0)) {
+  if (key.length !== 0 && key.length !== 32) throw new RangeError("the key does not have 32 bytes");
   const state = START.slice();
   const parameters = new Uint8Array(64);
-  parameters.set([8, 32, 1, 1]); // bytes of the result and of the key; one leaf
-  parameters.set(PERSON, 48);
+  parameters.set([size, key.length, 1, 1]); // bytes of the result and of the key; one leaf
+  parameters.set(person, 48);
   wordsOf(parameters, 0, 16).forEach((word, i) => (state[i] ^= word));
-  const whole = new Uint8Array(BLOCK * (1 + Math.ceil(message.length / BLOCK)));
+  const before = key.length === 0 ? 0 : BLOCK; // the key fills a block of its own
+  const bytes = before + message.length;
+  const whole = new Uint8Array(BLOCK * Math.max(1, Math.ceil(bytes / BLOCK)));
   whole.set(key);
-  whole.set(message, BLOCK);
+  whole.set(message, before);
   for (let place = 0; place < whole.length; place += BLOCK) {
     const isLast = place + BLOCK === whole.length;
-    compress(state, wordsOf(whole, place, 32), isLast ? BLOCK + message.length : place + BLOCK, isLast);
+    compress(state, wordsOf(whole, place, 32), isLast ? bytes : place + BLOCK, isLast);
   }
-  return state.subarray(0, 2);
+  return state.subarray(0, size / 4);
 }
 
 function wordsOf(bytes, place, count) {

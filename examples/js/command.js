@@ -4,10 +4,12 @@
 //
 // The first reads one label a line, in UTF-8, and draws fresh reports. The second draws permanent reports from the key
 // file KEY, which `mechdesign key` makes: it reads an id, a tab and a label on each line, and the same id and label
-// always get the same report, which is that of `mechdesign privatize --key-file`.
+// always get the same report, which is that of `mechdesign privatize --key-file`. Through a file of windows any string is
+// reported; with a key a line then holds one tab, since a string may hold a tab as an id may.
 
 import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
-import { InputError, keyOf, Mechanism, RecordError } from "./report.js";
+import { InputError, isTable, keyOf, Mechanism, parsed, RecordError } from "./report.js";
+import { Windows } from "./windows.js";
 
 const MOST_KEY_BYTES = 1024;
 
@@ -16,8 +18,8 @@ function fail(message) {
   process.exit(2);
 }
 
-// What `make` makes of the content of a file.
-function opened(path, make) {
+// The mechanism of a file, of whatever kind it is.
+async function opened(path) {
   let content;
   try {
     content = readFileSync(path);
@@ -25,7 +27,9 @@ function opened(path, make) {
     fail(`cannot read ${path}: ${error.code}`);
   }
   try {
-    return make(content);
+    const table = parsed(content);
+    const isWindows = isTable(table) && String(table.schema).startsWith("mechdesign/windows/");
+    return isWindows ? await Windows.of(table, path) : new Mechanism(table, path);
   } catch (error) {
     if (error instanceof InputError) fail(`${path} is refused: ${error.message}`);
     throw error;
@@ -78,16 +82,23 @@ async function readLines() {
   return lines;
 }
 
+// Where a string may hold tabs, a second tab would leave open where the id ends.
+function checkTabs(lines) {
+  const position = lines.findIndex((line) => line.split("\t").length !== 2);
+  if (position >= 0) throw new RecordError(position, "it is not an id, one tab and a string");
+}
+
 // Write one report for each line of standard input, or none at all: all lines are checked first, since a second run over
 // the same records would be a second report about each.
 async function main(path, keyFile, attribute = "") {
-  const mechanism = opened(path, (content) => Mechanism.read(content, path));
+  const mechanism = await opened(path);
   const key = keyFile === undefined ? null : readKey(keyFile);
   const lines = await readLines();
   let reports;
   try {
-    if (key === null) reports = mechanism.freshReports(lines);
+    if (key === null) reports = await mechanism.freshReports(lines);
     else {
+      if (mechanism instanceof Windows) checkTabs(lines);
       // Labels hold no tabs, so the last one ends the id.
       const records = lines.map((line) => [line.slice(0, Math.max(line.lastIndexOf("\t"), 0)), line.split("\t").pop()]);
       reports = await mechanism.permanentReports(key, records, attribute);

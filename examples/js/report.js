@@ -10,8 +10,8 @@ import { keyedHash } from "./blake2b.js";
 const SCHEMAS = ["mechdesign/mechanism/1", "mechdesign/mechanism/2"];
 const MOST_BITS = 52;
 const WORD_BYTES = 8; // of the random bytes that each report takes
-const BLOCK = 8192; // records at a time, for which browsers give random bytes at once
-const SPACE = "[\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]";
+export const BLOCK = 8192; // records at a time, for which browsers give random bytes at once
+export const SPACE = "[\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]";
 const BARE = new RegExp(`^$|^${SPACE}|${SPACE}$|\\p{Surrogate}`, "u"); // halves of pairs have no UTF-8
 const CONTROL = /[\x00-\x1f\x7f-\x9f]/;
 const KEY_FILE = /^mechdesign-key-1 ([0-9a-f]{64})(?:\r?\n)?$/;
@@ -29,26 +29,29 @@ export class RecordError extends Error {
   }
 }
 
+// The value that the bytes of a JSON file hold.
+export function parsed(bytes) {
+  let text;
+  try {
+    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes); // a mark at the start is skipped
+  } catch {
+    throw new InputError("it is not UTF-8");
+  }
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new InputError("it is not JSON");
+  }
+}
+
 export class Mechanism {
   // From the bytes of a mechanism file. Its guarantee is not proved: run `mechdesign verify` before.
   static read(bytes, name = "the mechanism") {
-    let text;
-    try {
-      text = new TextDecoder("utf-8", { fatal: true }).decode(bytes); // a mark at the start is skipped
-    } catch {
-      throw new InputError("it is not UTF-8");
-    }
-    let table;
-    try {
-      table = JSON.parse(text);
-    } catch {
-      throw new InputError("it is not JSON");
-    }
-    return new Mechanism(table, name);
+    return new Mechanism(parsed(bytes), name);
   }
 
   constructor(table, name = "the mechanism") {
-    check(typeof table === "object" && table !== null && !Array.isArray(table), "it is not a table");
+    check(isTable(table), "it is not a table");
     const { schema, inputs, outputs, bits, numerators } = table;
     check(SCHEMAS.includes(schema), `its schema is not ${SCHEMAS.join(" or ")}`);
     checkLabels(inputs, "inputs");
@@ -86,8 +89,7 @@ export class Mechanism {
   async permanentReports(key, records, attribute = "") {
     if (attribute !== "") checkLabel(attribute, "the attribute");
     this.checkLabels(records.map(([, label]) => label));
-    const refused = records.findIndex(([id]) => typeof id !== "string" || BARE.test(id));
-    if (refused >= 0) throw new RecordError(refused, "the id is empty, not UTF-8, or has white space around it");
+    checkIds(records);
     const start = joined([await this.fingerprint(), textBytes(attribute)]);
     const before = new Map(this.inputs.map((label) => [label, joined([start, textBytes(label)])]));
     return records.map(([id, label]) =>
@@ -137,7 +139,17 @@ export function keyOf(bytes) {
   return Uint8Array.from(found[1].match(/../g), (pair) => parseInt(pair, 16));
 }
 
-function check(holds, message) {
+// Checks the ids of pairs of an id and a value, before anything is reported.
+export function checkIds(records) {
+  const refused = records.findIndex(([id]) => typeof id !== "string" || BARE.test(id));
+  if (refused >= 0) throw new RecordError(refused, "the id is empty, not UTF-8, or has white space around it");
+}
+
+export function isTable(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+export function check(holds, message) {
   if (!holds) throw new InputError(message);
 }
 
@@ -147,7 +159,7 @@ function checkLabels(labels, kind) {
   check(new Set(labels).size === labels.length, `${kind}: a label occurs twice`);
 }
 
-function checkLabel(label, place) {
+export function checkLabel(label, place) {
   check(typeof label === "string", `${place}: it is not text`);
   check(!BARE.test(label), `${place}: it is empty, has white space around it, or has no UTF-8`);
   check(!CONTROL.test(label), `${place}: it holds a control character`);
@@ -167,18 +179,18 @@ function cumulated(row) {
 }
 
 // A number in 8 bytes, lowest first; a text as the number of its bytes in UTF-8, and these bytes.
-function numberBytes(value) {
-  const bytes = new Uint8Array(8);
-  for (let i = 0; i < 8; i++, value = Math.floor(value / 256)) bytes[i] = value % 256;
-  return bytes;
+export function numberBytes(value) {
+  const view = new DataView(new ArrayBuffer(8));
+  view.setBigUint64(0, BigInt(value), true);
+  return new Uint8Array(view.buffer);
 }
 
-function textBytes(text) {
+export function textBytes(text) {
   const bytes = encoder.encode(text);
   return joined([numberBytes(bytes.length), bytes]);
 }
 
-function joined(parts) {
+export function joined(parts) {
   const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
   let place = 0;
   for (const part of parts) {

@@ -24,11 +24,12 @@ from mechdesign.cli.json_output import (
 )
 from mechdesign.cli.output import print_facts, print_table, say
 from mechdesign.cli.progress import Progress
-from mechdesign.cli.source import Source, source_options, time_limit_option
+from mechdesign.cli.shared_options import time_limit_option
+from mechdesign.cli.source import Source, source_options
 from mechdesign.cli.streams import print_error
 from mechdesign.comparison import Analysis, analyze
 from mechdesign.comparison.analysis_words import facts
-from mechdesign.comparison.given import kept
+from mechdesign.comparison.given import kept, least_lift
 from mechdesign.comparison.row import missed_in_words
 from mechdesign.data.fields import Number
 from mechdesign.display.numbers import text_above, text_near
@@ -83,6 +84,7 @@ class KeptPromise(Printed):
 
     epsilon: Number
     lower: Number | None
+    cap: Number | None = None
     keeps: bool
     missed: Finite
 
@@ -136,7 +138,7 @@ def analyze_command(*, source: Source, matrix_file: str, optimum: bool, time_lim
     """  # noqa: D301 - click's mark for a paragraph that is not wrapped
     places.check([], [matrix_file, *source.inputs()], as_json=as_json)
     given = source.priors()
-    file = read_given(matrix_file)
+    file = read_given(matrix_file, "analyze")
     known, title = (file.uncertainty, matrix_file) if given is None else given
     if known is None:
         raise click.UsageError("give the priors: PROBLEM.toml, --counts FILE, or --data FILE --column COLUMN")
@@ -198,9 +200,11 @@ def _rows(found: Analysis, of: str) -> list[dict[str, Any]]:
 
 def _promise(found: Analysis, promised: DesignProblem) -> KeptPromise:
     """Return whether a mechanism keeps a promise."""
-    keeps, missed = kept(found.greatest_ratio, min(found.least_lifts), promised, rounded=found.matrix.rounded)
+    least = least_lift(found.matrix, promised.sides, found.uncertainty)
+    keeps, missed = kept(found.greatest_ratio, least, promised, rounded=found.matrix.rounded)
     lower = None if promised.lower is None else float(promised.lower)
-    return KeptPromise(epsilon=float(promised.epsilon), lower=lower, keeps=keeps, missed=missed)
+    of_cap = {} if promised.cap is None else {"cap": float(promised.cap)}
+    return KeptPromise(epsilon=float(promised.epsilon), lower=lower, keeps=keeps, missed=missed, **of_cap)
 
 
 def _print(
@@ -209,9 +213,8 @@ def _print(
     """Print an analysis for people."""
     lines = [*asked, *facts(found)]
     if promised is not None and kept is not None:
-        sides = f"epsilon = {promised.epsilon}" + ("" if promised.lower is None else f", lower = {promised.lower}")
         verdict = "NOT kept" if not kept.keeps else missed_in_words(kept.missed) if kept.missed else "kept"
-        lines.append(("promise", f"{sides}: {verdict}"))
+        lines.append(("promise", f"{promised.sides.in_words}: {verdict}"))
     print_facts(lines)
     say()
     _print_utilities(found)

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 import click
 from pydantic import BeforeValidator
 
 from mechdesign.cli import places
 from mechdesign.cli.json_output import Output, Printed, Promised, Text, Whole, given, listed, print_output
+from mechdesign.cli.mechanism_kinds import load_mechanism
 from mechdesign.cli.output import print_facts
 from mechdesign.cli.progress import Progress
 from mechdesign.cli.shared_options import check_plot, plot_option, write_plot
 from mechdesign.cli.streams import print_error
-from mechdesign.cli.windows_or_matrix import load_mechanism
 from mechdesign.data.fields import Number
 from mechdesign.deploy.leakage_audit import Audit, audit
 from mechdesign.display.numbers import text_below
@@ -83,7 +83,7 @@ def audit_command(file: str, samples: int, failure: str, plot: str | None, as_js
     check_plot(plot)
     standard = places.check([plot], [file], as_json=as_json)
     with Progress() as progress:
-        mechanism = load_mechanism(file, progress)
+        mechanism: Any = load_mechanism(file, progress, command="audit")
         found = audit(mechanism, samples, failure=failure, progress=progress)
     write_plot(plot, lambda: draw(found, mechanism).figure)
     message = "the reports do not fit the mechanism; its sampler or its randomness is broken"
@@ -127,7 +127,7 @@ def _facts(mechanism: Mechanism, found: Audit) -> list[tuple[str, str]]:
         ("leakage shown", f"{shown} (failure probability {found.failure:g})"),
         ("probabilities", f"{found.counts.size - len(outside)} of {found.counts.size} within their limits"),
     ]
-    if mechanism.guarantee.lower is not None:
+    if mechanism.guarantee.sides.below is not None:
         facts.append(("from below", "not bounded by an audit, beyond the limits of probabilities"))
     facts += [("outside", _in_words(cell)) for cell in outside[:_CELLS_SHOWN]]
     if len(outside) > _CELLS_SHOWN:

@@ -27,11 +27,13 @@ _SUMMARIES = {
     "key": "Make the key of permanent reports.",
     "privatize": "Replace a column of records by private reports.",
     "estimate": "Estimate the frequencies behind reports.",
+    "heavy-hitters": "Find frequent strings from reports about prefixes, without a list of candidates.",
     "audit": "Draw reports, and compute a lower bound on their leakage.",
     "histogram": "Release a histogram: counts with noise, and their guarantee.",
     "report": "Write a page for people about a mechanism, or about a released histogram.",
     "schema": "Print the JSON Schema of a file or of an output.",
 }
+_ELSEWHERE = {"heavy-hitters": "windows_heavy_hitters"}
 
 
 class _Imported(UserDict[str, click.Command]):
@@ -40,7 +42,8 @@ class _Imported(UserDict[str, click.Command]):
     def __missing__(self, name: str) -> click.Command:
         if name not in _SUMMARIES:
             raise KeyError(name)
-        made: click.Command = getattr(import_module(f"mechdesign.cli.{name}"), f"{name}_command")
+        module = import_module(f"mechdesign.cli.{_ELSEWHERE.get(name, name)}")
+        made: click.Command = getattr(module, f"{name.replace('-', '_')}_command")
         self[name] = with_common_options(made, __version__)
         return self[name]
 

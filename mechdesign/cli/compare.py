@@ -5,20 +5,24 @@ from __future__ import annotations
 import click
 
 from mechdesign.cli import places
-from mechdesign.cli.comparison_output import ComparisonTable, comparison_keys, print_comparison
+from mechdesign.cli.comparison_output import ComparisonTable, cap_rows, comparison_keys, print_caps, print_comparison
 from mechdesign.cli.design_output import DesignTable, design_keys
 from mechdesign.cli.estimation_words import estimation_facts, no_estimates
 from mechdesign.cli.given_mechanisms import given_mechanisms, with_options
 from mechdesign.cli.json_output import Text, Titled, given, print_output
+from mechdesign.cli.mechanism_kinds import own_command
 from mechdesign.cli.output import say
 from mechdesign.cli.progress import Progress
-from mechdesign.cli.shared_options import check_plot, plot_option, write_plot
-from mechdesign.cli.source import Source, source_options, time_limit_option
+from mechdesign.cli.shared_options import check_plot, plot_option, time_limit_option, write_plot
+from mechdesign.cli.source import Source, source_options
 from mechdesign.cli.streams import print_error
-from mechdesign.comparison import compare
+from mechdesign.cli.windows_sample import reference_option
+from mechdesign.comparison import compare, price_caps
+from mechdesign.comparison.cap_prices import checked_caps
 from mechdesign.errors import LimitError
 from mechdesign.optimize import Design, design
 from mechdesign.plot import comparison as draw
+from mechdesign.plot import price_of_caps
 
 
 class ComparisonOutput(ComparisonTable, Titled):
@@ -34,7 +38,16 @@ class ComparisonOutput(ComparisonTable, Titled):
 @source_options
 @plot_option("the values as bars")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option(
+    "--caps",
+    metavar="C1,C2,...",
+    is_flag=False,
+    flag_value="",
+    help="Also design with these caps for everyone, and show what they cost; without a list some above epsilon. With "
+    "--plot that is drawn.",
+)
 @time_limit_option
+@reference_option
 @with_options
 def compare_command(
     *,
@@ -42,7 +55,9 @@ def compare_command(
     files: tuple[str, ...],
     names: tuple[str, ...],
     plot: str | None,
+    caps: str | None,
     time_limit: float | None,
+    reference: str | None,
     as_json: bool,
 ) -> int:
     """Show the best mechanism for a problem beside randomized response and the best LDP mechanism.
@@ -59,20 +74,29 @@ def compare_command(
     Mechanisms of --with and --baseline are compared whatever they leak; one that misses the promise of the design is
     marked by *. Floats and decimals that miss it by no more than their errors, 1e-12 nats, are marked by ~, with the
     miss below. Whole numbers, as in a mechanism file, keep the promise exactly or not at all.
+
+    A file of windows in place of the problem is compared with local hashing, Hadamard response, count-mean sketch and
+    bounds by the errors of estimated shares of strings.
     """
+    if own := own_command("compare", source.problem_file, reference=reference):
+        return own(source.problem_file, reference, as_json=as_json)
     check_plot(plot)
     standard = places.check([plot], [*source.inputs(), *files], as_json=as_json)
     problem, title = source.problem()
     mechanisms = given_mechanisms(files, names, problem)
+    tried = None if caps is None else checked_caps(problem, caps.split(",") if caps else None)
     with Progress() as progress:
         solved = design(problem, title=title, time_limit=time_limit, progress=progress)
         comparison = compare(solved, mechanisms=mechanisms, time_limit=time_limit, progress=progress)
-    write_plot(plot, lambda: draw(comparison).figure)
+        prices = None
+        if tried is not None:
+            prices = price_caps(problem, tried, without=solved, time_limit=time_limit, progress=progress)
+    write_plot(plot, lambda: (draw(comparison) if prices is None else price_of_caps(prices)).figure)
     error = None if solved.certified else _uncertified(solved)
     if as_json:
         table = DesignTable.built_from(comparison.design, **design_keys(comparison.design))
-        keys = comparison_keys(comparison)
-        print_output(ComparisonOutput(title=title, design=table, **keys, **given(plot=plot)), error)
+        keys = comparison_keys(comparison) | given(plot=plot, caps=prices and cap_rows(prices))
+        print_output(ComparisonOutput(title=title, design=table, **keys), error)
     else:
         for name, value in no_estimates(solved):
             say(f"{name} from this design: {value}", err=standard)
@@ -80,6 +104,9 @@ def compare_command(
         for name, value in source.default_in_words():
             say(f"{name}: {value}", err=standard)
         print_comparison(comparison, err=standard)
+        if prices is not None:
+            say(err=standard)
+            print_caps(prices, err=standard)
         for name, value in estimation_facts(solved):
             say(f"{name} of this design: {value}", err=standard)
         if plot is not None and not standard:

@@ -9,10 +9,10 @@ from typing import Any
 from mechdesign.cli.estimation_words import undetermined
 from mechdesign.cli.json_output import Finite, Printed, Reason, Text, Whole, finite, given
 from mechdesign.cli.output import print_table, say
-from mechdesign.comparison import Compared, Comparison
+from mechdesign.comparison import CapPrices, Compared, Comparison
 from mechdesign.comparison.table import broken_in_words, share_of
 from mechdesign.data.fields import Number
-from mechdesign.display.numbers import down, text_above, text_below
+from mechdesign.display.numbers import down, text_above, text_below, text_near
 from mechdesign.problem import DesignProblem
 
 _DIGITS = 3
@@ -47,6 +47,15 @@ class Respondents(Printed):
     best_for_information: Finite
 
 
+class CapPrice(Printed):
+    """A design with a cap for everyone, and what the cap costs; null stands for the design without a cap."""
+
+    cap: Number | None
+    value: Number
+    bound: Number
+    cost: Finite
+
+
 class ComparisonTable(Printed):
     """A design beside other mechanisms; null where one has no finite value, or is not computed."""
 
@@ -68,6 +77,7 @@ class ComparisonTable(Printed):
     best_for_information_missing: Reason = None
     respondents: Respondents | None = None
     promise: str | None = None
+    caps: Sequence[CapPrice] | None = None
 
 
 def comparison_keys(comparison: Comparison) -> dict[str, Any]:
@@ -83,7 +93,7 @@ def comparison_keys(comparison: Comparison) -> dict[str, Any]:
         "best_ldp_missing": best.missing,
         "unit": comparison.design.unit,
         **given(
-            local_epsilon=None if problem.lower is None else float(problem.local_epsilon),
+            local_epsilon=None if problem.sides.below is None else float(problem.local_epsilon),
             others=comparison.others or None,
             promise=comparison.promise,
         ),
@@ -108,6 +118,33 @@ def _errors(comparison: Comparison) -> dict[str, Any]:
         "respondents": Respondents(**times),
         "promise": comparison.promise,
     }
+
+
+def cap_rows(prices: CapPrices) -> list[CapPrice]:
+    """Return the rows of a table of caps, the design without one last."""
+    return [
+        CapPrice(
+            cap=None if each.problem.cap is None else float(each.problem.cap),
+            value=each.value,
+            bound=each.bound,
+            cost=finite(prices.cost(each)),
+        )
+        for each in (*prices.designs, prices.without)
+    ]
+
+
+def print_caps(prices: CapPrices, *, err: bool = False) -> None:
+    """Print what caps cost."""
+    errors = prices.without.problem.utility.minimised
+    rows = [
+        ["none" if row.cap is None else f"{row.cap:.6g}", text_near(row.value, 6), f"{100 * (row.cost or 0):.3g} %"]
+        for row in cap_rows(prices)
+    ]
+    cost = "more respondents for the same error" if errors else "lost"
+    print_table(["cap, nats", "error" if errors else "value", cost], rows, title="With a cap for everyone", err=err)
+    say(
+        "A cap that is epsilon is local differential privacy; without one nothing is promised outside the set.", err=err
+    )
 
 
 def print_comparison(comparison: Comparison, *, err: bool = False) -> None:
@@ -135,10 +172,10 @@ def print_comparison(comparison: Comparison, *, err: bool = False) -> None:
 
 def _title(problem: DesignProblem) -> str:
     """Return the promises that are compared."""
-    if problem.lower is None:
-        return f"At epsilon = {problem.epsilon}"
+    if problem.sides.below is None:
+        return f"At {problem.sides.in_words}"
     return (
-        f"At epsilon = {problem.epsilon} and lower = {problem.lower}, beside local differential privacy with "
+        f"At {problem.sides.in_words}, beside local differential privacy with "
         f"{problem.local_epsilon}, which implies both"
     )
 

@@ -14,10 +14,11 @@ from mechdesign.cli.group_price_output import GroupPriceTable, group_facts, pric
 from mechdesign.cli.json_output import Text, Titled, print_output
 from mechdesign.cli.output import print_facts, say
 from mechdesign.cli.progress import Progress
-from mechdesign.cli.shared_options import check_plot, plot_option, write_plot
-from mechdesign.cli.source import Source, source_options, time_limit_option
+from mechdesign.cli.records_command import RecordOptions, design_views, record_options
+from mechdesign.cli.shared_options import check_plot, plot_option, time_limit_option, write_plot
+from mechdesign.cli.source import Source, source_options
 from mechdesign.cli.streams import print_error
-from mechdesign.cli.windows_commands import WindowOptions, design_strings, window_options
+from mechdesign.cli.windows_design import WindowOptions, design_strings, window_options
 from mechdesign.comparison import Comparison, compare
 from mechdesign.comparison.group_prices import GroupPrices, price_groups
 from mechdesign.data.fields import Number
@@ -26,6 +27,7 @@ from mechdesign.errors import LimitError
 from mechdesign.mechanism.mechanism_files import check_ending, check_probabilities
 from mechdesign.numerics.tolerances import GAP
 from mechdesign.optimize import Design, design
+from mechdesign.optimize.groups import design_for_groups
 from mechdesign.optimize.secret_search import BOUNDED_OUTSIDE
 from mechdesign.plot.leakages import mechanism_figure
 
@@ -40,6 +42,8 @@ class DesignOutput(DesignTable, Titled):
     comparison: ComparisonTable | None = None
     groups: Sequence[GroupPriceTable] | None = None
     value_without_groups: Number | None = None
+    union_value: Number | None = None
+    cover_value: Number | None = None
 
 
 @click.command("design")
@@ -68,6 +72,7 @@ class DesignOutput(DesignTable, Titled):
 )
 @time_limit_option
 @window_options
+@record_options
 @click.option(
     "--merge/--no-merge",
     default=None,
@@ -100,6 +105,7 @@ def design_command(
     outputs: int | None,
     time_limit: float | None,
     windows: WindowOptions,
+    records: RecordOptions,
     merge: bool | None,
     method: str | None,
     with_prices: bool,
@@ -123,12 +129,17 @@ def design_command(
                         --epsilon 0.1 --known -o about-sex.json
       mechdesign design --data search.csv --column word --windows \\
                         --epsilon 1 --delta 1e-9 -o words.json
+      mechdesign design --data adult.csv --columns age,sex+salary,race \\
+                        --bins age=15 --epsilon 1 --delta 1e-9 -o records.json
       zcat records.csv.gz | mechdesign design --data - --column level \\
                         --epsilon 1 --delta 1e-9 -o - | mechdesign verify -
 
     Counts are a sample unless --known says otherwise: --delta is the probability that the sample misleads.
 
     With --windows the mechanism reports about any string: see docs/tutorials/reports-about-any-string.md.
+
+    With --columns each person reports about one view of the record, drawn at random; the promise is about the whole
+    record, however its columns depend on each other. --delta is divided among the views.
 
     With --by the promise holds in every group of that column, and the summary says what that costs, beside one
     mechanism for each group (--group makes it). A mechanism designed without --by promises nothing to people whose
@@ -148,6 +159,8 @@ def design_command(
     """  # noqa: D301 - click's mark for a paragraph that is not wrapped
     if windows.windows:
         return design_strings(windows, source, output, as_json=as_json)
+    if records.columns is not None:
+        return design_views(records, source, output, as_json=as_json, tol=tol, bits=bits, time_limit=time_limit)
     if output is not None:
         check_ending(output)
     check_probabilities(output, probabilities=probabilities)
@@ -157,24 +170,21 @@ def design_command(
     note = source.note_on_unseen(problem.uncertainty.size)
     if note is not None:
         say(note, err=True)
+    options: dict[str, Any] = {"tol": tol, "bits": bits, "time_limit": time_limit}
+    shape: dict[str, Any] = {"title": title, "outputs": outputs, "merge": merge, "method": method}
+    grouped = source.by is not None and source.group is None
+    both = None
     with Progress() as progress:
-        solved = design(
-            problem,
-            tol=tol,
-            bits=bits,
-            title=title,
-            time_limit=time_limit,
-            outputs=outputs,
-            merge=merge,
-            method=method,
-            progress=progress,
-        )
+        options["progress"] = progress
+        if grouped and source.cover is None:
+            both = design_for_groups(problem, **options, **shape)
+            solved = both.designs[both.best]
+        else:
+            solved = design(problem, **options, **shape)
         interrupted = solved.stopped == "interrupted"
         comparing = comparing and not interrupted
         comparison = compare(solved, time_limit=time_limit, progress=progress) if comparing else None
-        prices = None
-        if source.by is not None and source.group is None and with_prices and not interrupted:
-            prices = price_groups(solved, tol=tol, bits=bits, time_limit=time_limit, progress=progress)
+        prices = price_groups(solved, **options) if grouped and with_prices and not interrupted else None
     kept = solved.reached or keep_partial or interrupted
     written = output is not None and kept
     if output is not None and written:
@@ -184,9 +194,11 @@ def design_command(
     write_plot(drawn, lambda: mechanism_figure(solved.mechanism))
     if as_json:
         keys = _keys(solved, comparison, prices) | ({} if plot is None else {"plot": drawn})
+        if both is not None:
+            keys |= {"union_value": both.values.get("union"), "cover_value": both.values.get("cover")}
         print_output(DesignOutput.built_from(solved, title=title, output=output if written else None, **keys), error)
     else:
-        facts = [*design_facts(solved, title, source.default_in_words()), *group_facts(solved)]
+        facts = [*design_facts(solved, title, source.default_in_words()), *group_facts(solved, both)]
         files = [path for path in (output if written else None, drawn) if path is not None]
         if files:
             facts.append(("written", ", ".join("standard output" if path == STANDARD else path for path in files)))

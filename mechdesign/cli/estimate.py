@@ -13,11 +13,13 @@ from mechdesign.cli import places
 from mechdesign.cli.common_options import is_quiet
 from mechdesign.cli.estimate_output import WRITERS, EstimatePrinter, sources
 from mechdesign.cli.json_output import given, print_output
+from mechdesign.cli.mechanism_kinds import load_mechanism
 from mechdesign.cli.output import say, show_values_option
 from mechdesign.cli.progress import Progress
+from mechdesign.cli.record_output import Asked, asked_columns, report_names_option
+from mechdesign.cli.record_tables import TableOptions, table_options
 from mechdesign.cli.shared_options import check_plot, engine_options, write_plot
-from mechdesign.cli.windows_commands import Candidates, check_candidates, estimate_strings, string_options, tell_strings
-from mechdesign.cli.windows_or_matrix import load_mechanism
+from mechdesign.cli.windows_estimate import Candidates, check_candidates, string_options, tell_candidates
 from mechdesign.data.files import STANDARD, accepted_ending, write_atomically
 from mechdesign.data.inputs import readable
 from mechdesign.data.parts import has_parts
@@ -30,13 +32,11 @@ from mechdesign.deploy.report_counts import GroupCounts, count_reports, group_co
 from mechdesign.deploy.stream import RecordFile
 from mechdesign.engine import opened_executor
 from mechdesign.mechanism.reporting import Deployed
-from mechdesign.plot.group_panels import groups
-from mechdesign.plot.intervals import frequencies
 
 
 @click.command("estimate")
 @click.argument("file", metavar="FILE")
-@click.option("--column", metavar="COLUMN", required=True, help="A name, or an index from 0 with --no-header.")
+@click.option("--column", metavar="COLUMN", help="A name, or an index from 0 with --no-header. Views have two.")
 @click.option(
     "--mechanism", "mechanism_file", metavar="M.json", required=True, help="The mechanism that made the reports."
 )
@@ -89,20 +89,22 @@ from mechdesign.plot.intervals import frequencies
     help="Also draw the frequencies with their intervals: .png, .svg or .pdf; - is PNG on standard output. With --by a "
     "panel for each group, or for dates a series for each category.",
 )
+@report_names_option
+@table_options
 @string_options
 @engine_options
 @show_values_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@asked_columns
 def estimate_command(
     *,
-    file: str,
-    column: str,
+    asked: Asked,
+    records: TableOptions,
     mechanism_file: str,
     output: str | None,
     by: tuple[str, ...],
     ids: str | None,
     simultaneous: bool,
-    no_header: bool,
     method: str,
     of: str,
     confidence: float,
@@ -110,7 +112,6 @@ def estimate_command(
     strings: Candidates,
     jobs: int | None,
     scheduler: str | None,
-    show_values: bool,
     as_json: bool,
 ) -> None:
     """Estimate how frequent each true category is, from a column of reports in FILE (CSV or Parquet).
@@ -133,29 +134,37 @@ def estimate_command(
     counts: reports of several days about the same persons are not independent, and with all of them the errors
     would be too small. A folder of permanent reports without --id says so.
 
-    Reports of windows are estimated for the strings of --candidates, with --reference, the counts of the sample that
-    proves; groups, plots and other methods are for matrices.
+    Reports about views of whole records give the table of each attribute, of each pair in a view and of each view;
+    --marginal chooses some, and --consistent makes them those of one joint law. Views that share attributes are
+    combined by least squares. No --column is needed.
+
+    Reports of windows are estimated for the strings of --candidates, best with --reference, the counts of the sample
+    that proves; other methods are for matrices.
 
     FILE or the mechanism may be -, for standard input. With -o - the CSV goes to standard output, and the summary to
     standard error. FILE may also be a folder, or a glob in quotes, of parts that are all CSV or all Parquet; --jobs
     processes or a --scheduler count them. If the manifest of a folder names parts that are not there yet, the estimate
     is from those that are, and says so.
     """  # noqa: D301 - click's mark for a paragraph that is not wrapped
-    _check(file, output, plot, in_parts=jobs is not None or scheduler is not None)
-    standard = places.check([output, plot], [file, mechanism_file], as_json=as_json)
+    _check(asked.path, output, plot, in_parts=jobs is not None or scheduler is not None)
+    standard = places.check([output, plot], [asked.path, mechanism_file], as_json=as_json)
     with Progress() as progress:
-        mechanism: Any = load_mechanism(mechanism_file, progress)
+        mechanism: Any = load_mechanism(mechanism_file, progress, command="estimate")
         check_candidates(mechanism, strings)
-        estimation = Estimation(mechanism, method, of, confidence) if strings.candidates is None else None
+        records.check(mechanism)
+        estimation = Estimation(mechanism, method, of, confidence) if mechanism.kind == "matrix" else None
         first = None if ids is None else FirstReports(ids)
-        with readable(file) as place:
-            reports = RecordFile(place, column, header=not no_header, show_values=show_values)
-            counted, parts = _counted(reports, mechanism, by, first, jobs, scheduler, progress)
-        if estimation is None:
-            shares = estimate_strings(counted, mechanism, strings)
-            tell_strings(shares, confidence, output, parts, first, simultaneous=simultaneous, as_json=as_json)
+        with readable(asked.path) as place:
+            reports = asked.of(mechanism, place, of_reports=True)
+            counted, parts = counted_reports(reports, mechanism, by, first, jobs, scheduler, progress)
+        if mechanism.kind == "windows":
+            about = output, plot, parts, first
+            tell_candidates(counted, mechanism, strings, confidence, *about, simultaneous=simultaneous, as_json=as_json)
             return
-        printer = EstimatePrinter(_estimate(counted, estimation, progress), simultaneous, parts, first)
+        if estimation is None:
+            printer = records.printer(counted, mechanism, confidence, progress, (simultaneous, parts, first))
+        else:
+            printer = EstimatePrinter(_estimate(counted, estimation, progress), simultaneous, parts, first)
     _write(printer, output, plot)
     if as_json or is_quiet():
         printer.warn()
@@ -163,9 +172,12 @@ def estimate_command(
         print_output(printer.json(**sources(parts, first), output=output, **given(plot=plot)))
         return
     printer.print(mechanism.guarantee, err=standard)
-    written = ["standard output" if path == STANDARD else path for path in (output, plot) if path is not None]
-    if written:
-        say(f"\nwritten  {', '.join(written)}", err=standard)
+    _say_written(output, plot, err=standard)
+
+
+def _say_written(*paths: str | None, err: bool) -> None:
+    if written := ["standard output" if path == STANDARD else path for path in paths if path is not None]:
+        say(f"\nwritten  {', '.join(written)}", err=err)
 
 
 def _check(file: str, output: str | None, plot: str | None, *, in_parts: bool) -> None:
@@ -176,7 +188,7 @@ def _check(file: str, output: str | None, plot: str | None, *, in_parts: bool) -
         raise click.UsageError("--jobs and --scheduler are for the parts of a folder or a glob; leave them out")
 
 
-def _counted(
+def counted_reports(
     reports: RecordFile,
     mechanism: Deployed,
     by: tuple[str, ...],
@@ -199,7 +211,7 @@ def _write(printer: EstimatePrinter, output: str | None, plot: str | None) -> No
     """Write the table and the picture of an estimate, where there are paths."""
     if output is not None:
         write_atomically(output, printer.content(accepted_ending(output, WRITERS)))
-    write_plot(plot, lambda: _drawn(printer))
+    write_plot(plot, printer.figure)
 
 
 def _estimate(
@@ -210,10 +222,3 @@ def _estimate(
     if isinstance(counted, GroupCounts):
         return estimate_groups(counted, estimation, progress)
     return estimation.of_counts(counted.tolist())
-
-
-def _drawn(printer: EstimatePrinter) -> Any:
-    """Return the figure of an estimate."""
-    if isinstance(printer.found, GroupedEstimate):
-        return groups(printer.found, simultaneous=printer.simultaneous)[0].figure
-    return frequencies(printer.found).figure

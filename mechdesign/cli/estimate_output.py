@@ -23,13 +23,15 @@ from mechdesign.deploy.repeated_ids import FirstReports
 from mechdesign.errors import printable
 from mechdesign.mechanism import Guarantee
 from mechdesign.mechanism.words import promise
+from mechdesign.plot.group_panels import groups
+from mechdesign.plot.intervals import frequencies
 
 _SPECIAL = set('",\r\n')
-_NOT_THESE = (
+NOT_THESE = (
     "THE ESTIMATES ARE WORTHLESS: this mechanism did not make these reports. Give the mechanism that did, and the "
     "column that it reported; each record once, since repeated reports look alike."
 )
-_HARDLY_THESE = (
+HARDLY_THESE = (
     "The estimates are doubtful: fewer than one in 1,000 samples by this mechanism fit so badly. Make sure that it "
     "made these reports, of this column, each record once."
 )
@@ -71,69 +73,63 @@ class ComparedIds(Printed):
     changed: Whole | None = None
 
 
-class EstimateOutput(Output):
-    """`mechdesign estimate`, and the file of its option -o, which has no `output`, `plot` and `parts`."""
+class Fitted(Printed):
+    """Some reports, and how they go with the mechanism and the priors of its guarantee."""
 
-    carries = "mechdesign/estimate/1"
+    reports: Whole
+    fit: FitRecord
+    outside: OutsideSet | None
 
-    labels: Labels
+
+class EstimatedFrequencies(Fitted):
+    """What is estimated from some reports."""
+
     frequencies: Numbers
     standard_errors: Errors
     intervals: Intervals
     simultaneous_intervals: Intervals | None = None
-    family: Whole | None = None
-    identifiable: Annotated[list[bool], Listed]
     identified: Intervals
-    groups: Sequence[Labels]
-    reports: Whole
+
+
+class Surveyed(Output):
+    """What is estimated, and from where, with and without groups."""
+
+    labels: Labels
+    identifiable: Annotated[list[bool], Listed]
     method: str
     of: str
     confidence: Number
-    fit: FitRecord
-    outside: OutsideSet | None
+    family: Whole | None = None
     parts: CountedParts | None = None
     ids: ComparedIds | None = None
     output: Text | None = None
     plot: Text | None = None
 
 
-class GroupTable(Printed):
+class EstimateOutput(EstimatedFrequencies, Surveyed):
+    """`mechdesign estimate`, and the file of its option -o, which has no `output`, `plot` and `parts`."""
+
+    carries = "mechdesign/estimate/1"
+
+    groups: Sequence[Labels]
+
+
+class GroupTable(EstimatedFrequencies):
     """The estimate of a group."""
 
     group: list[str | int | bool | None]
-    reports: Whole
     reports_needed: Whole
     few_reports: bool
-    frequencies: Numbers
-    standard_errors: Errors
-    intervals: Intervals
-    simultaneous_intervals: Intervals | None = None
-    identified: Intervals
-    fit: FitRecord
-    outside: OutsideSet | None
 
 
-class GroupedEstimateOutput(Output):
+class GroupedEstimateOutput(Fitted, Surveyed):
     """`mechdesign estimate --by`, and the file of its option -o."""
 
     carries = "mechdesign/estimate-by-groups/1"
 
     by: Labels
-    labels: Labels
-    identifiable: Annotated[list[bool], Listed]
     confounded: Sequence[Labels]
-    reports: Whole
-    method: str
-    of: str
-    confidence: Number
-    fit: FitRecord
-    outside: OutsideSet | None
-    family: Whole | None = None
     groups: list[GroupTable]
-    parts: CountedParts | None = None
-    ids: ComparedIds | None = None
-    output: Text | None = None
-    plot: Text | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,7 +157,8 @@ class EstimatePrinter:
         """Return the JSON, with keys that say where the reports are from and what is written."""
         if isinstance(self.found, GroupedEstimate):
             return _json_of_groups(self.found, simultaneous=self.simultaneous, **keys)
-        joint = _joint(self.found, "simultaneous_intervals", "family") if self.simultaneous else {}
+        intervals = {"simultaneous_intervals": self.found.simultaneous_intervals, "family": self.found.family}
+        joint: dict[str, Any] = intervals if self.simultaneous else {}
         return EstimateOutput.built_from(self.found, **joint, **keys)
 
     def columns(self) -> dict[str, list[Any]]:
@@ -171,6 +168,12 @@ class EstimatePrinter:
         left_out = {*(() if self.simultaneous else SIMULTANEOUS), *(() if grouped else MARKS[1:])}
         return {name: values for name, values in table.items() if name not in left_out}
 
+    def figure(self) -> Any:
+        """Return the figure of the estimate."""
+        if isinstance(self.found, GroupedEstimate):
+            return groups(self.found, simultaneous=self.simultaneous)[0].figure
+        return frequencies(self.found).figure
+
     def content(self, ending: str) -> bytes:
         """Return the content of a file, of the kind that its ending says."""
         return WRITERS[ending](self)
@@ -178,7 +181,7 @@ class EstimatePrinter:
     def warn(self) -> None:
         """Say on standard error, also where no summary is wanted, that the estimates are worthless."""
         if self.found.fit.impossible:
-            click.echo(f"Warning: {_NOT_THESE}", err=True)
+            click.echo(f"Warning: {NOT_THESE}", err=True)
 
     def print(self, guarantee: Guarantee, *, err: bool) -> None:
         """Print facts, a table and what has to be known about it."""
@@ -191,7 +194,7 @@ class EstimatePrinter:
         whose = "the population" if first.of == "population" else "the records reported"
         facts.append(("guarantee", promise(guarantee)))
         facts.append(("estimate", f"{first.method}, of the frequencies in {whose}"))
-        facts.append(("fit", _fit_in_words(found.fit)))
+        facts.append(("fit", fit_in_words(found.fit)))
         print_facts(facts, err=err)
         say(err=err)
         if isinstance(found, GroupedEstimate):
@@ -199,9 +202,9 @@ class EstimatePrinter:
         else:
             _print(found, simultaneous=self.simultaneous, err=err)
         if found.fit.impossible:
-            say(f"\n{_NOT_THESE}", err=err)
+            say(f"\n{NOT_THESE}", err=err)
         elif found.fit.doubtful:
-            say(f"\n{_HARDLY_THESE}", err=err)
+            say(f"\n{HARDLY_THESE}", err=err)
         for line in _outside_in_words(found):
             say(line, err=err)
 
@@ -241,7 +244,8 @@ def _in_words(parts: DatasetCounts) -> str:
     return f"{parts.parts:,} of {parts.planned:,}: THE OTHERS ARE NOT REPORTED YET, and the estimate is without them"
 
 
-def _fit_in_words(fit: Fit) -> str:
+def fit_in_words(fit: Fit) -> str:
+    """Return whether the mechanism can have made the reports, and the test that says it."""
     if fit.p is None:
         return "cannot be tested: this mechanism explains any such reports"
     if fit.impossible:
@@ -279,16 +283,13 @@ def _json_of_groups(found: GroupedEstimate, *, simultaneous: bool, **keys: Any) 
     first = found.estimates[0]
     groups = []
     for names, estimate in found:
-        joint = _joint(estimate, "simultaneous_intervals") if simultaneous else {}
+        joint = {"simultaneous_intervals": estimate.simultaneous_intervals} if simultaneous else {}
         groups.append(GroupTable.built_from(estimate, group=list(map(as_plain, names)), **joint))
     about_all = {"by": found.by, "reports": found.reports, "fit": found.fit, "outside": found.whole.outside}
-    joint = _joint(found, "family") if simultaneous else {}
-    return GroupedEstimateOutput.built_from(first, confounded=first.groups, groups=groups, **about_all, **joint, **keys)
-
-
-def _joint(found: FrequencyEstimate | GroupedEstimate, *names: str) -> dict[str, Any]:
-    """Return the keys about intervals that hold at once."""
-    return {name: getattr(found, name) for name in names}
+    family = {"family": found.family} if simultaneous else {}
+    return GroupedEstimateOutput.built_from(
+        first, confounded=first.groups, groups=groups, **about_all, **family, **keys
+    )
 
 
 def _csv(printer: EstimatePrinter) -> bytes:
@@ -314,7 +315,8 @@ def _parquet(printer: EstimatePrinter) -> bytes:
     found, table = printer.found, printer.columns()
     types = dict(zip(found.by, found.types, strict=True)) if isinstance(found, GroupedEstimate) else {}
     types |= {name: pa.float64() for name in (*COLUMNS[1:], *SIMULTANEOUS)}
-    types |= {"label": pa.string(), "identifiable": pa.bool_(), "reports": pa.int64(), "few_reports": pa.bool_()}
+    types |= dict.fromkeys(("table", "label"), pa.string()) | {"reports": pa.int64()}
+    types |= dict.fromkeys(("identifiable", "few_reports"), pa.bool_())
     content = io.BytesIO()
     arrays = [pa.array(values, types[name]) for name, values in table.items()]
     parquet.write_table(pa.table(arrays, names=list(table)), content)

@@ -9,6 +9,7 @@ import click
 
 from mechdesign.baselines import by_name, every
 from mechdesign.baselines.catalogue import NAMED
+from mechdesign.cli.mechanism_kinds import kind_of
 from mechdesign.data.inputs import readable
 from mechdesign.errors import InputError
 from mechdesign.mechanism.matrix_files import MOST_BYTES, MatrixFile, read_matrix
@@ -17,9 +18,10 @@ from mechdesign.problem import DesignProblem
 _ALL = "all"
 
 
-def read_given(path: str) -> MatrixFile:
-    """Read a matrix from a file, or from standard input for ``-``."""
+def read_given(path: str, command: str) -> MatrixFile:
+    """Read a matrix from a file for a command, or from standard input for ``-``."""
     with readable(path, MOST_BYTES) as place:
+        kind_of(place).check_known(command, path)
         return read_matrix(place)
 
 
@@ -56,7 +58,7 @@ def given_mechanisms(files: Sequence[str], names: Sequence[str], problem: Design
     found: list[tuple[str, Any]] = []
     for path in files:
         try:
-            found.append((path, read_given(path).matrix.on_alphabet_of(problem.uncertainty)))
+            found.append((path, read_given(path, "compare").matrix.on_alphabet_of(problem.uncertainty)))
         except InputError as error:
             reason = str(error)
             raise error.reworded(reason if path in reason else f"{path}: {reason}") from None

@@ -6,9 +6,10 @@ from typing import Any
 
 from mechdesign.cli.json_output import Finite, Printed, Reason, Text, Whole
 from mechdesign.cli.output import amount, print_table, say
-from mechdesign.comparison.group_prices import GroupPrice, GroupPrices
+from mechdesign.comparison.group_prices import GroupPrices
 from mechdesign.data.fields import Number
 from mechdesign.optimize import Design
+from mechdesign.optimize.groups import GroupDesigns
 
 _FEW = 1  # a radius from which a group has so few records that the promise is nearly that for every prior
 
@@ -26,17 +27,16 @@ class GroupPriceTable(Printed):
     leakage_without_groups: Finite
 
 
-def group_facts(solved: Design) -> list[tuple[str, str]]:
+def group_facts(solved: Design, both: GroupDesigns | None) -> list[tuple[str, str]]:
     """Return what people read of a set for all groups, before any price; nothing for other sets."""
     union = solved.problem.uncertainty.union
     if union is None:
         return []
     how = "for the union of the sets of all groups itself"
     if union.cover is not None:
-        how = (
-            f"for one l1 ball of radius {float(union.cover.radius):.6g} around all sets, which costs more than the "
-            "union itself would; --no-cover searches for the best over the union, which is often not certified"
-        )
+        how = f"for one l1 ball of radius {float(union.cover.radius):.6g} around all sets"
+    if both is not None:
+        how += f", of two ways: {'; '.join(_way(both, name) for name in ('union', 'cover'))}"
     widest = max(union.sets, key=lambda known: 0 if known.l1_ball is None else known.l1_ball.radius)
     facts = [("designed", how)]
     ball, name = widest.l1_ball, union.names[union.sets.index(widest)]
@@ -50,56 +50,47 @@ def group_facts(solved: Design) -> list[tuple[str, str]]:
     return facts
 
 
+def _way(both: GroupDesigns, name: str) -> str:
+    """Return what one of both ways gives for all records together."""
+    what = {"union": "the union itself", "cover": "one l1 ball around all sets"}[name]
+    if name not in both.designs:
+        return f"no method covers {what}"
+    made = both.designs[name]
+    value = f"{what} has {made.problem.utility.name} {amount(both.values[name], made.unit)}"
+    if made.reached:
+        return value
+    kept = "" if name == both.best else f" (--{'no-' * (name == 'union')}cover --keep-partial writes it)"
+    return f"{value}, which is not certified{kept}"
+
+
 def price_keys(prices: GroupPrices) -> dict[str, Any]:
     """Return the keys of an output about the prices."""
-    return {
-        "groups": [
-            GroupPriceTable(
-                group=price.name,
-                samples=price.known.samples,
-                radius=_radius(price),
-                value=price.together,
-                own_value=None if price.alone is None else price.alone.value,
-                own_certified=None if price.alone is None else price.alone.certified,
-                own_missing=price.missing,
-                leakage_without_groups=price.leakage,
-            )
-            for price in prices.groups
-        ],
-        "value_without_groups": None if prices.pooled is None else prices.pooled.value,
-    }
+    value = None if prices.pooled is None else prices.pooled.value
+    return {"groups": list(map(GroupPriceTable.built_from, prices.groups)), "value_without_groups": value}
 
 
 def print_prices(prices: GroupPrices, together: Design, *, err: bool = False) -> None:
     """Print one mechanism for all groups beside one for each, and what one without groups would leak."""
     rows = []
     for price in prices.groups:
-        radius, samples = _radius(price), price.known.samples
-        rows.append(
-            [
-                price.name,
-                "" if samples is None else f"{samples:,}",
-                "" if radius is None else f"{radius:.4g}",
-                f"{price.together:.6g}",
-                "none" if price.alone is None else f"{price.alone.value:.6g}",
-                "" if price.leakage is None else f"{price.leakage:.4g}",
-            ]
-        )
+        samples = "" if price.samples is None else f"{price.samples:,}"
+        own = "none" if price.own_value is None else f"{price.own_value:.6g}"
+        leaks = _rounded(price.leakage_without_groups)
+        rows.append([price.group, samples, _rounded(price.radius), f"{price.value:.6g}", own, leaks])
     name, epsilon = together.problem.utility.name, together.problem.epsilon
     heads = ["group", "records", "radius", "one for all", "one each", "leakage without groups"]
     print_table(heads, rows, title=f"The price of the promise in every group: {name} at its frequencies", err=err)
     if prices.pooled is not None:
-        broken = sum(price.leakage is not None and price.leakage > float(epsilon) for price in prices.groups)
+        broken = sum((price.leakage_without_groups or 0) > float(epsilon) for price in prices.groups)
         say(
             f"Without groups: {amount(prices.pooled.value, prices.pooled.unit)} for all records together, and the "
             f"promise of epsilon = {epsilon} does not hold in {broken} of {len(prices.groups)} groups.",
             err=err,
         )
     for price in prices.groups:
-        if price.missing:
-            say(f"{price.name} by itself: {price.missing}", err=err)
+        if price.own_missing:
+            say(f"{price.group} by itself: {price.own_missing}", err=err)
 
 
-def _radius(price: GroupPrice) -> float | None:
-    ball = price.known.l1_ball
-    return None if ball is None else float(ball.radius)
+def _rounded(number: float | None) -> str:
+    return "" if number is None else f"{number:.4g}"

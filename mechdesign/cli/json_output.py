@@ -75,6 +75,7 @@ class Promised(Printed):
     useful: str | None = None
     not_protected: str | None = None
     lower: Nearest | None = None
+    cap: Nearest | None = None
     lower_leakage: Number | None = None
     samples_asserted: Literal[True] | None = None
 

@@ -11,8 +11,9 @@ from mechdesign.cli import places
 from mechdesign.cli.json_output import Finite, Output, Text, Whole, print_output
 from mechdesign.cli.output import print_facts
 from mechdesign.cli.plan_reports import WANTED, ReportOptions, run_plan_reports
-from mechdesign.cli.shared_options import check_plot, plot_option, write_plot
-from mechdesign.cli.source import Source, bound_option, source_options, time_limit_option
+from mechdesign.cli.shared_options import check_plot, plot_option, time_limit_option, write_plot
+from mechdesign.cli.source import Source, bound_option, source_options
+from mechdesign.cli.windows_sample import drift_option, reference_option
 from mechdesign.data.fields import Number
 from mechdesign.display.numbers import text_above, text_below
 from mechdesign.planning import Plan, plan
@@ -82,23 +83,14 @@ def _source(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option(
     "--confidence", type=float, metavar="C", help="With --reports: the confidence of intervals. [default: 0.95]"
 )
-@click.option(
-    "--mechanism",
-    "mechanism_file",
-    metavar="M.json",
-    help="With --reports: plan for this mechanism; or give a problem.",
-)
+@click.option("--mechanism", metavar="M.json", help="With --reports: plan for this mechanism; or give a problem.")
+@reference_option
+@drift_option
 @time_limit_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @_source
 def plan_command(
-    *,
-    source: Source,
-    categories: int | None,
-    guaranteed: str | None,
-    plot: str | None,
-    as_json: bool,
-    **rest: Any,
+    *, source: Source, categories: int | None, guaranteed: str | None, plot: str | None, as_json: bool, **rest: Any
 ) -> None:
     """Relate samples, epsilon, epsilon' and delta: give three of them, and the fourth is computed.
 
@@ -124,6 +116,8 @@ def plan_command(
       mechdesign plan problems/adult-race.toml --reports --standard-error 0.01
       mechdesign plan --mechanism education.json --reports --interval 0.02 --confidence 0.9
       mechdesign plan --counts counts.csv --epsilon 1 --delta 1e-9 --reports 10000
+
+    Windows, which report about any string, are planned for from their file.
     """  # noqa: D301 - click's mark for a paragraph that is not wrapped
     options = ReportOptions(**rest)
     if options.reports is not None:
@@ -151,16 +145,14 @@ def plan_command(
 
 def _refuse(options: dict[str, object], beside: str) -> None:
     """Refuse options that are given beside one that has another meaning of the command."""
-    named = [name for name, value in options.items() if value is not None]
-    if named:
+    if named := [name for name, value in options.items() if value is not None]:
         raise click.UsageError(f"{', '.join(named)}: not accepted beside {beside}; leave it out")
 
 
 def _check_no_reports(options: ReportOptions, source: Source) -> None:
     """Refuse options that need ``--reports``."""
     own = {f"--{name}" for name in _OWN}
-    named = [*options.given(), *(option for option in source.given() if option not in own)]
-    if named:
+    if named := [*options.given(), *(option for option in source.given() if option not in own)]:
         raise click.UsageError(f"{', '.join(named)}: only with --reports, which plans a collection of reports")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import click
@@ -13,11 +13,11 @@ from mechdesign.cli import places
 from mechdesign.cli.comparison_output import times_fewer
 from mechdesign.cli.estimation_words import least_error
 from mechdesign.cli.json_output import Finite, Nearest, Output, Printed, Reason, Text, Whole, given, print_output
+from mechdesign.cli.mechanism_kinds import load_mechanism, own_command
 from mechdesign.cli.output import print_facts, print_table, say
 from mechdesign.cli.progress import Progress
 from mechdesign.cli.shared_options import check_plot, write_plot
 from mechdesign.cli.source import Source
-from mechdesign.cli.windows_or_matrix import load_mechanism
 from mechdesign.comparison import ReportPlan, plan_reports
 from mechdesign.data.fields import Number
 from mechdesign.display.numbers import near
@@ -55,6 +55,7 @@ class ReportPlanOutput(Output):
     title: Text
     epsilon: Nearest
     lower: Nearest | None = None
+    cap: Nearest | None = None
     radius: Nearest | None
     reports: Whole | None
     standard_error: Nearest | None
@@ -74,26 +75,25 @@ class ReportOptions:
     standard_error: str | None
     interval: str | None
     confidence: float | None
-    mechanism_file: str | None
+    mechanism: str | None
+    reference: str | None
+    drift: float | None
     time_limit: float | None
 
     def given(self) -> list[str]:
         """Return the names of the options that are given beside ``--reports``."""
-        named = {
-            "--standard-error": self.standard_error,
-            "--interval": self.interval,
-            "--confidence": self.confidence,
-            "--mechanism": self.mechanism_file,
-            "--time-limit": self.time_limit,
-        }
-        return [name for name, value in named.items() if value is not None]
+        beside = [field.name for field in fields(self) if field.name != "reports"]
+        return [f"--{name.replace('_', '-')}" for name in beside if getattr(self, name) is not None]
 
 
 def run_plan_reports(options: ReportOptions, source: Source, plot: str | None, *, as_json: bool) -> None:
     """Compute, print and draw how many reports a precision takes, or what precision a number of reports gives."""
     count = _count(options)
+    if own := own_command("plan", options.mechanism, reference=options.reference, drift=options.drift):
+        own(options, count, as_json=as_json)
+        return
     check_plot(plot)
-    inputs = [*source.inputs(), *([] if options.mechanism_file is None else [options.mechanism_file])]
+    inputs = [*source.inputs(), *([] if options.mechanism is None else [options.mechanism])]
     standard = places.check([plot], inputs, as_json=as_json)
     with Progress() as progress:
         compared, title = _compared(options, source, progress)
@@ -141,12 +141,11 @@ def _count(options: ReportOptions) -> int | None:
 
 def _compared(options: ReportOptions, source: Source, progress: Callable[[str], None]) -> tuple[Any, str]:
     """Return the mechanism or the problem to plan for, and its title."""
-    if options.mechanism_file is None:
+    if options.mechanism is None:
         return source.problem()
-    beside = source.given()
-    if beside:
+    if beside := source.given():
         raise click.UsageError(f"{', '.join(beside)}: a mechanism file says this itself; leave it out")
-    return load_mechanism(options.mechanism_file, progress), options.mechanism_file
+    return load_mechanism(options.mechanism, progress, command="plan"), options.mechanism
 
 
 def _output(found: ReportPlan, title: str, plot: str | None) -> ReportPlanOutput:
@@ -162,7 +161,7 @@ def _output(found: ReportPlan, title: str, plot: str | None) -> ReportPlanOutput
         radius=None if ball is None else ball.radius,
         mechanisms=rows,
         closed_form_bound=least_error(problem),
-        **given(lower=problem.lower, plot=plot),
+        **given(lower=problem.lower, cap=problem.cap, plot=plot),
     )
 
 
@@ -173,7 +172,7 @@ def _print(found: ReportPlan, title: str, *, err: bool) -> None:
     print_facts(
         [
             ("plan for", title),
-            ("guarantee", promise(Guarantee(found.problem.epsilon, found.problem.uncertainty, found.problem.lower))),
+            ("guarantee", promise(Guarantee(found.problem.sides, found.problem.uncertainty))),
             ("given", _given(found, query)),
             ("at", "the estimate; one report for each respondent"),
             *_hope(found),
@@ -194,8 +193,7 @@ def _print(found: ReportPlan, title: str, *, err: bool) -> None:
             say(f"{row.name}: {row.missing}", err=err)
     if found.reports is None:
         say(f"Every {query}: none has a larger error than is given. Root mean square: over all {queries}.", err=err)
-    sentence = _fewer(found)
-    if sentence:
+    if sentence := _fewer(found):
         say(sentence, err=err)
     if found.promise is not None:
         say(found.promise, err=err)

@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, Literal
 
 import click
 
 from mechdesign.cli import places
 from mechdesign.cli.json_output import Hash, Labels, Output, Printed, Promised, Text, Whole, print_output
+from mechdesign.cli.mechanism_kinds import load_mechanism
 from mechdesign.cli.output import print_facts, show_values_option
 from mechdesign.cli.permanent import Permanent, permanent_options
 from mechdesign.cli.progress import Progress
+from mechdesign.cli.record_output import Asked, RecordsPromised, asked_columns, report_names_option
 from mechdesign.cli.shared_options import engine_options
-from mechdesign.cli.windows_or_matrix import StringsPromised, load_mechanism
+from mechdesign.cli.windows_sample import StringsPromised
 from mechdesign.data.fields import Number
 from mechdesign.data.files import accepted_ending
 from mechdesign.data.inputs import readable
+from mechdesign.data.labelled import some_labels
 from mechdesign.data.parts import has_parts
-from mechdesign.deploy.dataset import privatize_dataset
-from mechdesign.deploy.stream import ENDINGS, RecordFile, ReportFile, privatize_file
+from mechdesign.deploy.dataset import PrivatizedDataset, privatize_dataset
+from mechdesign.deploy.repeated_ids import PrivatizedFile
+from mechdesign.deploy.stream import ENDINGS, ReportFile, privatize_file
 from mechdesign.engine import opened_executor
 from mechdesign.errors import printable
 from mechdesign.mechanism.reporting import Deployed
@@ -60,9 +63,13 @@ class StringPrivatizationOutput(StringsPromised, _Reports):
     """`mechdesign privatize`, by windows."""
 
 
+class RecordPrivatizationOutput(RecordsPromised, _Reports):
+    """`mechdesign privatize`, by views of whole records; `column` names the columns of reports."""
+
+
 @click.command("privatize")
 @click.argument("file", metavar="FILE")
-@click.option("--column", metavar="COLUMN", required=True, help="A name, or an index from 0 with --no-header.")
+@click.option("--column", metavar="COLUMN", help="A name, or an index from 0 with --no-header. Views know theirs.")
 @click.option(
     "--mechanism", "mechanism_file", metavar="M.json", required=True, help="The mechanism; it is proved again first."
 )
@@ -79,8 +86,10 @@ class StringPrivatizationOutput(StringsPromised, _Reports):
     metavar="COLUMN",
     multiple=True,
     help="Also copy this column; may be repeated. A copied column can undo the privacy: the guarantee covers the "
-    "report alone. An index column of pandas (__index_level_0__) is copied as any other.",
+    "report alone, and the column that the mechanism was designed by. An index column of pandas (__index_level_0__) is "
+    "copied as any other.",
 )
+@report_names_option
 @permanent_options
 @click.option("--unknown", metavar="LABEL", help="Replace values outside the alphabet by this input.")
 @click.option("--missing", metavar="LABEL", help="Replace missing values (nulls, empty fields) by this input.")
@@ -93,13 +102,12 @@ class StringPrivatizationOutput(StringsPromised, _Reports):
 @engine_options
 @show_values_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@asked_columns
 def privatize_command(
     *,
-    file: str,
-    column: str,
+    asked: Asked,
     mechanism_file: str,
     output: str,
-    no_header: bool,
     keep: tuple[str, ...],
     permanent: Permanent,
     unknown: str | None,
@@ -107,7 +115,6 @@ def privatize_command(
     overwrite: bool,
     jobs: int | None,
     scheduler: str | None,
-    show_values: bool,
     as_json: bool,
 ) -> None:
     """Replace a column of FILE (CSV or Parquet, of any size; or a folder of them) by reports drawn from a mechanism.
@@ -151,102 +158,101 @@ def privatize_command(
     may be added. A manifest in OUT fixes the rest, also the key. The names of folders such as year=2024 are kept as
     columns named by --keep are, and can undo the privacy as these can.
     """  # noqa: D301 - click's mark for a paragraph that is not wrapped
-    records = RecordFile(file, column, header=not no_header, show_values=show_values)
-    reports = ReportFile(output, keep, overwrite)
-    replaced = {"unknown": unknown, "missing": missing}
+    file, target = asked.path, ReportFile(output, keep, overwrite)
+    executor: dict[str, Any] = {"jobs": jobs, "scheduler": scheduler}
+    standard = _check(file, target, mechanism_file, permanent, executor, as_json=as_json)
+    options: dict[str, Any] = {"key": permanent.key(), "ids": permanent.ids, "unknown": unknown, "missing": missing}
+    done: PrivatizedFile | PrivatizedDataset
+    with Progress() as progress:
+        mechanism = load_mechanism(mechanism_file, progress)
+        if has_parts(file):
+            records = asked.of(mechanism, file)
+            with opened_executor(**executor) as opened:
+                done = privatize_dataset(records, mechanism, target, opened, **options, progress=progress)
+        else:
+            with readable(file) as place:
+                records = asked.of(mechanism, place)
+                done = privatize_file(records, mechanism, target, **options, progress=progress)
+    if as_json:
+        _print_json(done, mechanism, permanent, output=output, column=records.name, keep=keep)
+    else:
+        print_facts(_facts(done, mechanism, permanent, "standard output" if standard else output, keep), err=standard)
+
+
+def _check(
+    file: str, output: ReportFile, mechanism_file: str, permanent: Permanent, executor: dict[str, Any], *, as_json: bool
+) -> bool:
+    """Refuse outputs and options that do not fit the input; return whether reports go to standard output."""
+    is_permanent = permanent.key_file is not None
     if has_parts(file):
-        executor = {"jobs": jobs, "scheduler": scheduler}
-        _privatize_parts(records, reports, mechanism_file, permanent, replaced, executor=executor, as_json=as_json)
-        return
-    if jobs is not None or scheduler is not None:
-        raise click.UsageError("--jobs and --scheduler are for the parts of a folder or a glob; leave them out")
-    _privatize_file(records, reports, mechanism_file, permanent, replaced, as_json=as_json)
-
-
-def _privatize_file(
-    records: RecordFile,
-    output: ReportFile,
-    mechanism_file: str,
-    permanent: Permanent,
-    replaced: dict[str, Any],
-    *,
-    as_json: bool,
-) -> None:
-    accepted_ending(output.path, ENDINGS)
-    source, target = str(records.path), str(output.path)
-    standard = places.check(
-        [target],
-        [source, mechanism_file, permanent.key_file],
-        as_json=as_json,
-        overwrite=output.overwrite,
-        permanent=permanent.key_file is not None,
-    )
-    key = permanent.key()
-    with Progress() as progress:
-        mechanism = load_mechanism(mechanism_file, progress)
-        with readable(source) as place:
-            given = replace(records, path=place)
-            done = privatize_file(given, mechanism, output, key=key, ids=permanent.ids, **replaced, progress=progress)
-    if as_json:
-        about_ids = permanent.keys(mechanism, done.repeated, done.changed)
-        about_columns = {"column": records.column, "keep": output.keep}
-        _print_json(mechanism, records=done.records, output=target, **about_columns, **about_ids)
-        return
-    written = ("written", "standard output" if standard else target)
-    facts = [("records", f"{done.records:,}"), *mechanism.facts(of_report=True), written]
-    facts += [*permanent.facts(mechanism, done.repeated, done.changed), *_kept(output.keep)]
-    print_facts(facts, err=standard)
-
-
-def _privatize_parts(
-    records: RecordFile,
-    output: ReportFile,
-    mechanism_file: str,
-    permanent: Permanent,
-    replaced: dict[str, Any],
-    *,
-    executor: dict[str, Any],
-    as_json: bool,
-) -> None:
-    if output.overwrite:
-        raise click.UsageError(
-            "--overwrite is for a single file: "
-            f"{second_run(permanent=permanent.key_file is not None)}; leave it out, or give a new folder"
-        )
-    key = permanent.key()
-    with Progress() as progress:
-        mechanism = load_mechanism(mechanism_file, progress)
-        with opened_executor(**executor) as opened:
-            done = privatize_dataset(
-                records, mechanism, output, opened, key=key, ids=permanent.ids, **replaced, progress=progress
+        if output.overwrite:
+            raise click.UsageError(
+                f"--overwrite is for a single file: {second_run(permanent=is_permanent)}; leave it out, or give a new "
+                "folder"
             )
-    if as_json:
-        about_ids = permanent.keys(mechanism, done.repeated, done.changed_ids)
-        about_parts = {"parts": PublishedParts.built_from(done), "column": records.column, "keep": output.keep}
-        _print_json(mechanism, records=done.records, output=str(output.path), **about_parts, **about_ids)
-        return
-    parts = f"{done.published:,} written, {done.skipped:,} skipped since they were there"
-    facts = [("records", f"{done.records:,}"), ("parts", parts), *mechanism.facts(of_report=True)]
-    facts.append(("written", str(output.path)))
-    if done.changed:
+        return False
+    if any(value is not None for value in executor.values()):
+        raise click.UsageError("--jobs and --scheduler are for the parts of a folder or a glob; leave them out")
+    accepted_ending(output.path, ENDINGS)
+    inputs = [file, mechanism_file, permanent.key_file]
+    return places.check([str(output.path)], inputs, as_json=as_json, overwrite=output.overwrite, permanent=is_permanent)
+
+
+def _changed_ids(done: PrivatizedFile | PrivatizedDataset) -> int:
+    return done.changed_ids if isinstance(done, PrivatizedDataset) else done.changed
+
+
+def _print_json(
+    done: PrivatizedFile | PrivatizedDataset, mechanism: Deployed, permanent: Permanent, **keys: Any
+) -> None:
+    """Print the JSON of the reports that were drawn from a mechanism."""
+    kinds: dict[str, Any] = {
+        "matrix": PrivatizationOutput,
+        "windows": StringPrivatizationOutput,
+        "prefix-windows": StringPrivatizationOutput,
+        "records": RecordPrivatizationOutput,
+    }
+    if isinstance(done, PrivatizedDataset):
+        keys["parts"] = PublishedParts.built_from(done)
+    keys |= {"records": done.records, "fingerprint": mechanism.fingerprint}
+    about_ids = permanent.keys(mechanism, done.repeated, _changed_ids(done))
+    print_output(kinds[mechanism.kind](**keys, **about_ids, **mechanism.promised_keys()))
+
+
+def _facts(
+    done: PrivatizedFile | PrivatizedDataset,
+    mechanism: Deployed,
+    permanent: Permanent,
+    written: str,
+    keep: Sequence[str],
+) -> list[tuple[str, str]]:
+    """Return what people read of the reports that were drawn."""
+    facts, apart = [("records", f"{done.records:,}")], []
+    if isinstance(done, PrivatizedDataset):
+        facts.append(("parts", f"{done.published:,} written, {done.skipped:,} skipped since they were there"))
+        if permanent.ids is not None and done.published + done.skipped > 1:
+            column = printable(permanent.ids)
+            text = f"ids are compared within each part alone; estimate --id {column} compares those of all parts"
+            apart.append(("parts apart", f"{text}, if they are kept"))
+    facts += [*mechanism.facts(of_report=True), ("written", written)]
+    if isinstance(done, PrivatizedDataset) and done.changed:
         text = f"{len(done.changed):,} skipped parts are newer than their reports, such as {done.changed[0]}"
         facts.append(("changed", f"{text}: what changed is not reported"))
-    facts += permanent.facts(mechanism, done.repeated, done.changed_ids)
-    if permanent.ids is not None and done.published + done.skipped > 1:
-        column = printable(permanent.ids)
-        text = f"ids are compared within each part alone; estimate --id {column} compares those of all parts"
-        facts.append(("parts apart", f"{text}, if they are kept"))
-    print_facts([*facts, *_kept(output.keep)])
+    return [*facts, *permanent.facts(mechanism, done.repeated, _changed_ids(done)), *apart, *_kept(mechanism, keep)]
 
 
-def _print_json(mechanism: Deployed, **keys: Any) -> None:
-    """Print the JSON of the reports that were drawn from a mechanism."""
-    printed = mechanism.promised_keys()
-    kind = PrivatizationOutput if "bits" in printed else StringPrivatizationOutput
-    print_output(kind(fingerprint=mechanism.fingerprint, **keys, **printed))
-
-
-def _kept(keep: Sequence[str]) -> list[tuple[str, str]]:
-    if not keep:
-        return []
-    return [("kept", f"{', '.join(keep)}: the guarantee does not cover what these tell about the record")]
+def _kept(mechanism: Any, keep: Sequence[str]) -> list[tuple[str, str]]:
+    """Return what people read of the columns that are copied: the one that a design was made by is covered."""
+    facts, others, beside = [], list(keep), ""
+    known = mechanism.guarantee.uncertainty.union if mechanism.kind == "matrix" and mechanism.provenance else None
+    column = "" if known is None else mechanism.provenance.problem.rpartition(", by ")[2]
+    if known is not None and column in others:
+        groups = f"of the {len(known.names)} groups of the design ({some_labels(known.names)})"
+        text = f"{column}: covered for whoever knows which {groups} a record is in; other groups are not"
+        facts.append(("kept", text))
+        others.remove(column)
+        beside = f", alone or with {column}"
+    if others:
+        text = f"{', '.join(others)}: the guarantee does not cover what these tell about the record{beside}"
+        facts.append(("kept", text))
+    return facts

@@ -8,9 +8,9 @@ import click
 
 from mechdesign.cli import places
 from mechdesign.cli.json_output import Hash, Output, Text, Whole, print_output
+from mechdesign.cli.mechanism_kinds import MOST_BYTES, kind_of, own_command
 from mechdesign.cli.output import print_facts
 from mechdesign.cli.progress import Progress
-from mechdesign.cli.windows_or_matrix import MOST_BYTES
 from mechdesign.data.files import accepted_ending, write_atomically
 from mechdesign.data.inputs import readable
 from mechdesign.errors import printable
@@ -65,15 +65,19 @@ def report_command(
       mechdesign report education.json -o education.html
       mechdesign report record.json -o histogram.html
 
-    The file is a mechanism, or the record of a released histogram (mechdesign histogram --record). Its claims are
-    proved again first; where one is false, no page is written (exit status 1). The page is one HTML file that fetches
-    nothing and runs no program, for screens and for paper.
+    The file is a mechanism, a matrix or windows, or the record of a released histogram (mechdesign histogram --record).
+    Its claims are proved again first; where one is false, no page is written (exit status 1). The page is one HTML file
+    that fetches nothing and runs no program, for screens and for paper.
     """  # noqa: D301 - click's mark for a paragraph that is not wrapped
     accepted_ending(output, [".html", ".htm"])
+    if own := own_command("report", file):
+        own(file, output, as_json=as_json)
+        return
     standard = places.check([output], [file], as_json=as_json)
     with Progress() as progress:
         progress("proving the guarantee in exact arithmetic")
         with readable(file, MOST_BYTES) as place:
+            kind_of(place).check_known("report", file)
             content, source = read_content(place), printable(str(place))
         kind: Literal["mechanism", "histogram"] = "histogram" if is_record(content) else "mechanism"
         if kind == "histogram":
@@ -92,6 +96,5 @@ def report_command(
     if as_json:
         print_output(ReportOutput(kind=kind, file=file, sha256=digest, output=output, bytes=len(page)))
         return
-    written = "standard output" if standard else output
-    facts = [("file", file), ("sha256", digest), ("page", f"{len(page):,} bytes, about a {kind}"), ("written", written)]
-    print_facts(facts, err=standard)
+    facts = [("file", file), ("sha256", digest), ("page", f"{len(page):,} bytes, about a {kind}")]
+    print_facts([*facts, ("written", "standard output" if standard else output)], err=standard)

@@ -1,4 +1,4 @@
-"""The options that several commands have: ``--plot``, ``--jobs`` and ``--scheduler``, and what follows from them."""
+"""The options that several commands have: ``--plot``, ``--time-limit``, ``--jobs`` and ``--scheduler``."""
 
 from __future__ import annotations
 
@@ -11,6 +11,14 @@ from mechdesign.data.files import accepted_ending, write_atomically
 from mechdesign.plot.drawing import ENDINGS, picture
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+
+
+time_limit_option = click.option(
+    "--time-limit",
+    type=float,
+    metavar="SECONDS",
+    help="Stop the search after this time, as Ctrl-C does, and return the best mechanism so far with its gap.",
+)
 
 
 def engine_options(command: Decorated) -> Decorated:

@@ -47,6 +47,7 @@ class Source:
     no_header: bool
     epsilon: str | None
     lower: str | None
+    cap: str | None
     delta: str | None
     radius: str | None
     known: bool
@@ -93,10 +94,10 @@ class Source:
             return problem, problem.utility
         wanted = self.utility_asked_for()
         if self.epsilon is None:
-            if self.lower is not None:
-                raise click.UsageError("--lower needs --epsilon, the promise from above")
+            if self.lower is not None or self.cap is not None:
+                raise click.UsageError("--lower and --cap need --epsilon, the promise from above")
             return None, wanted
-        return DesignProblem(known, self.epsilon, wanted, self.lower), wanted
+        return DesignProblem(known, self.epsilon, wanted, self.lower, self.cap), wanted
 
     def problem(self) -> tuple[DesignProblem, str]:
         """Return the problem and its title."""
@@ -109,11 +110,12 @@ class Source:
         utility = self.utility_asked_for()
         if self.by is None or self.group is not None:
             known, title = self._priors()
-            return DesignProblem(known, self.epsilon, utility, self.lower), _printable(title)
+            return DesignProblem(known, self.epsilon, utility, self.lower, self.cap), _printable(title)
         from mechdesign.optimize.groups import designable
 
         union, title = self._in_groups(self.by)
-        return designable(DesignProblem(union, self.epsilon, utility, self.lower), cover=self.cover), _printable(title)
+        problem = DesignProblem(union, self.epsilon, utility, self.lower, self.cap)
+        return designable(problem, cover=self.cover), _printable(title)
 
     def _priors(self) -> tuple[UncertaintySet, str]:
         """Return the priors around counts or records, and the title of the problem."""
@@ -353,7 +355,8 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         "--cover/--no-cover",
         default=None,
         help="With --by: design for one l1 ball around the sets of all groups, or for the union itself, of which the "
-        "best mechanism found may not be certified. [default: the union where a method is exact for it]",
+        "best mechanism found may not be certified. [default: `design` tries both and keeps the better one; other "
+        "commands take the union where a method is exact for it]",
     ),
     click.option(
         "--secret",
@@ -374,6 +377,12 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         metavar="L",
         help="Promise from below too, in nats as --epsilon: no report makes any value less likely by a factor below "
         "exp(-L), so that none is ruled out (local information privacy). Without it reports may rule values out.",
+    ),
+    click.option(
+        "--cap",
+        metavar="C",
+        help="Keep local differential privacy with C too, in nats as --epsilon: whatever anybody knows beforehand, a "
+        "report makes nothing more likely by a factor above exp(C). Not with --lower.",
     ),
     click.option(
         "--delta",
@@ -416,14 +425,6 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         help="What --utility estimation-error is about: frequencies, prefix (cumulative), marginals=2x3, symbols=a,b, "
         "weights=1,2 or scores=1,2 (their mean); by label weights=a:1,b:2. [default: frequencies]",
     ),
-)
-
-
-time_limit_option = click.option(
-    "--time-limit",
-    type=float,
-    metavar="SECONDS",
-    help="Stop the search after this time, as Ctrl-C does, and return the best mechanism so far with its gap.",
 )
 
 

@@ -47,15 +47,11 @@ def status_of(arguments: Sequence[str] | None) -> int:
         return InputError.exit_status
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the outermost frame: internal errors have a status
         described = _described(error)
-        if _wants_json(arguments):
+        # The error may be that the arguments cannot be read.
+        if "--json" in (sys.argv[1:] if arguments is None else arguments):
             _print_json(described)
         return print_error(described)
     return status if isinstance(status, int) else 0
-
-
-def _wants_json(arguments: Sequence[str] | None) -> bool:
-    """Return whether ``--json`` is among the arguments, of which the error may be that they cannot be read."""
-    return "--json" in (sys.argv[1:] if arguments is None else arguments)
 
 
 def _print_json(error: MechdesignError) -> None:

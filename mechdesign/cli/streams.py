@@ -8,7 +8,7 @@ import io
 import os
 import sys
 from collections.abc import Iterator
-from typing import Any, TextIO
+from typing import Any
 
 from mechdesign.errors import InputError, MechdesignError
 
@@ -81,7 +81,11 @@ def standard_streams() -> Iterator[None]:
         From a write to standard output that fails, other than because its reader went away.
     """
     before = sys.stdout, sys.stderr
-    ours = [kind(stream) if _has_bytes(stream) else None for kind, stream in zip(_KINDS, before, strict=True)]
+    # A closed stream is None, and a stream without bytes is left as it is.
+    ours = [
+        kind(stream) if isinstance(stream, io.TextIOWrapper) else None
+        for kind, stream in zip(_KINDS, before, strict=True)
+    ]
     try:
         for name, stream in zip(("stdout", "stderr"), ours, strict=True):
             if stream is not None:
@@ -95,11 +99,6 @@ def standard_streams() -> Iterator[None]:
 
 
 _KINDS: tuple[type[_Escaping], type[_Escaping]] = (_Escaping, _EscapingError)
-
-
-def _has_bytes(stream: TextIO | None) -> bool:
-    """Return whether a stream is open and writes to a stream of bytes; a closed stream is None."""
-    return stream is not None and isinstance(stream, io.TextIOWrapper)
 
 
 def open_closed_streams() -> None:

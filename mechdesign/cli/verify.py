@@ -8,11 +8,12 @@ import click
 from pydantic import Field
 
 from mechdesign.cli.json_output import Labels, Output, Printed, Promised, given, print_output
+from mechdesign.cli.mechanism_kinds import load_mechanism
 from mechdesign.cli.output import amount, bound_in_words, print_facts
 from mechdesign.cli.progress import Progress
+from mechdesign.cli.record_output import CheckedRecords, RecordsPromised, checked_records, claim_facts
 from mechdesign.cli.streams import print_error
-from mechdesign.cli.windows_commands import Sample, sample_options
-from mechdesign.cli.windows_or_matrix import StringsPromised, load_mechanism
+from mechdesign.cli.windows_sample import Sample, StringsPromised, sample_options
 from mechdesign.data.fields import Number
 from mechdesign.display.numbers import text_above
 from mechdesign.errors import GuaranteeError, printable
@@ -77,6 +78,12 @@ class StringVerificationOutput(StringsPromised, _Holding):
     optimality: None
 
 
+class RecordVerificationOutput(RecordsPromised, _Holding):
+    """`mechdesign verify`, of views of whole records whose claims hold."""
+
+    optimality: CheckedRecords | None
+
+
 class FalseClaimOutput(Output):
     """`mechdesign verify`, of a mechanism with a false claim."""
 
@@ -113,8 +120,11 @@ def verify_command(file: str, guarantee_only: bool, level: str | None, sample: S
     try:
         with Progress() as progress:
             mechanism: Any = load_mechanism(file, progress, sample.counts if sample.given else None)
-            found = None
-            if not guarantee_only and mechanism.optimality is not None:
+            found, of_records = None, None
+            if mechanism.kind == "records":
+                claimed = "optimality"
+                of_records = CheckedRecords(checked=False) if guarantee_only else checked_records(mechanism, progress)
+            elif not guarantee_only and mechanism.optimality is not None:
                 claimed = "optimality"
                 progress("computing the bound from the dual vector")
                 found = _verified(mechanism)
@@ -126,37 +136,46 @@ def verify_command(file: str, guarantee_only: bool, level: str | None, sample: S
         print_output(FalseClaimOutput(holds=False, false=claimed), error)
         return print_error(error)
     claim, printed = mechanism.optimality, mechanism.promised_keys()
-    unchecked = guarantee_only and claim is not None
+    unchecked = guarantee_only and (claim is not None or of_records is not None)
     if as_json:
-        optimality, tail = _optimality(mechanism, found), None if tails is None else _tail(*tails)
+        optimality = of_records if mechanism.kind == "records" else _optimality(mechanism, found)
+        tail = None if tails is None else _tail(*tails)
         about = {"optimality": optimality, **given(tail=tail)}
-        print_output(_holding("bits" in printed)(holds=True, **printed, **about))
+        print_output(_HOLDING[mechanism.kind](holds=True, **printed, **about))
         return 0
     facts = [("file", file), *mechanism.facts(), *([("samples", "counted anew")] if sample.given else [])]
     if tails is not None:
         facts.append(("tail", _tail_in_words(*tails)))
-    if unchecked:
-        facts.append(("optimality", "claimed, not checked"))
-    elif claim is None or found is None or found.certificate is None or found.value is None:
-        facts.append(("optimality", "no optimality claimed"))
-    else:
-        unit = claim.utility.unit
-        facts.append((claim.utility.name, f"{amount(found.value, unit)}, computed again from the integers"))
-        if claim.mixture is not None:
-            facts.append(("at the estimate", amount(_value_at_estimate(mechanism, claim.utility), unit)))
-        scope = "" if claim.within_simplex else ", among the mechanisms of the ball as printed"
-        bound = f"{amount(claim.bound, unit)}{scope}, confirmed from the dual vector ({found.certificate.method})"
-        facts.append((bound_in_words(claim.utility), bound))
-        verdict = "optimal" if found.optimal else "NOT optimal to within 1e-6"
-        facts.append(("gap", f"{found.gap:.1e}, {verdict}"))
+    facts += _claim_facts(mechanism, found, unchecked=unchecked) if of_records is None else claim_facts(of_records)
     asserted = ", given the samples that are asserted" if "samples_asserted" in printed else ""
     facts.append(("verdict", f"{'the guarantee holds' if unchecked else 'all claims hold'}{asserted}"))
     print_facts(facts)
     return 0
 
 
-def _holding(of_matrix: bool) -> Any:
-    return VerificationOutput if of_matrix else StringVerificationOutput
+def _claim_facts(mechanism: Mechanism, found: Verification | None, *, unchecked: bool) -> list[tuple[str, str]]:
+    """Return what people read of a claim of optimality."""
+    claim = mechanism.optimality
+    if unchecked:
+        return [("optimality", "claimed, not checked")]
+    if claim is None or found is None or found.certificate is None or found.value is None:
+        return [("optimality", "no optimality claimed")]
+    unit = claim.utility.unit
+    facts = [(claim.utility.name, f"{amount(found.value, unit)}, computed again from the integers")]
+    if claim.mixture is not None:
+        facts.append(("at the estimate", amount(_value_at_estimate(mechanism, claim.utility), unit)))
+    scope = "" if claim.within_simplex else ", among the mechanisms of the ball as printed"
+    bound = f"{amount(claim.bound, unit)}{scope}, confirmed from the dual vector ({found.certificate.method})"
+    verdict = "optimal" if found.optimal else "NOT optimal to within 1e-6"
+    return [*facts, (bound_in_words(claim.utility), bound), ("gap", f"{found.gap:.1e}, {verdict}")]
+
+
+_HOLDING: dict[str, Any] = {
+    "matrix": VerificationOutput,
+    "windows": StringVerificationOutput,
+    "prefix-windows": StringVerificationOutput,
+    "records": RecordVerificationOutput,
+}
 
 
 def _verified(mechanism: Mechanism) -> Verification:

@@ -2,6 +2,7 @@
 
 from mechdesign.comparison.analysis import Analysis
 from mechdesign.comparison.analyzer import analyze
+from mechdesign.comparison.cap_prices import CapPrices, price_caps
 from mechdesign.comparison.comparison import Comparison, compare
 from mechdesign.comparison.group_prices import GroupPrices, price_groups
 from mechdesign.comparison.report_plan import ReportPlan, plan_reports
@@ -9,6 +10,7 @@ from mechdesign.comparison.row import Compared
 
 __all__ = [
     "Analysis",
+    "CapPrices",
     "Compared",
     "Comparison",
     "GroupPrices",
@@ -16,6 +18,7 @@ __all__ = [
     "analyze",
     "compare",
     "plan_reports",
+    "price_caps",
     "price_groups",
 ]
 

@@ -15,6 +15,7 @@ from mechdesign.numerics.exact import log_up
 from mechdesign.numerics.tolerances import FLOAT_LEAKAGE
 from mechdesign.problem import DesignProblem
 from mechdesign.uncertainty import UncertaintySet
+from mechdesign.uncertainty.sides import Sides, priors_below
 from mechdesign.utility import Objective
 
 
@@ -63,7 +64,7 @@ def _named(given: Any) -> tuple[str, Any]:
 def _row(name: str, given: ExactMatrix, problem: DesignProblem, objective: Objective) -> Compared:
     known = problem.uncertainty
     exact = given.on_alphabet_of(known)
-    worst, least = exact.greatest_ratio(known), min(exact.least_lifts(known))
+    worst, least = exact.greatest_ratio(known), least_lift(exact, problem.sides, known)
     keeps, missed = kept(worst, least, problem, rounded=exact.rounded)
     return Compared(
         "",
@@ -96,6 +97,11 @@ def value_of(exact: ExactMatrix, objective: Objective, known: UncertaintySet) ->
     )
 
 
+def least_lift(exact: ExactMatrix, sides: Sides, known: UncertaintySet) -> Fraction:
+    """Return the least lift of any output over the priors of a promise from below; over the set where there is none."""
+    return min(exact.least_lifts(priors_below(sides.floor_up, known)))
+
+
 def kept(worst: Fraction | None, least: Fraction, problem: DesignProblem, *, rounded: bool) -> tuple[bool, float]:
     """Return whether lifts keep the promise of a problem, and by how many nats they miss it, rounded up.
 
@@ -104,7 +110,7 @@ def kept(worst: Fraction | None, least: Fraction, problem: DesignProblem, *, rou
     worst : Fraction or None
         The greatest lift over the set; None if it is infinite.
     least : Fraction
-        The least lift.
+        The least lift, from `least_lift`.
     problem : DesignProblem
         With the promise.
     rounded : bool
@@ -119,9 +125,10 @@ def kept(worst: Fraction | None, least: Fraction, problem: DesignProblem, *, rou
     >>> kept(Fraction(4), Fraction(1, 2), problem, rounded=True)
     (False, 0.6931471805599454)
     """
-    if worst is None or (problem.lower is not None and least == 0):
+    below = problem.sides.below
+    if worst is None or (below is not None and least == 0):
         return False, math.inf
     excess = worst / problem.epsilon.exp_down
-    if problem.lower is not None:
-        excess = max(excess, 1 / (least * problem.lower.exp_down))
+    if below is not None:
+        excess = max(excess, 1 / (least * below.exp_down))
     return excess <= 1 + Fraction(FLOAT_LEAKAGE if rounded else 0), log_up(max(Fraction(1), excess))

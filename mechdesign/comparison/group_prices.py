@@ -9,7 +9,6 @@ from mechdesign.comparison.rivals import design_or_reason
 from mechdesign.errors import InputError, shorten
 from mechdesign.optimize import Design
 from mechdesign.pml import worst_case_leakage
-from mechdesign.problem import DesignProblem
 from mechdesign.uncertainty import UncertaintySet
 
 
@@ -19,27 +18,33 @@ class GroupPrice:
 
     Attributes
     ----------
-    name : str
-        The group.
-    known : UncertaintySet
-        The set of its own.
-    together : float
+    group : str
+        Its name.
+    samples : int or None
+        Behind the set of its own.
+    radius : float or None
+        Of that set, if it is an l1 ball.
+    value : float
         The utility, or the error, of the mechanism for all groups, at the estimate of this group.
-    alone : Design or None
-        The best mechanism for this group by itself; None where no method designs one.
-    missing : str
+    own_value : float or None
+        That of the best mechanism for this group by itself; None where no method designs one.
+    own_certified : bool or None
+        Whether that one is certified.
+    own_missing : str
         Why there is none.
-    leakage : float or None
+    leakage_without_groups : float or None
         How much the mechanism that is designed without the groups leaks for the priors of this group, in nats; None
         where there is no such mechanism.
     """
 
-    name: str
-    known: UncertaintySet
-    together: float
-    alone: Design | None
-    missing: str
-    leakage: float | None
+    group: str
+    samples: int | None
+    radius: float | None
+    value: float
+    own_value: float | None
+    own_certified: bool | None
+    own_missing: str
+    leakage_without_groups: float | None
 
 
 @dataclass(frozen=True)
@@ -85,7 +90,7 @@ def price_groups(
     >>> import mechdesign as md
     >>> union = md.Union.from_counts({"n": {"a": 50, "b": 50}, "s": {"a": 80, "b": 20}}, delta="0.01")
     >>> prices = price_groups(md.design(md.DesignProblem(union, 1, md.EstimationError())))
-    >>> [(price.name, round(price.together, 2), round(price.alone.value, 2)) for price in prices.groups]
+    >>> [(price.group, round(price.value, 2), round(price.own_value, 2)) for price in prices.groups]
     [('n', 0.98, 0.5), ('s', 1.09, 1.08)]
     """
     problem = together.problem
@@ -96,7 +101,7 @@ def price_groups(
     def solved(known: UncertaintySet, what: str) -> tuple[Design | None, str]:
         if progress is not None:
             progress(f"the price: {what}")
-        own = DesignProblem(known, problem.epsilon, problem.utility, problem.lower)
+        own = problem.over(known)
         return design_or_reason(own, tol=tol, bits=bits, title=what, time_limit=time_limit, progress=progress)
 
     everyone = union.pooled()
@@ -106,5 +111,7 @@ def price_groups(
         alone, missing = solved(known, f"group {name} by itself")
         worth = problem.utility.value_over(together.mechanism.matrix, known)
         leaks = None if pooled is None else worst_case_leakage(pooled.mechanism.matrix, known).value
-        groups.append(GroupPrice(name, known, worth, alone, missing, leaks))
+        radius = None if known.l1_ball is None else float(known.l1_ball.radius)
+        own: tuple[float | None, bool | None] = (None, None) if alone is None else (alone.value, alone.certified)
+        groups.append(GroupPrice(name, known.samples, radius, worth, *own, missing, leaks))
     return GroupPrices(tuple(groups), pooled)

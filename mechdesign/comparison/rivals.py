@@ -35,6 +35,12 @@ TWO_SIDED_BESIDE_LDP: Final = (
 )
 """The same for a promise on both sides, under which no report excludes a symbol."""
 
+CAPPED_BESIDE_LDP: Final = (
+    "The promise with a cap is weaker than local differential privacy (LDP) with the same epsilon: epsilon is for "
+    "priors in the set, and for every other prior the mechanism keeps LDP with the cap."
+)
+"""The same for a promise with a cap."""
+
 ONE_ATTRIBUTE_BESIDE_LDP: Final = (
     "The promise about a secret is weaker than local differential privacy (LDP), under which the whole record is "
     "protected: it is about the secret alone, for the joint distributions of the guarantee, and reports may tell all "
@@ -189,7 +195,7 @@ def problem_of(compared: object, what: str) -> DesignProblem:
         )
     promised, claim = compared.guarantee, compared.optimality
     utility = None if claim is None else claim.utility
-    return DesignProblem(promised.uncertainty, promised.epsilon, utility, promised.lower)
+    return DesignProblem(promised.uncertainty, promised.sides, utility)
 
 
 def weaker_promise(problem: DesignProblem, *, of_errors: bool = True) -> str | None:
@@ -203,4 +209,6 @@ def weaker_promise(problem: DesignProblem, *, of_errors: bool = True) -> str | N
         return ONE_ATTRIBUTE_BESIDE_LDP
     if not of_errors:
         return None
+    if problem.cap is not None:
+        return CAPPED_BESIDE_LDP
     return WEAKER_THAN_LDP if problem.lower is None else TWO_SIDED_BESIDE_LDP

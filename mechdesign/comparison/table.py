@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 def promised(comparison: Comparison) -> Guarantee:
     """Return what all mechanisms of a comparison promise but those that the user gave."""
     problem = comparison.design.problem
-    return Guarantee(problem.epsilon, problem.uncertainty, problem.lower)
+    return Guarantee(problem.sides, problem.uncertainty)
 
 
 def broken_in_words(comparison: Comparison) -> str:
     """Return what the marks of `Compared.leakage_in_words` mean that mechanisms have; empty if none has one."""
-    rows, sides = comparison.rows, promised(comparison).sides_in_words
+    rows, sides = comparison.rows, promised(comparison).sides.in_words
     marks = [] if all(row.keeps for row in rows) else [f"* does not keep {sides}"]
     missed = max(row.missed for row in rows if row.keeps)
     return "; ".join([*marks, *([f"~ {sides} is {missed_in_words(missed)}"] if missed else [])])
@@ -66,7 +66,7 @@ def text_of(comparison: Comparison) -> str:
     """Return a comparison as a short table in plain text."""
     known = promised(comparison)
     size = known.uncertainty.size
-    head = f"Comparison of {what_is_compared(comparison)}, {known.sides_in_words}, {size} symbols"
+    head = f"Comparison of {what_is_compared(comparison)}, {known.sides.in_words}, {size} symbols"
     cells = [[f"  {row.name}", row.value_in_words, *_notes(comparison, row)] for row in comparison.rows]
     return "\n".join([head, *aligned(cells), *filter(None, [broken_in_words(comparison)])])
 

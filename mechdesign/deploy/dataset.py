@@ -213,7 +213,7 @@ def _folder(path: str | os.PathLike[str]) -> Iterator[Path]:
 def _job(parts: Parts, records: RecordFile, output: ReportFile, mechanism: Deployed, options: Options) -> Job:
     root = replace(records, path=absolute(parts.root))
     job = Job(root, output, parts.kind, parts.files[0].name, (), mechanism, options)
-    for column in (records.column, *job.columns):
+    for column in (*records.sources, *job.columns):
         if column in parts.keys:
             raise InputError.unknown_column(
                 f"the column {shorten(column)} is in the names of folders, not in the parts; these names are kept, "

@@ -20,7 +20,7 @@ from mechdesign.mechanism.mechanism import check_mechanism
 from mechdesign.numerics.arrays import Floats
 
 METHODS = ("maximum-likelihood", "least-squares")
-_TOGETHER = 40_000  # entries of the matrices of groups whose limits are computed together
+_TOGETHER = 60_000  # entries of the matrices of groups whose limits are computed together
 TARGETS = ("population", "records")
 
 
@@ -64,7 +64,7 @@ class Estimation:
     @cached_property
     def _fixed(self) -> LinearEstimator:
         """The estimator of least squares, which does not depend on the reports."""
-        return self._efficient_at(_weighing_prior(self.mechanism) @ self.mechanism.matrix)
+        return self._efficient_at(weighing_prior(self.mechanism) @ self.mechanism.matrix)
 
     def _efficient_at(self, laws: Floats) -> LinearEstimator:
         return LinearEstimator.efficient_at(self.mechanism.matrix, self.found.basis, laws)
@@ -168,7 +168,7 @@ def _roots_of_diagonal(covariance: Floats) -> Floats:
     return roots
 
 
-def _weighing_prior(mechanism: Mechanism) -> Floats:
+def weighing_prior(mechanism: Mechanism) -> Floats:
     """Return the reference prior, or its mean with the uniform prior if it gives some output probability 0."""
     prior = mechanism.guarantee.uncertainty.prior
     return prior if (prior @ mechanism.matrix).all() else (prior + 1 / len(prior)) / 2

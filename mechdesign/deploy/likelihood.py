@@ -118,11 +118,6 @@ def _means(prices: Floats, matrix: Floats) -> Floats:
     return result
 
 
-def _of_groups(matrix: Floats, groups: NDArray[np.intp] | NDArray[np.bool_]) -> Floats:
-    """Return the mechanisms of some groups."""
-    return matrix if matrix.ndim == 2 else matrix[groups]
-
-
 def _refined(matrix: Floats, fractions: Floats, reports: Floats, point: _Iterate) -> tuple[Floats, Floats]:
     """Return the greatest likelihoods from the last iterates, and how far each may be below the greatest of a report.
 
@@ -193,7 +188,7 @@ def _interior_points(matrix: Floats, fractions: Floats) -> _Iterate:
         # Near the optimum only rounding errors prevent progress.
         patience = np.where(near[active] > 0, 3, _PATIENCE)
         going = ~((doubt < 4 * _EPS + _CLOSED) | (since[active] > patience) | (near[active] > _FINISH))
-        active, matrix = active[going], _of_groups(matrix, going)
+        active, matrix = active[going], matrix if matrix.ndim == 2 else matrix[going]
         if not active.size:
             break
         point = _step(matrix, fractions[active], _Iterate(*(part[going] for part in point.parts)))

@@ -99,7 +99,7 @@ def privatize_part(job: Job, name: str) -> PrivatizedFile:
         if not os.path.lexists(target.path):
             raise
     # Another attempt at this part published it: what this one may have drawn is removed, and was never seen.
-    return PrivatizedFile(sum(batch.num_rows for batch in replace(records, path=target.path).open().batches))
+    return PrivatizedFile(sum(batch.num_rows for batch in records.of_reports(target.path).open().batches))
 
 
 def _proved(mechanism: Deployed | Saved) -> Deployed:
@@ -120,7 +120,8 @@ def _load(saved: Saved) -> Deployed:
 def schema_of(records: RecordFile, others: Sequence[str]) -> Schema:
     """Return the names and types of the columns that a part gives; the type of its records does not matter."""
     schema = records.open(*others).schema
-    return tuple((field.name, "" if field.name == records.name else str(field.type)) for field in schema)
+    sources = set(map(records.named, records.sources))
+    return tuple((field.name, "" if field.name in sources else str(field.type)) for field in schema)
 
 
 def _check_schema(job: Job, name: str) -> None:

@@ -24,6 +24,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.polynomial.polynomial import polyval
 from numpy.typing import NDArray
 
 from mechdesign.numerics.arrays import Floats
@@ -193,7 +194,8 @@ def other_records(
 
 def _moments(matrix: Floats, functionals: Floats) -> tuple[Floats, NDArray[np.bool_]]:
     """Return mean, variance and third central moment of each u for each record, shape (3, ..., N, N); which vary."""
-    mean, square, cube = (matrix @ functionals**power for power in (1, 2, 3))
+    squares = functionals**2
+    mean, square, cube = (matrix @ power for power in (functionals, squares, squares * functionals))
     variance = square - mean**2
     random = variance > _EXACT * square.max(axis=-2, keepdims=True)
     third = np.where(random, cube - 3 * mean * square + 2 * mean**3, 0.0)
@@ -215,6 +217,16 @@ def _as_unlikely(ratio: Floats, room: Floats) -> Floats:
     return result
 
 
+def _scaled_moments(laws: Floats, centred: Floats) -> Floats:
+    """Return the mean of ``centred**k / k!`` under each law for k = 1, 2, ..., shapes (..., K, M) and (K, M)."""
+    power, moments = np.ones_like(centred), []
+    for k in range(1, _TERMS + 1):
+        power = power * centred / k
+        moments.append(np.einsum("...kj,kj->...k", laws, power))
+    return np.array(moments)
+
+
+_TERMS, _FAR = 28, 6.0  # of the series, and the greatest tilt for which these are enough
 _COARSE, _FINE = 28, 20  # tilts that are tried, and those between the neighbours of the best one
 
 
@@ -257,11 +269,21 @@ def exponential_limits(
     nearer = sides * estimates - 0.5 * span / reports  # half a report less, as the counts are whole numbers
     allowed = z**2 / (2 * reports)
 
+    middle = (functionals.max(axis=0) + functionals.min(axis=0)) / 2
+    centred = 2 * (functionals - middle).T / span[:, None]  # from -1 to 1
+    laws = np.stack([np.broadcast_to(law, (*z.shape[1:], len(functionals))) for law in (own, others)])
+    moments = _scaled_moments(laws, centred)
+
     def limits(tilts: Floats) -> Floats:
         """Return the limit that each tilt gives, times the sign of its side; -inf where there is none."""
         h = sides * tilts / span
-        powers = np.expm1(h[..., None] * functionals.T)
-        mine, rest = (np.log1p(np.einsum("...kj,...kj->...k", law, powers)) for law in (own, others))
+        x = sides * tilts / 2  # h, for what is centred
+        mine, rest = both = h * middle + np.log1p(x * polyval(x, moments[:, :, None, None], tensor=False))
+        far = tilts > _FAR
+        if far.any():
+            powers = np.expm1(h[far][:, None] * np.broadcast_to(functionals.T, (*h.shape, len(functionals)))[far])
+            theirs = np.broadcast_to(laws[:, None, None], (2, *h.shape, len(functionals)))[:, far]
+            both[:, far] = np.log1p(np.einsum("lkj,kj->lk", theirs, powers))
         rise = sides * (mine - rest)
         result = np.full(h.shape, -np.inf)
         np.divide(np.abs(h) * nearer - rest - allowed, rise, out=result, where=rise > _SAME)

@@ -53,7 +53,7 @@ class IdsSeen:
         self.repeated = 0
         self.changed: set[Hashable] = set()
         self._most = most
-        self._codes: dict[Hashable, int] = {}
+        self._codes: dict[Hashable, Hashable] = {}
 
     @property
     def are_all(self) -> bool:
@@ -62,8 +62,9 @@ class IdsSeen:
 
     def first(self, ids: Iterable[Hashable], codes: Codes) -> NDArray[np.bool_]:
         """Return which rows are the first about their id."""
-        known, new = self._codes, np.ones(codes.size, dtype=bool)
-        for row, (name, code) in enumerate(zip(ids, codes.tolist(), strict=True)):
+        known, new = self._codes, np.ones(len(codes), dtype=bool)
+        values: Iterable[Hashable] = codes.tolist() if codes.ndim == 1 else map(bytes, codes)  # of several attributes
+        for row, (name, code) in enumerate(zip(ids, values, strict=True)):
             before = known.get(name)
             if before is not None:
                 new[row] = False
@@ -71,7 +72,7 @@ class IdsSeen:
                     self.changed.add(name)
             elif self.are_all:
                 known[name] = code
-        self.repeated += codes.size - int(new.sum())
+        self.repeated += len(codes) - int(new.sum())
         return new
 
 

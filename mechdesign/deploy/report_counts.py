@@ -261,7 +261,7 @@ def _origin(given: Deployed | ReportOrigin | tuple[str, ...]) -> ReportOrigin:
     if isinstance(given, tuple | list):
         return ReportOrigin(tuple(given))
     check_mechanism(given, deployed=True)
-    return given.origin  # type: ignore[no-any-return]  # a mechanism of any kind
+    return given.origin
 
 
 def group_columns(by: Sequence[str], reports: RecordFile) -> tuple[str, ...]:
@@ -273,10 +273,11 @@ def group_columns(by: Sequence[str], reports: RecordFile) -> tuple[str, ...]:
         If one is named twice, or is the column of reports.
     """
     names = named(by if reports.header else [str(index_from(column)) for column in by])
-    if reports.name in names:
-        raise InputError.column_twice(
-            f"the group column {shorten(reports.name)} is the column of reports; group by what is known beside them"
-        )
+    for name in map(reports.named, reports.sources):
+        if name in names:
+            raise InputError.column_twice(
+                f"the group column {shorten(name)} is the column of reports; group by what is known beside them"
+            )
     return names
 
 
@@ -301,7 +302,7 @@ def _count_by_groups(
 def _opened(reports: RecordFile, origin: ReportOrigin, by: tuple[str, ...], first: FirstReports | None) -> Columns:
     """Open the columns that are read, after checking which mechanism made the reports, if the file says it."""
     columns = reports.open(*reports.with_ids(by, None if first is None else first.column))
-    origin.check_field(columns.schema.field(reports.name), reports.path)
+    origin.check_field(columns.schema.field(reports.named(reports.sources[-1])), reports.path)
     return columns
 
 

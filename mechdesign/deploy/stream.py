@@ -65,13 +65,31 @@ class RecordFile:
         """Return the name of any column of the file; without a header its index, as text."""
         return column if self.header else str(index_from(column))
 
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The columns that are read and not copied."""
+        return (self.column,)
+
+    @property
+    def made(self) -> tuple[str, ...]:
+        """The names of the columns of reports that are made from the records."""
+        return (self.name,)
+
+    def of_reports(self, path: str | os.PathLike[str]) -> RecordFile:
+        """Return the file of the reports that are made from the records."""
+        return replace(self, path=path)
+
+    def written(self, columns: Columns, keep: Sequence[str]) -> Columns:
+        """Return the columns that are written, those of the reports and those that are copied."""
+        return columns.only([self.name, *map(self.named, keep)])
+
     def with_ids(self, others: Sequence[str], ids: str | None) -> list[str]:
         """Return columns, and that of the ids if it is not among them."""
         if ids is None:
             return list(others)
         if not isinstance(ids, str):
             raise InputError.wrong_type(f"ids is {shorten(ids)}; give the name of the column of ids")
-        if self.named(ids) == self.name:
+        if self.named(ids) in map(self.named, self.sources):
             raise InputError.column_twice(
                 f"the column {shorten(ids)} is that of the records and that of the ids; give a column that says whom "
                 "the record is about"
@@ -86,10 +104,10 @@ class RecordFile:
         """Open the column, together with other columns of the file."""
         return open_columns(
             self.path,
-            [self.column, *others],
+            [*self.sources, *others],
             header=self.header,
             show_values=self.show_values,
-            encoded=[self.column],
+            encoded=self.sources,
         )
 
     def batches(self, columns: Columns, alphabet: Any) -> Iterator[tuple[Codes, Any]]:
@@ -102,8 +120,6 @@ class RecordFile:
         InputError
             Naming the file and the first record outside the alphabet, counted from 1.
         """
-        import pyarrow as pa
-
         before = 0
         named = replace(
             alphabet,
@@ -111,11 +127,12 @@ class RecordFile:
             show_values=self.show_values,
         )
         for batch in columns.batches:
-            records = batch.column(self.name)
-            if pa.types.is_integer(records.type):
-                records = records.cast(pa.string())
-            yield named.codes_of_arrow(records), batch
+            yield self._codes(batch, named), batch
             before += batch.num_rows
+
+    def _codes(self, batch: Any, alphabet: Any) -> Codes:
+        codes: Codes = alphabet.codes_of_arrow(integers_as_text(batch.column(self.name)))
+        return codes
 
 
 @dataclass(frozen=True)
@@ -226,7 +243,8 @@ def privatize_file(  # noqa: PLR0913 - permanent reports take a key and ids wher
     ending = target.checked_ending(records.path, permanent=key is not None)
     alphabet = mechanism.alphabet(unknown, missing)
     draw = mechanism.drawing(random_bytes(rng), checked_key(rng, key, ids))
-    columns, written = _opened(records, target, ids)
+    columns = records.open(*records.with_ids(target.keep, ids))
+    written = records.written(columns, target.keep)
     done, seen = 0, IdsSeen(MOST_IDS)
     with (
         written_atomically(target.path, overwrite=target.overwrite) as file,
@@ -234,12 +252,11 @@ def privatize_file(  # noqa: PLR0913 - permanent reports take a key and ids wher
     ):
         for codes, batch in records.batches(columns, alphabet):
             names = None if ids is None else records.ids_in(batch, ids, done)
-            reports = mechanism.named(draw(codes, names))
+            reports = dict(zip(records.made, mechanism.named(draw(codes, names)), strict=True))
             if names is not None:
                 seen.first(names.texts(0, len(names)), codes)
-            left = batch.select(list(written.names))
-            write(left.set_column(left.schema.get_field_index(records.name), records.name, reports))
-            done += codes.size
+            write({name: reports[name] if name in reports else batch.column(name) for name in written.names})
+            done += len(codes)
             if progress is not None:
                 progress(f"privatizing: {done:,} records")
     return PrivatizedFile(done, seen.repeated, len(seen.changed))
@@ -258,29 +275,32 @@ def check_arguments(call: str, records: object, mechanism: object) -> None:
     check_mechanism(mechanism, f"mechanism in {call}", deployed=True)
 
 
-def _opened(records: RecordFile, target: ReportFile, ids: str | None) -> tuple[Columns, Columns]:
-    """Open the columns that are read, and return them and those that are written."""
-    columns = records.open(*records.with_ids(target.keep, ids))
-    return columns, columns.only([records.name, *map(records.named, target.keep)])
+def integers_as_text(records: Any) -> Any:
+    """Return a column in which integers are their decimal text."""
+    import pyarrow as pa
+
+    return records.cast(pa.string()) if pa.types.is_integer(records.type) else records
 
 
 @contextmanager
 def _writer(
     ending: str, file: BinaryIO, columns: Columns, records: RecordFile, mechanism: Deployed
 ) -> Iterator[Callable[[Any], None]]:
-    """Yield a function that writes a batch with reports of the mechanism."""
+    """Yield a function that writes the columns of a batch, with reports of the mechanism."""
+    import pyarrow as pa
+
     if ending == ".parquet":
         with _parquet_writer(file, columns, records, mechanism.fingerprint) as write:
-            yield write
+            yield lambda batch: write(pa.record_batch(batch))
         return
     schema = _csv_schema(columns, records)
     if records.header:
         line = io.StringIO(newline="")
         csv.writer(line, lineterminator="\n").writerow(columns.names)
         file.write(line.getvalue().encode())
-    kept = [field.name for field in schema if field.name != records.name and is_text(field.type)]
+    kept = [field.name for field in schema if field.name not in records.made and is_text(field.type)]
     quoted = any(character in label for label in mechanism.outputs for character in _SPECIAL)
-    yield lambda batch: _write_csv(batch.cast(schema), file, kept, quoted=quoted)
+    yield lambda batch: _write_csv(pa.record_batch(batch).cast(schema), file, kept, quoted=quoted)
 
 
 @contextmanager
@@ -296,9 +316,10 @@ def _parquet_writer(
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    place = columns.schema.get_field_index(records.name)
     schema = pa.schema([field.remove_metadata() for field in columns.schema])
-    schema = schema.set(place, pa.field(records.name, pa.string(), metadata={METADATA: fingerprint}))
+    for name in records.made:
+        reports = pa.field(name, pa.string(), metadata={METADATA: fingerprint})
+        schema = schema.set(schema.get_field_index(name), reports)
     waiting: list[Any] = []
 
     def write(batch: Any) -> None:
@@ -323,7 +344,7 @@ def _csv_schema(columns: Columns, records: RecordFile) -> Any:
     fields = []
     for field in columns.schema:
         kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
-        kind = pa.string() if pa.types.is_string_view(kind) or field.name == records.name else kind
+        kind = pa.string() if pa.types.is_string_view(kind) or field.name in records.made else kind
         try:
             if pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind):
                 raise pa.ArrowInvalid("bytes are not text")

@@ -16,10 +16,7 @@ def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
         "  ".join(
-            [
-                row[0].ljust(widths[0]),
-                *(text.rjust(width) for text, width in zip(row[1:], widths[1:], strict=True)),
-            ]
+            [row[0].ljust(widths[0]), *(text.rjust(width) for text, width in zip(row[1:], widths[1:], strict=True))]
         ).rstrip()
         for row in rows
     ]

@@ -142,12 +142,7 @@ def discrete_rho(k: int, sigma: object, value_sigma: object | None = None) -> fl
 
 
 def discrete_delta(
-    k: int,
-    sigma: object,
-    tau: object,
-    epsilon: object,
-    analysis: str = "proved",
-    value_sigma: object | None = None,
+    k: int, sigma: object, tau: object, epsilon: object, analysis: str = "proved", value_sigma: object | None = None
 ) -> float:
     """Return delta such that the discrete correlated histogram is (epsilon, delta)-differentially private.
 
@@ -189,12 +184,7 @@ def discrete_delta(
 
 
 def discrete_threshold(
-    k: int,
-    sigma: object,
-    epsilon: object,
-    delta: object,
-    analysis: str = "proved",
-    value_sigma: object | None = None,
+    k: int, sigma: object, epsilon: object, delta: object, analysis: str = "proved", value_sigma: object | None = None
 ) -> float:
     """Return the least tau, a multiple of 1/2, with which `discrete_delta` is not above delta.
 

@@ -85,12 +85,7 @@ def top_k_counts(counts: Integers, k: int) -> tuple[Integers, int]:
 
 
 def top_k_delta(
-    k: int,
-    sigma: object,
-    tau: object,
-    epsilon: object,
-    analysis: str = "proved",
-    value_sigma: object | None = None,
+    k: int, sigma: object, tau: object, epsilon: object, analysis: str = "proved", value_sigma: object | None = None
 ) -> float:
     """Return a delta of the top k with correlated Gaussian noise, rounded up (CSH Corollary 14).
 
@@ -118,12 +113,7 @@ def top_k_delta(
 
 
 def top_k_threshold(
-    k: int,
-    sigma: object,
-    epsilon: object,
-    delta: object,
-    analysis: str = "proved",
-    value_sigma: object | None = None,
+    k: int, sigma: object, epsilon: object, delta: object, analysis: str = "proved", value_sigma: object | None = None
 ) -> float:
     """Return the least tau with which `top_k_delta` is at most delta.
 

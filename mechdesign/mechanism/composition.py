@@ -13,6 +13,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
+from functools import partial
 from itertools import product as pairs
 from typing import Any
 
@@ -59,13 +60,12 @@ def then(
         return _merged(mechanism, post)
     matrix, names = _stochastic(post, mechanism.outputs, outputs)
     # Rounding keeps this guarantee, whose epsilon is the leakage of the integers, so it cannot raise the leakage.
-    lower = None if mechanism.guarantee.lower is None else _logarithm(1 / min(proof.least_lifts))
-    kept = Guarantee(_logarithm(_worst(proof)), mechanism.guarantee.uncertainty.exact_set, lower)
+    sides = mechanism.guarantee.sides.with_numbers(
+        _logarithm(_worst(proof)), lambda: _logarithm(1 / min(proof.least_lifts))
+    )
+    kept = Guarantee(sides, mechanism.guarantee.uncertainty.exact_set)
     processed = from_own_floats(
-        mechanism.matrix @ matrix,
-        kept,
-        bits=mechanism.bits if bits is None else bits,
-        outputs=names,
+        mechanism.matrix @ matrix, kept, bits=mechanism.bits if bits is None else bits, outputs=names
     )
     method = f"post-processing of {matrix.shape[0]} outputs by a random map to {matrix.shape[1]}"
     return processed._replace(guarantee=mechanism.guarantee, provenance=_provenance(method, mechanism))
@@ -114,12 +114,7 @@ def _stochastic(
 
 
 def product(
-    first: Parts,
-    second: Parts,
-    proofs: tuple[Proof, Proof],
-    *,
-    bits: int | None = None,
-    separator: str = SEPARATOR,
+    first: Parts, second: Parts, proofs: tuple[Proof, Proof], *, bits: int | None = None, separator: str = SEPARATOR
 ) -> Parts:
     """Return the parts of `Mechanism.product`."""
     known = ProductSet(first.guarantee.uncertainty.exact_set, second.guarantee.uncertainty.exact_set, separator)
@@ -127,7 +122,7 @@ def product(
     names = joined_labels(pairs(first.outputs, second.outputs), separator)
     (A, a), (B, b) = _lowest_terms(first), _lowest_terms(second)
     chosen = _chosen_bits(bits, a + b)
-    guarantee = Guarantee(_sum_of_epsilons(first, second, proofs), known, _sum_of_lowers(first, second, proofs))
+    guarantee = Guarantee(_sum_of_epsilons(first, second, proofs), known, **_sums_below(first, second, proofs))
     origin = _provenance("product of two mechanisms", first, second)
     if a + b <= chosen:
         return Parts(np.kron(A, B) << (chosen - a - b), chosen, guarantee, names, None, origin)
@@ -139,12 +134,16 @@ def _sum_of_epsilons(first: Parts, second: Parts, proofs: tuple[Proof, Proof]) -
     return _sum(first.guarantee.epsilon, second.guarantee.epsilon, _worst(proofs[0]) * _worst(proofs[1]))
 
 
-def _sum_of_lowers(first: Parts, second: Parts, proofs: tuple[Proof, Proof]) -> Epsilon | None:
-    """Return the promise from below of a product; None unless both mechanisms have one."""
-    one, other = first.guarantee.lower, second.guarantee.lower
-    if one is None or other is None:
-        return None
-    return _sum(one, other, 1 / (min(proofs[0].least_lifts) * min(proofs[1].least_lifts)))
+def _sums_below(first: Parts, second: Parts, proofs: tuple[Proof, Proof]) -> dict[str, Epsilon]:
+    """Return the promise from below of a product by its name; none unless both mechanisms have one, of one kind.
+
+    A lower and a cap add up to a lower, which a cap implies.
+    """
+    one, other = first.guarantee.sides, second.guarantee.sides
+    if one.below is None or other.below is None:
+        return {}
+    name = one.below_name if one.below_name == other.below_name else "lower"
+    return {name: _sum(one.below, other.below, 1 / (min(proofs[0].least_lifts) * min(proofs[1].least_lifts)))}
 
 
 def _sum(first: Epsilon, second: Epsilon, reached: Fraction) -> Epsilon:
@@ -187,16 +186,16 @@ def repeated(mechanism: Parts, times: int, *, bits: int | None = None, separator
                 "a mechanism that excludes fewer symbols"
             )
         worst = max(worst, ratio)
-        if mechanism.guarantee.lower is not None:
-            least = min(least, exact_set.exact_least_lift(likelihoods))
+        if mechanism.guarantee.sides.below is not None:
+            least = min(least, mechanism.guarantee.exact_least_lift(likelihoods))
         orders = math.factorial(times) // math.prod(map(math.factorial, Counter(reports).values()))
         if exact:
             columns.append(np.array([orders * x << (chosen - one * times) for x in likelihoods], dtype=np.int64))
         else:
             columns.append(np.array([orders * x / total for x in likelihoods]))
     names = joined_labels(combinations, separator)
-    lower = None if mechanism.guarantee.lower is None else Epsilon.covering(1 / least)
-    guarantee = Guarantee(Epsilon.covering(worst), mechanism.guarantee.uncertainty, lower)
+    sides = mechanism.guarantee.sides.with_numbers(Epsilon.covering(worst), partial(Epsilon.covering, 1 / least))
+    guarantee = Guarantee(sides, mechanism.guarantee.uncertainty)
     origin = _provenance(f"{times} independent reports about one record", mechanism)
     matrix = np.stack(columns, axis=1)
     if exact:
@@ -263,7 +262,7 @@ def _rounded(
     integers = round_columns(matrix, bits, guarantee)
     if integers is None:
         raise LimitError.too_few_bits(
-            f"no integers over 2^{bits} close to the exact mechanism keep {guarantee.sides_in_words}; "
+            f"no integers over 2^{bits} close to the exact mechanism keep {guarantee.sides.in_words}; "
             "give more bits, or merge outputs with `then` first"
         )
     occurring = np.flatnonzero(integers.any(axis=0))

@@ -26,7 +26,7 @@ from mechdesign.mechanism.claims import Optimality, Parts, Provenance
 from mechdesign.mechanism.proof import Guarantee
 from mechdesign.numerics.epsilon import Epsilon
 from mechdesign.numerics.quadratic_form import QuadraticForm
-from mechdesign.uncertainty.codec import Place, View, keys_of
+from mechdesign.uncertainty.codec import Place, TableKind, keys_of
 from mechdesign.uncertainty.prior_mixture import PriorMixture
 from mechdesign.uncertainty.registry import set_of, table_of
 from mechdesign.utility import Objective, Workload, is_named, utility_by_name
@@ -50,6 +50,7 @@ class PromiseRecord(Record):
 
     epsilon: Text
     lower: Text | None = None
+    cap: Text | None = None
 
 
 Numbers = Annotated[list[Number], Field(max_length=MOST_SYMBOLS, fail_fast=True)]
@@ -96,7 +97,7 @@ class MechanismRecord(Record):
 
     model_config = all_of(
         {
-            "if": {"properties": {"guarantee": has_keys("lower")}},
+            "if": {"properties": {"guarantee": {"anyOf": [has_keys("lower"), has_keys("cap")]}}},
             "then": {"properties": {"schema": {"const": TWO_SIDED_SCHEMA}}},
             "else": {"properties": {"schema": {"const": SCHEMA}}},
         }
@@ -137,15 +138,15 @@ def to_record(mechanism: Parts) -> MechanismRecord:
         )
     return MechanismRecord.model_validate(
         {
-            "schema": SCHEMA if promised.lower is None else TWO_SIDED_SCHEMA,
+            "schema": SCHEMA if promised.sides.below is None else TWO_SIDED_SCHEMA,
             "inputs": list(mechanism.inputs),
             "outputs": list(mechanism.outputs),
             "bits": mechanism.bits,
             "numerators": mechanism.numerators.tolist(),
             "guarantee": {
                 "epsilon": promised.epsilon.text,
-                **({} if promised.lower is None else {"lower": promised.lower.text}),
-                **table_of(promised.uncertainty, View.GUARANTEE),
+                **promised.sides.below_as_text(),
+                **table_of(promised.uncertainty, TableKind.GUARANTEE),
             },
             "optimality": optimality,
             "provenance": None
@@ -264,30 +265,31 @@ def _mixture(claim: OptimalityRecord, utility: Objective, source: str) -> PriorM
 
 
 def _guarantee(table: dict[str, Any], inputs: tuple[str, ...], source: str) -> Guarantee:
-    """Return the guarantee of a table: epsilon, perhaps lower, and beside them the keys of the set."""
+    """Return the guarantee of a table: epsilon, perhaps lower or cap, and beside them the keys of the set."""
     own = keys_of(PromiseRecord)
     promised = checked_record(PromiseRecord, {k: v for k, v in table.items() if k in own}, source, within="guarantee")
-    known = set_of({k: v for k, v in table.items() if k not in own}, Place(View.GUARANTEE.value, source, inputs))
-    return Guarantee(Epsilon.of(promised.epsilon), known, promised.lower)
+    known = set_of({k: v for k, v in table.items() if k not in own}, Place(TableKind.GUARANTEE.value, source, inputs))
+    return Guarantee(Epsilon.of(promised.epsilon), known, promised.lower, promised.cap)
 
 
 def _check_schema(name: str, guarantee: Guarantee, source: str) -> None:
     """Refuse a promise from below under the first schema, whose readers may overlook it, and the second without one."""
-    if name == SCHEMA and guarantee.lower is not None:
+    below = guarantee.sides.below_name
+    if name == SCHEMA and guarantee.sides.below is not None:
         raise InputError.key_out_of_place(
-            f"{source}: the guarantee has lower under the schema {SCHEMA}, which does not know it; "
-            f"write {TWO_SIDED_SCHEMA}, or leave lower out"
+            f"{source}: the guarantee has {below} under the schema {SCHEMA}, which does not know it; "
+            f"write {TWO_SIDED_SCHEMA}, or leave {below} out"
         )
-    if name == TWO_SIDED_SCHEMA and guarantee.lower is None:
+    if name == TWO_SIDED_SCHEMA and guarantee.sides.below is None:
         raise InputError.missing_key(
-            f"{source}: schema is {shorten(name)}, whose guarantees have lower; add it, or write {SCHEMA}"
+            f"{source}: schema is {shorten(name)}, whose guarantees have lower or cap; add it, or write {SCHEMA}"
         )
 
 
 def _check_effort(guarantee: Guarantee, outputs: int, source: str) -> None:
     """Check that a proof will not take long, before it starts; a promise from below needs as much again."""
     known = guarantee.uncertainty
-    steps = outputs * known.proof_effort().steps * (1 if guarantee.lower is None else 2)
+    steps = outputs * known.proof_effort().steps * (1 if guarantee.sides.below is None else 2)
     if steps > _MOST_STEPS:
         raise InputError.file_too_large(
             f"{source}: {outputs} outputs over {shorten(known, 200)} would take some {steps:.1e} steps to prove; "

@@ -43,7 +43,7 @@ def from_matrix(matrix: ArrayLike, guarantee: Guarantee, *, bits: int, outputs: 
     moved, explained = _moved(floats, integers, bits), most_moved_by_rounding(floats.shape[1], bits, guarantee)
     if moved > explained:
         raise GuaranteeError.rounding_moves_too_far(
-            f"integers over 2^{bits} that keep {guarantee.sides_in_words} move a probability by {moved:.3g}, which "
+            f"integers over 2^{bits} that keep {guarantee.sides.in_words} move a probability by {moved:.3g}, which "
             f"rounding does not explain (at most {explained:.3g}); give more bits, or use Mechanism.repaired"
         )
     return _finished(integers, bits, guarantee, names)
@@ -158,16 +158,16 @@ def _check_leakage(matrix: Floats, names: tuple[str, ...] | None, guarantee: Gua
                 f"the guarantee is false: {which} leaks up to {leaks:.9g} nats, above epsilon = {guarantee.epsilon}; "
                 "give a larger epsilon, or use Mechanism.repaired, which says how far it moves the matrix"
             )
-        if guarantee.lower is None:
+        if guarantee.sides.below is None:
             continue
-        lift = exact_set.exact_least_lift(numerators)
+        lift = guarantee.exact_least_lift(numerators)
         if lift * (1 + Fraction(FLOAT_LEAKAGE)) < guarantee.least_lift:
             which = f"column {j + 1} of the matrix" if names is None else f"the output {shorten(names[j])}"
             lowers = math.inf if lift == 0 else log_up(1 / lift)
             raise GuaranteeError.guarantee_false(
                 f"the guarantee is false: {which} lowers the probability of a symbol by up to {lowers:.9g} nats, "
-                f"above lower = {guarantee.lower}; give a larger lower, or use Mechanism.repaired, which says how far "
-                "it moves the matrix"
+                f"above {guarantee.sides.below_name} = {guarantee.sides.below}; give a larger one, or use "
+                "Mechanism.repaired, which says how far it moves the matrix"
             )
 
 
@@ -181,7 +181,7 @@ def _halfway(matrix: Floats, within: Floats, guarantee: Guarantee) -> Floats:
         return matrix + share * (within - matrix)
 
     def keeps(share: float) -> bool:
-        if guarantee.lower is None:
+        if guarantee.sides.below is None:
             e = float(guarantee.epsilon.exp_down)
             return bool((guarantee.uncertainty.exact_set.excess(mixture(share), e) <= 0).all())
         columns = (over_common_denominator(map(Fraction, column))[0] for column in mixture(share).T.tolist())

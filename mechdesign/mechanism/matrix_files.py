@@ -72,7 +72,7 @@ def read_matrix(path: str | os.PathLike[str]) -> MatrixFile:
         if content.startswith(_ARRAY):
             return MatrixFile(ExactMatrix.of(archives.array(content, source, _WANTED)), None)
         if _OPENDP in content[:_START]:
-            return MatrixFile(_of_opendp(content), None)
+            return MatrixFile(of_opendp(content), None)
         start = content[:64].removeprefix(b"\xef\xbb\xbf").lstrip()
         if start.startswith(_OBJECT):
             return _of_mechanism(path)
@@ -92,11 +92,6 @@ def _of_mechanism(path: str | os.PathLike[str]) -> MatrixFile:
     outputs = parts.outputs or None
     found = ExactMatrix.of_integers(parts.numerators.tolist(), parts.bits, parts.inputs, outputs)
     return MatrixFile(found, parts.guarantee.uncertainty)
-
-
-def _of_opendp(content: bytes) -> ExactMatrix:
-
-    return of_opendp(content)
 
 
 def _of_archive(content: bytes, names: list[str], source: str) -> ExactMatrix:

@@ -136,12 +136,7 @@ class Mechanism(Reporting, MechanismViews):
 
     @classmethod
     def repaired(
-        cls,
-        matrix: ArrayLike,
-        guarantee: Guarantee,
-        *,
-        bits: int = 48,
-        outputs: Sequence[str] | None = None,
+        cls, matrix: ArrayLike, guarantee: Guarantee, *, bits: int = 48, outputs: Sequence[str] | None = None
     ) -> Repair:
         """Return a mechanism that keeps the guarantee, close to a matrix that does not, and its distance to the matrix.
 
@@ -242,11 +237,7 @@ class Mechanism(Reporting, MechanismViews):
         return cls(*load(path))
 
     def then(
-        self,
-        post: Mapping[Any, Any] | ArrayLike,
-        *,
-        outputs: Sequence[str] | None = None,
-        bits: int | None = None,
+        self, post: Mapping[Any, Any] | ArrayLike, *, outputs: Sequence[str] | None = None, bits: int | None = None
     ) -> Mechanism:
         """Return the mechanism followed by a map of its outputs that does not depend on the input.
 

@@ -10,7 +10,8 @@ checked first.
 
 A two-sided guarantee (local information privacy) also says that every column satisfies ``min v >= exp(-lower) H(v)``
 with ``H(v) = max over Q in B of <Q, v>``, the *greatest* mean: no report makes any symbol less likely by a factor below
-exp(-lower), for any prior in B. exp(-lower) is replaced by a rational that is proven not to be below it.
+exp(-lower), for any prior in B. exp(-lower) is replaced by a rational that is proven not to be below it. A guarantee
+with a cap says ``min v >= exp(-cap) max v``: local differential privacy with the cap, whatever the prior is.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from mechdesign.numerics.epsilon import Epsilon
 from mechdesign.numerics.exact import log_up
 from mechdesign.uncertainty import UncertaintySet
 from mechdesign.uncertainty.base import check_set
+from mechdesign.uncertainty.sides import Sides, priors_below
 
 Integers = NDArray[np.int64]
 MOST_BITS = 52  # numerators and their sums are then exact in float64, and so in JavaScript
@@ -39,21 +41,25 @@ class Guarantee:
 
     The *lift* of a symbol by an output is the probability of the symbol after the output over that before. Epsilon-PML
     says that no lift is above exp(epsilon). With ``lower`` none is below exp(-lower) either, so that no report rules
-    anything out: (lower, epsilon)-local information privacy.
+    anything out: (lower, epsilon)-local information privacy. With ``cap`` the mechanism is also cap-LDP: no lift is
+    above exp(cap) or below exp(-cap) for any prior whatever, also one outside of the set.
 
     Parameters
     ----------
-    epsilon : number or str
-        Privacy parameter in nats: a number, a decimal as text, or ``"log(9/8)"``.
+    epsilon : number, str or Sides
+        Privacy parameter in nats: a number, a decimal as text, or ``"log(9/8)"``. Or the sides of another promise,
+        with its lower and cap.
     uncertainty : UncertaintySet
         The priors for which it holds; a ball always stands for its part inside the simplex.
     lower : number or str, optional
         The promise from below, written as epsilon is. Without it lifts may be as low as 0.
+    cap : number or str, optional
+        The level of local differential privacy that everybody is promised, whatever the prior; instead of lower.
 
     Raises
     ------
     InputError
-        If epsilon or lower is negative or not finite, or the uncertainty is not a set of priors.
+        If a number is negative or not finite, lower and cap are both given, or the uncertainty is not a set of priors.
 
     Examples
     --------
@@ -64,36 +70,48 @@ class Guarantee:
     Fraction(1, 2)
     """
 
-    epsilon: Epsilon
+    sides: Sides
     uncertainty: UncertaintySet
-    lower: Epsilon | None = None
 
-    def __init__(self, epsilon: object, uncertainty: UncertaintySet, lower: object = None) -> None:
-        object.__setattr__(self, "epsilon", Epsilon.of(epsilon))
+    def __init__(self, epsilon: object, uncertainty: UncertaintySet, lower: object = None, cap: object = None) -> None:
+        object.__setattr__(self, "sides", Sides(epsilon, lower, cap))
         check_set(uncertainty)
         object.__setattr__(self, "uncertainty", uncertainty)
-        object.__setattr__(self, "lower", None if lower is None else Epsilon.of(lower, "lower"))
 
     @property
-    def sides_in_words(self) -> str:
-        """``epsilon = 1``, or ``epsilon = 1 and lower = 2``."""
-        return f"epsilon = {self.epsilon}" + ("" if self.lower is None else f" and lower = {self.lower}")
+    def epsilon(self) -> Epsilon:
+        """The promise from above."""
+        return self.sides.epsilon
+
+    @property
+    def lower(self) -> Epsilon | None:
+        """The promise from below over the set, or None."""
+        return self.sides.lower
+
+    @property
+    def cap(self) -> Epsilon | None:
+        """The promise for every prior, or None."""
+        return self.sides.cap
 
     @property
     def least_lift(self) -> Fraction:
-        """A rational that is at least exp(-lower), which no lift may be below; 0 without a promise from below."""
-        return Fraction(0) if self.lower is None else 1 / self.lower.exp_down
+        """A rational that no lift may be below: at least exp(-lower) or exp(-cap); 0 without a promise from below."""
+        return self.sides.floor_up.least_lift
 
     @property
     def room(self) -> Fraction:
         """How far the lifts of a constant column, which are 1, are from the nearest that is not allowed."""
         above = self.epsilon.exp_down - 1
-        return above if self.lower is None else min(above, 1 - self.least_lift)
+        return above if self.sides.below is None else min(above, 1 - self.least_lift)
 
     @property
     def kept_by_raising(self) -> bool:
         """Whether a column keeps the guarantee when an entry below its greatest rises."""
-        return self.lower is None and self.uncertainty.limits_entries
+        return self.sides.below is None and self.uncertainty.limits_entries
+
+    def exact_least_lift(self, column: Sequence[int]) -> Fraction:
+        """Return the least lift of any symbol by an output, over the priors of the promise from below."""
+        return priors_below(self.sides.floor_up, self.uncertainty.exact_set).exact_least_lift(column)
 
     def is_kept_by(self, column: Sequence[int]) -> bool:
         """Return whether a column of integers keeps the guarantee, in rational arithmetic.
@@ -102,11 +120,10 @@ class Guarantee:
         """
         if not any(column):
             return True
-        exact_set = self.uncertainty.exact_set
-        ratio = exact_set.exact_ratio(column)
+        ratio = self.uncertainty.exact_set.exact_ratio(column)
         if ratio is None or ratio > self.epsilon.exp_down:
             return False
-        return self.lower is None or exact_set.exact_least_lift(column) >= self.least_lift
+        return self.sides.below is None or self.exact_least_lift(column) >= self.least_lift
 
 
 @dataclass(frozen=True)
@@ -120,10 +137,11 @@ class Proof:
     exp_down : Fraction
         A rational that is at most exp(epsilon). The guarantee needs every ratio to be at most this.
     least_lifts : tuple of Fraction
-        ``min v / H(v)`` of each output; empty if the guarantee does not promise anything from below.
+        ``min v / H(v)`` of each output, with a cap ``min v / max v``; empty if the guarantee does not promise anything
+        from below.
     lift_floor : Fraction
-        A rational that is at least exp(-lower), and 0 without lower. The guarantee needs every least lift to be at
-        least this.
+        A rational that is at least exp(-lower) or exp(-cap), and 0 without these. The guarantee needs every least lift
+        to be at least this.
     """
 
     ratios: tuple[Fraction | None, ...]
@@ -138,7 +156,7 @@ class Proof:
 
     @property
     def violated_below(self) -> tuple[int, ...]:
-        """Indices of the outputs with a lift below exp(-lower)."""
+        """Indices of the outputs with a lift below exp(-lower) or exp(-cap)."""
         return tuple(j for j, lift in enumerate(self.least_lifts) if lift < self.lift_floor)
 
     @property
@@ -189,10 +207,10 @@ class Proof:
             which = _some(names, self.violated_above, "leak")
             claims.append(f"{which} up to {self.leakage:.9g} nats, above epsilon = {guarantee.epsilon}")
         if self.violated_below:
-            which = _some(names, self.violated_below, "lower")
+            which, sides = _some(names, self.violated_below, "lower"), guarantee.sides
             claims.append(
-                f"{which} the probability of a symbol by up to {self.lower_leakage:.9g} nats, "
-                f"above lower = {guarantee.lower}"
+                f"{which} the probability of a symbol{' for some prior' * (sides.cap is not None)} by up to "
+                f"{self.lower_leakage:.9g} nats, above {sides.below_name} = {sides.below}"
             )
         return "; ".join(claims)
 
@@ -285,7 +303,7 @@ def prove(numerators: Integers, bits: int, guarantee: Guarantee) -> Proof:
         )
     exact_set, columns = guarantee.uncertainty.exact_set, numerators.T.tolist()
     ratios = tuple(exact_set.exact_ratio(column) for column in columns)
-    if guarantee.lower is None:
+    if guarantee.sides.below is None:
         return Proof(ratios, guarantee.epsilon.exp_down)
-    least_lifts = tuple(exact_set.exact_least_lift(column) for column in columns)
+    least_lifts = tuple(guarantee.exact_least_lift(column) for column in columns)
     return Proof(ratios, guarantee.epsilon.exp_down, least_lifts, guarantee.least_lift)

@@ -11,10 +11,10 @@ from __future__ import annotations
 import hashlib
 import os
 from abc import abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence, Sized
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,13 +32,62 @@ from mechdesign.numerics.exact import log_up
 _PERSON = b"mechdesign-key-1"  # the personalization of BLAKE2b, so that the key serves no other purpose
 _WORD_BYTES = 8
 _BLOCK = 1 << 15  # records at a time, whose hashes are held as objects
-Deployed = Any
-"""What deployment and commands take: a mechanism of any kind, a `Mechanism` or a `WindowMechanism`.
 
-They ask it for `outputs`, `origin`, `fingerprint`, `guarantee`, `leakage`, `level` and `inputs`; for `alphabet`,
-`drawing` and `named`, by which records become reports; for `facts` and `promised_keys`, what people and programs read
-of the promise; and for `load` and `save_for_reports`. No room below `windows` can name both kinds.
-"""
+
+class Deployed(Protocol):
+    """A mechanism of any kind, as deployment and commands know it: a matrix, windows, or views of whole records."""
+
+    kind: ClassVar[str]
+
+    @property
+    def inputs(self) -> Sized:
+        """As many as there are values of a record."""
+
+    @property
+    def outputs(self) -> Sequence[str]:
+        """The names of all reports."""
+
+    @property
+    def origin(self) -> ReportOrigin:
+        """What reads its reports."""
+
+    @property
+    def fingerprint(self) -> str:
+        """The hash of what reports depend on, in hex."""
+
+    @property
+    def guarantee(self) -> Any:
+        """What is promised."""
+
+    @property
+    def optimality(self) -> Any:
+        """The claim of optimality, or None."""
+
+    @property
+    def leakage(self) -> float:
+        """The greatest leakage of a report, proved."""
+
+    @property
+    def level(self) -> Fraction | None:
+        """The level of local differential privacy, or None."""
+
+    def alphabet(self, unknown: str | None = None, missing: str | None = None) -> Any:
+        """Return what reads its records."""
+
+    def drawing(self, source: RandomBytes, key: Key | None) -> Callable[[Any, Any], Any]:
+        """Return what draws outputs for records, or for records and ids."""
+
+    def named(self, outputs: Any) -> tuple[Any, ...]:
+        """Return the columns of reports for outputs, as pyarrow arrays."""
+
+    def facts(self, *, of_report: bool = False) -> list[tuple[str, str]]:
+        """Return what people read of the promise."""
+
+    def promised_keys(self) -> dict[str, Any]:
+        """Return what programs read of the promise."""
+
+    def save_for_reports(self, path: str | os.PathLike[str]) -> None:
+        """Write what draws the same reports."""
 
 
 class PermanentReports:
@@ -122,6 +171,8 @@ class PermanentReports:
 class Reporting:
     """The part of `Mechanism` that reports; it depends on labels, numerators and bits alone."""
 
+    kind: ClassVar[str] = "matrix"
+
     @property
     @abstractmethod
     def parts(self) -> Parts:
@@ -154,11 +205,11 @@ class Reporting:
             return lambda codes, _: self.sampler.draw(codes, source)
         return self.permanent_reports(key).draw
 
-    def named(self, outputs: Outputs) -> Any:
-        """Return the labels of outputs, as a pyarrow array."""
+    def named(self, outputs: Outputs) -> tuple[Any, ...]:
+        """Return the labels of outputs: the columns of reports, one, as pyarrow arrays."""
         import pyarrow as pa
 
-        return pa.array(self.parts.outputs, type=pa.string()).take(pa.array(outputs))
+        return (pa.array(self.parts.outputs, type=pa.string()).take(pa.array(outputs)),)
 
     def save_for_reports(self, path: str | os.PathLike[str]) -> None:
         """Write the mechanism without its claim of optimality, which may be long; reports do not depend on it."""

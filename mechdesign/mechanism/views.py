@@ -108,9 +108,9 @@ class MechanismViews:
 
     def __repr__(self: _Shown) -> str:
         N, M = self.numerators.shape
-        lower = "" if self.guarantee.lower is None else f"lower = {self.guarantee.lower}, "
+        sides = self.guarantee.sides.in_words.replace(" and ", ", ")
         return (
-            f"Mechanism({N} x {M} over 2^{self.bits}, epsilon = {self.guarantee.epsilon}, {lower}"
+            f"Mechanism({N} x {M} over 2^{self.bits}, {sides}, "
             f"leakage <= {text_above(self.proof.leakage, 6)}, {self.guarantee.uncertainty!r})"
         )
 
@@ -157,6 +157,7 @@ class MechanismViews:
             "useful": useful,
             "not_protected": known.not_protected_in_words() or None,
             "lower": guarantee.lower,
+            "cap": guarantee.cap,
             "lower_leakage": self.lower_leakage,
             "samples_asserted": known.asserts_samples or None,
         }

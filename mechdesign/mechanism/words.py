@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from mechdesign.mechanism.proof import Guarantee
 from mechdesign.uncertainty.base import UncertaintySet
+from mechdesign.uncertainty.sides import Sides
 
 if TYPE_CHECKING:
     from mechdesign.mechanism.mechanism import Mechanism
@@ -75,7 +76,10 @@ def promise(guarantee: Guarantee) -> str:
     """
     known = guarantee.uncertainty
     name = "PML" if guarantee.lower is None else known.two_sided_name
-    text = f"{name}{known.protected_in_words()} with {guarantee.sides_in_words} for {known.in_words()}"
+    sides = guarantee.sides if guarantee.cap is None else Sides(guarantee.epsilon)
+    text = f"{name}{known.protected_in_words()} with {sides.in_words} for {known.in_words()}"
+    if guarantee.cap is not None:
+        return f"{text}; and local differential privacy with cap = {guarantee.cap}, whatever the distribution is"
     if guarantee.lower is None:
         return text
     return f"{text}: PML, and no report makes {known.protected.any_value} less likely by a factor below exp(-lower)"

@@ -22,7 +22,7 @@ from mechdesign.errors import InputError
 from mechdesign.numerics.arrays import Floats, as_bound, frozen, real_array
 from mechdesign.numerics.exact import float_up
 from mechdesign.numerics.tolerances import BOUND_PAD
-from mechdesign.optimize.effective_epsilon import effective_exp_epsilon, effective_least_lift
+from mechdesign.optimize.effective_epsilon import effective_exp_epsilon
 from mechdesign.optimize.one_sided import OneSided
 from mechdesign.optimize.pricing import Price, Pricing, price_by_guess, pricing_for
 from mechdesign.optimize.pricing.gain_duals import Proposals
@@ -125,12 +125,12 @@ def certify(
 
     def price(lam: Floats) -> Price:
         gains, known = problem.utility.polyhedral, problem.uncertainty
-        exp_epsilon, least_lift = effective_exp_epsilon(problem), effective_least_lift(problem)
+        exp_epsilon, floor = effective_exp_epsilon(problem), problem.sides.floor_down
         if gains is not None:
-            return price_by_guess(known, exp_epsilon, gains, lam, None, least_lift, proposals, deadline)
+            return price_by_guess(known, exp_epsilon, gains, lam, None, floor, proposals, deadline)
         if problem.only_constant:
             return _nearly_constant(problem, lam)
-        at_hand = pricing or pricing_for(known, exp_epsilon, as_utility(problem.utility), least_lift)
+        at_hand = pricing or pricing_for(known, exp_epsilon, as_utility(problem.utility), floor)
         return at_hand.price(lam, thorough=thorough)
 
     return priced(problem, lam, price)
@@ -225,7 +225,7 @@ def _nearly_constant(problem: DesignProblem, multipliers: Floats) -> Price:
     excess = float_up(problem.epsilon.exp_up - 1)
     off = np.minimum(2 * excess / np.maximum(P, tiny), 1.0) if excess > 0 else np.zeros(P.size)
     if problem.epsilon.exp_down > 1:
-        lacking = float_up(1 - effective_least_lift(problem))
+        lacking = float_up(1 - problem.sides.floor_down.least_lift)
         off = 2 * lacking / np.maximum(P, tiny) if lacking > 0 else np.zeros(P.size)
     upper = float(as_utility(problem.utility).mu_up(np.ones((P.size, 1)), P, off[:, None])[0])
     moved = np.abs(multipliers) * off

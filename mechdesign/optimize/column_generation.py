@@ -228,7 +228,7 @@ def solve_ray_lp(rays: RayList, utility: Utility, progress: Callable[[str], None
     Raises
     ------
     SolverError
-        If HiGHS fails, or rays keep entering.
+        If HiGHS fails.
     """
     program = Master(rays.prior.size)
     for columns in first_columns(rays):
@@ -238,9 +238,7 @@ def solve_ray_lp(rays: RayList, utility: Utility, progress: Callable[[str], None
         program.solve()
         progress("pricing all extreme rays")
         entering, priced = entering_columns(rays, utility, program.multipliers)
-        if entering.shape[1] == 0:
-            return Solution(program.mechanism(), program.multipliers, priced, iteration)
+        if entering.shape[1] == 0 or iteration == _MOST_ROUNDS:
+            break
         program.add(entering, utility.mu(entering, rays.prior))
-    raise SolverError.not_converged(
-        f"rays still enter after {_MOST_ROUNDS} linear programs; change epsilon or radius a little"
-    )
+    return Solution(program.mechanism(), program.multipliers, priced, iteration, "stalled" if entering.shape[1] else "")

@@ -8,7 +8,8 @@ cuts it off, and the polytope that is left has the old vertices inside, and a ne
 description). When no vertex is outside, all are found, and the priors that cut do for the whole set. All of this is
 computed in integers.
 
-A promise from below, ``min v >= a H(v)``, adds the half-spaces ``x_i >= a <Q, x>``, Q the prior of the greatest mean.
+A promise from below, ``min v >= a H(v)``, adds the half-spaces ``x_i >= a <Q, x>``, Q the prior of the greatest mean:
+of the set, or with a cap any prior, so that x_i is at least a times another entry.
 Scaled extreme rays are vertices still: where a greatest entry is 1, equalities of the cone are those of X.
 """
 
@@ -29,6 +30,8 @@ from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.exact import over_common_denominator
 from mechdesign.optimize.rays import RaysOfSet
 from mechdesign.uncertainty import UncertaintySet
+from mechdesign.uncertainty.base import NO_FLOOR, Floor
+from mechdesign.uncertainty.sides import priors_below
 
 MOST_SYMBOLS = 8
 _MOST_VERTICES = 6_000
@@ -52,8 +55,8 @@ class CutRays(RaysOfSet):
         At most 8 symbols.
     exp_epsilon : float
         exp(epsilon), above 1; the float is taken as an exact number.
-    least_lift : Fraction
-        exp(-lower), below 1; 0 without a promise from below.
+    floor : Floor
+        What is asked from below; a is below 1.
 
     Examples
     --------
@@ -65,7 +68,7 @@ class CutRays(RaysOfSet):
 
     known: UncertaintySet
     exp_epsilon: float
-    least_lift: Fraction = Fraction(0)
+    floor: Floor = NO_FLOOR
 
     @property
     def kinds(self) -> str:
@@ -81,7 +84,7 @@ class CutRays(RaysOfSet):
         LimitError
             If the set has too many corners, or infinitely many.
         """
-        points = _Cutting(self.known, Fraction(self.exp_epsilon), self.least_lift).vertices()
+        points = _Cutting(self.known, Fraction(self.exp_epsilon), self.floor).vertices()
         columns = np.array([[x / point[-1] for x in point[:-1]] for point in points if max(point[:-1]) == point[-1]])
         return columns.T
 
@@ -102,8 +105,8 @@ class CutRays(RaysOfSet):
 class _Cutting:
     """The vertices of X so far, and the walls of each: of the cube, and cuts."""
 
-    def __init__(self, known: UncertaintySet, exp_epsilon: Fraction, least_lift: Fraction = Fraction(0)) -> None:
-        self.known, self.e, self.a = known, exp_epsilon, least_lift
+    def __init__(self, known: UncertaintySet, exp_epsilon: Fraction, floor: Floor = NO_FLOOR) -> None:
+        self.known, self.e, self.a, self.below = known, exp_epsilon, floor.least_lift, priors_below(floor, known)
         N = known.size
         sets = range(1 << N)
         self.points: list[Point] = [(*(mask >> i & 1 for i in range(N)), 1) for mask in sets]
@@ -136,7 +139,7 @@ class _Cutting:
         least, greatest = min(column), max(column)
         if self.a == 0 or least >= self.a * greatest:
             return None
-        mean, prior = self.known.exact_worst_mean([greatest - x for x in column])
+        mean, prior = self.below.exact_worst_mean([greatest - x for x in column])
         if least >= self.a * (greatest - mean):
             return None
         integers, common = over_common_denominator(prior)

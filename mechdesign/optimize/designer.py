@@ -133,7 +133,7 @@ def design(  # noqa: PLR0913 - each is a choice of its own
         mechanism = Mechanism(
             numerators,
             bits,
-            Guarantee(problem.epsilon, problem.uncertainty.exact_set, problem.lower),
+            Guarantee(problem.sides, problem.uncertainty.exact_set),
             optimality=_claim(problem, value, bound, certificate),
             provenance=Provenance(__version__, words, title),
         )
@@ -205,8 +205,8 @@ def _integers(problem: DesignProblem, solution: Solution, bits: int) -> NDArray[
     """Return the numerators of a mechanism near a solution, for all symbols."""
     known, bins = problem.uncertainty.exact_set, solution.bins
     if bins is None or known.ball is None:
-        return from_own_floats(solution.matrix, Guarantee(problem.epsilon, known, problem.lower), bits=bits).numerators
-    merged = Guarantee(problem.epsilon, merged_ball(known.ball, bins), problem.lower)
+        return from_own_floats(solution.matrix, Guarantee(problem.sides, known), bits=bits).numerators
+    merged = Guarantee(problem.sides, merged_ball(known.ball, bins))
     return from_own_floats(solution.matrix, merged, bits=bits).numerators[bins.positions]
 
 

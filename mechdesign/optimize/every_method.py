@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from fractions import Fraction
 from functools import partial
 
 import numpy as np
@@ -18,7 +17,7 @@ from mechdesign.numerics.arrays import Floats
 from mechdesign.optimize.certificate import Certificate, certify, priced
 from mechdesign.optimize.column_generation import ColumnGeneration, solve_ray_lp
 from mechdesign.optimize.deadline import with_time_for
-from mechdesign.optimize.effective_epsilon import MOST_IN_PROGRAMS, effective_exp_epsilon, effective_least_lift
+from mechdesign.optimize.effective_epsilon import MOST_IN_PROGRAMS, effective_exp_epsilon
 from mechdesign.optimize.estimation.solver import ERROR_METHODS
 from mechdesign.optimize.many_symbols import ManySymbols
 from mechdesign.optimize.method import Answer, DesignOptions, Method, Run, Solution, always
@@ -43,6 +42,7 @@ from mechdesign.optimize.worst_case.gains import solve_gains
 from mechdesign.optimize.worst_case.information import solve_information
 from mechdesign.optimize.worst_case.least_certificate import certify_least
 from mechdesign.problem import DesignProblem
+from mechdesign.uncertainty.base import Floor
 from mechdesign.utility.least import table_of
 from mechdesign.utility.objective import as_utility
 
@@ -62,7 +62,7 @@ def _constant(problem: DesignProblem) -> Run | str:
         return reason
     if not problem.only_constant:
         return "other mechanisms than the constant one keep the promise"
-    which = "epsilon" if problem.epsilon.exp_down == 1 else "lower"
+    which = "epsilon" if problem.epsilon.exp_down == 1 else problem.sides.below_name
 
     def run(_: DesignOptions) -> Answer:
         known = problem.uncertainty
@@ -81,9 +81,9 @@ def _gain_program(problem: DesignProblem) -> Run | str:
         return f"{problem.utility.name} is not a gain at the estimate"
 
     def run(options: DesignOptions) -> Answer:
-        exp_epsilon, least_lift = _powers(problem)
+        exp_epsilon, floor = _powers(problem)
         solution, proposals = solve_polyhedral(
-            problem.uncertainty, exp_epsilon, gains, options.progress, float(least_lift), options.deadline
+            problem.uncertainty, exp_epsilon, gains, options.progress, floor, options.deadline
         )
 
         def certified() -> Certificate:
@@ -103,10 +103,8 @@ def _least_gain_program(problem: DesignProblem) -> Run | str:
     priors = worst.priors(known)
 
     def run(options: DesignOptions) -> Answer:
-        exp_epsilon, least_lift = _powers(problem)
-        solution, mixture = solve_gains(
-            known, exp_epsilon, gains, priors, options.progress, float(least_lift), options.deadline
-        )
+        exp_epsilon, floor = _powers(problem)
+        solution, mixture = solve_gains(known, exp_epsilon, gains, priors, options.progress, floor, options.deadline)
 
         def certified() -> Certificate:
             until = with_time_for(options.deadline, _FOR_THE_BOUND)
@@ -147,8 +145,8 @@ def _columns_of(problem: DesignProblem) -> Priced | str:
         return "only the constant mechanism keeps the promise"
     if reason := beyond_floats(problem.uncertainty):
         return reason
-    exp_epsilon, least_lift = _powers(problem)
-    return Priced(problem.uncertainty, exp_epsilon, as_utility(problem.utility), least_lift)
+    exp_epsilon, floor = _powers(problem)
+    return Priced(problem.uncertainty, exp_epsilon, as_utility(problem.utility), floor)
 
 
 def _limits_search(problem: DesignProblem) -> Run | str:
@@ -162,9 +160,8 @@ def _limits_search(problem: DesignProblem) -> Run | str:
         return pricing
 
     def search(options: DesignOptions) -> tuple[Solution, str]:
-        least_lift = float(columns.least_lift)
         solution = solve_within_limits(
-            secret, columns.exp_epsilon, least_lift, pricing, options.deadline, options.progress
+            secret, columns.exp_epsilon, columns.floor, pricing, options.deadline, options.progress
         )
         return solution, "columns within the limits of a joint distribution, found by a search"
 
@@ -234,9 +231,9 @@ def _priced_again(problem: DesignProblem, solution: Solution, pricing: Pricing, 
     return priced(problem, solution.multipliers, price)
 
 
-def _powers(problem: DesignProblem) -> tuple[float, Fraction]:
-    """Return exp(epsilon) for programs, and exp(-lower)."""
-    return min(effective_exp_epsilon(problem), MOST_IN_PROGRAMS), effective_least_lift(problem)
+def _powers(problem: DesignProblem) -> tuple[float, Floor]:
+    """Return exp(epsilon) for programs, and what is asked from below."""
+    return min(effective_exp_epsilon(problem), MOST_IN_PROGRAMS), problem.sides.floor_down
 
 
 def _of_columns(way: PricedBy, does: str, *, closes: bool) -> Method:

@@ -21,7 +21,10 @@ one of these kinds:
 - **P**: ``d1 + d2 + d3 = 1`` on S, ``d2 + d3`` on the rest of T and ``d3`` elsewhere, S within T, so that both
   conditions are equalities.
 
-S and T are neither empty nor the set of all symbols.
+S and T are neither empty nor the set of all symbols. With a cap a is exp(-cap) and H(v) the greatest mean under any
+prior, so that ``F(S) = 1`` for every S but the empty one. Indecomposable pairs do then: where f adds up above S, as it
+does for all but few S of a narrow ball, T has one symbol more than S. So more symbols can be listed.
+
 With ``x(S) = (1 - 1/b) (1 - a + a F(S)) - (1 - a) (1 - f(S))`` kind P exists exactly where ``x(S) < 0 < x(T)``; then
 
     d1 : d2 : d3  =  x(T) : -x(S) : a ( x(T) F(S) - x(S) F(T) ) / (1 - a).
@@ -44,6 +47,7 @@ from numpy.typing import NDArray
 from mechdesign.numerics.arrays import Floats
 from mechdesign.optimize.rays import Masks, RaysOfSet, indicator
 from mechdesign.uncertainty import LowerProbability
+from mechdesign.uncertainty.base import Floor
 
 MOST_LISTED_PAIRS = 600_000  # 3^12
 _MOST_DECOMPOSED = 8  # symbols
@@ -209,24 +213,24 @@ class TwoSidedRays(RaysOfSet):
     Attributes
     ----------
     known : LowerProbability
-        With a supermodular f, and at most 12 symbols. Every symbol has mass at some prior of the set.
+        With a supermodular f, and at most 16 symbols. Every symbol has mass at some prior of the set.
     exp_epsilon : float
         exp(epsilon), above 1.
-    least_lift : Fraction
-        exp(-lower), between 0 and 1.
+    floor : Floor
+        What is asked from below; a is between 0 and 1.
 
     Examples
     --------
     >>> from mechdesign.uncertainty import LowerLimits
     >>> limits = LowerLimits(["0.3", "0.2", "0.1"], center=["0.4", "0.35", "0.25"])
-    >>> rays = TwoSidedRays(limits, 2.0, Fraction(1, 2))
+    >>> rays = TwoSidedRays(limits, 2.0, Floor(Fraction(1, 2)))
     >>> [rays.count(kind) for kind in rays.kinds]
     [1, 6, 2]
     """
 
     known: LowerProbability
     exp_epsilon: float
-    least_lift: Fraction
+    floor: Floor
 
     @property
     def kinds(self) -> str:
@@ -237,9 +241,11 @@ class TwoSidedRays(RaysOfSet):
     def _exact(self) -> tuple[list[int], list[int], list[int], int, int]:
         """By bit masks, as integers: f(S) and F(S) over a common denominator, x(S) over another; both denominators."""
         values, common = self.known.of_every_set()
-        b, a = Fraction(self.exp_epsilon), self.least_lift
+        b, a = Fraction(self.exp_epsilon), self.floor.least_lift
         above, strict = b.numerator - b.denominator, a.denominator - a.numerator
         most = [common - value for value in reversed(values)]  # the mask of the complement counts from the end
+        if self.floor.for_everyone:
+            most[1:] = [common] * (len(most) - 1)
         x = [
             above * (strict * common + a.numerator * F) - b.numerator * strict * (common - f)
             for f, F in zip(values, most, strict=True)
@@ -260,7 +266,7 @@ class TwoSidedRays(RaysOfSet):
     def _elsewhere(self) -> Floats:
         """The value m of kind T off S, for every set S but the empty one and that of all symbols, by its bit mask."""
         values, most, x, common, _ = self._exact
-        b, a = Fraction(self.exp_epsilon), self.least_lift
+        b, a = Fraction(self.exp_epsilon), self.floor.least_lift
         return np.array(
             [
                 (b.denominator * common - b.numerator * f) / (b.numerator * (common - f))
@@ -271,18 +277,48 @@ class TwoSidedRays(RaysOfSet):
         )
 
     @cached_property
+    def _signs(self) -> NDArray[np.int8]:
+        """The sign of x(S), for every set S, by its bit mask; 0 for the empty set and that of all symbols."""
+        signs = np.array([(value > 0) - (value < 0) for value in self._exact[2]], dtype=np.int8)
+        signs[[0, -1]] = 0
+        return signs
+
+    @cached_property
+    def _adds_up(self) -> NDArray[np.bool_]:
+        """Whether f adds up above a set S, but for the set of all symbols: with a cap one symbol of T is not in S then.
+
+        f is supermodular, so that it adds up below a set where it does at that set.
+        """
+        N = self.known.size
+        sets, f = np.arange(1 << N), np.array(self._exact[0], dtype=object)
+        if not self.floor.for_everyone:
+            return np.zeros(sets.size, dtype=bool)
+        increases = [f[sets | 1 << i] - f for i in range(N)]  # 0 for symbols of S
+        all_but_one = f[[-1 - (1 << k) for k in range(N)]]
+        left = f + sum(increases)
+        missed = [((sets >> k & 1) == 0) & (left - increases[k] != all_but_one[k]) for k in range(N)]
+        result: NDArray[np.bool_] = ~np.any(missed, axis=0)
+        return result
+
+    @property
+    def most_pairs(self) -> int:
+        """A bound on the number of columns of kind P."""
+        outside = self.known.size - np.bitwise_count(np.arange(1 << self.known.size)).astype(float)
+        each = np.where(self._adds_up, outside, 2.0**outside)
+        return int(each[self._signs < 0].sum())
+
+    @cached_property
     def _pairs(self) -> tuple[Masks, Masks]:
         """S and T of kind P."""
-        everything = (1 << self.known.size) - 1
-        signs = np.array([(value > 0) - (value < 0) for value in self._exact[2]], dtype=np.int8)
-        signs[[0, everything]] = 0
-        lower, upper = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
-        for S in np.flatnonzero(signs < 0).tolist():
+        signs, everything = self._signs, (1 << self.known.size) - 1
+        below = np.flatnonzero((signs < 0) & self._adds_up)
+        found = [(below, below | 1 << i) for i in range(self.known.size)]
+        for S in np.flatnonzero((signs < 0) & ~self._adds_up).tolist():
             T = subsets_of(everything & ~S) | S
-            T = T[signs[T] > 0]
-            lower.append(np.full(T.size, S))
-            upper.append(T)
-        return np.concatenate(lower), np.concatenate(upper)
+            found.append((np.full(T.size, S), T))
+        lower, upper = (np.concatenate(sets) for sets in zip(*found, strict=True))
+        kept = signs[upper] > 0
+        return lower[kept], upper[kept]
 
     def count(self, kinds: str) -> int:
         """Return how many columns are listed of some kinds."""
@@ -312,7 +348,7 @@ class TwoSidedRays(RaysOfSet):
 
     def _three_values(self, S: Masks, T: Masks) -> tuple[Floats, Floats]:
         """Return columns of kind P times ``(1 - a) / (d1 + d2)``, and bounds on the errors that their shares cause."""
-        a, strict, N = float(self.least_lift), float(1 - self.least_lift), self.known.size
+        a, strict, N = float(self.floor.least_lift), float(1 - self.floor.least_lift), self.known.size
         share, error = shares(self._x[S], self._x[T])
         of_S, of_T = self._greatest_masses[S], self._greatest_masses[T]
         inside = indicator(S, N)

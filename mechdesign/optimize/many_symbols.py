@@ -135,7 +135,7 @@ class ManySymbols:
             coarse = tol >= _COARSE
             programs, least = (_PATIENCE, 0) if coarse else (_LONG_PATIENCE, _MANY)
             patience = _Patience(self._full, deadline, programs, least=least)
-            stopped = self._full.run(tol, deadline, _always if patient else patience)
+            stopped = self._full.run(tol, deadline, (lambda: "") if patient else patience)
         except SolverError:
             if self._full is None:
                 raise
@@ -299,8 +299,3 @@ class _Patience:
             return ""
         left = self._gaps[-1] / max(self._gaps[-1 - self._programs], np.finfo(float).tiny)
         return _STUCK if left > (_FALLEN if len(self._gaps) > self._least else _UNMOVED) else ""
-
-
-def _always() -> str:
-    """Return no reason to stop."""
-    return ""

@@ -8,7 +8,8 @@ f-information that is the f-information of ``r -> f(a + (1 - a) r)``. A vector l
 ``(1 - a) lambda``, and proves the same bound.
 
 *Every prior.* A lift is above b for some prior, or below 1/b for another, exactly where two entries of a column have a
-ratio above b. So the lesser of epsilon and lower is the epsilon of local differential privacy.
+ratio above b. So the lesser of epsilon and lower, or of epsilon and a cap, is the epsilon of local differential
+privacy. A cap that is not above epsilon implies epsilon for any set, so that it is the whole promise.
 
 docs/mathematics.md proves both.
 """
@@ -25,7 +26,6 @@ from mechdesign.display.numbers import text_near
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.epsilon import Epsilon
 from mechdesign.numerics.exact import float_up
-from mechdesign.optimize.effective_epsilon import effective_least_lift
 from mechdesign.optimize.method import Solution
 from mechdesign.problem import DesignProblem
 from mechdesign.uncertainty import L1Ball
@@ -59,15 +59,21 @@ class OneSided:
     @classmethod
     def of(cls, problem: DesignProblem) -> OneSided | None:
         """Return the one-sided problem; None where there is none, or nothing is promised from below."""
-        ball = problem.uncertainty.l1_ball
-        if problem.lower is None or ball is None or problem.only_constant:
+        ball, cap = problem.uncertainty.l1_ball, problem.cap
+        if problem.sides.below is None or problem.only_constant:
+            return None
+        if cap is not None and problem.utility.worst_case is None and cap.exp_up <= problem.epsilon.exp_up:
+            ball = L1Ball(problem.uncertainty.center, 2, problem.uncertainty.labels)
+        if ball is None:
             return None
         if ball.holds_every_prior:
             return cls(DesignProblem(ball, problem.local_epsilon, problem.utility), 1.0)
+        if cap is not None:
+            return None
         information = problem.utility.f_information
         if ball.radius > 0 or information is None:
             return None
-        share = float_up(1 - effective_least_lift(problem))
+        share = float_up(1 - problem.sides.floor_down.least_lift)
         power = 1 + (problem.epsilon.exp_up - 1) / Fraction(share)
         epsilon = Epsilon(f"log({text_near(power)})", None, power)
         known = L1Ball(ball.center, 0, ball.labels)

@@ -28,6 +28,7 @@ from mechdesign.optimize.deadline import seconds_left, time_is_up
 from mechdesign.optimize.method import Solution
 from mechdesign.optimize.pricing.gain_duals import Proposals
 from mechdesign.uncertainty import UncertaintySet
+from mechdesign.uncertainty.base import NO_FLOOR, Floor
 from mechdesign.utility import PolyhedralUtility
 
 if TYPE_CHECKING:
@@ -57,8 +58,8 @@ class Polytope:
         exp(epsilon).
     outputs : int
         Number M of outputs.
-    least_lift : float
-        exp(-lower); 0 without a promise from below.
+    floor : Floor
+        What is asked from below.
 
     Examples
     --------
@@ -72,7 +73,7 @@ class Polytope:
     uncertainty: UncertaintySet
     exp_epsilon: float
     outputs: int
-    least_lift: float = 0.0
+    floor: Floor = NO_FLOOR
 
     def row_sums(self, matrix: cp.Variable) -> cp.Constraint:
         """Return ``sum_j p_ij = 1`` as a cvxpy constraint."""
@@ -90,7 +91,7 @@ class Polytope:
         """
         import cvxpy as cp
 
-        blocks = self.uncertainty.promise_rows(self.exp_epsilon, self.least_lift)
+        blocks = self.uncertainty.promise_rows(self.exp_epsilon, self.floor)
         rows: list[Any] = [block.columns @ matrix for block in blocks]
         if blocks[0].auxiliary.shape[1] > 0:
             auxiliary = cp.Variable((blocks[0].auxiliary.shape[1], self.outputs))
@@ -103,7 +104,7 @@ def solve_polyhedral(
     exp_epsilon: float,
     utility: PolyhedralUtility,
     progress: Callable[[str], None],
-    least_lift: float = 0.0,
+    floor: Floor = NO_FLOOR,
     deadline: float | None = None,
 ) -> tuple[Solution, Proposals]:
     """Return an optimal mechanism with one output for each guess that is used, and proposals for prices of guesses.
@@ -120,8 +121,8 @@ def solve_polyhedral(
         What is maximised, at the reference prior of the set.
     progress : callable
         Called with one line whenever a step begins.
-    least_lift : float
-        exp(-lower), below 1; 0 without a promise from below.
+    floor : Floor
+        What is asked from below.
     deadline : float or None
         When to stop, as a time of `time.monotonic`.
 
@@ -140,7 +141,7 @@ def solve_polyhedral(
         return Solution(np.ones((known.size, 1)), common, len(linear), 0), {}
     # A power of two changes no digit; solvers want numbers of about 1.
     scale = math.ldexp(1.0, math.frexp(greatest)[1] - 1)
-    polytope = Polytope(known, exp_epsilon, len(linear), least_lift)
+    polytope = Polytope(known, exp_epsilon, len(linear), floor)
     kept = _guesses_in_time(polytope, linear, deadline)
     progress(f"solving a linear program with {known.size} x {kept.size} entries")
     some = replace(polytope, outputs=kept.size)
@@ -159,7 +160,7 @@ def _guesses_in_time(polytope: Polytope, linear: Floats, deadline: float | None)
     everyone = np.arange(len(linear))
     if deadline is None or math.isinf(deadline):
         return everyone
-    blocks = polytope.uncertainty.promise_rows(polytope.exp_epsilon, polytope.least_lift)
+    blocks = polytope.uncertainty.promise_rows(polytope.exp_epsilon, polytope.floor)
     entries = sum(block.columns.nnz + block.auxiliary.nnz for block in blocks) + 2 * polytope.uncertainty.size
     most = max(_FEWEST_GUESSES, int(seconds_left(deadline) / (_SECONDS_AN_ENTRY * entries)))
     return np.sort(np.argsort(-linear.sum(axis=1), kind="stable")[:most])

@@ -32,6 +32,7 @@ from mechdesign.optimize.pricing.listing import ListedPricing
 from mechdesign.optimize.rays import indicator
 from mechdesign.optimize.secret_rays import SecretRays
 from mechdesign.uncertainty import SecretPromise
+from mechdesign.uncertainty.base import Floor
 from mechdesign.utility import Utility
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ _MOST_RAYS = 4_000  # of one epsilon, mixed
 def solve_within_limits(
     known: SecretPromise,
     exp_epsilon: float,
-    least_lift: float,
+    floor: Floor,
     pricing: ListedPricing,
     deadline: float | None,
     progress: Callable[[str], None],
@@ -65,8 +66,10 @@ def solve_within_limits(
     ----------
     known : SecretPromise
         With limits.
-    exp_epsilon, least_lift : float
-        exp(epsilon) and exp(-lower); the latter is 0 without a promise from below.
+    exp_epsilon : float
+        exp(epsilon).
+    floor : Floor
+        What is asked from below.
     pricing : ListedPricing
         Over the rays for the joint distribution of the counts, which price an upper bound.
     deadline : float or None
@@ -77,14 +80,15 @@ def solve_within_limits(
     Examples
     --------
     >>> from mechdesign import MutualInformation
+    >>> from mechdesign.uncertainty.base import NO_FLOOR
     >>> within = SecretPromise([[20, 10], [10, 15]], delta="0.1")
     >>> pricing = ListedPricing(SecretRays(within, 2.0), MutualInformation())
-    >>> found = solve_within_limits(within, 2.0, 0.0, pricing, None, lambda step: None)
+    >>> found = solve_within_limits(within, 2.0, NO_FLOOR, pricing, None, lambda step: None)
     >>> bool((within.excess(found.matrix, 2.0) <= 1e-9).all())
     True
     """
     above = solve_ray_lp(pricing.rays, pricing.utility, progress)
-    search = _Search(known, exp_epsilon, least_lift, pricing.utility)
+    search = _Search(known, exp_epsilon, floor, pricing.utility)
     search.hold(np.ones((known.size, 1)))
     for share in _SHARES:
         if time_is_up(deadline):
@@ -110,8 +114,8 @@ def solve_within_limits(
 class _Search:
     """Columns within the limits, and the linear program over them."""
 
-    def __init__(self, known: SecretPromise, exp_epsilon: float, least_lift: float, utility: Utility) -> None:
-        self._known, self._e, self._least_lift, self._utility = known, exp_epsilon, least_lift, utility
+    def __init__(self, known: SecretPromise, exp_epsilon: float, floor: Floor, utility: Utility) -> None:
+        self._known, self._e, self._floor, self._utility = known, exp_epsilon, floor, utility
         self._master = Master(known.size)
         self._rows = self._scaled_rows()
 
@@ -164,9 +168,9 @@ class _Search:
 
     def _broken_by(self, columns: Floats) -> Floats:
         above = self._known.excess(columns, self._e)
-        if self._least_lift == 0:
+        if self._floor.least_lift == 0:
             return above
-        result: Floats = np.maximum(above, self._known.lack(columns, self._least_lift))
+        result: Floats = np.maximum(above, self._known.lack(columns, float(self._floor.least_lift)))
         return result
 
     def improve(self, deadline: float | None) -> bool:
@@ -203,7 +207,7 @@ class _Search:
         """Return the rows of the promise for posteriors ``P o v``, in the form that linear programs take."""
         from scipy.sparse import block_array, csr_array, diags_array
 
-        blocks = self._known.promise_rows(self._e, self._least_lift)
+        blocks = self._known.promise_rows(self._e, self._floor)
         scale = diags_array(1 / self._known.prior)
         rows = block_array([[block.columns @ scale, block.auxiliary] for block in blocks])
         return csr_array(-rows), int(blocks[0].auxiliary.shape[1])

@@ -69,8 +69,8 @@ class Verification:
     def to_frame(self, library: str | None = None) -> Any:
         """Return what was computed again as a frame, a row for each quantity, with its unit.
 
-        Quantities are `leakage` and `epsilon`, `lower_leakage` and `lower` if they are promised, and with a claim of
-        optimality `value`, `bound` and `gap`.
+        Quantities are `leakage` and `epsilon`, `lower_leakage` and `lower` or `cap` if they are promised, and with a
+        claim of optimality `value`, `bound` and `gap`.
 
         Parameters
         ----------
@@ -91,8 +91,9 @@ class Verification:
         """Return names, values and units of what was computed again, beside what is promised."""
         guarantee, claim = self.mechanism.guarantee, self.mechanism.optimality
         found = [("leakage", self.proof.leakage, "nats"), ("epsilon", float(guarantee.epsilon), "nats")]
-        if self.proof.lower_leakage is not None and guarantee.lower is not None:
-            below = [("lower_leakage", self.proof.lower_leakage), ("lower", float(guarantee.lower))]
+        sides = guarantee.sides
+        if self.proof.lower_leakage is not None and sides.below is not None:
+            below = [("lower_leakage", self.proof.lower_leakage), (sides.below_name, float(sides.below))]
             found += [(name, value, "nats") for name, value in below]
         if claim is not None and self.certificate is not None and self.value is not None:
             unit = claim.utility.unit
@@ -165,7 +166,7 @@ def claimed_problem(promised: Guarantee, claim: Optimality) -> DesignProblem:
     known = promised.uncertainty
     if not claim.within_simplex and known.l1_ball is not None:
         known = known.l1_ball.as_printed()
-    return DesignProblem(known, promised.epsilon, claim.utility, promised.lower)
+    return DesignProblem(known, promised.sides, claim.utility)
 
 
 def _certificate(problem: DesignProblem, claim: Optimality) -> Certificate | ErrorCertificate:

@@ -9,15 +9,28 @@ In a notebook, ``axes.figure`` as the last line of a cell shows the picture (aft
 axes of pyplot: ``md.plot.matrix(design.mechanism, plt.gca())``. Without axes pyplot is not used, nor any of its state.
 """
 
+from mechdesign.plot.cap_curve import price_of_caps
 from mechdesign.plot.comparison_bars import comparison
 from mechdesign.plot.group_panels import groups
 from mechdesign.plot.heat_map import matrix
 from mechdesign.plot.intervals import frequencies
 from mechdesign.plot.leakages import audit, leakage
+from mechdesign.plot.record_pictures import marginals
 from mechdesign.plot.report_errors import errors
 from mechdesign.plot.value_curves import values
 
-__all__ = ["audit", "comparison", "errors", "frequencies", "groups", "leakage", "matrix", "values"]
+__all__ = [
+    "audit",
+    "comparison",
+    "errors",
+    "frequencies",
+    "groups",
+    "leakage",
+    "marginals",
+    "matrix",
+    "price_of_caps",
+    "values",
+]
 
 
 def __dir__() -> list[str]:

@@ -10,7 +10,6 @@ from mechdesign.plot.drawing import BLUE, PALE_BLUE, axes_or_new, text_of
 
 if TYPE_CHECKING:
     from mechdesign.comparison import Comparison
-    from mechdesign.comparison.row import Compared
 
 
 def comparison(found: Comparison, axes: Any | None = None) -> Any:
@@ -46,7 +45,8 @@ def comparison(found: Comparison, axes: Any | None = None) -> Any:
         axes.annotate(
             row.value_in_words, (finite[i], i), xytext=(4, 0), textcoords="offset points", va="center", fontsize=9
         )
-    axes.set_yticks(range(len(rows)), [text_of(row.name, 48) + _mark(row) for row in rows])
+    names = [text_of(row.name, 48) + ("" if row.keeps else "\n(does NOT keep the promise)") for row in rows]
+    axes.set_yticks(range(len(rows)), names)
     axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.margins(x=0.3)
     axes.set_xlim(0 if min(finite) >= 0 else None, None)
@@ -56,8 +56,3 @@ def comparison(found: Comparison, axes: Any | None = None) -> Any:
     problem = found.design.problem
     axes.set_title(f"The same epsilon = {problem.epsilon}, {problem.uncertainty.size} symbols", fontsize=10)
     return axes
-
-
-def _mark(row: Compared) -> str:
-    """Return what is said of a mechanism that leaks more than the design promises."""
-    return "" if row.keeps else "\n(does NOT keep the promise)"

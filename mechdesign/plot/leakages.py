@@ -57,9 +57,10 @@ def leakage(mechanism: Mechanism, axes: Any | None = None) -> Any:
     here = leakage_at(known.protected.likelihoods(mechanism.matrix), known.protected.law)
     axes.plot(range(M), here, "o", clip_on=False, color=ORANGE, markersize=_dot(M), label="at the estimate")
     if mechanism.proof.least_lifts:
-        below, limit = mechanism.proof.lower_leakages, float(mechanism.guarantee.lower or 0)
+        below, sides = mechanism.proof.lower_leakages, mechanism.guarantee.sides
+        limit = float(sides.below or 0)
         axes.plot(range(M), below, "v", color=GREEN, markersize=_dot(M), label="from below, proved")
-        axes.axhline(limit, linestyle=":", color=GREEN, label=f"lower = {limit:.6g} nats")
+        axes.axhline(limit, linestyle=":", color=GREEN, label=f"{sides.below_name} = {limit:.6g} nats")
     return _finished(axes, f"Leakage{known.protected_in_words()} of {M} outputs", own=own)
 
 

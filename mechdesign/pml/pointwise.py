@@ -12,7 +12,7 @@ from mechdesign.errors import InputError
 from mechdesign.numerics.arrays import Floats, real_array
 from mechdesign.numerics.exact import over_common_denominator, rational
 from mechdesign.numerics.tolerances import ROW_SUMS, WEIGHT_SUM
-from mechdesign.uncertainty.prior_set import exact_prior
+from mechdesign.uncertainty.prior_set import check_one_size, exact_prior
 
 
 def checked_mechanism(matrix: ArrayLike) -> Floats:
@@ -89,11 +89,7 @@ def _checked_priors(prior: Any) -> Floats:
         normalised: Floats = rows / sums
         return normalised
     priors = [exact_prior(row, f"prior {k + 1}") for k, row in enumerate(prior)]
-    sizes = sorted({len(row) for row in priors})
-    if len(sizes) > 1:
-        raise InputError.wrong_size(
-            f"the priors have {sizes[0]} and {sizes[-1]} symbols; give them all the same number"
-        )
+    check_one_size(priors)
     return np.array([[float(q) for q in row] for row in priors])
 
 

@@ -26,6 +26,8 @@ class Promise:
         In nats; None for a side that nothing is promised of.
     factor, least_factor : Fraction or None
         A report makes a guess at most this many times as likely, and at least this many times.
+    cap_factor : Fraction or None
+        For everybody, whatever he knows, a report makes a guess at most this many times as likely.
     proved_factor : Fraction
         The greatest factor of any report of the mechanism, in exact arithmetic.
     everyone : bool
@@ -55,6 +57,7 @@ class Promise:
     lower: float | None
     factor: Fraction
     least_factor: Fraction | None
+    cap_factor: Fraction | None
     proved_factor: Fraction
     everyone: bool
     known: bool
@@ -96,7 +99,7 @@ def promise_of(mechanism: Mechanism) -> Promise:
     """
     guarantee = mechanism.guarantee
     known = guarantee.uncertainty
-    lower = guarantee.lower
+    lower, cap = guarantee.lower, guarantee.cap
     ratios = [ratio for ratio in mechanism.proof.ratios if ratio is not None]
     return Promise(
         formal=promise(guarantee),
@@ -104,6 +107,7 @@ def promise_of(mechanism: Mechanism) -> Promise:
         lower=None if lower is None else float(lower),
         factor=guarantee.epsilon.exp_up,
         least_factor=None if lower is None else 1 / lower.exp_up,
+        cap_factor=None if cap is None else cap.exp_up,
         proved_factor=max(ratios),
         everyone=known.holds_every_prior,
         known=known.is_one_prior,

@@ -22,13 +22,15 @@ from mechdesign.errors import InputError, shorten
 from mechdesign.histogram.record_check import ReleaseRecordFile
 from mechdesign.mechanism.file_schema import SCHEMA, TWO_SIDED_SCHEMA, MechanismRecord, PromiseRecord
 from mechdesign.problem_file import ProblemRecord
+from mechdesign.records.record_mechanism_files import RecordFileRecord
 from mechdesign.schemas.outputs import OUTPUTS, carrying
 from mechdesign.sweeps.folder import ResultRecord
 from mechdesign.sweeps.grid import GridRecord
-from mechdesign.uncertainty.codec import View
+from mechdesign.uncertainty.codec import TableKind
 from mechdesign.uncertainty.nested_codecs import InputsRecord
 from mechdesign.uncertainty.registry import codecs
 from mechdesign.utility.workload import WorkloadRecord
+from mechdesign.windows.prefix_files import PREFIX_SCHEMA, PrefixFileRecord
 from mechdesign.windows.window_files import WindowFileRecord
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -75,6 +77,8 @@ _FILES = (
     ),
     Described("dataset", "the manifest of a folder of reports", (ManifestRecord,), ("mechdesign/dataset/1",)),
     Described("windows", "a file of windows", (WindowFileRecord,), ("mechdesign/windows/1",)),
+    Described("prefix-windows", "a file of windows of prefixes", (PrefixFileRecord,), (PREFIX_SCHEMA,)),
+    Described("records", "a file of views of records", (RecordFileRecord,), ("mechdesign/records/1",)),
 )
 
 
@@ -188,12 +192,12 @@ def _models(name: str) -> list[type[Record]]:
 
 
 # Which of its two tables describes a set, the keys beside those of the set, and whether the set may hold others.
-_TABLES_OF_SETS: dict[str, tuple[View, type[Record], bool]] = {
-    "guarantee": (View.GUARANTEE, PromiseRecord, True),
-    "factor": (View.GUARANTEE, InputsRecord, True),
-    "limit": (View.GUARANTEE, Record, False),
-    "prior": (View.PRIOR, Record, True),
-    "limit-prior": (View.PRIOR, Record, False),
+_TABLES_OF_SETS: dict[str, tuple[TableKind, type[Record], bool]] = {
+    "guarantee": (TableKind.GUARANTEE, PromiseRecord, True),
+    "factor": (TableKind.GUARANTEE, InputsRecord, True),
+    "limit": (TableKind.GUARANTEE, Record, False),
+    "prior": (TableKind.PRIOR, Record, True),
+    "limit-prior": (TableKind.PRIOR, Record, False),
 }
 
 

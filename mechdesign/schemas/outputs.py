@@ -18,11 +18,21 @@ from mechdesign.cli.key import KeyOutput
 from mechdesign.cli.methods import MethodsOutput
 from mechdesign.cli.plan import PlanOutput
 from mechdesign.cli.plan_reports import ReportPlanOutput
-from mechdesign.cli.privatize import PrivatizationOutput, StringPrivatizationOutput
+from mechdesign.cli.privatize import PrivatizationOutput, RecordPrivatizationOutput, StringPrivatizationOutput
+from mechdesign.cli.record_tables import GroupedRecordEstimateOutput, RecordEstimateOutput
+from mechdesign.cli.records_command import RecordDesignOutput
 from mechdesign.cli.report import ReportOutput
 from mechdesign.cli.sweep import SweepOutput
-from mechdesign.cli.verify import FalseClaimOutput, StringVerificationOutput, VerificationOutput
-from mechdesign.cli.windows_commands import StringDesignOutput, StringEstimateOutput
+from mechdesign.cli.verify import (
+    FalseClaimOutput,
+    RecordVerificationOutput,
+    StringVerificationOutput,
+    VerificationOutput,
+)
+from mechdesign.cli.windows_compare import StringComparisonOutput, StringPlanOutput
+from mechdesign.cli.windows_design import StringDesignOutput
+from mechdesign.cli.windows_estimate import GroupedStringsOutput, StringEstimateOutput
+from mechdesign.cli.windows_heavy_hitters import HeavyHittersOutput
 
 
 class SchemaName(Printed):
@@ -43,18 +53,19 @@ class SchemasOutput(Output):
 
 # A new output is one line here: who prints it, and its models, of which one fits.
 OUTPUTS: tuple[tuple[str, tuple[type[Output], ...]], ...] = (
-    ("design", (DesignOutput, StringDesignOutput)),
+    ("design", (DesignOutput, StringDesignOutput, RecordDesignOutput)),
     ("methods", (MethodsOutput,)),
-    ("verify", (VerificationOutput, StringVerificationOutput, FalseClaimOutput)),
-    ("compare", (ComparisonOutput,)),
+    ("verify", (VerificationOutput, StringVerificationOutput, RecordVerificationOutput, FalseClaimOutput)),
+    ("compare", (ComparisonOutput, StringComparisonOutput)),
     ("sweep", (SweepOutput,)),
     ("analyze", (AnalysisOutput,)),
     ("plan", (PlanOutput,)),
-    ("plan --reports", (ReportPlanOutput,)),
+    ("plan --reports", (ReportPlanOutput, StringPlanOutput)),
     ("key", (KeyOutput,)),
-    ("privatize", (PrivatizationOutput, StringPrivatizationOutput)),
-    ("estimate", (EstimateOutput, StringEstimateOutput)),
-    ("estimate --by", (GroupedEstimateOutput,)),
+    ("privatize", (PrivatizationOutput, StringPrivatizationOutput, RecordPrivatizationOutput)),
+    ("estimate", (EstimateOutput, StringEstimateOutput, RecordEstimateOutput)),
+    ("estimate --by", (GroupedEstimateOutput, GroupedStringsOutput, GroupedRecordEstimateOutput)),
+    ("heavy-hitters", (HeavyHittersOutput,)),
     ("audit", (AuditOutput,)),
     ("histogram", (HistogramOutput,)),
     ("report", (ReportOutput,)),

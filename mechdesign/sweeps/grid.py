@@ -67,21 +67,25 @@ class _Utility(Record):
 
 Utility = Annotated[Annotated[Text, AsText] | Annotated[_Utility, AsTable], ByForm]
 Utilities = Annotated[
-    list[Utility],
-    LENGTH,
-    BeforeValidator(as_list, json_schema_input_type=Utility | Annotated[list[Utility], LENGTH]),
+    list[Utility], LENGTH, BeforeValidator(as_list, json_schema_input_type=Utility | Annotated[list[Utility], LENGTH])
 ]
 
 
 class GridRecord(Record):
     """The tables of a sweep file."""
 
-    model_config = all_of(at_most_one("delta", "radius", "known"), needs("samples", "delta"), needs("bound", "delta"))
+    model_config = all_of(
+        at_most_one("delta", "radius", "known"),
+        at_most_one("lower", "cap"),
+        needs("samples", "delta"),
+        needs("bound", "delta"),
+    )
 
     title: Text
     source: Annotated[list[SourceRecord], Field(min_length=1, max_length=10_000)]
     epsilon: Numbers
     lower: Numbers | None = None
+    cap: Numbers | None = None
     delta: Numbers | None = None
     radius: Numbers | None = None
     known: Known | None = None
@@ -165,10 +169,10 @@ def read_sweep(path: str | os.PathLike[str]) -> SweepFile:
     ----------
     path : path
         A TOML file: ``title``, ``[[source]]`` with ``counts`` (a CSV file or a table of label and count), ``data`` and
-        ``column``, or ``probabilities`` (a table); and one value or a list of ``epsilon``, ``lower``, ``delta`` or
-        ``radius``, ``samples`` (asserted for probabilities), ``set`` and ``utility``; ``baselines``, ``tol``, ``bits``,
-        ``time_limit``. With ``known = true`` instead of ``delta`` counts are the distribution itself. Paths are
-        relative to its folder.
+        ``column``, or ``probabilities`` (a table); and one value or a list of ``epsilon``, ``lower`` or ``cap``,
+        ``delta`` or ``radius``, ``samples`` (asserted for probabilities), ``set`` and ``utility``; ``baselines``,
+        ``tol``, ``bits``, ``time_limit``. With ``known = true`` instead of ``delta`` counts are the distribution
+        itself. Paths are relative to its folder.
 
     Raises
     ------
@@ -240,8 +244,8 @@ class _Axes:
         for kind in grid.set:
             if kind not in kinds_from_counts():
                 raise InputError.unknown_choice(f"set is {shorten(kind)}; accepted: {', '.join(kinds_from_counts())}")
-        numeric = {"epsilon": grid.epsilon, "lower": grid.lower, "delta": grid.delta, "radius": grid.radius}
-        numbers = {(name, text): _stated(text, name) for name, texts in numeric.items() for text in texts or ()}
+        numeric = ("epsilon", "lower", "cap", "delta", "radius")
+        numbers = {(name, text): _stated(text, name) for name in numeric for text in getattr(grid, name) or ()}
         utilities = tuple(_utility(described) for described in grid.utility)
         sources = tuple(found for described in grid.source for found in estimates(described, folder))
         names = [source.name for source in sources]
@@ -263,9 +267,9 @@ class _Axes:
         return grid.set, grid.samples or [None], (grid.radius if grid.delta is None else grid.delta) or [None]
 
     @property
-    def of_problem(self) -> tuple[tuple[Objective, ...], list[str], list[Any]]:
+    def of_problem(self) -> tuple[tuple[Objective, ...], list[str], list[Any], list[Any]]:
         """What a problem has beside its set."""
-        return self.utilities, self.grid.epsilon, self.grid.lower or [None]
+        return self.utilities, self.grid.epsilon, self.grid.lower or [None], self.grid.cap or [None]
 
     def number(self, name: str, text: str | None) -> float | None:
         """Return a value of an axis as the table shows it."""
@@ -277,10 +281,10 @@ def _points(grid: GridRecord, folder: Path) -> Iterator[ProblemFile | RefusedPoi
     axes = _Axes.of(grid, folder)
     for source, (kind, samples, size) in product(axes.sources, product(*axes.of_set)):
         known: UncertaintySet | str = ""
-        for utility, epsilon, lower in product(*axes.of_problem):
+        for utility, epsilon, lower, cap in product(*axes.of_problem):
             if not known or kind == RelativeBall.kind:  # which is made for an epsilon
                 known = _set_or_reason(grid, kind, source, size, samples, epsilon)
-            made = known if isinstance(known, str) else _problem_or_reason(known, epsilon, utility, lower)
+            made = known if isinstance(known, str) else _problem_or_reason(known, epsilon, utility, lower, cap)
             if isinstance(made, DesignProblem):
                 yield ProblemFile(source.name, made)
                 continue
@@ -289,6 +293,7 @@ def _points(grid: GridRecord, folder: Path) -> Iterator[ProblemFile | RefusedPoi
                 **(_given_cells(axes, kind, source, size, samples) if isinstance(known, str) else set_cells(known)),
                 "epsilon": axes.number("epsilon", epsilon),
                 "lower": axes.number("lower", lower),
+                "cap": axes.number("cap", cap),
                 **utility_cells(utility),
             }
             yield RefusedPoint(source.name, made, epsilon, cells)
@@ -332,11 +337,11 @@ def _whole(number: int | None) -> int | None:
 
 
 def _problem_or_reason(
-    known: UncertaintySet, epsilon: str, utility: Objective, lower: str | None
+    known: UncertaintySet, epsilon: str, utility: Objective, lower: str | None, cap: str | None
 ) -> DesignProblem | str:
     """Return the problem of a point of a grid, or why there is none."""
     try:
-        return DesignProblem(known, epsilon, utility, lower)
+        return DesignProblem(known, epsilon, utility, lower, cap)
     except MechdesignError as error:
         return str(error)
 

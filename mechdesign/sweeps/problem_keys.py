@@ -11,7 +11,7 @@ from mechdesign.errors import InputError
 from mechdesign.numerics.epsilon import Epsilon
 from mechdesign.problem import DesignProblem
 from mechdesign.uncertainty import UncertaintySet
-from mechdesign.uncertainty.codec import View
+from mechdesign.uncertainty.codec import TableKind
 from mechdesign.uncertainty.registry import table_of
 from mechdesign.utility import Objective, is_named
 from mechdesign.version import __version__
@@ -74,6 +74,7 @@ def key_of(problem: DesignProblem, tol: float, bits: int) -> SweepKey:
         "labels": list(known.labels),
         "epsilon": _exact(problem.epsilon),
         "lower": None if problem.lower is None else _exact(problem.lower),
+        **({} if problem.cap is None else {"cap": _exact(problem.cap)}),
         "tol": tol,
         "bits": bits,
         "version": __version__,
@@ -91,7 +92,7 @@ def _exact(epsilon: Epsilon) -> str:
 
 def _set(known: UncertaintySet) -> dict[str, Any]:
     try:
-        table = table_of(known.exact_set, View.GUARANTEE)
+        table = table_of(known.exact_set, TableKind.GUARANTEE)
     except InputError:  # a class that is not registered, or more digits than files hold
         return {_OBJECT: id(known)}
     return {**table, "as printed": known.exact_set is not known}
@@ -100,8 +101,4 @@ def _set(known: UncertaintySet) -> dict[str, Any]:
 def _utility(objective: Objective) -> dict[str, Any]:
     if not is_named(objective):
         return {_OBJECT: id(objective)}
-    return {
-        "name": objective.name,
-        "matrix": objective.matrix_as_text(),
-        "workload": objective.workload_table(),
-    }
+    return {"name": objective.name, "matrix": objective.matrix_as_text(), "workload": objective.workload_table()}

@@ -66,6 +66,7 @@ def problem_cells(source: str, problem: DesignProblem) -> dict[str, Any]:
         **set_cells(problem.uncertainty),
         "epsilon": float(problem.epsilon),
         "lower": None if problem.lower is None else float(problem.lower),
+        "cap": None if problem.cap is None else float(problem.cap),
         **utility_cells(problem.utility),
     }
 

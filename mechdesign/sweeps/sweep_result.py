@@ -41,7 +41,7 @@ _OF_DESIGNS = (
     "outputs",
     "method",
 )
-_INPUTS = ("source", "utility", "set", "samples", "delta", "radius", "lower", "epsilon")
+_INPUTS = ("source", "utility", "set", "samples", "delta", "radius", "lower", "cap", "epsilon")
 _COMPARED = ("best_ldp", "randomized_response", "subset_selection")
 COLUMNS = {  # of the table, with their types in Parquet
     "source": "string",
@@ -49,6 +49,7 @@ COLUMNS = {  # of the table, with their types in Parquet
     "symbols": "int64",
     "epsilon": "float64",
     "lower": "float64",
+    "cap": "float64",
     "delta": "float64",
     "radius": "float64",
     "samples": "int64",
@@ -137,7 +138,7 @@ def _facts(row: SweepRow) -> dict[str, str]:
         "set": problem.uncertainty.kind,
         "size": size if delta is None else f"delta {delta:.3g}",
         "samples": "" if samples is None or delta is None else f"n = {samples:,}",
-        "lower": "" if problem.lower is None else f"lower {float(problem.lower):.3g}",
+        "below": "" if problem.sides.below is None else f"{problem.sides.below_name} {float(problem.sides.below):.3g}",
     }
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -84,6 +84,25 @@ class PromiseRows:
 
     columns: csr_array
     auxiliary: csr_array
+
+
+class Floor(NamedTuple):
+    """What a promise from below asks of a column v: ``min v >= a H(v)``, H(v) its greatest mean under some priors.
+
+    Attributes
+    ----------
+    least_lift : Fraction
+        a, from 0, which asks for nothing, to 1.
+    for_everyone : bool
+        Whether the mean is the greatest under any prior, which is ``max v``, and not under those of the set alone.
+    """
+
+    least_lift: Fraction
+    for_everyone: bool = False
+
+
+NO_FLOOR = Floor(Fraction(0))
+"""What asks for nothing."""
 
 
 class UncertaintySet(PriorSet):
@@ -193,11 +212,11 @@ class UncertaintySet(PriorSet):
         result: Floats = least_lift * (greatest - self.support(greatest - V)) - V.min(axis=0)
         return result
 
-    def promise_rows(self, exp_epsilon: float, least_lift: float = 0.0) -> tuple[PromiseRows, ...]:
+    def promise_rows(self, exp_epsilon: float, floor: Floor = NO_FLOOR) -> tuple[PromiseRows, ...]:
         """Return the columns that keep a promise as linear rows, in blocks that share their auxiliary variables.
 
         ``max v <= e h(v)`` is ``v_i <= e w_0`` with the rows of the support function. With a promise from below, a > 0,
-        ``min v >= a H(v)`` is ``v_i >= -a z_0`` with these rows for -v.
+        ``min v >= a H(v)`` is ``v_i >= -a z_0`` with these rows for -v; for every prior, ``-z_0 >= v_i`` are the rows.
         """
         from scipy.sparse import block_array, coo_array, csr_array, eye_array
 
@@ -206,9 +225,10 @@ class UncertaintySet(PriorSet):
         each, zeros = csr_array(eye_array(N)), np.zeros(N, dtype=int)
         first = coo_array((np.ones(N), (np.arange(N), zeros)), shape=(N, K))
         blocks = [(support.columns, support.auxiliary), (-each, csr_array(exp_epsilon * first))]
-        if least_lift == 0:
+        if floor.least_lift == 0:
             return tuple(PromiseRows(*block) for block in blocks)
-        below = [(-support.columns, support.auxiliary), (each, csr_array(least_lift * first))]
+        means = (-each, csr_array(-first)) if floor.for_everyone else (-support.columns, support.auxiliary)
+        below = [means, (each, csr_array(float(floor.least_lift) * first))]
         of_first = [(rows, csr_array(block_array([[own, coo_array(own.shape)]]))) for rows, own in blocks]
         of_second = [(rows, csr_array(block_array([[coo_array(own.shape), own]]))) for rows, own in below]
         return tuple(PromiseRows(*block) for block in (*of_first, *of_second))

@@ -62,13 +62,7 @@ class LowerLimits(PieceSet):
     labels: tuple[str, ...]
     evidence: Evidence | None = field(default=None, init=False)
 
-    def __init__(
-        self,
-        lower: Numbers,
-        *,
-        center: Numbers,
-        labels: Iterable[object] | None = None,
-    ) -> None:
+    def __init__(self, lower: Numbers, *, center: Numbers, labels: Iterable[object] | None = None) -> None:
         prior, names = labelled_center(center, labels)
         least = exact_limits(lower, names, "the lower limits")
         check_sum_of_lower(least)
@@ -141,12 +135,7 @@ class Box(PieceSet):
     evidence: Evidence | None = field(default=None, init=False)
 
     def __init__(
-        self,
-        lower: Numbers,
-        upper: Numbers,
-        *,
-        center: Numbers,
-        labels: Iterable[object] | None = None,
+        self, lower: Numbers, upper: Numbers, *, center: Numbers, labels: Iterable[object] | None = None
     ) -> None:
         prior, names = labelled_center(center, labels)
         least, most = _limits(lower, upper, prior, names)
@@ -222,13 +211,7 @@ class L1Box(PieceSet):
     evidence: Evidence | None = field(default=None, init=False)
 
     def __init__(
-        self,
-        lower: Numbers,
-        upper: Numbers,
-        radius: object,
-        *,
-        center: Numbers,
-        labels: Iterable[object] | None = None,
+        self, lower: Numbers, upper: Numbers, radius: object, *, center: Numbers, labels: Iterable[object] | None = None
     ) -> None:
         prior, names = labelled_center(center, labels)
         least, most = _limits(lower, upper, prior, names)

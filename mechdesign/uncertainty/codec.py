@@ -30,7 +30,7 @@ T = TypeVar("T")
 _SHAPES: dict[str, Any] = {"number": ExactNumber, "vector": Row, "matrix": Matrix}
 
 
-class View(Enum):
+class TableKind(Enum):
     """The two tables that describe a set, by the keys under which files hold them."""
 
     GUARANTEE = "guarantee"
@@ -51,14 +51,14 @@ class Place:
         The labels that a guarantee gives a set; None in problem files, whose tables have labels of their own.
     """
 
-    within: str = View.PRIOR.value
+    within: str = TableKind.PRIOR.value
     source: str = ""
     inputs: tuple[str, ...] | None = None
 
     @property
-    def view(self) -> View:
+    def view(self) -> TableKind:
         """Which of the two tables it is."""
-        return View.PRIOR if self.inputs is None else View.GUARANTEE
+        return TableKind.PRIOR if self.inputs is None else TableKind.GUARANTEE
 
     @property
     def heading(self) -> str:
@@ -86,21 +86,21 @@ class Codec(ABC):
     ----------
     of : type of UncertaintySet
         The class.
-    marks : mapping from View to tuple of str
+    marks : mapping from TableKind to tuple of str
         The keys that identify a table of this class; one of them is enough.
-    models : mapping from View to tuple of type of Record
+    models : mapping from TableKind to tuple of type of Record
         What such a table may hold, from which its JSON Schema is made too; one of the models fits.
     is_made_of_others : bool
         Whether such a table holds tables of other sets.
     """
 
     of: type[UncertaintySet]
-    marks: Mapping[View, tuple[str, ...]]
-    models: Mapping[View, tuple[type[Record], ...]]
+    marks: Mapping[TableKind, tuple[str, ...]]
+    models: Mapping[TableKind, tuple[type[Record], ...]]
     is_made_of_others = False
 
     @abstractmethod
-    def write(self, known: Any, view: View) -> dict[str, Any]:
+    def write(self, known: Any, view: TableKind) -> dict[str, Any]:
         """Return the table of a set."""
 
     @abstractmethod
@@ -115,11 +115,11 @@ class Codec(ABC):
             If a guarantee claims a smaller set than its own evidence supports.
         """
 
-    def keys(self, view: View) -> frozenset[str]:
+    def keys(self, view: TableKind) -> frozenset[str]:
         """Return all keys that a table may have."""
         return frozenset().union(*map(keys_of, self.models[view]))
 
-    def model(self, table: Mapping[str, Any], view: View) -> type[Record]:
+    def model(self, table: Mapping[str, Any], view: TableKind) -> type[Record]:
         """Return the model by which a table is read."""
         del table
         return self.models[view][0]
@@ -134,9 +134,9 @@ def keys_of(model: type[Record]) -> frozenset[str]:
     return frozenset(field.alias or name for name, field in model.model_fields.items())
 
 
-def views(guarantee: tuple[T, ...], prior: tuple[T, ...] | None = None) -> dict[View, tuple[T, ...]]:
+def views(guarantee: tuple[T, ...], prior: tuple[T, ...] | None = None) -> dict[TableKind, tuple[T, ...]]:
     """Return what belongs to each of the two tables; the same to both, if only one is given."""
-    return {View.GUARANTEE: guarantee, View.PRIOR: guarantee if prior is None else prior}
+    return {TableKind.GUARANTEE: guarantee, TableKind.PRIOR: guarantee if prior is None else prior}
 
 
 class OwnLabels(Record):
@@ -177,9 +177,9 @@ def parameters_of(known: UncertaintySet, names: Iterable[str]) -> dict[str, Any]
     return {name: as_text(getattr(known, name)) for name in names}
 
 
-def labels_beside(known: UncertaintySet, view: View) -> dict[str, Any]:
+def labels_beside(known: UncertaintySet, view: TableKind) -> dict[str, Any]:
     """Return the labels of a set as the first key of its table in a problem file."""
-    return {"labels": list(known.labels)} if view is View.PRIOR else {}
+    return {"labels": list(known.labels)} if view is TableKind.PRIOR else {}
 
 
 class ParameterCodec(Codec):
@@ -198,7 +198,7 @@ class ParameterCodec(Codec):
         model = parameter_model(of.__name__, self._parameters)
         self.models = views((under(of.kind, model),), (under(of.kind, model, OwnLabels),))
 
-    def write(self, known: Any, view: View) -> dict[str, Any]:
+    def write(self, known: Any, view: TableKind) -> dict[str, Any]:
         """Return the parameters under the name of the kind."""
         return labels_beside(known, view) | {self.of.kind: parameters_of(known, self._parameters)}
 
@@ -230,7 +230,7 @@ class HullCodec(Codec):
     marks = views(("priors",))
     models = views((_Hull,), (_LabelledHull,))
 
-    def write(self, known: ConvexHull, view: View) -> dict[str, Any]:
+    def write(self, known: ConvexHull, view: TableKind) -> dict[str, Any]:
         """Return the priors and the weights, as ratios."""
         return labels_beside(known, view) | parameters_of(known, ("priors", "weights"))
 

@@ -27,7 +27,7 @@ from mechdesign.numerics.arrays import Floats, entries
 from mechdesign.numerics.exact import check_common_denominator, over_common_denominator, rational
 from mechdesign.uncertainty.base import UncertaintySet
 from mechdesign.uncertainty.effort import Effort, effort_of
-from mechdesign.uncertainty.prior_set import SupportRows, exact_prior
+from mechdesign.uncertainty.prior_set import SupportRows, check_one_size, exact_prior
 
 _MOST_DIGITS = 3_000  # of the common denominator of all priors: a hundred of them in floats
 
@@ -82,18 +82,14 @@ class ConvexHull(UncertaintySet):
         exact = tuple(exact_prior(vector(one, name).values, name) for one, name in zip(vertices, titles, strict=True))
         if not exact:
             raise InputError.nothing_given("there are no priors; give at least one")
-        sizes = sorted({len(prior) for prior in exact})
-        if len(sizes) > 1:
-            raise InputError.wrong_size(
-                f"the priors have {sizes[0]} and {sizes[-1]} symbols; give them all the same number"
-            )
+        check_one_size(exact)
         K = len(exact)
         weights = aligned_vector(weights, own_labels(table(priors, "the priors").rows), "the weights")
         mixture = (Fraction(1, K),) * K if weights is None else checked_weights(weights, K)
         if len(mixture) != K:
             raise InputError.wrong_size(f"there are {len(mixture)} weights for {K} priors; give one for each prior")
         own = labels_of_vectors(vertices)
-        names = names_of_symbols(labels, own, sizes[0])
+        names = names_of_symbols(labels, own, len(exact[0]))
         if own is not None:
             exact = tuple(exact_prior(one, name, names) for one, name in zip(vertices, titles, strict=True))
         for index, name in enumerate(names):

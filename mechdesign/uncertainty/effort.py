@@ -11,6 +11,7 @@ from typing import Any
 from mechdesign.errors import InputError
 
 _MOST_LIMITS = 320  # symbols of all sets whose limits are derived again, symbol by symbol, when a file is read
+_MOST_LISTED = 16, 250_000  # symbols of which events are counted by their sums; else samples of all sets together
 _MOST_LIMITS_OF_A_SECRET = 2_500  # the same for a secret and the data given it
 _DIGITS_OF_A_STEP = 50  # digits of a factor that take as much time as one more step
 
@@ -99,6 +100,28 @@ def check_limits_of_secret(values: int, symbols: int, sets: int) -> None:
         raise InputError.too_many_given(
             f"limits from samples for a secret of {values} values and {symbols} symbols are {derived} in all; "
             f"accepted: at most {_MOST_LIMITS_OF_A_SECRET}; use limits that are l1 balls, which do not count"
+        )
+
+
+def check_samples(tables: Iterable[Mapping[str, Any]], symbols: int) -> None:
+    """Refuse sets of events whose limits for every number of samples are more than can be derived in seconds.
+
+    Raises
+    ------
+    InputError
+        For too many samples in all.
+
+    Examples
+    --------
+    >>> check_samples([{"event-set": {"delta": "0.1", "samples": 250_000}}], 17)
+    """
+    few, most = _MOST_LISTED
+    of_events = [of for each in tables for of in each.values() if isinstance(of, dict) and "alphas" in of]
+    samples = [of["samples"] for of in of_events if isinstance(of.get("samples"), int)]
+    if symbols > few and len(samples) > 1 and sum(samples) > most:
+        raise InputError.too_many_given(
+            f"{len(samples)} sets of events of {symbols} symbols have {sum(samples)} samples in all; accepted: "
+            f"{most}, or at most {few} symbols; use l1 balls"
         )
 
 

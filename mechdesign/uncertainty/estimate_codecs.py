@@ -37,7 +37,7 @@ from mechdesign.uncertainty.codec import (
     Known,
     OwnLabels,
     Place,
-    View,
+    TableKind,
     as_text,
     labels_beside,
     parameter_model,
@@ -172,10 +172,10 @@ class L1BallCodec(Codec):
     marks = views(("counts", "center"), ("counts", "probabilities"))
     models = views((_BallGuarantee,), (_BallPrior,))
 
-    def write(self, known: L1Ball, view: View) -> dict[str, Any]:
+    def write(self, known: L1Ball, view: TableKind) -> dict[str, Any]:
         """Return the radius with the estimate; in a problem file delta or known, where they say what the radius is."""
         evidence = known.evidence
-        if view is View.GUARANTEE:
+        if view is TableKind.GUARANTEE:
             bound = {} if evidence is None or evidence.delta is None else {"bound": evidence.bound}
             return {"radius": str(known.radius), **_estimate_table(known.center, evidence), **bound}
         counts = None if evidence is None or evidence.asserted else evidence.counts
@@ -292,10 +292,10 @@ class PiecesCodec(Codec):
         with_labels = (under(of.kind, model, OwnLabels) for model in (given, asserted))
         self.models = views((under(of.kind, guarantee),), (*with_labels, under(of.kind, counted)))
 
-    def write(self, known: PieceSet, view: View) -> dict[str, Any]:
+    def write(self, known: PieceSet, view: TableKind) -> dict[str, Any]:
         """Return parameters and estimate; in a problem file delta and counts, where the parameters follow from them."""
         evidence, table = known.evidence, parameters_of(known, self.of.parameters)
-        if view is View.GUARANTEE:
+        if view is TableKind.GUARANTEE:
             return {self.of.kind: table | _estimate_table(known.center, evidence)}
         if evidence is not None and evidence.delta is not None and self._follows(known, evidence):
             table = {"delta": short_text(evidence.delta), **parameters_of(known, self.of.chosen)}
@@ -309,10 +309,10 @@ class PiecesCodec(Codec):
         chosen = {name: getattr(known, name) for name in self.of.chosen}
         return self.of.of_evidence(known.labels, evidence, **chosen) == known
 
-    def model(self, table: Mapping[str, Any], view: View) -> type[Record]:
+    def model(self, table: Mapping[str, Any], view: TableKind) -> type[Record]:
         """Return the model by which a table is read; in a problem file, its counts or samples tell which."""
         own = table[self.of.kind] if isinstance(table[self.of.kind], Mapping) else {}
-        which = 0 if view is View.GUARANTEE else 2 if "counts" in own else 1 if "samples" in own else 0
+        which = 0 if view is TableKind.GUARANTEE else 2 if "counts" in own else 1 if "samples" in own else 0
         return self.models[view][which]
 
     def read(self, table: Mapping[str, Any], place: Place) -> PieceSet:

@@ -80,7 +80,7 @@ def log_tails_up(samples: int, seen: Counts, q: Floats) -> tuple[Floats, Floats]
     n, k, rest = float(samples), seen.astype(float), samples - seen.astype(float)
     p = k / n
     divergence = k * np.log1p((p - q) / q) + rest * np.log1p((q - p) / (1 - q))
-    series = _stirling_up(np.array([n]))[0] - _stirling_down(k) - _stirling_down(rest)
+    series = _stirling_down(np.array([n]))[0] + 1 / (1260 * n**5) - _stirling_down(k) - _stirling_down(rest)
     mass = -divergence + 0.5 * np.log(n / (2 * math.pi * k * rest)) + series
     odds, term, total = q / (1 - q), np.ones(k.size), np.ones(k.size)
     for j in range(1, _MOST_TERMS + 1):
@@ -249,7 +249,3 @@ def _stirling_down(k: Floats) -> Floats:
     """Return ``log k!`` less ``(k + 1/2) log k - k + log(2 pi)/2``, rounded down."""
     result: Floats = 1 / (12 * k) - 1 / (360 * k**3)
     return result
-
-
-def _stirling_up(k: Floats) -> Floats:
-    return _stirling_down(k) + 1 / (1260 * k**5)

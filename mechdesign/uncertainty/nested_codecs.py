@@ -29,8 +29,8 @@ from mechdesign.data.labels import canonical_labels
 from mechdesign.errors import InputError, shorten
 from mechdesign.numerics.exact import short_text
 from mechdesign.uncertainty.base import UncertaintySet
-from mechdesign.uncertainty.codec import Codec, Known, Labels, Place, View, as_text, labels_beside, under, views
-from mechdesign.uncertainty.effort import check_limits, check_limits_of_secret, limits_in
+from mechdesign.uncertainty.codec import Codec, Known, Labels, Place, TableKind, as_text, labels_beside, under, views
+from mechdesign.uncertainty.effort import check_limits, check_limits_of_secret, check_samples, limits_in
 from mechdesign.uncertainty.joint_limits import LIMITS, JointLimits
 from mechdesign.uncertainty.product_set import ProductSet
 from mechdesign.uncertainty.registry import codecs, set_of, table_of
@@ -83,10 +83,10 @@ class ProductCodec(Codec):
     models = views((_Product[Annotated[dict[str, Any], defined("factor")]],), (_ProductPrior,))
     is_made_of_others = True
 
-    def write(self, known: ProductSet, view: View) -> dict[str, Any]:
+    def write(self, known: ProductSet, view: TableKind) -> dict[str, Any]:
         """Return the factors, in a guarantee each with its inputs, and the separator."""
         factors = [table_of(factor, view) for factor in (known.first, known.second)]
-        if view is View.GUARANTEE:
+        if view is TableKind.GUARANTEE:
             sides = zip((known.first, known.second), factors, strict=True)
             factors = [{"inputs": list(factor.labels), **table} for factor, table in sides]
         return {"factors": factors, "separator": known.separator}
@@ -143,7 +143,7 @@ class UnionCodec(Codec):
     models = views((_Union[_Limit],), (_Union[_LimitPrior],))
     is_made_of_others = True
 
-    def write(self, known: Union, view: View) -> dict[str, Any]:
+    def write(self, known: Union, view: TableKind) -> dict[str, Any]:
         """Return the tables of the sets, each with the samples behind it, and of the cover."""
         sets = [table_of(each, view) for each in known.sets]
         table = {"names": list(known.names), "weights": as_text(known.weights), "sets": sets}
@@ -153,7 +153,9 @@ class UnionCodec(Codec):
         """Return the union; in a guarantee, a set that its samples or the cover do not support is a false claim."""
         record = self.record(table, place)
         if place.inputs is not None:
-            _check_effort(place, lambda: check_limits(limits_in(record.sets), len(place.inputs or ())))
+            symbols = len(place.inputs)
+            _check_effort(place, lambda: check_limits(limits_in(record.sets), symbols))
+            _check_effort(place, lambda: check_samples(record.sets, symbols))
         sets = [_plain_set(inner, place.inner("sets", index)) for index, inner in enumerate(record.sets)]
         cover = None
         if record.cover is not None:
@@ -218,7 +220,7 @@ class SecretCodec(Codec):
     models = views((under("secret", _SecretGuarantee),), (under("secret", _SecretPrior, _Symbols),))
     is_made_of_others = True
 
-    def write(self, known: SecretPromise, view: View) -> dict[str, Any]:
+    def write(self, known: SecretPromise, view: TableKind) -> dict[str, Any]:
         """Return the counts, the limits or what they follow from, and in a guarantee what is not protected."""
         table: dict[str, Any] = {
             "name": known.secret,
@@ -226,13 +228,13 @@ class SecretCodec(Codec):
             "values": list(known.joint.values),
             "counts": [list(row) for row in known.joint.counts],
         }
-        derived = None if view is View.GUARANTEE else _derived_as(known)
+        derived = None if view is TableKind.GUARANTEE else _derived_as(known)
         if derived is not None:
             table |= derived
         elif known.limits is not None:
             limits = [table_of(limit, view) for limit in (known.limits.of_secret, *known.limits.given)]
-            table["limits" if view is View.GUARANTEE else "sets"] = limits
-        if view is View.GUARANTEE:
+            table["limits" if view is TableKind.GUARANTEE else "sets"] = limits
+        if view is TableKind.GUARANTEE:
             table["not_protected"] = known.not_protected_in_words()
         return labels_beside(known, view) | {"secret": table}
 

@@ -298,6 +298,19 @@ def labelled_center(center: Numbers, labels: Iterable[object] | None) -> tuple[t
     return (prior if own is None else exact_prior(center, "the center", names)), names
 
 
+def check_one_size(priors: Iterable[Sequence[Fraction]]) -> None:
+    """Refuse priors of different lengths.
+
+    Raises
+    ------
+    InputError
+        With two of the lengths.
+    """
+    sizes = sorted({len(prior) for prior in priors})
+    if len(sizes) > 1:
+        raise InputError.wrong_size(f"the priors have {sizes[0]} and {sizes[-1]} symbols; give all the same number")
+
+
 def exact_prior(
     weights: Sequence[object] | Mapping[Any, object], name: str = "the prior", labels: Sequence[str] | None = None
 ) -> tuple[Fraction, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -95,7 +95,7 @@ class ProductSet(UncertaintySet):
         object.__setattr__(self, "first", first)
         object.__setattr__(self, "second", second)
         object.__setattr__(self, "separator", separator)
-        object.__setattr__(self, "center", _outer(first.center, second.center))
+        object.__setattr__(self, "center", tuple(p * q for p in first.center for q in second.center))
         object.__setattr__(self, "labels", labels)
 
     def __repr__(self) -> str:
@@ -222,7 +222,3 @@ class ProductSet(UncertaintySet):
         """Return the rows v_i of a column."""
         N2 = self.second.size
         return [column[start : start + N2] for start in range(0, len(column), N2)]
-
-
-def _outer(first: Iterable[Fraction], second: Sequence[Fraction]) -> tuple[Fraction, ...]:
-    return tuple(p * q for p in first for q in second)

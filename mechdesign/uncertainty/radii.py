@@ -30,14 +30,7 @@ from mechdesign.errors import InputError, shorten
 from mechdesign.numerics.exact import arb_of, float_up, upper, working_precision
 from mechdesign.numerics.outward import printed_above
 from mechdesign.uncertainty.balance import Kappa, kappa, phi_ball
-from mechdesign.uncertainty.binomial_tail import (
-    FEW_SAMPLES,
-    TRIES,
-    bits_for,
-    crossing,
-    least_excess,
-    log_worst_tail,
-)
+from mechdesign.uncertainty.binomial_tail import FEW_SAMPLES, TRIES, bits_for, crossing, least_excess, log_worst_tail
 
 Bound = Literal["clopper-pearson", "weissman"]
 CLOPPER_PEARSON: Bound = "clopper-pearson"
@@ -179,12 +172,7 @@ def checked_bound(value: object, prior: object = None) -> Bound:
 
 
 def radius_exact(
-    samples: int,
-    categories: int,
-    delta: object,
-    prior: Sequence[object] | Kappa | None = None,
-    *,
-    bound: object = None,
+    samples: int, categories: int, delta: object, prior: Sequence[object] | Kappa | None = None, *, bound: object = None
 ) -> Fraction:
     """Return the radius of the l1 ball that holds the true distribution with probability 1 - delta, rounded up.
 

@@ -16,7 +16,7 @@ from mechdesign.errors import InputError, shorten
 from mechdesign.uncertainty.base import UncertaintySet
 
 if TYPE_CHECKING:
-    from mechdesign.uncertainty.codec import Codec, Place, View
+    from mechdesign.uncertainty.codec import Codec, Place, TableKind
 
 # Each has its codecs in CODECS; a new set of the package is one more there.
 _MODULES = ("estimate_codecs", "codec", "nested_codecs")
@@ -95,7 +95,7 @@ def codec_of(known: UncertaintySet) -> Codec:
     )
 
 
-def table_of(known: UncertaintySet, view: View) -> dict[str, Any]:
+def table_of(known: UncertaintySet, view: TableKind) -> dict[str, Any]:
     """Return the table that describes a set in a guarantee or in a problem file.
 
     Raises
@@ -103,11 +103,11 @@ def table_of(known: UncertaintySet, view: View) -> dict[str, Any]:
     InputError
         If its class has no codec, or the table could not be read again because a number has too many digits.
     """
-    from mechdesign.uncertainty.codec import Place, View
+    from mechdesign.uncertainty.codec import Place, TableKind
 
     codec = codec_of(known)
     table = codec.write(known, view)
-    codec.record(table, Place(view.value, inputs=known.labels if view is View.GUARANTEE else None))
+    codec.record(table, Place(view.value, inputs=known.labels if view is TableKind.GUARANTEE else None))
     return table
 
 

@@ -64,13 +64,7 @@ class RelativeBall(Ball, PieceSet):
     labels: tuple[str, ...]
     evidence: Evidence | None = field(default=None, init=False)
 
-    def __init__(
-        self,
-        center: Numbers,
-        alpha: object,
-        gamma: object,
-        labels: Iterable[object] | None = None,
-    ) -> None:
+    def __init__(self, center: Numbers, alpha: object, gamma: object, labels: Iterable[object] | None = None) -> None:
         prior, names = labelled_center(center, labels)
         factor, missing = _checked(alpha, gamma)
         self._hold(prior, names, alpha=factor, gamma=missing)

@@ -31,7 +31,7 @@ from mechdesign.data.checks import check_kind, checked_delta
 from mechdesign.data.joint_counts import JointCounts
 from mechdesign.errors import InputError, shorten
 from mechdesign.numerics.arrays import Floats, frozen
-from mechdesign.uncertainty.base import PromiseRows, Protected, UncertaintySet
+from mechdesign.uncertainty.base import NO_FLOOR, Floor, PromiseRows, Protected, UncertaintySet
 from mechdesign.uncertainty.effort import Effort, effort_of
 from mechdesign.uncertainty.evidence import check_one_way
 from mechdesign.uncertainty.joint_limits import LIMITS, JointLimits
@@ -169,11 +169,8 @@ class SecretPromise(UncertaintySet):
         return result
 
     def __repr__(self) -> str:
-        values = len(self.joint.values)
-        return f"SecretPromise({self.secret}: {values} values, {self.useful}: {self.size} symbols, {self._state()})"
-
-    def _state(self) -> str:
-        return "known" if self.limits is None else "uncertain"
+        values, state = len(self.joint.values), "known" if self.limits is None else "uncertain"
+        return f"SecretPromise({self.secret}: {values} values, {self.useful}: {self.size} symbols, {state})"
 
     # What the set declares
 
@@ -382,10 +379,11 @@ class SecretPromise(UncertaintySet):
             return known
         return self.limits.lack(V, least_lift)
 
-    def promise_rows(self, exp_epsilon: float, least_lift: float = 0.0) -> tuple[PromiseRows, ...]:
+    def promise_rows(self, exp_epsilon: float, floor: Floor = NO_FLOOR) -> tuple[PromiseRows, ...]:
         """Return the promise as linear rows: ``<e P - A_s, v> >= 0``, or those of `JointLimits.promise_rows`."""
         from scipy.sparse import csr_array
 
+        least_lift = float(floor.least_lift)
         if self.limits is None:
             rows = exp_epsilon * self.prior - self.conditionals
             if least_lift > 0:

@@ -124,13 +124,7 @@ class Union(UncertaintySet):
 
     @classmethod
     def from_counts(
-        cls,
-        counts: object,
-        *,
-        delta: object = None,
-        radius: object = None,
-        known: bool = False,
-        bound: object = None,
+        cls, counts: object, *, delta: object = None, radius: object = None, known: bool = False, bound: object = None
     ) -> Union:
         """Return the union of the l1 balls around the frequencies in each group.
 

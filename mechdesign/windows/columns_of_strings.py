@@ -15,7 +15,7 @@ from mechdesign.data.parts import find_parts
 from mechdesign.data.tables import open_columns
 from mechdesign.errors import InputError, shorten
 from mechdesign.mechanism.origin import ReportOrigin
-from mechdesign.windows.hashing import Words, fingerprints
+from mechdesign.windows.hashing import fingerprints
 from mechdesign.windows.layout import Integers
 from mechdesign.windows.strings import Form, normal
 
@@ -66,10 +66,14 @@ class StringColumn:
     where: Callable[[int], str] = "records[{}]".format
     show_values: bool = False
 
-    def codes_of_arrow(self, records: Any) -> Words:
-        """Return the fingerprint of each string of a pyarrow array of text."""
+    def codes(self, texts: Sequence[str]) -> Any:
+        """Return the fingerprint of each string, which is in the normal form."""
+        return fingerprints(texts)
+
+    def codes_of_arrow(self, records: Any) -> Any:
+        """Return the code of each string of a pyarrow array of text."""
         texts, indices = self.texts(records)
-        return fingerprints(texts)[indices]
+        return self.codes(texts)[indices]
 
     def texts(self, records: Any) -> tuple[list[str], Integers]:
         """Return the different strings in the normal form, and the index of each record among them.

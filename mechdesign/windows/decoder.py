@@ -7,6 +7,12 @@ share a window about as often as by chance, so that S_xx' is near 0 and
 
     theta_x = P_x + (vbar(x) - 1) / S_xx,      n Var = 1 / S_xx at P.
 
+Without the shares of the samples q_y is how often y would be reported by a light string whose hash is not known, which
+follows from the *length* of its window. Over a random hash of x then ``E v_y(x) = 1`` for every y, and the same
+equations hold with P = 0: S_xx' for two strings is 0 on average over hashes. Its spread now multiplies all shares and
+not their changes alone, so that these estimates are noisier, the more the fewer seeds there are. (Windows hold about
+equal shares of the samples, so that how often they are reported tells next to nothing without the lengths.)
+
 What is left of S_xx' falls with the number of seeds. Heavy strings are solved for together (`drift.py`).
 """
 
@@ -14,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,6 +30,29 @@ from mechdesign.windows.strings import normal
 from mechdesign.windows.threshold import SHARE_BITS
 from mechdesign.windows.windows_mechanism import WindowMechanism
 
+_SPARSER = 4  # times as many entries, from which on a matrix is kept as a dense one
+
+
+class StringScores(NamedTuple):
+    """What reports say about strings.
+
+    Attributes
+    ----------
+    sums, squares : ndarray
+        The sums over seeds, and of squares over seeds, of ``sum of left(y) (v_y(x) - 1)`` of each seed. Seeds are
+        independent, so that the squares tell the variance of the sum: that of the draws and of the hash.
+    means, seconds : ndarray
+        The means of v(x), and for light strings of its square, over reports.
+    information : ndarray
+        Of light strings ``E_P v(x)^2 - 1``, the Fisher information of a report on the share of each.
+    """
+
+    sums: Floats
+    squares: Floats
+    means: Floats
+    seconds: Floats
+    information: Floats
+
 
 class Decoder:
     """What reports of windows say about strings.
@@ -31,10 +61,12 @@ class Decoder:
     ----------
     mechanism : WindowMechanism
         With its evidence, from which the shares of windows are known.
+    by_lengths : bool
+        Whether the lengths of windows take the place of their shares of the samples.
     """
 
-    def __init__(self, mechanism: WindowMechanism) -> None:
-        self.mechanism = mechanism
+    def __init__(self, mechanism: WindowMechanism, *, by_lengths: bool = False) -> None:
+        self.mechanism, self.by_lengths = mechanism, by_lengths
         self._layout = mechanism.layout
         self._counts = mechanism.counts
         self._ends = np.cumsum(self._counts)
@@ -43,15 +75,17 @@ class Decoder:
 
     @cached_property
     def chances(self) -> Floats:
-        """The probability of each report at the sample's population, shape (outputs,)."""
+        """The probability of each report at the sample's population, or by the lengths, shape (outputs,)."""
+        if self.by_lengths:
+            laws = [circle.light_measure() for circle in self._circles]
+            shares = [one.sums(law) / law.sum() for one, law in zip(self.mechanism.windows, laws, strict=True)]
+            return np.asarray(self._slope * np.concatenate(shares) + self._floor)
         held = np.concatenate(self.mechanism.window_units()) / self._totals[self._seed_of]
         return np.asarray(self._slope * held + self._floor)
 
     @cached_property
     def _totals(self) -> Floats:
-        evidence = self.mechanism.evidence
-        assert evidence is not None  # noqa: S101 - window_units, which is called first, refuses it
-        return np.asarray(evidence.sum(axis=1), dtype=np.float64)
+        return self.mechanism.seed_units().astype(np.float64)
 
     @cached_property
     def _slope(self) -> Floats:
@@ -86,92 +120,144 @@ class Decoder:
         """Return the fingerprints of strings in the mechanism's normal form."""
         return fingerprints(normal(string, self.mechanism.form) for string in strings)
 
-    def _sums(self, table: Floats, prints: Words) -> tuple[Floats, Floats]:
-        """Return for each string the sum over seeds of a table at its bucket, and that of the squares.
+    def _sums(self, tables: Sequence[Floats], prints: Words) -> tuple[Floats, Floats]:
+        """Return for each table and string the sum over seeds of the table at its bucket; of the first also squares.
 
-        For a heavy string it is the mean of the table over its arc.
+        For a heavy string it is the mean of the table over its arc. Each string is hashed once for all tables.
         """
-        found, squares = np.zeros(len(prints)), np.zeros(len(prints))
+        found, squares = np.zeros((len(prints), len(tables))), np.zeros(len(prints))
         heavy = self._layout.heavy_index(prints)
         light, chosen = np.flatnonzero(heavy < 0), np.flatnonzero(heavy >= 0)
-        for number, row in enumerate(table):
-            circle = self._circles[number]
-            for first in range(0, light.size, BLOCK):
-                block = light[first : first + BLOCK]
-                values = row[circle.light_buckets(prints[block])]
-                found[block] += values
-                squares[block] += values**2
+        rows = np.ascontiguousarray(np.stack(tables, axis=-1))  # of each seed and bucket
+        spare = np.empty(BLOCK, dtype=np.uint64)
+        for first in range(0, light.size, BLOCK):
+            places = light[first : first + BLOCK]
+            block, sums, own = prints[places], np.zeros((len(places), len(tables))), np.zeros(len(places))
+            for circle, row in zip(self._circles, rows, strict=True):
+                values = row.take(circle.light_buckets(block, spare[: len(block)]), axis=0)
+                sums += values
+                own += values[:, 0] ** 2
+            found[places], squares[places] = sums, own
+        for circle, row in zip(self._circles, rows, strict=True):
             if chosen.size and circle.arcs is not None:
                 arc, bucket, units = circle.arcs.pieces(self._layout.buckets)
-                means = np.bincount(arc, units * row[bucket], len(circle.arcs.units)) / circle.arcs.units
-                found[chosen] += means[heavy[chosen]]
-                squares[chosen] += means[heavy[chosen]] ** 2
-        return found, squares
+                means = np.zeros((len(circle.arcs.units), len(tables)))
+                np.add.at(means, arc, units[:, None] * row[bucket])
+                means = (means / circle.arcs.units[:, None])[heavy[chosen]]
+                found[chosen] += means
+                squares[chosen] += means[:, 0] ** 2
+        return found.T, squares
 
     def squares(self, strings: Sequence[str]) -> Floats:
         """Return ``E_P v(x)^2`` of strings: 1 plus the Fisher information of a report on the share of each."""
         prints = self.prints(strings)
         slope, floor, chances = self._slope, self._floor, self.chances
-        found = (
-            np.sum(floor**2 / chances) + self._sums(self.spread((slope**2 + 2 * slope * floor) / chances), prints)[0]
-        )
+        table = self.spread((slope**2 + 2 * slope * floor) / chances)
+        found = np.sum(floor**2 / chances) + self._sums([table], prints)[0][0]
         heavy = self._layout.heavy_index(prints)
         if (chosen := np.flatnonzero(heavy >= 0)).size:
             found[chosen] = np.diag(self.products(prints[chosen], chances)[1])
         return np.asarray(found)
 
-    def lifts(self, number: int, prints: Words) -> Floats:
-        """Return v of strings for the reports of one seed, shape (n, windows)."""
+    def _held(self, number: int, prints: Words) -> Any:
+        """Return what part of each string the windows of a seed hold, shape (n, windows); sparse if that is smaller.
+
+        With many windows an arc lies in few of them, and its pieces, one a bucket, in R windows each.
+        """
         one, circle, q = self.mechanism.windows[number], self._circles[number], self._layout.buckets
-        own = self._own(number)
+        rounds = one.rounds(q)
         heavy = self._layout.heavy_index(prints)
+        chosen = np.flatnonzero(heavy >= 0)
+        arcs = None if circle.arcs is None or not chosen.size else circle.arcs.of(heavy[chosen])
+        if _SPARSER * rounds * (q + len(prints)) < len(prints) * len(one.ends):
+            from scipy.sparse import coo_array
+
+            light = np.flatnonzero(heavy < 0)
+            parts = [(light, circle.light_buckets(prints[light]), np.ones(light.size))]
+            if arcs is not None:
+                arc, bucket, units = arcs.pieces(q)
+                parts.append((chosen[arc], bucket, units / arcs.units[arc]))
+            row, bucket, part = map(np.concatenate, zip(*parts, strict=True))
+            places = (bucket - one.start) % q + q * np.arange(rounds)[:, None]
+            column = np.searchsorted(one.ends, places.ravel(), side="right")
+            entries = np.tile(part, rounds), (np.tile(row, rounds), column)
+            return coo_array(entries, shape=(len(prints), len(one.ends))).tocsr()
         places = (circle.light_buckets(prints)[:, None] - one.firsts(q)) % q
         held = (places < one.lengths).astype(np.float64)
-        if (chosen := np.flatnonzero(heavy >= 0)).size and circle.arcs is not None:
-            arcs = circle.arcs.of(heavy[chosen])
+        if arcs is not None:
             held[chosen] = arcs.inside(one.firsts(q), one.lengths, q) / arcs.units[:, None]
-        return np.asarray((self._slope[own] * held + self._floor[own]) / self.chances[own])
+        return held
 
     def _own(self, number: int) -> slice:
         return slice(int(self._ends[number] - self._counts[number]), int(self._ends[number]))
+
+    def _of_seed(self, number: int, prints: Words) -> tuple[slice, Any, Floats, Floats]:
+        """Return the reports of a seed, and of v(x) = held * slope + floor the three parts."""
+        own = self._own(number)
+        return (
+            own,
+            self._held(number, prints),
+            self._slope[own] / self.chances[own],
+            self._floor[own] / self.chances[own],
+        )
 
     def products(self, prints: Words, weights: Floats) -> tuple[Floats, Floats]:
         """Return the means of v(x) and of v(x) v(x') over reports, which are given as shares of all windows."""
         means, found = np.zeros(len(prints)), np.zeros((len(prints), len(prints)))
         for number in range(len(self._counts)):
-            lifts, own = self.lifts(number, prints), weights[self._own(number)]
-            means += lifts @ own
-            found += (lifts * own) @ lifts.T
+            own, held, slope, floor = self._of_seed(number, prints)
+            weight = weights[own]
+            means += held @ (weight * slope) + weight @ floor
+            crossed = held @ (weight * slope * floor) + weight @ floor**2 / 2
+            weighted = held * (weight * slope**2)
+            found += _dense(weighted @ held.T) + crossed[:, None] + crossed
         return means, found
 
     def products_of_seeds(self, prints: Words, counts: Floats) -> Floats:
         """Return the sums over seeds of the products of ``sum of counts(y) (v_y(x) - 1)`` of one seed, for pairs."""
         found = np.zeros((len(prints), len(prints)))
         for number in range(len(self._counts)):
-            scores = (self.lifts(number, prints) - 1) @ counts[self._own(number)]
+            own, held, slope, floor = self._of_seed(number, prints)
+            scores = held @ (counts[own] * slope) + counts[own] @ (floor - 1)
             found += np.outer(scores, scores)
         return found
 
     def means_of_rows(self, prints: Words, amounts: Floats) -> Floats:
         """Return ``sum over x of amounts(x) v_y(x)`` for each report y."""
-        return np.concatenate([amounts @ self.lifts(number, prints) for number in range(len(self._counts))])
+        found, total = np.zeros(len(self.chances)), amounts.sum()
+        for number in range(len(self._counts)):
+            own, held, slope, floor = self._of_seed(number, prints)
+            found[own] = (held.T @ amounts) * slope + total * floor
+        return found
 
-    def moments(self, counts: Floats, strings: Sequence[str]) -> tuple[Floats, Floats]:
-        """Return the means of v(x) and of its square over reports, which are given as shares of all windows."""
-        slope, floor = self._slope / self.chances, self._floor / self.chances
-        prints = self.prints(strings)
-        means = np.sum(counts * floor) + self._sums(self.spread(counts * slope), prints)[0]
-        table = self.spread(counts * (slope**2 + 2 * slope * floor))
-        return means, np.sum(counts * floor**2) + self._sums(table, prints)[0]
+    def reading(self, left: Floats, counts: Floats, strings: Sequence[str]) -> StringScores:
+        """Return what reports, given as shares of all windows, say about strings; see `StringScores`.
 
-    def scores(self, counts: Floats, strings: Sequence[str]) -> tuple[Floats, Floats]:
-        """Return the sums over seeds, and of squares over seeds, of ``sum of counts(y) (v_y(x) - 1)`` of each seed.
-
-        Seeds are independent, so that the squares tell the variance of the sum: that of the draws and of the hash.
+        Parameters
+        ----------
+        left : ndarray, shape (outputs,)
+            Of the shares of reports, what is not explained yet.
+        counts : ndarray, shape (outputs,)
+            The shares of reports.
+        strings : sequence of str
+            The strings.
         """
+        slope, floor, chances = self._slope / self.chances, self._floor / self.chances, self.chances
+        square = slope**2 + 2 * slope * floor
+        tables = [self._scores(left), *map(self.spread, (counts * slope, counts * square, chances * square))]
+        (sums, *sums_of), squares = self._sums(tables, self.prints(strings))
+        constants = counts @ floor, counts @ floor**2, chances @ floor**2 - 1
+        return StringScores(
+            sums, squares, *(found + constant for found, constant in zip(sums_of, constants, strict=True))
+        )
+
+    def scores(self, counts: Floats, strings: Sequence[str]) -> Floats:
+        """Return the sums over seeds of ``sum of counts(y) (v_y(x) - 1)`` of each seed."""
+        return np.asarray(self._sums([self._scores(counts)], self.prints(strings))[0][0])
+
+    def _scores(self, counts: Floats) -> Floats:
         own = counts * (self._floor / self.chances - 1)
-        table = self.spread(counts * self._slope / self.chances) + np.bincount(self._seed_of, own)[:, None]
-        return self._sums(table, self.prints(strings))
+        return np.asarray(self.spread(counts * self._slope / self.chances) + np.bincount(self._seed_of, own)[:, None])
 
     @cached_property
     def square_anywhere(self) -> float:
@@ -179,3 +265,7 @@ class Decoder:
         slope, floor, chances = self._slope, self._floor, self.chances
         table = self.spread((slope**2 + 2 * slope * floor) / chances)
         return float(np.sum(floor**2 / chances) + table.mean(axis=1).sum())
+
+
+def _dense(matrix: Any) -> Floats:
+    return matrix if isinstance(matrix, np.ndarray) else matrix.toarray()

@@ -71,7 +71,7 @@ class Drift:
 
     def significant(self, reports: int) -> Floats:
         """Return the changes that are over three standard errors from 0, and 0 for the others."""
-        errors = np.sqrt(np.diag(self.covariance) / reports)
+        errors = np.sqrt(np.maximum(np.diag(self.covariance), 0) / reports)
         return np.where(np.abs(self.change) > _CLEAR * errors, self.change, 0.0)
 
     def expected(self, change: Floats) -> tuple[Floats, float]:

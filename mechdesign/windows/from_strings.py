@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -31,6 +31,13 @@ from mechdesign.windows.windows_mechanism import WindowMechanism, digest_of
 SEEDS = 1_000
 MASTER = "windows"
 """The default master word: fixed for all users, so before any sample."""
+
+_ONE_LAYER = ("0.3", "0.2", "0.15", "0.1", "0.07", "0.05")
+_NEAR = 1.001  # times the least total error
+_PILOTS = 24  # seeds from which errors of a share of one-layer seeds are computed
+_MOST_LIGHT = 20_000  # strings from which they are
+_MOST_PILOT_BUCKETS = 8192
+_LEAST = 1e-9  # information of a report on a light string
 
 
 def default_buckets(epsilon: Epsilon) -> int:
@@ -195,7 +202,7 @@ def design_windows(  # noqa: PLR0913 - what a design of windows has; all but two
     heavy: SeparateCounts | None = None,
     seeds: int = SEEDS,
     buckets: int | None = None,
-    one_layer: object = "0.3",
+    one_layer: object | None = None,
     cap: object | None = None,
     any_seed: bool = False,
     master: str = MASTER,
@@ -223,8 +230,9 @@ def design_windows(  # noqa: PLR0913 - what a design of windows has; all but two
         that proves. By default those of a known distribution are taken from it, and otherwise there are none.
     seeds, buckets : int, optional
         How many seeds and buckets; more seeds make collisions rarer, more buckets windows finer.
-    one_layer : number or str
-        The share of seeds that tell how much all heavy strings have together.
+    one_layer : number or str, optional
+        The share of seeds that tell how much all heavy strings have together. By default 0.3, or less where the
+        total error is then over 0.1 % smaller for the counts of ``heavy``.
     cap : number or str, optional
         The budget of local differential privacy that holds as well, above epsilon.
     any_seed : bool
@@ -276,8 +284,9 @@ def design_windows(  # noqa: PLR0913 - what a design of windows has; all but two
         check_kind(heavy, SeparateCounts, "heavy", "SeparateCounts of other data than the sample, or split_sample(...)")
     rough = None if heavy is None else heavy.apart_from({} if known else counts, form)
     strings = None if heavy is None or rough is None else heavy.heavy_strings(rough, size)
-    arcs = _one_layer(one_layer, number)
-    layout = Layout(Seeds(master.encode(), number), size, strings, 0 if strings is None else arcs)
+    layout = Layout(Seeds(master.encode(), number), size, strings)
+    arcs = _one_layer(default_one_layer(layout, promise, rough or {}) if one_layer is None else one_layer, number)
+    layout = replace(layout, one_layer=0 if strings is None else arcs)
     return WindowDesign(_certified(layout, promise, counts, form), {name: n / samples for name, n in counts.items()})
 
 
@@ -313,6 +322,49 @@ def _certified(layout: Layout, promise: WindowPromise, counts: Mapping[str, int]
     mechanism = WindowMechanism(layout, found, promise, form, evidence, digest_of(evidence))
     mechanism.prove()
     return mechanism
+
+
+def default_one_layer(layout: Layout, promise: WindowPromise, counts: Mapping[str, int]) -> str:
+    """Return the greatest share of one-layer seeds, up to 0.3, whose total error is within 0.1 % of the least one.
+
+    Seeds of one layer tell how much all heavy strings have together, which two layers do not; but light strings have
+    greater errors in them. The information of reports on light strings and on heavy ones, from windows of a few seeds
+    that have one layer and of as many that have two, is that of a mixture of both by weighted sums.
+
+    Parameters
+    ----------
+    layout : Layout
+        Seeds, buckets and heavy strings.
+    promise : WindowPromise
+        What is promised.
+    counts : mapping of str to int
+        Counts of other data than the sample that proves, from which the heavy strings were chosen.
+    """
+    known = WindowPromise(promise.epsilon, sum(counts.values()), cap=promise.cap)
+    strings = () if layout.heavy is None else layout.heavy.strings
+    light = [name for name in counts if name not in set(strings)]
+    if layout.heavy is None or not light or layout.buckets > _MOST_PILOT_BUCKETS:
+        return _ONE_LAYER[0]
+    stride = math.ceil(len(light) / _MOST_LIGHT) or 1
+    found, seeds = [], replace(layout.seeds, count=min(layout.seeds.count, _PILOTS))
+    for one_layer in (0, seeds.count):
+        try:
+            pilot = _certified(replace(layout, seeds=seeds, one_layer=one_layer), known, counts, "nfc")
+        except LimitError:  # told where the windows themselves are designed
+            return _ONE_LAYER[0]
+        decoder = Decoder(pilot)
+        heavy = decoder.products(layout.heavy.prints, decoder.chances)[1] - 1
+        found.append((decoder.squares(light[::stride]) - 1, heavy))
+    shares, H = np.array([counts[name] for name in strings]) / known.samples, len(strings)
+    back, rest = np.eye(H) - np.outer(shares, np.ones(H)), max(1 - shares.sum(), math.ulp(1.0))
+    errors = []
+    for part in map(float, _ONE_LAYER):
+        own, heavy = ((1 - part) * two + part * one for two, one in zip(*found, strict=True))
+        common = shares @ heavy @ shares / rest**2
+        errors.append(
+            stride * np.sum(1 / np.maximum(own - common, _LEAST)) + np.trace(back @ np.linalg.pinv(heavy) @ back.T)
+        )
+    return next(part for part, error in zip(_ONE_LAYER, errors, strict=True) if error <= _NEAR * min(errors))
 
 
 def _one_layer(share: object, seeds: int) -> int:

@@ -162,6 +162,14 @@ class Circle:
         points //= self.arcs.size
         return points
 
+    def light_measure(self) -> Integers:
+        """Return how likely a light string lies in each bucket, as units of a whole, if its hash is not known."""
+        if self.insertions is None or self.arcs is None:
+            return np.ones(self.buckets, dtype=np.int64)
+        _, bucket, units = self.arcs.pieces(self.buckets)
+        taken = np.bincount(bucket, units, self.buckets).astype(np.int64)
+        return np.asarray(np.diff(self.arcs.edges(self.buckets)) - taken)
+
     def loads(self, prints: Words, counts: Integers | None) -> Integers:
         """Return how many counts of light strings each bucket holds; each string counts once if counts are None."""
         found = np.zeros(self.buckets, dtype=np.int64)

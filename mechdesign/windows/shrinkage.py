@@ -15,6 +15,11 @@ shrunken, holds theta as often as before, and holds the shrunken estimate always
 (2) The shrunken estimate is at most l s from x (Minkowski). (3) follows from that.
 
 The samples' own noise does not matter: all holds given p. Independence holds up to collisions.
+
+Shares are from 0 on, and of strings that are only some of all they sum to 1 at most. The nearest such numbers to the
+estimates, by the sum of squares of distances in standard errors, are ``max(0, x - l s^2)`` with the least l >= 0 for
+which the sum is at most 1 (Karush, Kuhn and Tucker). A projection to a convex set that holds the truth brings every
+estimate nearer to it, by this sum, or leaves it where it is.
 """
 
 from __future__ import annotations
@@ -63,3 +68,27 @@ def shrunken(estimates: Floats, errors: Floats, toward: Floats, groups: NDArray[
             w = min(1.0, (members.size - 2) / max(float(z[members] @ z[members]), math.ulp(0.0)))
             found[members] -= errors[members] * np.clip(w * z[members], -limit, limit)
     return found
+
+
+def projected(estimates: Floats, errors: Floats) -> Floats:
+    """Return the nearest numbers to estimates that are from 0 on and have a sum of 1 at most.
+
+    Parameters
+    ----------
+    estimates, errors : ndarray, shape (n,)
+        x and s; distances are measured in units of s.
+
+    Examples
+    --------
+    >>> projected(np.array([0.5, -0.25, 0.75]), np.ones(3)).tolist()
+    [0.375, 0.0, 0.625]
+    """
+    found = np.maximum(estimates, 0)
+    if found.sum() <= 1:
+        return found
+    variances = errors**2
+    at = estimates / variances  # the l at which a number becomes 0
+    order = np.argsort(-at, kind="stable")
+    lowered = (np.cumsum(estimates[order]) - 1) / np.cumsum(variances[order])
+    last = int(np.flatnonzero(at[order] > lowered)[-1])
+    return np.asarray(np.maximum(estimates - lowered[last] * variances, 0))

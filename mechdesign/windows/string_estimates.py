@@ -17,14 +17,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mechdesign.errors import InputError, shorten
+from mechdesign.errors import InputError, LimitError, shorten
 from mechdesign.numerics.arrays import Floats
 from mechdesign.windows.collisions import PART
 from mechdesign.windows.decoder import Decoder
 from mechdesign.windows.drift import Drift
 from mechdesign.windows.hashing import fingerprints
 from mechdesign.windows.layout import Integers
-from mechdesign.windows.shrinkage import shrunken
+from mechdesign.windows.shrinkage import projected, shrunken
 from mechdesign.windows.strings import normal
 from mechdesign.windows.windows_mechanism import WindowMechanism
 
@@ -51,12 +51,15 @@ class StringEstimates:
         The number M of seeds; intervals are those of Student's t with M - 1 degrees of freedom.
     groups : ndarray of str
         Of each candidate: "heavy"; "moved", light ones that were found far from their shares among the samples, and
-        solved for; "light"; "unseen", those that the samples lack.
+        solved for; "light"; "unseen", those that the samples lack. Without a reference all that are not heavy are
+        compared with a share of 0, and "unseen" if they have not moved.
     sample_shares : ndarray
-        Shares among the samples that prove.
+        Shares among the samples that prove; 0 without a reference.
     collisions : float
         How much greater the variances of light strings are than those of the draws alone, as a part of these, on
         average over the candidates; about 0 without drift, and then below 0 as often as above.
+    by_lengths : bool
+        Whether there was no reference, so that shares come from the lengths of windows.
     """
 
     candidates: tuple[str, ...]
@@ -67,13 +70,16 @@ class StringEstimates:
     groups: NDArray[np.str_]
     sample_shares: Floats
     collisions: float
+    by_lengths: bool = False
 
     @property
     def moved(self) -> tuple[str, ...]:
         """The candidates of the group "moved"."""
         return tuple(name for name, group in zip(self.candidates, self.groups, strict=True) if group == "moved")
 
-    def intervals(self, confidence: float = 0.95, *, simultaneous: bool = False) -> NDArray[np.float64]:
+    def intervals(
+        self, confidence: float = 0.95, *, simultaneous: bool = False, tables: int = 1
+    ) -> NDArray[np.float64]:
         """Return a confidence interval for each share, shape (candidates, 2).
 
         Parameters
@@ -82,6 +88,8 @@ class StringEstimates:
             The probability with which an interval holds the share, in (0, 1).
         simultaneous : bool
             Whether all intervals hold at once with this probability (Bonferroni).
+        tables : int
+            Of how many such tables all intervals hold at once, as of groups of reports.
 
         Raises
         ------
@@ -90,7 +98,7 @@ class StringEstimates:
         """
         if not 0 < confidence < 1:
             raise InputError.out_of_range(f"confidence is {shorten(confidence)}; accepted: a number in (0, 1)")
-        level = (1 - confidence) / (len(self.candidates) if simultaneous else 1)
+        level = (1 - confidence) / (tables * len(self.candidates) if simultaneous else 1)
         margin = quantile(1 - level / 2, self.seeds) * self.standard_errors
         return np.stack([self.shares - margin, self.shares + margin], axis=1)
 
@@ -108,10 +116,22 @@ class StringEstimates:
         Raises
         ------
         InputError
-            For a limit below 0.
+            For a limit below 0, or without a reference.
         """
+        if self.by_lengths:
+            raise InputError.missing_argument(
+                "the estimates have no reference, so that the shares among the samples are not known; give them "
+                "(reference=)"
+            )
         found = shrunken(self.shares, self.standard_errors, self.sample_shares, self.groups, limit)
         return np.where(self.groups == "moved", self.shares, found)
+
+    def on_simplex(self) -> Floats:
+        """Return shares from 0 on, of sum 1 at most, that are the nearest to the estimates: `projected`.
+
+        `intervals` stay those of the reports.
+        """
+        return projected(self.shares, self.standard_errors)
 
     @property
     def advice(self) -> str | None:
@@ -123,8 +143,9 @@ class StringEstimates:
         if self.seeds == 1 or self.collisions <= max(PART, 2 * math.sqrt(2 / (self.seeds - 1))):
             return None
         needed = math.ceil(self.seeds * self.collisions / PART)
+        why = "estimates without a reference" if self.by_lengths else "this change since the sample"
         return (
-            f"{self.seeds:,} seeds are too few for {self.reports:,} reports and this change since the sample: "
+            f"{self.seeds:,} seeds are too few for {self.reports:,} reports and {why}: "
             f"collisions add {self.collisions:.0%} to the variances; {needed:,} seeds would add {PART:.0%}"
         )
 
@@ -143,7 +164,10 @@ def quantile(probability: float, seeds: int) -> float:
 
 
 def estimate_strings(
-    reports: Integers, mechanism: WindowMechanism, candidates: Sequence[str], reference: Mapping[str, float]
+    reports: Integers,
+    mechanism: WindowMechanism,
+    candidates: Sequence[str],
+    reference: Mapping[str, float] | None = None,
 ) -> StringEstimates:
     """Return the shares of candidate strings among the people who reported.
 
@@ -158,15 +182,17 @@ def estimate_strings(
         The mechanism that made them, with its evidence.
     candidates : sequence of str
         The strings to estimate.
-    reference : mapping of str to float
-        Shares of strings among the samples that prove; a string that it lacks has none.
+    reference : mapping of str to float, optional
+        Shares of strings among the samples that prove; a string that it lacks has none. Without them shares are
+        estimated from the lengths of windows alone, with greater errors.
 
     Raises
     ------
     InputError
         For reports of another mechanism, no report, or a candidate that stands twice.
     """
-    return estimate_counts(counts_of(reports, mechanism), Decoder(mechanism), candidates, reference)
+    decoder = Decoder(mechanism, by_lengths=reference is None)
+    return estimate_counts(counts_of(reports, mechanism), decoder, candidates, reference or {})
 
 
 def counts_of(reports: Integers, mechanism: WindowMechanism) -> Integers:
@@ -190,6 +216,37 @@ def estimate_counts(
     return _Reading(counted / n, n, decoder, names, reference).estimates()
 
 
+def rough_shares(counted: Integers, decoder: Decoder, names: Sequence[str], reference: Mapping[str, float]) -> Floats:
+    """Return the shares of many strings roughly and fast: heavy ones are solved for, others are not corrected.
+
+    Parameters
+    ----------
+    counted : ndarray of int, shape (outputs,)
+        How often each window was reported.
+    decoder : Decoder
+        That of the mechanism.
+    names : sequence of str
+        Strings in the normal form.
+    reference : mapping of str to float
+        As for `estimate_strings`.
+    """
+    n = int(counted.sum())
+    listed = _heavy_of(decoder)
+    own = np.array([reference.get(name, 0.0) for name in names])
+    drift = Drift(decoder, fingerprints(listed), np.array([reference.get(name, 0.0) for name in listed]), counted / n)
+    expected, light = drift.expected(drift.significant(n))
+    found = light * own + decoder.scores(counted / n - expected, names) / (decoder.square_anywhere - 1)
+    heavy = {name: drift.shares[at] + drift.change[at] for at, name in enumerate(listed)}
+    for at, name in enumerate(names):
+        found[at] = heavy.get(name, found[at])
+    return np.asarray(found)
+
+
+def _heavy_of(decoder: Decoder) -> tuple[str, ...]:
+    heavy = decoder.mechanism.layout.heavy
+    return () if heavy is None else heavy.strings
+
+
 class _Reading:
     """Reports, read for candidates."""
 
@@ -198,20 +255,23 @@ class _Reading:
     ) -> None:
         self._counts, self._n, self._names, self._reference = counts, n, names, reference
         self._decoder, mechanism = decoder, decoder.mechanism
-        self._heavy = () if mechanism.layout.heavy is None else mechanism.layout.heavy.strings
+        self._heavy = _heavy_of(decoder)
         self._own = np.array([reference.get(name, 0.0) for name in names])
-        self._information = self._decoder.squares(names) - 1
         self._seeds = len(mechanism.windows)
 
     def estimates(self) -> StringEstimates:
         """Return the estimates, after strings that moved far are found and solved for together with the heavy ones."""
         moved: tuple[str, ...] = ()
+        found = self._read(moved)
         for _ in range(_MOST_ROUNDS):
-            drift, change, variances, of_draws, shares = self._read(moved)
-            far = self._far(change, of_draws, moved)
-            if not far:
+            if not (far := self._far(found[1], found[3], moved)):
+                break
+            try:
+                found = self._read(moved + far)
+            except LimitError:  # the windows do not tell more strings apart
                 break
             moved += far
+        drift, _, variances, of_draws, shares = found
         listed = {name: index for index, name in enumerate((*self._heavy, *moved))}
         light = np.array([name not in listed for name in self._names])
         ratio = float(np.mean(variances[light] / of_draws[light]) - 1) if light.any() and self._seeds > 1 else 0.0
@@ -224,7 +284,9 @@ class _Reading:
         groups[[name in moved for name in self._names]] = "moved"
         groups[[name in self._heavy for name in self._names]] = "heavy"
         names, errors = tuple(self._names), np.sqrt(variances)
-        return StringEstimates(names, shares, errors, self._n, self._seeds, groups, self._own, ratio)
+        return StringEstimates(
+            names, shares, errors, self._n, self._seeds, groups, self._own, ratio, self._decoder.by_lengths
+        )
 
     def _read(self, moved: tuple[str, ...]) -> tuple[Drift, Floats, Floats, Floats, Floats]:
         """Return the drift of listed strings, and of all candidates, read as light ones, what is left unexplained.
@@ -235,14 +297,12 @@ class _Reading:
         own = np.array([self._reference.get(name, 0.0) for name in listed])
         drift = Drift(self._decoder, fingerprints(listed), own, self._counts)
         expected, light = drift.expected(drift.significant(self._n))
-        sums, squares = self._decoder.scores(self._counts - expected, self._names)
-        means, second = self._decoder.moments(self._counts, self._names)
-        M = self._seeds
-        spread = (squares - sums**2 / M) * (M / max(M - 1, 1)) * (M > 1)
-        of_draws = np.maximum(second - means**2, 0) / self._n
-        change = sums / self._information
+        found, M = self._decoder.reading(self._counts - expected, self._counts, self._names), self._seeds
+        spread = (found.squares - found.sums**2 / M) * (M / max(M - 1, 1)) * (M > 1)
+        of_draws = np.maximum(found.seconds - found.means**2, 0) / self._n
+        change = found.sums / found.information
         shares = light * self._own + change
-        return drift, change, spread / self._information**2, of_draws / self._information**2, shares
+        return drift, change, spread / found.information**2, of_draws / found.information**2, shares
 
     def _far(self, change: Floats, variances: Floats, moved: tuple[str, ...]) -> tuple[str, ...]:
         """Return the light candidates that are far from their shares, the farthest first.

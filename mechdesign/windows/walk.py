@@ -75,12 +75,12 @@ def greedy(loads: NDArray[np.int64], threshold: int) -> Windows | None:
         return None
     steps = np.searchsorted(total, total[:buckets] + threshold) - np.arange(buckets)
     after = ((np.arange(buckets) + steps) % buckets).tolist()
+    order: dict[int, int] = {}
     here = 0
-    for _ in range(buckets):
+    while here not in order:
+        order[here] = len(order)
         here = after[here]
-    cycle = [here]
-    while after[cycle[-1]] != here:
-        cycle.append(after[cycle[-1]])
+    cycle = list(order)[order[here] :]
     first = cycle.index(min(cycle))
     cycle = cycle[first:] + cycle[:first]
     return Windows(cycle[0], np.cumsum(steps[cycle]))

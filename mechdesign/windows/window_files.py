@@ -2,7 +2,10 @@
 
 `docs/file-format.md` states every key. The windows of all seeds are three lists of 16-bit numbers, the least byte
 first, compressed with zlib and written in base64: how many windows each seed has, less one; the first bucket of its
-first window; and the length of every window, less one. The evidence is one 64-bit number a bucket.
+first window; and the length of every window, less one. The evidence is how many units of the samples each window
+holds, less the threshold: the lowest byte of all windows, then the second byte of all, and so on, as many as are
+needed. What buckets hold is one 64-bit number a bucket; it is some ten times as long, since random counts cannot be
+compressed.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ import json
 import os
 import zlib
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Annotated, Any, Literal, TypeVar
 
 import numpy as np
@@ -23,7 +27,7 @@ from mechdesign.data.checks import checked_delta
 from mechdesign.data.fields import Record, Text, checked_record
 from mechdesign.data.files import accepted_ending, write_atomically
 from mechdesign.data.reading import read_bounded
-from mechdesign.errors import InputError, printable
+from mechdesign.errors import GuaranteeError, InputError, printable
 from mechdesign.numerics.epsilon import Epsilon
 from mechdesign.windows.hashing import Seeds
 from mechdesign.windows.layout import MOST_BUCKETS, MOST_CELLS, MOST_HEAVY, MOST_SEEDS, MOST_UNITS, HeavyStrings, Layout
@@ -32,9 +36,9 @@ from mechdesign.windows.walk import Windows
 from mechdesign.windows.window_promise import WindowPromise
 
 SCHEMA = "mechdesign/windows/1"
-_MOST_BYTES = 1 << 29
+MOST_BYTES = 1 << 29
 Made = TypeVar("Made")
-_Packed = Annotated[str, Field(max_length=_MOST_BYTES)]
+_Packed = Annotated[str, Field(max_length=MOST_BYTES)]
 
 
 class HeavyRecord(Record):
@@ -56,13 +60,17 @@ class WindowsRecord(Record):
 
 
 class EvidenceRecord(Record):
-    """The samples that prove: their number, the SHA-256 of the units in buckets, and perhaps the units."""
+    """The samples that prove: their number, the SHA-256 of the units in buckets, and perhaps units.
+
+    `held` are the units in windows, `units` those in buckets.
+    """
 
     samples: Annotated[int, Field(ge=1, le=10**15)]
     delta: Text | None = None
     any_seed: bool = False
     threshold: Annotated[int, Field(ge=1)]
     sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+    held: _Packed | None = None
     units: _Packed | None = None
 
 
@@ -72,6 +80,7 @@ class WindowFileRecord(Record):
     schema_name: Annotated[Literal["mechdesign/windows/1"], Field(alias="schema")]
     epsilon: Text
     cap: Text | None = None
+    floor: Annotated[str, Field(pattern="^[1-9][0-9]{0,18}$")] | None = None
     master: Annotated[str, Field(max_length=1_000)]
     seeds: Annotated[int, Field(ge=1, le=MOST_SEEDS)]
     buckets: Annotated[int, Field(ge=2, le=MOST_BUCKETS)]
@@ -81,19 +90,24 @@ class WindowFileRecord(Record):
     evidence: EvidenceRecord
 
 
-def save(mechanism: Any, path: str | os.PathLike[str], *, evidence: bool = True) -> None:
+InFile = bool | Literal["buckets"]
+"""Which evidence a file has: how many units each window holds, what each bucket holds, or the digest alone."""
+
+
+def save(mechanism: Any, path: str | os.PathLike[str], *, evidence: InFile = True) -> None:
     """Write a mechanism of windows as JSON, with its evidence or with the digest of it alone."""
     accepted_ending(path, (".json",))
     write_atomically(path, to_json(mechanism, evidence=evidence))
 
 
-def to_json(mechanism: Any, *, evidence: bool = True) -> bytes:
-    """Return the JSON of a mechanism of windows."""
+def record_of(mechanism: Any, *, evidence: InFile = True) -> dict[str, Any]:
+    """Return what the JSON of a mechanism of windows holds."""
     layout, promise, heavy = mechanism.layout, mechanism.promise, mechanism.layout.heavy
-    record = {
+    return {
         "schema": SCHEMA,
         "epsilon": promise.epsilon.text,
         "cap": None if promise.cap is None else promise.cap.text,
+        "floor": str(promise.floor) if promise.floor else None,
         "master": layout.seeds.master.decode(),
         "seeds": layout.seeds.count,
         "buckets": layout.buckets,
@@ -118,12 +132,29 @@ def to_json(mechanism: Any, *, evidence: bool = True) -> bytes:
             "any_seed": promise.any_seed,
             "threshold": mechanism.threshold,
             "sha256": mechanism.digest,
-            "units": _packed(mechanism.evidence, "<i8") if evidence and mechanism.evidence is not None else None,
+            **_held(mechanism, evidence),
         },
     }
-    checked = checked_record(WindowFileRecord, record, "the mechanism")
+
+
+def to_json(mechanism: Any, *, evidence: InFile = True) -> bytes:
+    """Return the JSON of a mechanism of windows."""
+    checked = checked_record(WindowFileRecord, record_of(mechanism, evidence=evidence), "the mechanism")
     text = json.dumps(checked.model_dump(by_alias=True, exclude_none=True), indent=1, ensure_ascii=False)
     return text.encode() + b"\n"
+
+
+def _held(mechanism: Any, evidence: InFile) -> dict[str, str]:
+    """Return the evidence of a file; without any if the mechanism has only the digest of it."""
+    if evidence == "buckets" and mechanism.evidence is not None:
+        return {"units": _packed(mechanism.evidence, "<i8")}
+    if not evidence or (mechanism.evidence is None and mechanism.held is None):
+        return {}
+    more = np.concatenate(mechanism.window_units()) - mechanism.threshold
+    if more.min() < 0:
+        raise GuaranteeError.guarantee_false("a window holds fewer units of the samples than prove the promise")
+    width = max(1, -(-int(more.max()).bit_length() // 8))
+    return {"held": _deflated(more.astype("<u8").view(np.uint8).reshape(-1, 8)[:, :width].T.tobytes())}
 
 
 def load(path: str | os.PathLike[str], kind: Callable[..., Made]) -> Made:
@@ -134,7 +165,7 @@ def load(path: str | os.PathLike[str], kind: Callable[..., Made]) -> Made:
     InputError
         For a file that cannot be read, or whose windows are not windows of its circles.
     """
-    return from_json(read_bounded(path, _MOST_BYTES, "a file of windows"), printable(str(path)), kind)
+    return from_json(read_bounded(path, MOST_BYTES, "a file of windows"), printable(str(path)), kind)
 
 
 def from_json(content: bytes, source: str, kind: Callable[..., Made]) -> Made:
@@ -143,7 +174,11 @@ def from_json(content: bytes, source: str, kind: Callable[..., Made]) -> Made:
         parsed = json.loads(content)
     except (ValueError, RecursionError) as error:
         raise InputError.wrong_file_format(f"{source} is not JSON ({error}); give a file of windows") from None
-    record = checked_record(WindowFileRecord, parsed, source)
+    return from_record(checked_record(WindowFileRecord, parsed, source), source, kind)
+
+
+def from_record(record: WindowFileRecord, source: str, kind: Callable[..., Made]) -> Made:
+    """Return the mechanism that a record holds, made by its class, of which nothing is proved yet."""
     if record.seeds * record.buckets > MOST_CELLS:
         raise InputError.too_many_given(
             f"{source}: there are {record.seeds} seeds of {record.buckets} buckets; at most {MOST_CELLS}"
@@ -164,11 +199,17 @@ def from_json(content: bytes, source: str, kind: Callable[..., Made]) -> Made:
         cells = record.seeds * record.buckets
         evidence = _unpacked(facts.units, "<i8", cells, f"{source}: evidence.units").reshape(record.seeds, -1)
     found: Any = kind(layout, windows, promise, record.form, evidence, facts.sha256)
+    if facts.held is not None:
+        if evidence is not None:
+            raise InputError.bad_field(f"{source}: evidence has held and units; accepted: one of them")
+        found = replace(found, held=_units(facts.held, windows, facts.threshold, f"{source}: evidence.held"))
     if found.threshold != facts.threshold:
         raise InputError.bad_field(
             f"{source}: evidence.threshold is {facts.threshold}; epsilon, delta, samples, seeds and buckets give "
             f"{found.threshold}"
         )
+    if record.floor is not None and record.floor != str(promise.floor):
+        raise InputError.bad_field(f"{source}: floor is {record.floor}; epsilon and cap give {promise.floor}")
     made: Made = found
     return made
 
@@ -203,18 +244,44 @@ def _windows(record: WindowFileRecord, source: str) -> tuple[Windows, ...]:
     )
 
 
+def _units(text: str, windows: tuple[Windows, ...], threshold: int, name: str) -> tuple[NDArray[np.int64], ...]:
+    """Return how many units each window of each seed holds, from what they hold above the threshold."""
+    counts = [len(one.ends) for one in windows]
+    total = sum(counts)
+    content = _inflated(text, 7 * total, name)  # no more than 2^56 units
+    width, rest = divmod(len(content), total)
+    if rest or not width:
+        raise InputError.damaged_file(f"{name} does not hold {total} numbers; give the file as it was written")
+    found = np.zeros((total, 8), dtype=np.uint8)
+    found[:, :width] = np.frombuffer(content, dtype=np.uint8).reshape(width, total).T
+    numbers = found.view("<u8")[:, 0].astype(np.int64) + threshold
+    return tuple(np.split(numbers, np.cumsum(counts)[:-1]))
+
+
 def _packed(numbers: NDArray[np.int64], kind: str) -> str:
-    return base64.b64encode(zlib.compress(numbers.astype(kind).tobytes(), 9)).decode()
+    return _deflated(numbers.astype(kind).tobytes())
+
+
+def _deflated(content: bytes) -> str:
+    return base64.b64encode(zlib.compress(content, 9)).decode()
 
 
 def _unpacked(text: str, kind: str, size: int, name: str) -> NDArray[np.int64]:
-    """Return so many numbers, after checking that there are no more and no fewer; no more bytes than these are made."""
+    """Return so many numbers, after checking that there are no more and no fewer."""
     whole = size * np.dtype(kind).itemsize
-    reader = zlib.decompressobj()
-    try:
-        content = reader.decompress(base64.b64decode(text, validate=True), whole + 1)
-    except (binascii.Error, ValueError, zlib.error) as error:
-        raise InputError.damaged_file(f"{name} is damaged ({error}); give the file as it was written") from None
-    if len(content) != whole or not reader.eof:
+    content = _inflated(text, whole, name)
+    if len(content) != whole:
         raise InputError.damaged_file(f"{name} does not hold {size} numbers; give the file as it was written")
     return np.frombuffer(content, dtype=kind).astype(np.int64)
+
+
+def _inflated(text: str, most: int, name: str) -> bytes:
+    """Return what is compressed in a text; no more than so many bytes are made."""
+    reader = zlib.decompressobj()
+    try:
+        content = reader.decompress(base64.b64decode(text, validate=True), most + 1)
+    except (binascii.Error, ValueError, zlib.error) as error:
+        raise InputError.damaged_file(f"{name} is damaged ({error}); give the file as it was written") from None
+    if len(content) > most or not reader.eof or reader.unused_data:
+        raise InputError.damaged_file(f"{name} is cut off, or too long; give the file as it was written")
+    return content

@@ -9,27 +9,26 @@ from __future__ import annotations
 
 import hashlib
 import os
-import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from mechdesign.data.ids import ids_of
 from mechdesign.display.numbers import text_above
 from mechdesign.errors import GuaranteeError, InputError, shorten
-from mechdesign.mechanism.keys import GivenKey, Key, checked_key
+from mechdesign.mechanism.keys import Key
 from mechdesign.mechanism.origin import number as eight_bytes
 from mechdesign.mechanism.origin import text
-from mechdesign.mechanism.sampler import RandomBytes, random_bytes
+from mechdesign.mechanism.sampler import RandomBytes
 from mechdesign.numerics.exact import log_up, printed_up
-from mechdesign.windows.columns_of_strings import StringColumn, WindowNames, WindowOrigin
+from mechdesign.windows.columns_of_strings import StringColumn
 from mechdesign.windows.drawn_windows import Drawing, keyed, uniform_below
-from mechdesign.windows.hashing import Words, fingerprints
-from mechdesign.windows.layout import Integers, Layout
+from mechdesign.windows.hashing import Words
+from mechdesign.windows.layout import HeavyStrings, Integers, Layout
+from mechdesign.windows.string_reporting import StringReporting
 from mechdesign.windows.strings import Form, counted, normal
 from mechdesign.windows.threshold import SHARE_BITS
 from mechdesign.windows.walk import Windows
@@ -39,7 +38,7 @@ _FORMAT = b"mechdesign/windows/fingerprint/1"
 
 
 @dataclass(frozen=True, eq=False)
-class WindowMechanism:
+class WindowMechanism(StringReporting):
     """A mechanism that reports which window of a public random circle holds a string.
 
     Attributes
@@ -56,6 +55,8 @@ class WindowMechanism:
         How many units of the samples lie in each bucket of each seed; None where only its digest is known.
     digest : str
         SHA-256 of the evidence, in hex.
+    held : tuple of ndarray of int64, or None
+        How many units of the samples lie in each window of each seed, where a file states these alone.
     """
 
     layout: Layout
@@ -64,9 +65,9 @@ class WindowMechanism:
     form: Form
     evidence: Integers | None
     digest: str
+    held: tuple[Integers, ...] | None = None
 
-    inputs: ClassVar[range] = range(sys.maxsize)  # any string: more values than anybody has
-    optimality: ClassVar[None] = None
+    kind: ClassVar[str] = "windows"
 
     @cached_property
     def _drawing(self) -> Drawing:
@@ -89,15 +90,15 @@ class WindowMechanism:
         numbers = [self.counts, *(np.append(one.ends, one.start) for one in self.windows)]
         return hashlib.sha256(b"".join([*parts, np.concatenate(numbers).astype("<u8").tobytes()])).hexdigest()
 
-    @cached_property
-    def outputs(self) -> WindowNames:
-        """The reports of all windows, as text."""
-        return WindowNames(self.fingerprint, int(self.counts.sum()))
+    @property
+    def heavy(self) -> tuple[HeavyStrings, ...]:
+        """The list of heavy strings, if there is one."""
+        return () if self.layout.heavy is None else (self.layout.heavy,)
 
     @property
-    def origin(self) -> WindowOrigin:
-        """What is known of the mechanism where its reports are counted."""
-        return WindowOrigin(self.outputs, self.fingerprint)
+    def size(self) -> int:
+        """How many windows all seeds have."""
+        return int(self.counts.sum())
 
     @property
     def guarantee(self) -> WindowPromise:
@@ -108,19 +109,6 @@ class WindowMechanism:
     def level(self) -> Fraction | None:
         """The level of local differential privacy in nats, rounded up; None without a cap."""
         return None if self.promise.cap is None else Fraction(log_up(self.promise.cap.exp_down))
-
-    def numbers(self, reports: Any) -> Integers:
-        """Return the numbers of the windows that reports name, from 0.
-
-        Raises
-        ------
-        InputError
-            Naming the first report that is not one of this mechanism, by its position.
-        """
-        given = np.asarray(reports)
-        if given.ndim != 1 or given.dtype.kind not in "iu":
-            raise InputError.wrong_type(f"reports are {shorten(reports)}; give the whole numbers of privatize")
-        return self.outputs.numbers(given.astype(np.int64), "reports[{}]".format)
 
     def alphabet(self, unknown: str | None = None, missing: str | None = None) -> StringColumn:
         """Return what turns records into fingerprints; every string is one, so that none is unknown."""
@@ -136,12 +124,6 @@ class WindowMechanism:
             return lambda prints, _: self._drawing.windows(prints, lambda _, limits: uniform_below(limits, source))
         start = keyed(key.secret, bytes.fromhex(self.fingerprint) + text(key.attribute))
         return lambda prints, ids: self._drawing.permanent(prints, ids.texts(0, len(prints)), start)
-
-    def named(self, outputs: Integers) -> Any:
-        """Return the reports of windows, as a pyarrow array of text."""
-        import pyarrow as pa
-
-        return pa.array(outputs + self.outputs.first).cast(pa.string())
 
     @property
     def threshold(self) -> int:
@@ -165,9 +147,9 @@ class WindowMechanism:
     def leakage(self) -> float:
         """The greatest leakage of a report at the samples' own distribution, in nats, rounded up."""
         a, greatest = Fraction(self.promise.floor, 1 << SHARE_BITS), Fraction(1)
-        for one, loads, sums in zip(self.windows, self._evidence(), self.window_units(), strict=True):
+        for one, total, sums in zip(self.windows, self.seed_units().tolist(), self.window_units(), strict=True):
             lift = Fraction(len(one.ends), one.rounds(self.layout.buckets))
-            share = Fraction(int(sums.min()), int(loads.sum()))
+            share = Fraction(int(sums.min()), total)
             greatest = max(greatest, ((1 - a) * lift + a) / ((1 - a) * lift * share + a))
         return log_up(greatest)
 
@@ -185,7 +167,16 @@ class WindowMechanism:
 
     def window_units(self) -> list[Integers]:
         """Return how many units of the samples each window of each seed holds, seed by seed."""
-        return [one.sums(loads) for one, loads in zip(self.windows, self._evidence(), strict=True)]
+        if self.evidence is None:
+            return list(self._held())
+        return [one.sums(loads) for one, loads in zip(self.windows, self.evidence, strict=True)]
+
+    def seed_units(self) -> Integers:
+        """Return how many units of the samples each seed has; the windows of a seed hold them R times."""
+        if self.evidence is not None:
+            return np.asarray(self.evidence.sum(axis=1))
+        rounds = [one.rounds(self.layout.buckets) for one in self.windows]
+        return np.array([sum(sums.tolist()) // turns for sums, turns in zip(self._held(), rounds, strict=True)])
 
     def prove(self) -> None:
         """Prove the promise from the integers: equal cover of all buckets, and enough samples in every window.
@@ -202,60 +193,36 @@ class WindowMechanism:
                 f"probabilities of a report differ by a factor of up to {float(self.ldp_ratio or 0):.6g}; the cap "
                 f"{self.promise.cap} allows {float(self.promise.cap.exp_down):.6g}"
             )
-        buckets, threshold, evidence = self.layout.buckets, self.threshold, self._evidence()
-        if digest_of(evidence) != self.digest:
+        buckets, threshold = self.layout.buckets, self.threshold
+        if self.evidence is not None and digest_of(self.evidence) != self.digest:
             raise GuaranteeError.guarantee_false("the evidence is not that of the file: its SHA-256 differs")
-        whole = self.promise.samples * self.promise.units(in_part=self.layout.heavy is not None)
-        for number, (one, loads) in enumerate(zip(self.windows, evidence, strict=True)):
-            if loads.min() < 0 or int(loads.sum()) > whole:
-                raise GuaranteeError.guarantee_false(
-                    f"seed {number}: the evidence has more than {self.promise.samples} samples"
-                )
+        for number, one in enumerate(self.windows):
             if int(one.ends[-1]) % buckets or one.lengths.min() < 1 or one.lengths.max() > buckets:
                 raise GuaranteeError.guarantee_false(
                     f"seed {number}: the windows do not go round the circle a whole number of times"
                 )
-            least = int(one.sums(loads).min())
-            if least < threshold:
+        self._check_samples()
+        for number, sums in enumerate(self.window_units()):
+            if int(sums.min()) < threshold:
                 raise GuaranteeError.guarantee_false(
-                    f"seed {number}: a window holds {least} units of the samples; {threshold} prove"
+                    f"seed {number}: a window holds {int(sums.min())} units of the samples; {threshold} prove"
                 )
 
-    def privatize(
-        self,
-        strings: Iterable[Any],
-        rng: np.random.Generator | None = None,
-        *,
-        key: GivenKey | None = None,
-        ids: Any = None,
-    ) -> Integers:
-        """Return one report for each string: a whole number that names the mechanism and a window.
-
-        Without a key each call draws new reports, and two reports about the same string leak more than one. With a key
-        reports are permanent: the same id and string always get the same report.
-
-        Parameters
-        ----------
-        strings : iterable of str
-            Any strings, also such as the sample lacks; whole numbers stand for their decimal text.
-        rng : numpy.random.Generator, optional
-            For experiments that can be repeated, **not for release**; without it the operating system's secure
-            randomness is used.
-        key, ids
-            As in `Mechanism.privatize`.
-
-        Raises
-        ------
-        InputError
-            For one string in place of many, what `normal` refuses, or a key without ids.
-        """
-        if isinstance(strings, str | bytes):
-            raise InputError.wrong_type(f"strings is {shorten(strings)}, one string; give a list of strings")
-        source, chosen = random_bytes(rng), checked_key(rng, key, ids)
-        given = list(strings)
-        prints = fingerprints([normal(string, self.form) for string in given])
-        names = None if chosen is None else ids_of(ids, given, len(given))
-        return self.drawing(source, chosen)(prints, names) + self.outputs.first
+    def _check_samples(self) -> None:
+        """Check that no seed has more samples than there are, and that its windows hold each R times."""
+        whole = self.promise.samples * self.promise.units(in_part=self.layout.heavy is not None)
+        wrong = self.seed_units() > whole
+        if self.evidence is not None:
+            wrong |= self.evidence.min(axis=1) < 0
+        elif any(
+            sum(sums.tolist()) % one.rounds(self.layout.buckets)
+            for sums, one in zip(self._held(), self.windows, strict=True)
+        ):
+            raise GuaranteeError.guarantee_false("windows of a seed hold some of the samples more often than others")
+        for number in np.flatnonzero(wrong)[:1].tolist():
+            raise GuaranteeError.guarantee_false(
+                f"seed {number}: the evidence has more than {self.promise.samples} samples"
+            )
 
     def facts(self, *, of_report: bool = False) -> list[tuple[str, str]]:
         """Return what people read of the promise, as names and values; of a report alone, in fewer words."""
@@ -288,13 +255,21 @@ class WindowMechanism:
             "leakage": self.leakage,
         }
 
-    def save(self, path: str | os.PathLike[str], *, evidence: bool = True) -> None:
-        """Write the mechanism as JSON, with its evidence or with the digest of it alone."""
+    def save(self, path: str | os.PathLike[str], *, evidence: bool | Literal["buckets"] = True) -> None:
+        """Write the mechanism as JSON, with its evidence or with the digest of it alone.
+
+        Parameters
+        ----------
+        path : path
+            A file whose name ends in .json.
+        evidence : bool or "buckets"
+            True: how many units of the samples each window holds, which is what the promise needs. "buckets": what each
+            bucket holds, from which other windows could be proved; ten times as long, and it tells more of the samples.
+            False: the digest of the latter alone.
+        """
         from mechdesign.windows.window_files import save
 
         save(self, path, evidence=evidence)
-
-    save_for_reports = save
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], sample: Mapping[str, int] | None = None) -> WindowMechanism:
@@ -311,23 +286,32 @@ class WindowMechanism:
 
         found = load(path, cls)
         if sample is not None:
-            counts, samples = counted(sample, found.form), found.promise.samples
-            if sum(counts.values()) != samples:
-                raise GuaranteeError.guarantee_false(
-                    f"the sample has {sum(counts.values())} records, and the file was made from {samples}"
-                )
-            units = found.promise.units(in_part=found.layout.heavy is not None)
-            found = replace(found, evidence=found.layout.evidence(counts, units))
+            found = found.with_sample(counted(sample, found.form))
         found.prove()
         return found
 
-    def _evidence(self) -> Integers:
-        if self.evidence is None:
+    def with_sample(self, counts: Mapping[str, int]) -> WindowMechanism:
+        """Return the mechanism with the evidence of a sample, whose strings are in the normal form.
+
+        Raises
+        ------
+        GuaranteeError
+            If the sample has another number of records.
+        """
+        if sum(counts.values()) != self.promise.samples:
+            raise GuaranteeError.guarantee_false(
+                f"the sample has {sum(counts.values())} records, and the file was made from {self.promise.samples}"
+            )
+        units = self.promise.units(in_part=self.layout.heavy is not None)
+        return replace(self, evidence=self.layout.evidence(counts, units), held=None)
+
+    def _held(self) -> tuple[Integers, ...]:
+        if self.held is None:
             raise InputError.missing_argument(
                 "the file has only a digest of its evidence; give the sample (verify --data), or design with the "
                 "evidence in the file"
             )
-        return self.evidence
+        return self.held
 
 
 def digest_of(evidence: Integers) -> str:

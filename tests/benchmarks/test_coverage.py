@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from matrices import mechanism_of, randomized_response
 
-from benchmarks import coverage
+from benchmarks import coverage, few_reports
 from mechdesign.deploy.estimation import TARGETS
 
 THETA = np.array([0.5, 0.3, 0.15, 0.05])
@@ -56,3 +56,27 @@ def test_the_runs_that_are_compared_bite():
     simulation.estimator = replace(simulation.estimator, weights=1.01 * simulation.estimator.weights)
     with pytest.raises(AssertionError):
         simulation.measure(10_000, 20)
+
+
+def test_few_reports_are_counted_for_a_dozen_mechanisms_each(monkeypatch):
+    assert len(few_reports.TWO) == len(few_reports.THREE) == 12
+    for matrix in (few_reports.TWO["warner"], few_reports.THREE["skewed"]):
+        law = few_reports.chances(np.array(matrix)[:1], 6)
+        assert law.sum() == pytest.approx(1, abs=1e-13)
+        given = list(few_reports.chances_given_records(np.array(matrix), np.array([[6, *[0] * (len(matrix) - 1)]]), 6))
+        np.testing.assert_allclose(given[0], law[0], atol=1e-14)
+    for size, name in ((2, "TWO"), (3, "THREE")):
+        monkeypatch.setattr(few_reports, name, dict(list(getattr(few_reports, name).items())[:1]))
+        lines = list(few_reports.table([size], 3))
+        assert lines[2].startswith(f"| {size} | ")
+        assert "| 1 to 3 |" in lines[2]
+
+
+def test_records_of_two_categories_report_as_sums_of_their_own():
+    """The law of counts given the records, from polynomials that are multiplied out."""
+    matrix = np.array(few_reports.TWO["one row is noisy"])
+    wanted = np.array([1.0])
+    for row in (matrix[0], matrix[0], matrix[1]):
+        wanted = np.convolve(wanted, row)  # the place is the number of reports of the second output
+    found = next(few_reports.chances_given_records(matrix, np.array([[2, 1]]), 3))
+    np.testing.assert_allclose(found, wanted, atol=1e-15)

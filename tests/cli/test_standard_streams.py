@@ -269,7 +269,7 @@ def test_nothing_of_standard_input_is_left(command, here, tmp_path, monkeypatch,
 
 
 def test_a_mechanism_on_standard_input_is_not_read_without_end(command, here, monkeypatch):
-    monkeypatch.setattr("mechdesign.cli.windows_or_matrix.MOST_BYTES", 100)
+    monkeypatch.setattr("mechdesign.cli.mechanism_kinds.MOST_BYTES", 100)
     status, _, err = command("verify", "-", stdin=b"[" * 101)
     told = "standard input has more than 100 bytes; accepted: at most 100"
     assert (status, err) == (2, f"Error: {told} [file-too-large]\n")

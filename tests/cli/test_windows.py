@@ -6,10 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from pages import well_made
 
 from mechdesign.windows import WindowMechanism
 from mechdesign.windows.string_estimates import quantile
-from tests.windows.worlds import COUNTS, EARLIER
+from tests.windows.worlds import COUNTS, EARLIER, moved_sample
 
 CANDIDATES = ["s0", "s9", "never seen"]
 
@@ -169,13 +170,12 @@ def test_what_windows_do_not_do_is_refused(command, two_levels):
     for arguments, code in (
         ((*source, "words.json"), "usage"),
         ((*source, "m.json", *candidates), "usage"),
-        ((*source, "words.json", "--candidates", "candidates.txt"), "usage"),
-        ((*source, "words.json", *candidates, "--by", "word"), "usage"),
         ((*source, "words.json", *candidates, "--confidence", "1"), "out-of-range"),
         ((*source, "words.json", *candidates[:3], "earlier.csv"), "wrong-size"),
         (("verify", "m.json", "--counts", "counts.csv"), "usage"),
         (("verify", "words.json", "--tail", "0.5"), "set-not-accepted"),
-        (("audit", "words.json"), "wrong-type"),
+        (("audit", "words.json"), "wrong-file-format"),
+        (("analyze", "words.json"), "wrong-file-format"),
     ):
         status, _, err = command(*arguments)
         assert status == 2, arguments
@@ -205,7 +205,182 @@ def test_a_file_of_another_version_and_a_false_one_are_refused(command):
     assert "mechdesign/windows/2" in err
     Path("words.json").write_text(text.replace('"epsilon": "1"', '"epsilon": "0.9"'))
     assert command("verify", "words.json")[0] == 2  # the threshold is not that of the promise
-    Path("words.json").write_text(text.replace(json.loads(text)["evidence"]["sha256"], "0" * 64))
+    Path("words.json").write_text(json.dumps(moved_sample(json.loads(text))))
     status, out, _ = command("verify", "words.json", "--json")
     assert (status, json.loads(out)["false"]) == (1, "guarantee")
     assert privatize(command)[0] == 1
+    Path("words.json").write_text(text.replace(json.loads(text)["evidence"]["sha256"], "0" * 64))
+    status, out, _ = command("verify", "words.json", "--json", "--counts", "counts.csv")
+    assert (status, json.loads(out)["false"]) == (1, "guarantee")
+
+
+HITTERS = ("--reference", "part.csv", "--characters", "s0123456789", "--kept", "20")
+
+
+def prefixes(command, *options, output="prefixes.json"):
+    wanted = ("--split", "1/5", "--evidence", "part.csv", "--prefixes", "1,2,3")
+    return design(command, *wanted, *options, source=("--counts", "counts.csv"), output=output)
+
+
+def test_from_a_sample_to_frequent_strings(command):
+    status, out, err = prefixes(command)
+    assert (status, err) == (0, "")
+    assert "prefixes of 1, 2, 3 characters" in out
+    for sample in ((), ("--counts", "part.csv")):
+        status, out, _ = command("verify", "prefixes.json", *sample)
+        assert status == 0
+        assert "all claims hold" in out
+    records = ["s0"] * 2_000 + ["s33"] * 4_000 + ["s9876"] * 4_000
+    Path("talk.csv").write_text("\n".join(["word", *records]) + "\n")
+    assert privatize(command, file="talk.csv", mechanism="prefixes.json")[0] == 0
+    search = ("heavy-hitters", "reports.csv", "--column", "word", "--mechanism", "prefixes.json", *HITTERS)
+    status, out, err = command(*search, "-o", "found.csv")
+    assert (status, err) == (0, "")
+    assert "at most 1 of the found strings" in out
+    found = {row["string"]: row for row in rows("found.csv")}
+    assert {"s0", "s33", "s98…"} <= set(found)
+    assert float(found["s33"]["lower"]) <= 0.4 <= float(found["s33"]["upper"])
+    status, out, _ = command(*search, "-o", "-")
+    assert out.startswith("string,share")
+
+
+def test_reports_of_prefixes_are_for_heavy_hitters_alone(command):
+    assert prefixes(command)[0] == 0
+    assert privatize(command, mechanism="prefixes.json")[0] == 0
+    assert "heavy-hitters" in estimate(command, mechanism="prefixes.json")[2]
+    assert design(command)[0] == 0
+    search = ("heavy-hitters", "reports.csv", "--column", "word", "--mechanism")
+    status, _, err = command(*search, "words.json", *HITTERS)
+    assert status == 2
+    assert "reports no prefixes" in err
+    status, _, err = command(*search, "prefixes.json", "--reference", "counts.csv")
+    assert status == 2
+    assert "prove the mechanism" in err
+    for wrong in ("2,,4", "four"):
+        assert prefixes(command, "--prefixes", wrong)[0] == 2
+    assert "rising" in prefixes(command, "--prefixes", "4,2")[2]
+
+
+@pytest.mark.slow
+def test_prefixes_in_a_folder_with_permanent_reports(command):
+    assert prefixes(command)[0] == 0
+    Path("parts").mkdir()
+    for part in range(2):
+        Path(f"parts/{part}.csv").write_text("person,word\n" + "".join(f"p{k},s{k % 3}\n" for k in range(500)))
+    assert command("key", "-o", "k.key")[0] == 0
+    permanent = ("--key-file", "k.key", "--id", "person", "--keep", "person", "--jobs", "2")
+    assert privatize(command, *permanent, file="parts", output="reports", mechanism="prefixes.json")[0] == 0
+    assert Path("reports/0.csv").read_text() == Path("reports/1.csv").read_text()
+    search = ("heavy-hitters", "reports", "--column", "word", "--mechanism", "prefixes.json", *HITTERS)
+    status, out, _ = command(*search, "--id", "person", "--json")
+    assert status == 0
+    assert json.loads(out)["reports"] == 500
+
+
+def test_windows_are_compared_in_respondents(command):
+    assert design(command)[0] == 0
+    status, out, err = command("compare", "words.json")
+    assert (status, err) == (0, "")
+    assert "local hashing to 4 cells" in out
+    status, out, _ = command("compare", "words.json", "--reference", "counts.csv", "--json")
+    printed = json.loads(out)
+    assert (status, printed["strings"]) == (0, 16)
+    windows, bound, *others = printed["mechanisms"]
+    assert bound["error"] < windows["error"] < min(row["error"] for row in others)
+    assert bound["total"] < windows["total"] < min(row["total"] for row in others)
+    for wrong in (("--with", "words.json"), ("--plot", "a.png"), ("--epsilon", "1")):
+        assert command("compare", "words.json", *wrong)[0] == 2
+
+
+def test_reports_of_strings_are_planned(command):
+    assert design(command)[0] == 0
+    plan = ("plan", "--mechanism", "words.json", "--reports")
+    status, out, err = command(*plan, "--standard-error", "0.01", "--json")
+    assert (status, err) == (0, "")
+    windows = json.loads(out)["mechanisms"][0]
+    assert windows["reports"] == -(-windows["error"] // 0.01**2)
+    status, out, _ = command(*plan, str(windows["reports"]), "--json", "--drift", "0")
+    assert json.loads(out)["mechanisms"][0]["standard_error"] == pytest.approx(0.01, rel=1e-3)
+    status, out, _ = command(*plan, "10000", "--drift", "0.02", "--reference", "counts.csv")
+    assert status == 0
+    assert "keep collisions below a tenth" in out
+    status, _, err = command(*plan, "--interval", "0.001", "--drift", "1")
+    assert status == 3
+    assert "take more seeds" in err
+    for wrong in (("--standard-error", "2"), ("--standard-error", "much"), ("--interval", "0.1", "--epsilon", "1")):
+        assert command(*plan, *wrong)[0] == 2
+
+
+def test_options_for_windows_are_refused_for_matrices(command):
+    matrix = ("--counts", "counts.csv", "--epsilon", "1", "--delta", "1e-3")
+    for options in (("compare", *matrix), ("plan", *matrix, "--reports", "100")):
+        status, _, err = command(*options, "--reference", "counts.csv")
+        assert status == 2
+        assert "--reference is for windows" in err
+
+
+def test_shares_without_a_reference(command):
+    assert design(command)[0] == 0
+    assert privatize(command)[0] == 0
+    file = ("estimate", "reports.csv", "--column", "word", "--mechanism", "words.json")
+    status, out, _ = command(*file, "--candidates", "candidates.txt")
+    assert status == 0
+    assert "lengths of windows alone" in out
+    assert "lengths" not in estimate(command)[1]
+    status, _, err = command(*file, "--reference", "counts.csv")
+    assert (status, "need it" in err) == (2, True)
+
+
+def test_strings_by_groups_with_a_picture(command):
+    assert design(command)[0] == 0
+    header, *lines = Path("records.csv").read_text().splitlines()
+    months = ["2026-01" if k % 2 else "2026-02" for k in range(len(lines))]
+    months[:5] = [""] * 5
+    dated = [f"{header},month", *(f"{line},{month}" for line, month in zip(lines, months, strict=True))]
+    Path("dated.csv").write_text("\n".join(dated) + "\n")
+    assert privatize(command, "--keep", "month", file="dated.csv")[0] == 0
+    status, out, err = estimate(command, "--by", "month", "--simultaneous", "-o", "g.csv", "--plot", "g.png")
+    assert (status, err) == (0, "")
+    assert "1 of 3 groups have too few" in out
+    assert Path("g.png").read_bytes().startswith(b"\x89PNG")
+    found = rows("g.csv")
+    assert [row["month"] for row in found] == [month for month in ("2026-01", "2026-02", "") for _ in CANDIDATES]
+    assert float(found[0]["simultaneous_lower"]) < float(found[0]["lower"]) < float(found[0]["upper"])
+    status, out, _ = estimate(command, "--by", "month", "--json", "-o", "g.json")
+    printed = json.loads(out)
+    assert (status, printed["by"], printed["output"]) == (0, ["month"], "g.json")
+    assert [group["group"] for group in printed["groups"]] == [["2026-01"], ["2026-02"], [None]]
+    assert [group["few_reports"] for group in printed["groups"]] == [False, False, True]
+    assert json.loads(Path("g.json").read_text())["groups"] == printed["groups"]
+    status, out, _ = estimate(command, "--non-negative", "--plot", "s.svg", "--json")
+    printed = json.loads(out)
+    assert (status, printed["plot"], printed["non_negative"]) == (0, "s.svg", True)
+    assert min(printed["shares"]) >= 0
+    assert sum(printed["shares"]) <= 1 + 1e-12
+    assert "s9" in Path("s.svg").read_text()
+    status, _, err = command(
+        "estimate", "reports.csv", "--column", "word", "--mechanism", "words.json", "--non-negative"
+    )
+    assert status == 2
+
+
+@pytest.mark.parametrize("options", [("--heavy", "earlier.csv"), ("--cap", "3")])
+def test_a_page_about_windows(command, options):
+    assert design(command, *options)[0] == 0
+    status, out, err = command("report", "words.json", "-o", "page.html", "--json")
+    assert (status, err) == (0, "")
+    page, mechanism = well_made(Path("page.html").read_text(encoding="utf-8")), WindowMechanism.load("words.json")
+    assert json.loads(out)["sha256"] == page.facts["sha256"]
+    facts = {name: page.facts[name] for name in ("epsilon", "samples", "fingerprint")}
+    assert facts == {"epsilon": "1", "samples": "2224", "fingerprint": mechanism.fingerprint}
+    assert float(page.facts["leakage"]) == mechanism.leakage
+    assert float(page.facts["delta"]) >= 1e-3
+    assert "at most 2.719 times as likely" in page.section("promise")
+    assert ("rules out all strings" in page.section("limits")) == ("--cap" not in options)
+    assert ("the file earlier.csv" in page.section("promise")) == ("--heavy" in options)
+    assert "local hashing to 4 cells" in page.section("precision")
+    for wrong in (("--no-compare",), ("--time-limit", "5")):
+        assert command("report", "words.json", "-o", "other.html", *wrong)[0] == 2
+    Path("false.json").write_text(json.dumps(moved_sample(json.loads(Path("words.json").read_text()))))
+    assert command("report", "false.json", "-o", "other.html")[0] == 1
+    assert not Path("other.html").exists()

@@ -4,33 +4,11 @@ from itertools import product
 
 import numpy as np
 import pytest
-from coverage_counted import least_coverage
-from matrices import mechanism_of, randomized_response
+from matrices import mechanism_of
 
+from benchmarks.few_reports import THREE, TWO, least_coverage
 from mechdesign.deploy import confidence_limits
 from mechdesign.deploy.estimation import TARGETS
-
-TWO = {
-    "rare errors": [[0.98, 0.02], [0.02, 0.98]],
-    "epsilon 4": randomized_response(2, np.exp(4)),
-    "epsilon 1": randomized_response(2, np.e),
-    "warner": [[0.75, 0.25], [0.25, 0.75]],
-    "one row is noisy": [[0.97, 0.03], [0.5, 0.5]],
-    "never a false yes": [[1.0, 0.0], [0.3, 0.7]],
-    "a false yes is rare": [[0.999, 0.001], [0.4, 0.6]],
-    "rows alike": [[0.9, 0.1], [0.6, 0.4]],
-    "three inputs": [[0.9, 0.1], [0.5, 0.5], [0.2, 0.8]],
-    "two equal rows": [[0.9, 0.1], [0.1, 0.9], [0.1, 0.9]],
-}
-THREE = {
-    "epsilon 1": randomized_response(3, np.e),
-    "epsilon 4": randomized_response(3, np.exp(4)),
-    "unequal noise": [[0.6, 0.4, 0.0], [0.2, 0.6, 0.2], [0.0, 0.4, 0.6]],
-    "skewed": [[0.9, 0.09, 0.01], [0.3, 0.69, 0.01], [0.3, 0.1, 0.6]],
-    "two inputs": [[0.7, 0.2, 0.1], [0.1, 0.2, 0.7]],
-    "a rare output": [[0.5, 0.49, 0.01], [0.4, 0.6, 0.0], [0.1, 0.9, 0.0]],
-    "four inputs": [[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.1, 0.1, 0.8], [0.4, 0.4, 0.2]],
-}
 
 
 def coverage(matrix, reports, of, confidence=0.95, random=20):

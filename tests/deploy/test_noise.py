@@ -10,7 +10,7 @@ from scipy.stats import binom, norm
 
 from mechdesign.deploy.estimation import Estimation
 from mechdesign.deploy.linear import LinearEstimator
-from mechdesign.deploy.record_limits import Noise, other_records
+from mechdesign.deploy.record_limits import Noise, exponential_limits, other_records
 
 Z = norm.isf(0.025)
 
@@ -235,3 +235,40 @@ def coverage_of(matrix, reports, records, confidence=0.95):
 def test_coverage_given_the_records_is_the_stated_one(matrix, records):
     # One count more or less on each side changes it by about 0.003 and 0.008 here.
     assert abs(coverage_of(np.array(matrix), 2000, records) - 0.95) <= 0.01
+
+
+def limits_tilt_by_tilt(own, others, u, estimates, reports, z):
+    """Return the limits that `exponential_limits` returns, each tilt summed over all outputs."""
+    span, sides = np.ptp(u, axis=0), np.array([1.0, -1.0])[:, None]
+    nearer, allowed = sides * estimates - 0.5 * span / reports, z**2 / (2 * reports)
+
+    def limits(tilts):
+        powers = np.expm1((sides * tilts / span)[..., None] * u.T)
+        mine, rest = (np.log1p((law * powers).sum(axis=-1)) for law in (own, others))
+        rise = sides * (mine - rest)
+        return np.where(
+            rise > 1e-13, (tilts / span * nearer - rest - allowed) / np.where(rise > 1e-13, rise, 1), -np.inf
+        )
+
+    coarse = np.geomspace(0.3 * np.sqrt(2 * allowed), np.full(allowed.shape, 30.0), 28)
+    best = limits(coarse).argmax(axis=0)[None]
+    ends = [np.take_along_axis(coarse, np.clip(best + step, 0, 27), axis=0)[0] for step in (-1, 1)]
+    least, greatest = (others * u.T).sum(axis=-1), (own * u.T).sum(axis=-1)
+    return least + sides * limits(np.geomspace(*ends, 20)).max(axis=0) * (greatest - least)
+
+
+@pytest.mark.parametrize("reports", [3, 40, 5_000, 10**7])
+@pytest.mark.parametrize("outputs", [2, 3, 20])
+def test_series_of_moments_give_the_limits_of_all_outputs(outputs, reports):
+    """Small tilts are summed by a series, great ones output by output: the limits are the same."""
+    rng = np.random.default_rng(reports + outputs)
+    u = rng.normal(size=(outputs, 6)) * 10.0 ** rng.uniform(-3, 3, size=6)
+    laws = 0.9 * rng.dirichlet(np.ones(outputs), size=(2, 6)) + 0.1 / outputs
+    means = np.sort(np.einsum("lkj,jk->lk", laws, u), axis=0)
+    order = np.argsort(np.einsum("lkj,jk->lk", laws, u), axis=0)
+    others, own = (np.take_along_axis(laws, order[[k]][..., None], axis=0)[0] for k in (0, 1))
+    u, means = u - means[0], means - means[0]  # as where the frequency is estimated without bias
+    estimates, z = rng.uniform(means[0], means[1]), rng.uniform(0.01, 6, size=(2, 6))
+    found = np.array(exponential_limits(own, others, u, estimates, reports, z))
+    wanted = limits_tilt_by_tilt(own, others, u, estimates, reports, z)
+    assert_allclose(found, wanted, rtol=1e-9, atol=1e-9 * np.abs(u).max())

@@ -12,13 +12,13 @@ import pytest
 from refusals import raises
 
 import mechdesign as md
-from conformance import make
+from conformance import make, make_records, make_windows
 from examples import report
 from mechdesign.errors import GuaranteeError, InputError
 
 KIT = Path(make.__file__).parent
 EXAMPLES = KIT.parent / "examples"
-BY_HAND = {"README.md", "make.py"}
+BY_HAND = {"README.md", "make.py", "make_records.py", "make_windows.py"}
 MOST_BYTES = 100_000
 
 
@@ -38,9 +38,9 @@ def consumer(path):
 
 
 def test_the_files_are_those_that_the_package_writes(tmp_path):
-    files = make.small_files(make.saved_in(tmp_path))
+    files = make.small_files(make.saved_in(tmp_path)) | make_windows.small_files() | make_records.small_files()
     there = {path.relative_to(KIT).as_posix() for path in KIT.rglob("*") if path.is_file() and path.suffix != ".pyc"}
-    assert there == {*files, *BY_HAND, "streams.json"}
+    assert there == {*files, *BY_HAND, "streams.json", "windows-streams.json"}
     for path, content in files.items():
         assert (KIT / path).read_bytes() == content, path
     assert max((KIT / path).stat().st_size for path in there) < MOST_BYTES
@@ -201,7 +201,8 @@ def test_javascript_passes_the_kit(draws):
     assert not [key for key in settings if "ependencies" in key]
     long = "1" if draws > 20_000 else "0"
     told = passed(["node", "--test", "--test-reporter=tap"], EXAMPLES / "js", MECHDESIGN_LONG=long)
-    assert f"# {draws} draws" in told
+    assert f"# {draws} draws\n" in told
+    assert "# 16000 draws of windows\n" in told
     assert "\n# fail 0\n" in told
 
 
@@ -213,6 +214,7 @@ def test_rust_passes_the_kit_and_its_command_reports(tmp_path):
     target = {"CARGO_TARGET_DIR": str(tmp_path)}
     told = passed(["cargo", "test", "--offline", "--locked", "--release", "--", "--include-ignored"], folder, **target)
     assert "test long_streams ... ok" in told
+    assert "test long_streams_of_windows ... ok" in told
     passed(["cargo", "build", "--offline", "--locked", "--release"], folder, **target)
     command = [str(tmp_path / "release" / "mechdesign-report"), str(KIT / "mechanisms/all-52-bits.json")]
     mechanism = md.Mechanism.load(command[1])

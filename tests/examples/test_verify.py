@@ -784,3 +784,21 @@ def test_a_delta_of_one_of_several_sets_is_told(script, monkeypatch):
     monkeypatch.setitem(sys.modules, "verify_tails", None)
     told, status = script(content)
     assert (status, told.endswith(f"{line} is taken as given")) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("status", "second", "sides"),
+    [
+        (0, True, {"cap": "log(3)"}),
+        (1, True, {"cap": "log(2999999999/1000000000)"}),
+        (2, False, {"cap": "log(3)"}),
+        (2, True, {"cap": "log(3)", "lower": "log(3)"}),
+        (2, True, {"cap": "x"}),
+    ],
+)
+def test_a_cap_is_decided_as_the_package_decides_it(status, second, sides, script):
+    """A ratio of 3: kept by log(3), not by a little less; of the second schema alone, and never beside lower."""
+    ball = md.L1Ball(["1/2", "1/2"], "1/5")
+    promise = json.loads(of_two(ball))["guarantee"] | sides
+    changes = {"schema": "mechdesign/mechanism/2"} if second else {}
+    assert check_same(script, of_two(ball, guarantee=promise, **changes)) == status

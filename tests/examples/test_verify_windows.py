@@ -5,12 +5,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from refusals import raises
 
 from mechdesign.errors import MechdesignError
-from mechdesign.windows import WindowMechanism, window_files
-from tests.windows.worlds import COUNTS, EARLIER, designed
+from mechdesign.windows import WindowMechanism, design_prefix_windows, split_sample, window_files
+from mechdesign.windows.prefix_windows import prefix_sums
+from tests.windows.worlds import COUNTS, EARLIER, designed, moved_sample
 
 SCRIPT = Path(__file__).parents[2] / "examples" / "verify_windows.py"
 LEARNT = {"known": False, "delta": "1e-6"}
@@ -37,6 +39,16 @@ def test_what_the_package_writes_is_proved_from_the_file_and_from_the_sample(pro
     content = window_files.to_json(designed(**options).mechanism)
     assert prove(content).endswith("the samples were taken as the file has them")
     assert prove(content, COUNTS).endswith("the samples were counted anew")
+    cells = window_files.to_json(designed(**options).mechanism, evidence="buckets")
+    assert prove(cells).endswith("the samples were taken as the file has them")
+    with pytest.raises(RuntimeError, match=r"do not close|more than 2224 samples"):
+        prove(json.dumps(moved_sample(json.loads(content))))
+    both = json.loads(cells)
+    both["evidence"]["held"] = json.loads(content)["evidence"]["held"]
+    with pytest.raises(RuntimeError, match="held and units"):
+        prove(json.dumps(both))
+    with raises("bad-field"):
+        window_files.from_json(json.dumps(both).encode(), "w.json", WindowMechanism)
     bare = window_files.to_json(designed(**options).mechanism, evidence=False)
     assert prove(bare, COUNTS).startswith("proved: PML with epsilon = ")
     with pytest.raises(RuntimeError, match="give the sample"):
@@ -52,13 +64,14 @@ def test_another_sample_is_refused(prove):
         prove(content, COUNTS | {"more": 1})
 
 
-def forgeries():
+def forgeries(evidence):
     """Files with one thing changed, each with its record."""
     for options in WORLDS:
-        record = json.loads(window_files.to_json(designed(**options).mechanism))
+        record = json.loads(window_files.to_json(designed(**options).mechanism, evidence=evidence))
         other = json.loads(
             window_files.to_json(
-                designed(epsilon="1.3", **{k: v for k, v in options.items() if k != "epsilon"}).mechanism
+                designed(epsilon="1.3", **{k: v for k, v in options.items() if k != "epsilon"}).mechanism,
+                evidence=evidence,
             )
         )
         for key in ("epsilon", "windows", "evidence", "master", "buckets", "seeds", "heavy", "form", "cap"):
@@ -77,9 +90,10 @@ def forgeries():
         yield "epsilon", record | {"epsilon": "0"}
 
 
-def test_the_package_and_the_script_agree_on_forged_files(prove):
+@pytest.mark.parametrize("evidence", [True, "buckets"])
+def test_the_package_and_the_script_agree_on_forged_files(prove, evidence, tmp_path):
     accepted = set()
-    for key, record in forgeries():
+    for key, record in forgeries(evidence):
         content = json.dumps(record).encode()
         try:
             window_files.from_json(content, "w.json", WindowMechanism).prove()
@@ -96,7 +110,13 @@ def test_the_package_and_the_script_agree_on_forged_files(prove):
         if script and not package:
             with raises("bad-field"):
                 window_files.from_json(content, "w.json", WindowMechanism)
-    assert not accepted
+        if package:  # another layout or digest than that of the evidence is told where the sample is counted anew
+            with pytest.raises(RuntimeError, match=r"not that of the digest|holds less than"):
+                prove(content, COUNTS)
+            (tmp_path / "w.json").write_bytes(content)
+            with raises("guarantee-false"):
+                WindowMechanism.load(tmp_path / "w.json", COUNTS)
+    assert accepted == ({"sha256", "heavy"} if evidence is True else {"heavy"})
 
 
 @pytest.mark.parametrize(("content", "status"), [(None, 0), (b"{}", 2), (b"[", 2), (b'{"schema": 1}', 2)])
@@ -109,3 +129,13 @@ def test_the_status_says_what_happened(tmp_path, content, status):
             [sys.executable, SCRIPT, tmp_path / "w.json", *arguments], capture_output=True, check=False
         )
         assert (done.returncode, done.stderr, done.stdout.count(b"\n")) == (status, b"", 1)
+
+
+def test_each_level_of_prefixes_is_a_file_that_is_proved_alone(prove, tmp_path):
+    split = split_sample(COUNTS, "1/2", np.random.default_rng(1))
+    options = {"delta": "1e-3", "heavy": split.heavy, "seeds": 3, "buckets": 32}
+    design_prefix_windows(split.evidence, 2, (1, 2), **options).mechanism.save(tmp_path / "m.json")
+    for length, level in zip((1, 2), json.loads((tmp_path / "m.json").read_text())["levels"], strict=True):
+        content = json.dumps(level).encode()
+        assert "1 - 0.0005" in prove(content)
+        assert prove(content, prefix_sums(split.evidence, length)).endswith("counted anew")

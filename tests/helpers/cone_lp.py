@@ -22,7 +22,7 @@ class PolytopeRows(NamedTuple):
 def rows_of(polytope):
     """Return a polytope as sparse rows, O(N) for each output."""
     known, M = polytope.uncertainty, polytope.outputs
-    blocks, each = known.promise_rows(polytope.exp_epsilon, polytope.least_lift), eye_array(M)
+    blocks, each = known.promise_rows(polytope.exp_epsilon, polytope.floor), eye_array(M)
     inequalities = block_array([[kron(each, block.columns), kron(each, block.auxiliary)] for block in blocks])
     sums = kron(coo_array(np.ones((1, M))), eye_array(known.size))
     equalities = block_array([[sums, coo_array((known.size, inequalities.shape[1] - known.size * M))]])
@@ -32,7 +32,7 @@ def rows_of(polytope):
 def violation(polytope, matrix):
     """Return the greatest amount by which a matrix violates a constraint, 0 for a member of the polytope."""
     known = polytope.uncertainty
-    privacy, below = known.excess(matrix, polytope.exp_epsilon), known.lack(matrix, polytope.least_lift)
+    privacy, below = known.excess(matrix, polytope.exp_epsilon), known.lack(matrix, float(polytope.floor.least_lift))
     return float(max(privacy.max(), below.max(), np.abs(matrix.sum(axis=1) - 1).max(), -matrix.min(), 0.0))
 
 

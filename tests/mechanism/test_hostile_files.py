@@ -31,7 +31,7 @@ from mechdesign.cli.entry_point import run
 from mechdesign.errors import MechdesignError, shorten
 from mechdesign.mechanism import file_schema, mechanism_files
 from mechdesign.numerics.exact import check_common_denominator
-from mechdesign.uncertainty.codec import HullCodec, View
+from mechdesign.uncertainty.codec import HullCodec, TableKind
 from mechdesign.uncertainty.estimate_codecs import L1BallCodec
 
 NUMERATORS = [[5, 2, 1], [2, 5, 1], [2, 2, 4]]  # over 2^3; leaks at most log(4), for any prior
@@ -340,7 +340,7 @@ def test_of_many_errors_one_is_looked_for(changes):
 )
 def test_of_many_errors_in_a_set_one_is_looked_for(codec, given):
     with pytest.raises(ValidationError) as caught:
-        codec.models[View.GUARANTEE][0].model_validate(given)
+        codec.models[TableKind.GUARANTEE][0].model_validate(given)
     assert caught.value.error_count() == 1
 
 

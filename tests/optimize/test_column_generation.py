@@ -330,3 +330,13 @@ def test_a_list_of_rays_is_a_pricing_that_column_generation_can_use(radius):
     assert 0 <= bound - problem.utility.value(solution.matrix, problem.uncertainty.prior) <= CERTIFIED
     costs = problem.utility.mu(pricing.guess(np.zeros(5)), problem.uncertainty.prior)
     assert costs.max() == pytest.approx(pricing.price(pricing.centers()[0]).upper)
+
+
+def test_a_program_over_rays_that_runs_out_of_rounds_ends_with_its_true_gap(monkeypatch):
+    problem = md.DesignProblem(md.ConvexHull([["0.5", "0.3", "0.2"], ["0.2", "0.3", "0.5"]]), 1)
+    whole = md.design(problem)
+    monkeypatch.setattr("mechdesign.optimize.column_generation._MOST_ROUNDS", 1)
+    ended = md.design(problem)
+    assert ended.stopped == "stalled"
+    assert ended.value <= whole.value + 1e-9 <= ended.bound + 2e-9
+    assert md.verify(ended.mechanism).proof.holds

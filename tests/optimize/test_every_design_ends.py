@@ -103,6 +103,7 @@ QUICK = [
     ("hull", 26, "power", "1", 0),
     ("lower", 22, "equal", "4", 0),
     ("relative", 20, "power", "0.1", 0),
+    ("relative", 17, "power", "6", 2),
     ("delta", 30, "power", "10", 0),
     ("product", 8, "power", "1", 1),
     ("limits", 4, "power", "1", 0),

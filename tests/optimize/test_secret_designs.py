@@ -158,7 +158,9 @@ def test_data_that_say_nothing_of_the_secret_are_published(utility):
     solved = md.design(md.DesignProblem(known, "0.3", utility))
     assert solved.certified
     assert solved.leakage == 0
-    assert solved.value == pytest.approx(utility.value(np.eye(3), known.center), rel=1e-12)
+    # Interior points come within the tolerance of a design for estimates, linear programs to the corner itself.
+    within = solved.tol if utility.minimised else 1e-12
+    assert solved.value == pytest.approx(utility.value(np.eye(3), known.center), rel=within)
     assert md.verify(solved.mechanism).optimal
 
 

@@ -15,12 +15,13 @@ from tolerances import ALGEBRA, CERTIFIED, SOLVER
 import mechdesign as md
 from mechdesign.optimize.column_generation import solve_ray_lp
 from mechdesign.optimize.cut_rays import CutRays
-from mechdesign.optimize.effective_epsilon import effective_exp_epsilon, effective_least_lift
+from mechdesign.optimize.effective_epsilon import effective_exp_epsilon
 from mechdesign.optimize.one_sided import OneSided, mixed_utility
 from mechdesign.optimize.polyhedral import Polytope
 from mechdesign.optimize.pricing import price_by_guess
 from mechdesign.optimize.pricing.listing import ListedPricing, check_listable
 from mechdesign.uncertainty import Box, LowerFunction, LowerLimits
+from mechdesign.uncertainty.base import Floor
 
 ADULT = {
     "race": [41762, 4685, 1519, 470, 406],
@@ -80,7 +81,7 @@ def test_reference_values_of_the_named_instance(epsilon, lower, values):
 
 
 def listed(known, problem, utility):
-    rays = check_listable(known, effective_exp_epsilon(problem), effective_least_lift(problem))
+    rays = check_listable(known, effective_exp_epsilon(problem), problem.sides.floor_down)
     solution = solve_ray_lp(rays, utility, lambda step: None)
     return utility.value(solution.matrix, known.center)
 
@@ -133,9 +134,9 @@ def test_bounds_of_gains_hold_for_any_multipliers_and_are_tight_at_good_ones(kno
         certificate = md.optimize.certify(problem, moved)
         assert certificate.upper_bound >= solved.value
         if known is not HULL:
-            rays = check_listable(known, 2.0, Fraction(1, 3))
+            rays = check_listable(known, 2.0, Floor(Fraction(1, 3)))
             exact = ListedPricing(rays, utility).price(moved).upper
-            level = price_by_guess(known, 2.0, utility, moved, least_lift=Fraction(1, 3)).upper
+            level = price_by_guess(known, 2.0, utility, moved, floor=Floor(Fraction(1, 3))).upper
             assert level == pytest.approx(exact, abs=1e-7 * (1 + np.abs(moved).max()))
             assert level >= exact - 1e-13 * (1 + np.abs(moved).max())
 
@@ -144,7 +145,7 @@ def test_bounds_of_gains_hold_for_any_multipliers_and_are_tight_at_good_ones(kno
 def test_both_forms_of_the_polytope_are_the_promise(known):
     from scipy.optimize import linprog
 
-    polytope = Polytope(known, 2.0, 3, 0.5)
+    polytope = Polytope(known, 2.0, 3, Floor(Fraction(1, 2)))
     rows, rng = rows_of(polytope), np.random.default_rng(3)
     for _ in range(4):
         objective = np.zeros(rows.equalities.shape[1])
@@ -330,9 +331,11 @@ def test_small_sets_of_any_class_have_a_list_by_cutting():
         assert md.verify(solved.mechanism).optimal
         assert solved.value < best(known, 1).value
     ball = NAMED["l1"]
-    rays = CutRays(ball, float(np.e), Fraction(1, 3))
+    rays = CutRays(ball, float(np.e), Floor(Fraction(1, 3)))
     cut = solve_ray_lp(rays, md.MutualInformation(), lambda step: None)
-    own = solve_ray_lp(check_listable(ball, float(np.e), Fraction(1, 3)), md.MutualInformation(), lambda step: None)
+    own = solve_ray_lp(
+        check_listable(ball, float(np.e), Floor(Fraction(1, 3))), md.MutualInformation(), lambda step: None
+    )
     values = [md.MutualInformation().value(found.matrix, ball.prior) for found in (cut, own)]
     assert values[0] == pytest.approx(values[1], abs=CERTIFIED)
 
@@ -366,7 +369,8 @@ def test_a_utility_of_ones_own_takes_the_list():
         md.DesignProblem(LARGE_HULL, 1, lower=1),
         md.DesignProblem(md.ProductSet(NAMED["known"], HULL), 1, lower=1),
         md.DesignProblem(md.L1Ball.from_counts([1] * 13, radius="0.1"), 1, lower=1),
-        md.DesignProblem(NAMED["known"], 1, md.EstimationError(), lower=1),
+        md.DesignProblem(md.L1Ball.from_counts([1] * 13, known=True), 1, md.EstimationError(), lower=1),
+        md.DesignProblem(md.L1Ball.from_counts([1] * 17, known=True), 1, cap=2),
         md.DesignProblem(SOME_FUNCTION, 1, lower=1),
     ],
 )
@@ -451,7 +455,7 @@ def test_the_least_utility_is_that_of_the_list_of_both_sides():
     known, least = NAMED["l1"], md.WorstCaseUtility(md.MutualInformation())
     solved = best(known, 1, 1, least)
     rng = np.random.default_rng(0)
-    rays = np.hstack(list(check_listable(known, float(np.e), effective_least_lift(solved.problem)).of_kinds("CTP")))
+    rays = np.hstack(list(check_listable(known, float(np.e), solved.problem.sides.floor_down).of_kinds("CTP")))
     from scipy.optimize import linprog
 
     for _ in range(20):

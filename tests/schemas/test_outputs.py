@@ -16,6 +16,19 @@ PROMISE = (*COUNTS, "--epsilon", "1")
 DESIGN = (*PROMISE, "--known")
 PRIVATIZE = ("privatize", "records.csv", "--column", "answer", "--mechanism", "m.json")
 ESTIMATE = ("estimate", "reports.csv", "--column", "answer", "--mechanism", "m.json")
+PREFIXES = ("--windows", "--prefixes", "2,4", "--seeds", "3", "--buckets", "16")
+HITTERS = (
+    "--column",
+    "answer",
+    "--mechanism",
+    "p.json",
+    "--reference",
+    "counts.csv",
+    "--characters",
+    "nev",
+    "--kept",
+    "5",
+)
 RELEASE = ("-k", "3", "--epsilon", "1", "--delta", "1e-6")
 SECRET = ("--counts", "joint.csv", "--secret", "income", "--epsilon", "1", "--delta", "0.01")
 RUNS = {
@@ -68,6 +81,7 @@ RUNS = {
         (*ESTIMATE[1:], "--by", "person", "--simultaneous", "-o", "groups.json"),
         ("reported", *ESTIMATE[2:]),
     ],
+    "heavy-hitters": [("prefix-reports.csv", *HITTERS, "-o", "hitters.json")],
     "audit": [("m.json", "--samples", "3000")],
     "report": [("m.json", "-o", "page.html", "--no-compare"), ("record.json", "-o", "record.html")],
     "histogram": [
@@ -81,6 +95,8 @@ RUNS = {
 WRITTEN = {  # files that these commands write, and their schemas
     "m.json": "mechanism",
     "d.json": "mechanism",
+    "p.json": "prefix-windows",
+    "hitters.json": "heavy-hitters",
     "least.json": "mechanism",
     "errors.json": "mechanism",
     "record.json": "histogram-record",
@@ -128,6 +144,8 @@ def printed(folder):
             (*PRIVATIZE, "-o", "reports.csv", "--keep", "person"),
             ("privatize", "parts", *PRIVATIZE[2:], "-o", "reported"),
             ("histogram", "discrete", "--plan", *RELEASE, "--record", "record.json"),
+            ("design", *COUNTS, "--known", "--epsilon", "2", *PREFIXES, "-o", "p.json"),
+            (*PRIVATIZE[:-1], "p.json", "-o", "prefix-reports.csv"),
         ):
             assert run([*made, "-q"]) == 0, made
         table = json.loads(Path("m.json").read_text())

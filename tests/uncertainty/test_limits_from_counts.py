@@ -9,7 +9,7 @@ from refusals import raises
 
 import mechdesign as md
 from mechdesign.uncertainty import Box, EventSet, L1Ball, L1Box, RelativeBall
-from mechdesign.uncertainty.codec import Place, View
+from mechdesign.uncertainty.codec import Place, TableKind
 from mechdesign.uncertainty.event_limits import EventLimits
 from mechdesign.uncertainty.registry import set_of, table_of
 
@@ -113,14 +113,14 @@ def test_what_alpha_and_epsilon_may_be():
 def test_problem_files_hold_the_alpha_that_was_chosen():
     counts = dict(zip("abcd", COUNTS, strict=True))
     known = RelativeBall.from_counts(counts, DELTA, alpha="0.8")
-    table = table_of(known, View.PRIOR)
+    table = table_of(known, TableKind.PRIOR)
     assert table == {"relative-ball": {"alpha": "4/5", "counts": counts, "delta": "0.001"}}
     assert set_of(table, Place()) == known
     del table["relative-ball"]["alpha"]
     assert set_of(table, Place()) == RelativeBall.from_counts(counts, DELTA)
     modest = RelativeBall(known.center, known.alpha, known.gamma + 1, known.labels).supported_by(known.evidence)
-    assert set(table_of(modest, View.PRIOR)["relative-ball"]) == {"alpha", "gamma", "center"}
+    assert set(table_of(modest, TableKind.PRIOR)["relative-ball"]) == {"alpha", "gamma", "center"}
     both = L1Box.from_counts(counts, DELTA)
-    assert table_of(both, View.PRIOR) == {"l1-box": {"counts": counts, "delta": "0.001"}}
+    assert table_of(both, TableKind.PRIOR) == {"l1-box": {"counts": counts, "delta": "0.001"}}
     with raises("unknown-key"):
         set_of({"l1-box": {"counts": counts, "delta": "0.001", "alpha": "1"}}, Place())

@@ -14,6 +14,7 @@ from scipy.optimize import linprog
 import mechdesign as md
 from mechdesign import uncertainty
 from mechdesign.data.joint_counts import JointCounts
+from mechdesign.uncertainty.base import Floor
 from mechdesign.uncertainty.joint_limits import LIMITS
 
 JOINT = [[20, 10, 5, 5], [10, 15, 20, 15]]
@@ -172,7 +173,7 @@ def test_rows_and_floats_say_what_the_exact_ratio_says(values):
     rng = np.random.default_rng(values)
     for known in [md.SecretPromise(rng.integers(1, 9, (values, 3)).tolist(), known=True), limited(rng, values, 3)]:
         for level in (1.1, 1.4):
-            (block,) = known.promise_rows(level, 1 / level)
+            (block,) = known.promise_rows(level, Floor(1 / Fraction(level)))
             (above,) = known.promise_rows(level)
             for column in rng.integers(1, 9, (8, 3)).tolist():
                 ratio, least = known.exact_ratio(column), known.exact_least_lift(column)

@@ -7,7 +7,7 @@ from refusals import raises
 
 import mechdesign as md
 from mechdesign.uncertainty import Box, EventSet, L1Ball, L1Box, LowerLimits, RelativeBall
-from mechdesign.uncertainty.codec import Place, View
+from mechdesign.uncertainty.codec import Place, TableKind
 from mechdesign.uncertainty.registry import codecs, set_of, table_of
 
 TWO = ("a", "b")
@@ -134,30 +134,30 @@ TABLES = {
 # What only files of earlier versions hold.
 OLD = {
     "a radius of Weissman's, whose bound has no name": (
-        View.GUARANTEE,
+        TableKind.GUARANTEE,
         {"radius": "2", "counts": [3, 1], "samples": 4, "delta": "0.0"},
         L1Ball.from_counts(COUNTS, delta=0, bound="weissman"),
     ),
-    "counts of which nothing is said": (View.PRIOR, {"counts": COUNTS}, L1Ball.from_counts(COUNTS, known=True)),
-    "probabilities of which nothing is said": (View.PRIOR, {"probabilities": HALVES}, L1Ball(HALVES)),
+    "counts of which nothing is said": (TableKind.PRIOR, {"counts": COUNTS}, L1Ball.from_counts(COUNTS, known=True)),
+    "probabilities of which nothing is said": (TableKind.PRIOR, {"probabilities": HALVES}, L1Ball(HALVES)),
     "joint counts of which nothing is said": (
-        View.PRIOR,
+        TableKind.PRIOR,
         {"labels": ["a", "b"], "secret": SECRET},
         secret(known=True),
     ),
-    "a secret without what is not protected": (View.GUARANTEE, {"secret": SECRET}, secret(known=True)),
-    "a hull without weights": (View.GUARANTEE, {"priors": [HALVES, ["1/4", "3/4"]]}, TABLES["hull"][0]),
+    "a secret without what is not protected": (TableKind.GUARANTEE, {"secret": SECRET}, secret(known=True)),
+    "a hull without weights": (TableKind.GUARANTEE, {"priors": [HALVES, ["1/4", "3/4"]]}, TABLES["hull"][0]),
     "counts with their total": (
-        View.PRIOR,
+        TableKind.PRIOR,
         {"delta": "0.0", "samples": 4, "counts": COUNTS},
         L1Ball.from_counts(COUNTS, delta=0),
     ),
-    "a union without names": (View.GUARANTEE, {"sets": [BALL]}, md.Union([L1Ball(HALVES, "0.1", TWO)])),
+    "a union without names": (TableKind.GUARANTEE, {"sets": [BALL]}, md.Union([L1Ball(HALVES, "0.1", TWO)])),
 }
 
 
 def place_of(view, known):
-    return Place() if view is View.PRIOR else Place("guarantee", "m.json", known.labels)
+    return Place() if view is TableKind.PRIOR else Place("guarantee", "m.json", known.labels)
 
 
 def test_there_are_tables_of_every_class():
@@ -166,9 +166,9 @@ def test_there_are_tables_of_every_class():
 
 @pytest.mark.parametrize(("known", "guarantee", "prior"), TABLES.values(), ids=TABLES)
 def test_both_tables_are_written_letter_by_letter_and_read_as_the_set(known, guarantee, prior):
-    for view, table in ((View.GUARANTEE, guarantee), (View.PRIOR, prior)):
+    for view, table in ((TableKind.GUARANTEE, guarantee), (TableKind.PRIOR, prior)):
         assert json.dumps(table_of(known, view)) == json.dumps(table)
-        meant = known.exact_set if view is View.GUARANTEE else known
+        meant = known.exact_set if view is TableKind.GUARANTEE else known
         assert set_of(table, place_of(view, known)) == meant
 
 
@@ -177,7 +177,7 @@ def test_tables_of_earlier_versions_are_read_as_they_were(view, table, known):
     assert set_of(table, place_of(view, known)) == known
 
 
-@pytest.mark.parametrize("view", View)
+@pytest.mark.parametrize("view", TableKind)
 def test_two_sets_in_one_table_and_none_are_refused(view):
     place = place_of(view, L1Ball(HALVES, 0, TWO))
     with raises("conflicting-keys", "counts and priors"):
@@ -190,6 +190,6 @@ def test_two_sets_in_one_table_and_none_are_refused(view):
 
 def test_what_could_not_be_read_again_is_not_written():
     wide = md.SecretPromise([[1] * 2] * 1_001, known=True)
-    for view in View:
+    for view in TableKind:
         with raises("bad-field", match=rf"{view.value}\.secret\.counts is"):
             table_of(wide, view)

@@ -6,7 +6,7 @@ import pytest
 from refusals import raises
 
 from mechdesign.uncertainty import LowerLimits
-from mechdesign.uncertainty.codec import Place, View
+from mechdesign.uncertainty.codec import Place, TableKind
 from mechdesign.uncertainty.evidence import Evidence
 from mechdesign.uncertainty.registry import set_of, table_of
 
@@ -24,9 +24,9 @@ def test_limits_below_those_that_counts_support_are_written_as_they_are():
     derived = LowerLimits.from_counts(dict(zip(LABELS, COUNTS, strict=True)), "0.1")
     evidence = Evidence(tuple(COUNTS), sum(COUNTS), Fraction(1, 10))
     modest = LowerLimits([x / 2 for x in derived.lower], center=derived.center, labels=LABELS).supported_by(evidence)
-    assert set(table_of(derived, View.PRIOR)["lower-limits"]) == {"counts", "delta"}
-    assert set(table_of(modest, View.PRIOR)["lower-limits"]) == {"lower", "center"}
-    assert set_of(table_of(modest, View.PRIOR), Place()).lower == modest.lower
+    assert set(table_of(derived, TableKind.PRIOR)["lower-limits"]) == {"counts", "delta"}
+    assert set(table_of(modest, TableKind.PRIOR)["lower-limits"]) == {"lower", "center"}
+    assert set_of(table_of(modest, TableKind.PRIOR), Place()).lower == modest.lower
 
 
 @pytest.mark.parametrize("given", [{}, {"center": ["0.4", "0.4", "0.2"], "counts": COUNTS}], ids=["neither", "both"])

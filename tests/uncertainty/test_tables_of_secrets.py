@@ -7,7 +7,7 @@ import pytest
 from refusals import raises
 
 import mechdesign as md
-from mechdesign.uncertainty.codec import Place, View
+from mechdesign.uncertainty.codec import Place, TableKind
 from mechdesign.uncertainty.registry import set_of, table_of, takes_as_known
 
 JOINT = {"f": {"a": 20, "b": 10, "c": 5}, "m": {"a": 10, "b": 15, "c": 20}}
@@ -30,11 +30,11 @@ SETS = [
 
 
 def guarantee_table(known):
-    return table_of(known, View.GUARANTEE)
+    return table_of(known, TableKind.GUARANTEE)
 
 
 def prior_table(known):
-    return table_of(known, View.PRIOR)
+    return table_of(known, TableKind.PRIOR)
 
 
 def read(table, labels=LABELS):

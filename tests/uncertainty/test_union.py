@@ -16,7 +16,7 @@ from tolerances import SOLVER
 import mechdesign as md
 from mechdesign.errors import GuaranteeError, InputError
 from mechdesign.mechanism.mechanism_files import from_json, to_json
-from mechdesign.uncertainty import Box
+from mechdesign.uncertainty import Box, EventSet
 
 GROUPS = {
     "north": {"a": 50, "b": 30, "c": 20},
@@ -244,6 +244,18 @@ def test_limits_that_would_take_long_to_derive_again_are_refused_before_any_is(m
     table["guarantee"] |= {"sets": table["guarantee"]["sets"] * 161, "names": None, "weights": None}
     monkeypatch.setattr("mechdesign.uncertainty.nested_codecs.set_of", pytest.fail)
     with raises("too-many-given", "m.json: 161 sets have limits from samples"):
+        loaded(table)
+
+
+def test_samples_of_many_sets_of_events_are_refused_before_any_limit_is_derived(monkeypatch):
+    """Beyond 16 symbols limits are derived for every number of samples: some seconds for 200,000 of one set."""
+    events = EventSet.from_counts([3] * 17, "1e-6")
+    table = silent(md.Union([events, events]))
+
+    for each in table["guarantee"]["sets"]:
+        each["event-set"]["samples"] = 200_000
+    monkeypatch.setattr("mechdesign.uncertainty.nested_codecs.set_of", pytest.fail)
+    with raises("too-many-given", "2 sets of events of 17 symbols have 400000 samples in all"):
         loaded(table)
 
 

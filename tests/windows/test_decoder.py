@@ -5,11 +5,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from refusals import raises
+from scipy.sparse import issparse
 
 from mechdesign.numerics.epsilon import Epsilon
 from mechdesign.windows import design_windows
 from mechdesign.windows.bound import string_bounds
 from mechdesign.windows.decoder import Decoder
+from mechdesign.windows.hashing import fingerprints
 from tests.windows.worlds import COUNTS, EARLIER, UNSEEN, designed, matrix
 
 TOTAL = sum(COUNTS.values())
@@ -28,10 +30,13 @@ def test_means_and_squares_are_those_of_the_matrix(options):
         assert sum(k / q * q for k, q in zip(row, chances, strict=True)) == 1
     squares = [float(sum(k * k / q for k, q in zip(row, chances, strict=True))) for row in rows]
     np.testing.assert_allclose(decoder.squares(STRINGS), squares, rtol=1e-10)
-    means, again = decoder.moments(decoder.chances, STRINGS)
-    np.testing.assert_allclose(means, 1, rtol=1e-12)
+    read = decoder.reading(decoder.chances, decoder.chances, STRINGS)
+    np.testing.assert_allclose(read.means, 1, rtol=1e-12)
+    np.testing.assert_allclose(read.sums, 0, atol=1e-12)
+    np.testing.assert_allclose(read.sums, decoder.scores(decoder.chances, STRINGS), atol=1e-15)
     light = np.array([string not in found.layout.heavy.strings for string in STRINGS])
-    np.testing.assert_allclose(again[light], np.array(squares)[light], rtol=1e-10)
+    np.testing.assert_allclose(read.seconds[light], np.array(squares)[light], rtol=1e-10)
+    np.testing.assert_allclose(read.information[light], np.array(squares)[light] - 1, rtol=1e-10)
 
 
 def test_errors_are_near_the_bound_and_those_of_unseen_strings_are_the_limit():
@@ -100,3 +105,20 @@ def test_candidates_are_strings_that_differ(candidates, code):
     found = designed()
     with raises(code):
         found.estimate(found.mechanism.privatize(["s0"]), candidates)
+
+
+@pytest.mark.parametrize("options", [{}, {"cap": "2"}, {"one_layer": 1}])
+def test_sparse_matrices_of_many_windows_are_the_dense_ones(options, monkeypatch):
+    mechanism = designed(seeds=3, **options).mechanism
+    prints = fingerprints([*list(COUNTS)[:12], "unseen", "another"])
+    rng = np.random.default_rng(2)
+    weights, amounts = rng.random(len(mechanism.outputs)), rng.random(len(prints))
+    found = []
+    for limit in (0, np.inf):
+        monkeypatch.setattr("mechdesign.windows.decoder._SPARSER", limit)
+        decoder = Decoder(mechanism)
+        assert issparse(decoder._held(0, prints)) == (limit == 0)
+        both = (decoder.products_of_seeds(prints, weights), decoder.means_of_rows(prints, amounts))
+        found.append([*decoder.products(prints, weights), *both])
+    for sparse, dense in zip(*found, strict=True):
+        np.testing.assert_allclose(sparse, dense, rtol=1e-11)

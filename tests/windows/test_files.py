@@ -6,14 +6,15 @@ import pytest
 from refusals import raises
 
 import mechdesign as md
-from mechdesign.windows import WindowMechanism, window_files
-from tests.windows.worlds import COUNTS, EARLIER, designed
+from mechdesign.windows import SeparateCounts, WindowMechanism, design_windows, window_files
+from mechdesign.windows.decoder import Decoder
+from tests.windows.worlds import COUNTS, EARLIER, designed, moved_sample
 
 WORLDS = [{}, {"cap": "3"}, {"known": False, "delta": "1e-6", "heavy": EARLIER}, {"known": False, "delta": "1e-6"}]
 
 
 @pytest.mark.parametrize("options", WORLDS)
-@pytest.mark.parametrize("evidence", [True, False])
+@pytest.mark.parametrize("evidence", [True, "buckets", False])
 def test_what_is_read_is_what_was_written(tmp_path, options, evidence):
     found = designed(**options).mechanism
     window_files.save(found, tmp_path / "w.json", evidence=evidence)
@@ -22,9 +23,30 @@ def test_what_is_read_is_what_was_written(tmp_path, options, evidence):
     if evidence:
         again.prove()
         assert again.leakage == found.leakage
+        assert again.seed_units().tolist() == found.seed_units().tolist()
+        assert again.outputs.first == found.outputs.first
+        shares = [Decoder(one).chances.tolist() for one in (again, found)]
+        assert shares[0] == shares[1]
     else:
         with raises("missing-argument"):
             again.prove()
+
+
+@pytest.mark.parametrize(("is_heavy", "times"), [(False, 15), (True, 4)])
+def test_what_windows_hold_is_far_shorter_than_what_buckets_hold(is_heavy, times):
+    """Units of heavy strings are parts of samples, whose numbers are long."""
+    counts = {f"s{k}": 10**6 // (k + 1) for k in range(5_000)}
+    heavy = SeparateCounts({name: n // 2 + 1 for name, n in counts.items()}, "the year before") if is_heavy else None
+    made = design_windows(counts, 1, delta="1e-9", heavy=heavy, seeds=200, buckets=256).mechanism
+    windows, buckets = (len(window_files.to_json(made, evidence=evidence)) for evidence in (True, "buckets"))
+    assert times * windows < buckets
+
+
+@pytest.mark.parametrize("options", WORLDS)
+def test_samples_that_are_in_one_window_alone_are_told(options):
+    record = json.loads(window_files.to_json(designed(**options).mechanism))
+    with raises("guarantee-false"):
+        window_files.from_json(json.dumps(moved_sample(record)).encode(), "w.json", WindowMechanism).prove()
 
 
 @pytest.mark.parametrize("options", WORLDS)
@@ -58,6 +80,9 @@ def damaged(change):
         (lambda r: r["evidence"].update(sha256="no"), "bad-field"),
         (lambda r: r["windows"].update(lengths="@@"), "damaged-file"),
         (lambda r: r["windows"].update(lengths=r["windows"]["starts"]), "damaged-file"),
+        (lambda r: r["evidence"].update(held="@@"), "damaged-file"),
+        (lambda r: r["evidence"].update(held=r["windows"]["starts"]), "damaged-file"),
+        (lambda r: r["evidence"].update(units=r["evidence"]["held"]), "damaged-file"),
         (lambda r: r["heavy"].update(units=[1]), "wrong-size"),
         (lambda r: r["heavy"].update(one_layer=99), "bad-field"),
         (lambda r: r.update(more=1), "unknown-key"),

@@ -1,12 +1,16 @@
 """Estimates of strings that moved, their errors with collisions, and their intervals, by simulation."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from refusals import raises
 from scipy.stats import t as student
 
-from mechdesign.windows import design_windows
+from mechdesign.windows import SeparateCounts, design_windows, estimate_strings
 from mechdesign.windows.collisions import collision_factor
+from mechdesign.windows.decoder import Decoder
+from mechdesign.windows.hashing import fingerprints
 from mechdesign.windows.string_estimates import quantile
 
 COUNTS = {f"w{k}": round(1e6 / k) for k in range(1, 301)}
@@ -102,3 +106,57 @@ def test_intervals_hold_for_heavy_light_unseen_and_new_strings(moved, listed):
     for members in filter(None, groups.values()):
         assert 0.93 < held[members].mean() < 0.98
     assert np.mean(all_at_once) >= 0.9
+
+
+def test_pursuit_ends_where_windows_tell_no_more_strings_apart():
+    """A tenth of the strings that moved are as many as three seeds of few windows tell apart; all have an estimate."""
+    counts = {f"w{k}": 5 for k in range(200)}
+    mechanism = design_windows(counts, 1, known=True, seeds=3, buckets=64, heavy=None).mechanism
+    reports = mechanism.privatize(["new"] * 4_000 + ["newer"] * 4_000, np.random.default_rng(1))
+    found = estimate_strings(reports, mechanism, ["new", "newer", *counts], dict.fromkeys(counts, 1 / 200))
+    assert np.isfinite(found.shares).all()
+    assert np.isfinite(found.standard_errors).all()
+
+
+HEAVY = SeparateCounts({"w1": 300, "w2": 150, "w3": 100, "rest": 450}, "last year")
+
+
+@pytest.mark.parametrize("heavy", [None, HEAVY])
+def test_a_light_string_falls_into_buckets_as_its_measure_says(heavy):
+    layout = design_windows(COUNTS, 1, known=True, seeds=4, buckets=16, heavy=heavy, one_layer="0.5").mechanism.layout
+    prints = fingerprints(map(str, range(40_000)))
+    for number in range(4):
+        circle = layout.circle(number)
+        law = circle.light_measure()
+        found = np.bincount(circle.light_buckets(prints), minlength=16)
+        expected = len(prints) * law / law.sum()
+        assert np.sum((found - expected) ** 2 / np.maximum(expected, 1e-9)) < 50  # chi-square of 15 degrees
+
+
+def test_without_a_reference_every_string_has_a_mean_of_1_over_hashes():
+    """A report is as likely as a light string of unknown hash makes it; estimates need neither counts nor evidence."""
+    mechanism = replace(design_windows(COUNTS, 1, known=True, seeds=30, buckets=64, cap="3").mechanism, evidence=None)
+    decoder = Decoder(replace(mechanism, held=None), by_lengths=True)
+    assert decoder.chances.sum() == pytest.approx(1, abs=1e-12)
+    strings = [f"any {k}" for k in range(4_000)]
+    one = np.eye(1, len(decoder.chances), 5)[0]
+    means = decoder.reading(one, one, strings).means
+    assert abs(means.mean() - 1) < 5 * means.std() / 60
+
+
+def test_shares_without_a_reference_are_noisier_and_say_so(found):
+    rng = np.random.default_rng(5)
+    reports = reported(found, populations(0.05), 20_000, rng)
+    names = [*NEW, *UNSEEN, *COUNTS]
+    without = estimate_strings(reports, found.mechanism, names)
+    P = np.array(list(COUNTS.values())) / sum(COUNTS.values())
+    with_it = estimate_strings(reports, found.mechanism, names, dict(zip(COUNTS, P.tolist(), strict=True)))
+    assert without.by_lengths
+    assert not with_it.by_lengths
+    truth = np.concatenate([np.full(4, 0.05), np.zeros(len(UNSEEN)), populations(0.05)[: len(COUNTS)]])
+    low, high = without.intervals().T
+    assert 0.9 < np.mean((low <= truth) & (truth <= high)) < 0.99
+    light = slice(4, 4 + len(UNSEEN))
+    assert without.standard_errors[light].mean() > 1.03 * with_it.standard_errors[light].mean()
+    with raises("missing-argument", "reference"):
+        without.toward_sample()

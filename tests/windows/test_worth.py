@@ -103,3 +103,18 @@ def test_the_spread_of_pairs_over_seeds_is_the_factor(epsilon):
     away = pairs[np.triu_indices(60, 1)] - 1
     c = found.reached
     assert np.mean(away**2) * found.seeds / (c - 1) ** 2 == pytest.approx(collision_factor(c), rel=0.1, abs=0.005)
+
+
+def test_the_share_of_one_layer_seeds_keeps_the_error_near_the_bound():
+    counts = {f"s{k}": round(1e7 / k**1.2) for k in range(1, 1_001)}
+    made = design_windows(counts, 1, known=True, seeds=100)
+    assert made.error < 1.0165 * made.bound
+    third = design_windows(counts, 1, known=True, seeds=100, one_layer="0.3")
+    assert made.mechanism.layout.one_layer < third.mechanism.layout.one_layer == 30
+    assert made.error < third.error
+
+
+def test_uniform_strings_have_no_heavy_ones_and_many_arcs_keep_a_third():
+    counts = {f"s{k}": 1_000 for k in range(40)}
+    made = design_windows(counts, 1, known=True, seeds=20, buckets=256)
+    assert made.mechanism.layout.one_layer == 6

@@ -1,5 +1,7 @@
 """Small worlds of strings whose mechanisms are written out as matrices of rationals."""
 
+import base64
+import zlib
 from fractions import Fraction
 
 from mechdesign.windows import SeparateCounts, design_windows
@@ -12,6 +14,14 @@ UNSEEN = ("unseen", "another")
 
 def designed(epsilon=1, *, seeds=6, buckets=64, known=True, **options):
     return design_windows(COUNTS, epsilon, known=known, seeds=seeds, buckets=buckets, master="reference", **options)
+
+
+def moved_sample(record):
+    """Return the record of a file in which the first window has a sample that none of the others lost."""
+    held = bytearray(zlib.decompress(base64.b64decode(record["evidence"]["held"])))
+    held[0] ^= 1
+    changed = base64.b64encode(zlib.compress(bytes(held))).decode()
+    return record | {"evidence": record["evidence"] | {"held": changed}}
 
 
 def matrix(mechanism, strings):

@@ -2,20 +2,13 @@
 
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
 import { keyedHash } from "../blake2b.js";
 import { InputError, keyOf, Mechanism, RecordError } from "../report.js";
+import { bytesOf, hex, LONG, ofHex, rows, splitMix } from "./kit.js";
 
-const KIT = new URL("../../../conformance/", import.meta.url);
-const LONG = process.env.MECHDESIGN_LONG === "1";
-
-const bytesOf = (path) => readFileSync(new URL(path, KIT));
-const rows = (path) => JSON.parse(bytesOf(path).toString("utf8"));
 const mechanism = (path) => Mechanism.read(bytesOf(path));
-const ofHex = (text) => Uint8Array.from(Buffer.from(text, "hex"));
-const hex = (bytes) => Buffer.from(bytes).toString("hex");
 
 test("fingerprints", async () => {
   for (const { file, fingerprint } of rows("fingerprints.json")) {
@@ -93,21 +86,6 @@ test("key files", () => {
     else assert.throws(() => keyOf(ofHex(bytes)), InputError, reason);
   }
 });
-
-// Fills arrays with the words of SplitMix64.
-function splitMix() {
-  const wrap = (value) => BigInt.asUintN(64, value);
-  let state = 0n;
-  return (bytes) => {
-    const view = new DataView(bytes.buffer);
-    for (let place = 0; place < bytes.length; place += 8) {
-      state = wrap(state + 0x9e3779b97f4a7c15n);
-      let word = wrap((state ^ (state >> 30n)) * 0xbf58476d1ce4e5b9n);
-      word = wrap((word ^ (word >> 27n)) * 0x94d049bb133111ebn);
-      view.setBigUint64(place, word ^ (word >> 31n), true);
-    }
-  };
-}
 
 test("streams", async (context) => {
   let tried = 0;

@@ -27,17 +27,25 @@ const ORDERS: [[usize; 16]; 10] = [
 
 /// BLAKE2b with a key of 32 bytes, a result of 8 bytes, and the personalization of permanent reports.
 pub fn keyed_hash(key: &[u8; 32], message: &[u8]) -> [u8; 8] {
+    blake2b(message, PERSON, key)
+}
+
+/// BLAKE2b. The personalization has up to 16 bytes (zeros follow), the key up to 64, the result 8 to 64 in whole words.
+pub fn blake2b<const SIZE: usize>(message: &[u8], person: &[u8], key: &[u8]) -> [u8; SIZE] {
     let mut parameters = [0; 64];
-    parameters[..4].copy_from_slice(&[8, 32, 1, 1]);
-    parameters[48..].copy_from_slice(PERSON);
+    parameters[..4].copy_from_slice(&[SIZE as u8, key.len() as u8, 1, 1]);
+    parameters[48..48 + person.len()].copy_from_slice(person);
     let mut state = START;
     for (word, part) in state.iter_mut().zip(parameters.chunks_exact(8)) {
         *word ^= u64::from_le_bytes(part.try_into().expect("8 bytes"));
     }
     let mut block = [0; BLOCK];
-    block[..32].copy_from_slice(key);
-    let mut counted = BLOCK;
-    compress(&mut state, &block, counted, message.is_empty());
+    let mut counted = 0;
+    if !key.is_empty() || message.is_empty() {
+        block[..key.len()].copy_from_slice(key);
+        counted = if key.is_empty() { 0 } else { BLOCK };
+        compress(&mut state, &block, counted, message.is_empty());
+    }
     let mut rest = message;
     while !rest.is_empty() {
         let size = rest.len().min(BLOCK);
@@ -47,7 +55,11 @@ pub fn keyed_hash(key: &[u8; 32], message: &[u8]) -> [u8; 8] {
         counted += size;
         compress(&mut state, &block, counted, rest.is_empty());
     }
-    state[0].to_le_bytes()
+    let mut result = [0; SIZE];
+    for (part, word) in result.chunks_exact_mut(8).zip(state) {
+        part.copy_from_slice(&word.to_le_bytes());
+    }
+    result
 }
 
 fn compress(state: &mut [u64; 8], block: &[u8; BLOCK], counted: usize, is_last: bool) {

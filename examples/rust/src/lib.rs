@@ -18,7 +18,10 @@
 //! ```
 
 pub mod hashes;
+pub mod inflate;
 pub mod json;
+pub mod nfc;
+pub mod windows;
 
 use json::Value;
 use std::collections::{HashMap, HashSet};
@@ -139,16 +142,9 @@ impl Mechanism {
         records: &[(&str, &str)],
         attribute: &str,
     ) -> Result<Vec<&str>, Error> {
-        if !attribute.is_empty() {
-            check_label(attribute, "the attribute")?;
-        }
+        check_attribute(attribute)?;
         let rows = self.rows_of(records.iter().map(|record| record.1))?;
-        if let Some(position) = records.iter().position(|record| !is_bare(record.0)) {
-            return Err(Error::Record(
-                position,
-                "the id is empty, or has white space around it".into(),
-            ));
-        }
+        check_ids(records)?;
         let mut start = self.fingerprint().to_vec();
         add_text(&mut start, attribute);
         let mut message = Vec::new();
@@ -232,6 +228,25 @@ fn labels(value: Option<&Value>, kind: &str) -> Result<Vec<String>, Error> {
         format!("{kind}: a label occurs twice"),
     )?;
     Ok(found)
+}
+
+/// Check the attribute of permanent reports: it is empty, or a label.
+fn check_attribute(attribute: &str) -> Result<(), Error> {
+    if attribute.is_empty() {
+        return Ok(());
+    }
+    check_label(attribute, "the attribute")
+}
+
+/// Check the ids of pairs of an id and a value, before anything is reported.
+fn check_ids(records: &[(&str, &str)]) -> Result<(), Error> {
+    match records.iter().position(|record| !is_bare(record.0)) {
+        None => Ok(()),
+        Some(position) => Err(Error::Record(
+            position,
+            "the id is empty, or has white space around it".into(),
+        )),
+    }
 }
 
 fn check_label(label: &str, place: &str) -> Result<(), Error> {

@@ -3,8 +3,11 @@
 //!
 //! The first reads one label a line, in UTF-8, and draws fresh reports from /dev/urandom. The second draws permanent
 //! reports from the key file KEY, which `mechdesign key` makes: it reads an id, a tab and a label on each line, and the
-//! same id and label always get the same report, which is that of `mechdesign privatize --key-file`.
+//! same id and label always get the same report, which is that of `mechdesign privatize --key-file`. Through a file of
+//! windows any string is reported; with a key a line then holds one tab, since a string may hold a tab as an id may.
 
+use mechdesign_report::json::{parse, Value};
+use mechdesign_report::windows::Windows;
 use mechdesign_report::{key_of, Error, Mechanism};
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -67,6 +70,61 @@ fn lines(content: &[u8]) -> Vec<&str> {
         .collect()
 }
 
+/// A mechanism: a matrix, or windows.
+enum Kind {
+    Matrix(Mechanism),
+    Strings(Windows),
+}
+
+impl Kind {
+    fn read(content: &[u8], path: &str) -> Result<Kind, Error> {
+        let schema = parse(content).map_err(Error::Input)?;
+        let schema = schema.get("schema").and_then(Value::text).unwrap_or("");
+        if schema.starts_with("mechdesign/windows/") {
+            return Windows::read(content).map(Kind::Strings);
+        }
+        Mechanism::read(content, path).map(Kind::Matrix)
+    }
+
+    fn fresh_reports(
+        &self,
+        lines: &[&str],
+        fill: impl FnMut(&mut [u8]) -> io::Result<()>,
+    ) -> Result<Vec<String>, Error> {
+        match self {
+            Kind::Matrix(matrix) => Ok(owned(matrix.fresh_reports(lines, fill)?)),
+            Kind::Strings(windows) => windows.fresh_reports(lines, fill),
+        }
+    }
+
+    fn permanent_reports(
+        &self,
+        key: &[u8; 32],
+        records: &[(&str, &str)],
+        attribute: &str,
+    ) -> Result<Vec<String>, Error> {
+        match self {
+            Kind::Matrix(matrix) => Ok(owned(matrix.permanent_reports(key, records, attribute)?)),
+            Kind::Strings(windows) => windows.permanent_reports(key, records, attribute),
+        }
+    }
+
+    /// Where a string may hold tabs, a second tab would leave open where the id ends.
+    fn check_tabs(&self, lines: &[&str]) {
+        let position = lines.iter().position(|line| line.matches('\t').count() != 1);
+        if let (Kind::Strings(_), Some(position)) = (self, position) {
+            fail(&format!(
+                "line {}: it is not an id, one tab and a string; nothing was reported",
+                position + 1
+            ));
+        }
+    }
+}
+
+fn owned(reports: Vec<&str>) -> Vec<String> {
+    reports.into_iter().map(str::to_owned).collect()
+}
+
 /// Write one report for each line of standard input, or none at all: all lines are checked first, since a second run
 /// over the same records would be a second report about each.
 fn main() {
@@ -76,11 +134,10 @@ fn main() {
     }
     let path = &arguments[0];
     let content = fs::read(path).unwrap_or_else(|error| fail(&format!("cannot read {path}: {error}")));
-    let mechanism = match Mechanism::read(&content, path) {
-        Ok(mechanism) => mechanism,
-        Err(Error::Input(message)) => fail(&format!("{path} is refused: {message}")),
-        Err(error) => fail(&error.to_string()),
-    };
+    let mechanism = Kind::read(&content, path).unwrap_or_else(|error| match error {
+        Error::Input(message) => fail(&format!("{path} is refused: {message}")),
+        error => fail(&error.to_string()),
+    });
     let key = arguments.get(1).map(|path| read_key(path));
     let mut given = Vec::new();
     io::stdin()
@@ -92,6 +149,7 @@ fn main() {
             .map_err(Error::Source)
             .and_then(|mut source| mechanism.fresh_reports(&lines, |bytes| source.read_exact(bytes))),
         Some(key) => {
+            mechanism.check_tabs(&lines);
             // Labels hold no tabs, so the last one ends the id.
             let records: Vec<_> = lines
                 .iter()
@@ -105,7 +163,7 @@ fn main() {
         Error::Record(position, message) => fail(&format!("line {}: {message}; nothing was reported", position + 1)),
         Error::Source(error) => fail(&format!("cannot read /dev/urandom: {error}; nothing was reported")),
     });
-    let text: String = reports.iter().flat_map(|report| [report, "\n"]).collect();
+    let text: String = reports.iter().flat_map(|report| [report.as_str(), "\n"]).collect();
     if let Err(error) = io::stdout().write_all(text.as_bytes()) {
         fail(&format!("cannot write the reports: {error}"));
     }

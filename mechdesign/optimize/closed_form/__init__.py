@@ -43,7 +43,7 @@ def closed_forms(problem: DesignProblem) -> list[ClosedForm]:
     >>> [form.theorem for form in closed_forms(DesignProblem(L1Ball([0.4, 0.2, 0.2, 0.2]), "log(9/8)"))]
     ['high privacy, known prior (Grosse et al. 2024, Theorem 3)', 'high privacy, l1 ball']
     """
-    if problem.lower is not None or problem.utility.worst_case is not None:
+    if problem.sides.below is not None or problem.utility.worst_case is not None:
         return []
     solvers = _SOLVERS if problem.utility.estimation is None else _SOLVERS_OF_ERRORS
     found = [form for solve in solvers if (form := solve(problem)) is not None]

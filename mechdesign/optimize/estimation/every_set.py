@@ -72,7 +72,7 @@ class EverySet:
         kept = best[np.argsort(-costs, kind="stable")[:wanted]]
         return Price(greatest, self.method, 1 << self.prior.size, self._columns(indicator(kept, self.prior.size)))
 
-    def first(self) -> Floats:
+    def first(self, deadline: float | None = None) -> Floats:  # noqa: ARG002 - which few rays need not look at
         """Return the rays of single symbols, which form a mechanism, and those of random sets, shape (N, k)."""
         N = self.prior.size
         rng = np.random.default_rng(0)

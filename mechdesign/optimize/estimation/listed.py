@@ -12,7 +12,7 @@ import numpy as np
 from mechdesign.errors import SolverError
 from mechdesign.numerics.arrays import Floats, as_bound
 from mechdesign.numerics.quadratic_form import QuadraticForm
-from mechdesign.optimize.deadline import keeps_mechanism, time_is_up
+from mechdesign.optimize.deadline import keeps_mechanism, sooner, time_is_up
 from mechdesign.optimize.estimation.caps import best_caps, bound_of_caps, multipliers_of_caps
 from mechdesign.optimize.estimation.form_certificate import lower_bound, root_trace_down, total_up
 from mechdesign.optimize.estimation.interior_point import full_weights, solve
@@ -25,6 +25,7 @@ _EPS = float(np.finfo(float).eps)
 _MOST_ROUNDS = 60
 _FIRST, _ENTERING = 10, 6  # rays for each symbol, at first and in each round
 _DROPPED = 1e-6  # a ray of less weight than this leaves the program
+_A_SECOND, _OVER = 8e6, 2.0  # entries of rays that are priced in a second, and seconds after the deadline for it
 _MOST_HELD = 2**28  # bytes of rays that are kept rather than listed again
 
 
@@ -46,8 +47,8 @@ class ExactForms(Protocol):
     def price(self, form: QuadraticForm, multipliers: Floats, wanted: int = 0) -> Price:
         """Return the greatest ``(v - 1)' Theta (v - 1) - <lambda, v>``, rounded outward, and the best rays."""
 
-    def first(self) -> Floats:
-        """Return some rays that form a mechanism, and others, shape (N, k)."""
+    def first(self, deadline: float | None = None) -> Floats:
+        """Return some rays that form a mechanism, and others, shape (N, k); fewer of these once time is up."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,8 +105,11 @@ class ListedForms:
         kept = np.argsort(-costs, kind="stable")[:wanted]
         return Price(greatest, self.method, looked_at, best[:, kept])
 
-    def first(self) -> Floats:
-        """Return some rays that form a mechanism, and others of all kinds, shape (N, k)."""
+    def first(self, deadline: float | None = None) -> Floats:
+        """Return some rays that form a mechanism, and others of all kinds, shape (N, k).
+
+        With a start no more rays are drawn from the deadline on.
+        """
         N = self.rays.prior.size
         rng = np.random.default_rng(0)
         start = np.empty((N, 0)) if self.start is None else self.start
@@ -114,8 +118,12 @@ class ListedForms:
         count, least = 5 * _FIRST * N, 2 * _FIRST * N
         while True:  # until all rays are drawn
             share = min(1.0, count / total)
-            some = [columns[:, rng.random(columns.shape[1]) < share] for columns, _ in self.chunks()]
-            drawn = np.hstack([start, *some])
+            some = [start]
+            for columns, _ in self.chunks():
+                some.append(columns[:, rng.random(columns.shape[1]) < share])
+                if self.start is not None and time_is_up(deadline):
+                    break
+            drawn = np.hstack(some)
             if drawn.shape[1] < least and share < 1.0:  # there are fewer rays than were counted
                 count *= 8
                 continue
@@ -154,7 +162,7 @@ def solve_listed(
     tol : float
         The relative gap at which to stop.
     deadline : float or None
-        When to stop, as a time of `time.monotonic`.
+        When to stop, as a time of `time.monotonic`; the first mechanism is finished, whatever the time.
     progress : callable
         Called with one line for each round.
 
@@ -163,29 +171,29 @@ def solve_listed(
     SolverError
         If rays keep entering, or no mechanism determines the queries.
     """
-    prior = pricing.prior
-    N = prior.size
-    held, bound = pricing.first(), -np.inf
-    # Directions that no query asks for have columns of hardly any weight, without which the program is singular.
-    every_direction = np.linalg.matrix_rank(workload - workload.mean(axis=1, keepdims=True)) == N - 1
-    dropped = _DROPPED if every_direction else 0.0
-    stopped, further = "stalled", held
+    prior, N = pricing.prior, pricing.prior.size
+    held, bound, dropped = pricing.first(deadline), -np.inf, _dropped(workload)
+    price = unpriced = Price(np.inf, pricing.method, held.shape[1], held[:, :0])
+    stopped, further, last = "stalled", held, _last_pass(pricing, deadline)
     for iteration in range(1, _MOST_ROUNDS + 1):
         try:
-            # The first mechanism is finished, whatever the time.
             point = solve(further, prior, workload, tol / 10, deadline=deadline if iteration > 1 else None)
             held = further
         except SolverError:
-            if iteration == 1:
-                raise
-            stopped = "time limit" if time_is_up(deadline) else "solver failed"
-            break
+            if iteration > 1:
+                stopped = "time limit" if time_is_up(deadline) else "solver failed"
+                break
+            held = np.hstack([held, _far_from_constant(pricing)])
+            point = solve(held, prior, workload, tol / 10)
         keeps_mechanism(deadline)
+        if time_is_up(last):
+            stopped = "time limit"
+            break
         form = QuadraticForm.of_matrix(point.M)
         price = pricing.price(form, point.multipliers, _ENTERING * N)
         found = _bound(form, point.multipliers, price, prior, workload, limits)
         if found > bound:
-            best, bound = (form, point.multipliers), found
+            best, bound = (form, point.multipliers, price), found
         progress(f"interior points: {held.shape[1]} rays, error {point.value:.9g}, gap {point.value - bound:.1e}")
         if point.value - bound <= tol / 2 * point.value:
             stopped = ""
@@ -195,10 +203,33 @@ def solve_listed(
             break
         further = np.hstack([held[:, point.weights > dropped], price.best])
     if stopped:
-        d = best_caps(prior, limits, workload, deadline)
-        if bound_of_caps(d, prior, limits, workload) > bound:
-            best = (QuadraticForm(d), multipliers_of_caps(d, limits))
-    return Solution(_whole(held, point.weights), best[1], price.columns, iteration, stopped), best[0]
+        caps = best_caps(prior, limits, workload, deadline)
+        if bound_of_caps(caps, prior, limits, workload) > bound:
+            form, lam = QuadraticForm(caps), multipliers_of_caps(caps, limits)
+            best = form, lam, unpriced if time_is_up(last) else pricing.price(form, lam)
+    return Solution(_whole(held, point.weights), best[1], price.columns, iteration, stopped, price=best[2]), best[0]
+
+
+def _far_from_constant(pricing: ExactForms) -> Floats:
+    """Return rays far from the constant column, which have all directions where those that are drawn leave one out."""
+    N = pricing.prior.size
+    return pricing.price(QuadraticForm(np.ones(N)), np.zeros(N), _ENTERING * N).best
+
+
+def _dropped(workload: Floats) -> float:
+    """Return the weight of rays that leave the program.
+
+    Directions that no query asks for have columns of hardly any weight, without which the program is singular.
+    """
+    N = workload.shape[1]
+    every_direction = np.linalg.matrix_rank(workload - workload.mean(axis=1, keepdims=True)) == N - 1
+    return _DROPPED if every_direction else 0.0
+
+
+def _last_pass(pricing: ExactForms, deadline: float | None) -> float | None:
+    """Return the time from which on all rays are not priced soon after the deadline."""
+    entries = pricing.prior.size * pricing.rays.count(pricing.rays.kinds) if isinstance(pricing, ListedForms) else 0
+    return sooner(deadline, entries / _A_SECOND - _OVER)
 
 
 def _bound(

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -42,6 +42,7 @@ from mechdesign.optimize.start import start_columns
 from mechdesign.optimize.ways import Way, first
 from mechdesign.problem import DesignProblem
 from mechdesign.uncertainty import UncertaintySet
+from mechdesign.uncertainty.base import Floor
 from mechdesign.utility import ChiSquare
 
 _LISTED = 16  # symbols: up to so many, the optimum over all rays takes seconds
@@ -89,12 +90,34 @@ def workload_of(problem: DesignProblem) -> Floats:
     return objective.queries(problem.uncertainty.size)
 
 
-FormAsked: TypeAlias = tuple[UncertaintySet, float]
-"""A set of priors, and exp(epsilon)."""
+class FormAsked(NamedTuple):
+    """What quadratic forms are priced for.
+
+    Attributes
+    ----------
+    known : UncertaintySet
+        The set of priors.
+    exp_epsilon : float
+        exp(epsilon).
+    floor : Floor
+        What is asked from below.
+    """
+
+    known: UncertaintySet
+    exp_epsilon: float
+    floor: Floor
+
+    @property
+    def one_sided(self) -> str:
+        """Why a method for a promise from above alone does not do; empty where it does."""
+        name = "cap" if self.floor.for_everyone else "lower"
+        return f"columns are searched for a promise from above alone, and {name} is given" if self.floor[0] else ""
 
 
 def _every_set(asked: FormAsked) -> EverySet | str:
-    known, exp_epsilon = asked
+    known, exp_epsilon, _ = asked
+    if asked.one_sided:
+        return asked.one_sided
     if not known.holds_every_prior:
         return "some prior is outside the set, so that sets of symbols are not all extreme rays"
     if known.size > MOST_IN_SETS:
@@ -107,14 +130,19 @@ def _listed(asked: FormAsked) -> ListedForms | str:
         rays = check_listable(*asked)
     except LimitError as refusal:
         return str(refusal)
-    ball = asked[0].l1_ball
-    return ListedForms(rays, None if ball is None else start_columns(ball, asked[1], ChiSquare()))
+    known, e, (least, *_) = asked
+    if known.ball is not None and not asked.one_sided:
+        return ListedForms(rays, start_columns(known.ball, e, ChiSquare()))
+    # Randomized response, of a ratio that keeps every promise.
+    ratio = min(e, 1 / float(least)) if least else e
+    responses = np.ones((known.size, known.size)) + (ratio - 1) * np.eye(known.size)
+    return ListedForms(rays, responses / (known.prior @ responses))
 
 
 def _is_listed_quickly(asked: FormAsked) -> bool:
-    known, exp_epsilon = asked
+    known, exp_epsilon, _ = asked
     ball = known.l1_ball
-    if ball is None:
+    if ball is None or asked.one_sided:
         return True
     if ball.size > _LISTED:
         return False
@@ -123,8 +151,10 @@ def _is_listed_quickly(asked: FormAsked) -> bool:
 
 
 def _separable(asked: FormAsked) -> SeparablePricing | str:
-    known, exp_epsilon = asked
+    known, exp_epsilon, _ = asked
     ball = known.l1_ball
+    if asked.one_sided:
+        return asked.one_sided
     if ball is None:
         return f"the set of priors is {known.kind}, not an l1 ball"
     return SeparablePricing(ball, exp_epsilon)
@@ -146,8 +176,11 @@ def form_pricing(problem: DesignProblem, exp_epsilon: float | None = None) -> Ev
     LimitError
         If there is none.
     """
-    asked = problem.uncertainty, exp_epsilon or effective_exp_epsilon(problem)
-    return first(FORM_PRICINGS, asked, ERROR_RAYS.name)
+    return first(FORM_PRICINGS, _asked(problem, exp_epsilon or effective_exp_epsilon(problem)), ERROR_RAYS.name)
+
+
+def _asked(problem: DesignProblem, exp_epsilon: float) -> FormAsked:
+    return FormAsked(problem.uncertainty, exp_epsilon, problem.sides.floor_down)
 
 
 def _too_many(problem: DesignProblem) -> str:
@@ -168,20 +201,16 @@ def error_refusal(problem: DesignProblem) -> str:
         return f"{name} is not an estimation error"
     if too_many := _too_many(problem):
         return too_many
-    if problem.lower is not None:
-        return (
-            f"no method designs for {name} with lower = {problem.lower} over this set; leave lower out, use "
-            "mutual-information or a gain utility, or promise it for every prior (radius 2)"
-        )
     if problem.uncertainty.uncertain_secret is not None:
         return (
             f"no method designs for {name} where the joint distribution of a secret is uncertain; leave delta out, or "
             "use mutual-information or a gain utility"
         )
-    if problem.epsilon.exp_down == 1:
+    if problem.only_constant:
+        side = "epsilon" if problem.epsilon.exp_down == 1 else problem.sides.below_name
         return (
-            "epsilon = 0 allows only the constant mechanism, whose reports say nothing: its estimation error is "
-            "infinite; give an epsilon above 0"
+            f"{side} = 0 allows only the constant mechanism, whose reports say nothing: its estimation error is "
+            f"infinite; give a larger {side}"
         )
     return ""
 
@@ -193,11 +222,11 @@ def _error_method(way: FormPricedBy, does: str, *, closes: bool) -> Method:
         if reason := error_refusal(problem):
             return reason
         exp_epsilon = min(effective_exp_epsilon(problem), MOST_IN_PROGRAMS)
-        pricing = way.offer((problem.uncertainty, exp_epsilon))
+        pricing = way.offer(_asked(problem, exp_epsilon))
         return pricing if isinstance(pricing, str) else partial(solve_error, problem, pricing)
 
     def quick(problem: DesignProblem) -> bool:
-        return not error_refusal(problem) and way.quick((problem.uncertainty, effective_exp_epsilon(problem)))
+        return not error_refusal(problem) and way.quick(_asked(problem, effective_exp_epsilon(problem)))
 
     return Method(way.name, quick, offer, does, closes)
 
@@ -299,8 +328,7 @@ def certify_error(
     Parameters
     ----------
     problem : DesignProblem
-        Whose objective is an `EstimationError`. A promise from below allows fewer mechanisms, so that a bound that is
-        proved without it holds with it.
+        Whose objective is an `EstimationError`.
     form : QuadraticForm
         Theta; a poor one gives a weak bound, but never a false one.
     multipliers : array, shape (N,)
@@ -329,7 +357,7 @@ def certify_error(
         raise LimitError.no_method(too_many)
     one_sided = OneSided.of(problem)
     if one_sided is not None:
-        problem = one_sided.problem  # of every prior, with the same multipliers; other promises from below are left out
+        problem = one_sided.problem  # of every prior, with the same multipliers
     N = problem.uncertainty.size
     lam = frozen(real_array(multipliers, "lambda", "a number for each symbol"))
     if lam.shape != (N,) or not np.isfinite(lam).all() or form.size != N:

@@ -153,13 +153,7 @@ class _LevelSearch:
         return max(self.found.upper, self.found.reached) + self.near
 
     def _cases(
-        self,
-        first: Indices,
-        last: Indices,
-        low: Floats,
-        high: Floats,
-        places: NDArray[np.uint8],
-        upper: Floats,
+        self, first: Indices, last: Indices, low: Floats, high: Floats, places: NDArray[np.uint8], upper: Floats
     ) -> _Cases:
         """Return the cases that hold columns, narrowed to masses that their places allow."""
         room = 1e-9 + self.symbols.off
@@ -167,15 +161,7 @@ class _LevelSearch:
         high = np.minimum(high, (places != _OUT) @ self.P + room)
         count = len(places)
         cases = _Cases(
-            first,
-            last,
-            low,
-            high,
-            places,
-            upper,
-            np.zeros(count),
-            np.zeros(count, dtype=np.int64),
-            np.full(count, -1),
+            first, last, low, high, places, upper, np.zeros(count), np.zeros(count, dtype=np.int64), np.full(count, -1)
         )
         return cases.only((low <= high) & (cases.first <= cases.last))
 

@@ -7,7 +7,6 @@ that covers it.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import TypeAlias
 
 from mechdesign.errors import LimitError, shorten
@@ -20,6 +19,7 @@ from mechdesign.optimize.pricing.price import BallPricing, Pricing
 from mechdesign.optimize.ways import Way, first
 from mechdesign.uncertainty import UncertaintySet
 from mechdesign.uncertainty.ball import Ball
+from mechdesign.uncertainty.base import NO_FLOOR, Floor
 from mechdesign.utility import FInformation, Utility
 
 _LISTED_AT_ONCE = 12  # symbols: up to so many, listing all rays is quicker than column generation
@@ -27,7 +27,6 @@ _LISTED_OTHERWISE = 16  # symbols: likewise where tables are too large
 _LISTED_PAIRS = 10  # symbols: up to so many, listing all pairs of sets is quicker than column generation
 _CUT_AT_ONCE = 4  # symbols: up to so many, listing the rays of any set is quicker than branch and bound
 _LEAST_MASS = 1e-290
-_NOTHING = Fraction(0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,14 +41,14 @@ class Priced:
         exp(epsilon), above 1.
     utility : Utility
         Its mu is priced.
-    least_lift : Fraction
-        exp(-lower), below 1; 0 without a promise from below.
+    floor : Floor
+        What is asked from below.
     """
 
     uncertainty: UncertaintySet
     exp_epsilon: float
     utility: Utility
-    least_lift: Fraction = _NOTHING
+    floor: Floor = NO_FLOOR
 
 
 PricedBy: TypeAlias = Way[Priced, Pricing]
@@ -57,8 +56,9 @@ PricedBy: TypeAlias = Way[Priced, Pricing]
 
 def _unlisted(priced: Priced) -> FInformation | str:
     """Return the utility if columns can be priced without a list of rays, or why they cannot, whatever the set."""
-    if priced.least_lift > 0:
-        return "columns are priced without a list of rays for a promise from above alone, and lower is given"
+    if priced.floor.least_lift > 0:
+        name = "cap" if priced.floor.for_everyone else "lower"
+        return f"columns are priced without a list of rays for a promise from above alone, and {name} is given"
     if not priced.uncertainty.limits_entries:
         return "columns that keep a promise about a secret are priced by a list of rays alone"
     information = priced.utility.f_information
@@ -99,7 +99,7 @@ def _by_pairs(priced: Priced) -> Pricing | str:
 def listed_pricing(priced: Priced) -> ListedPricing | str:
     """Return the pricing of all extreme rays, or why they are not listed."""
     try:
-        return ListedPricing(check_listable(priced.uncertainty, priced.exp_epsilon, priced.least_lift), priced.utility)
+        return ListedPricing(check_listable(priced.uncertainty, priced.exp_epsilon, priced.floor), priced.utility)
     except LimitError as refusal:
         return str(refusal)
 
@@ -133,14 +133,12 @@ PRICINGS: tuple[PricedBy, ...] = (COUNT_TABLES, SET_PAIRS, EXTREME_RAYS, KNAPSAC
 """All ways, in order."""
 
 
-def pricing_for(
-    uncertainty: UncertaintySet, exp_epsilon: float, utility: Utility, least_lift: Fraction = _NOTHING
-) -> Pricing:
+def pricing_for(uncertainty: UncertaintySet, exp_epsilon: float, utility: Utility, floor: Floor = NO_FLOOR) -> Pricing:
     """Return the exact pricing of a utility that is not polyhedral, by the table `PRICINGS`.
 
     Parameters
     ----------
-    uncertainty, exp_epsilon, utility, least_lift
+    uncertainty, exp_epsilon, utility, floor
         As for `Priced`.
 
     Raises
@@ -154,7 +152,7 @@ def pricing_for(
     >>> pricing_for(L1Ball.from_counts(range(1, 41), known=True), 2.0, MutualInformation()).method
     'subset-sum tables over the counts'
     """
-    priced = Priced(uncertainty, exp_epsilon, utility, least_lift)
+    priced = Priced(uncertainty, exp_epsilon, utility, floor)
     if reason := beyond_floats(uncertainty):
         raise LimitError.beyond_precision(reason)
     return first(PRICINGS, priced, EXTREME_RAYS.name)

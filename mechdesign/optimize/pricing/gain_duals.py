@@ -26,7 +26,7 @@ import numpy as np
 
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.differences import Differences
-from mechdesign.numerics.exact import float_down, float_up
+from mechdesign.numerics.exact import float_up
 from mechdesign.numerics.linear_program import minimum
 from mechdesign.optimize.deadline import sooner, time_is_up
 from mechdesign.optimize.pricing.l1_ball_duals import ball_duals
@@ -35,6 +35,7 @@ from mechdesign.optimize.pricing.price import Price
 from mechdesign.optimize.pricing.secret_duals import SecretLevels
 from mechdesign.optimize.pricing.two_sided_duals import two_sided_level
 from mechdesign.uncertainty import L1Ball, UncertaintySet
+from mechdesign.uncertainty.base import NO_FLOOR, Floor
 from mechdesign.uncertainty.prior_set import SupportRows
 from mechdesign.utility import PolyhedralUtility
 
@@ -43,7 +44,6 @@ Proposals: TypeAlias = Mapping[int, Floats]
 
 _EPS = float(np.finfo(float).eps)
 _FOR_PROPOSALS = 0.5  # seconds after the last program
-_NOTHING = Fraction(0)
 
 
 def price_by_guess(
@@ -52,7 +52,7 @@ def price_by_guess(
     utility: PolyhedralUtility,
     multipliers: Floats,
     prior: Sequence[Fraction] | None = None,
-    least_lift: Fraction = _NOTHING,
+    floor: Floor = NO_FLOOR,
     proposals: Proposals | None = None,
     deadline: float | None = None,
 ) -> Price:
@@ -70,8 +70,8 @@ def price_by_guess(
         lambda.
     prior : sequence of Fraction, optional
         Where gains are measured; by default at the reference prior P.
-    least_lift : Fraction
-        exp(-lower); 0 without a promise from below.
+    floor : Floor
+        What is asked from below.
     proposals : dict, optional
         What `Proposals` says, from which prices follow where there is no time for a program. They are not looked at for
         a promise from below or about a secret.
@@ -87,9 +87,9 @@ def price_by_guess(
     greatest, measured = -math.inf, uncertainty.center if prior is None else prior
     # Where the data say nothing of the secret, e = 1 allows every column.
     if uncertainty.secret_promise is not None:
-        levels = SecretLevels(uncertainty.secret_promise, exp_epsilon, least_lift)
+        levels = SecretLevels(uncertainty.secret_promise, exp_epsilon, floor.least_lift)
         return _price_about_secret(levels, utility, measured, multipliers, deadline)
-    if exp_epsilon == 1 or least_lift == 1:
+    if exp_epsilon == 1 or floor.least_lift == 1:
         # Only constant columns are left, whose reduced cost is that of (1,...,1).
         exact = utility.undisclosed(measured) - sum(map(Fraction, multipliers.tolist()))
         return Price(_float_up(exact), "the constant column", 1)
@@ -97,10 +97,9 @@ def price_by_guess(
     rows = list(utility.differences(priced, uncertainty.size))
     # Powers of two change no digit; solvers want numbers of about 1.
     linear = np.array([row for row, _ in rows])
-    if least_lift > 0:
-        below = float_down(least_lift)
+    if floor.least_lift > 0:
         for a, power in rows:
-            greatest = max(greatest, _scaled_up(two_sided_level(uncertainty, exp_epsilon, below, a, deadline), power))
+            greatest = max(greatest, _scaled_up(two_sided_level(uncertainty, exp_epsilon, floor, a, deadline), power))
         return Price(greatest, "a dual solution for every guess", len(rows))
     known = {guess: np.ldexp(proposal, -rows[guess][1]) for guess, proposal in (proposals or {}).items()}
     for (a, power), (y, Q) in zip(rows, _duals(uncertainty, exp_epsilon, linear, known, deadline), strict=True):

@@ -20,12 +20,14 @@ from mechdesign.optimize.rays import MOST_LISTED_SYMBOLS, RayList, Rays
 from mechdesign.optimize.secret_rays import SecretRays
 from mechdesign.uncertainty import ConvexHull, LowerProbability, RelativeBall, SecretPromise, UncertaintySet
 from mechdesign.uncertainty.ball import Ball
+from mechdesign.uncertainty.base import NO_FLOOR, Floor
 from mechdesign.utility import Utility
 
 _EPS = float(np.finfo(float).eps)
 _MOST_HELD_BYTES = 2 * 2**30
 _COPIES = 6  # of the held rays, made on the way to the linear program in HiGHS
 _MOST_PRICED = 100_000_000
+_MOST_CAPPED = 16  # symbols, of which every set is looked at
 _MOST_ENTERING = 5_000
 _MOST_SYSTEMS = 60_000  # of equations, solved in rationals
 _NOTHING = Fraction(0)
@@ -34,7 +36,7 @@ _INSTEAD = "merge symbols, or use a gain utility such as hamming-accuracy, which
 _INSTEAD_OF_SET = "merge symbols, or use an l1 ball or a gain utility such as hamming-accuracy, which need no list"
 
 
-def check_listable(uncertainty: UncertaintySet, exp_epsilon: float, least_lift: Fraction = _NOTHING) -> RayList:
+def check_listable(uncertainty: UncertaintySet, exp_epsilon: float, floor: Floor = NO_FLOOR) -> RayList:
     """Return the rays of a set, after counting that they can be listed.
 
     Raises
@@ -44,9 +46,9 @@ def check_listable(uncertainty: UncertaintySet, exp_epsilon: float, least_lift: 
     """
     N = uncertainty.size
     if uncertainty.secret_promise is not None:
-        return _rays_of_secret(uncertainty.secret_promise, exp_epsilon, least_lift)
-    if least_lift > 0:
-        return _two_sided(uncertainty, exp_epsilon, least_lift)
+        return _rays_of_secret(uncertainty.secret_promise, exp_epsilon, floor.least_lift)
+    if floor.least_lift > 0:
+        return _two_sided(uncertainty, exp_epsilon, floor)
     if N > MOST_LISTED_SYMBOLS:
         instead = _INSTEAD_OF_SET if uncertainty.l1_ball is None else _INSTEAD
         raise LimitError.no_method(
@@ -129,30 +131,34 @@ def _rays_of_secret(known: SecretPromise, exp_epsilon: float, least_lift: Fracti
     return rays
 
 
-def _two_sided(uncertainty: UncertaintySet, exp_epsilon: float, least_lift: Fraction) -> RayList:
+def _two_sided(uncertainty: UncertaintySet, exp_epsilon: float, floor: Floor) -> RayList:
     """Return the rays of a set for a promise on both sides."""
     ball, known = uncertainty.l1_ball, uncertainty.lower_probability
+    name = "cap" if floor.for_everyone else "lower"
     if ball is not None:
         # The same set, above its lower probability.
         known = RelativeBall(ball.center, 1, ball.half_radius, ball.labels)
     if known is None and uncertainty.size <= MOST_CUT_SYMBOLS:
-        cut = CutRays(uncertainty, exp_epsilon, least_lift)
+        cut = CutRays(uncertainty, exp_epsilon, floor)
         cut.count(cut.kinds)  # the list is made now, so that one that is too long is refused now
         return cut
     if known is None:
         raise LimitError.no_method(
             f"no exact method lists the extreme rays of a {type(uncertainty).__name__} of more than {MOST_CUT_SYMBOLS} "
             f"symbols for a promise from below, and this one has {uncertainty.size}; use an L1Ball or a Box that "
-            "contains it, leave lower out, or use a gain utility such as hamming-accuracy, which needs no list"
+            f"contains it, leave {name} out, or use a gain utility such as hamming-accuracy, which needs no list"
         )
-    if 3**known.size > MOST_LISTED_PAIRS:
+    rays, most = TwoSidedRays(known, exp_epsilon, floor), 3.0**known.size
+    if floor.for_everyone and known.size <= _MOST_CAPPED and known.supermodular:
+        most = rays.most_pairs
+    if most > MOST_LISTED_PAIRS:
         raise LimitError.no_method(
-            f"{known.size} symbols have up to {3.0**known.size:.1e} extreme rays for a promise from below (at most "
-            f"{MOST_LISTED_PAIRS:.0e}); merge symbols, take the prior as known, leave lower out, or use a gain utility "
-            "such as hamming-accuracy, which needs no list"
+            f"{known.size} symbols have up to {most:.1e} extreme rays for a promise from below (at most "
+            f"{MOST_LISTED_PAIRS:.0e}); merge symbols, take the prior as known, leave {name} out, or use a gain "
+            "utility such as hamming-accuracy, which needs no list"
         )
     _check_supermodular(known)
-    return TwoSidedRays(known, exp_epsilon, least_lift)
+    return rays
 
 
 def reduced_costs(rays: RayList, utility: Utility, multipliers: Floats) -> Iterator[tuple[Floats, Floats]]:

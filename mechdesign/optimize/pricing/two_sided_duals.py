@@ -1,8 +1,9 @@
 """Dual solutions that bound gains under a promise on both sides, one for each guess.
 
 With ``c = P g_w - lambda`` for a guess w, ``b = exp(epsilon)`` and ``a = exp(-lower)``, the greatest ``<c, v>`` over
-the cone ``{ v : max v <= b h(v), min v >= a H(v) }`` with ``<P, v> = 1`` is the least r for which some ``y, T >= 0``
-and priors Q and R in the set have, with ``d_i = c_i - r P_i + y Q_i - a T R_i``,
+the cone ``{ v : max v <= b h(v), min v >= a H(v) }`` with ``<P, v> = 1`` is the least r for which some ``y, T >= 0``,
+a prior Q of the set and a prior R of those that H is about (`priors_below`) have, with
+``d_i = c_i - r P_i + y Q_i - a T R_i``,
 
     sum_i max(0, d_i) <= y / b      and      sum_i d_i <= y / b - T.
 
@@ -23,11 +24,14 @@ import math
 import numpy as np
 
 from mechdesign.numerics.arrays import Floats
+from mechdesign.numerics.exact import float_down
 from mechdesign.numerics.linear_program import minimum
 from mechdesign.optimize.deadline import time_is_up
 from mechdesign.optimize.pricing.levels import affordable, level_of
 from mechdesign.uncertainty import UncertaintySet
+from mechdesign.uncertainty.base import Floor
 from mechdesign.uncertainty.prior_set import SupportRows
+from mechdesign.uncertainty.sides import priors_below
 
 _EPS = float(np.finfo(float).eps)
 _MEMBER = 2e-15  # more than how far `member_near` is from a member
@@ -35,7 +39,7 @@ _LEAST_IN_PROGRAM = 1e-9  # a lesser exp(-lower) would be lost in the tolerance 
 
 
 def two_sided_level(
-    uncertainty: UncertaintySet, exp_epsilon: float, least_lift: float, c: Floats, deadline: float | None = None
+    uncertainty: UncertaintySet, exp_epsilon: float, floor: Floor, c: Floats, deadline: float | None = None
 ) -> float:
     """Return a level r for one guess, rounded up.
 
@@ -43,8 +47,10 @@ def two_sided_level(
     ----------
     uncertainty : UncertaintySet
         Any set.
-    exp_epsilon, least_lift : float
-        exp(epsilon), above 1, and exp(-lower), below 1.
+    exp_epsilon : float
+        exp(epsilon), above 1.
+    floor : Floor
+        What is asked from below; a is below 1.
     c : array, shape (N,)
         The gain of a guess, weighted by P, minus lambda.
     deadline : float or None
@@ -55,10 +61,12 @@ def two_sided_level(
     SolverError
         If the linear program cannot be solved.
     """
-    P = uncertainty.prior
+    P, least_lift = uncertainty.prior, float_down(floor.least_lift)
     y, Q, T, R = 0.0, P, 0.0, P
     if not time_is_up(deadline):
-        y, Q, T, R = _proposal(uncertainty, exp_epsilon, max(least_lift, _LEAST_IN_PROGRAM), c)
+        y, Q, T, R = _proposal(
+            uncertainty, priors_below(floor, uncertainty), exp_epsilon, max(least_lift, _LEAST_IN_PROGRAM), c
+        )
     # R is within 1e-15 of a member, entry by entry; what it takes from c is rounded down.
     taken = np.maximum(least_lift * T * (R - _MEMBER), 0.0) * (1 - 4 * _EPS)
     left = c - taken + 4 * _EPS * (np.abs(c) + taken)
@@ -69,37 +77,36 @@ def two_sided_level(
 
 
 def _proposal(
-    uncertainty: UncertaintySet, exp_epsilon: float, least_lift: float, c: Floats
+    uncertainty: UncertaintySet, below: UncertaintySet, exp_epsilon: float, least_lift: float, c: Floats
 ) -> tuple[float, Floats, float, Floats]:
     """Return y, Q, T and R that solve the program above to a solver's tolerance."""
     from scipy.sparse import block_array, coo_array, eye_array
 
-    support = uncertainty.support_rows()
-    N, (R, K) = uncertainty.size, support.auxiliary.shape
+    of_Q, of_R = uncertainty.support_rows(), below.support_rows()
+    N, (rows, K), L = uncertainty.size, of_Q.auxiliary.shape, of_R.auxiliary.shape[1]
     P, ones = uncertainty.prior, coo_array(np.ones((1, N)))
-    # Variables r, s and t (N each), p and q (R each): minimise r with s - t >= c - r P + columns.T (p - q),
-    # sum s <= y / b and sum t >= T, where y = -(auxiliary.T p)_0 and a T = -(auxiliary.T q)_0; the other entries of
-    # both vanish.
-    first, others = support.auxiliary[:, [0]].T, support.auxiliary[:, 1:].T
+    # Variables r, s and t (N each), p and q, a number for each row of both sets: minimise r with
+    # s - t >= c - r P + columns.T p - columns.T q, sum s <= y / b and sum t >= T, where y = -(auxiliary.T p)_0 and
+    # a T = -(auxiliary.T q)_0; the other entries of both vanish.
     inequalities = block_array(
         [
-            [coo_array(-P[:, None]), -eye_array(N), eye_array(N), support.columns.T, -support.columns.T],
-            [None, ones, None, first / exp_epsilon, None],
-            [None, None, -least_lift * ones, None, -first],
+            [coo_array(-P[:, None]), -eye_array(N), eye_array(N), of_Q.columns.T, -of_R.columns.T],
+            [None, ones, None, of_Q.auxiliary[:, [0]].T / exp_epsilon, None],
+            [None, None, -least_lift * ones, None, -of_R.auxiliary[:, [0]].T],
         ]
     )
-    objective = np.zeros(1 + 2 * (N + R))
+    objective = np.zeros(inequalities.shape[1])
     objective[0] = 1.0
-    skipped = coo_array((K - 1, 1 + 2 * N))
-    vanishing = block_array([[skipped, others, None], [skipped, None, others]])
+    skipped = [coo_array((count - 1, 1 + 2 * N)) for count in (K, L)]
+    vanishing = block_array([[skipped[0], of_Q.auxiliary[:, 1:].T, None], [skipped[1], None, of_R.auxiliary[:, 1:].T]])
     solution = minimum(
         objective,
         at_most=(inequalities, np.append(-c, [0.0, 0.0])),
-        equal=(vanishing, np.zeros(2 * (K - 1))),
+        equal=(vanishing, np.zeros(vanishing.shape[0])),
         free=[0],
-    ).required("the price of a guess", "change epsilon or lower a little")
-    p, q = solution.x[1 + 2 * N : 1 + 2 * N + R], solution.x[1 + 2 * N + R :]
-    (y, Q), (z, member) = (_weighted_member(uncertainty, support, weights) for weights in (p, q))
+    ).required("the price of a guess", "change epsilon, lower or cap a little")
+    p, q = np.split(solution.x[1 + 2 * N :], [rows])
+    (y, Q), (z, member) = _weighted_member(uncertainty, of_Q, p), _weighted_member(below, of_R, q)
     return y, Q, z / least_lift, member
 
 

@@ -18,6 +18,7 @@ from mechdesign.errors import SolverError
 from mechdesign.optimize.method import Solution
 from mechdesign.optimize.polyhedral import NEGLIGIBLE_ENTRY, Polytope, solve_program
 from mechdesign.uncertainty import UncertaintySet
+from mechdesign.uncertainty.base import NO_FLOOR, Floor
 from mechdesign.uncertainty.prior_mixture import PriorMixture
 from mechdesign.utility import PolyhedralUtility
 
@@ -31,7 +32,7 @@ def solve_gains(
     utility: PolyhedralUtility,
     priors: UncertaintySet,
     progress: Callable[[str], None],
-    least_lift: float = 0.0,
+    floor: Floor = NO_FLOOR,
     deadline: float | None = None,
 ) -> tuple[Solution, PriorMixture]:
     """Return a mechanism of greatest least gain, lambda, and the mixture of priors that proves it.
@@ -48,8 +49,8 @@ def solve_gains(
         Over which the least is taken.
     progress : callable
         Called with one line whenever a step begins.
-    least_lift : float
-        exp(-lower); 0 without a promise from below.
+    floor : Floor
+        What is asked from below.
     deadline : float or None
         When to stop, as a time of `time.monotonic`.
 
@@ -74,7 +75,7 @@ def solve_gains(
         return auxiliary[0], rows
 
     progress(f"solving a linear program with {known.size} x {len(gains)} entries")
-    found = solve_program(Polytope(known, exp_epsilon, len(gains), least_lift), goal, deadline)
+    found = solve_program(Polytope(known, exp_epsilon, len(gains), floor), goal, deadline)
     if found is None:  # the constant mechanism, at the estimate
         multipliers = known.prior * gains[int((gains @ known.prior).argmax())]
         constant = Solution(np.ones((known.size, 1)), multipliers, 1, 1, stopped="time limit")

@@ -11,7 +11,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from mechdesign.errors import SolverError
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.tolerances import NEGLIGIBLE_WEIGHT
 from mechdesign.optimize.deadline import keeps_mechanism, time_is_up
@@ -134,7 +133,7 @@ def solve_information(
     LimitError
         If the extreme priors are not known, or too many.
     SolverError
-        If HiGHS fails, or rays or priors keep entering.
+        If HiGHS fails.
     """
     program = LeastProgram(rays, utility, priors.center)
     for iteration in range(1, _MOST_ROUNDS + 1):
@@ -147,14 +146,12 @@ def solve_information(
         below = priors_below(utility, matrix, priors, program.value - _VIOLATED, _MOST_PRIORS)
         worse = [prior for prior in below if prior not in program.priors]
         closed = not worse and entering.shape[1] == 0
-        if closed or time_is_up(deadline):
-            mixture = PriorMixture.of_floats(program.priors, program.weights)
-            stopped = "" if closed else "time limit"
-            return Solution(matrix, program.multipliers, program.held, iteration, stopped), mixture
+        if closed or iteration == _MOST_ROUNDS or time_is_up(deadline):
+            break
         for prior in worse:
             program.add_prior(prior)
         if entering.shape[1]:
             program.add_columns(entering)
-    raise SolverError.not_converged(
-        f"rays or priors still enter after {_MOST_ROUNDS} linear programs; change epsilon or radius a little"
-    )
+    mixture = PriorMixture.of_floats(program.priors, program.weights)
+    stopped = "" if closed else "time limit" if time_is_up(deadline) else "stalled"
+    return Solution(matrix, program.multipliers, program.held, iteration, stopped), mixture

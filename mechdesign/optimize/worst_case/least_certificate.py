@@ -12,7 +12,7 @@ from mechdesign.errors import InputError
 from mechdesign.numerics.arrays import Floats, as_bound, real_array
 from mechdesign.numerics.exact import float_up
 from mechdesign.optimize.certificate import Certificate, certify, checked_multipliers, priced_bound
-from mechdesign.optimize.effective_epsilon import effective_exp_epsilon, effective_least_lift
+from mechdesign.optimize.effective_epsilon import effective_exp_epsilon
 from mechdesign.optimize.one_sided import OneSided
 from mechdesign.optimize.pricing import Price, price_by_guess
 from mechdesign.optimize.pricing.listing import check_listable, price_by_listing
@@ -139,8 +139,9 @@ def certify_least(
         return certify_least(
             one_sided.problem, multipliers, mixture, deadline=deadline
         )  # of every prior, with the same multipliers
-    lam, least_lift = checked_multipliers(problem, multipliers), effective_least_lift(problem)
+    lam = checked_multipliers(problem, multipliers)
     informs = worst.utility.f_information is not None
+    least_lift = problem.sides.floor_down.least_lift
     if informs and (problem.epsilon.exp_up == 1 or least_lift == 1 or all(1 in prior for prior in mixture.priors)):
         return Certificate(lam, 0.0, 0.0, "no report informs about anything", 0, mixture)
     priced, disclosed = _pricing(problem, worst, mixture, deadline)
@@ -154,17 +155,17 @@ def _pricing(
 ) -> tuple[Callable[[Floats], Price], float]:
     """Return what prices lambda for the average of the utility over the mixture, and that of full disclosure."""
     known, exp_epsilon = problem.uncertainty, effective_exp_epsilon(problem)
-    least_lift = effective_least_lift(problem)
+    floor = problem.sides.floor_down
     polyhedral = worst.utility.polyhedral
     if polyhedral is not None:
         mean = mixture.mean
         disclosed = float_up(polyhedral.disclosure(mean))
 
         def price(lam: Floats) -> Price:
-            return price_by_guess(known, exp_epsilon, polyhedral, lam, mean, least_lift, deadline=deadline)
+            return price_by_guess(known, exp_epsilon, polyhedral, lam, mean, floor, deadline=deadline)
 
         return price, disclosed
     floats = np.array([[float(q) for q in prior] for prior in mixture.priors])
     mixed = MixedUtility(worst.utility, floats, np.array([float(w) for w in mixture.weights]))
-    rays = check_listable(known, exp_epsilon, least_lift)
+    rays = check_listable(known, exp_epsilon, floor)
     return (lambda lam: price_by_listing(rays, mixed, lam)), mixed.disclosure()

@@ -300,3 +300,13 @@ def test_too_many_symbols_are_refused_and_have_a_bound_without_a_design():
         error_design(ball, 1)
     # About (N - 1)^2 / (N (e - 1)); greater here, as the frequencies differ.
     assert md.estimation_bound(ball, 1) >= 9_999**2 / (10_000 * (np.e - 1)) * (1 - 1e-9)
+
+
+@pytest.mark.parametrize("epsilon", ["log(2)", "0.6931471805599453"])
+@pytest.mark.parametrize("prior", [["1/2", "1/4", "1/4"], ["0.5", "0.3", "0.2"]])
+def test_first_rays_that_leave_a_direction_out_are_not_the_end(prior, epsilon):
+    """At e = 2 a symbol of mass 1/2 is a whole set by itself, and the rays drawn at first lack (1, 0, 2)."""
+    found = md.design(md.DesignProblem(md.L1Ball(prior), epsilon, md.EstimationError()))
+    assert found.certified
+    near = md.design(md.DesignProblem(md.L1Ball(prior), "log(2.0000001)", md.EstimationError()))
+    assert found.value == pytest.approx(near.value, rel=1e-5)

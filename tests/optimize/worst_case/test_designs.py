@@ -281,3 +281,18 @@ def test_a_time_limit_ends_the_search_with_value_and_bound_on_the_right_sides(li
         assert early.stopped == "time limit"
         assert early.iterations == 1
     assert md.verify(early.mechanism).certificate.bound == pytest.approx(early.bound, rel=1e-9)
+
+
+def test_a_search_that_runs_out_of_rounds_ends_with_its_true_gap(monkeypatch):
+    """The mechanism of the last program is a mechanism, and lambda proves what it proves."""
+    problem = md.DesignProblem(
+        md.L1Ball(["0.4", "0.3", "0.2", "0.1"], "0.1"), 1, md.WorstCaseUtility(md.MutualInformation())
+    )
+    whole = md.design(problem)
+    monkeypatch.setattr("mechdesign.optimize.worst_case.information._MOST_ROUNDS", 2)
+    ended = md.design(problem)
+    assert ended.stopped == "stalled"
+    assert not ended.certified
+    assert ended.value <= whole.value + 1e-9
+    assert ended.bound >= whole.value - 1e-9
+    assert md.verify(ended.mechanism).proof.holds

@@ -11,15 +11,7 @@ import numpy as np
 from mechdesign.numerics.arrays import Floats, as_bound
 from mechdesign.optimize.pricing.envelope import FINER, Envelope, Intervals
 from mechdesign.optimize.pricing.half_enumeration import EnumerationEffort, Indices, Masks, Window, enumerate_sets
-from mechdesign.optimize.pricing.knapsack.kind import (
-    NOTHING,
-    Batch,
-    Choice,
-    Kind,
-    KindPeak,
-    PricedCone,
-    Relaxation,
-)
+from mechdesign.optimize.pricing.knapsack.kind import NOTHING, Batch, Choice, Kind, KindPeak, PricedCone, Relaxation
 from mechdesign.optimize.pricing.two_valued import EPS
 
 _MOST_BLOCKS = 384

@@ -1,0 +1,106 @@
+"""Prove a file of views of whole records with the standard library: `python verify_records.py records.json`.
+
+Each person reports about one view of the record, drawn by weights that do not depend on the record. The report leaks
+about the whole record what it leaks about the view, whatever the joint law is: the weight cancels in
+max_x w K(r|f(x)) / E[w K(r|f(X))]. So each view is proved by itself, by verify.py, which stands beside this script;
+epsilon of the whole is the greatest, and delta, a union bound, the sum of the deltas of the views.
+Status 0: proved, and one line says what; 1: false; 2: malformed; 3: undecided. Optimality is not looked at."""
+
+# fmt: off
+import math, sys
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+
+from verify import exp_promised, fields, items, known, labels, need, parsed, prove, rational, shown, text
+
+JOINT = " & "  # between the labels of several attributes in the label of their combination
+
+def sum_of(found):  # of the deltas of sets, None where one has none; sets of all priors need none
+    deltas = [delta for every, delta in found if not every]
+    return None if not deltas or None in deltas else min(sum(deltas), Fraction(1))
+
+def delta_of(own, names):  # whether a set holds all priors, and its delta, None where it has none
+    if "sets" in own:
+        found = [delta_of(each, names) for each in own["sets"]]
+        covers = found if own.get("cover") is None else [delta_of(own["cover"], names)]
+        return any(every for every, _ in covers), sum_of(found)
+    if "factors" in own:
+        tables = [{**each} for each in own["factors"]]
+        found = [delta_of(each, each.pop("inputs")) for each in tables]
+        return all(every for every, _ in found), sum_of(found)
+    limits = next((value for value in own.values() if isinstance(value, dict)), own)
+    delta = None if limits.get("delta") is None else rational(limits["delta"])
+    if "radius" in own:
+        return rational(own["radius"]) == 2, delta
+    h, others = known(own, names)[0], range(len(names))
+    return all(h([int(j != i) for j in others]) == 0 for i in others), delta
+
+def view(part):  # return name, attributes, weight, labels by attribute, e^epsilon and delta, after the proof
+    a = fields(part, "name attributes weight mechanism")
+    (name,), attributes = labels([text(a["name"], 1000)], str), labels(a["attributes"], str)
+    need(len(attributes) > 0 and type(a["weight"]) is int and a["weight"] >= 1, "a view needs attributes and a weight")
+    mechanism = a["mechanism"]
+    prove(mechanism)
+    names = mechanism["inputs"]
+    split = [label.split(JOINT) if len(attributes) > 1 else [label] for label in names]
+    need(all(len(parts) == len(attributes) for parts in split), "a label of a view is not of so many attributes")
+    for own in {own for parts in split for own in parts} if len(attributes) > 1 else ():
+        need(labels([own], str) and JOINT not in f" {own} ", "a label could be read as others")
+    guarantee = {**mechanism["guarantee"]}
+    need("secret" not in guarantee, "a promise about a secret is not one about the record")
+    epsilon, _ = exp_promised(guarantee.pop("epsilon")), guarantee.pop("lower", None)
+    return (name, attributes, a["weight"], list(zip(attributes, zip(*split))),
+            epsilon, delta_of(guarantee, names))
+
+def check_bins(bins, alphabets):  # the labels of bins are among those of the views
+    for name, given in bins.items():
+        edges = [float(edge) + 0.0 for edge in items(given, int, Decimal)]
+        need(1 <= len(edges) <= 9_999 and all(map(math.isfinite, edges)), "edges of bins are finite numbers")
+        need(all(low < high for low, high in zip(edges, edges[1:])), "edges of bins increase")
+        ends = [repr(edge).removesuffix(".0") for edge in edges]
+        between = [f"{low} to under {high}" for low, high in zip(ends, ends[1:])]
+        made = {f"under {ends[0]}", *between, f"{ends[-1]} or more"}
+        need(made <= {*alphabets.get(name, ())}, "no view has the labels of the bins")
+
+def prove_records(content):  # return words for what is proved, or raise an error
+    a = fields(parsed(content), "schema epsilon weight_bits parts", "delta bins optimality")
+    need(a["schema"] == "mechdesign/records/1", "the schema is unknown")
+    bits, parts = a["weight_bits"], items(a["parts"], dict)
+    need(type(bits) is int and 1 <= bits <= 52 and 1 <= len(parts) <= 1000, "wrong weight_bits, or number of views")
+    views = [view(part) for part in parts]
+    need(len({name for name, *_ in views}) == len(views), "two views have one name")
+    need(len({tuple(sorted(of)) for _, of, *_ in views}) == len(views), "two views show the same attributes")
+    need(sum(weight for _, _, weight, *_ in views) == 1 << bits, "the weights do not sum to 2^weight_bits")
+    alphabets = {}
+    for _, _, _, columns, *_ in views:
+        for attribute, found in columns:
+            alphabets.setdefault(attribute, {}).update(dict.fromkeys(found))
+    need(all(math.prod(len(alphabets[name]) for name in of) <= 10**7 for _, of, *_ in views), "a view is too large")
+    if a["bins"] is not None:
+        need(isinstance(a["bins"], dict), "bins are a table")
+        check_bins(a["bins"], alphabets)
+    greatest = max(e for *_, e, _ in views)
+    need(exp_promised(text(a["epsilon"])) >= greatest, "epsilon is below that of a view", 1)
+    total = sum_of([found for *_, found in views])
+    need(total is None or total < 1, "the deltas of the views sum to 1 or more")
+    stated = None if a["delta"] is None else rational(text(a["delta"]))
+    need(stated is None or 0 <= stated < 1, "delta is from 0 to 1")
+    need((stated is None) == (total is None) and (total is None or stated >= total), "delta is that of the views", 1)
+    failure = "" if stated is None else f"; delta = {shown(a['delta'])}"
+    return (f"proved: epsilon = {a['epsilon']} about the whole record, which reports one of {len(views)} views, for "
+            f"every joint law whose views lie in their sets{failure}")
+
+def answer(path):
+    try:
+        return " ".join(prove_records(Path(path).read_bytes()).split()), 0
+    except ImportError as error:
+        return f"this needs {error.name}.py, which is not beside this script", 3
+    except (OSError, ValueError, TypeError, LookupError, ArithmeticError, RecursionError) as error:
+        return f"this is not a file of records ({error})", 2
+    except RuntimeError as stop:
+        return stop.args
+
+if __name__ == "__main__":
+    message, status = answer(sys.argv[1]) if len(sys.argv) == 2 else (__doc__, 2)
+    sys.exit(print(message) or status)

@@ -1,0 +1,160 @@
+"""The kinds of mechanisms by the schemas of their files: how a command reads one, and which commands know it.
+
+A new kind is an entry in `KINDS`; commands ask the mechanism itself for all else (`mechanism.reporting.Deployed`).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+
+import click
+
+from mechdesign.data.inputs import readable
+from mechdesign.data.reading import check_regular
+from mechdesign.errors import InputError, printable
+from mechdesign.mechanism.reporting import Deployed
+
+MOST_BYTES = 1 << 28
+"""Of a mechanism on standard input; mechanism files are shorter."""
+_SCHEMA = re.compile(rb'(?:\xef\xbb\xbf)?\s*{\s*"schema"\s*:\s*"(mechdesign/[a-z-]+)/')
+_OBJECT = re.compile(rb"(?:\xef\xbb\xbf)?\s*{")
+_HOLDING_FIRST = (b"mechdesign/records", b"mechdesign/prefix-windows", b"mechdesign/windows")
+_BEGUN = 200  # bytes that say what kind of mechanism a file holds
+_MATRIX_ALONE = ("report", "analyze", "audit", "compare", "plan")
+
+
+@dataclass(frozen=True)
+class MechanismKind:
+    """A kind of mechanism.
+
+    Attributes
+    ----------
+    name : str
+        What messages call it.
+    home, made : str
+        The room and the class of its mechanisms.
+    unknown : mapping from str to str
+        The commands that do not know it, with the reason and what to use instead.
+    has_sample : bool
+        Whether its file may be proved from a sample that is counted anew.
+    own : mapping from str to str
+        Functions that do the work of a command for this kind, "module:name".
+    """
+
+    name: str
+    home: str = "mechdesign.mechanism"
+    made: str = "Mechanism"
+    unknown: Mapping[str, str] = field(default_factory=dict)
+    has_sample: bool = False
+    own: Mapping[str, str] = field(default_factory=dict)
+
+    def check_known(self, command: str, path: str) -> None:
+        """Refuse a file of this kind for a command that does not know it.
+
+        Raises
+        ------
+        InputError
+            Naming the kind, the reason and what to use.
+        """
+        if command in self.unknown:
+            raise InputError.wrong_file_format(
+                f"{printable(path)} holds {self.name}, which mechdesign {command} does not take: "
+                f"{self.unknown[command]}"
+            )
+
+
+_NO_LIST = "windows are for strings that nobody has listed, and this needs a list of values; see mechdesign verify"
+_NO_MATRIX = (
+    "each view has a mechanism of its own; give the file of one view, which Python writes: "
+    "RecordMechanism.load(FILE).part(NAME).mechanism.save(NEW)"
+)
+MATRIX = MechanismKind("a matrix")
+KINDS: dict[bytes, MechanismKind] = {
+    b"mechdesign/mechanism": MATRIX,
+    b"mechdesign/windows": MechanismKind(
+        "windows",
+        "mechdesign.windows",
+        "WindowMechanism",
+        dict.fromkeys(_MATRIX_ALONE, _NO_LIST)
+        | dict.fromkeys(("compare", "plan", "report"), "give it by the name of its file"),
+        has_sample=True,
+        own={
+            "compare": "mechdesign.cli.windows_compare:compare_strings",
+            "plan": "mechdesign.cli.windows_compare:plan_strings",
+            "report": "mechdesign.cli.windows_report:report_strings",
+        },
+    ),
+    b"mechdesign/prefix-windows": MechanismKind(
+        "windows of prefixes",
+        "mechdesign.windows",
+        "PrefixWindows",
+        {**dict.fromkeys(_MATRIX_ALONE, _NO_LIST), "estimate": "give its reports to mechdesign heavy-hitters"},
+        has_sample=True,
+    ),
+    b"mechdesign/records": MechanismKind(
+        "views of whole records", "mechdesign.records", "RecordMechanism", dict.fromkeys(_MATRIX_ALONE, _NO_MATRIX)
+    ),
+}
+
+
+def kind_of(path: str | os.PathLike[str]) -> MechanismKind:
+    """Return the kind of mechanism that a file holds, by its schema; a matrix where it has none of another kind.
+
+    The schema is the first key, unless a program has put keys into another order. A kind that holds files of other
+    kinds comes before these in `_HOLDING_FIRST`.
+    """
+    check_regular(path, "a mechanism file")
+    try:
+        with Path(path).open("rb") as file:
+            content = file.read(_BEGUN)
+            found = _SCHEMA.match(content)
+            if found is None and _OBJECT.match(content):
+                content += file.read(MOST_BYTES)
+                names = (name for name in _HOLDING_FIRST if re.search(rb'"schema"\s*:\s*"' + name + b"/", content))
+                return KINDS[next(names, b"mechdesign/mechanism")]
+    except OSError:  # whoever reads it names what is wrong
+        return MATRIX
+    return MATRIX if found is None else KINDS.get(found[1], MATRIX)
+
+
+def own_command(command: str, path: str | None, **options: object) -> Callable[..., int] | None:
+    """Return what does the work of a command for the kind of mechanism in a file, if it is not as for matrices.
+
+    Raises
+    ------
+    click.UsageError
+        For options of such kinds that are given without one.
+    """
+    own = {} if path is None or not Path(path).is_file() else kind_of(path).own
+    if command in own:
+        module, _, name = own[command].partition(":")
+        found: Callable[..., int] = getattr(import_module(module), name)
+        return found
+    for name, value in options.items():
+        if value is not None:
+            raise click.UsageError(f"--{name} is for windows; leave it out")
+    return None
+
+
+def load_mechanism(
+    path: str,
+    progress: Callable[[str], None],
+    sample: Callable[[], Mapping[str, int]] | None = None,
+    *,
+    command: str = "",
+) -> Deployed:
+    """Say that a mechanism is proved; read it, of whatever kind it is, and prove it again, perhaps from its sample."""
+    progress("proving the guarantee in exact arithmetic")
+    with readable(path, MOST_BYTES) as place:
+        kind = kind_of(place)
+        kind.check_known(command, path)
+        if sample is not None and not kind.has_sample:
+            raise click.UsageError("--data and --counts are for windows, whose evidence is counted anew from them")
+        made = getattr(import_module(kind.home), kind.made)
+        found: Deployed = made.load(place) if sample is None else made.load(place, sample())
+        return found

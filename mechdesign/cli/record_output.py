@@ -1,0 +1,161 @@
+"""What the commands read and print of views of whole records."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import click
+
+from mechdesign.cli.json_output import Labels, Nearest, Printed, Text, Whole
+from mechdesign.cli.windows_sample import decorated
+from mechdesign.data.fields import Number
+from mechdesign.deploy.stream import RecordFile
+from mechdesign.display.numbers import text_below
+from mechdesign.errors import GuaranteeError
+from mechdesign.mechanism.reporting import Deployed
+
+_NAMES = "view,report"
+
+
+class PromisedView(Printed):
+    """A view: what it shows, how many of the 2^weight_bits numbers draw it, and what its mechanism promises."""
+
+    name: str
+    attributes: Labels
+    weight: Whole
+    epsilon: Nearest
+    delta: Number | None
+    inputs: Labels
+    outputs: Labels
+    leakage: Number
+
+
+class RecordsPromised(Printed):
+    """What views promise about the whole record, and the leakage that is proved."""
+
+    epsilon: Nearest
+    delta: Number | None
+    attributes: Labels
+    weight_bits: Whole
+    views: list[PromisedView]
+    leakage: Number
+    lower: Nearest | None = None
+    lower_leakage: Number | None = None
+    samples_asserted: Literal[True] | None = None
+
+
+class CheckedView(Printed):
+    """The claim of the mechanism of a view, computed again."""
+
+    view: Text
+    utility: str
+    value: Number
+    bound: Number
+    gap: Number
+
+
+class CheckedRecords(Printed):
+    """The claims of a mechanism of whole records, computed again: of each view, and of all views together."""
+
+    checked: Literal[False] | None = None
+    views: list[CheckedView] | None = None
+    error: Number | None = None
+    lower_bound: Number | None = None
+    recomputed_lower_bound: Number | None = None
+
+
+def checked_records(mechanism: Any, progress: Callable[[str], None]) -> CheckedRecords | None:
+    """Compute the claims of a mechanism of whole records again; None where there are none.
+
+    Raises
+    ------
+    GuaranteeError
+        If a claim is false.
+    """
+    from mechdesign.optimize import verify
+    from mechdesign.records.record_certificate import check_claim
+
+    found = []
+    for part in mechanism.parts:
+        claim = part.mechanism.optimality
+        if claim is not None:
+            progress(f"computing the bound of the view {part.name}")
+            try:
+                done = verify(part.mechanism)
+            except GuaranteeError as error:
+                raise error.reworded(f"the view {part.name}: {error}") from None
+            about = {"utility": claim.utility.name, "value": done.value, "bound": claim.bound, "gap": done.gap}
+            found.append(CheckedView(view=part.name, **about))
+    whole: dict[str, Any] = {}
+    if mechanism.optimality is not None:
+        progress("computing the bound for all mechanisms of whole records")
+        value, bound = check_claim(mechanism, mechanism.optimality)
+        whole = {"error": value, "lower_bound": mechanism.optimality.bound, "recomputed_lower_bound": bound}
+    return CheckedRecords(views=found, **whole) if found or whole else None
+
+
+def claim_facts(found: CheckedRecords) -> list[tuple[str, str]]:
+    """Return what people read of the claims of a mechanism of whole records."""
+    if found.checked is False:
+        return [("optimality", "claimed, not checked")]
+    shown = [f"{one.view} {one.gap / one.value:.1e}" for one in found.views or ()]
+    facts = (
+        [("views", f"bounds confirmed from their dual vectors; gaps, as shares: {', '.join(shown)}")] if shown else []
+    )
+    if found.error is not None and found.recomputed_lower_bound is not None:
+        facts.append(("error", f"{found.error:.10g} / n, computed again from the integers"))
+        bound = f"{text_below(found.recomputed_lower_bound, 10)} / n for any mechanism of whole records"
+        facts.append(("lower bound", f"{bound}, confirmed from its vectors"))
+    return facts
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The columns of a file that a command is asked to read: of one column, or of whole records."""
+
+    path: str
+    column: str | None
+    report_names: str | None
+    header: bool
+    show_values: bool
+
+    def of(self, mechanism: Deployed, path: str | os.PathLike[str], *, of_reports: bool = False) -> RecordFile:
+        """Return the file of records that the mechanism reports about, or that of its reports."""
+        if mechanism.kind != "records":
+            if self.column is None or self.report_names is not None:
+                raise click.UsageError(
+                    "--report-columns is for views of whole records; this mechanism needs --column, the column that "
+                    "it reports"
+                )
+            return RecordFile(path, self.column, header=self.header, show_values=self.show_values)
+        if self.column is not None:
+            raise click.UsageError("--column: the views say which columns they show; leave it out")
+        from mechdesign.records.record_files import WholeRecordFile
+
+        whole: Any = mechanism
+        names = (self.report_names or _NAMES).split(",")
+        columns = names if of_reports else whole.attributes
+        return WholeRecordFile.of(path, columns, names, header=self.header, show_values=self.show_values)
+
+
+def asked_columns(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command its options about the columns of FILE as one object, named ``asked``."""
+
+    def wrapped(*, file: str, column: str | None, report_names: str | None, no_header: bool, **values: Any) -> Any:
+        shown = values.pop("show_values")
+        return command(asked=Asked(file, column, report_names, header=not no_header, show_values=shown), **values)
+
+    return decorated(wrapped, command)
+
+
+def report_names_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the option ``--report-columns``."""
+    return click.option(
+        "--report-columns",
+        "report_names",
+        metavar="VIEW,REPORT",
+        help=f"For views of whole records: the names of the two columns of reports. [default: {_NAMES}]",
+    )(command)

@@ -1,0 +1,296 @@
+"""What `mechdesign design --columns` does: one mechanism for whole records, which reports one view of each."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from mechdesign.cli import places
+from mechdesign.cli.json_output import Labels, Text, Titled, Whole, given, print_output
+from mechdesign.cli.output import print_facts
+from mechdesign.cli.progress import Progress
+from mechdesign.cli.record_output import RecordsPromised
+from mechdesign.cli.source import Source
+from mechdesign.cli.streams import print_error
+from mechdesign.cli.windows_sample import decorated, refuse_others
+from mechdesign.data.fields import Number
+from mechdesign.data.files import STANDARD, accepted_ending
+from mechdesign.data.inputs import readable
+from mechdesign.data.parts import find_parts
+from mechdesign.data.reading import read_bounded
+from mechdesign.data.tables import open_columns
+from mechdesign.display.numbers import near, percent, text_below
+from mechdesign.errors import InputError, LimitError, shorten
+
+if TYPE_CHECKING:
+    from mechdesign.records.record_design import RecordDesign
+    from mechdesign.records.record_sample import RecordSample
+
+_MOST_IMPOSSIBLE = 1 << 24  # bytes
+_OWN = {"epsilon", "delta", "known", "data", "no_header", "output", "as_json", "bits", "tol", "time_limit"}
+_STANDARD_ERROR = 0.01
+
+
+class RecordDesignOutput(RecordsPromised, Titled):
+    """`mechdesign design --columns`."""
+
+    carries = "mechdesign/design/1"
+
+    errors: Sequence[Number]
+    error_of_all: Number
+    lower_bound: Number | None
+    no_bound: Text | None
+    certified: bool
+    queries: Whole
+    respondents: Whole
+    ruled_out: Mapping[str, Labels]
+    output: Text | None
+
+
+@dataclass(frozen=True)
+class RecordOptions:
+    """The options of `mechdesign design` for whole records."""
+
+    columns: str | None
+    pairs: bool
+    groups: str | None
+    bins: tuple[str, ...]
+    queries: tuple[str, ...]
+    side: tuple[str, ...]
+    impossible: str | None
+    unseen_combinations: str
+
+
+_RECORD_OPTIONS: tuple[Callable[[Any], Any], ...] = (
+    click.option(
+        "--columns",
+        metavar="A,B,C+D",
+        help="Report about whole records of --data: one view of each, drawn at random: a column, or a group of columns "
+        "with + between them. The promise is about the whole record.",
+    ),
+    click.option("--pairs", is_flag=True, help="With --columns: the views are all pairs of columns, for their tables."),
+    click.option(
+        "--groups",
+        type=click.Choice(["auto"]),
+        help="With --columns: show columns together where that lessens the error; the best groups of up to 3.",
+    ),
+    click.option(
+        "--bins",
+        metavar="COLUMN=K",
+        multiple=True,
+        help="With --columns: numbers, in K bins of about equal counts, or between edges such as age=18:65; may be "
+        "repeated. Edges that are chosen after a look at the sample are not covered by --delta.",
+    ),
+    click.option(
+        "--queries",
+        metavar="VIEW=QUERIES",
+        multiple=True,
+        help="With --columns: what a view is for, such as age=prefix or age=mean; by default frequencies.",
+    ),
+    click.option(
+        "--side",
+        metavar="COLUMN",
+        multiple=True,
+        help="With --columns: hold the promise also against somebody who knows this column of the person.",
+    ),
+    click.option(
+        "--impossible",
+        metavar="FILE",
+        help="With --columns: combinations that nobody has, a CSV with a line of columns; an empty field is any value.",
+    ),
+    click.option(
+        "--unseen-combinations",
+        type=click.Choice(["keep", "impossible"]),
+        default="keep",
+        show_default=True,
+        help="With --columns: whether combinations of a view that the data lack may be reported, or are taken as "
+        "impossible; the promise is then for people who have none of them.",
+    ),
+)
+
+
+def record_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options of `RecordOptions`, which it receives as ``records``."""
+
+    def wrapped(**values: Any) -> Any:
+        own = {name: values.pop(name) for name in RecordOptions.__dataclass_fields__}
+        return command(records=RecordOptions(**own), **values)
+
+    return decorated(wrapped, command, *_RECORD_OPTIONS)
+
+
+def design_views(options: RecordOptions, source: Source, output: str | None, *, as_json: bool, **search: Any) -> int:
+    """Design a mechanism for whole records from a sample, write and tell it."""
+    from mechdesign.records.record_design import design_records
+    from mechdesign.records.record_sample import RecordSample
+    from mechdesign.records.views_of_records import views_of
+
+    refuse_others({*RecordOptions.__dataclass_fields__, *_OWN}, "--columns")
+    if source.data is None or source.epsilon is None:
+        raise click.UsageError("--columns needs --data FILE, --epsilon, and --delta or --known")
+    if output is not None:
+        accepted_ending(output, (".json",))
+    standard = places.check([output], [source.data, options.impossible], as_json=as_json)
+    groups: Sequence[tuple[str, ...]] = [tuple(group.split("+")) for group in (options.columns or "").split(",")]
+    _refuse_twice([name for group in groups for name in group])
+    names = list(dict.fromkeys(name for group in groups for name in group))
+    with Progress() as progress:
+        progress("reading records")
+        wanted = list(dict.fromkeys([*names, *options.side]))
+        records = _read(source.data, wanted, header=not source.no_header, show_values=source.show_values)
+        bins = {name: _bins(name, text) for name, text in _named(options.bins, "--bins")}
+        if options.groups is not None:
+            progress("finding groups of columns")
+            groups = _best_groups(options, source, RecordSample.of(records, names, bins=bins), groups)
+        views = views_of(
+            records,
+            names,
+            groups=[group for group in groups if len(group) > 1],
+            pairs=options.pairs,
+            bins=bins,
+            workloads=dict(_named(options.queries, "--queries")),
+            side=options.side,
+            unseen=options.unseen_combinations,  # type: ignore[arg-type]  # one of its two values
+            impossible=_impossible(options.impossible),
+        )
+        chosen = given(delta=source.delta, known=source.known or None)
+        found = design_records(views, source.epsilon, **chosen, **search, progress=progress)
+    mechanism = found.mechanism
+    if output is not None:
+        mechanism.save(output)
+    error = None if found.certified else _uncertified(found)
+    title = f"{source.data}, columns {options.columns}"
+    if as_json:
+        print_output(_printed(found, mechanism, title, output), error)
+    else:
+        print_facts(_facts(found, mechanism, title, output), err=standard)
+    return print_error(error)
+
+
+def _refuse_twice(names: Sequence[str]) -> None:
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError.column_twice(f"--columns names {shorten(name)} twice; show each column in one view")
+
+
+def _best_groups(
+    options: RecordOptions, source: Source, sample: RecordSample, groups: Sequence[tuple[str, ...]]
+) -> Sequence[tuple[str, ...]]:
+    from mechdesign.records.attribute_groups import best_groups
+
+    if options.pairs or options.side or any(len(group) > 1 for group in groups):
+        raise click.UsageError("--groups auto is for single --columns, without --pairs and --side")
+    known: dict[str, Any] = {"delta": source.delta} if source.delta is not None else {"known": source.known}
+    unseen: Any = options.unseen_combinations  # one of its two values
+    return best_groups(sample, source.epsilon, **known, unseen=unseen)
+
+
+def _read(path: str, names: Sequence[str], *, header: bool, show_values: bool) -> dict[str, Any]:
+    """Return columns of a file, or of the files of a folder, with each text once."""
+    import pyarrow as pa
+
+    chunks: dict[str, list[Any]] = {name: [] for name in names}
+    with readable(path) as place:
+        for part in [place] if path == STANDARD else [part.path for part in find_parts(path)]:
+            opened = open_columns(part, names, header=header, show_values=show_values, encoded=names)
+            for batch in opened.batches:
+                for name in names:
+                    column = batch.column(name)
+                    chunks[name].append(column.dictionary_encode() if pa.types.is_string(column.type) else column)
+    if not any(map(len, chunks[names[0]])):
+        raise InputError.nothing_given(f"{path} has no records; give a line for each record")
+    return {name: _labelled(pa.chunked_array(found).unify_dictionaries()) for name, found in chunks.items()}
+
+
+def _labelled(column: Any) -> Any:
+    """Return a column in which empty fields are missing values."""
+    import pyarrow.compute as pc
+
+    whole = column.combine_chunks()
+    return pc.if_else(pc.equal(whole.cast("string"), ""), None, whole.cast("string")) if _has_empty(whole) else whole
+
+
+def _has_empty(column: Any) -> bool:
+    import pyarrow as pa
+
+    return pa.types.is_dictionary(column.type) and "" in column.dictionary.to_pylist()
+
+
+def _named(given_texts: Sequence[str], option: str) -> list[tuple[str, str]]:
+    """Return names and what is said of them."""
+    found = [text.partition("=") for text in given_texts]
+    for name, sign, value in found:
+        if not (name and sign and value):
+            raise click.UsageError(f"{option} is {shorten(name + sign + value)}; accepted: a name, = and a value")
+    return [(name, value) for name, _, value in found]
+
+
+def _bins(name: str, text: str) -> object:
+    """Return a number of bins, or edges."""
+    try:
+        return [float(edge) for edge in text.split(":")] if ":" in text or "." in text else int(text)
+    except ValueError:
+        raise click.UsageError(
+            f"--bins of {shorten(name)} are {shorten(text)}; accepted: a number of bins, or edges such as 18:65"
+        ) from None
+
+
+def _impossible(path: str | None) -> list[dict[str, str]]:
+    """Return the combinations of a file, each without its empty fields."""
+    if path is None:
+        return []
+    content = read_bounded(path, _MOST_IMPOSSIBLE, "a CSV file of impossible combinations")
+    try:
+        rows = list(csv.DictReader(io.StringIO(content.decode("utf-8-sig"))))
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise InputError.malformed_table(f"{path} is malformed ({error}); give CSV in UTF-8") from None
+    if any(None in row or None in row.values() for row in rows):
+        raise InputError.malformed_table(f"{path} has lines of other lengths than its first; give a field a column")
+    return [{name: value for name, value in row.items() if value} for row in rows]
+
+
+def _uncertified(found: RecordDesign) -> LimitError:
+    views = [view.name for view, made in zip(found.views, found.designs, strict=True) if not made.certified]
+    return LimitError.not_certified(
+        f"the designs of {len(views)} views, such as {views[0]}, are not certified as the best ones; the guarantee "
+        "holds all the same; what helps: a larger --time-limit or --tol"
+    )
+
+
+def _printed(found: RecordDesign, mechanism: Any, title: str, output: str | None) -> RecordDesignOutput:
+    return RecordDesignOutput(
+        title=title,
+        errors=[made.value for made in found.designs],
+        error_of_all=found.error,
+        lower_bound=found.bound,
+        no_bound=found.no_bound or None,
+        certified=found.certified,
+        queries=found.queries,
+        respondents=found.respondents(_STANDARD_ERROR),
+        ruled_out=mechanism.ruled_out,
+        output=output,
+        **mechanism.promised_keys(),
+    )
+
+
+def _facts(found: RecordDesign, mechanism: Any, title: str, output: str | None) -> list[tuple[str, str]]:
+    facts = [("records", title), *mechanism.facts()]
+    facts.append(("error", f"{near(found.error, 6)} / n for all {found.queries} queries together"))
+    people = f"{found.respondents(_STANDARD_ERROR):,} for a root mean square standard error of {_STANDARD_ERROR:g}"
+    facts.append(("respondents", people))
+    if found.bound is None:
+        facts.append(("lower bound", f"none: {found.no_bound}"))
+    else:
+        ratio = found.error / found.bound
+        above = f"{percent(ratio - 1)} above it" if ratio < 2 else f"{ratio:.3g} times it"
+        within = "optimal" if found.optimal else f"the error is {above}"
+        text = f"{text_below(found.bound, 6)} / n for any mechanism of whole records; {within}"
+        facts.append(("lower bound", text))
+    if output is not None:
+        facts.append(("written", "standard output" if output == STANDARD else output))
+    return facts

@@ -1,0 +1,107 @@
+"""What a cap for everyone costs: designs from local differential privacy at epsilon to a promise without a cap."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from mechdesign.errors import InputError
+from mechdesign.numerics.epsilon import Epsilon
+from mechdesign.optimize import Design, design
+from mechdesign.problem import DesignProblem
+
+MORE = (0.5, 1, 2, 3)
+"""How far above epsilon caps are by default."""
+
+
+@dataclass(frozen=True, eq=False)
+class CapPrices:
+    """Designs with one epsilon and different caps.
+
+    Attributes
+    ----------
+    designs : tuple of Design
+        By their caps, the least first.
+    without : Design
+        The design without a cap.
+
+    Examples
+    --------
+    >>> import mechdesign as md
+    >>> known = md.L1Ball.from_counts({"a": 40, "b": 30, "c": 20, "d": 10}, known=True)
+    >>> prices = price_caps(md.DesignProblem(known, 1, md.EstimationError()), caps=[1, 2, 3])
+    >>> [f"{100 * prices.cost(each):.1f} %" for each in prices.designs]
+    ['392.1 %', '56.9 %', '16.1 %']
+    """
+
+    designs: tuple[Design, ...]
+    without: Design
+
+    def cost(self, capped: Design) -> float:
+        """Return what a cap costs: the share of the utility that is lost, or by which share an error is greater.
+
+        Respondents needed for the same error grow by the same share.
+        """
+        change = capped.value / self.without.value - 1
+        return change if self.without.problem.utility.minimised else -change
+
+
+def checked_caps(problem: DesignProblem, caps: Iterable[object] | None = None) -> list[Epsilon]:
+    """Return caps to try, the least first: those given, or epsilon and some above it.
+
+    Raises
+    ------
+    InputError
+        If the problem has a cap or lower of its own, or a cap is not a number from 0 on.
+    """
+    sides = problem.sides
+    if sides.below is not None:
+        raise InputError.conflicting_arguments(
+            f"the problem has {sides.below_name} = {sides.below}; give one without, for which several caps are tried"
+        )
+    every = [sides.epsilon, *(f"{float(sides.epsilon) + more:.6g}" for more in MORE)] if caps is None else caps
+    chosen = sorted((Epsilon.of(cap, "cap") for cap in every), key=lambda cap: cap.exp_down)
+    if not chosen:
+        raise InputError.wrong_size("caps is empty; accepted: at least one cap in nats, such as 2")
+    return chosen
+
+
+def price_caps(
+    problem: DesignProblem,
+    caps: Iterable[object] | None = None,
+    *,
+    without: Design | None = None,
+    tol: float | None = None,
+    time_limit: float | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> CapPrices:
+    """Design with several caps, and without one.
+
+    With the cap epsilon the design is the best one under local differential privacy with epsilon.
+
+    Parameters
+    ----------
+    problem : DesignProblem
+        Without a promise from below.
+    caps : iterable of number or str, optional
+        In nats; by default epsilon and 0.5, 1, 2 and 3 more.
+    without : Design, optional
+        A design for the problem that is at hand.
+    tol, time_limit, progress
+        As for `design`, for each of the designs.
+
+    Raises
+    ------
+    InputError
+        As for `checked_caps`.
+    LimitError
+        If no method covers the problem with a cap.
+    """
+
+    def solved(asked: DesignProblem, what: str) -> Design:
+        if progress is not None:
+            progress(f"the price of caps: {what}")
+        return design(asked, tol=tol, time_limit=time_limit, progress=progress)
+
+    capped = [solved(problem.with_cap(cap), f"cap = {cap}") for cap in checked_caps(problem, caps)]
+    return CapPrices(tuple(capped), solved(problem, "without one") if without is None else without)

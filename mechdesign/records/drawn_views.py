@@ -1,0 +1,122 @@
+"""Draws the view of each record, and the report about it, from random bytes or from a key.
+
+A uniform integer of weight_bits bits is compared with the cumulated weights: the view is the first whose cumulated
+weight exceeds it. No integer is rejected, and the record has no part in it. With a key this integer is a keyed
+pseudo-random function of the fingerprint of the file, the attribute of the key and the id alone, so that the view of a
+person stays the same whatever becomes of the record. The report is drawn as permanent reports of the view's own
+mechanism are, under a fingerprint that depends on the mechanism and on the name of the view.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mechdesign.data.alphabet import Codes
+from mechdesign.mechanism import Key
+from mechdesign.mechanism.origin import text
+from mechdesign.mechanism.reporting import PermanentReports
+from mechdesign.mechanism.sampler import Outputs, RandomBytes
+from mechdesign.records.record_columns import Places, ViewTable
+
+_PERSON = b"mechdesign-view1"  # the personalization of BLAKE2b: nothing else is hashed by it
+_PART = b"mechdesign/records/part/1"
+_WORD_BYTES, _SHORT_BITS = 8, 32
+_BLOCK = 1 << 17  # records at a time
+Numbers = NDArray[np.int64]
+
+
+class DrawnViews:
+    """Draws views and reports.
+
+    Parameters
+    ----------
+    parts : sequence of RecordPart
+        The views.
+    weight_bits : int
+        Of the sum of their weights.
+    tables : sequence of ViewTable
+        The table of each view.
+    """
+
+    def __init__(self, parts: Sequence[Any], weight_bits: int, tables: Sequence[ViewTable]) -> None:
+        self._parts, self._bits, self._tables = parts, weight_bits, tables
+        self._cumulated = np.cumsum([part.weight for part in parts], dtype=np.int64)
+        self._firsts = np.cumsum([0, *(len(part.mechanism.outputs) for part in parts)])
+
+    def views(self, integers: NDArray[Any]) -> NDArray[np.intp]:
+        """Return the view that each uniform integer of all bits draws."""
+        return np.searchsorted(self._cumulated, integers, side="right")
+
+    def draw(self, codes: Codes, source: RandomBytes) -> Numbers:
+        """Return the number of an output for each record, of those of all views in a row."""
+        return self._drawn(
+            codes,
+            lambda start, end: self._integers(end - start, source),
+            lambda place, values, _: self._parts[place].mechanism.sampler.draw(values, source),
+        )
+
+    def permanent(self, fingerprint: str, key: Key) -> Callable[[Codes, Any], Numbers]:
+        """Return what draws outputs for records and their ids from a key."""
+        started = hashlib.blake2b(
+            bytes.fromhex(fingerprint) + text(key.attribute), digest_size=_WORD_BYTES, key=key.secret, person=_PERSON
+        )
+        reports = [_reports(part, key) for part in self._parts]
+
+        def draw(codes: Codes, ids: Any) -> Numbers:
+            names = list(ids.texts(0, len(codes)))
+
+            def report(place: int, values: Places, rows: NDArray[np.intp]) -> Outputs:
+                integers = reports[place].integers(values, map(names.__getitem__, rows.tolist()))
+                return self._parts[place].mechanism.sampler.outputs_at(values, integers)  # type: ignore[no-any-return]
+
+            return self._drawn(codes, lambda start, end: self._keyed(started, names[start:end]), report)
+
+        return draw
+
+    def _drawn(
+        self,
+        codes: Codes,
+        integers: Callable[[int, int], NDArray[Any]],
+        report: Callable[[int, Places, NDArray[np.intp]], Outputs],
+    ) -> Numbers:
+        """Return outputs: integers of the records from one to another draw views, and each view reports on its rows."""
+        outputs = np.empty(len(codes), dtype=np.int64)
+        for start in range(0, len(codes), _BLOCK):
+            end = min(start + _BLOCK, len(codes))
+            drawn = self.views(integers(start, end)).astype(np.uint16)
+            order = np.argsort(drawn, kind="stable")  # the rows of each view stand together
+            ends = np.cumsum(np.bincount(drawn, minlength=len(self._tables))).tolist()
+            for place, table in enumerate(self._tables):
+                rows = start + order[ends[place - 1] if place else 0 : ends[place]]
+                if rows.size:
+                    outputs[rows] = self._firsts[place] + report(place, table.values(codes, rows), rows)
+        return outputs
+
+    def _integers(self, count: int, source: RandomBytes) -> NDArray[Any]:
+        """Return so many uniform integers of all bits."""
+        if self._bits <= _SHORT_BITS:
+            return np.frombuffer(source(4 * count), dtype="<u4").astype(np.int64) >> (_SHORT_BITS - self._bits)
+        return self._long(source(_WORD_BYTES * count))
+
+    def _long(self, words: bytes) -> NDArray[Any]:
+        return (np.frombuffer(words, dtype="<u8") >> np.uint64(8 * _WORD_BYTES - self._bits)).astype(np.int64)
+
+    def _keyed(self, started: Any, names: Sequence[bytes]) -> NDArray[Any]:
+        words: list[bytes] = []
+        begin, add = started.copy, words.append
+        for name in names:
+            function = begin()
+            function.update(name)
+            add(function.digest())
+        return self._long(b"".join(words))
+
+
+def _reports(part: Any, key: Key) -> PermanentReports:
+    mechanism = part.mechanism
+    own = hashlib.sha256(text(_PART.decode()) + bytes.fromhex(mechanism.fingerprint) + text(part.name)).digest()
+    return PermanentReports(mechanism.sampler, own, mechanism.inputs, mechanism.bits, key)

@@ -1,0 +1,403 @@
+"""Design for whole records: each view by itself, weights, and a bound for all mechanisms of whole records."""
+
+from __future__ import annotations
+
+import logging
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, cast
+
+from mechdesign.display.frames import labelled_frame
+from mechdesign.display.html import facts, table
+from mechdesign.display.numbers import near, percent, text_above, text_below
+from mechdesign.display.text import aligned, some
+from mechdesign.engine import executor_of, run_tasks
+from mechdesign.errors import InputError, LimitError, shorten
+from mechdesign.mechanism import Mechanism
+from mechdesign.numerics.exact import rational
+from mechdesign.numerics.tolerances import GAP
+from mechdesign.optimize import Design, design
+from mechdesign.problem import DesignProblem
+from mechdesign.records.number_bins import NumberBins
+from mechdesign.records.record_certificate import (
+    bound_of_records,
+    combined_error_of,
+    error_of_records,
+    objective_of,
+    queries_of_records,
+)
+from mechdesign.records.record_mechanism import RecordMechanism
+from mechdesign.records.record_parts import WEIGHT_BITS, RecordOptimality, RecordPart
+from mechdesign.records.record_views import View
+from mechdesign.records.record_weights import shares_for_targets, whole_weights
+from mechdesign.records.side_knowledge import set_against
+from mechdesign.records.views_of_records import RecordViews
+from mechdesign.uncertainty import L1Ball, UncertaintySet
+from mechdesign.uncertainty.evidence import check_one_way
+from mechdesign.utility import EstimationError
+
+_log = logging.getLogger(__name__)
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True, eq=False)
+class RecordDesign:
+    """A mechanism for whole records, with what it is worth.
+
+    Attributes
+    ----------
+    views : tuple of View
+        The views, each with its set of priors.
+    designs : tuple of Design
+        The certified design of each view.
+    mechanism : RecordMechanism
+        One view of each record, drawn by the weights; its guarantee is proved.
+    optimality : RecordOptimality or None
+        Error, bound and the vectors that prove the bound; None where there is no bound, which `no_bound` explains.
+    no_bound : str
+        Why there is no bound; empty where there is one.
+    seconds : float
+        Time taken.
+    """
+
+    views: tuple[View, ...]
+    designs: tuple[Design, ...]
+    mechanism: RecordMechanism
+    optimality: RecordOptimality | None
+    no_bound: str
+    seconds: float
+
+    def __repr__(self) -> str:
+        found = "" if self.bound is None else f", bound {text_below(self.bound, 6)}"
+        return f"RecordDesign({len(self.views)} views, error {self.error:.9g}{found}, {self.mechanism!r})"
+
+    def __str__(self) -> str:
+        rows = [["view", "cells", "weight", "E", "bound of the view", "seconds"]]
+        for view, made, share in zip(self.views, self.designs, self.mechanism.shares, strict=True):
+            numbers = [near(share, 4), near(made.value, 6), text_below(made.bound, 6), near(made.seconds, 2)]
+            rows.append([view.name, str(made.problem.uncertainty.size), *numbers])
+        return "\n".join([*aligned(rows), *self._words()])
+
+    def _repr_html_(self) -> str:
+        columns = self._columns()
+        rows = list(zip([view.name for view in self.views], *columns.values(), strict=True))
+        words = [line.partition(" ") for line in self._words()]
+        return table(["view", *columns], rows, "Views of each record") + facts((head, rest) for head, _, rest in words)
+
+    def _columns(self) -> dict[str, list[Any]]:
+        return {
+            "cells": [made.problem.uncertainty.size for made in self.designs],
+            "weight": list(self.mechanism.shares),
+            "value": [view.value for view in self.views],
+            "error": [made.value for made in self.designs],
+            "lower_bound": [made.bound for made in self.designs],
+            "certified": [made.certified for made in self.designs],
+            "seconds": [made.seconds for made in self.designs],
+        }
+
+    def to_frame(self, library: str | None = None) -> Any:
+        """Return the views as a frame, a row for each: cells, weight, value, error and its bound, seconds.
+
+        Parameters
+        ----------
+        library : {"pandas", "polars"}, optional
+            Whose frame; by default that of the first of the two that is installed.
+        """
+        return labelled_frame("view", [view.name for view in self.views], self._columns(), library)
+
+    @cached_property
+    def error(self) -> float:
+        """The mean squared error of all queries times n, each times its value: ``sum value_i E_i / w_i``.
+
+        Views that share attributes, such as pairs, are combined, which lessens it.
+        """
+        if self.optimality is not None:
+            return self.optimality.error
+        return error_of_records(self.mechanism, [view.value for view in self.views])
+
+    @property
+    def bound(self) -> float | None:
+        """What no mechanism for whole records with this promise falls below; None where none was found.
+
+        It holds at every joint law whose views have the reference laws and in which every record is possible that no
+        view rules out, however the attributes depend on each other.
+        """
+        return None if self.optimality is None else self.optimality.bound
+
+    @property
+    def gap(self) -> float | None:
+        """How far the error is above the bound."""
+        return None if self.bound is None else self.error - self.bound
+
+    @property
+    def optimal(self) -> bool:
+        """Whether the gap is closed: then no mechanism for whole records is better by more than a millionth."""
+        return self.gap is not None and self.gap <= GAP * self.error
+
+    @property
+    def certified(self) -> bool:
+        """Whether the design of every view is certified as the best one for that view."""
+        return all(made.certified for made in self.designs)
+
+    @property
+    def queries(self) -> int:
+        """The number of queries of all views."""
+        return sum(_queries(made.mechanism) for made in self.designs)
+
+    def respondents(self, standard_error: float) -> int:
+        """Return how many people give all queries a standard error, as root mean square over the queries.
+
+        Parameters
+        ----------
+        standard_error : float
+            Above 0.
+
+        Raises
+        ------
+        InputError
+            For another one.
+        """
+        if not 0 < standard_error < math.inf:
+            raise InputError.out_of_range(f"the standard error is {shorten(standard_error)}; give a number above 0")
+        alike = all(view.value == 1 for view in self.views)
+        plain = self.error if alike else error_of_records(self.mechanism, [1.0] * len(self.views))
+        return math.ceil(plain / (self.queries * standard_error**2))
+
+    def _words(self) -> list[str]:
+        lines = [f"error {near(self.error, 6)}: n times the mean squared error, over all {self.queries} queries"]
+        for name, labels in self.mechanism.ruled_out.items():
+            lines.append(f"taken as impossible in {name}: {some(labels, 3)}")
+        if self.optimality is None:
+            return [*lines, f"bound: none ({self.no_bound})"]
+        lines.append(
+            f"bound {text_below(self.optimality.bound, 6)}: for every mechanism with this promise, at every "
+            "joint law with these laws of views in which all records are possible that no view rules out"
+        )
+        if self.optimal:
+            return [*lines, "optimal: among all mechanisms for whole records"]
+        ratio = Fraction(self.error) / Fraction(self.optimality.bound)
+        if ratio >= 2:
+            return [*lines, f"the error is {text_above(ratio, 3)} times this bound"]
+        return [*lines, f"within {percent(ratio - 1)} of what any mechanism could do"]
+
+
+def design_records(  # noqa: PLR0913 - each is a choice of its own
+    views: Mapping[str, object] | Sequence[View],
+    epsilon: object,
+    *,
+    delta: object = None,
+    known: bool = False,
+    targets: Mapping[str, float] | None = None,
+    bins: Mapping[str, NumberBins] | None = None,
+    weight_bits: int = WEIGHT_BITS,
+    bits: int = 48,
+    tol: float | None = None,
+    time_limit: float | None = None,
+    executor: Any = None,
+    progress: Progress | None = None,
+) -> RecordDesign:
+    """Return the mechanism that reports one view of each record, with certified designs and a bound for all mechanisms.
+
+    Each view is designed by itself for the estimates that it is for. The weights, with which views are drawn, give all
+    estimates together the least error, or each view its target from the fewest reports; they have no part in privacy.
+
+    Parameters
+    ----------
+    views : mapping from name of a column to counts or a set of priors, sequence of View, or what `views_of` returns
+        What reports may be about. A mapping has one view for each column, for the frequencies of its values. Counts by
+        group, ``{"f": {...}, "m": {...}}``, ask for the promise against those too who know a person's group.
+    epsilon : number or str
+        The leakage about the whole record that no report exceeds.
+    delta : number or str, optional
+        The probability that the samples mislead, of all views together: each view with counts gets an equal part.
+    known : bool
+        True where the counts are the distribution itself.
+    targets : mapping from name of a view to a standard error, optional
+        The root mean square over the queries of the view, wanted of every view. By default the sum of all squared
+        errors, each times the value of its view, is least.
+    bins : mapping from column to NumberBins, optional
+        Columns that are numbers, whose counts are those of the bins; `views_of` gives them with the views.
+    weight_bits : int
+        Weights are whole numbers of the sum 2^weight_bits.
+    bits, tol, time_limit
+        As for `mechdesign.design`, for each view.
+    executor : concurrent.futures.Executor or dask.distributed.Client, optional
+        Where views are designed; by default in this process, one after the other.
+    progress : callable, optional
+        Called with one line at each step.
+
+    Returns
+    -------
+    RecordDesign
+
+    Raises
+    ------
+    InputError
+        For views of the same attributes, counts without delta or known, and what `View` and `design` refuse.
+
+    Examples
+    --------
+    >>> import mechdesign as md
+    >>> counts = {"smokes": {"yes": 250, "no": 750}, "drinks": {"yes": 400, "no": 600}}
+    >>> found = md.design_records(counts, 1, known=True)
+    >>> [round(share, 3) for share in found.mechanism.shares], round(found.error, 3), round(found.bound, 3)
+    ([0.539, 0.461], 2.256, 1.838)
+    """
+    started = time.perf_counter()
+    tell = progress or _log.info
+    given = _views(views)
+    sets = _sets(given, delta, known=known)
+    shown = tuple(view.with_prior(prior) for view, prior in zip(given, sets, strict=True))
+    tasks: list[_Task] = []
+    for view, prior in zip(shown, sets, strict=True):
+        with _naming(view):
+            problem = DesignProblem(prior, epsilon, EstimationError(view.workload))
+            tasks.append(_Task(len(tasks), view.name, problem, (tol, bits, time_limit)))
+    designs = _designed(tasks, executor, tell)
+    chosen = views.bins if bins is None and isinstance(views, RecordViews) else bins or {}
+    mechanism = _mechanism(shown, designs, targets, weight_bits, chosen)
+    tell("computing the bound for all mechanisms of whole records")
+    claim, reason = _claim(mechanism, [view.value for view in shown])
+    mechanism = replace(mechanism, optimality=claim)
+    return RecordDesign(shown, tuple(designs), mechanism, claim, reason, time.perf_counter() - started)
+
+
+@dataclass(frozen=True)
+class _Task:
+    """The design of one view; its options are tol, bits and the time limit."""
+
+    place: int
+    name: str
+    problem: DesignProblem
+    options: tuple[float | None, int, float | None]
+
+
+def _run(task: _Task) -> Design:
+    """Do a task; called by executors, by name."""
+    tol, bits, time_limit = task.options
+    return design(task.problem, tol=tol, bits=bits, title=task.name, time_limit=time_limit)
+
+
+def _designed(tasks: Sequence[_Task], executor: Any, tell: Progress) -> list[Design]:
+    """Return the designs of all views, in their order.
+
+    Raises
+    ------
+    MechdesignError
+        The first error of a design, with the name of its view.
+    """
+
+    def begun() -> Iterator[_Task]:
+        for number, task in enumerate(tasks, 1):
+            tell(f"view {number} of {len(tasks)}: {task.name}, {task.problem.uncertainty.size} cells")
+            yield task
+
+    found: dict[int, Design] = {}
+    for done in run_tasks(_run, begun(), executor_of(executor)):
+        if done.error is not None:
+            raise done.error.reworded(f"the view {done.item.name}: {done.error}")
+        found[done.item.place] = cast("Design", done.result)  # a task that ends without an error has one
+    return [found[task.place] for task in tasks]
+
+
+def _views(given: Mapping[str, object] | Sequence[View]) -> tuple[View, ...]:
+    if isinstance(given, Mapping):
+        return tuple(View((name,), prior) for name, prior in given.items())  # type: ignore[arg-type]
+    found = tuple(given) if isinstance(given, Sequence) and not isinstance(given, str) else ()
+    if not found or not all(isinstance(view, View) for view in found):
+        raise InputError.wrong_type(
+            f"the views are {shorten(given)}; accepted: a mapping from names of columns to counts or sets of priors, "
+            "or a list of View"
+        )
+    shown = [frozenset(view.attributes) for view in found]
+    for view in found:
+        if shown.count(frozenset(view.attributes)) > 1:
+            raise InputError.column_twice(f"two views show {' and '.join(view.attributes)} alone; give one of them")
+    return found
+
+
+def _sets(views: Sequence[View], delta: object, *, known: bool) -> list[UncertaintySet]:
+    """Return the set of each view; the views with counts share delta equally."""
+    counted = sum(isinstance(view.prior, Mapping) for view in views)
+    if counted:
+        check_one_way({"delta": delta, "known": known}, "delta=, or known=True where they are the distribution itself")
+    elif delta is not None or known:
+        raise InputError.needless_argument("delta or known is given, and every view has a set; leave it out")
+    part = None if delta is None else rational(delta, "delta") / counted
+    found = []
+    for view in views:
+        with _naming(view):
+            found.append(_set_of(view.prior, part, known=known))
+    return found
+
+
+@contextmanager
+def _naming(view: View) -> Iterator[None]:
+    """Name the view in errors about it."""
+    try:
+        yield
+    except (InputError, LimitError) as error:
+        raise error.reworded(f"the view {view.name}: {error}") from None
+
+
+def _set_of(given: UncertaintySet | Mapping[Any, Any], delta: Fraction | None, *, known: bool) -> UncertaintySet:
+    if not isinstance(given, Mapping):
+        return given
+    if given and all(isinstance(counts, Mapping) for counts in given.values()):
+        return set_against(given, delta=delta, known=known)
+    return L1Ball.from_counts(given, delta=delta, known=known)
+
+
+def _queries(mechanism: Mechanism) -> int:
+    return len(objective_of(mechanism).queries(len(mechanism.inputs)))
+
+
+def _mechanism(
+    views: Sequence[View],
+    designs: Sequence[Design],
+    targets: Mapping[str, float] | None,
+    weight_bits: int,
+    bins: Mapping[str, NumberBins],
+) -> RecordMechanism:
+    def weighted(shares: Sequence[float]) -> RecordMechanism:
+        weights = whole_weights(shares, weight_bits)
+        parts = [
+            RecordPart(view.name, view.attributes, weight, made.mechanism)
+            for view, weight, made in zip(views, weights, designs, strict=True)
+        ]
+        return RecordMechanism(tuple(parts), weight_bits, bins)
+
+    if targets is not None:
+        errors = [made.value for made in designs]
+        return weighted(shares_for_targets(errors, _squares(designs, [view.name for view in views], targets)))
+    alike = weighted([1.0] * len(views))
+    return weighted(combined_error_of(alike, [view.value for view in views]).best())
+
+
+def _squares(designs: Sequence[Design], names: Sequence[str], targets: Mapping[str, Any]) -> list[float]:
+    """Return the squared error that is wanted of each view, summed over its queries."""
+    if set(targets) != set(names):
+        raise InputError.labels_differ(
+            f"there are targets for {shorten(sorted(targets))}; accepted: one for each of {shorten(names)}"
+        )
+    for name, target in targets.items():
+        if isinstance(target, bool) or not isinstance(target, int | float) or not 0 < target < math.inf:
+            raise InputError.out_of_range(f"the target of {name} is {shorten(target)}; give a standard error above 0")
+    return [_queries(made.mechanism) * float(targets[name]) ** 2 for made, name in zip(designs, names, strict=True)]
+
+
+def _claim(mechanism: RecordMechanism, values: Sequence[float]) -> tuple[RecordOptimality | None, str]:
+    """Return error and bound with the vectors that prove it, or why there is no bound."""
+    try:
+        queries, _ = queries_of_records(mechanism, values)
+    except (InputError, LimitError) as error:
+        return None, str(error)
+    measures = tuple(tuple(each.tolist()) for each in queries.best_measures())
+    bound = bound_of_records(mechanism, values, measures)
+    return RecordOptimality(error_of_records(mechanism, values), bound, tuple(values), measures), ""

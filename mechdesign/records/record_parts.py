@@ -1,0 +1,73 @@
+"""A view of the record with its weight and its mechanism; and the claim about all views together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mechdesign.errors import InputError, shorten
+from mechdesign.mechanism import Mechanism
+from mechdesign.mechanism.mechanism import check_mechanism
+from mechdesign.records.record_views import checked_attributes, split
+from mechdesign.uncertainty.base import check_about_data
+
+MOST_PARTS = 1_000
+WEIGHT_BITS = 32
+MOST_WEIGHT_BITS = 52
+
+
+@dataclass(frozen=True)
+class RecordPart:
+    """A view of the record with its weight and its mechanism.
+
+    Attributes
+    ----------
+    name : str
+        What reports call the view.
+    attributes : tuple of str
+        The columns that it shows.
+    weight : int
+        How many of the 2^weight_bits equally likely numbers draw this view.
+    mechanism : Mechanism
+        What reports about the view; its inputs are the labels of the attribute, or for several attributes their
+        combinations (`mechdesign.records.record_views.join`).
+    """
+
+    name: str
+    attributes: tuple[str, ...]
+    weight: int
+    mechanism: Mechanism
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "attributes", checked_attributes(self.attributes))
+        (name,) = checked_attributes([self.name])
+        object.__setattr__(self, "name", name)
+        check_mechanism(self.mechanism, f"the mechanism of the view {name}")
+        check_about_data(self.mechanism.guarantee.uncertainty, f"the view {name}")
+        if isinstance(self.weight, bool) or not isinstance(self.weight, int) or self.weight < 1:
+            raise InputError.not_a_whole_number(
+                f"the weight of the view {name} is {shorten(self.weight)}; accepted: a whole number of at least 1"
+            )
+        for label in self.mechanism.inputs:
+            split(label, len(self.attributes))
+
+
+@dataclass(frozen=True)
+class RecordOptimality:
+    """The claim that no mechanism for whole records with the same promise has less error than a bound.
+
+    Attributes
+    ----------
+    error : float
+        n times the mean squared error of the mechanism, summed over all queries with their values.
+    bound : float
+        No mechanism has less; rounded down.
+    values : tuple of float
+        What a squared error of each view counts.
+    measures : tuple of tuples of float
+        A vector of each attribute, from which anyone can compute the bound again.
+    """
+
+    error: float
+    bound: float
+    values: tuple[float, ...]
+    measures: tuple[tuple[float, ...], ...]

@@ -1,0 +1,148 @@
+"""Views: public functions of a record, each of which some people report about; and how labels of groups are written.
+
+The symbol of a view of several attributes is the combination of their labels, written as one label: the labels in the
+order of the attributes, with ``" & "`` between them, as in `ProductSet` and `Mechanism.product`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from mechdesign.data.labels import canonical_label, canonical_labels, joined_labels
+from mechdesign.errors import InputError, shorten
+from mechdesign.mechanism.composition import SEPARATOR
+from mechdesign.numerics.arrays import entries
+from mechdesign.uncertainty import UncertaintySet
+from mechdesign.uncertainty.base import check_set
+
+JOINT = "+"
+"""Between the attributes of a view in its name."""
+
+
+@dataclass(frozen=True)
+class View:
+    """A view of the record before its mechanism is designed.
+
+    Parameters
+    ----------
+    attributes : sequence of str
+        The columns that it shows; several of them are a group, whose symbols are combinations (`join`).
+    prior : UncertaintySet or mapping
+        A set of priors of the view's symbols, or counts by label.
+    workload : optional
+        The queries about its symbols (`mechdesign.Workload`); all frequencies by default.
+    value : float
+        What a squared error of its queries counts, against those of other views.
+
+    Raises
+    ------
+    InputError
+        For attributes that are missing or occur twice, a prior that is neither, or a value that is not positive.
+
+    Examples
+    --------
+    >>> View(("sex", "salary"), {"f & low": 3, "f & high": 1, "m & low": 2, "m & high": 2}).name
+    'sex+salary'
+    """
+
+    attributes: tuple[str, ...]
+    prior: UncertaintySet | Mapping[str, int]
+    workload: Any = None
+    value: float = 1.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "attributes", checked_attributes(self.attributes))
+        if not isinstance(self.prior, Mapping):
+            check_set(self.prior)
+        if isinstance(self.value, bool) or not isinstance(self.value, int | float) or not 0 < self.value < float("inf"):
+            raise InputError.out_of_range(
+                f"the value of the view {self.name} is {shorten(self.value)}; accepted: a number above 0"
+            )
+
+    @property
+    def name(self) -> str:
+        """What the view is called: its attributes with ``+`` between them."""
+        return name_of(self.attributes)
+
+    def with_prior(self, prior: UncertaintySet) -> View:
+        """Return the view with another prior."""
+        return replace(self, prior=prior)
+
+
+def name_of(attributes: Sequence[str]) -> str:
+    """Return the name of the view of some attributes.
+
+    Examples
+    --------
+    >>> name_of(("sex", "salary"))
+    'sex+salary'
+    """
+    return JOINT.join(attributes)
+
+
+def checked_attributes(given: Any) -> tuple[str, ...]:
+    """Return the attributes of a view, after checking that they are names and differ."""
+    if isinstance(given, str):
+        raise InputError.wrong_type(f"attributes are {shorten(given)}, one string; give a tuple of names of columns")
+    names = entries(given, "the attributes of a view", "a tuple of names of columns")
+    if not names:
+        raise InputError.nothing_given("a view has no attributes; give the column that it shows")
+    return canonical_labels(names, len(names))
+
+
+def join(combinations: Iterable[Sequence[str]]) -> tuple[str, ...]:
+    """Return the label of each combination of labels.
+
+    Raises
+    ------
+    InputError
+        If a label holds the separator, or would together with what stands beside it, so that the combination could not
+        be read back.
+
+    Examples
+    --------
+    >>> join([("f", "low"), ("m", "high")])
+    ('f & low', 'm & high')
+    """
+    listed = [tuple(parts) for parts in combinations]
+    for parts in listed:
+        if len(parts) > 1:
+            _check_parts(parts)
+    return joined_labels(listed, SEPARATOR)
+
+
+def split(label: str, count: int) -> tuple[str, ...]:
+    """Return the labels of a combination of so many attributes.
+
+    Raises
+    ------
+    InputError
+        If the label does not hold so many, or could be read in another way.
+
+    Examples
+    --------
+    >>> split("f & low", 2), split("a & b", 1)
+    (('f', 'low'), ('a & b',))
+    """
+    if count == 1:
+        return (label,)
+    parts = tuple(label.split(SEPARATOR))
+    if len(parts) != count:
+        raise InputError.labels_differ(
+            f"the label {shorten(label)} of a group of {count} attributes has {len(parts)} parts; write a combination "
+            f"as labels with {shorten(SEPARATOR)} between them"
+        )
+    _check_parts(parts)
+    return parts
+
+
+def _check_parts(parts: Sequence[str]) -> None:
+    """Refuse labels that together with their neighbours could be read as others: ``"a &"``, ``"& a"``, ``"a & b"``."""
+    for part in parts:
+        if SEPARATOR in f" {canonical_label(part)} ":
+            raise InputError.ambiguous_labels(
+                f"the label {shorten(part)} of a group holds {shorten(SEPARATOR)}, or would beside another one, which "
+                "stands between labels; give another label"
+            )

@@ -1,0 +1,109 @@
+"""What people and programs read of a mechanism of whole records."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mechdesign.display.numbers import counted, text_above
+from mechdesign.display.text import some
+from mechdesign.mechanism.words import delta_in_words
+from mechdesign.numerics.exact import printed_up
+from mechdesign.records.record_views import join
+
+
+class RecordWords:
+    """The words and keys of a `RecordMechanism`."""
+
+    def __repr__(self: Any) -> str:
+        promise = self.guarantee
+        views = f"{len(self.parts)} views of {len(self.attributes)} attributes"
+        return f"RecordMechanism({views}, epsilon = {promise.epsilon}, leakage <= {text_above(self.leakage, 6)})"
+
+    @property
+    def ruled_out(self: Any) -> dict[str, tuple[str, ...]]:
+        """The combinations that a view leaves out, by its name: the promise takes them as impossible."""
+        found = {}
+        for part, table in zip(self.parts, self.tables, strict=True):
+            if not table.is_full:
+                alphabets = [self.alphabets[name] for name in part.attributes]
+                places = np.argwhere(table.symbols.reshape(table.sizes) < 0).tolist()
+                rows = [[labels[place] for labels, place in zip(alphabets, row, strict=True)] for row in places]
+                found[part.name] = join(rows)
+        return found
+
+    def facts(self: Any, *, of_report: bool = False) -> list[tuple[str, str]]:
+        """Return what people read of the guarantee, as names and values; of a report alone, in fewer words."""
+        promise = self.guarantee
+        facts = [("guarantee", promise.in_words())]
+        leakage = f"at most {text_above(self.leakage, 15)} nats a report about the whole record"
+        facts.append(("leakage", f"{leakage}, the greatest of the views, proved in exact arithmetic"))
+        if of_report:
+            return facts
+        if promise.delta is not None:
+            words = "the sum over the views: the true law of one of them lies outside with at most this probability"
+            if promise.asserts_samples:
+                words += "; a what-if: it rests on samples that are asserted, not shown"
+            facts.append(("delta", f"{printed_up(promise.delta)}: {words}"))
+        elif without := _without_delta(promise):
+            listed = some(without, 3)
+            facts.append(
+                ("delta", f"none in all: of {listed} the law is taken as known; views from samples have their own")
+            )
+        if self.lower_leakage is not None:
+            facts.append(("from below", f"at most {text_above(self.lower_leakage, 15)} nats, proved likewise"))
+        for part, share in zip(self.parts, self.shares, strict=True):
+            facts.append((f"view {part.name}", f"{100 * share:.3g} % of the reports; {_about(part.mechanism)}"))
+        for name, labels in self.ruled_out.items():
+            count = counted(len(labels), "combination")
+            facts.append((f"impossible in {name}", f"{count}: {some(labels, 3)}; nobody has them, as is assumed"))
+        return facts
+
+    def promised_keys(self: Any) -> dict[str, Any]:
+        """Return what programs read of the guarantee."""
+        promise = self.guarantee
+        asked = {
+            "lower": promise.lower,
+            "lower_leakage": self.lower_leakage,
+            "samples_asserted": promise.asserts_samples or None,
+        }
+        return {
+            "epsilon": promise.epsilon,
+            "delta": None if promise.delta is None else printed_up(promise.delta),
+            "attributes": self.attributes,
+            "weight_bits": self.weight_bits,
+            "views": [_keys(part) for part in self.parts],
+            "leakage": self.leakage,
+            **{name: value for name, value in asked.items() if value is not None},
+        }
+
+
+def _without_delta(promise: Any) -> tuple[str, ...]:
+    """Return the views without a delta that promise for some priors alone, where others have a delta."""
+    sets = [(name, guarantee.uncertainty) for name, guarantee in promise.of_views]
+    if all(known.delta is None for _, known in sets):
+        return ()
+    return tuple(name for name, known in sets if known.delta is None and not known.holds_every_prior)
+
+
+def _about(mechanism: Any) -> str:
+    """Return the size of a view's mechanism, what it leaks and its delta."""
+    known, (N, M) = mechanism.guarantee.uncertainty, mechanism.numerators.shape
+    delta = "" if known.delta is None else f", delta {printed_up(known.delta)}: {delta_in_words(known)}"
+    return f"{N} values, {M} outputs, at most {text_above(mechanism.leakage, 6)} nats{delta}"
+
+
+def _keys(part: Any) -> dict[str, Any]:
+    mechanism = part.mechanism
+    delta = mechanism.guarantee.uncertainty.delta
+    return {
+        "name": part.name,
+        "attributes": part.attributes,
+        "weight": part.weight,
+        "epsilon": mechanism.guarantee.epsilon,
+        "delta": None if delta is None else printed_up(delta),
+        "inputs": mechanism.inputs,
+        "outputs": mechanism.outputs,
+        "leakage": mechanism.leakage,
+    }

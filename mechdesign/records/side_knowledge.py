@@ -1,0 +1,195 @@
+"""Who knows something about a person: what reports of a view tell him, and sets for which he is promised no more.
+
+**Theorem.** Somebody who knows that g(X) = s meets the law of the view given s, not its law in the population. For him
+the leakage of a report (i, r) is that of r under ``P(f_i | g = s)``: the proof for the whole record, for the law
+P(. | s). So the promise holds against everybody who knows g exactly if K_i is epsilon-PML for every ``P(f_i | g = s)``.
+Without that there is no bound: a report that is likely in the population may be all but impossible given s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from mechdesign.data.joint_counts import JointCounts
+from mechdesign.errors import InputError, shorten
+from mechdesign.mechanism import Mechanism
+from mechdesign.numerics.exact import log_up
+from mechdesign.records.record_mechanism import RecordMechanism
+from mechdesign.records.record_sample import RecordSample
+from mechdesign.uncertainty import ConvexHull, L1Ball, UncertaintySet, Union
+from mechdesign.uncertainty.covering_ball import radius_around
+
+_LISTED = 8  # symbols of a union whose extreme rays are listed
+
+GroupCounts = Mapping[Any, Mapping[Any, int]]
+"""Counts of the symbols of a view for each value of what somebody knows."""
+
+
+def leakage_given(mechanism: Mechanism, counts: GroupCounts) -> dict[str, float]:
+    """Return what reports about a view leak to somebody who knows another attribute, for each value of it.
+
+    It is the greatest leakage of a report under the law of the view given that value, about what is possible there:
+    symbols that were never seen with the value count as impossible.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        That of the view.
+    counts : mapping of mappings
+        ``{value: {symbol: count}}``, with symbols of the mechanism.
+
+    Returns
+    -------
+    dict
+        In nats, rounded up, for each value.
+
+    Raises
+    ------
+    InputError
+        For what is not a table of counts, or a symbol that the mechanism lacks.
+
+    Examples
+    --------
+    A bit that is reported with 3/4 for the true value leaks log(3/2) where both are as likely, and nearly log(3) to
+    somebody who knows that one of them is rare.
+
+    >>> from mechdesign import Guarantee
+    >>> promise = Guarantee("log(3/2)", L1Ball([0.5, 0.5], labels=["no", "yes"]))
+    >>> warner = Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]], promise)
+    >>> found = leakage_given(warner, {"young": {"no": 50, "yes": 50}, "old": {"no": 99, "yes": 1}})
+    >>> {age: round(leakage, 6) for age, leakage in found.items()}
+    {'young': 0.405465, 'old': 1.07881}
+    """
+    joint = JointCounts.of(counts, about="group")
+    unknown = [label for label in joint.labels if label not in mechanism.inputs]
+    if unknown:
+        raise InputError.unknown_label(
+            f"the counts have {shorten(unknown[0])}, which the mechanism of the view does not know"
+        )
+    rows = np.array([mechanism.numerators[mechanism.inputs.index(label)] for label in joint.labels])
+    found = {}
+    for value, row in zip(joint.values, joint.counts, strict=True):
+        weights = np.array(row, dtype=object)
+        peaks = rows[np.array(row) > 0].max(axis=0)
+        means = (weights @ rows.astype(object)).tolist()
+        ratios = [Fraction(int(peak) * sum(row), mean) for peak, mean in zip(peaks, means, strict=True) if mean]
+        found[value] = log_up(max(ratios))
+    return found
+
+
+def set_against(counts: GroupCounts, *, delta: Fraction | None = None, known: bool = False) -> UncertaintySet:
+    """Return the set of priors of a view with which its promise holds against those who know another attribute too.
+
+    It holds the law given each value, and so that of the population, which is the reference prior. Laws that are known
+    are the corners of a hull; learnt ones have a ball each, up to 8 symbols, and beyond one ball around the reference
+    prior that holds all of these, as designs list the rays of unions of up to 8 symbols.
+
+    Parameters
+    ----------
+    counts : mapping of mappings
+        ``{value: {symbol: count}}``.
+    delta : Fraction, optional
+        The probability that any of the laws lies outside, where the counts are samples.
+    known : bool
+        Whether the counts are the laws themselves.
+
+    Raises
+    ------
+    InputError
+        For what is not a table of counts.
+
+    Examples
+    --------
+    >>> hull = set_against({"f": {"yes": 30, "no": 70}, "m": {"yes": 10, "no": 90}}, known=True)
+    >>> hull.center, len(hull.priors)
+    ((Fraction(1, 5), Fraction(4, 5)), 2)
+    """
+    joint = JointCounts.of(counts, about="group")
+    if known:
+        laws = [joint.conditional(place) for place in range(len(joint.values))]
+        return ConvexHull(laws, [Fraction(each, joint.total) for each in joint.of_values], joint.labels)
+    part = None if delta is None else delta / len(joint.values)
+    union = Union.from_counts(counts, delta=part)
+    return union if union.size <= _LISTED else _covered(union)
+
+
+def _covered(union: Union) -> Union:
+    """Return a union with a ball around its reference prior that holds all of its sets (`Union.covered` moves it)."""
+    balls = [each.l1_ball for each in union.sets if each.l1_ball is not None]
+    radius = max(radius_around(ball, union.center) for ball in balls)
+    return Union(union.sets, union.weights, cover=L1Ball(union.center, radius, union.labels), names=union.names)
+
+
+@dataclass(frozen=True)
+class SideLeakage:
+    """What reports of a view leak to those who know another attribute.
+
+    Attributes
+    ----------
+    view : str
+        The name of the view that is reported.
+    known : str
+        The attribute that somebody knows.
+    value : str
+        The value of it for which a report leaks most.
+    leakage : float
+        In nats, rounded up.
+    """
+
+    view: str
+    known: str
+    value: str
+    leakage: float
+
+
+def side_leakages(mechanism: RecordMechanism, records: Any) -> tuple[SideLeakage, ...]:
+    """Return what the reports of each view leak to somebody who knows another attribute, at the laws of some records.
+
+    Parameters
+    ----------
+    mechanism : RecordMechanism
+        Of views of the records.
+    records : frame, table or mapping of columns
+        With all attributes of the mechanism.
+
+    Returns
+    -------
+    tuple of SideLeakage
+        For each view and each attribute that it does not show, by falling leakage.
+
+    Raises
+    ------
+    InputError
+        For columns that are missing, and values that no view knows.
+
+    Examples
+    --------
+    >>> import mechdesign as md
+    >>> records = {"smokes": ["yes"] * 30 + ["no"] * 70, "hurt": ["yes"] * 28 + ["no"] * 70 + ["yes"] * 2}
+    >>> found = md.design_records(md.records.views_of(records), 1, known=True)
+    >>> [(each.view, each.known, each.value) for each in side_leakages(found.mechanism, records)]
+    [('smokes', 'hurt', 'yes'), ('hurt', 'smokes', 'yes')]
+    """
+    names = mechanism.attributes
+    sample = RecordSample.of(records, names, bins=dict(mechanism.bins), alphabets=dict(mechanism.alphabets))
+    found = []
+    for part in mechanism.parts:
+        for name in [name for name in names if name not in part.attributes]:
+            table = sample.counts((name, *part.attributes)).reshape(len(sample.alphabets[name]), -1)
+            labels, seen = sample.labels(part.attributes), table.sum(axis=0) > 0
+            kept = [place for place, label in enumerate(labels) if seen[place] or label in part.mechanism.inputs]
+            by_value = {
+                value: dict(zip([labels[place] for place in kept], row[kept].tolist(), strict=True))
+                for value, row in zip(sample.alphabets[name], table, strict=True)
+                if row.any()
+            }
+            if len(by_value) > 1:  # one value alone tells nothing
+                leakages = leakage_given(part.mechanism, by_value)
+                worst = max(leakages, key=leakages.__getitem__)
+                found.append(SideLeakage(part.name, name, worst, leakages[worst]))
+    return tuple(sorted(found, key=lambda each: -each.leakage))

@@ -1,0 +1,241 @@
+"""Views from a sample of records: columns, pairs, groups, numbers in bins, side knowledge, impossible combinations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mechdesign.errors import InputError, shorten
+from mechdesign.records.number_bins import NumberBins
+from mechdesign.records.record_sample import Labels, RecordSample
+from mechdesign.records.record_views import JOINT, View, name_of
+from mechdesign.utility import Workload
+
+Unseen = Literal["keep", "impossible"]
+
+
+@dataclass(frozen=True)
+class RecordViews(Sequence[View]):
+    """Views that were made from records.
+
+    Attributes
+    ----------
+    views : tuple of View
+        With the counts of the records.
+    bins : mapping from str to NumberBins
+        Of the attributes that are numbers.
+    ruled_out : mapping from str to tuple of str
+        By the name of a view the combinations that it leaves out, which the promise takes as impossible.
+    """
+
+    views: tuple[View, ...]
+    bins: Mapping[str, NumberBins]
+    ruled_out: Mapping[str, Labels]
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.views[index]
+
+    def __len__(self) -> int:
+        return len(self.views)
+
+
+def views_of(  # noqa: PLR0913 - each is a choice of its own
+    records: Any,
+    columns: Sequence[str] | None = None,
+    *,
+    groups: Iterable[str | Sequence[str]] = (),
+    pairs: bool = False,
+    bins: Mapping[str, object] | None = None,
+    alphabets: Mapping[str, Iterable[object]] | None = None,
+    workloads: Mapping[str, object] | None = None,
+    values: Mapping[str, float] | None = None,
+    side: Sequence[str] = (),
+    unseen: Unseen = "keep",
+    impossible: Iterable[Mapping[str, object]] = (),
+) -> RecordViews:
+    """Return views of records, with their counts, for `mechdesign.design_records`.
+
+    Each column is a view for the frequencies of its values; each group one view for the one-way tables of its columns;
+    with pairs each two columns are a view for their two-way table.
+
+    Parameters
+    ----------
+    records : frame of pandas or polars, pyarrow Table, or mapping from columns to values
+        A row for each record. A missing value must be a value of its own.
+    columns : sequence of str, optional
+        By default all.
+    groups : iterable of str such as "sex+salary", or of sequences of columns
+        These columns are shown together, in one view; the other columns stay views.
+    pairs : bool
+        All pairs of columns, in place of columns.
+    bins : mapping from column to a number of bins or edges, optional
+        Columns that are numbers (`RecordSample.of`).
+    alphabets : mapping from column to labels, optional
+        As for `RecordSample.of`.
+    workloads : mapping from the name of a view to a workload, optional
+        Other queries. For a column in bins ``"mean"`` is the mean of its numbers, each bin by the mean of its records.
+    values : mapping from the name of a view to a number, optional
+        What a squared error of its queries counts.
+    side : sequence of str, optional
+        Columns that somebody may know: the promise of each view that does not show such a column holds against him too.
+        A view of the column alone tells him nothing.
+    unseen : str
+        ``"keep"``: combinations of a view that were never seen are cells as others. ``"impossible"``: they are taken as
+        impossible. The promise then is for people alone who have none of them.
+    impossible : iterable of mappings from columns to values
+        Combinations that nobody has, such as ``{"sex": "Male", "relationship": "Wife"}``: left out of every view that
+        shows these columns.
+
+    Raises
+    ------
+    InputError
+        For columns that are not there or in two groups, names that no view has, groups that show a side column, and
+        combinations that are declared impossible and were seen.
+    LimitError
+        For a view with more than 10,000 combinations.
+
+    Examples
+    --------
+    >>> records = {"sex": ["f", "m", "f", "m"], "wife": ["y", "n", "n", "n"], "age": [20, 50, 30, 60]}
+    >>> found = views_of(records, groups=["sex+wife"], bins={"age": [40]}, impossible=[{"sex": "m", "wife": "y"}])
+    >>> [(view.name, view.prior) for view in found]
+    [('sex+wife', {'f & n': 1, 'f & y': 1, 'm & n': 2}), ('age', {'under 40': 2, '40 or more': 2})]
+    >>> found.ruled_out
+    {'sex+wife': ('m & y',)}
+    """
+    if unseen not in {"keep", "impossible"}:
+        raise InputError.unknown_choice(f"unseen is {shorten(unseen)}; accepted: keep, impossible")
+    together = [_split(group) for group in groups]
+    sample = RecordSample.of(records, _wanted(columns, together, side), bins=bins, alphabets=alphabets)
+    main = list(sample.alphabets) if columns is None else [*columns, *(name for each in together for name in each)]
+    shown = _shown(list(dict.fromkeys(main)), together, pairs=pairs)
+    declared = [_checked(each, sample) for each in impossible]
+    for name in {**(workloads or {}), **(values or {})}:
+        if name not in map(name_of, shown):
+            raise InputError.unknown_choice(
+                f"there is no view {shorten(name)}; accepted: {shorten([name_of(each) for each in shown], 200)}"
+            )
+    views, ruled_out = [], {}
+    for attributes in shown:
+        name = name_of(attributes)
+        kept = _kept(sample, attributes, declared, unseen)
+        labels = sample.labels(attributes)
+        if not kept.all():
+            ruled_out[name] = tuple(label for label, keep in zip(labels, kept.tolist(), strict=True) if not keep)
+        workload = (workloads or {}).get(name)
+        if workload is None and len(attributes) > 1 and not pairs:
+            workload = _tables(sample.shape(attributes), kept)
+        if isinstance(workload, str) and workload == "mean":
+            workload = _mean(sample, attributes)
+        prior = _counts(sample, attributes, kept, side)
+        views.append(View(attributes, prior, workload, (values or {}).get(name, 1.0)))
+    return RecordViews(tuple(views), sample.bins, ruled_out)
+
+
+def _split(group: str | Sequence[str]) -> Labels:
+    return tuple(group.split(JOINT)) if isinstance(group, str) else tuple(group)
+
+
+def _wanted(columns: Sequence[str] | None, groups: Sequence[Labels], side: Sequence[str]) -> list[str] | None:
+    """Return the columns that are read; None for all."""
+    if columns is None:
+        return None
+    if isinstance(columns, str):
+        raise InputError.wrong_type(f"columns are {shorten(columns)}, one string; give a list of columns")
+    return list(dict.fromkeys([*columns, *(name for group in groups for name in group), *side]))
+
+
+def _shown(names: Sequence[str], together: Sequence[Labels], *, pairs: bool) -> list[Labels]:
+    """Return the attributes of each view: groups first."""
+    if pairs:
+        if together:
+            raise InputError.conflicting_arguments("pairs and groups are given; give one of both")
+        return list(combinations(names, 2))
+    listed = [name for group in together for name in group]
+    for name in listed:
+        if name not in names:
+            raise InputError.unknown_column(f"a group shows {shorten(name)}; accepted: {shorten(list(names), 200)}")
+        if listed.count(name) > 1:
+            raise InputError.column_twice(f"{shorten(name)} is in two groups; show each column in one view")
+    return [*together, *((name,) for name in names if name not in listed)]
+
+
+def _checked(given: Mapping[str, object], sample: RecordSample) -> dict[str, int]:
+    """Return an impossible combination as codes."""
+    if not isinstance(given, Mapping) or len(given) < 2:
+        raise InputError.wrong_type(
+            f"an impossible combination is {shorten(given)}; accepted: a mapping from two columns or more to values"
+        )
+    sample.shape(list(given))
+    for name, value in given.items():
+        if str(value) not in sample.alphabets[name]:
+            raise InputError.unknown_label(
+                f"an impossible combination has {shorten(value)} for {shorten(name)}, which has no such value"
+            )
+    return {name: sample.alphabets[name].index(str(value)) for name, value in given.items()}
+
+
+def _kept(
+    sample: RecordSample, attributes: Labels, declared: Sequence[Mapping[str, int]], unseen: Unseen
+) -> NDArray[np.bool_]:
+    """Return which combinations are cells of a view.
+
+    Raises
+    ------
+    InputError
+        If one that is declared impossible was seen.
+    """
+    counts = sample.counts(attributes)
+    kept = np.ones(counts.shape, dtype=bool)
+    for each in declared:
+        if set(each) <= set(attributes):
+            place = tuple(each.get(name, slice(None)) for name in attributes)
+            if counts[place].any():
+                shown = " and ".join(f"{name} {shorten(sample.alphabets[name][code])}" for name, code in each.items())
+                raise InputError.evidence_contradicts(
+                    f"{shown} is declared impossible, and {int(counts[place].sum())} records have it; leave it out"
+                )
+            kept[place] = False
+    if unseen == "impossible" and len(attributes) > 1:
+        kept &= counts > 0
+    return kept.ravel()
+
+
+def _tables(shape: tuple[int, ...], kept: NDArray[np.bool_]) -> Workload:
+    """Return the one-way tables of a group, over the cells that it has."""
+    if kept.all():
+        return Workload.marginals(shape)
+    return Workload.matrix(Workload.marginals(shape).queries(kept.size)[:, kept].tolist())
+
+
+def _mean(sample: RecordSample, attributes: tuple[str, ...]) -> Workload:
+    (name, *others) = attributes
+    if others or name not in sample.means:
+        raise InputError.bad_workload(
+            f"the workload of {name_of(attributes)} is mean; accepted for numbers alone in bins; give "
+            "Workload.mean(scores)"
+        )
+    return Workload.mean(sample.means[name].tolist())
+
+
+def _counts(sample: RecordSample, attributes: Labels, kept: NDArray[np.bool_], side: Sequence[str]) -> dict[str, Any]:
+    """Return the counts of a view by label; by group, where somebody may know other columns."""
+    labels = [label for label, keep in zip(sample.labels(attributes), kept.tolist(), strict=True) if keep]
+    if len(attributes) > 1 and (known := [name for name in side if name in attributes]):
+        raise InputError.conflicting_arguments(
+            f"the view {name_of(attributes)} shows {shorten(known[0])}, which somebody may know; leave it out of groups"
+        )
+    found: dict[str, Any] = {}
+    for name in side:
+        if name not in attributes:
+            by_value = sample.counts((name, *attributes)).reshape(len(sample.alphabets[name]), -1)[:, kept]
+            for value, row in zip(sample.alphabets[name], by_value.tolist(), strict=True):
+                found[f"{name} {value}"] = dict(zip(labels, row, strict=True))
+    if found:
+        return found
+    return dict(zip(labels, sample.counts(attributes).ravel()[kept].tolist(), strict=True))

@@ -1,0 +1,240 @@
+"""Whole records from the command line: design, verify, privatize, estimate, and what is refused on the way."""
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mechdesign.records import RecordMechanism
+
+N = 6_000
+
+
+@pytest.fixture
+def here(here):
+    rng = np.random.default_rng(4)
+    sexes = rng.choice(["f", "m"], N)
+    drivers = np.where(rng.random(N) < np.where(sexes == "f", 0.6, 0.8), "yes", "no")
+    ages = rng.integers(10, 90, N)
+    header = ["person", "sex", "driver", "age", "month"]
+    rows = zip(range(N), sexes, drivers, ages, np.arange(N) % 2, strict=True)
+    with Path("records.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([header, *rows])
+    return here
+
+
+@pytest.fixture
+def design(command):
+    def run(*options, columns="sex+driver,age", output="records.json"):
+        given = ("--columns", columns, "--bins", "age=18:65", "--epsilon", "1", "--delta", "1e-9")
+        return command("design", "--data", "records.csv", *given, *options, *(["-o", output] if output else []))
+
+    return run
+
+
+def rows(path):
+    return list(csv.DictReader(Path(path).read_text().splitlines()))
+
+
+def shares(column):
+    values = [row[column] for row in rows("records.csv")]
+    return {value: values.count(value) / N for value in values}
+
+
+@pytest.mark.parametrize("output", ["reports.csv", pytest.param("reports.parquet", marks=pytest.mark.slow)])
+def test_from_records_to_tables(command, design, output):
+    status, out, err = design()
+    assert (status, err) == (0, "")
+    assert "whole record" in out
+    status, out, _ = command("verify", "records.json")
+    assert (status, "all claims hold" in out, "\nlower bound" in out) == (0, True, True)
+    given = ("--mechanism", "records.json")
+    assert command("privatize", "records.csv", *given, "-o", output, "--keep", "month")[0] == 0
+    status, out, _ = command("estimate", output, *given, "-o", "tables.csv", "--simultaneous")
+    assert status == 0
+    found = {(row["table"], row["label"]): row for row in rows("tables.csv")}
+    assert {table for table, _ in found} == {"sex", "driver", "sex+driver", "age"}
+    for value, share in shares("sex").items():
+        row = found["sex", value]
+        assert abs(float(row["frequency"]) - share) < 5 * float(row["standard_error"])
+        assert float(row["simultaneous_lower"]) <= float(row["lower"]) <= float(row["upper"])
+    assert sum(float(row["frequency"]) for (table, _), row in found.items() if table == "age") == pytest.approx(1)
+    assert {label for table, label in found if table == "age"} == {"under 18", "18 to under 65", "65 or more"}
+
+
+def test_every_output_as_json_fits_its_schema(command, design):
+    found = json.loads(design("--json")[1])
+    assert found["attributes"] == ["sex", "driver", "age"]
+    assert found["certified"] is True
+    assert found["error_of_all"] >= found["lower_bound"] > 0
+    assert [view["name"] for view in found["views"]] == ["sex+driver", "age"]
+    assert sum(view["weight"] for view in found["views"]) == 2 ** found["weight_bits"]
+    checked = json.loads(command("verify", "records.json", "--json")[1])
+    assert checked["optimality"]["recomputed_lower_bound"] == pytest.approx(found["lower_bound"])
+    assert json.loads(command("verify", "records.json", "--guarantee-only", "--json")[1])["optimality"] == {
+        "checked": False
+    }
+    given = ("--mechanism", "records.json", "--json")
+    done = json.loads(command("privatize", "records.csv", *given, "-o", "reports.csv", "--keep", "month")[1])
+    assert (done["records"], done["column"]) == (N, "view,report")
+    tables = json.loads(command("estimate", "reports.csv", *given, "--by", "month", "--marginal", "driver+sex")[1])
+    assert [group["group"] for group in tables["groups"]] == [["0"], ["1"]]
+    assert tables["reports"] == N
+    smooth = json.loads(command("estimate", "reports.csv", *given, "--consistent")[1])
+    assert all(table["intervals"] is None for table in smooth["tables"])
+
+
+def test_permanent_reports_keep_their_view_and_pairs_and_side_knowledge_are_options(command, design):
+    assert design("--side", "sex", columns="driver,age")[0] == 0
+    assert design("--pairs", columns="sex,driver,age", output="pairs.json")[0] == 0
+    assert [part.name for part in RecordMechanism.load("pairs.json").parts] == ["sex+driver", "sex+age", "driver+age"]
+    assert command("key", "-o", "key")[0] == 0
+    given = ("--mechanism", "records.json", "--key-file", "key", "--id", "person")
+    for output in ("first.csv", "again.csv"):
+        assert command("privatize", "records.csv", *given, "-o", output)[0] == 0
+    assert Path("first.csv").read_bytes() == Path("again.csv").read_bytes()
+    text = Path("records.csv").read_text().replace(",yes,", ",no,")
+    Path("changed.csv").write_text(text)
+    assert command("privatize", "changed.csv", *given, "-o", "changed-reports.csv")[0] == 0
+    assert [row["view"] for row in rows("first.csv")] == [row["view"] for row in rows("changed-reports.csv")]
+
+
+def test_reports_have_other_names_where_these_clash(command, design, refused):
+    assert design()[0] == 0
+    given = ("privatize", "records.csv", "--mechanism", "records.json", "-o", "reports.csv")
+    names = ("--report-columns", "person,report")
+    refused("column-twice", *given, "--keep", "person", *names, shown="'person'")
+    assert command(*given, "--keep", "person", "--report-columns", "shown,said")[0] == 0
+    assert list(rows("reports.csv")[0]) == ["person", "shown", "said"]
+    read = ("estimate", "reports.csv", "--mechanism", "records.json", "--report-columns", "shown,said")
+    assert command(*read)[0] == 0
+
+
+def test_impossible_combinations_are_declared(command, design, refused):
+    Path("impossible.csv").write_text("sex,driver\nm,yes\n")
+    refused("evidence-contradicts", "design", "--data", "records.csv", "--columns", "sex+driver", "--epsilon", "1",
+            "--delta", "1e-9", "--impossible", "impossible.csv")  # fmt: skip
+    text = Path("records.csv").read_text()
+    Path("records.csv").write_text(text.replace(",m,yes,", ",m,no,"))
+    status, out, _ = design("--impossible", "impossible.csv")
+    assert status == 0
+    assert "m & yes" in out
+    Path("records.csv").write_text(text)
+    line = refused("unknown-label", "privatize", "records.csv", "--mechanism", "records.json", "-o", "reports.csv")
+    assert "'sex+driver'" in line
+
+
+def test_what_views_do_not_do_is_refused(command, design, refused, two_levels):
+    assert design()[0] == 0
+    two_levels.save("m.json")
+    for code, arguments in (
+        ("wrong-file-format", ("audit", "records.json")),
+        ("wrong-file-format", ("analyze", "records.json")),
+        ("wrong-file-format", ("report", "records.json", "-o", "page.html")),
+        ("wrong-file-format", ("plan", "--reports", "--standard-error", "0.01", "--mechanism", "records.json")),
+        ("set-not-accepted", ("verify", "records.json", "--tail", "0.5")),
+        ("usage", ("verify", "records.json", "--data", "records.csv", "--column", "sex")),
+        ("usage", ("privatize", "records.csv", "--column", "sex", "--mechanism", "records.json", "-o", "x.csv")),
+        ("usage", ("privatize", "records.csv", "--mechanism", "m.json", "-o", "x.csv")),
+        ("usage", ("estimate", "records.csv", "--mechanism", "m.json")),
+        ("usage", ("estimate", "records.csv", "--column", "sex", "--mechanism", "m.json", "--marginal", "sex")),
+        ("usage", ("estimate", "records.csv", "--mechanism", "records.json", "--method", "least-squares")),
+        ("unknown-column", ("estimate", "records.csv", "--mechanism", "records.json")),
+        (
+            "wrong-size",
+            ("privatize", "records.csv", "--mechanism", "records.json", "-o", "x.csv", "--report-columns", "a"),
+        ),
+        ("usage", ("design", "--data", "records.csv", "--columns", "sex", "--delta", "1e-9")),
+        ("usage", ("design", "--columns", "sex", "--epsilon", "1", "--delta", "1e-9")),
+        (
+            "usage",
+            ("design", "--data", "records.csv", "--columns", "sex", "--epsilon", "1", "--known", "--bins", "sex"),
+        ),
+        (
+            "usage",
+            ("design", "--data", "records.csv", "--columns", "sex", "--epsilon", "1", "--known", "--plot", "x.png"),
+        ),
+        ("unknown-column", ("design", "--data", "records.csv", "--columns", "weight", "--epsilon", "1", "--known")),
+        (
+            "column-twice",
+            ("design", "--data", "records.csv", "--columns", "sex+age,age+sex", "--epsilon", "1", "--known"),
+        ),
+    ):
+        refused(code, *arguments)
+
+
+def test_a_false_whole_is_refused_though_each_view_is_proved(command, design, refused):
+    assert design()[0] == 0
+    text = Path("records.json").read_text()
+    whole = json.loads(text)
+    for change, code in (({"epsilon": "0.9"}, "guarantee-false"), ({"delta": "1/2000000000"}, "delta-false")):
+        Path("false.json").write_text(json.dumps(whole | change))
+        refused(code, "verify", "false.json")
+        refused(code, "privatize", "records.csv", "--mechanism", "false.json", "-o", "reports.csv")
+        status, out, _ = command("verify", "false.json", "--json")
+        assert (status, json.loads(out)["false"]) == (1, "guarantee")
+    for key, value in (("lower_bound", 1e9), ("error", 1e-3)):
+        Path("false.json").write_text(json.dumps(whole | {"optimality": whole["optimality"] | {key: value}}))
+        refused("optimality-false", "verify", "false.json")
+        assert command("verify", "false.json", "--guarantee-only")[0] == 0
+    Path("missing.csv").write_text("sex,driver,age\nf,yes,\n")
+    refused("missing-value", "privatize", "missing.csv", "--mechanism", "records.json", "-o", "reports.csv")
+    refused("missing-value", "design", "--data", "missing.csv", "--columns", "age", "--epsilon", "1", "--known")
+
+
+def test_keys_may_stand_in_any_order(command, design):
+    assert design()[0] == 0
+    table = json.loads(Path("records.json").read_text())
+    for name, content in (
+        ("sorted.json", json.dumps(table, sort_keys=True)),
+        ("backwards.json", "\ufeff" + json.dumps(dict(reversed(table.items())), indent=2)),
+    ):
+        Path(name).write_text(content)
+        assert command("verify", name, "--guarantee-only")[0] == 0
+        assert command("privatize", "records.csv", "--mechanism", name, "-o", f"{name}.csv")[0] == 0
+
+
+def test_folders_and_pipes(command, design, monkeypatch):
+    assert design()[0] == 0
+    Path("parts").mkdir()
+    for part in ("1", "2"):
+        Path("parts", f"{part}.csv").write_text(Path("records.csv").read_text())
+    given = ("--mechanism", "records.json")
+    assert command("privatize", "parts", *given, "-o", "reports")[0] == 0
+    status, out, _ = command("estimate", "reports", *given, "--json")
+    assert (status, json.loads(out)["reports"]) == (0, 2 * N)
+    status, out, err = command("privatize", "records.csv", *given, "-o", "-")
+    assert (status, out.count("\n")) == (0, N + 1)
+    assert "records" in err
+    assert command("design", "--data", "parts", "--columns", "sex", "--epsilon", "1", "--known", "-q")[0] == 0
+
+
+def test_groups_are_found(command, design):
+    status, out, _ = design("--groups", "auto", "--unseen-combinations", "impossible", columns="sex,driver,age")
+    assert status == 0
+    assert len(RecordMechanism.load("records.json").parts) < 3
+    assert out.count("\nview ") < 3
+    for options, columns in ((("--pairs",), "sex,age"), (("--side", "sex"), "driver,age"), ((), "sex+driver,age")):
+        status, _, err = design("--groups", "auto", *options, columns=columns, output="no.json")
+        assert (status, "--groups auto" in err) == (2, True)
+
+
+def test_reports_of_a_view_that_are_missing_are_told(command, design):
+    assert design()[0] == 0
+    given = ("--mechanism", "records.json")
+    assert command("privatize", "records.csv", *given, "-o", "reports.csv")[0] == 0
+    lines = Path("reports.csv").read_text().splitlines()
+    assert "come from its weights" not in command("estimate", "reports.csv", *given)[1]
+    half = [line for place, line in enumerate(lines) if place % 2 or not line.startswith("age,")]
+    Path("half.csv").write_text("\n".join(half) + "\n")
+    status, out, _ = command("estimate", "half.csv", *given)
+    assert (status, "come from its weights" in " ".join(out.split())) == (0, True)
+
+
+@pytest.mark.parametrize("columns", ["sex,sex", "sex,driver,sex+driver", "age+age"])
+def test_a_column_is_named_once(command, columns):
+    given = ("--columns", columns, "--epsilon", "1", "--known", "-o", "no.json")
+    status, _, err = command("design", "--data", "records.csv", *given)
+    assert (status != 0, "column-twice" in err, Path("no.json").exists()) == (True, True, False)

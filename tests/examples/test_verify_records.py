@@ -1,0 +1,107 @@
+"""The second verifier of views of whole records and the package say the same of every file, hostile ones included."""
+
+import json
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+
+import mechdesign as md
+from mechdesign.errors import MechdesignError
+from mechdesign.records import RecordMechanism, RecordPart
+from mechdesign.records.record_mechanism_files import from_content, record_json
+from mechdesign.uncertainty import Box, EventSet
+from tests.fuzz.generators import damaged
+from tests.records.made import both, survey, warner
+from tests.records.test_record_files import HOSTILE, learnt
+
+SCRIPT = Path(__file__).parents[2] / "examples" / "verify_records.py"
+
+
+@pytest.fixture
+def script(monkeypatch, tmp_path):
+    monkeypatch.syspath_prepend(str(SCRIPT.parent))
+    import verify_records
+
+    def answer(content):
+        (tmp_path / "r.json").write_bytes(content)
+        return verify_records.answer(tmp_path / "r.json")
+
+    return answer
+
+
+def package(content):
+    try:
+        from_content(content, "r.json", RecordMechanism)
+    except MechdesignError as error:
+        return error.exit_status
+    return 0
+
+
+def other_sets():
+    """Views whose sets are others than balls: limits, events, a hull, a prior that is known, two-sided promises."""
+    labels, matrix = ("no", "yes"), np.array([[3, 1], [1, 3]])
+    sets = {
+        "box": Box.from_counts({"no": 500, "yes": 500}, delta="1e-9"),
+        "events": EventSet.from_counts({"no": 500, "yes": 500}, delta="1e-9"),
+        "all": md.L1Ball(["1/2", "1/2"], 2, labels),
+    }
+    promises = {name: md.Guarantee("1.1", known, lower="1.2") for name, known in sets.items()}
+    parts = [RecordPart(name, (name,), 1, md.Mechanism(matrix, 2, promise)) for name, promise in promises.items()]
+    yield RecordMechanism([*parts, RecordPart("last", ("last",), 1, warner(epsilon=1.1, delta="1e-9"))], weight_bits=2)
+    half = md.L1Ball.from_counts({"no": 500, "yes": 500}, delta="1e-9")
+    two, four = np.array([[3, 1], [1, 3]]), np.kron([[3, 1], [1, 3]], [[3, 1], [1, 3]])
+    for union in (
+        md.Union({"f": half, "m": half}),
+        md.Union.from_counts({"f": [400, 600], "m": [500, 500]}, delta="1e-9"),
+    ):
+        made = md.Mechanism(two, 2, md.Guarantee("1.2", union))
+        product = md.ProductSet(half, sets["all"])
+        pair = md.Mechanism(four, 4, md.Guarantee("2.3", product))
+        covered = md.Mechanism(two, 2, md.Guarantee("1.2", union.covered()))
+        parts = [
+            RecordPart("u", ("u",), 1, made),
+            RecordPart("p", ("p",), 1, pair),
+            RecordPart("c", ("c",), 2, covered),
+        ]
+        yield RecordMechanism(parts, weight_bits=2)
+    hull = md.ConvexHull([["0.4", "0.6"], ["0.6", "0.4"]], labels=labels)
+    known = md.L1Ball(["1/2", "1/2"], 0, labels)
+    two = [md.Mechanism(matrix, 2, md.Guarantee(1, each)) for each in (hull, known)]
+    yield RecordMechanism([RecordPart(str(k), (str(k),), 1, made) for k, made in enumerate(two)], weight_bits=1)
+
+
+def test_both_prove_what_is_true(script):
+    for made in (both(), learnt(), survey(), *other_sets()):
+        content = record_json(made)
+        told, status = script(content)
+        assert (package(content), status) == (0, 0), told
+        assert told.startswith(f"proved: epsilon = {made.guarantee.epsilon} about the whole record")
+        assert ("delta = " in told) == (made.guarantee.delta is not None)
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_both_refuse_a_hostile_file_for_the_same_reason(script, name):
+    file = json.loads(record_json(learnt()))
+    HOSTILE[name][0](file)
+    content = json.dumps(file).encode()
+    assert script(content)[1] == package(content) == HOSTILE[name][1].exit_status
+
+
+@pytest.mark.parametrize("files", [20, pytest.param(1500, marks=pytest.mark.slow)])
+def test_both_say_the_same_of_damaged_files(script, files):
+    rng = Random(files)
+    whole = record_json(learnt())
+    for _ in range(files):
+        content = damaged(rng, whole)
+        told, status = script(content)
+        if status != 3:
+            assert status == package(content), (told, content)
+
+
+def test_the_script_is_short_and_shares_nothing_with_the_package():
+    text = SCRIPT.read_text(encoding="utf-8")
+    assert len(text.splitlines()) < 150
+    assert "mechdesign import" not in text
+    assert "import mechdesign" not in text

@@ -1,0 +1,130 @@
+"""Files of views of records: round trips, and hostile files that promise more than their views prove."""
+
+import json
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from mechdesign import GuaranteeError, InputError
+from mechdesign.records import RecordMechanism, RecordPart
+from mechdesign.records.number_bins import NumberBins
+from tests.records.made import both, raises, warner
+
+
+def learnt():
+    """Two views with deltas, one of them of two attributes."""
+    pairs = ("f & low", "f & high", "m & low", "m & high")
+    from mechdesign import Guarantee, L1Ball, Mechanism
+
+    ball = L1Ball.from_counts(dict.fromkeys(pairs, 300), delta="1e-9")
+    numerators = np.full((4, 4), 3, dtype=np.int64) + 4 * np.eye(4, dtype=np.int64)
+    four = Mechanism(numerators, 4, Guarantee(1, ball))
+    parts = [
+        RecordPart("smokes", ("smokes",), 5, warner(epsilon="1.1", delta="1e-9")),
+        RecordPart("sex+salary", ("sex", "salary"), 3, four),
+    ]
+    return RecordMechanism(parts, weight_bits=3)
+
+
+def test_a_file_holds_all_that_reports_and_promises_depend_on(tmp_path):
+    path = tmp_path / "records.json"
+    for made in (both(), learnt()):
+        made.save(path)
+        found = RecordMechanism.load(path)
+        assert found.fingerprint == made.fingerprint
+        assert found.leakage == made.leakage
+        assert found.guarantee.delta == made.guarantee.delta
+        assert [part.name for part in found.parts] == [part.name for part in made.parts]
+        made.save_for_reports(path)
+        assert RecordMechanism.load(path).fingerprint == made.fingerprint
+
+
+HOSTILE = {
+    "epsilon of the whole below that of a view": (lambda file: file.update(epsilon="1"), GuaranteeError),
+    "delta of the whole below the sum": (lambda file: file.update(delta="1e-9"), GuaranteeError),
+    "a delta that is left out": (lambda file: file.pop("delta"), GuaranteeError),
+    "a view that is not proved": (
+        lambda file: file["parts"][0]["mechanism"]["guarantee"].update(epsilon="0.5"),
+        GuaranteeError,
+    ),
+    "weights that do not sum": (lambda file: file["parts"][0].update(weight=4), InputError),
+    "a weight of zero": (
+        lambda file: (file["parts"][0].update(weight=0), file["parts"][1].update(weight=8)),
+        InputError,
+    ),
+    "an attribute twice in a view": (lambda file: file["parts"][1].update(attributes=["sex", "sex"]), InputError),
+    "a view twice": (lambda file: file["parts"][1].update(name="smokes"), InputError),
+    "two views of one attribute set": (lambda file: file["parts"][0].update(attributes=["salary", "sex"]), InputError),
+    "labels that are not of so many attributes": (
+        lambda file: file["parts"][1].update(attributes=["sex", "salary", "age"]),
+        InputError,
+    ),
+    "a label that can be read in two ways": (
+        lambda file: file["parts"][1]["mechanism"]["inputs"].__setitem__(0, "f & & low"),
+        InputError,
+    ),
+    "bins that no view has": (lambda file: file.update(bins={"smokes": [1, 2]}), InputError),
+    "bins that do not increase": (lambda file: file.update(bins={"smokes": [2, 1]}), InputError),
+    "a key that nobody knows": (lambda file: file.update(weights=[1]), InputError),
+    "no views": (lambda file: file.update(parts=[]), InputError),
+    "another schema": (lambda file: file.update(schema="mechdesign/records/2"), InputError),
+    "weights of many bits": (lambda file: file.update(weight_bits=64), InputError),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_file_is_refused(tmp_path, name):
+    path = tmp_path / "records.json"
+    learnt().save(path)
+    file = json.loads(path.read_text())
+    change, error = HOSTILE[name]
+    change(file)
+    path.write_text(json.dumps(file))
+    with pytest.raises(error):
+        RecordMechanism.load(path)
+
+
+def test_the_deltas_of_all_views_may_not_sum_to_one():
+    halves = [RecordPart(name, (name,), 1, warner(epsilon=1.1, delta="1/2")) for name in ("a", "b")]
+    with raises("delta-out-of-range"):
+        RecordMechanism(halves, weight_bits=1)
+    assert learnt().guarantee.delta == Fraction(2, 10**9)
+
+
+def test_proofs_that_would_take_long_are_refused_before_they_start(tmp_path, monkeypatch):
+    learnt().save(tmp_path / "records.json")
+    monkeypatch.setattr("mechdesign.records.record_mechanism_files._MOST_STEPS", 1)
+    with raises("file-too-large"):
+        RecordMechanism.load(tmp_path / "records.json")
+
+
+def test_views_of_too_many_combinations_are_refused_by_name(monkeypatch):
+    made = learnt()
+    monkeypatch.setattr("mechdesign.records.record_columns.MOST_CELLS", 3)
+    with raises("too-many-given") as error:
+        RecordMechanism(made.parts, made.weight_bits)
+    assert "sex+salary has 4 combinations" in str(error.value)
+
+
+def test_windows_and_promises_about_a_secret_are_no_views():
+    from mechdesign import Guarantee, Mechanism, SecretPromise
+    from mechdesign.windows import design_windows
+
+    windows = design_windows({"a": 500, "b": 500}, 1, known=True, seeds=3, buckets=8).mechanism
+    with raises("wrong-type"):
+        RecordPart("word", ("word",), 1, windows)
+    about = SecretPromise([[30, 20], [10, 40]], secret="s", useful="u", known=True)
+    secret = Mechanism(np.array([[3, 1], [1, 3]]), 2, Guarantee(1, about))
+    with raises("set-not-accepted"):
+        RecordPart("u", ("u",), 1, secret)
+
+
+@pytest.mark.parametrize(
+    ("edges", "code"),
+    [([], "wrong-size"), ([2, 1], "out-of-range"), ([1, 1], "out-of-range"), ([float("inf")], "out-of-range"),
+     ([True], "not-a-number"), (["1"], "not-a-number")],
+)  # fmt: skip
+def test_edges_of_bins_are_finite_numbers_that_increase(edges, code):
+    with raises(code):
+        NumberBins(edges)
