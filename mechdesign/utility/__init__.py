@@ -1,6 +1,7 @@
 """Objectives of designs: sub-convex utilities, and the error of estimated frequencies."""
 
 from mechdesign.utility.estimation_error import EstimationError
+from mechdesign.utility.explained_variance import ExplainedVariance
 from mechdesign.utility.f_information import (
     ChiSquare,
     FInformation,
@@ -20,6 +21,7 @@ __all__ = [
     "EstimationError",
     "ExpectedDistortion",
     "ExpectedGain",
+    "ExplainedVariance",
     "FInformation",
     "HammingAccuracy",
     "MutualInformation",
