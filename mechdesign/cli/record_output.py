@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -14,8 +14,12 @@ from mechdesign.cli.windows_sample import decorated
 from mechdesign.data.fields import Number
 from mechdesign.deploy.stream import RecordFile
 from mechdesign.display.numbers import text_below
+from mechdesign.display.text import some
 from mechdesign.errors import GuaranteeError
 from mechdesign.mechanism.reporting import Deployed
+
+if TYPE_CHECKING:
+    from mechdesign.records.shared_tables import SharedTable
 
 _NAMES = "view,report"
 
@@ -57,6 +61,17 @@ class CheckedView(Printed):
     gap: Number
 
 
+class ComparedTable(Printed):
+    """A table that views share, and the two views whose estimates of it are farthest apart; distance 0: all agree."""
+
+    attributes: Labels
+    views: Labels
+    distance: Nearest
+    allowed: Nearest | None
+    labels: Labels
+    probabilities: Sequence[Nearest]
+
+
 class CheckedRecords(Printed):
     """The claims of a mechanism of whole records, computed again: of each view, and of all views together."""
 
@@ -95,6 +110,38 @@ def checked_records(mechanism: Any, progress: Callable[[str], None]) -> CheckedR
         value, bound = check_claim(mechanism, mechanism.optimality)
         whole = {"error": value, "lower_bound": mechanism.optimality.bound, "recomputed_lower_bound": bound}
     return CheckedRecords(views=found, **whole) if found or whole else None
+
+
+def compared_tables(mechanism: Any) -> list[SharedTable]:
+    """Return the tables that views share, those first in which they differ most.
+
+    Raises
+    ------
+    GuaranteeError
+        If no joint law has the tables of two views.
+    """
+    from mechdesign.records.shared_tables import shared_tables
+
+    sets = [(part.name, part.attributes, part.mechanism.guarantee.uncertainty) for part in mechanism.parts]
+    found = sorted(shared_tables(sets), key=lambda table: -table.distance)
+    for table in found:
+        if table.contradicts:
+            raise GuaranteeError.guarantee_false(table.contradiction())
+    return found
+
+
+def shared_facts(found: Sequence[SharedTable]) -> list[tuple[str, str]]:
+    """Return what people read of the tables that views share."""
+    other = [table for table in found if table.distance]
+    if not found:
+        return []
+    if not other:
+        shown = some([", ".join(table.attributes) for table in found], 5)
+        return [("shared tables", f"the views agree exactly on {shown}")]
+    words = (
+        f"{len(other)} of {len(found)} DIFFER: {other[0].in_words()}; views that are counted in the same records agree"
+    )
+    return [("shared tables", f"{words} exactly: if these were, a table is of other records")]
 
 
 def claim_facts(found: CheckedRecords) -> list[tuple[str, str]]:

@@ -11,7 +11,15 @@ from mechdesign.cli.json_output import Labels, Output, Printed, Promised, given,
 from mechdesign.cli.mechanism_kinds import load_mechanism
 from mechdesign.cli.output import amount, bound_in_words, print_facts
 from mechdesign.cli.progress import Progress
-from mechdesign.cli.record_output import CheckedRecords, RecordsPromised, checked_records, claim_facts
+from mechdesign.cli.record_output import (
+    CheckedRecords,
+    ComparedTable,
+    RecordsPromised,
+    checked_records,
+    claim_facts,
+    compared_tables,
+    shared_facts,
+)
 from mechdesign.cli.streams import print_error
 from mechdesign.cli.windows_sample import Sample, StringsPromised, sample_options
 from mechdesign.data.fields import Number
@@ -81,6 +89,7 @@ class StringVerificationOutput(StringsPromised, _Holding):
 class RecordVerificationOutput(RecordsPromised, _Holding):
     """`mechdesign verify`, of views of whole records whose claims hold."""
 
+    shared_tables: list[ComparedTable]
     optimality: CheckedRecords | None
 
 
@@ -120,8 +129,9 @@ def verify_command(file: str, guarantee_only: bool, level: str | None, sample: S
     try:
         with Progress() as progress:
             mechanism: Any = load_mechanism(file, progress, sample.counts if sample.given else None)
-            found, of_records = None, None
+            found, of_records, shared = None, None, None
             if mechanism.kind == "records":
+                shared = compared_tables(mechanism)
                 claimed = "optimality"
                 of_records = CheckedRecords(checked=False) if guarantee_only else checked_records(mechanism, progress)
             elif not guarantee_only and mechanism.optimality is not None:
@@ -140,12 +150,14 @@ def verify_command(file: str, guarantee_only: bool, level: str | None, sample: S
     if as_json:
         optimality = of_records if mechanism.kind == "records" else _optimality(mechanism, found)
         tail = None if tails is None else _tail(*tails)
-        about = {"optimality": optimality, **given(tail=tail)}
+        tables = None if shared is None else [ComparedTable.built_from(table) for table in shared]
+        about = {"optimality": optimality, **given(tail=tail, shared_tables=tables)}
         print_output(_HOLDING[mechanism.kind](holds=True, **printed, **about))
         return 0
     facts = [("file", file), *mechanism.facts(), *([("samples", "counted anew")] if sample.given else [])]
     if tails is not None:
         facts.append(("tail", _tail_in_words(*tails)))
+    facts += shared_facts(shared or ())
     facts += _claim_facts(mechanism, found, unchecked=unchecked) if of_records is None else claim_facts(of_records)
     asserted = ", given the samples that are asserted" if "samples_asserted" in printed else ""
     facts.append(("verdict", f"{'the guarantee holds' if unchecked else 'all claims hold'}{asserted}"))
