@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import click
 
@@ -17,9 +17,6 @@ from mechdesign.display.numbers import text_below
 from mechdesign.display.text import some
 from mechdesign.errors import GuaranteeError
 from mechdesign.mechanism.reporting import Deployed
-
-if TYPE_CHECKING:
-    from mechdesign.records.shared_tables import SharedTable
 
 _NAMES = "view,report"
 
@@ -70,6 +67,7 @@ class ComparedTable(Printed):
     allowed: Nearest | None
     labels: Labels
     probabilities: Sequence[Nearest]
+    differ: Text | None
 
 
 class CheckedRecords(Printed):
@@ -82,14 +80,28 @@ class CheckedRecords(Printed):
     recomputed_lower_bound: Number | None = None
 
 
-def checked_records(mechanism: Any, progress: Callable[[str], None]) -> CheckedRecords | None:
-    """Compute the claims of a mechanism of whole records again; None where there are none.
+class RecordsChecked(Printed):
+    """What was found of a mechanism of whole records beside its promise; optimality is null where it claims nothing."""
+
+    shared_tables: list[ComparedTable]
+    optimality: CheckedRecords | None
+
+
+def check_records(mechanism: Any, progress: Callable[[str], None], *, claims: bool) -> RecordsChecked:
+    """Compare the tables that views share, and compute the claims of a mechanism of whole records again, if wanted.
 
     Raises
     ------
     GuaranteeError
-        If a claim is false.
+        If no joint law has the tables of two views, or a claim is false.
     """
+    shared = _compared_tables(mechanism)
+    found = _checked_claims(mechanism, progress) if claims else CheckedRecords(checked=False)
+    return RecordsChecked(shared_tables=shared, optimality=found)
+
+
+def _checked_claims(mechanism: Any, progress: Callable[[str], None]) -> CheckedRecords | None:
+    """Return the claims of a mechanism of whole records, computed again; None where there are none."""
     from mechdesign.optimize import verify
     from mechdesign.records.record_certificate import check_claim
 
@@ -112,14 +124,8 @@ def checked_records(mechanism: Any, progress: Callable[[str], None]) -> CheckedR
     return CheckedRecords(views=found, **whole) if found or whole else None
 
 
-def compared_tables(mechanism: Any) -> list[SharedTable]:
-    """Return the tables that views share, those first in which they differ most.
-
-    Raises
-    ------
-    GuaranteeError
-        If no joint law has the tables of two views.
-    """
+def _compared_tables(mechanism: Any) -> list[ComparedTable]:
+    """Return the tables that views share, those first in which they differ most."""
     from mechdesign.records.shared_tables import shared_tables
 
     sets = [(part.name, part.attributes, part.mechanism.guarantee.uncertainty) for part in mechanism.parts]
@@ -127,24 +133,24 @@ def compared_tables(mechanism: Any) -> list[SharedTable]:
     for table in found:
         if table.contradicts:
             raise GuaranteeError.guarantee_false(table.contradiction())
-    return found
+    return [ComparedTable.built_from(table, differ=table.in_words() if table.distance else None) for table in found]
 
 
-def shared_facts(found: Sequence[SharedTable]) -> list[tuple[str, str]]:
-    """Return what people read of the tables that views share."""
-    other = [table for table in found if table.distance]
-    if not found:
-        return []
-    if not other:
-        shown = some([", ".join(table.attributes) for table in found], 5)
-        return [("shared tables", f"the views agree exactly on {shown}")]
-    words = (
-        f"{len(other)} of {len(found)} DIFFER: {other[0].in_words()}; views that are counted in the same records agree"
-    )
-    return [("shared tables", f"{words} exactly: if these were, a table is of other records")]
+def checked_facts(found: RecordsChecked) -> list[tuple[str, str]]:
+    """Return what people read of the tables that views share and of the claims."""
+    listed, facts = found.shared_tables, []
+    if other := [table.differ for table in listed if table.differ is not None]:
+        words = f"{len(other)} of {len(listed)} DIFFER: {other[0]}; views that are counted in the same records agree"
+        facts = [("shared tables", f"{words} exactly: if these were, a table is of other records")]
+    elif listed:
+        shown = some([", ".join(table.attributes) for table in listed], 5)
+        facts = [("shared tables", f"the views agree exactly on {shown}")]
+    if found.optimality is None:
+        return [*facts, ("optimality", "no optimality claimed")]
+    return [*facts, *_claim_facts(found.optimality)]
 
 
-def claim_facts(found: CheckedRecords) -> list[tuple[str, str]]:
+def _claim_facts(found: CheckedRecords) -> list[tuple[str, str]]:
     """Return what people read of the claims of a mechanism of whole records."""
     if found.checked is False:
         return [("optimality", "claimed, not checked")]
