@@ -56,12 +56,17 @@ def _verdict(family: Family, rows: Iterable[Compared]) -> str:
     return f"{agreeing} {word}" + (f", {differing} differ" if differing else "")
 
 
+def _repository(source: str) -> str:
+    """Return the repository of a source: ``owner/name @commit (date)`` or ``owner/name issue #1 (date)``."""
+    return source.split(" ", 1)[0]
+
+
 def page(rows: list[Compared]) -> str:
     """Return the page of the documentation."""
     sources = dict.fromkeys(row.number.source for row in rows)
     text = [_HEAD.format(count=len(rows), sources=len(sources))]
     for source, of_source in groupby(rows, key=lambda row: row.number.source):
-        text += [f"## {source}\n", "| number | from | verdict |", "|---|---|---|"]
+        text += [f"## [{source}](https://github.com/{_repository(source)})\n", "| number | from | verdict |", "|---|---|---|"]
         reasons = []
         for name, of_family in groupby(of_source, key=lambda row: row.number.family):
             members, family = list(of_family), FAMILIES[name]
