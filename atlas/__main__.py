@@ -66,7 +66,11 @@ def page(rows: list[Compared]) -> str:
     sources = dict.fromkeys(row.number.source for row in rows)
     text = [_HEAD.format(count=len(rows), sources=len(sources))]
     for source, of_source in groupby(rows, key=lambda row: row.number.source):
-        text += [f"## [{source}](https://github.com/{_repository(source)})\n", "| number | from | verdict |", "|---|---|---|"]
+        text += [
+            f"## [{source}](https://github.com/{_repository(source)})\n",
+            "| number | from | verdict |",
+            "|---|---|---|",
+        ]
         reasons = []
         for name, of_family in groupby(of_source, key=lambda row: row.number.family):
             members, family = list(of_family), FAMILIES[name]
