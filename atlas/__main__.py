@@ -25,6 +25,7 @@ NAME` prints the single numbers. *Asserted* numbers stand in the tests of the so
 and *run* ones came out of its own code. A number agrees if ours is within the source's own tolerance, or within 1e-9
 of it where the source has none. "Not below ours" stands where the source rounds up, or where ours is the certified
 bound for all mechanisms and the source's number is the error of one.
+Errors in papers stand among the [errata](../explanation/errata.md).
 """
 
 
@@ -56,18 +57,13 @@ def _verdict(family: Family, rows: Iterable[Compared]) -> str:
     return f"{agreeing} {word}" + (f", {differing} differ" if differing else "")
 
 
-def _repository(source: str) -> str:
-    """Return the repository of a source: ``owner/name @commit (date)`` or ``owner/name issue #1 (date)``."""
-    return source.split(" ", 1)[0]
-
-
 def page(rows: list[Compared]) -> str:
     """Return the page of the documentation."""
     sources = dict.fromkeys(row.number.source for row in rows)
     text = [_HEAD.format(count=len(rows), sources=len(sources))]
     for source, of_source in groupby(rows, key=lambda row: row.number.source):
         text += [
-            f"## [{source}](https://github.com/{_repository(source)})\n",
+            f"## {source}\n",
             "| number | from | verdict |",
             "|---|---|---|",
         ]
