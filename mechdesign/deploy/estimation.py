@@ -23,6 +23,7 @@ from mechdesign.numerics.threads import one_thread
 METHODS = ("maximum-likelihood", "least-squares")
 _LIKELY_TOGETHER = 120_000  # entries of the laws and of the normal equations of groups
 _LIMITS_TOGETHER = 60_000  # entries of the matrices of groups: more would not fit into the caches
+_Tables = Sequence[Sequence[int]]
 TARGETS = ("population", "records")
 
 
@@ -86,7 +87,7 @@ class Estimation:
         """
         return next(self.of_groups([counts]))
 
-    def of_groups(self, tables: Sequence[Sequence[int]]) -> Iterator[FrequencyEstimate]:
+    def of_groups(self, tables: _Tables) -> Iterator[FrequencyEstimate]:
         """Yield the estimate of each group, from the number of its reports of each output.
 
         Intervals of all groups hold at once. What can be is computed for many groups together.
@@ -115,15 +116,11 @@ class Estimation:
                 yield from found
 
     def _together(
-        self,
-        tables: Sequence[Sequence[int]],
-        likely: Sequence[MaximumLikelihood],
-        far: Sequence[Outside | None],
-        groups: int,
+        self, tables: _Tables, likely: Sequence[MaximumLikelihood], far: Sequence[Outside | None], groups: int
     ) -> list[FrequencyEstimate]:
         """Return the estimates of some of the groups from what is likeliest."""
         matrix, N = self.mechanism.matrix, len(self.mechanism.inputs)
-        counts, sizes = np.array(tables, dtype=float), [sum(counts) for counts in tables]
+        counts, sizes = np.array(tables, dtype=float), [sum(each) for each in tables]
         n = np.array(sizes, dtype=float)
         frequencies = np.array([each.frequencies for each in likely])
         theta = (n[:, None] * frequencies + 1 / N) / (n[:, None] + 1)
@@ -132,17 +129,13 @@ class Estimation:
         covariance = estimator.covariance(theta, of_records=self.of == "records")
         ranges = self._ranges(frequencies)
         brackets = Brackets.of(estimator, ranges)
-        error = 1 - self.confidence
-        joint = brackets.joint_quantiles(error_of_one_group(error, groups), covariance)
-        z = np.stack([brackets.quantiles(error), joint], axis=1)
-        limits = limits_of_all(brackets, samples, z, self.of)
+        z = self._quantiles(brackets, covariance, groups)
         estimates = samples.fractions @ estimator.functionals(np.eye(N)) if self._linear else frequencies
         identified = _identified(estimates, ranges)
         covariance /= n[:, None, None]
         errors = np.where(self.found.identifiable, _roots_of_diagonal(covariance), np.inf)
-        intervals = widened(limits, identified[:, None])
-        needed = brackets.reports_needed(samples, z[:, 0])
-        fits = fits_of(matrix, counts, frequencies)
+        intervals = widened(limits_of_all(brackets, samples, z, self.of), identified[:, None])
+        needed, fits = brackets.reports_needed(samples, z[:, 0]), fits_of(matrix, counts, frequencies)
         return [
             FrequencyEstimate(
                 labels=self.mechanism.inputs,
@@ -166,6 +159,12 @@ class Estimation:
             )
             for group, size in enumerate(sizes)
         ]
+
+    def _quantiles(self, brackets: Brackets, covariance: Floats, groups: int) -> Floats:
+        """Return the normal quantiles of intervals for each category alone and for all at once, shape (G, 2, N)."""
+        error = 1 - self.confidence
+        joint = brackets.joint_quantiles(error_of_one_group(error, groups), covariance)
+        return np.stack([brackets.quantiles(error), joint], axis=1)
 
     def _ranges(self, frequencies: Floats) -> list[Ranges]:
         """Return the bounds of what is not identifiable in each group; where all is, none."""
