@@ -57,7 +57,9 @@ def test_code_does_not_grow_unseen():
     apart = ("windows/", "cli/windows", "records/", "cli/record", "plot/record", "cli/mechanism_kinds.py")
     matrices = {name: source for name, source in MODULES.items() if not name.startswith(apart)}
     code = sum(map(measures.code_lines, matrices.values()))
-    assert code <= 34_405  # 34,050 before caps beside epsilon, which each set, file and command takes, and their price
+    # 34,050 before caps beside epsilon, which each set, file and command takes, and their price; 34,390 before tables
+    # and boxes priced columns with a cap; 34,470 before estimates of all groups by one matrix product.
+    assert code <= 34_580
     assert sum(map(measures.import_lines, matrices.values())) <= 0.127 * code
     every = sum(map(measures.code_lines, MODULES.values()))
     assert sum(map(measures.import_lines, MODULES.values())) <= 0.135 * every
