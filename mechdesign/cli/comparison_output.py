@@ -147,6 +147,15 @@ def print_caps(prices: CapPrices, *, err: bool = False) -> None:
     )
 
 
+def cap_facts(prices: CapPrices | None) -> list[tuple[str, str]]:
+    """Return the fact of a design without a cap: what one would cost."""
+    if prices is None:
+        return []
+    capped, cost = prices.designs[0], max(prices.cost(prices.designs[0]), 0.0)
+    more = "more respondents" if prices.without.problem.utility.minimised else "of the value"
+    return [("for everyone", f"nothing is promised; --cap {capped.problem.cap} would cost {100 * cost:.2g} % {more}")]
+
+
 def print_comparison(comparison: Comparison, *, err: bool = False) -> None:
     """Print mechanisms beside each other, with what is compared above them."""
     problem, unit = comparison.design.problem, comparison.design.unit

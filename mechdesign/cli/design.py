@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from mechdesign.cli import places
-from mechdesign.cli.comparison_output import ComparisonTable, comparison_keys, print_comparison
+from mechdesign.cli.comparison_output import ComparisonTable, cap_facts, comparison_keys, print_comparison
 from mechdesign.cli.design_output import DesignTable, design_facts, design_keys
 from mechdesign.cli.group_price_output import GroupPriceTable, group_facts, price_keys, print_prices
 from mechdesign.cli.json_output import Text, Titled, print_output
@@ -20,6 +20,7 @@ from mechdesign.cli.source import Source, source_options
 from mechdesign.cli.streams import print_error
 from mechdesign.cli.windows_design import WindowOptions, design_strings, window_options
 from mechdesign.comparison import Comparison, compare
+from mechdesign.comparison.cap_prices import price_of_careful_cap
 from mechdesign.comparison.group_prices import GroupPrices, price_groups
 from mechdesign.data.fields import Number
 from mechdesign.data.files import STANDARD
@@ -185,6 +186,8 @@ def design_command(
         comparing = comparing and not interrupted
         comparison = compare(solved, time_limit=time_limit, progress=progress) if comparing else None
         prices = price_groups(solved, **options) if grouped and with_prices and not interrupted else None
+        says_cost = solved.reached and not (as_json or grouped)
+        for_everyone = price_of_careful_cap(solved, time_limit=time_limit, progress=progress) if says_cost else None
     kept = solved.reached or keep_partial or interrupted
     written = output is not None and kept
     if output is not None and written:
@@ -199,6 +202,7 @@ def design_command(
         print_output(DesignOutput.built_from(solved, title=title, output=output if written else None, **keys), error)
     else:
         facts = [*design_facts(solved, title, source.default_in_words()), *group_facts(solved, both)]
+        facts += cap_facts(for_everyone)
         files = [path for path in (output if written else None, drawn) if path is not None]
         if files:
             facts.append(("written", ", ".join("standard output" if path == STANDARD else path for path in files)))

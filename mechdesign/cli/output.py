@@ -83,10 +83,7 @@ def print_table(
     """
     cells = [*columns], *([printable(cell) for cell in row] for row in rows)
     natural = [max(map(cell_len, column)) for column in zip(*cells, strict=True)]
-    least = [
-        max(map(cell_len, [*words.split(), *column]))
-        for words, column in zip(columns, zip(*cells[1:], strict=True), strict=True)
-    ]
+    least = [max(map(cell_len, [*words.split(), *(row[j] for row in cells[1:])])) for j, words in enumerate(columns)]
     numbers = [j for j in range(len(columns)) if j not in texts]
     room = console().width - 3 * len(columns) - 1
     wide = sum(natural[j] for j in numbers) + sum(min(natural[j], _NAMES) for j in texts) <= room

@@ -181,7 +181,9 @@ def _tell(
     print_facts(facts, err=standard)
     rows = _rows(printed, "{:.6f}")
     percent = f"{100 * confidence:g} % for all at once from"
-    print_table(["string", "share", "standard error", percent, "to", "in the sample"], rows[:_MOST_ROWS], err=standard)
+    if rows:
+        columns = ["string", "share", "standard error", percent, "to", "in the sample"]
+        print_table(columns, rows[:_MOST_ROWS], err=standard)
     if len(rows) > _MOST_ROWS:
         say(f"{len(rows) - _MOST_ROWS:,} more are not shown; -o FILE writes all.", err=standard)
     if output is not None:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from math import inf
 
-from mechdesign.errors import InputError
+from mechdesign.errors import InputError, LimitError
 from mechdesign.numerics.epsilon import Epsilon
 from mechdesign.optimize import Design, design
 from mechdesign.problem import DesignProblem
 
 MORE = (0.5, 1, 2, 3)
 """How far above epsilon caps are by default."""
+CAREFUL = 3
+"""How far above epsilon the cap is that a careful deployment takes: designs for frequencies lose some 5 % by it."""
+_MOST_SYMBOLS = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,8 +46,10 @@ class CapPrices:
 
         Respondents needed for the same error grow by the same share.
         """
-        change = capped.value / self.without.value - 1
-        return change if self.without.problem.utility.minimised else -change
+        lost = capped.value - self.without.value
+        if not self.without.problem.utility.minimised:
+            lost = -lost
+        return lost / abs(self.without.value) if self.without.value else (inf if lost > 0 else 0.0)
 
 
 def checked_caps(problem: DesignProblem, caps: Iterable[object] | None = None) -> list[Epsilon]:
@@ -105,3 +111,28 @@ def price_caps(
 
     capped = [solved(problem.with_cap(cap), f"cap = {cap}") for cap in checked_caps(problem, caps)]
     return CapPrices(tuple(capped), solved(problem, "without one") if without is None else without)
+
+
+def price_of_careful_cap(
+    solved: Design, *, time_limit: float | None = None, progress: Callable[[str], None] | None = None
+) -> CapPrices | None:
+    """Return what a cap `CAREFUL` nats above epsilon costs a design, or None where none applies or takes long.
+
+    None applies where the promise is for every prior already or has a side from below, or where no method designs
+    with a cap; with more than 16 symbols such designs take long.
+    """
+    problem = solved.problem
+    known = problem.uncertainty
+    if (
+        problem.sides.below is not None
+        or known.holds_every_prior
+        or problem.only_constant
+        or known.size > _MOST_SYMBOLS
+    ):
+        return None
+    try:
+        caps = [f"{float(problem.epsilon) + CAREFUL:.6g}"]
+        found = price_caps(problem, caps, without=solved, time_limit=time_limit, progress=progress)
+    except (InputError, LimitError):
+        return None
+    return found if found.designs[0].reached else None

@@ -59,7 +59,7 @@ def price_of_caps(prices: CapPrices, axes: Any | None = None) -> Any:
     axes.set_xlabel("cap for everyone (nats)")
     axes.set_ylabel(utility.name if unit == "1" else f"{utility.name} ({unit})")
     axes.set_title(f"Designs with epsilon = {prices.without.problem.epsilon}, and a cap for every prior", fontsize=10)
-    axes.margins(x=0.12, y=0.1)
+    axes.margins(x=0.16, y=0.1)
     axes.grid(visible=True, linewidth=0.3)
     axes.legend(fontsize=8)
     return axes

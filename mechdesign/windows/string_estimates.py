@@ -29,6 +29,7 @@ from mechdesign.windows.strings import normal
 from mechdesign.windows.windows_mechanism import WindowMechanism
 
 _FAR = 4.5  # standard errors, from which on a light string is solved for
+_ALIKE = 1e-12  # of the variance of reports of others: what is left of reports that read alike is rounding
 _MOST_FAR = 200
 _MOST_ROUNDS = 10
 
@@ -299,10 +300,12 @@ class _Reading:
         expected, light = drift.expected(drift.significant(self._n))
         found, M = self._decoder.reading(self._counts - expected, self._counts, self._names), self._seeds
         spread = (found.squares - found.sums**2 / M) * (M / max(M - 1, 1)) * (M > 1)
-        of_draws = np.maximum(found.seconds - found.means**2, 0) / self._n
+        of_reports = found.seconds - found.means**2
+        # Few reports may all read alike; then the variance is that for people who do not have the string.
+        of_reports = np.where(of_reports > _ALIKE * found.information, of_reports, found.information)
         change = found.sums / found.information
         shares = light * self._own + change
-        return drift, change, spread / found.information**2, of_draws / found.information**2, shares
+        return drift, change, spread / found.information**2, of_reports / self._n / found.information**2, shares
 
     def _far(self, change: Floats, variances: Floats, moved: tuple[str, ...]) -> tuple[str, ...]:
         """Return the light candidates that are far from their shares, the farthest first.

@@ -244,6 +244,17 @@ def test_from_a_sample_to_frequent_strings(command):
     assert out.startswith("string,share")
 
 
+def test_few_reports_find_nothing_and_say_so(command):
+    assert prefixes(command)[0] == 0
+    Path("talk.csv").write_text("word\n" + "s0\ns33\ns9876\n" * 20)
+    assert privatize(command, file="talk.csv", mechanism="prefixes.json")[0] == 0
+    search = ("heavy-hitters", "reports.csv", "--column", "word", "--mechanism", "prefixes.json", *HITTERS)
+    status, out, err = command(*search, "--false", "1e-6", "-o", "found.csv")
+    assert (status, err) == (0, "")
+    assert "of which 0 were found" in out
+    assert rows("found.csv") == []
+
+
 def test_reports_of_prefixes_are_for_heavy_hitters_alone(command):
     assert prefixes(command)[0] == 0
     assert privatize(command, mechanism="prefixes.json")[0] == 0

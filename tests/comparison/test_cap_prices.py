@@ -1,11 +1,16 @@
 """What a cap for everyone costs."""
 
+from pathlib import Path
+
+import numpy as np
 import pytest
 
 import mechdesign as md
 from mechdesign.comparison import price_caps
+from mechdesign.comparison.cap_prices import price_of_careful_cap
 from mechdesign.errors import InputError
 
+PROBLEMS = Path(__file__).parents[2] / "problems"
 KNOWN = md.L1Ball.from_counts({"a": 40, "b": 30, "c": 20, "d": 10}, radius="0.1")
 
 
@@ -45,3 +50,33 @@ def test_caps_that_cannot_be_tried_are_refused(code, sides, caps):
     with pytest.raises(InputError) as refused:
         price_caps(md.DesignProblem(KNOWN, 1, **sides), caps)
     assert refused.value.code == code
+
+
+def test_a_distortion_loses_what_it_grows_and_a_value_of_0_nothing():
+    distortion = md.DesignProblem(KNOWN, 1, md.utility.ExpectedDistortion(1 - np.eye(4)))
+    prices = price_caps(distortion, [2])
+    assert prices.cost(prices.designs[0]) == pytest.approx(prices.designs[0].value / prices.without.value - 1)
+    assert prices.cost(prices.designs[0]) > 0
+    nothing = price_caps(md.DesignProblem(KNOWN, 0), [1])
+    assert nothing.cost(nothing.designs[0]) == 0
+
+
+def test_a_careful_cap_is_priced_where_it_applies():
+    prices = price_of_careful_cap(md.design(md.DesignProblem(KNOWN, "0.5")))
+    assert [str(each.problem.cap) for each in prices.designs] == ["3.5"]
+    for problem in (
+        md.DesignProblem(KNOWN, 1, lower=2),
+        md.DesignProblem(KNOWN, 1, cap=2),
+        md.DesignProblem(KNOWN, 0),
+        md.DesignProblem(md.L1Ball(KNOWN.center, 2), 1),
+        md.DesignProblem(md.L1Ball.from_counts([3] * 17, known=True), 1),
+        md.DesignProblem(md.L1Ball(["0.4", "0.3", "0.3"], "0.1", within_simplex=False), 1),
+    ):
+        assert price_of_careful_cap(md.design(problem)) is None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["education", "race", "relationship", "workclass"])
+def test_a_careful_cap_costs_designs_for_frequencies_some_5_percent(name):
+    prices = price_of_careful_cap(md.design(md.read_problem(PROBLEMS / f"adult-{name}-frequencies.toml").problem))
+    assert 0.042 < prices.cost(prices.designs[0]) < 0.051

@@ -11,7 +11,7 @@ from mechdesign.windows import SeparateCounts, design_windows, estimate_strings
 from mechdesign.windows.collisions import collision_factor
 from mechdesign.windows.decoder import Decoder
 from mechdesign.windows.hashing import fingerprints
-from mechdesign.windows.string_estimates import quantile
+from mechdesign.windows.string_estimates import estimate_counts, quantile
 
 COUNTS = {f"w{k}": round(1e6 / k) for k in range(1, 301)}
 NEW = tuple(f"new {k}" for k in range(4))
@@ -160,3 +160,15 @@ def test_shares_without_a_reference_are_noisier_and_say_so(found):
     assert without.standard_errors[light].mean() > 1.03 * with_it.standard_errors[light].mean()
     with raises("missing-argument", "reference"):
         without.toward_sample()
+
+
+def test_reports_that_all_read_alike_have_the_error_of_people_without_the_string():
+    """With few reports none may hold a string; its error is then that of E_P v(x)^2, not 0."""
+    shares = dict.fromkeys((f"w{k}" for k in range(300)), 1 / 300)
+    found = design_windows(dict.fromkeys(shares, 1000), 1, known=True, seeds=1, buckets=16)
+    decoder = Decoder(found.mechanism)
+    v = [decoder.reading(one, one, ["unseen"]).means[0] for one in np.eye(found.mechanism.size)]
+    counts = 30 * np.eye(found.mechanism.size, dtype=np.int64)[v.index(0)]
+    estimate = estimate_counts(counts, decoder, ["unseen"], shares)
+    information = decoder.squares(["unseen"])[0] - 1
+    assert estimate.standard_errors[0] == pytest.approx((30 * information) ** -0.5, rel=1e-9)

@@ -1,0 +1,140 @@
+"""Columns with a cap as images of columns without one: the theorem in rationals, prices beside lists, many symbols."""
+
+import time
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from double_description import extreme_rays
+from tolerances import CERTIFIED
+
+import mechdesign as md
+from mechdesign.optimize.capped_cone import raised_power, with_least
+from mechdesign.optimize.pricing.by_counts import CountPricing
+from mechdesign.optimize.pricing.listing import ListedPricing, check_listable
+from mechdesign.uncertainty.base import Floor
+
+FALLING = [1_000 // (i + 1) + 1 for i in range(24)]
+UTILITIES = [md.MutualInformation(), md.ChiSquare(), md.TotalVariation(), md.SquaredHellinger()]
+
+
+def hull_of(rng, N):
+    counts = rng.integers(0, 6, (3, N)) + np.eye(3, N, dtype=int)
+    return [[Fraction(int(n), int(row.sum())) for n in row] for row in counts]
+
+
+def rays_above(priors, b, N):
+    """All extreme rays of ``0 <= max v <= b <Q, v>``."""
+    rows = [[b * q - (i == j) for j, q in enumerate(Q)] for Q in priors for i in range(N)]
+    rows += [[int(i == j) for j in range(N)] for i in range(N)]
+    return extreme_rays(rows, N)
+
+
+def scaled(ray):
+    return tuple(Fraction(x) / max(ray) for x in ray)
+
+
+def test_extreme_rays_with_a_cap_are_images_in_rationals():
+    """Of extreme rays for b', or of sets; and every such image is in the cone."""
+    rng = np.random.default_rng(5)
+    of_sets = others = 0
+    for _ in range(60):
+        N = int(rng.integers(2, 5))
+        priors = hull_of(rng, N)
+        b, c = Fraction(int(rng.integers(3, 7)), 2), Fraction(int(rng.integers(8, 14)), 2)
+        a = 1 / c
+        raised = (1 - a) / (1 / b - a)
+        before = {scaled(ray) for ray in rays_above(priors, raised, N)}
+        rows = [[b * q - (i == j) for j, q in enumerate(Q)] for Q in priors for i in range(N)]
+        rows += [[c * (j == k) - (j == i) for j in range(N)] for i in range(N) for k in range(N) if i != k]
+        for v in map(scaled, extreme_rays(rows, N)):
+            u = tuple((x - a) / (1 - a) for x in v)
+            assert max(u) == 1
+            assert u in before or set(u) <= {0, 1}
+            of_sets, others = of_sets + (u not in before), others + (u in before)
+        for u in before:
+            v = [(1 - a) * x + a for x in u]
+            assert min(v) >= a
+            assert all(max(v) <= b * sum(q * x for q, x in zip(Q, v, strict=True)) for Q in priors)
+    assert of_sets > 20
+    assert others > 100
+
+
+def test_images_of_a_mechanism_are_a_mechanism_with_the_cap():
+    known = md.L1Ball.from_counts([7, 5, 3, 1], radius="0.1")
+    power, least = raised_power(float(np.exp(1)), Floor(1 / md.Epsilon.of(2).exp_down, for_everyone=True))
+    before = md.design(md.DesignProblem(known, float(np.log(power)) - 1e-9)).mechanism.matrix
+    masses = known.prior @ before
+    columns = with_least(before / masses, known.prior, least)
+    made = columns * np.linalg.lstsq(columns, np.ones(4), rcond=None)[0]
+    assert made.sum(axis=1) == pytest.approx(1, abs=CERTIFIED)
+    assert (known.excess(made, np.exp(1)) <= 1e-12).all()
+    assert (made.max(axis=0) <= np.exp(2) * made.min(axis=0) * (1 + 1e-9)).all()
+
+
+@pytest.mark.parametrize("utility", UTILITIES, ids=lambda utility: utility.name)
+@pytest.mark.parametrize("radius", [0, "0.03", "0.5"])
+def test_tables_price_as_lists_do(utility, radius):
+    """At any multipliers the bound is that of the list, from above."""
+    rng = np.random.default_rng(8)
+    for counts in (FALLING[:7], [9, 7, 7, 5, 3, 3, 1], [100, 1, 1, 1, 1]):
+        ball = md.L1Ball.from_counts(counts, radius=radius)
+        for e, least in ((2.0, Fraction(1, 8)), (1.5, Fraction(3, 5)), (4.0, Fraction(1, 5))):
+            floor = Floor(least, for_everyone=True)
+            tables = CountPricing(ball, e, utility, floor)
+            listed = ListedPricing(check_listable(ball, e, floor), utility)
+            for scale in (0.1, 1.0):
+                lam = scale * ball.prior * rng.normal(1, 1, ball.size)
+                lam = np.array([lam[[j for j in range(ball.size) if counts[j] == n]].mean() for n in counts])
+                found, exact = tables.price(lam), listed.price(lam).upper
+                assert exact - 1e-11 <= found.upper <= exact + 1e-9
+                columns = found.best
+                assert (ball.excess(columns, e) <= 1e-9).all()
+                assert (columns.min(axis=0) >= float(least) * columns.max(axis=0) * (1 - 1e-9)).all()
+
+
+@pytest.mark.parametrize("utility", UTILITIES[:2], ids=lambda utility: utility.name)
+@pytest.mark.parametrize("radius", [0, "0.1"])
+def test_tables_and_boxes_reach_the_optimum_of_the_list(utility, radius):
+    ball = md.L1Ball.from_counts(FALLING[:6], radius=radius)
+    problem = md.DesignProblem(ball, 1, utility, cap=2)
+    found = {name: md.design(problem, method=name) for name in ("extreme-rays", "count-tables", "boxes")}
+    assert all(design.certified and md.verify(design.mechanism).optimal for design in found.values())
+    values = [design.value for design in found.values()]
+    assert values == pytest.approx([values[0]] * 3, abs=2 * CERTIFIED)
+
+
+@pytest.mark.slow
+def test_a_hull_beyond_its_list_has_a_certified_bound():
+    rng = np.random.default_rng(2)
+    hull = md.ConvexHull(hull_of(rng, 9))
+    found = md.design(md.DesignProblem(hull, 1, cap=2), time_limit=30)
+    uncapped = md.design(md.DesignProblem(hull, 1), time_limit=30)
+    assert "boxes" in found.method
+    assert 0 <= found.gap < 1e-6
+    assert found.value < uncapped.upper_bound
+    assert md.verify(found.mechanism).certificate.upper_bound <= found.mechanism.optimality.bound
+
+
+@pytest.mark.parametrize("radius", [0, "0.02"])
+def test_many_symbols_are_certified_and_grow_with_the_cap(radius):
+    ball = md.L1Ball.from_counts(FALLING, radius=radius)
+    found = [md.design(md.DesignProblem(ball, 1, cap=cap), time_limit=20) for cap in (1, "1.2", 3, 30)]
+    assert all(design.certified for design in found)
+    values = [design.value for design in found]
+    assert all(one < other + CERTIFIED for one, other in pairwise(values))
+    plain = md.design(md.DesignProblem(ball, 1)).value
+    assert values[-1] == pytest.approx(plain, abs=2 * CERTIFIED)
+    assert values[0] == pytest.approx(md.design(md.DesignProblem(md.L1Ball(ball.center, 2), 1)).value, abs=CERTIFIED)
+
+
+def test_a_product_with_a_cap_ends_in_time():
+    product = md.ProductSet(
+        md.L1Ball.from_counts([3, 2, 1], radius="0.1"), md.L1Ball.from_counts([4, 2, 1], radius="0.1")
+    )
+    before = time.monotonic()
+    found = md.design(md.DesignProblem(product, 1, cap=2), time_limit=1e-6)
+    assert time.monotonic() - before < 10
+    assert found.value <= found.upper_bound < np.inf
+    assert md.verify(found.mechanism).proof.holds
