@@ -68,8 +68,9 @@ def test_code_does_not_grow_unseen():
     matrices = {name: source for name, source in MODULES.items() if not name.startswith(apart)}
     code = sum(map(measures.code_lines, matrices.values()))
     # 34,050 before caps beside epsilon, which each set, file and command takes, and their price; 34,390 before tables
-    # and boxes priced columns with a cap; 34,470 before mechanisms, their files and `verify` knew constraints of tables.
-    assert code <= 34_530
+    # and boxes priced columns with a cap; 34,470 before estimates of all groups by one matrix product; 34,580 before
+    # constraints of tables, which mechanisms, their files and `verify` know.
+    assert code <= 34_640
     assert sum(map(measures.import_lines, matrices.values())) <= 0.127 * code
     every = sum(map(measures.code_lines, MODULES.values()))
     assert sum(map(measures.import_lines, MODULES.values())) <= 0.135 * every
