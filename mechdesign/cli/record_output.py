@@ -212,3 +212,28 @@ def report_names_option(command: Callable[..., Any]) -> Callable[..., Any]:
         metavar="VIEW,REPORT",
         help=f"For views of whole records: the names of the two columns of reports. [default: {_NAMES}]",
     )(command)
+
+
+side_data_option = click.option(
+    "--data",
+    metavar="FILE",
+    help="For views of whole records: records with all columns, from which follows what is told to those who know one.",
+)
+
+
+def read_side_data(path: str | None, mechanism: Any, *, header: bool = True) -> Any:
+    """Return the columns of the attributes of a mechanism in a file of records; None where there is no file."""
+    if path is None:
+        return None
+    from mechdesign.cli.records_command import read_records
+
+    return read_records(path, mechanism.attributes, header=header, show_values=False)
+
+
+class KnownLeakage(Printed):
+    """What reports of a view tell somebody who knows an attribute, for the value of it for which they tell most."""
+
+    view: Text
+    known: Text
+    value: Text
+    leakage: Number

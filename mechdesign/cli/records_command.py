@@ -171,7 +171,7 @@ def _views_of_file(options: RecordOptions, source: Source, data: str, progress: 
     progress("reading records")
     wanted = list(dict.fromkeys([*names, *options.side]))
     joined = [] if source.no_header else [name_of(group) for group in groups if len(group) > 1]
-    records = _read(data, wanted, joined, header=not source.no_header, show_values=source.show_values)
+    records = read_records(data, wanted, joined, header=not source.no_header, show_values=source.show_values)
     bins = {name: _bins(name, text) for name, text in _named(options.bins, "--bins")}
     if options.groups is not None:
         progress("finding groups of columns")
@@ -209,7 +209,9 @@ def _best_groups(
     return best_groups(sample, source.epsilon, **known, unseen=unseen)
 
 
-def _read(path: str, names: Sequence[str], joined: Sequence[str], *, header: bool, show_values: bool) -> dict[str, Any]:
+def read_records(
+    path: str, names: Sequence[str], joined: Sequence[str] = (), *, header: bool, show_values: bool
+) -> dict[str, Any]:
     """Return columns of a file, or of the files of a folder, with each text once; ``joined`` are names of groups."""
     import pyarrow as pa
 
