@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -14,6 +14,7 @@ from mechdesign.cli.windows_sample import decorated
 from mechdesign.data.fields import Number
 from mechdesign.deploy.stream import RecordFile
 from mechdesign.display.numbers import text_below
+from mechdesign.display.text import some
 from mechdesign.errors import GuaranteeError
 from mechdesign.mechanism.reporting import Deployed
 
@@ -57,6 +58,18 @@ class CheckedView(Printed):
     gap: Number
 
 
+class ComparedTable(Printed):
+    """A table that views share, and the two views whose estimates of it are farthest apart; distance 0: all agree."""
+
+    attributes: Labels
+    views: Labels
+    distance: Nearest
+    allowed: Nearest | None
+    labels: Labels
+    probabilities: Sequence[Nearest]
+    differ: Text | None
+
+
 class CheckedRecords(Printed):
     """The claims of a mechanism of whole records, computed again: of each view, and of all views together."""
 
@@ -67,14 +80,28 @@ class CheckedRecords(Printed):
     recomputed_lower_bound: Number | None = None
 
 
-def checked_records(mechanism: Any, progress: Callable[[str], None]) -> CheckedRecords | None:
-    """Compute the claims of a mechanism of whole records again; None where there are none.
+class RecordsChecked(Printed):
+    """What was found of a mechanism of whole records beside its promise; optimality is null where it claims nothing."""
+
+    shared_tables: list[ComparedTable]
+    optimality: CheckedRecords | None
+
+
+def check_records(mechanism: Any, progress: Callable[[str], None], *, claims: bool) -> RecordsChecked:
+    """Compare the tables that views share, and compute the claims of a mechanism of whole records again, if wanted.
 
     Raises
     ------
     GuaranteeError
-        If a claim is false.
+        If no joint law has the tables of two views, or a claim is false.
     """
+    shared = _compared_tables(mechanism)
+    found = _checked_claims(mechanism, progress) if claims else CheckedRecords(checked=False)
+    return RecordsChecked(shared_tables=shared, optimality=found)
+
+
+def _checked_claims(mechanism: Any, progress: Callable[[str], None]) -> CheckedRecords | None:
+    """Return the claims of a mechanism of whole records, computed again; None where there are none."""
     from mechdesign.optimize import verify
     from mechdesign.records.record_certificate import check_claim
 
@@ -97,7 +124,33 @@ def checked_records(mechanism: Any, progress: Callable[[str], None]) -> CheckedR
     return CheckedRecords(views=found, **whole) if found or whole else None
 
 
-def claim_facts(found: CheckedRecords) -> list[tuple[str, str]]:
+def _compared_tables(mechanism: Any) -> list[ComparedTable]:
+    """Return the tables that views share, those first in which they differ most."""
+    from mechdesign.records.shared_tables import shared_tables
+
+    sets = [(part.name, part.attributes, part.mechanism.guarantee.uncertainty) for part in mechanism.parts]
+    found = sorted(shared_tables(sets), key=lambda table: -table.distance)
+    for table in found:
+        if table.contradicts:
+            raise GuaranteeError.guarantee_false(table.contradiction())
+    return [ComparedTable.built_from(table, differ=table.in_words() if table.distance else None) for table in found]
+
+
+def checked_facts(found: RecordsChecked) -> list[tuple[str, str]]:
+    """Return what people read of the tables that views share and of the claims."""
+    listed, facts = found.shared_tables, []
+    if other := [table.differ for table in listed if table.differ is not None]:
+        words = f"{len(other)} of {len(listed)} DIFFER: {other[0]}; views that are counted in the same records agree"
+        facts = [("shared tables", f"{words} exactly: if these were, a table is of other records")]
+    elif listed:
+        shown = some([", ".join(table.attributes) for table in listed], 5)
+        facts = [("shared tables", f"the views agree exactly on {shown}")]
+    if found.optimality is None:
+        return [*facts, ("optimality", "no optimality claimed")]
+    return [*facts, *_claim_facts(found.optimality)]
+
+
+def _claim_facts(found: CheckedRecords) -> list[tuple[str, str]]:
     """Return what people read of the claims of a mechanism of whole records."""
     if found.checked is False:
         return [("optimality", "claimed, not checked")]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -25,11 +26,12 @@ from mechdesign.data.parts import find_parts
 from mechdesign.data.reading import read_bounded
 from mechdesign.data.tables import open_columns
 from mechdesign.display.numbers import near, percent, text_below
-from mechdesign.errors import InputError, LimitError, shorten
+from mechdesign.errors import InputError, LimitError, printable, shorten
 
 if TYPE_CHECKING:
     from mechdesign.records.record_design import RecordDesign
     from mechdesign.records.record_sample import RecordSample
+    from mechdesign.records.views_of_records import RecordViews
 
 _MOST_IMPOSSIBLE = 1 << 24  # bytes
 _OWN = {"epsilon", "delta", "known", "data", "no_header", "output", "as_json", "bits", "tol", "time_limit"}
@@ -64,6 +66,7 @@ class RecordOptions:
     side: tuple[str, ...]
     impossible: str | None
     unseen_combinations: str
+    missing: str | None
 
 
 _RECORD_OPTIONS: tuple[Callable[[Any], Any], ...] = (
@@ -111,6 +114,12 @@ _RECORD_OPTIONS: tuple[Callable[[Any], Any], ...] = (
         help="With --columns: whether combinations of a view that the data lack may be reported, or are taken as "
         "impossible; the promise is then for people who have none of them.",
     ),
+    click.option(
+        "--missing",
+        metavar="LABEL",
+        help="With --columns: the label that stands for empty fields, such as ?; by default these are refused. Give it "
+        "to mechdesign privatize too.",
+    ),
 )
 
 
@@ -127,8 +136,6 @@ def record_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def design_views(options: RecordOptions, source: Source, output: str | None, *, as_json: bool, **search: Any) -> int:
     """Design a mechanism for whole records from a sample, write and tell it."""
     from mechdesign.records.record_design import design_records
-    from mechdesign.records.record_sample import RecordSample
-    from mechdesign.records.views_of_records import views_of
 
     refuse_others({*RecordOptions.__dataclass_fields__, *_OWN}, "--columns")
     if source.data is None or source.epsilon is None:
@@ -136,28 +143,8 @@ def design_views(options: RecordOptions, source: Source, output: str | None, *, 
     if output is not None:
         accepted_ending(output, (".json",))
     standard = places.check([output], [source.data, options.impossible], as_json=as_json)
-    groups: Sequence[tuple[str, ...]] = [tuple(group.split("+")) for group in (options.columns or "").split(",")]
-    _refuse_twice([name for group in groups for name in group])
-    names = list(dict.fromkeys(name for group in groups for name in group))
     with Progress() as progress:
-        progress("reading records")
-        wanted = list(dict.fromkeys([*names, *options.side]))
-        records = _read(source.data, wanted, header=not source.no_header, show_values=source.show_values)
-        bins = {name: _bins(name, text) for name, text in _named(options.bins, "--bins")}
-        if options.groups is not None:
-            progress("finding groups of columns")
-            groups = _best_groups(options, source, RecordSample.of(records, names, bins=bins), groups)
-        views = views_of(
-            records,
-            names,
-            groups=[group for group in groups if len(group) > 1],
-            pairs=options.pairs,
-            bins=bins,
-            workloads=dict(_named(options.queries, "--queries")),
-            side=options.side,
-            unseen=options.unseen_combinations,  # type: ignore[arg-type]  # one of its two values
-            impossible=_impossible(options.impossible),
-        )
+        views = _views_of_file(options, source, source.data, progress)
         chosen = given(delta=source.delta, known=source.known or None)
         found = design_records(views, source.epsilon, **chosen, **search, progress=progress)
     mechanism = found.mechanism
@@ -170,6 +157,38 @@ def design_views(options: RecordOptions, source: Source, output: str | None, *, 
     else:
         print_facts(_facts(found, mechanism, title, output), err=standard)
     return print_error(error)
+
+
+def _views_of_file(options: RecordOptions, source: Source, data: str, progress: Callable[[str], None]) -> RecordViews:
+    """Return the views of records in a file that the options name."""
+    from mechdesign.records.record_sample import RecordSample
+    from mechdesign.records.record_views import JOINT, name_of
+    from mechdesign.records.views_of_records import views_of
+
+    groups: Sequence[tuple[str, ...]] = [tuple(group.split(JOINT)) for group in (options.columns or "").split(",")]
+    names = list(dict.fromkeys(name for group in groups for name in group))
+    _refuse_twice([name for group in groups for name in group])
+    progress("reading records")
+    wanted = list(dict.fromkeys([*names, *options.side]))
+    joined = [] if source.no_header else [name_of(group) for group in groups if len(group) > 1]
+    records = _read(data, wanted, joined, header=not source.no_header, show_values=source.show_values)
+    bins = {name: _bins(name, text) for name, text in _named(options.bins, "--bins")}
+    if options.groups is not None:
+        progress("finding groups of columns")
+        sample = RecordSample.of(records, names, bins=bins, missing=options.missing)
+        groups = _best_groups(options, source, sample, groups)
+    return views_of(
+        records,
+        names,
+        groups=[group for group in groups if len(group) > 1],
+        pairs=options.pairs,
+        bins=bins,
+        workloads=dict(_named(options.queries, "--queries")),
+        side=options.side,
+        unseen=options.unseen_combinations,  # type: ignore[arg-type]  # one of its two values
+        impossible=_impossible(options.impossible),
+        missing=options.missing,
+    )
 
 
 def _refuse_twice(names: Sequence[str]) -> None:
@@ -190,14 +209,16 @@ def _best_groups(
     return best_groups(sample, source.epsilon, **known, unseen=unseen)
 
 
-def _read(path: str, names: Sequence[str], *, header: bool, show_values: bool) -> dict[str, Any]:
-    """Return columns of a file, or of the files of a folder, with each text once."""
+def _read(path: str, names: Sequence[str], joined: Sequence[str], *, header: bool, show_values: bool) -> dict[str, Any]:
+    """Return columns of a file, or of the files of a folder, with each text once; ``joined`` are names of groups."""
     import pyarrow as pa
 
     chunks: dict[str, list[Any]] = {name: [] for name in names}
     with readable(path) as place:
         for part in [place] if path == STANDARD else [part.path for part in find_parts(path)]:
             opened = open_columns(part, names, header=header, show_values=show_values, encoded=names)
+            for name in joined:
+                _refuse_column(part, name)
             for batch in opened.batches:
                 for name in names:
                     column = batch.column(name)
@@ -205,6 +226,18 @@ def _read(path: str, names: Sequence[str], *, header: bool, show_values: bool) -
     if not any(map(len, chunks[names[0]])):
         raise InputError.nothing_given(f"{path} has no records; give a line for each record")
     return {name: _labelled(pa.chunked_array(found).unify_dictionaries()) for name, found in chunks.items()}
+
+
+def _refuse_column(path: str | os.PathLike[str], group: str) -> None:
+    """Refuse a file with a column that has the name of a group of columns."""
+    try:
+        open_columns(path, [group])
+    except InputError:  # it has none
+        return
+    raise InputError.ambiguous_labels(
+        f"--columns has the group {shorten(group)}, and {printable(str(path))} has a column of this name; rename the "
+        "column, in all files of records"
+    )
 
 
 def _labelled(column: Any) -> Any:
@@ -232,11 +265,17 @@ def _named(given_texts: Sequence[str], option: str) -> list[tuple[str, str]]:
 
 def _bins(name: str, text: str) -> object:
     """Return a number of bins, or edges."""
+    from mechdesign.records.number_bins import is_number
+
     try:
         return [float(edge) for edge in text.split(":")] if ":" in text or "." in text else int(text)
     except ValueError:
+        edges = ":".join(text.replace(";", ",").replace(",", " ").split())
+        meant = (
+            f"{edges}, edges with : between them" if all(map(is_number, edges.split(":"))) else "edges such as 18:65"
+        )
         raise click.UsageError(
-            f"--bins of {shorten(name)} are {shorten(text)}; accepted: a number of bins, or edges such as 18:65"
+            f"--bins of {shorten(name)} are {shorten(text)}; accepted: a number of bins, such as {name}=15, or {meant}"
         ) from None
 
 

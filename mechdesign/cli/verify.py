@@ -11,7 +11,7 @@ from mechdesign.cli.json_output import Labels, Output, Printed, Promised, given,
 from mechdesign.cli.mechanism_kinds import load_mechanism
 from mechdesign.cli.output import amount, bound_in_words, print_facts
 from mechdesign.cli.progress import Progress
-from mechdesign.cli.record_output import CheckedRecords, RecordsPromised, checked_records, claim_facts
+from mechdesign.cli.record_output import RecordsChecked, RecordsPromised, check_records, checked_facts
 from mechdesign.cli.streams import print_error
 from mechdesign.cli.windows_sample import Sample, StringsPromised, sample_options
 from mechdesign.data.fields import Number
@@ -78,10 +78,8 @@ class StringVerificationOutput(StringsPromised, _Holding):
     optimality: None
 
 
-class RecordVerificationOutput(RecordsPromised, _Holding):
+class RecordVerificationOutput(RecordsChecked, RecordsPromised, _Holding):
     """`mechdesign verify`, of views of whole records whose claims hold."""
-
-    optimality: CheckedRecords | None
 
 
 class FalseClaimOutput(Output):
@@ -116,16 +114,13 @@ def verify_command(file: str, guarantee_only: bool, level: str | None, sample: S
     of --data or --counts, whose strings are counted anew. With --json a false claim is printed as JSON too: "holds" is
     false, "false" names the claim, "guarantee" or "optimality", and "error" has the code and the message.
     """
-    claimed: Literal["guarantee", "optimality"] = "guarantee"
     try:
         with Progress() as progress:
             mechanism: Any = load_mechanism(file, progress, sample.counts if sample.given else None)
             found, of_records = None, None
             if mechanism.kind == "records":
-                claimed = "optimality"
-                of_records = CheckedRecords(checked=False) if guarantee_only else checked_records(mechanism, progress)
+                of_records = check_records(mechanism, progress, claims=not guarantee_only)
             elif not guarantee_only and mechanism.optimality is not None:
-                claimed = "optimality"
                 progress("computing the bound from the dual vector")
                 found = _verified(mechanism)
             tails = None if level is None else _tails(mechanism, level)
@@ -133,20 +128,20 @@ def verify_command(file: str, guarantee_only: bool, level: str | None, sample: S
         if not as_json:
             raise
         error = error.reworded(printable(str(error)))
+        claimed: Literal["guarantee", "optimality"] = "optimality" if error.code == "optimality-false" else "guarantee"
         print_output(FalseClaimOutput(holds=False, false=claimed), error)
         return print_error(error)
     claim, printed = mechanism.optimality, mechanism.promised_keys()
     unchecked = guarantee_only and (claim is not None or of_records is not None)
     if as_json:
-        optimality = of_records if mechanism.kind == "records" else _optimality(mechanism, found)
-        tail = None if tails is None else _tail(*tails)
-        about = {"optimality": optimality, **given(tail=tail)}
+        checked = {"optimality": _optimality(mechanism, found)} if of_records is None else dict(of_records)
+        about = {**checked, **given(tail=None if tails is None else _tail(*tails))}
         print_output(_HOLDING[mechanism.kind](holds=True, **printed, **about))
         return 0
     facts = [("file", file), *mechanism.facts(), *([("samples", "counted anew")] if sample.given else [])]
     if tails is not None:
         facts.append(("tail", _tail_in_words(*tails)))
-    facts += _claim_facts(mechanism, found, unchecked=unchecked) if of_records is None else claim_facts(of_records)
+    facts += _claim_facts(mechanism, found, unchecked=unchecked) if of_records is None else checked_facts(of_records)
     asserted = ", given the samples that are asserted" if "samples_asserted" in printed else ""
     facts.append(("verdict", f"{'the guarantee holds' if unchecked else 'all claims hold'}{asserted}"))
     print_facts(facts)

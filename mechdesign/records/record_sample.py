@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mechdesign.data.labels import by_falling_count, canonical_labels
+from mechdesign.data.labels import by_falling_count, canonical_label, canonical_labels
 from mechdesign.data.tables import is_text
 from mechdesign.errors import InputError, LimitError, shorten
 from mechdesign.numerics.arrays import Floats
@@ -53,6 +53,7 @@ class RecordSample:
         *,
         bins: Mapping[str, object] | None = None,
         alphabets: Mapping[str, Iterable[object]] | None = None,
+        missing: str | None = None,
     ) -> RecordSample:
         """Return the codes of records.
 
@@ -68,6 +69,8 @@ class RecordSample:
         alphabets : mapping from column to labels, optional
             The labels that a column may have, in their order. By default those in the records, by falling count; a
             delta does not cover an alphabet, or edges of bins, that are chosen after a look at the same records.
+        missing : str, optional
+            The label that stands for missing values; by default these are refused.
 
         Raises
         ------
@@ -90,7 +93,10 @@ class RecordSample:
                 raise InputError.unknown_column(
                     f"bins or labels are given for {shorten(name)}; accepted: {shorten(names, 200)}"
                 )
-        found = zip(names, columns_of(records, names), strict=True)
+        filled = [
+            _filled(name, column, missing) for name, column in zip(names, columns_of(records, names), strict=True)
+        ]
+        found = zip(names, filled, strict=True)
         encoded = {name: _encoded(name, column, given.get(name), listed.get(name)) for name, column in found}
         return cls(
             {name: each.labels for name, each in encoded.items()},
@@ -144,14 +150,23 @@ class _Encoded:
     means: Floats | None = None
 
 
+def _filled(name: str, column: Any, missing: str | None) -> Any:
+    """Return a column with the label of missing values in their place."""
+    import pyarrow as pa
+
+    if not column.null_count:
+        return column
+    if missing is None:
+        raise InputError.missing_value(
+            f"{column.null_count} records lack a value of {shorten(name)}; a missing value must be a value of its own: "
+            "give its label as missing (--missing), such as ?, or replace it in the records"
+        )
+    return column.cast(pa.string()).fill_null(canonical_label(missing))
+
+
 def _encoded(name: str, column: Any, bins: object, alphabet: Iterable[object] | None) -> _Encoded:
     import pyarrow as pa
 
-    if column.null_count:
-        raise InputError.missing_value(
-            f"{column.null_count} records lack a value of {shorten(name)}; a missing value must be a value of its own: "
-            "replace it by a label such as ?"
-        )
     if bins is not None:
         return _in_bins(name, column, bins, alphabet)
     kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type

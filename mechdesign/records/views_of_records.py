@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from mechdesign.errors import InputError, shorten
 from mechdesign.records.number_bins import NumberBins
+from mechdesign.records.record_frames import columns_in
 from mechdesign.records.record_sample import Labels, RecordSample
 from mechdesign.records.record_views import JOINT, View, name_of
 from mechdesign.utility import Workload
@@ -57,6 +58,7 @@ def views_of(  # noqa: PLR0913 - each is a choice of its own
     side: Sequence[str] = (),
     unseen: Unseen = "keep",
     impossible: Iterable[Mapping[str, object]] = (),
+    missing: str | None = None,
 ) -> RecordViews:
     """Return views of records, with their counts, for `mechdesign.design_records`.
 
@@ -66,7 +68,7 @@ def views_of(  # noqa: PLR0913 - each is a choice of its own
     Parameters
     ----------
     records : frame of pandas or polars, pyarrow Table, or mapping from columns to values
-        A row for each record. A missing value must be a value of its own.
+        A row for each record. A missing value must be a value of its own (``missing``).
     columns : sequence of str, optional
         By default all.
     groups : iterable of str such as "sex+salary", or of sequences of columns
@@ -90,6 +92,8 @@ def views_of(  # noqa: PLR0913 - each is a choice of its own
     impossible : iterable of mappings from columns to values
         Combinations that nobody has, such as ``{"sex": "Male", "relationship": "Wife"}``: left out of every view that
         shows these columns.
+    missing : str, optional
+        The label that stands for missing values, such as ``?``; by default these are refused.
 
     Raises
     ------
@@ -110,8 +114,9 @@ def views_of(  # noqa: PLR0913 - each is a choice of its own
     """
     if unseen not in {"keep", "impossible"}:
         raise InputError.unknown_choice(f"unseen is {shorten(unseen)}; accepted: keep, impossible")
-    together = [_split(group) for group in groups]
-    sample = RecordSample.of(records, _wanted(columns, together, side), bins=bins, alphabets=alphabets)
+    together = [_split(group, records) for group in groups]
+    wanted = _wanted(columns, together, side)
+    sample = RecordSample.of(records, wanted, bins=bins, alphabets=alphabets, missing=missing)
     main = list(sample.alphabets) if columns is None else [*columns, *(name for each in together for name in each)]
     shown = _shown(list(dict.fromkeys(main)), together, pairs=pairs)
     declared = [_checked(each, sample) for each in impossible]
@@ -137,8 +142,21 @@ def views_of(  # noqa: PLR0913 - each is a choice of its own
     return RecordViews(tuple(views), sample.bins, ruled_out)
 
 
-def _split(group: str | Sequence[str]) -> Labels:
-    return tuple(group.split(JOINT)) if isinstance(group, str) else tuple(group)
+def _split(group: str | Sequence[str], records: Any) -> Labels:
+    """Return the columns of a group.
+
+    Raises
+    ------
+    InputError
+        For a name of a group that is the name of a column too.
+    """
+    if not isinstance(group, str):
+        return tuple(group)
+    if group in columns_in(records):
+        raise InputError.ambiguous_labels(
+            f"the group {shorten(group)} has the name of a column; give the columns of the group as a list"
+        )
+    return tuple(group.split(JOINT))
 
 
 def _wanted(columns: Sequence[str] | None, groups: Sequence[Labels], side: Sequence[str]) -> list[str] | None:

@@ -2,6 +2,7 @@
 
 import csv
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -238,3 +239,72 @@ def test_a_column_is_named_once(command, columns):
     given = ("--columns", columns, "--epsilon", "1", "--known", "-o", "no.json")
     status, _, err = command("design", "--data", "records.csv", *given)
     assert (status != 0, "column-twice" in err, Path("no.json").exists()) == (True, True, False)
+
+
+def test_views_of_other_records_are_seen_and_tables_of_no_law_refused(command, refused):
+    def views(*options):
+        given = ("--data", "records.csv", "--epsilon", "1", "--delta", "1e-9", "-o", "views.json")
+        assert command("design", "--columns", *options, *given)[0] == 0
+        return RecordMechanism.load("views.json").parts
+
+    def together(name, *parts):
+        rest = [replace(part, weight=1) for part in parts[1:]]
+        RecordMechanism([replace(parts[0], weight=8 - len(rest)), *rest], 3).save(name)
+        return command("verify", name)
+
+    def written(name):
+        return " ".join(command("verify", name)[1].split())
+
+    sex, driver = views("sex,driver")
+    (pair,) = views("sex,driver", "--pairs")
+    assert together("same.json", pair, sex, driver)[0] == 0
+    assert "the views agree exactly on sex, driver" in written("same.json")
+    assert json.loads(command("verify", "same.json", "--json")[1])["shared_tables"][0]["distance"] == 0
+    lines = Path("records.csv").read_text().splitlines()
+    Path("records.csv").write_text("\n".join(lines[:-1]) + "\n")
+    assert together("other.json", pair, *views("sex"))[0] == 0
+    assert "shared tables 1 of 1 DIFFER: sex '" in written("other.json")
+    Path("records.csv").write_text("\n".join(line for line in lines if ",m,yes" not in line) + "\n")
+    assert together("none.json", pair, *views("sex"))[0] == 1
+    assert "for nobody" in refused("guarantee-false", "verify", "none.json")
+    assert json.loads(command("verify", "none.json", "--json")[1])["false"] == "guarantee"
+
+
+def test_weights_that_were_moved_after_the_reports_are_told(command, design, refused):
+    assert design()[0] == 0
+    made = RecordMechanism.load("records.json")
+    (first, second), some = made.parts, made.parts[0].weight // 2
+    parts = [replace(first, weight=first.weight - some), replace(second, weight=second.weight + some)]
+    RecordMechanism(parts, made.weight_bits, made.bins).save("moved.json")
+    given = ("--mechanism", "records.json", "--keep", "month")
+    for output in ("reports.csv", "reports.parquet"):
+        assert command("privatize", "records.csv", *given, "-o", output)[0] == 0
+    for by in ((), ("--by", "month")):
+        status, out, _ = command("estimate", "reports.csv", "--mechanism", "moved.json", *by)
+        assert (status, "weights in the file are not those" in " ".join(out.split())) == (0, True)
+        p = []
+        for name in ("records.json", "moved.json"):
+            p.append(json.loads(command("estimate", "reports.csv", "--mechanism", name, "--json", *by)[1])["draw_p"])
+        assert p[0] > 1e-6 > p[1]
+    refused("wrong-mechanism", "estimate", "reports.parquet", "--mechanism", "moved.json")
+
+
+def test_an_attribute_of_a_view_is_not_copied_beside_its_report(design, refused):
+    assert design()[0] == 0
+    given = ("--mechanism", "records.json", "-o", "reports.csv")
+    assert "undo the privacy" in refused("column-twice", "privatize", "records.csv", *given, "--keep", "sex")
+
+
+def test_names_bins_and_missing_values_that_can_be_read_in_two_ways_are_refused(command, refused):
+    known = ("--epsilon", "1", "--known")
+    Path("plus.csv").write_text("sex,driver,sex+driver\nf,yes,1\nm,no,2\n")
+    line = refused("ambiguous-labels", "design", "--data", "plus.csv", "--columns", "sex+driver", *known)
+    assert "rename the column" in line
+    wrong = ("--data", "records.csv", "--columns", "age", "--bins", "age=30,45,60")
+    assert "30:45:60" in refused("usage", "design", *wrong, *known)
+    Path("missing.csv").write_text("sex,age\nf,20\nm,\n,30\nf,40\nm,50\n")
+    given = ("design", "--data", "missing.csv", "--columns", "sex,age", "--bins", "age=30:45", *known, "-o", "m.json")
+    assert "--missing" in refused("missing-value", *given)
+    assert command(*given, "--missing", "?")[0] == 0
+    assert RecordMechanism.load("m.json").alphabets["age"] == ("under 30", "30 to under 45", "45 or more", "?")
+    assert command("privatize", "missing.csv", "--mechanism", "m.json", "--missing", "?", "-o", "reports.csv")[0] == 0

@@ -142,7 +142,9 @@ def test_the_proposal_for_a_ball_is_that_of_the_linear_program(exp_epsilon):
             np.testing.assert_allclose(member, priors[0], atol=1e-11)
             fast = gain_duals._proved_level(a, known.prior, float(weights[0]), member, exp_epsilon)
             try:
-                slow = gain_duals._proved_level(a, known.prior, *gain_duals._dual(known, exp_epsilon, a), exp_epsilon)
+                slow = gain_duals._proved_level(
+                    a, known.prior, *gain_duals.proposed_member(known, exp_epsilon, a), exp_epsilon
+                )
             except md.SolverError:
                 continue
             # The solver is off by its tolerance over the least mass, and e times it for symbols without mass.

@@ -41,6 +41,14 @@ impl Value {
             _ => None,
         }
     }
+
+    /// A number as the nearest float, which is infinite for one that is too large.
+    pub fn number(&self) -> Option<f64> {
+        match self {
+            Value::Number(digits) => digits.parse().ok(),
+            _ => None,
+        }
+    }
 }
 
 /// Read a text of JSON; the error says what is wrong with it.

@@ -164,8 +164,7 @@ def generate(
             raise
         return search.at_once()
     keeps_mechanism(deadline)
-    values, stopped, best = [point.value], None, (point, held)
-    began = time.monotonic()
+    values, stopped, best, began = [point.value], None, (point, held), time.monotonic()
     try:
         while True:
             if goal.bounded is not None and _progress(values) < _SLOW:
@@ -187,8 +186,8 @@ def generate(
         stopped = "interrupted"
     except SolverError:
         stopped = "time limit" if time_is_up(deadline) else "solver failed"
-    point, held = best
-    found = Generated(_mechanism(held, point.weights), point.multipliers, point.M, point.value, len(values), stopped)
+    point, matrix = best[0], _mechanism(best[1], best[0].weights)
+    found = Generated(matrix, point.multipliers, point.M, point.value, len(values), stopped)
     return min(found, search.at_once(), key=attrgetter("value")) if stopped == "time limit" else found
 
 
