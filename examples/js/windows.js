@@ -4,7 +4,8 @@
 // form that the file names. As in report.js, nothing here runs in constant time.
 
 import { blake2b } from "./blake2b.js";
-import { BLOCK, check, checkIds, checkLabel, isTable, joined, numberBytes, parsed, RecordError, SPACE, textBytes } from "./report.js";
+import { check, checkAttribute, checkIds, isTable, isText, isWhole, parsed, RecordError, SPACE } from "./checks.js";
+import { BLOCK, firstAbove, joined, numberBytes, secureBytes, sha256, textBytes } from "./words.js";
 
 const SCHEMA = "mechdesign/windows/1";
 const FORMAT = "mechdesign/windows/fingerprint/1";
@@ -50,7 +51,7 @@ export class Windows {
   }
 
   // One fresh report for each string. `fill` fills an array with random bytes.
-  async freshReports(strings, fill = (bytes) => globalThis.crypto.getRandomValues(bytes)) {
+  async freshReports(strings, fill = secureBytes) {
     const prints = this.prints(strings);
     const first = await this.first();
     const each = this.floor > 0n ? 4 : 3;
@@ -60,7 +61,7 @@ export class Windows {
 
   // One permanent report for each pair of an id, which is a string, and a string. The key is 32 bytes.
   async permanentReports(key, records, attribute = "") {
-    if (attribute !== "") checkLabel(attribute, "the attribute");
+    checkAttribute(attribute);
     const prints = this.prints(records.map(([, string]) => string));
     checkIds(records);
     const start = joined([await this.fingerprint(), textBytes(attribute)]);
@@ -69,7 +70,7 @@ export class Windows {
   }
 
   // The SHA-256 hash of what reports depend on.
-  async fingerprint() {
+  fingerprint() {
     const facts = [this.windows.length, this.buckets, this.floor].map(numberBytes);
     const parts = [encoder.encode(FORMAT), numberBytes(this.master.length), this.master, textBytes(this.form), ...facts];
     if (this.heavy !== null) {
@@ -78,7 +79,7 @@ export class Windows {
     }
     parts.push(manyNumbers(this.windows.map(({ ends }) => ends.length)));
     for (const { ends, start } of this.windows) parts.push(manyNumbers([...ends, start]));
-    return new Uint8Array(await globalThis.crypto.subtle.digest("SHA-256", joined(parts)));
+    return sha256(parts);
   }
 
   // The number of the first report: 2^52, and the first 20 bits of the fingerprint times 2^32.
@@ -231,26 +232,6 @@ function placeOf([factor, summand], print) {
 
 function scaled(place, size) {
   return ((place >> 32n) * BigInt(size)) >> 32n;
-}
-
-// The index of the first number of a rising list that is above a value; the length if there is none.
-function firstAbove(numbers, value) {
-  let low = 0;
-  let high = numbers.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (numbers[middle] > value) high = middle;
-    else low = middle + 1;
-  }
-  return low;
-}
-
-function isWhole(value, low, high) {
-  return Number.isInteger(value) && value >= low && value <= high;
-}
-
-function isText(value) {
-  return typeof value === "string" && !/\p{Surrogate}/u.test(value);
 }
 
 // The probability of a uniform window, in units of 2^-60; 0 without a cap.

@@ -6,7 +6,7 @@ import { test } from "node:test";
 
 import { InputError, RecordError } from "../report.js";
 import { normal, Windows } from "../windows.js";
-import { bytesOf, hex, LONG_WINDOWS, ofHex, rows, splitMix } from "./kit.js";
+import { bytesOf, hex, LONG_WINDOWS, ofHex, rows, sourceOf, splitMix } from "./kit.js";
 
 const windows = (path) => Windows.read(bytesOf(path));
 const text = (bytes) => new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
@@ -48,15 +48,10 @@ test("normal forms of strings", async () => {
 
 test("fresh reports of windows", async () => {
   for (const { mechanism: path, bytes, strings, reports } of rows("windows-fresh.json")) {
-    const source = ofHex(bytes);
-    let place = 0;
-    const fill = (wanted) => {
-      wanted.set(source.subarray(place, place + wanted.length));
-      place += wanted.length;
-    };
+    const source = sourceOf(bytes);
     const consumer = await windows(path);
-    assert.deepEqual(await consumer.freshReports(strings, fill), reports, path);
-    assert.equal(place, source.length);
+    assert.deepEqual(await consumer.freshReports(strings, source.fill), reports, path);
+    assert.equal(source.left(), 0);
     assert.equal((await consumer.freshReports(["a", "b"])).length, 2);
     assert.deepEqual(await consumer.freshReports([]), []);
   }

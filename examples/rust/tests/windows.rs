@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{bytes, content, hex, key, rows, split_mix, text, texts};
+use common::{bytes, content, fill, hex, key, rows, split_mix, text, texts};
 use mechdesign_report::hashes::sha256;
 use mechdesign_report::inflate::inflated;
 use mechdesign_report::json::Value;
@@ -59,12 +59,7 @@ fn fresh_reports_of_windows() {
         let mut rest = &source[..];
         let reports = windows(file)
             .expect(file)
-            .fresh_reports(&texts(&row, "strings"), |wanted| {
-                let (now, later) = rest.split_at(wanted.len());
-                wanted.copy_from_slice(now);
-                rest = later;
-                Ok(())
-            });
+            .fresh_reports(&texts(&row, "strings"), |wanted| fill(&mut rest, wanted));
         assert_eq!(reports.expect(file), texts(&row, "reports"), "{file}");
         assert!(rest.is_empty());
     }
