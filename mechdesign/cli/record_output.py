@@ -221,15 +221,6 @@ side_data_option = click.option(
 )
 
 
-def read_side_data(path: str | None, mechanism: Any, *, header: bool = True) -> Any:
-    """Return the columns of the attributes of a mechanism in a file of records; None where there is no file."""
-    if path is None:
-        return None
-    from mechdesign.cli.records_command import read_records
-
-    return read_records(path, mechanism.attributes, header=header, show_values=False)
-
-
 class KnownLeakage(Printed):
     """What reports of a view tell somebody who knows an attribute, for the value of it for which they tell most."""
 

@@ -10,7 +10,8 @@ from mechdesign.cli.json_output import Finite, Labels, Printed, Text, Titled, Wh
 from mechdesign.cli.mechanism_kinds import load_mechanism
 from mechdesign.cli.output import print_facts, print_table, say
 from mechdesign.cli.progress import Progress
-from mechdesign.cli.record_output import KnownLeakage, RecordsPromised, read_side_data
+from mechdesign.cli.record_output import KnownLeakage, RecordsPromised
+from mechdesign.cli.record_reading import read_side_data
 from mechdesign.cli.source import Source
 from mechdesign.cli.windows_sample import refuse_others
 from mechdesign.data.fields import Number

@@ -13,7 +13,8 @@ from mechdesign.cli.json_output import print_output
 from mechdesign.cli.mechanism_kinds import MOST_BYTES
 from mechdesign.cli.output import print_facts
 from mechdesign.cli.progress import Progress
-from mechdesign.cli.record_output import RecordsChecked, check_records, read_side_data
+from mechdesign.cli.record_output import RecordsChecked, check_records
+from mechdesign.cli.record_reading import read_side_data
 from mechdesign.cli.report import ReportOutput
 from mechdesign.cli.windows_sample import refuse_others
 from mechdesign.data.files import write_atomically
