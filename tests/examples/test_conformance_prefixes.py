@@ -1,4 +1,4 @@
-"""The windows of prefixes of the conformance kit are what the package says, and permanent reports what its page says."""
+"""The windows of prefixes of the conformance kit are what the package says; permanent reports what its page says."""
 
 import hashlib
 import json
