@@ -23,6 +23,8 @@ from mechdesign.cli.record_tables import GroupedRecordEstimateOutput, RecordEsti
 from mechdesign.cli.records_command import RecordDesignOutput
 from mechdesign.cli.report import ReportOutput
 from mechdesign.cli.sweep import SweepOutput
+from mechdesign.cli.table_command import TableOutput
+from mechdesign.cli.table_export import ExportOutput
 from mechdesign.cli.verify import (
     FalseClaimOutput,
     RecordVerificationOutput,
@@ -54,6 +56,7 @@ class SchemasOutput(Output):
 # A new output is one line here: who prints it, and its models, of which one fits.
 OUTPUTS: tuple[tuple[str, tuple[type[Output], ...]], ...] = (
     ("design", (DesignOutput, StringDesignOutput, RecordDesignOutput)),
+    ("table", (TableOutput,)),
     ("methods", (MethodsOutput,)),
     ("verify", (VerificationOutput, StringVerificationOutput, RecordVerificationOutput, FalseClaimOutput)),
     ("compare", (ComparisonOutput, StringComparisonOutput)),
@@ -66,6 +69,7 @@ OUTPUTS: tuple[tuple[str, tuple[type[Output], ...]], ...] = (
     ("estimate", (EstimateOutput, StringEstimateOutput, RecordEstimateOutput)),
     ("estimate --by", (GroupedEstimateOutput, GroupedStringsOutput, GroupedRecordEstimateOutput)),
     ("heavy-hitters", (HeavyHittersOutput,)),
+    ("export", (ExportOutput,)),
     ("audit", (AuditOutput,)),
     ("histogram", (HistogramOutput,)),
     ("report", (ReportOutput,)),
