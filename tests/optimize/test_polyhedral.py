@@ -239,7 +239,8 @@ def test_where_there_is_time_for_some_guesses_these_are_the_likeliest(monkeypatc
     assert few.value > known.prior.max() * 1.3  # the constant mechanism has the greatest probability
 
 
-def test_multipliers_of_the_program_prove_prices_without_others():
+def test_multipliers_of_the_program_prove_prices_without_others(monkeypatch):
+    monkeypatch.setattr(gain_duals, "_FOR_PROPOSALS", 600)  # seconds, of a machine that is busy
     rng = np.random.default_rng(3)
     for known in list(anywhere(rng, 8))[1:3]:
         utility = md.HammingAccuracy()
