@@ -71,8 +71,9 @@ def test_code_does_not_grow_unseen():
     # and boxes priced columns with a cap; 34,470 before estimates of all groups by one matrix product; 34,580 before
     # constraints of tables, which mechanisms, their files and `verify` know; 34,640 before pictures of what each report
     # tells, of the truth in groups and of what an audit leaves open;
-    # 34,735 before quadratic forms took a cap.
-    assert code <= 34_765
+    # 34,735 before quadratic forms and the lists
+    # of all sets took a cap.
+    assert code <= 34_795
     assert sum(map(measures.import_lines, matrices.values())) <= 0.127 * code
     every = sum(map(measures.code_lines, MODULES.values()))
     assert sum(map(measures.import_lines, MODULES.values())) <= 0.135 * every
