@@ -177,6 +177,13 @@ class Asked:
 
     def of(self, mechanism: Deployed, path: str | os.PathLike[str], *, of_reports: bool = False) -> RecordFile:
         """Return the file of records that the mechanism reports about, or that of its reports."""
+        compound = getattr(mechanism, "compound", ())
+        if compound and self.column is None and self.report_names is None:
+            from mechdesign.deploy.compound_file import CompoundFile
+
+            return CompoundFile.of(path, compound, header=self.header, show_values=self.show_values)
+        if compound:
+            raise click.UsageError(f"--column: the table publishes {', '.join(compound)} together; leave it out")
         if mechanism.kind != "records":
             if self.column is None or self.report_names is not None:
                 raise click.UsageError(
@@ -212,3 +219,19 @@ def report_names_option(command: Callable[..., Any]) -> Callable[..., Any]:
         metavar="VIEW,REPORT",
         help=f"For views of whole records: the names of the two columns of reports. [default: {_NAMES}]",
     )(command)
+
+
+side_data_option = click.option(
+    "--data",
+    metavar="FILE",
+    help="For views of whole records: records with all columns, from which follows what is told to those who know one.",
+)
+
+
+class KnownLeakage(Printed):
+    """What reports of a view tell somebody who knows an attribute, for the value of it for which they tell most."""
+
+    view: Text
+    known: Text
+    value: Text
+    leakage: Number

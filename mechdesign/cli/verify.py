@@ -120,7 +120,7 @@ def verify_command(file: str, guarantee_only: bool, level: str | None, sample: S
             found, of_records = None, None
             if mechanism.kind == "records":
                 of_records = check_records(mechanism, progress, claims=not guarantee_only)
-            elif not guarantee_only and mechanism.optimality is not None:
+            elif not guarantee_only and _claim_of(mechanism) is not None:
                 progress("computing the bound from the dual vector")
                 found = _verified(mechanism)
             tails = None if level is None else _tails(mechanism, level)
@@ -131,7 +131,7 @@ def verify_command(file: str, guarantee_only: bool, level: str | None, sample: S
         claimed: Literal["guarantee", "optimality"] = "optimality" if error.code == "optimality-false" else "guarantee"
         print_output(FalseClaimOutput(holds=False, false=claimed), error)
         return print_error(error)
-    claim, printed = mechanism.optimality, mechanism.promised_keys()
+    claim, printed = _claim_of(mechanism), mechanism.promised_keys()
     unchecked = guarantee_only and (claim is not None or of_records is not None)
     if as_json:
         checked = {"optimality": _optimality(mechanism, found)} if of_records is None else dict(of_records)
@@ -148,9 +148,14 @@ def verify_command(file: str, guarantee_only: bool, level: str | None, sample: S
     return 0
 
 
+def _claim_of(mechanism: Any) -> Any:
+    """Return what is claimed of other mechanisms; for a matrix that is a table, of other tables."""
+    return mechanism.claim if mechanism.kind == "matrix" else mechanism.optimality
+
+
 def _claim_facts(mechanism: Mechanism, found: Verification | None, *, unchecked: bool) -> list[tuple[str, str]]:
     """Return what people read of a claim of optimality."""
-    claim = mechanism.optimality
+    claim = _claim_of(mechanism)
     if unchecked:
         return [("optimality", "claimed, not checked")]
     if claim is None or found is None or found.certificate is None or found.value is None:
@@ -181,7 +186,7 @@ def _verified(mechanism: Mechanism) -> Verification:
 
 def _optimality(mechanism: Mechanism, found: Verification | None) -> CheckedOptimality | None:
     """Return a claim of optimality, which was checked unless there is no verification."""
-    claim = mechanism.optimality
+    claim = _claim_of(mechanism)
     if claim is None:
         return None
     if found is None or found.certificate is None:
