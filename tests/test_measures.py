@@ -58,8 +58,9 @@ def test_code_does_not_grow_unseen():
     matrices = {name: source for name, source in MODULES.items() if not name.startswith(apart)}
     code = sum(map(measures.code_lines, matrices.values()))
     # 34,050 before caps beside epsilon, which each set, file and command takes, and their price; 34,390 before tables
-    # and boxes priced columns with a cap; 34,470 before estimates of all groups by one matrix product.
-    assert code <= 34_580
+    # and boxes priced columns with a cap; 34,470 before estimates of all groups by one matrix product; 34,580 before
+    # checks of bounds with a time limit.
+    assert code <= 34_640
     assert sum(map(measures.import_lines, matrices.values())) <= 0.127 * code
     every = sum(map(measures.code_lines, MODULES.values()))
     assert sum(map(measures.import_lines, MODULES.values())) <= 0.135 * every
