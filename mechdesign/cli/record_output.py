@@ -214,3 +214,19 @@ def report_names_option(command: Callable[..., Any]) -> Callable[..., Any]:
         metavar="VIEW,REPORT",
         help=f"For views of whole records: the names of the two columns of reports. [default: {_NAMES}]",
     )(command)
+
+
+side_data_option = click.option(
+    "--data",
+    metavar="FILE",
+    help="For views of whole records: records with all columns, from which follows what is told to those who know one.",
+)
+
+
+class KnownLeakage(Printed):
+    """What reports of a view tell somebody who knows an attribute, for the value of it for which they tell most."""
+
+    view: Text
+    known: Text
+    value: Text
+    leakage: Number

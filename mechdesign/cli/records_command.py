@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -16,17 +15,15 @@ from mechdesign.cli.json_output import Labels, Text, Titled, Whole, given, print
 from mechdesign.cli.output import print_facts
 from mechdesign.cli.progress import Progress
 from mechdesign.cli.record_output import RecordsPromised
+from mechdesign.cli.record_reading import read_records
 from mechdesign.cli.source import Source
 from mechdesign.cli.streams import print_error
 from mechdesign.cli.windows_sample import decorated, refuse_others
 from mechdesign.data.fields import Number
 from mechdesign.data.files import STANDARD, accepted_ending
-from mechdesign.data.inputs import readable
-from mechdesign.data.parts import find_parts
 from mechdesign.data.reading import read_bounded
-from mechdesign.data.tables import open_columns
 from mechdesign.display.numbers import near, percent, text_below
-from mechdesign.errors import InputError, LimitError, printable, shorten
+from mechdesign.errors import InputError, LimitError, shorten
 
 if TYPE_CHECKING:
     from mechdesign.records.record_design import RecordDesign
@@ -171,7 +168,7 @@ def _views_of_file(options: RecordOptions, source: Source, data: str, progress: 
     progress("reading records")
     wanted = list(dict.fromkeys([*names, *options.side]))
     joined = [] if source.no_header else [name_of(group) for group in groups if len(group) > 1]
-    records = _read(data, wanted, joined, header=not source.no_header, show_values=source.show_values)
+    records = read_records(data, wanted, joined, header=not source.no_header, show_values=source.show_values)
     bins = {name: _bins(name, text) for name, text in _named(options.bins, "--bins")}
     if options.groups is not None:
         progress("finding groups of columns")
@@ -207,51 +204,6 @@ def _best_groups(
     known: dict[str, Any] = {"delta": source.delta} if source.delta is not None else {"known": source.known}
     unseen: Any = options.unseen_combinations  # one of its two values
     return best_groups(sample, source.epsilon, **known, unseen=unseen)
-
-
-def _read(path: str, names: Sequence[str], joined: Sequence[str], *, header: bool, show_values: bool) -> dict[str, Any]:
-    """Return columns of a file, or of the files of a folder, with each text once; ``joined`` are names of groups."""
-    import pyarrow as pa
-
-    chunks: dict[str, list[Any]] = {name: [] for name in names}
-    with readable(path) as place:
-        for part in [place] if path == STANDARD else [part.path for part in find_parts(path)]:
-            opened = open_columns(part, names, header=header, show_values=show_values, encoded=names)
-            for name in joined:
-                _refuse_column(part, name)
-            for batch in opened.batches:
-                for name in names:
-                    column = batch.column(name)
-                    chunks[name].append(column.dictionary_encode() if pa.types.is_string(column.type) else column)
-    if not any(map(len, chunks[names[0]])):
-        raise InputError.nothing_given(f"{path} has no records; give a line for each record")
-    return {name: _labelled(pa.chunked_array(found).unify_dictionaries()) for name, found in chunks.items()}
-
-
-def _refuse_column(path: str | os.PathLike[str], group: str) -> None:
-    """Refuse a file with a column that has the name of a group of columns."""
-    try:
-        open_columns(path, [group])
-    except InputError:  # it has none
-        return
-    raise InputError.ambiguous_labels(
-        f"--columns has the group {shorten(group)}, and {printable(str(path))} has a column of this name; rename the "
-        "column, in all files of records"
-    )
-
-
-def _labelled(column: Any) -> Any:
-    """Return a column in which empty fields are missing values."""
-    import pyarrow.compute as pc
-
-    whole = column.combine_chunks()
-    return pc.if_else(pc.equal(whole.cast("string"), ""), None, whole.cast("string")) if _has_empty(whole) else whole
-
-
-def _has_empty(column: Any) -> bool:
-    import pyarrow as pa
-
-    return pa.types.is_dictionary(column.type) and "" in column.dictionary.to_pylist()
 
 
 def _named(given_texts: Sequence[str], option: str) -> list[tuple[str, str]]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _REPORTS = (10_000, 1_000_000)
 
 
-def report_strings(file: str, output: str, *, as_json: bool) -> int:
+def report_strings(file: str, output: str, *, as_json: bool, **_: object) -> int:
     """Prove windows, write the page about them, and say so."""
     from mechdesign.windows import WindowMechanism
     from mechdesign.windows.window_files import from_json

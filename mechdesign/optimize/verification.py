@@ -20,6 +20,8 @@ from mechdesign.optimize.deadline import Deadline, deadline_of, is_limited, time
 from mechdesign.optimize.estimation.form_certificate import ErrorCertificate
 from mechdesign.optimize.estimation.solver import certify_error
 from mechdesign.optimize.result import within
+from mechdesign.optimize.tables.table_certificate import TableCertificate
+from mechdesign.optimize.tables.table_verification import verify_table
 from mechdesign.optimize.worst_case.least_certificate import certify_least
 from mechdesign.problem import DesignProblem
 from mechdesign.utility.objective import as_utility
@@ -37,20 +39,20 @@ class Verification:
         The guarantee, proved again.
     value : float or None
         Objective of the integers; None without a claim.
-    certificate : Certificate, ErrorCertificate or None
-        The bound that the stored lambda proves; None without a claim.
+    certificate : Certificate, ErrorCertificate, TableCertificate or None
+        The bound that the stored multipliers prove; None without a claim.
     mechanism : Mechanism
         What was verified.
     """
 
     proof: Proof
     value: float | None
-    certificate: Certificate | ErrorCertificate | None
+    certificate: Certificate | ErrorCertificate | TableCertificate | None
     mechanism: Mechanism = field(kw_only=True)
 
     def __repr__(self) -> str:
         guarantee = f"leakage <= {text_above(self.proof.leakage, 6)}, epsilon = {self.mechanism.guarantee.epsilon}"
-        claim = self.mechanism.optimality
+        claim = self.mechanism.claim
         if claim is None or self.certificate is None or self.value is None or self.gap is None:
             return f"Verification(the guarantee holds: {guarantee}; no optimality claimed)"
         verdict = "optimal" if self.optimal else "NOT optimal to within 1e-6"
@@ -59,7 +61,7 @@ class Verification:
         return f"Verification(all claims hold: {guarantee}; {claim.utility.name} {self.value:.9g}, {bound}, {verdict})"
 
     def _repr_html_(self) -> str:
-        claim = self.mechanism.optimality
+        claim = self.mechanism.claim
         bound = Below if claim is not None and claim.utility.minimised else Above
         outward = {"leakage": Above, "lower_leakage": Above, "bound": bound, "gap": Above}
         rows = [[name, outward.get(name, float)(value), unit] for name, value, unit in self._quantities()]
@@ -90,7 +92,7 @@ class Verification:
 
     def _quantities(self) -> list[tuple[str, float, str]]:
         """Return names, values and units of what was computed again, beside what is promised."""
-        guarantee, claim = self.mechanism.guarantee, self.mechanism.optimality
+        guarantee, claim = self.mechanism.guarantee, self.mechanism.claim
         found = [("leakage", self.proof.leakage, "nats"), ("epsilon", float(guarantee.epsilon), "nats")]
         sides = guarantee.sides
         if self.proof.lower_leakage is not None and sides.below is not None:
@@ -150,6 +152,9 @@ def verify(mechanism: Mechanism, *, time_limit: float | None = None) -> Verifica
         raise GuaranteeError.guarantee_false(
             f"the guarantee is false: {proof.why_false(mechanism.outputs, mechanism.guarantee)}"
         )
+    if mechanism.table is not None:
+        mechanism.table.check(mechanism)
+        return Verification(proof, *(verify_table(mechanism, mechanism.table) or (None, None)), mechanism=mechanism)
     claim = mechanism.optimality
     if claim is None:
         return Verification(proof, None, None, mechanism=mechanism)

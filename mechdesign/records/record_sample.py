@@ -159,7 +159,7 @@ def _filled(name: str, column: Any, missing: str | None) -> Any:
     if missing is None:
         raise InputError.missing_value(
             f"{column.null_count} records lack a value of {shorten(name)}; a missing value must be a value of its own: "
-            "give its label as missing (--missing), such as ?, or replace it in the records"
+            "give its label as missing (--missing of design), such as ?, or replace it in the records"
         )
     return column.cast(pa.string()).fill_null(canonical_label(missing))
 

@@ -130,11 +130,17 @@ def test_impossible_combinations_are_declared(command, design, refused):
 def test_what_views_do_not_do_is_refused(command, design, refused, two_levels):
     assert design()[0] == 0
     two_levels.save("m.json")
+    Path("m.csv").write_text("a\n1\n")
     for code, arguments in (
-        ("wrong-file-format", ("audit", "records.json")),
-        ("wrong-file-format", ("analyze", "records.json")),
-        ("wrong-file-format", ("report", "records.json", "-o", "page.html")),
-        ("wrong-file-format", ("plan", "--reports", "--standard-error", "0.01", "--mechanism", "records.json")),
+        ("usage", ("audit", "records.json", "--plot", "x.png")),
+        ("not-a-whole-number", ("audit", "records.json", "--samples", "2")),
+        ("usage", ("analyze", "records.json", "--delta", "1e-9")),
+        ("usage", ("report", "records.json", "-o", "page.html", "--time-limit", "3")),
+        ("usage", ("report", "m.json", "-o", "page.html", "--data", "records.csv")),
+        ("unknown-column", ("report", "records.json", "-o", "page.html", "--data", "m.csv")),
+        ("usage", ("plan", "--reports", "--mechanism", "records.json", "--standard-error", "0.01", "--plot", "x.png")),
+        ("out-of-range", ("plan", "--reports", "--mechanism", "records.json", "--standard-error", "2")),
+        ("out-of-range", ("plan", "--reports", "--mechanism", "records.json", "--interval", "a")),
         ("set-not-accepted", ("verify", "records.json", "--tail", "0.5")),
         ("usage", ("verify", "records.json", "--data", "records.csv", "--column", "sex")),
         ("usage", ("privatize", "records.csv", "--column", "sex", "--mechanism", "records.json", "-o", "x.csv")),
@@ -308,3 +314,46 @@ def test_names_bins_and_missing_values_that_can_be_read_in_two_ways_are_refused(
     assert command(*given, "--missing", "?")[0] == 0
     assert RecordMechanism.load("m.json").alphabets["age"] == ("under 30", "30 to under 45", "45 or more", "?")
     assert command("privatize", "missing.csv", "--mechanism", "m.json", "--missing", "?", "-o", "reports.csv")[0] == 0
+
+
+def test_a_page_an_analysis_an_audit_and_a_plan_of_views(command, design):
+    assert design("--pairs", columns="sex,driver,age")[0] == 0
+    assert design(columns="sex,driver,age", output="single.json")[0] == 0
+    made = RecordMechanism.load("single.json")
+    for data in ((), ("--data", "records.csv")):
+        assert command("report", "single.json", "-o", "page.html", *data)[0] == 0
+        page = Path("page.html").read_text()
+        assert f'data-fact="leakage" value="{made.leakage!r}"' in page
+        assert ("leakage-to-those-who-know" in page) is bool(data)
+        assert "every attribute, with a part of epsilon" in page
+    assert command("report", "single.json", "-o", "page.html", "--no-compare", "--guarantee-only")[0] == 0
+    assert "with a part of epsilon" not in Path("page.html").read_text()
+    known = json.loads(command("analyze", "single.json", "--data", "records.csv", "--json")[1])["known"]
+    own = json.loads(command("analyze", "records.json", "--json")[1])
+    assert own["known_from"] == "the tables of the views"
+    assert {(each["view"], each["known"]) for each in known} >= {("sex", "driver"), ("age", "sex")}
+    assert {(each["view"], each["known"]) for each in own["known"]} >= {("sex+driver", "sex"), ("sex+age", "age")}
+    assert "those who know another" in command("analyze", "single.json", "--data", "records.csv")[1].lower()
+    found = json.loads(command("audit", "records.json", "--samples", "20000", "--json")[1])
+    assert (found["consistent"], found["dependent"], found["reports"]) == (True, [], 20_000)
+    assert 0 < found["lower_bound"] <= found["leakage"]
+    assert "drawn by its weight" in " ".join(command("audit", "single.json", "--samples", "20000")[1].split())
+    plan = ("plan", "--mechanism", "single.json")
+    wanted = json.loads(command(*plan, "--reports", "--standard-error", "0.01", "--json")[1])
+    error = json.loads(design("--json", columns="sex,driver,age", output="")[1])
+    assert wanted["mechanisms"][0]["reports"] == error["respondents"]
+    left = json.loads(command(*plan, "--reports", str(error["respondents"]), "--json")[1])["mechanisms"][0]
+    assert left["standard_error"] == pytest.approx(0.01, rel=1e-3)
+    half = json.loads(command(*plan, "--reports", "--interval", "0.0196", "--json")[1])["views"]
+    assert [view["reports"] for view in half] == pytest.approx([view["reports"] for view in wanted["views"]], rel=1e-3)
+    assert "no mechanism" not in command(*plan, "--reports", "9000")[1]
+
+
+def test_a_sampler_that_does_not_fit_the_file_ends_with_status_1(command, design, monkeypatch):
+    assert design()[0] == 0
+    right = RecordMechanism.drawing
+    monkeypatch.setattr(RecordMechanism, "drawing", lambda *given: lambda codes, ids: right(*given)(codes * 0, ids))
+    status, out, err = command("audit", "records.json", "--samples", "20000")
+    assert (status, "do NOT fit" in out, "sampler-wrong" in err) == (1, True, True)
+    found = json.loads(command("audit", "records.json", "--samples", "20000", "--json")[1])
+    assert (found["consistent"], found["error"]["code"]) == (False, "sampler-wrong")
