@@ -88,7 +88,7 @@ class RecordsChecked(Printed):
 
 
 def check_records(
-    mechanism: Any, progress: Callable[[str], None], *, claims: bool, time_limit: float | None
+    mechanism: Any, progress: Callable[[str], None], *, claims: bool, time_limit: float | None = None
 ) -> RecordsChecked:
     """Compare the tables that views share, and compute the claims of a mechanism of whole records again, if wanted.
 

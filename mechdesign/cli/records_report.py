@@ -56,6 +56,7 @@ def report_views(
     no_compare: bool,
     guarantee_only: bool,
     data: str | None,
+    title: str,
     as_json: bool,
     **_: object,
 ) -> int:
@@ -63,14 +64,16 @@ def report_views(
     from mechdesign.records import RecordMechanism
     from mechdesign.records.record_mechanism_files import from_content
 
-    refuse_others({"file", "output", "no_compare", "guarantee_only", "data", "as_json"}, "views of whole records")
+    refuse_others(
+        {"file", "output", "no_compare", "guarantee_only", "data", "title", "as_json"}, "views of whole records"
+    )
     standard = places.check([output], [file, *([] if data is None else [data])], as_json=as_json)
     with Progress() as progress:
         progress("proving the guarantee in exact arithmetic")
         content = read_bounded(file, MOST_BYTES, "a mechanism file")
         mechanism = from_content(content, printable(file), RecordMechanism)
         records = read_side_data(data, mechanism)
-        about: dict[str, Any] = {"compare": not no_compare, "check_optimality": not guarantee_only}
+        about: dict[str, Any] = {"compare": not no_compare, "check_optimality": not guarantee_only, "title": title}
         origin = Origin.of(content, file)
         written = records_page(mechanism, origin, records, **about, progress=progress).encode()
     write_atomically(output, written)
@@ -94,6 +97,7 @@ def records_page(
     *,
     compare: bool = True,
     check_optimality: bool = True,
+    title: str = "",
     progress: Callable[[str], None] = lambda _: None,
 ) -> str:
     """Return a page about proved views: one HTML file that fetches nothing.
@@ -109,6 +113,8 @@ def records_page(
         Whether ways under local differential privacy stand beside it.
     check_optimality : bool
         Whether the claims of optimality are checked; the page otherwise says nothing of them.
+    title : str
+        The heading.
     progress : callable
         Called with one line at each step.
 
@@ -124,7 +130,7 @@ def records_page(
     found = analyze_records(mechanism, records)
     return page(
         "records.html",
-        title="Reports about whole records",
+        title=title or "Reports about whole records",
         mechanism=mechanism,
         views=_views(found),
         rows=_ROWS,

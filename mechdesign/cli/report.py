@@ -55,11 +55,19 @@ class ReportOutput(Output):
     is_flag=True,
     help="Do not check the claim of optimality, which may take long; the page says nothing of it.",
 )
+@click.option("--title", metavar="TEXT", default="", help="The heading of the page; by default the title in the file.")
 @side_data_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @by_kind("report", "file", "data")
 def report_command(
-    file: str, output: str, *, no_compare: bool, time_limit: float, guarantee_only: bool, as_json: bool
+    file: str,
+    output: str,
+    *,
+    no_compare: bool,
+    time_limit: float,
+    guarantee_only: bool,
+    title: str,
+    as_json: bool,
 ) -> None:
     """Write a page for readers who are not mathematicians: what is promised and what is not, and how to check it.
 
@@ -81,7 +89,7 @@ def report_command(
             content, source = read_content(place), printable(str(place))
         kind: Literal["mechanism", "histogram"] = "histogram" if is_record(content) else "mechanism"
         if kind == "histogram":
-            page = record_page(content, file).encode()
+            page = record_page(content, file, title).encode()
         else:
             page = mechanism_page(
                 Mechanism(*from_content(content, source)),
@@ -89,6 +97,7 @@ def report_command(
                 compare=not no_compare,
                 check_optimality=not guarantee_only,
                 time_limit=time_limit,
+                title=title,
                 progress=progress,
             ).encode()
     write_atomically(output, page)
