@@ -179,6 +179,13 @@ class Asked:
 
     def of(self, mechanism: Deployed, path: str | os.PathLike[str], *, of_reports: bool = False) -> RecordFile:
         """Return the file of records that the mechanism reports about, or that of its reports."""
+        compound = getattr(mechanism, "compound", ())
+        if compound and self.column is None and self.report_names is None:
+            from mechdesign.deploy.compound_file import CompoundFile
+
+            return CompoundFile.of(path, compound, header=self.header, show_values=self.show_values)
+        if compound:
+            raise click.UsageError(f"--column: the table publishes {', '.join(compound)} together; leave it out")
         if mechanism.kind != "records":
             if self.column is None or self.report_names is not None:
                 raise click.UsageError(

@@ -129,7 +129,7 @@ def verify_command(
             found, of_records = None, None
             if mechanism.kind == "records":
                 of_records = check_records(mechanism, progress, claims=not guarantee_only, time_limit=time_limit)
-            elif not guarantee_only and mechanism.optimality is not None:
+            elif not guarantee_only and _claim_of(mechanism) is not None:
                 progress("computing the bound from the dual vector")
                 found = _verified(mechanism, time_limit)
             tails = None if level is None else _tails(mechanism, level)
@@ -140,7 +140,7 @@ def verify_command(
         claimed: Literal["guarantee", "optimality"] = "optimality" if error.code == "optimality-false" else "guarantee"
         print_output(FalseClaimOutput(holds=False, false=claimed), error)
         return print_error(error)
-    claim, printed = mechanism.optimality, mechanism.promised_keys()
+    claim, printed = _claim_of(mechanism), mechanism.promised_keys()
     unchecked = guarantee_only and (claim is not None or of_records is not None)
     if as_json:
         checked = {"optimality": _optimality(mechanism, found)} if of_records is None else dict(of_records)
@@ -157,9 +157,14 @@ def verify_command(
     return 0
 
 
+def _claim_of(mechanism: Any) -> Any:
+    """Return what is claimed of other mechanisms; for a matrix that is a table, of other tables."""
+    return mechanism.claim if mechanism.kind == "matrix" else mechanism.optimality
+
+
 def _claim_facts(mechanism: Mechanism, found: Verification | None, *, unchecked: bool) -> list[tuple[str, str]]:
     """Return what people read of a claim of optimality."""
-    claim = mechanism.optimality
+    claim = _claim_of(mechanism)
     if unchecked:
         return [("optimality", "claimed, not checked")]
     if claim is None or found is None or found.certificate is None or found.value is None:
@@ -190,7 +195,7 @@ def _verified(mechanism: Mechanism, time_limit: float | None) -> Verification:
 
 def _optimality(mechanism: Mechanism, found: Verification | None) -> CheckedOptimality | None:
     """Return a claim of optimality, which was checked unless there is no verification."""
-    claim = mechanism.optimality
+    claim = _claim_of(mechanism)
     if claim is None:
         return None
     if found is None or found.certificate is None:
