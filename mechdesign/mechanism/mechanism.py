@@ -189,6 +189,11 @@ class Mechanism(Reporting, MechanismViews):
         return self.table.optimality if self.table is not None else self.optimality
 
     @property
+    def compound(self) -> tuple[str, ...]:
+        """The columns whose combinations are the categories, where a table publishes several together."""
+        return () if self.table is None else self.table.columns
+
+    @property
     def inputs(self) -> tuple[str, ...]:
         """Labels of the symbols."""
         return self.guarantee.uncertainty.labels

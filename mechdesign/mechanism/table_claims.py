@@ -16,8 +16,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from operator import mul
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
+from mechdesign.data.compound import check_compound
 from mechdesign.errors import GuaranteeError, InputError, printable
 from mechdesign.mechanism.proof import Guarantee, Integers
 from mechdesign.numerics.exact import over_common_denominator
@@ -176,10 +177,48 @@ class TableClaim:
         What its integers keep.
     optimality : TableOptimality or None
         The claim about all other tables.
+    columns : tuple of str
+        The columns that are published together: a category is a combination of their labels. Empty for one column.
     """
 
     constraints: TableConstraints
     optimality: TableOptimality | None = None
+    columns: tuple[str, ...] = ()
+
+    def facts(self, labels: Sequence[str]) -> list[tuple[str, str]]:
+        """Return what people read of the constraints."""
+        kept = self.constraints
+        floored = [x for x, floor in enumerate(kept.floors) if floor]
+        words = ["outputs are the inputs"]
+        words += ["invariant: expected counts stay what they are, exactly"] if kept.invariant else []
+        if floored:
+            greatest = max(floored, key=kept.floors.__getitem__)
+            shown = f"{float(kept.floors[greatest]):.6g} ({labels[greatest]})"
+            words.append(f"floors for {len(floored)} categories, up to {shown}")
+        words += [f"{len(kept.forbidden)} forbidden pairs"] if kept.forbidden else []
+        facts = [("table", "; ".join(words))]
+        if self.columns:
+            facts.append(
+                ("columns", f"{', '.join(self.columns)}, published together: the promise is about all of them")
+            )
+        if kept.invariant:
+            facts.append(("disclosed", "whoever sees the matrix of an invariant table sees the counts"))
+        return facts
+
+    def facts_of_reports(self) -> list[tuple[str, str]]:
+        """Return what people read where a column is published."""
+        margins = "its counts stay true on average" if self.constraints.invariant else "its counts change"
+        return [("published", f"the same categories; {margins}, tables with other columns do not stay true")]
+
+    def keys(self, labels: Sequence[str]) -> dict[str, Any]:
+        """Return what programs read of the constraints."""
+        kept = self.constraints
+        return {
+            "invariant": kept.invariant,
+            "floors": {labels[x]: float(floor) for x, floor in enumerate(kept.floors) if floor},
+            "forbidden": [[labels[x], labels[y]] for x, y in sorted(kept.forbidden)],
+            "columns": list(self.columns),
+        }
 
     def check(self, mechanism: TableIntegers) -> None:
         """Refuse integers that are not such a table.
@@ -202,6 +241,8 @@ class TableClaim:
             raise InputError.wrong_size(
                 f"the claim of a table is about {sorted(sizes)} categories; accepted: {N}, and pairs of two of them"
             )
+        if self.columns:
+            check_compound(inputs, self.columns)
         prior = mechanism.guarantee.uncertainty.center
         broken = self.constraints.violation(mechanism.numerators, mechanism.bits, prior, inputs)
         if broken is not None:

@@ -37,6 +37,7 @@ class TableRecord(Record):
     invariant: bool
     floors: dict[str, ExactNumber] | None = None
     forbidden: Annotated[list[_Pair], Field(max_length=1_000_000, fail_fast=True)] | None = None
+    columns: Annotated[list[Text], Field(max_length=1_000)] | None = None
     optimality: TableOptimalityRecord | None = None
 
 
@@ -57,6 +58,7 @@ def table_to_record(claim: TableClaim, labels: Sequence[str]) -> TableRecord:
         invariant=kept.invariant,
         floors=floors or None,
         forbidden=[[labels[x], labels[y]] for x, y in sorted(kept.forbidden)] or None,
+        columns=list(claim.columns) or None,
         optimality=None if found is None else TableOptimalityRecord.model_validate(found),
     )
 
@@ -81,9 +83,13 @@ def table_from_record(record: TableRecord, labels: Sequence[str], source: str) -
         record.invariant,
         frozenset((places[x], places[y]) for x, y in record.forbidden or []),
     )
-    best = record.optimality
+    return TableClaim(constraints, _optimality(record.optimality, len(labels), source), tuple(record.columns or ()))
+
+
+def _optimality(best: TableOptimalityRecord | None, size: int, source: str) -> TableOptimality | None:
+    """Return the claim about other tables."""
     if best is None:
-        return TableClaim(constraints)
+        return None
     loss = None
     if best.loss is not None:
         loss = tuple(tuple(rational(x, f"{source}: an entry of the loss") for x in row) for row in best.loss)
@@ -94,5 +100,5 @@ def table_from_record(record: TableRecord, labels: Sequence[str], source: str) -
     if bound is None or other is not None:
         wanted = "lower_bound, that of a loss" if loss is not None else "upper_bound"
         raise InputError.conflicting_keys(f"{source}: table.optimality needs one bound; give {wanted}")
-    sigma = [0.0] * len(labels) if best.floor_multipliers is None else best.floor_multipliers
-    return TableClaim(constraints, TableOptimality(best.value, bound, tuple(best.multipliers), tuple(sigma), loss))
+    sigma = [0.0] * size if best.floor_multipliers is None else best.floor_multipliers
+    return TableOptimality(best.value, bound, tuple(best.multipliers), tuple(sigma), loss)

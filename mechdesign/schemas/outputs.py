@@ -26,6 +26,8 @@ from mechdesign.cli.records_command import RecordDesignOutput
 from mechdesign.cli.records_plan import RecordPlanOutput
 from mechdesign.cli.report import ReportOutput
 from mechdesign.cli.sweep import SweepOutput
+from mechdesign.cli.table_command import TableOutput
+from mechdesign.cli.table_export import ExportOutput
 from mechdesign.cli.verify import (
     FalseClaimOutput,
     RecordVerificationOutput,
@@ -57,6 +59,7 @@ class SchemasOutput(Output):
 # A new output is one line here: who prints it, and its models, of which one fits.
 OUTPUTS: tuple[tuple[str, tuple[type[Output], ...]], ...] = (
     ("design", (DesignOutput, StringDesignOutput, RecordDesignOutput)),
+    ("table", (TableOutput,)),
     ("methods", (MethodsOutput,)),
     ("verify", (VerificationOutput, StringVerificationOutput, RecordVerificationOutput, FalseClaimOutput)),
     ("compare", (ComparisonOutput, StringComparisonOutput)),
@@ -69,6 +72,7 @@ OUTPUTS: tuple[tuple[str, tuple[type[Output], ...]], ...] = (
     ("estimate", (EstimateOutput, StringEstimateOutput, RecordEstimateOutput)),
     ("estimate --by", (GroupedEstimateOutput, GroupedStringsOutput, GroupedRecordEstimateOutput)),
     ("heavy-hitters", (HeavyHittersOutput,)),
+    ("export", (ExportOutput,)),
     ("audit", (AuditOutput, RecordAuditOutput)),
     ("histogram", (HistogramOutput,)),
     ("report", (ReportOutput,)),

@@ -25,7 +25,7 @@ PAGES = sorted(
 CELL = "{code-cell}"
 SHELL = ("console", "sh")
 # What a block may be marked as without being run: output, files and records, formulas.
-SHOWN = ("", "bibtex", "csv", "html", "json", "text", "toml", "yaml")
+SHOWN = ("", "bibtex", "csv", "html", "json", "r", "text", "toml", "yaml")
 ELSEWHERE = {
     "docs/engines.md": "tests/engines/test_recipes.py",
     "docs/file-format.md": "tests/docs/test_documents.py",

@@ -323,6 +323,8 @@ def certify_error(
     multipliers: ArrayLike,
     pricing: FormPricing | None = None,
     known: Price | None = None,
+    *,
+    deadline: float | None = None,
 ) -> ErrorCertificate:
     """Return the lower bound that a quadratic form and multipliers prove, computed from these alone.
 
@@ -338,6 +340,8 @@ def certify_error(
         Pricing that was made for this problem; by default `form_pricing` chooses one.
     known : Price, optional
         What this pricing has returned for the form and lambda.
+    deadline : float, optional
+        A time of `time.monotonic` from which on pricing ends with the bound that is known then.
 
     Raises
     ------
@@ -377,7 +381,7 @@ def certify_error(
     found = lower_bound(root, total_up(lam_near_one, price.upper, eta, limits))
     if problem.epsilon.exp_down > 1:
         if known is None:
-            exact = (pricing or form_pricing(problem)).price(near_one, lam_near_one)
+            exact = (pricing or form_pricing(problem)).price(near_one, lam_near_one, deadline=deadline)
         else:
             exact = replace(known, upper=float(np.ldexp(known.upper, -power)))
         if exact.upper < price.upper:

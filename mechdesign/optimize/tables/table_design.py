@@ -161,9 +161,18 @@ def design_table(  # noqa: PLR0913 - each is a choice of its own
 
 
 def solve_table(
-    problem: TableProblem, *, bits: int, title: str, progress: Callable[[str], None], began: float | None = None
+    problem: TableProblem,
+    *,
+    bits: int,
+    title: str,
+    progress: Callable[[str], None],
+    began: float | None = None,
+    columns: tuple[str, ...] = (),
 ) -> TableDesign:
-    """Return the best table of a problem, proved and certified; arguments as for `design_table`."""
+    """Return the best table of a problem, proved and certified; arguments as for `design_table`.
+
+    With columns the categories are combinations of their labels, which are published together.
+    """
     start = time.perf_counter() if began is None else began
     if problem.constraints.has_limits:
         progress("looking for room between the constraints")
@@ -183,6 +192,6 @@ def solve_table(
         problem.labels,
         None,
         Provenance(__version__, _METHOD, title),
-        TableClaim(problem.constraints, claim),
+        TableClaim(problem.constraints, claim, columns),
     )
     return TableDesign(problem, mechanism, value, bound, time.perf_counter() - start)
