@@ -279,6 +279,8 @@ class LimitCodes:
     """
     too_much_work = Code("Merge symbols, outputs or groups, or ask for less, as the message says.")
     """An exact computation, or its result, would be too large."""
+    bound_not_recomputed = Code("Give more time, or prove the guarantee alone (mechdesign verify --guarantee-only).")
+    """A claimed bound was not recomputed in the time given. The guarantee holds."""
     beyond_precision = Code("Give rounder numbers, or larger epsilon or delta, as the message says.")
     """Numbers are needed that are finer than the arithmetic that is used here."""
     too_few_bits = Code("Give more bits, or merge outputs.")

@@ -95,6 +95,12 @@ class FalseClaimOutput(Output):
 @click.argument("file", metavar="MECHANISM.json")
 @click.option("--guarantee-only", is_flag=True, help="Do not check the claim of optimality, which may take long.")
 @click.option(
+    "--time-limit",
+    type=float,
+    metavar="SECONDS",
+    help="Give up the check of optimality after this time, with exit status 3. The guarantee is proved all the same.",
+)
+@click.option(
     "--tail",
     "level",
     metavar="E",
@@ -103,26 +109,29 @@ class FalseClaimOutput(Output):
 )
 @sample_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def verify_command(file: str, guarantee_only: bool, level: str | None, sample: Sample, as_json: bool) -> int:
+def verify_command(
+    file: str, guarantee_only: bool, time_limit: float | None, level: str | None, sample: Sample, as_json: bool
+) -> int:
     """Prove the guarantee of a mechanism again, and check its claim of optimality.
 
     Only the integers, the guarantee and the dual vector in the file are used. Exit status 1 means that a claim is
     false, and 2 that the file is malformed. The file name - stands for standard input.
 
     The limits on files bound the time that a proof of the guarantee takes. They do not bound the time of a check of
-    optimality; --guarantee-only leaves it out. A file of windows is proved from the evidence in it, or from the sample
-    of --data or --counts, whose strings are counted anew. With --json a false claim is printed as JSON too: "holds" is
-    false, "false" names the claim, "guarantee" or "optimality", and "error" has the code and the message.
+    optimality: --time-limit does (exit status 3 where it was too short), and --guarantee-only leaves it out. A file of
+    windows is proved from the evidence in it, or from the sample of --data or --counts, whose strings are counted anew.
+    With --json a false claim is printed as JSON too: "holds" is false, "false" names the claim, "guarantee" or
+    "optimality", and "error" has the code and the message.
     """
     try:
         with Progress() as progress:
             mechanism: Any = load_mechanism(file, progress, sample.counts if sample.given else None)
             found, of_records = None, None
             if mechanism.kind == "records":
-                of_records = check_records(mechanism, progress, claims=not guarantee_only)
+                of_records = check_records(mechanism, progress, claims=not guarantee_only, time_limit=time_limit)
             elif not guarantee_only and _claim_of(mechanism) is not None:
                 progress("computing the bound from the dual vector")
-                found = _verified(mechanism)
+                found = _verified(mechanism, time_limit)
             tails = None if level is None else _tails(mechanism, level)
     except GuaranteeError as error:
         if not as_json:
@@ -178,10 +187,10 @@ _HOLDING: dict[str, Any] = {
 }
 
 
-def _verified(mechanism: Mechanism) -> Verification:
+def _verified(mechanism: Mechanism, time_limit: float | None) -> Verification:
     from mechdesign.optimize import verify
 
-    return verify(mechanism)
+    return verify(mechanism, time_limit=time_limit)
 
 
 def _optimality(mechanism: Mechanism, found: Verification | None) -> CheckedOptimality | None:
