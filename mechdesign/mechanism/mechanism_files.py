@@ -6,8 +6,8 @@ import csv
 import io
 import json
 import os
-from collections.abc import Callable
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -172,7 +172,7 @@ def parsed_json(content: bytes, source: str, wanted: str = "a mechanism file") -
             parse_float=decimal,
             parse_int=integer,
             parse_constant=constant,
-            object_pairs_hook=unique_keys(source),
+            object_pairs_hook=partial(unique_keys, source),
         )
     except UnicodeDecodeError as error:
         raise InputError.not_utf8(f"{source} is not UTF-8 (byte {error.start}); give {wanted}") from None
@@ -184,19 +184,15 @@ def parsed_json(content: bytes, source: str, wanted: str = "a mechanism file") -
         raise InputError.wrong_file_format(f"{source} is nested too deeply; give {wanted}") from None
 
 
-def unique_keys(source: str) -> Callable[[list[tuple[str, Any]]], dict[str, Any]]:
-    """Return what makes a table of pairs of key and value of a JSON text, and refuses keys that occur twice."""
-
-    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        if len(pairs) > _MOST_KEYS:
-            raise InputError.file_too_large(f"{source}: a table has {len(pairs)} keys; accepted: at most {_MOST_KEYS}")
-        table = dict(pairs)
-        if len(table) != len(pairs):
-            twice = next(key for key, _ in pairs if [k for k, _ in pairs].count(key) > 1)
-            raise InputError.conflicting_keys(f"{source}: the key {shorten(twice)} occurs twice; keys must differ")
-        return table
-
-    return unique
+def unique_keys(source: str, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the table of pairs of key and value in a JSON text, whose keys differ."""
+    if len(pairs) > _MOST_KEYS:
+        raise InputError.file_too_large(f"{source}: a table has {len(pairs)} keys; accepted: at most {_MOST_KEYS}")
+    table = dict(pairs)
+    if len(table) != len(pairs):
+        twice = next(key for key, _ in pairs if [k for k, _ in pairs].count(key) > 1)
+        raise InputError.conflicting_keys(f"{source}: the key {shorten(twice)} occurs twice; keys must differ")
+    return table
 
 
 def _to_npz(mechanism: Parts) -> bytes:

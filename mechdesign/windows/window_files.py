@@ -17,6 +17,7 @@ import os
 import zlib
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Annotated, Any, Literal, TypeVar
 
 import numpy as np
@@ -177,7 +178,7 @@ def from_json(content: bytes, source: str, kind: Callable[..., Made]) -> Made:
 def parsed_windows(content: bytes, source: str) -> Any:
     """Return what a JSON text holds, which is in UTF-8; keys differ."""
     try:
-        return json.loads(content.decode("utf-8-sig"), object_pairs_hook=unique_keys(source))
+        return json.loads(content.decode("utf-8-sig"), object_pairs_hook=partial(unique_keys, source))
     except InputError:
         raise
     except (ValueError, RecursionError) as error:
