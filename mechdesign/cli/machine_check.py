@@ -50,7 +50,8 @@ class MachineCheck:
 
     def of(self, file: str, kind: str, progress: Callable[[str], None], *, as_json: bool) -> MachineChecked:
         """Keep the certificate of a file that holds, and return what Coq has proved of it."""
-        from mechdesign.proofs import ask_coq, certificate
+        from mechdesign.proofs.certificate import certificate
+        from mechdesign.proofs.kernel import ask_coq
 
         if kind != "matrix":
             raise LimitError.not_machine_checked(
@@ -96,7 +97,7 @@ class MachineCheck:
 
     def _refusal(self, document: Any, content: bytes) -> GuaranteeError:
         """Return the kernel's refusal: the first output that breaks the promise, and a symbol at which it does."""
-        from mechdesign.proofs import refusals
+        from mechdesign.proofs.kernel import refusals
 
         found = refusals(document, content)
         if not found:

@@ -12,7 +12,9 @@ from refusals import raises
 
 import mechdesign as md
 from mechdesign.mechanism.mechanism_files import from_content, parsed_json
-from mechdesign.proofs import ask_coq, certificate, from_coq, from_file, refusals
+from mechdesign.proofs.certificate import certificate
+from mechdesign.proofs.kernel import ask_coq, refusals
+from mechdesign.proofs.read_back import from_coq, from_file
 from mechdesign.proofs.terms import file_term
 
 needs_coq = pytest.mark.skipif(shutil.which("coqc") is None, reason="coqc is not installed")
