@@ -63,14 +63,14 @@ def designed() -> dict[str, RecordMechanism]:
         ), 4, 20, 4)),
         RecordPart("années 🂡", ("age",), 1, mechanism_of((*age.labels, "?"), 5, 52, 5)),
     ]  # fmt: skip
-    one = [RecordPart("view", ("sex", "level"), 1 << 32, mechanism_of(pairs, 7, 48, 6))]
+    one = [RecordPart("view", ("sex", "level"), 1 << 52, mechanism_of(pairs, 7, 48, 6))]
     many = [
         RecordPart(f"a{k}", (f"a{k}",), weight, mechanism_of(("0", "1"), 3, 10, 7 + k))
         for k, weight in enumerate((1, (1 << 51) - 2, 1, 1 << 51))
     ]
     return {
         "mixed": RecordMechanism(parts, weight_bits=3, bins={"age": age}),
-        "one-view": RecordMechanism(one),
+        "one-view": RecordMechanism(one, weight_bits=52),
         "rare-views": RecordMechanism(many, weight_bits=52),
         "bins": several_bins(),
     }

@@ -45,6 +45,7 @@ PRIVATE = (
     "numerics",
     "problem",
     "problem_file",
+    "proofs",
     "version",
 )
 

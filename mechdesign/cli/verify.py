@@ -97,6 +97,12 @@ class FalseClaimOutput(Output):
 @click.argument("file", metavar="MECHANISM.json")
 @click.option("--guarantee-only", is_flag=True, help="Do not check the claim of optimality, which may take long.")
 @click.option(
+    "--time-limit",
+    type=float,
+    metavar="SECONDS",
+    help="Give up the check of optimality after this time, with exit status 3. The guarantee is proved all the same.",
+)
+@click.option(
     "--tail",
     "level",
     metavar="E",
@@ -107,7 +113,13 @@ class FalseClaimOutput(Output):
 @sample_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def verify_command(
-    file: str, guarantee_only: bool, level: str | None, machine: MachineCheck, sample: Sample, as_json: bool
+    file: str,
+    guarantee_only: bool,
+    time_limit: float | None,
+    level: str | None,
+    machine: MachineCheck,
+    sample: Sample,
+    as_json: bool,
 ) -> int:
     """Prove the guarantee of a mechanism again, and check its claim of optimality.
 
@@ -115,9 +127,10 @@ def verify_command(
     false, and 2 that the file is malformed. The file name - stands for standard input.
 
     The limits on files bound the time that a proof of the guarantee takes. They do not bound the time of a check of
-    optimality; --guarantee-only leaves it out. A file of windows is proved from the evidence in it, or from the sample
-    of --data or --counts, whose strings are counted anew. With --json a false claim is printed as JSON too: "holds" is
-    false, "false" names the claim, "guarantee" or "optimality", and "error" has the code and the message.
+    optimality: --time-limit does (exit status 3 where it was too short), and --guarantee-only leaves it out. A file of
+    windows is proved from the evidence in it, or from the sample of --data or --counts, whose strings are counted anew.
+    With --json a false claim is printed as JSON too: "holds" is false, "false" names the claim, "guarantee" or
+    "optimality", and "error" has the code and the message.
 
     --machine-checked also writes the guarantee as a theorem about the integers of the file, and has Coq check it. The
     status is 3 where Coq is missing, and for sets that its proofs do not cover.
@@ -127,10 +140,10 @@ def verify_command(
             mechanism: Any = load_mechanism(file, progress, sample.counts if sample.given else None)
             found, of_records = None, None
             if mechanism.kind == "records":
-                of_records = check_records(mechanism, progress, claims=not guarantee_only)
-            elif not guarantee_only and mechanism.optimality is not None:
+                of_records = check_records(mechanism, progress, claims=not guarantee_only, time_limit=time_limit)
+            elif not guarantee_only and _claim_of(mechanism) is not None:
                 progress("computing the bound from the dual vector")
-                found = _verified(mechanism)
+                found = _verified(mechanism, time_limit)
             tails = None if level is None else _tails(mechanism, level)
             theorem = machine.of(file, mechanism.kind, progress, as_json=as_json) if machine.asked else None
     except GuaranteeError as found_false:
@@ -141,7 +154,7 @@ def verify_command(
         claimed: Literal["guarantee", "optimality"] = "optimality" if error.code == "optimality-false" else "guarantee"
         print_output(FalseClaimOutput(holds=False, false=claimed), error)
         return print_error(error)
-    claim, printed = mechanism.optimality, mechanism.promised_keys()
+    claim, printed = _claim_of(mechanism), mechanism.promised_keys()
     unchecked = guarantee_only and (claim is not None or of_records is not None)
     if as_json:
         checked = {"optimality": _optimality(mechanism, found)} if of_records is None else dict(of_records)
@@ -159,9 +172,14 @@ def verify_command(
     return 0
 
 
+def _claim_of(mechanism: Any) -> Any:
+    """Return what is claimed of other mechanisms; for a matrix that is a table, of other tables."""
+    return mechanism.claim if mechanism.kind == "matrix" else mechanism.optimality
+
+
 def _claim_facts(mechanism: Mechanism, found: Verification | None, *, unchecked: bool) -> list[tuple[str, str]]:
     """Return what people read of a claim of optimality."""
-    claim = mechanism.optimality
+    claim = _claim_of(mechanism)
     if unchecked:
         return [("optimality", "claimed, not checked")]
     if claim is None or found is None or found.certificate is None or found.value is None:
@@ -184,15 +202,15 @@ _HOLDING: dict[str, Any] = {
 }
 
 
-def _verified(mechanism: Mechanism) -> Verification:
+def _verified(mechanism: Mechanism, time_limit: float | None) -> Verification:
     from mechdesign.optimize import verify
 
-    return verify(mechanism)
+    return verify(mechanism, time_limit=time_limit)
 
 
 def _optimality(mechanism: Mechanism, found: Verification | None) -> CheckedOptimality | None:
     """Return a claim of optimality, which was checked unless there is no verification."""
-    claim = mechanism.optimality
+    claim = _claim_of(mechanism)
     if claim is None:
         return None
     if found is None or found.certificate is None:

@@ -33,10 +33,15 @@ class PrefixFileRecord(Record):
 def save(mechanism: Any, path: str | os.PathLike[str], *, evidence: Any = True) -> None:
     """Write windows of prefixes as JSON, with their evidence or with the digests of it alone."""
     accepted_ending(path, (".json",))
+    write_atomically(path, prefix_json(mechanism, evidence=evidence))
+
+
+def prefix_json(mechanism: Any, *, evidence: Any = True) -> bytes:
+    """Return the content of a file of windows of prefixes."""
     levels = [record_of(level, evidence=evidence) for level in mechanism.levels]
     record = {"schema": PREFIX_SCHEMA, "form": mechanism.form, "lengths": list(mechanism.lengths), "levels": levels}
     checked = checked_record(PrefixFileRecord, record, "the mechanism").model_dump(by_alias=True, exclude_none=True)
-    write_atomically(path, json.dumps(checked, indent=1, ensure_ascii=False).encode() + b"\n")
+    return json.dumps(checked, indent=1, ensure_ascii=False).encode() + b"\n"
 
 
 def load(path: str | os.PathLike[str], kind: Callable[..., Made]) -> Made:

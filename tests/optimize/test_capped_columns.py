@@ -10,7 +10,12 @@ from double_description import extreme_rays
 from tolerances import CERTIFIED
 
 import mechdesign as md
+from mechdesign.numerics.quadratic_form import QuadraticForm
 from mechdesign.optimize.capped_cone import raised_power, with_least
+from mechdesign.optimize.estimation.linear_oracle import LinearOracle
+from mechdesign.optimize.estimation.listed import ListedForms
+from mechdesign.optimize.estimation.separable import SeparablePricing
+from mechdesign.optimize.l1_cone import L1Cone
 from mechdesign.optimize.pricing.by_counts import CountPricing
 from mechdesign.optimize.pricing.listing import ListedPricing, check_listable
 from mechdesign.uncertainty.base import Floor
@@ -138,3 +143,62 @@ def test_a_product_with_a_cap_ends_in_time():
     assert time.monotonic() - before < 10
     assert found.value <= found.upper_bound < np.inf
     assert md.verify(found.mechanism).proof.holds
+
+
+# Estimation errors
+
+
+def random_forms(rng, ball, times):
+    for _ in range(times):
+        d, lam = rng.exponential(1, ball.size), ball.prior * rng.normal(1, 3, ball.size)
+        yield QuadraticForm(d), lam
+        yield QuadraticForm(d - 0.3, -float(rng.exponential(0.3))), lam
+
+
+@pytest.mark.parametrize("radius", [0, *(pytest.param(radius, marks=pytest.mark.slow) for radius in ("0.05", "0.5"))])
+def test_prices_of_forms_are_above_those_of_lists_and_near_them(radius):
+    rng = np.random.default_rng(4)
+    near = 0
+    for counts in ([7, 5, 3, 1], [9, 7, 7, 5, 3, 3], [100, 1, 1, 1]):
+        ball = md.L1Ball.from_counts(counts, radius=radius)
+        for e, least in ((2.0, Fraction(1, 4)), (1.5, Fraction(3, 5)), (2.7, Fraction(1, 20))):
+            floor = Floor(least, for_everyone=True)
+            tables, listed = SeparablePricing(ball, e, floor), ListedForms(check_listable(ball, e, floor))
+            for form, lam in random_forms(rng, ball, 3):
+                found, exact = tables.price(form, lam, 20), listed.price(form, lam).upper
+                assert found.upper >= exact - 1e-9
+                near += form.common == 0 and found.upper <= exact + 1e-3 * (abs(exact) + abs(lam).sum())
+                assert (ball.excess(found.best, e) <= 1e-9).all()
+                assert (found.best.min(axis=0) >= float(least) * found.best.max(axis=0) * (1 - 1e-9)).all()
+    assert near >= 20  # of 27 without a common number
+
+
+def test_linear_functions_are_greatest_at_columns_with_the_cap():
+    """The oracle finds no less than the best of all rays, but for kinds C and D."""
+    rng = np.random.default_rng(6)
+    for radius in (0, "0.02", "0.3"):
+        ball = md.L1Ball.from_counts([9, 7, 7, 5, 3, 3, 1], radius=radius)
+        floor = Floor(Fraction(1, 8), for_everyone=True)
+        rays = np.hstack(list(check_listable(ball, 2.0, floor).of_kinds("CTP")))
+        functions = rng.standard_normal((ball.size, 200)) * ball.prior[:, None]
+        columns = LinearOracle(L1Cone.of(ball, 2.0, floor)).best(functions)
+        reached, best = (functions * columns).sum(axis=0), (functions.T @ rays).max(axis=1)
+        assert (reached <= best + 1e-9).all()
+        assert reached == pytest.approx(best, abs=1e-9) if radius == 0 else (reached >= best - 0.05).all()
+        assert (ball.excess(columns, 2.0) <= 1e-9).all()
+
+
+@pytest.mark.parametrize("radius", [0, pytest.param("0.05", marks=pytest.mark.slow)])
+def test_errors_of_many_symbols_have_a_bound_below_and_near(radius):
+    """The list of twelve symbols has the optimum; twenty have none, and a bound within the tolerance."""
+    few = md.DesignProblem(md.L1Ball.from_counts(FALLING[:12], radius=radius), 1, md.EstimationError(), cap=3)
+    listed, searched = (md.design(few, method=name) for name in ("error-extreme-rays", "error-columns"))
+    assert searched.lower_bound <= listed.value
+    assert listed.value * (1 - 1e-4) <= searched.value <= listed.value * 1.002
+    many = few.over(md.L1Ball.from_counts(FALLING[:20], radius=radius))
+    found = md.design(many, time_limit=20)
+    assert 0 < found.gap < 0.03 * found.value
+    assert found.certified
+    proved = md.verify(found.mechanism)
+    assert proved.certificate.lower_bound >= found.mechanism.optimality.bound
+    assert max(found.mechanism.proof.least_lifts) < 1

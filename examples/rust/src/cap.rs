@@ -45,17 +45,16 @@ fn power_of(cap: &str) -> Option<(Natural, Natural)> {
     }
     let (above, below) = rational(cap)?;
     let is_level = above.cmp(&below.times(&Natural::of(700))) != Ordering::Greater;
-    is_level.then(|| (exp_down(above, &below), Natural::one()))
+    is_level.then(|| (exp_down(&above, &below), Natural::one()))
 }
 
-/// A number below e^x = 1 + x/1 (1 + x/2 (1 + ...)), x = a/b, with LIMBS after the point: each step is rounded down.
-fn exp_down(a: Natural, b: &Natural) -> Natural {
-    let (whole, x) = a.over(b);
+/// A number below e^(a/b) = 1 + x/1 (1 + x/2 (1 + ...)), with LIMBS after the point: each step is rounded down.
+fn exp_down(a: &Natural, b: &Natural) -> Natural {
+    let whole = a.over(b).0.first().copied().unwrap_or(0);
     let mut total = Natural::one();
     for k in (1..=3 * whole + 200).rev() {
-        let mut next = total.times(&x);
-        next.0.drain(..LIMBS.min(next.0.len()));
-        total = Natural::one().plus(&next.over_small(k));
+        let next = total.times(a).over(&b.times(&Natural::of(k.into())));
+        total = Natural::one().plus(&next);
     }
     total
 }
@@ -158,17 +157,6 @@ impl Natural {
         Natural(sum.collect()).trimmed()
     }
 
-    /// The difference to a number that is not greater.
-    fn minus(&self, other: &Natural) -> Natural {
-        let mut borrow = 0;
-        let rest = self.0.iter().enumerate().map(|(i, &limb)| {
-            let taken = i64::from(limb) - i64::from(other.0.get(i).copied().unwrap_or(0)) - borrow;
-            borrow = i64::from(taken < 0);
-            taken as u32
-        });
-        Natural(rest.collect()).trimmed()
-    }
-
     fn times(&self, other: &Natural) -> Natural {
         let mut limbs = vec![0; self.0.len() + other.0.len()];
         for (i, &a) in self.0.iter().enumerate() {
@@ -183,34 +171,43 @@ impl Natural {
         Natural(limbs).trimmed()
     }
 
-    fn over_small(&self, divisor: u32) -> Natural {
-        let mut rest = 0;
-        let mut limbs = self.0.clone();
-        for limb in limbs.iter_mut().rev() {
-            rest = rest << 32 | u64::from(*limb);
-            *limb = (rest / u64::from(divisor)) as u32;
-            rest %= u64::from(divisor);
+    /// The whole part of a ratio, by long division: bit by bit, from the highest on.
+    fn over(&self, divisor: &Natural) -> Natural {
+        let left = self.0.len().saturating_sub(divisor.0.len() - 1);
+        let mut rest = Natural(self.0[left..].to_vec()); // it has fewer limbs than the divisor
+        let mut limbs = vec![0; left];
+        for (limb, next) in limbs.iter_mut().zip(&self.0[..left]).rev() {
+            for bit in (0..32).rev() {
+                rest.double_and_add(next >> bit & 1);
+                *limb = *limb << 1 | u32::from(rest.take(divisor));
+            }
         }
         Natural(limbs).trimmed()
     }
 
-    /// The whole part of a ratio below 2^32, and the ratio with LIMBS after the point, rounded down: by long division.
-    fn over(self, divisor: &Natural) -> (u32, Natural) {
-        let (mut limbs, mut rest) = (vec![0; LIMBS + 1], self);
-        while rest.cmp(divisor) != Ordering::Less {
-            rest = rest.minus(divisor);
-            limbs[LIMBS] += 1;
+    fn double_and_add(&mut self, mut carry: u32) {
+        for limb in &mut self.0 {
+            let top = *limb >> 31;
+            *limb = *limb << 1 | carry;
+            carry = top;
         }
-        for limb in limbs[..LIMBS].iter_mut().rev() {
-            for _ in 0..32 {
-                rest = rest.plus(&rest);
-                *limb *= 2;
-                if rest.cmp(divisor) != Ordering::Less {
-                    rest = rest.minus(divisor);
-                    *limb += 1;
-                }
-            }
+        if carry > 0 {
+            self.0.push(carry);
         }
-        (limbs[LIMBS], Natural(limbs).trimmed())
+    }
+
+    /// Subtract another number unless it is greater, and tell whether it was subtracted.
+    fn take(&mut self, other: &Natural) -> bool {
+        let fits = self.cmp(other) != Ordering::Less;
+        let mut borrow = false;
+        for (i, limb) in self.0.iter_mut().enumerate().filter(|_| fits) {
+            let (low, first) = limb.overflowing_sub(other.0.get(i).copied().unwrap_or(0));
+            let (low, second) = low.overflowing_sub(borrow.into());
+            (*limb, borrow) = (low, first || second);
+        }
+        while self.0.last() == Some(&0) {
+            self.0.pop();
+        }
+        fits
     }
 }

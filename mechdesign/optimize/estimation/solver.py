@@ -153,11 +153,11 @@ def _is_listed_quickly(asked: FormAsked) -> bool:
 def _separable(asked: FormAsked) -> SeparablePricing | str:
     known, exp_epsilon, _ = asked
     ball = known.l1_ball
-    if asked.one_sided:
+    if asked.one_sided and not asked.floor.for_everyone:
         return asked.one_sided
     if ball is None:
         return f"the set of priors is {known.kind}, not an l1 ball"
-    return SeparablePricing(ball, exp_epsilon)
+    return SeparablePricing(ball, exp_epsilon, asked.floor)
 
 
 FormPricedBy: TypeAlias = Way[FormAsked, EverySet | ListedForms | SeparablePricing]
@@ -274,7 +274,7 @@ def solve_error(
     effective = effective_exp_epsilon(problem)
     exp_epsilon = min(effective, MOST_IN_PROGRAMS)
     tol, deadline, progress = options.tol, options.deadline, options.progress
-    limits = entry_limits(problem.uncertainty, exp_epsilon)
+    limits = entry_limits(problem.uncertainty, exp_epsilon, problem.sides.floor_down)
     if isinstance(pricing, SeparablePricing):
         solution, form = solve_generated(pricing, W, tol, deadline, progress)
         words = "interior points over columns found by a search"
@@ -306,7 +306,8 @@ def _limited(
 
     columns_to_try: Finder = listed
     if isinstance(pricing, SeparablePricing):
-        columns_to_try = ColumnSearch(pricing.ball, pricing.exp_epsilon, W, np.random.default_rng(0)).to_try
+        search = ColumnSearch(pricing.ball, pricing.exp_epsilon, W, np.random.default_rng(0), pricing.floor)
+        columns_to_try = search.to_try
     error = problem.utility.value(solution.matrix, problem.uncertainty.center)
     if error == math.inf:  # the solver dropped columns that light queries need
         mixed = mixtures(problem, solution.matrix, tol, MOST_BITS, None)
@@ -322,6 +323,8 @@ def certify_error(
     multipliers: ArrayLike,
     pricing: FormPricing | None = None,
     known: Price | None = None,
+    *,
+    deadline: float | None = None,
 ) -> ErrorCertificate:
     """Return the lower bound that a quadratic form and multipliers prove, computed from these alone.
 
@@ -337,6 +340,8 @@ def certify_error(
         Pricing that was made for this problem; by default `form_pricing` chooses one.
     known : Price, optional
         What this pricing has returned for the form and lambda.
+    deadline : float, optional
+        A time of `time.monotonic` from which on pricing ends with the bound that is known then.
 
     Raises
     ------
@@ -365,7 +370,7 @@ def certify_error(
             f"lambda has shape {lam.shape} and theta {form.size} symbols; accepted: ({N},), finite"
         )
     W, prior = workload_of(problem), problem.uncertainty.prior
-    limits = entry_limits(problem.uncertainty, effective_exp_epsilon(problem))
+    limits = entry_limits(problem.uncertainty, effective_exp_epsilon(problem), problem.sides.floor_down)
     # A multiple of both proves the same; numbers near 1 neither overflow nor vanish.
     power = form.exponent
     near_one = form.halved(power)
@@ -376,7 +381,7 @@ def certify_error(
     found = lower_bound(root, total_up(lam_near_one, price.upper, eta, limits))
     if problem.epsilon.exp_down > 1:
         if known is None:
-            exact = (pricing or form_pricing(problem)).price(near_one, lam_near_one)
+            exact = (pricing or form_pricing(problem)).price(near_one, lam_near_one, deadline=deadline)
         else:
             exact = replace(known, upper=float(np.ldexp(known.upper, -power)))
         if exact.upper < price.upper:

@@ -14,7 +14,6 @@ from typing import ClassVar, Protocol
 import numpy as np
 
 from mechdesign.numerics.arrays import Floats, as_bound
-from mechdesign.optimize.capped_cone import raised_power, with_least
 from mechdesign.optimize.start import center_multipliers, start_columns
 from mechdesign.uncertainty.ball import Ball
 from mechdesign.uncertainty.base import NO_FLOOR, Floor
@@ -183,9 +182,7 @@ class BallPricing(ABC):
 
     def start(self, deadline: float | None = None) -> Floats:  # noqa: ARG002 - which takes little time
         """Return columns of balanced sets."""
-        power, least = raised_power(self.exp_epsilon, self.floor)
-        columns = start_columns(self.ball, power, self.utility)
-        return with_least(columns, self.ball.prior, least) if least else columns
+        return start_columns(self.ball, self.exp_epsilon, self.utility, self.floor)
 
     def centers(self) -> list[Floats]:
         """Return zeros, and the slopes of chords."""

@@ -8,12 +8,10 @@ so that bounds made of it hold.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from fractions import Fraction
 
 import numpy as np
 
 from mechdesign.numerics.arrays import Floats, as_bound
-from mechdesign.numerics.exact import float_up
 from mechdesign.numerics.tolerances import RAY_EDGE
 from mechdesign.optimize.capped_cone import raised_power
 from mechdesign.optimize.l1_cone import L1Cone, greatest_near, numbers_of
@@ -33,8 +31,6 @@ class CountedCone(L1Cone[float]):
     ----------
     total : int
         Sum of the weights: a set of weight w has estimated mass w / total.
-    least : float
-        a of `capped_cone`, whose images of the cone's columns are meant; 0 for the columns themselves.
 
     Examples
     --------
@@ -44,7 +40,6 @@ class CountedCone(L1Cone[float]):
     """
 
     total: int = field(kw_only=True)
-    least: float = field(default=0.0, kw_only=True)
 
     @classmethod
     def of_counts(cls, ball: Ball, exp_epsilon: float, floor: Floor = NO_FLOOR) -> CountedCone:
@@ -54,12 +49,6 @@ class CountedCone(L1Cone[float]):
         return CountedCone(
             ball.prior, e=power, within_simplex=ball.within_simplex, total=sum(ball.weights), least=least, **numbers
         )
-
-    @property
-    def share(self) -> float:
-        """``(1 - a) / (1 - a + a c)``, rounded up: columns of greatest entry c have images ``share u + 1 - share``."""
-        a = Fraction(self.least)
-        return min(1.0, float_up((1 - a) / (1 - a + a * Fraction(self.c))) * (1 + 32 * EPS * (a > 0)))
 
     def weight_up_to(self, mass: float) -> int:
         """Return the greatest weight of a set of at most a mass; within rounding errors, the greater weight."""
