@@ -50,7 +50,7 @@ class MachineCheck:
 
     def of(self, file: str, kind: str, progress: Callable[[str], None], *, as_json: bool) -> MachineChecked:
         """Keep the certificate of a file that holds, and return what Coq has proved of it."""
-        from mechdesign.proofs.certificate import certificate
+        from mechdesign.proofs.coq_file import certificate
         from mechdesign.proofs.kernel import ask_coq
 
         if kind != "matrix":

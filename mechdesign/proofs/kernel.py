@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from mechdesign.errors import LimitError, shorten
-from mechdesign.proofs.certificate import REFUSALS, certificate
+from mechdesign.proofs.coq_file import REFUSALS, certificate
 from mechdesign.proofs.read_back import from_coq, from_file
 
 _OLDEST = (8, 16)

@@ -12,7 +12,7 @@ from refusals import raises
 
 import mechdesign as md
 from mechdesign.mechanism.mechanism_files import from_content, parsed_json
-from mechdesign.proofs.certificate import certificate
+from mechdesign.proofs.coq_file import certificate
 from mechdesign.proofs.kernel import ask_coq, refusals
 from mechdesign.proofs.read_back import from_coq, from_file
 from mechdesign.proofs.terms import file_term
