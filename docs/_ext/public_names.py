@@ -46,6 +46,7 @@ PRIVATE = (
     "problem",
     "problem_file",
     "sklearn",  # needs scikit-learn: a how-to guide describes its class
+    "proofs",
     "version",
 )
 
