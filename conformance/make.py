@@ -23,6 +23,7 @@ WORD = 2**64
 DRAWS = 10**6
 SHORT = 1_000
 KEY = bytes(range(200, 232))
+SECOND = "mechdesign/mechanism/2"
 
 INPUTS = (
     "spaces  within",
@@ -35,6 +36,7 @@ INPUTS = (
     "e\u0301",
 )
 OUTPUTS = ('"quoted", and more', "x y", "é", "e\u0301", "toString", "1e3", "a\u2029b", "🂡")
+LOG_9_7 = "0.25131442828090607768513773040187"  # log(9/7), of which the next digits are 16
 # Each is like an input of some mechanism, or a name that an object has in some language.
 STRANGERS = ("", " 0", "0 ", "00", "constructor", "__PROTO__", "é", "Zürich", "mark", "日本語", "e", "length")
 IDS = (
@@ -129,7 +131,7 @@ def mechanisms() -> dict[str, md.Mechanism]:
         ("no", "yes"),
     )
     three = [[0, 3, 0, 5, 0], [1, 0, 3, 0, 4], [2, 2, 2, 2, 0], [0, 0, 1, 3, 4]]
-    near = [[2**47 + 2**44 * (-1) ** (i + j) for j in range(2)] for i in range(4)]
+    near = [[2**47 + 2**44 * (-1) ** (i + j) for j in range(2)] for i in range(4)]  # the greatest ratio is 9/7
     return {
         "warner": warner,
         "one-bit": made([[1, 1, 0], [1, 0, 1], [0, 1, 1]], 1, md.Guarantee("log(3)", known(3)), 3),
@@ -148,6 +150,8 @@ def mechanisms() -> dict[str, md.Mechanism]:
         ),
         "both-sides-48-bits": made(near, 48, md.Guarantee("1", md.L1Ball(["1/4"] * 4, 2, INPUTS[:4]), "1"), 2),
         "all-52-bits": made(cut_rows(8, 8, 52, 5), 52, md.Guarantee("log(8)", known(8)), 8),
+        "cap-48-bits": made(near, 48, md.Guarantee("log(9/8)", known(4), cap="log(9/7)"), 2),
+        "cap-as-a-decimal": made(near, 48, md.Guarantee("0.2", known(4), cap=f"{LOG_9_7}2"), 2),
     }
 
 
@@ -171,7 +175,7 @@ class Refused:
     contents : dict of str to bytes
         The files, by name.
     rows : list of dict
-        What is wrong with each, and whether every consumer refuses it or at least ``mechdesign verify``.
+        What is wrong with each, and who refuses it: every consumer, those that prove caps, or ``mechdesign verify``.
     """
 
     origin: bytes
@@ -209,6 +213,7 @@ def refused(warner: bytes) -> Refused:
     add_numbers(made)
     add_labels(made)
     add_promises(made)
+    add_caps(made)
     return made
 
 
@@ -288,14 +293,37 @@ def add_promises(made: Refused) -> None:
     made.change("no-guarantee", "the guarantee is missing", proof, without="guarantee")
     made.change("unknown-key", "a key is unknown", proof, comment="hello")
     made.change("lower-in-the-first", "the first schema has no lower", proof, guarantee={**promise, "lower": "2"})
-    made.change("cap-in-the-first", "the first schema has no cap", proof, guarantee={**promise, "cap": "2"})
-    made.change("no-lower-in-the-second", "the second schema has lower or cap", proof, schema="mechdesign/mechanism/2")
+    made.change("no-lower-in-the-second", "the second schema has lower or cap", proof, schema=SECOND)
     made.replaced("key-twice", b'"bits": 2,', b'"bits": 3, "bits": 2,', "a key occurs twice", proof)
     made.replaced("decimal-bits", b'"bits": 2,', b'"bits": 2.0,', "a whole number is written as a decimal", proof)
     made.replaced(
         "lost-in-doubles", b"[3, 1]", b"[3.00000000000000000001, 1]", "a numerator is not whole, before rounding", proof
     )
     made.change("long-label", "a label is longer than 1,000 characters", proof, outputs=["n" * 1_001, "yes"])
+
+
+def add_caps(made: Refused) -> None:
+    """Add files that consumers refuse which prove caps, and others may let pass."""
+    promise = made.table["guarantee"]
+    made.change("cap-in-the-first", "the first schema has no cap", "cap", guarantee={**promise, "cap": "2"})
+    near = {"bits": 4, "numerators": [[9, 7], [7, 9]]}
+    wrong = {
+        "cap-false": ("the cap is false", {"cap": "log(2.999999)"}, {}),
+        "cap-false-in-the-last-digit": ("the cap is false", {"cap": f"{LOG_9_7}1"}, near),
+        "cap-of-zero": ("the cap is false", {"cap": "0"}, {}),
+        "cap-of-an-impossible-report": ("the cap is false", {"cap": "700"}, {"numerators": [[4, 0], [3, 1]]}),
+        "cap-beside-lower": ("there are lower and cap", {"cap": "2", "lower": "2"}, {}),
+        "cap-a-number": ("the cap is not text", {"cap": 2}, {}),
+        "cap-negative": ("the cap is negative", {"cap": "-1"}, {}),
+        "cap-large": ("the cap is above 700", {"cap": "700.1"}, {}),
+        "cap-of-a-log-below-0": ("the cap is negative", {"cap": "log(8/9)"}, {}),
+        "cap-over-zero": ("the cap is no number", {"cap": "log(9/0)"}, {}),
+        "cap-in-words": ("the cap is no number", {"cap": "two"}, {}),
+        "cap-infinite": ("the cap is no number", {"cap": "Infinity"}, {}),
+    }
+    for name, (reason, numbers, rows) in wrong.items():
+        known = {"epsilon": "log(2)", "radius": "0", "center": ["1/2", "1/2"], **numbers}
+        made.change(name, reason, "cap", schema=SECOND, guarantee=known, **rows)
 
 
 # Reports
@@ -450,12 +478,16 @@ def main() -> None:
     """Write all files."""
     import tempfile
 
-    from conformance import make_records, make_windows
+    from conformance import make_prefixes, make_records, make_windows
 
     with tempfile.TemporaryDirectory() as scratch:
-        files = small_files(saved_in(Path(scratch))) | make_windows.small_files() | make_records.small_files()
+        files = small_files(saved_in(Path(scratch)))
+    for room in (make_windows, make_prefixes, make_records):
+        files |= room.small_files()
     files["streams.json"] = listing([*short_streams(), *long_streams()])
     files["windows-streams.json"] = listing([*make_windows.short_streams(), *make_windows.long_streams()])
+    files["prefixes-streams.json"] = listing(make_prefixes.streams())
+    files["records-streams.json"] = listing(make_records.streams())
     for path, content in files.items():
         (FOLDER / path).parent.mkdir(exist_ok=True)
         (FOLDER / path).write_bytes(content)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -10,15 +12,19 @@ import numpy as np
 import mechdesign as md
 from conformance import make
 from mechdesign.records import RecordMechanism, RecordPart
-from mechdesign.records.number_bins import NumberBins
+from mechdesign.records.number_bins import NumberBins, is_number
 from mechdesign.records.record_mechanism_files import record_json
 from mechdesign.records.record_views import join
 
 TEXTS = (
-    "-1", "0", "17.999", "18", "+18.0", "1.8e1", "64", ".5", "5.", "1e400", "-1e400", "0.1", "0.30000000000000004",
-    "", "?", "1_000", " 18", "18 ", "0x10", "nan", "inf", "１８", "1e", "--1", "1,5",
+    "-1", "0", "17.999", "18", "+18.0", "1.8e1", "64", ".5", "5.", "1e400", "-1e400", "-1.49e-300", "1e-324",
+    "0.00009990", "1.3E+300", "9999999999999998", "0.1", "0.30000000000000004", "", "?", "1_000", " 18", "18 ", "0x10",
+    "nan", "inf", "１８", "1e", "--1", "1,5",
 )  # fmt: skip
-EDGES = ((18.0, 65.0), (-0.5, 0.1, 0.3), (0.1 + 0.2, 1e16, 1e22), (0.0,))
+EDGES = (
+    (18.0, 65.0), (-0.5, 0.1, 0.3), (0.1 + 0.2, 1e16, 1e22), (0.0,), (-1.5e-300, 5e-324, 0.0000999, 0.0001, 1.25e300),
+    (-123456789012345680.0, 9999999999999998.0, 1.7976931348623157e308),
+)  # fmt: skip
 
 
 def mechanism_of(labels: tuple[str, ...], size: int, bits: int, seed: int) -> md.Mechanism:
@@ -26,6 +32,23 @@ def mechanism_of(labels: tuple[str, ...], size: int, bits: int, seed: int) -> md
     rows = np.array(make.cut_rows(len(labels), size, bits, seed), dtype=np.int64)
     known = md.L1Ball([f"1/{len(labels)}"] * len(labels), 0, labels)
     return md.Mechanism(rows, bits, md.Guarantee(f"log({len(labels)})", known))
+
+
+def capped(labels: tuple[str, ...]) -> md.Mechanism:
+    """Return a mechanism of two outputs, whose probabilities given any two labels have at most the ratio 9/7."""
+    rows = np.array([[8 + (-1) ** (i + j) for j in range(2)] for i in range(len(labels))])
+    known = md.L1Ball([f"1/{len(labels)}"] * len(labels), 0, labels)
+    return md.Mechanism(rows, 4, md.Guarantee("log(9/7)", known, cap="log(9/7)"))
+
+
+def several_bins() -> RecordMechanism:
+    """Return a mechanism whose attributes with bins have another order by code points than by halves of pairs."""
+    bins = {name: NumberBins(EDGES[k]) for name, k in (("\ufb00", 4), ("🂡", 2), ("10", 5), ("9", 3))}
+    alphabets = {name: (*each.labels, "?") for name, each in bins.items()}
+    parts = [RecordPart(f"v{name}", (name,), 1, capped(labels)) for name, labels in alphabets.items()]
+    pair = join((one, other) for one in alphabets["9"] for other in alphabets["\ufb00"])
+    parts.append(RecordPart("pair", ("9", "\ufb00"), 4, capped(pair)))
+    return RecordMechanism(parts, weight_bits=3, bins=bins)
 
 
 def designed() -> dict[str, RecordMechanism]:
@@ -40,15 +63,16 @@ def designed() -> dict[str, RecordMechanism]:
         ), 4, 20, 4)),
         RecordPart("années 🂡", ("age",), 1, mechanism_of((*age.labels, "?"), 5, 52, 5)),
     ]  # fmt: skip
-    one = [RecordPart("view", ("sex", "level"), 1 << 32, mechanism_of(pairs, 7, 48, 6))]
+    one = [RecordPart("view", ("sex", "level"), 1 << 52, mechanism_of(pairs, 7, 48, 6))]
     many = [
         RecordPart(f"a{k}", (f"a{k}",), weight, mechanism_of(("0", "1"), 3, 10, 7 + k))
         for k, weight in enumerate((1, (1 << 51) - 2, 1, 1 << 51))
     ]
     return {
         "mixed": RecordMechanism(parts, weight_bits=3, bins={"age": age}),
-        "one-view": RecordMechanism(one),
+        "one-view": RecordMechanism(one, weight_bits=52),
         "rare-views": RecordMechanism(many, weight_bits=52),
+        "bins": several_bins(),
     }
 
 
@@ -67,40 +91,78 @@ def refused(mixed: bytes) -> tuple[dict[str, bytes], list[dict[str, str]]]:
 
     def change(title: str, reason: str, at: int | None = None, by: str = "consumer", **changes: Any) -> None:
         table = json.loads(mixed)
-        (table if at is None else table["parts"][at]).update(changes)
-        kept = {key: value for key, value in table.items() if value is not ...}
-        add(title, reason, json.dumps(kept, ensure_ascii=False).encode() + b"\n", by)
+        changed = table if at is None else table["parts"][at]
+        changed.update(changes)
+        for key in [key for key, value in changed.items() if value is ...]:
+            del changed[key]
+        add(title, reason, json.dumps(table, ensure_ascii=False).encode() + b"\n", by)
 
     add("not-json", "not JSON", mixed[:-4])
-    change("another-schema", "the schema is another", schema="mechdesign/records/2")
-    change("no-parts", "there are no views", parts=[])
-    change("weights-low", "the weights do not sum to 2^weight_bits", 0, weight=4)
-    change("weights-high", "the weights do not sum to 2^weight_bits", 0, weight=6)
-    change("other-bits", "the weights do not sum to 2^weight_bits", weight_bits=4)
-    change("bits-53", "weight_bits is above 52", weight_bits=53)
-    change("weight-fraction", "a weight is not whole", 0, weight=5.5)
-    change("name-twice", "two views have one name", 2, name="sex")
-    change("name-empty", "a view has no name", 2, name="")
-    change("attributes-twice", "two views show the same attributes", 0, attributes=["age"])
-    change("attribute-twice", "an attribute occurs twice in a view", 1, attributes=["sex", "sex"])
-    change("no-attributes", "a view shows nothing", 0, attributes=[])
-    change("more-attributes", "labels are not of so many attributes", 1, attributes=["level", "sex", "age"])
-    change("edges-falling", "edges of bins do not increase", bins={"age": [65, 18]})
-    change("edges-other", "no view has the labels of the bins", bins={"age": [18, 66]})
-    change("bins-unknown", "bins are of no attribute", bins={"age": [18, 65], "weight": [1]})
-    ambiguous = json.loads(mixed)["parts"][1]["mechanism"]
-    ambiguous["inputs"][0] = "a & & f"
-    change("label-of-two", "a label can be read in two ways", 1, mechanism=ambiguous)
-    empty = json.loads(mixed)["parts"][1]["mechanism"]
-    empty["inputs"][0] = "a &  f"
-    change("label-part", "a part of a label begins with white space", 1, mechanism=empty)
-    false = json.loads(mixed)["parts"][0]["mechanism"]
-    false["numerators"][0][0] += 1
+    for title, reason, changes in wholes_changed():
+        change(title, reason, **changes)
+    for title, reason, at, changes in views_changed():
+        change(title, reason, at, **changes)
+    add("edges-infinite", "an edge is not finite", mixed.replace(b"65.0", b"1e400", 1))
+    mechanisms = [part["mechanism"] for part in json.loads(mixed)["parts"]]
+    for title, (reason, label) in COMBINATIONS.items():
+        change(title, reason, 1, mechanism={**mechanisms[1], "inputs": [label, *mechanisms[1]["inputs"][1:]]})
+    (first, *more), *others = mechanisms[0]["numerators"]
+    false = {**mechanisms[0], "numerators": [[first + 1, *more], *others]}
     change("false-row", "a row of a view does not sum to 2^bits", 0, mechanism=false)
+    above = {**mechanisms[0], "schema": make.SECOND, "guarantee": {**mechanisms[0]["guarantee"], "cap": "1"}}
+    change("false-cap", "the cap of a view is false", 0, by="cap", mechanism=above)
     change("false-epsilon", "epsilon is below that of a view", by="verify", epsilon="0.1")
     change("false-delta", "a delta is stated that no view has", by="verify", delta="1e-9")
     change("unknown-key", "a key is unknown", by="verify", comment="hello")
     return contents, rows
+
+
+COMBINATIONS = {
+    "label-of-two": ("a label can be read in two ways", "a & & f"),
+    "label-of-and": ("a label can be read in two ways", "& & f"),
+    "label-and-before": ("a label can be read in two ways", "& a & f"),
+    "label-and-after": ("a label can be read in two ways", "f & a &"),
+    "label-part": ("a part of a label begins with white space", "a &  f"),
+}
+
+
+def wholes_changed() -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Yield names and reasons of files, and what is changed in the table of a mechanism."""
+    yield "another-schema", "the schema is another", {"schema": "mechdesign/records/2"}
+    yield "no-parts", "there are no views", {"parts": []}
+    yield "a-text-for-a-view", "a view is not a table", {"parts": ["sex"]}
+    yield "other-bits", "the weights do not sum to 2^weight_bits", {"weight_bits": 4}
+    yield "bits-53", "weight_bits is above 52", {"weight_bits": 53}
+    yield "bits-text", "weight_bits is not a number", {"weight_bits": "3"}
+    yield "no-weight-bits", "weight_bits is missing", {"weight_bits": ...}
+    yield "edges-falling", "edges of bins do not increase", {"bins": {"age": [65, 18]}}
+    yield "edges-equal", "edges of bins do not increase", {"bins": {"age": [65, 65]}}
+    yield "edges-other", "no view has the labels of the bins", {"bins": {"age": [18, 66]}}
+    yield "edges-text", "an edge is not a number", {"bins": {"age": ["18", 65]}}
+    yield "no-edges", "there are no edges", {"bins": {"age": []}}
+    yield "bins-unknown", "bins are of no attribute", {"bins": {"age": [18, 65], "weight": [1]}}
+    yield "bins-a-list", "the bins are not a table", {"bins": [18, 65]}
+
+
+def views_changed() -> Iterator[tuple[str, str, int, dict[str, Any]]]:
+    """Yield names and reasons of files, the index of a view, and what is changed in its table."""
+    yield "weights-low", "the weights do not sum to 2^weight_bits", 0, {"weight": 4}
+    yield "weights-high", "the weights do not sum to 2^weight_bits", 0, {"weight": 6}
+    yield "weight-fraction", "a weight is not whole", 0, {"weight": 5.5}
+    yield "weight-0", "a weight is not from 1", 0, {"weight": 0}
+    yield "weight-negative", "a weight is not from 1", 0, {"weight": -1}
+    yield "no-weight", "a weight is missing", 0, {"weight": ...}
+    yield "name-twice", "two views have one name", 2, {"name": "sex"}
+    yield "name-empty", "a view has no name", 2, {"name": ""}
+    yield "name-number", "the name of a view is not text", 0, {"name": 7}
+    yield "name-space", "white space at the end of a name", 0, {"name": "sex "}
+    yield "attributes-twice", "two views show the same attributes", 0, {"attributes": ["age"]}
+    yield "attribute-twice", "an attribute occurs twice in a view", 1, {"attributes": ["sex", "sex"]}
+    yield "attribute-control", "a control character in an attribute", 0, {"attributes": ["s\tex"]}
+    yield "attributes-text", "the attributes are not a list", 0, {"attributes": "sex"}
+    yield "no-attributes", "a view shows nothing", 0, {"attributes": []}
+    yield "more-attributes", "labels are not of so many attributes", 1, {"attributes": ["level", "sex", "age"]}
+    yield "no-mechanism", "a view has no mechanism", 0, {"mechanism": ...}
 
 
 # Records and reports
@@ -109,10 +171,13 @@ def refused(mixed: bytes) -> tuple[dict[str, bytes], list[dict[str, str]]]:
 def records_of(mechanism: RecordMechanism, count: int) -> list[dict[str, str]]:
     """Return records that every view knows, in which all labels occur."""
     numbers = ("17", "18", "64.9", "65", "?")
+    numbers += tuple(text for text in TEXTS if is_number(text)) if len(mechanism.bins) > 1 else ()
     found = []
     for k in range(4 * count):
         record = {
-            name: numbers[k % len(numbers)] if name in mechanism.bins else labels[(k // (place + 1)) % len(labels)]
+            name: numbers[(k + place) % len(numbers)]
+            if name in mechanism.bins
+            else labels[(k // (place + 1)) % len(labels)]
             for place, (name, labels) in enumerate(mechanism.alphabets.items())
         }
         if record.get("level") != "__proto__" or record["sex"] == "f" or len(mechanism.parts) == 1:
@@ -129,19 +194,25 @@ def fresh_case(name: str, mechanism: RecordMechanism, seed: int) -> dict[str, An
     """Return two words for each record, some at the edges of the views, and the views and reports of them."""
     unused, more = 64 - mechanism.weight_bits, make.words(seed)
     edges = np.cumsum([0, *(part.weight for part in mechanism.parts)], dtype=object).tolist()
-    drawn = [edge << unused for edge in edges[:-1]] + [(edge << unused) - 1 for edge in edges[1:]]
-    drawn += [next(more) for _ in range(40)]
-    records, views, reports, used = records_of(mechanism, len(drawn)), [], [], b""
-    for record, word in zip(records, drawn, strict=True):
-        place = sum(word >> unused >= edge for edge in edges[1:])
-        part, second = mechanism.parts[place], next(more)
-        codes = mechanism.alphabet().codes_of_columns(arrow(mechanism, [record]))
-        value = int(mechanism.tables[place].values(codes)[0])
-        views.append(part.name)
-        reports += make.at(part.mechanism, [value], [second])
-        used += word.to_bytes(8, "little") + second.to_bytes(8, "little")
-    facts = {"mechanism": name, "bytes": used.hex(), "records": records, "views": views, "reports": reports}
-    return {**facts, "refused": strangers(mechanism, records[0])}
+    firsts = [edge << unused for edge in edges[:-1]] + [(edge << unused) - 1 for edge in edges[1:]]
+    firsts += [next(more) for _ in range(40)]
+    records, seconds = records_of(mechanism, len(firsts)), [next(more) for _ in firsts]
+    both = [drawn(mechanism, *each) for each in zip(records, firsts, seconds, strict=True)]
+    used = b"".join(word.to_bytes(8, "little") for pair in zip(firsts, seconds, strict=True) for word in pair)
+    facts = {"mechanism": name, "bytes": used.hex(), "records": records}
+    views, reports = map(list, zip(*both, strict=True))
+    return {**facts, "views": views, "reports": reports, "refused": strangers(mechanism, records[0])}
+
+
+def drawn(mechanism: RecordMechanism, record: dict[str, str], first: int, second: int) -> tuple[str, str]:
+    """Return the view that one word draws of a record, and its report by another word."""
+    place = int(
+        np.searchsorted(np.cumsum([p.weight for p in mechanism.parts]), first >> 64 - mechanism.weight_bits, "right")
+    )
+    codes = mechanism.alphabet().codes_of_columns(arrow(mechanism, [record]))
+    value = int(mechanism.tables[place].values(codes)[0])
+    part = mechanism.parts[place]
+    return part.name, make.at(part.mechanism, [value], [second])[0]
 
 
 def arrow(mechanism: RecordMechanism, records: list[dict[str, str]]) -> list[Any]:
@@ -180,6 +251,27 @@ def bins_rows() -> list[dict[str, Any]]:
     return rows
 
 
+def streams() -> list[dict[str, Any]]:
+    """Return the hashes of a thousand reports, fresh and permanent, through every mechanism."""
+    return [case for name, mechanism in designed().items() for case in two_streams(f"records/{name}.json", mechanism)]
+
+
+def two_streams(name: str, mechanism: RecordMechanism) -> list[dict[str, Any]]:
+    """Return the hash of a thousand fresh reports, by words of SplitMix64, and of a thousand permanent ones."""
+    given = fresh_case(name, mechanism, 0)["records"]
+    records = [given[i % len(given)] for i in range(make.SHORT)]
+    words = make.words()
+    fresh = [drawn(mechanism, record, next(words), next(words)) for record in records]
+    ids = [f"id {i}" for i in range(make.SHORT)]
+    found = mechanism.privatize(columns_of(mechanism, records), key=md.Key(make.KEY), ids=ids)
+    keyed = zip(found["view"], found["report"], strict=True)
+    case = {"mechanism": name, "draws": make.SHORT}
+    return [
+        {**case, **key, "sha256": hashlib.sha256("".join(f"{a}\t{b}\n" for a, b in pairs).encode()).hexdigest()}
+        for key, pairs in (({}, fresh), ({"key": make.KEY.hex(), "attribute": ""}, keyed))
+    ]
+
+
 # Files
 
 
@@ -188,7 +280,7 @@ def small_files() -> dict[str, bytes]:
     made = designed()
     files = {f"records/{name}.json": record_json(mechanism) for name, mechanism in made.items()}
     contents, rows = refused(files["records/mixed.json"])
-    attributes = ["", "survey", "été 🂡"]
+    attributes = ["", "survey", "été 🂡", "9"]
     keyed = [keyed_case(f"records/{name}.json", made[name], attributes[k]) for k, name in enumerate(made)]
     fresh = [fresh_case(f"records/{name}.json", made[name], 20 + k) for k, name in enumerate(made)]
     prints = [{"file": f"records/{name}.json", "fingerprint": made[name].fingerprint} for name in made]

@@ -49,7 +49,7 @@ def view(part):  # return name, attributes, weight, labels by attribute, e^epsil
         need(labels([own], str) and JOINT not in f" {own} ", "a label could be read as others")
     guarantee = {**mechanism["guarantee"]}
     need("secret" not in guarantee, "a promise about a secret is not one about the record")
-    epsilon, _ = exp_promised(guarantee.pop("epsilon")), guarantee.pop("lower", None)
+    epsilon, *_ = exp_promised(guarantee.pop("epsilon")), guarantee.pop("lower", None), guarantee.pop("cap", None)
     return (name, attributes, a["weight"], list(zip(attributes, zip(*split))),
             epsilon, delta_of(guarantee, names))
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:  # what `__getattr__` finds
     from mechdesign.errors import GuaranteeError, InputError, LimitError, MechdesignError, SolverError
     from mechdesign.mechanism import Guarantee, Key, KeyFile, Mechanism
     from mechdesign.numerics.epsilon import Epsilon
-    from mechdesign.optimize import Design, Verification, design, estimation_bound, methods, verify
+    from mechdesign.optimize import Design, Verification, design, design_table, estimation_bound, methods, verify
     from mechdesign.pml import epsilon_min, leakage, leakage_capacity
     from mechdesign.problem import DesignProblem
     from mechdesign.problem_file import ProblemFile, read_problem, write_problem
@@ -114,6 +114,7 @@ __all__ = [
     "deploy",
     "design",
     "design_records",
+    "design_table",
     "design_windows",
     "epsilon_min",
     "estimate_frequencies",
@@ -147,7 +148,15 @@ _HOMES = {
     "mechdesign.errors": ("GuaranteeError", "InputError", "LimitError", "MechdesignError", "SolverError"),
     "mechdesign.mechanism": ("Guarantee", "Key", "KeyFile", "Mechanism"),
     "mechdesign.numerics.epsilon": ("Epsilon",),
-    "mechdesign.optimize": ("Design", "Verification", "design", "estimation_bound", "methods", "verify"),
+    "mechdesign.optimize": (
+        "Design",
+        "Verification",
+        "design",
+        "design_table",
+        "estimation_bound",
+        "methods",
+        "verify",
+    ),
     "mechdesign.pml": ("epsilon_min", "leakage", "leakage_capacity"),
     "mechdesign.problem": ("DesignProblem",),
     "mechdesign.problem_file": ("ProblemFile", "read_problem", "write_problem"),

@@ -153,6 +153,10 @@ class InputCodes:
     """A class that is registered has a name that is taken, or does not keep the rules of such classes."""
     no_file_format = Code("Use a set or a utility that is made known by register, and values that files hold.")
     """A set, a utility or a value cannot be written to a file."""
+    constraints_infeasible = Code(
+        "Give a larger epsilon, where the message names one, or lower floors and fewer pairs."
+    )
+    """No table keeps the promise and the constraints, or none strictly, which whole numbers need."""
     method_does_not_cover = Code("Take one that the message lists, or leave the method to the program.")
     """The method that is asked for does not cover the problem."""
     not_identifiable = Code(
@@ -237,6 +241,8 @@ class GuaranteeCodes:
     """The mechanism leaks more than its guarantee promises."""
     delta_false = Code("Do not rely on this delta; make the set again from the counts.")
     """The delta of a guarantee does not follow from the samples that are given for it."""
+    constraint_false = Code("Do not use it as such a table; design it again.")
+    """The numbers of a table break a constraint that its file states: invariance, a floor or a forbidden pair."""
     optimality_false = Code(
         "The guarantee may hold all the same (mechdesign verify --guarantee-only); design again for the claim."
     )
@@ -273,6 +279,8 @@ class LimitCodes:
     """
     too_much_work = Code("Merge symbols, outputs or groups, or ask for less, as the message says.")
     """An exact computation, or its result, would be too large."""
+    bound_not_recomputed = Code("Give more time, or prove the guarantee alone (mechdesign verify --guarantee-only).")
+    """A claimed bound was not recomputed in the time given. The guarantee holds."""
     beyond_precision = Code("Give rounder numbers, or larger epsilon or delta, as the message says.")
     """Numbers are needed that are finer than the arithmetic that is used here."""
     too_few_bits = Code("Give more bits, or merge outputs.")
@@ -289,6 +297,8 @@ class LimitCodes:
     """The command was interrupted by the user or the system."""
     incomplete_installation = Code("Install all of them: pip install mechdesign.")
     """A package that mechdesign needs is not installed."""
+    not_machine_checked = Code("Do what the message says; verify without --machine-checked proves the guarantee too.")
+    """Coq is missing, too old or too slow, the proofs do not cover the file, or Coq refuses what Python accepts."""
     not_certified = Code("Give a larger time limit or tolerance, or read the page about uncertified results.")
     """A design was found and written, and its gap is larger than the tolerance."""
     no_design = Code("Read the column of failures, and correct these problems.")

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +27,7 @@ from mechdesign.comparison.report_plan import plan_reports
 from mechdesign.data.group_keys import key_type
 from mechdesign.deploy.likelihood import maximum_likelihood
 from mechdesign.engine.tasks import run_tasks
+from mechdesign.mechanism.table_claims import TableClaim, TableConstraints
 from mechdesign.optimize.closed_form import ClosedForm
 from mechdesign.optimize.estimation.few_outputs import with_few_outputs
 from mechdesign.sweeps import read_sweep
@@ -389,6 +391,14 @@ def method_does_not_cover(patch):
 
 
 @provokes(
+    "no table keeps floors up to 0.9 (a) and the counts at epsilon = 0.5; the least epsilon is 0.993252: give a larger "
+    "one, lower floors or fewer pairs"
+)
+def constraints_infeasible(patch):
+    md.design_table({"a": 30, "b": 60}, "0.5", known=True, floors={"a": "0.9"})
+
+
+@provokes(
     "least squares needs linearly independent rows, but the mechanism cannot tell apart 'x0, x1, x2'; use method "
     '"maximum-likelihood"'
 )
@@ -613,6 +623,13 @@ def delta_false(patch):
     md.Mechanism.load(put("m.json", text.replace('"samples": 7', '"samples": 70')))
 
 
+@provokes("the table is not invariant: the expected share of 'no' is 0.625, and its share 0.5")
+def constraint_false(patch):
+    claim = TableClaim(TableConstraints((Fraction(0), Fraction(0))))
+    half = md.L1Ball(["1/2", "1/2"], labels=["no", "yes"])
+    md.Mechanism([[3, 1], [2, 2]], 2, md.Guarantee(1, half), ("no", "yes"), table=claim)
+
+
 @provokes("the stored value is 0.5, but that of the integers is 0.110944071671724")
 def optimality_false(patch):
     made = md.design(md.DesignProblem(EVEN, 1)).mechanism
@@ -711,6 +728,15 @@ def too_much_work(patch):
 
 
 @provokes(
+    "the bound was not recomputed in the time given, so that the claim of optimality is neither confirmed nor refuted; "
+    "the guarantee holds; give more time, or none (mechdesign verify --guarantee-only)"
+)
+def bound_not_recomputed(patch):
+    hull = md.ConvexHull([[f"{k}/351" for k in range(1, 27)], [f"{27 - k}/351" for k in range(1, 27)]])
+    md.verify(md.design(md.DesignProblem(hull, 1), time_limit=0).mechanism, time_limit=0)
+
+
+@provokes(
     "delta leaves 1e-60 for new counters, less than the tables of about 1e-48 can show; give a larger sigma or a "
     "larger delta"
 )
@@ -788,6 +814,16 @@ def internal_error(patch):
 )
 def not_certified(patch):
     command("design", put("p.toml", PROBLEM), "--tol", "1e-30")
+
+
+@provokes(
+    "there is no program coqc, which checks the proof; install Coq 8.16 or later (Debian: apt-get install coq), or "
+    "keep the certificate by --write FILE.v and check it elsewhere"
+)
+def not_machine_checked(patch):
+    patch.setenv("PATH", "")
+    mechanism().save("m.json")
+    command("verify", "m.json", "--machine-checked")
 
 
 @provokes(

@@ -53,13 +53,39 @@ def test_questions_are_found_outside_of_their_homes():
 
 
 def test_code_does_not_grow_unseen():
-    # Other kinds of mechanisms are counted apart, and so is the table of all kinds, which there is for them.
-    apart = ("windows/", "cli/windows", "records/", "cli/record", "plot/record", "cli/mechanism_kinds.py")
+    # Other kinds of mechanisms are counted apart; so are tables, which have constraints, the list of all
+    # kinds, and adapters, each of which belongs to another package and is read with it.
+    apart = (
+        "adapters/",
+        "sklearn/",
+        "optimize/tables/",
+        "mechanism/table_",
+        "cli/table",
+        "data/compound",
+        "deploy/compound",
+        "windows/",
+        "cli/windows",
+        "records/",
+        "cli/record",
+        "plot/record",
+        "cli/mechanism_kinds.py",
+    )
+    apart += ("proofs/", "cli/machine_check.py")  # theorems for another program, which nothing else here calls
     matrices = {name: source for name, source in MODULES.items() if not name.startswith(apart)}
     code = sum(map(measures.code_lines, matrices.values()))
-    # 34,050 before caps beside epsilon, which each set, file and command takes, and their price; 34,405 before
-    # explained variance: a utility, its pricing by one parameter and its search.
-    assert code <= 34_740
+    # 34,050 before caps beside epsilon, which each set, file and command takes, and their price; 34,390 before tables
+    # and boxes priced columns with a cap; 34,470 before estimates of all groups by one matrix product; 34,580 before
+    # constraints of tables, which mechanisms, their files and `verify` know; 34,640 before pictures of what each report
+    # tells, of the truth in groups and of what an audit leaves open;
+    # 34,735 before quadratic forms took a cap; 34,765 before commands handed views of records to own functions;
+    # 34,772 before pages set guesses beside their limits under local differential privacy.
+    # 34,800 before what people and programs read of a mechanism names the constraints of a table.
+    # 34,830 before hypotheses about the population are told apart.
+    # 34,912 before checks of bounds took a time limit.
+    # 34,974 before lists of rays of all sets took a cap.
+    # 34,994 before `verify` asked Coq, and its errors had a code.
+    # Explained variance came after that: a utility, its pricing by one parameter and its search (330 lines).
+    assert code <= 35_340
     assert sum(map(measures.import_lines, matrices.values())) <= 0.127 * code
     every = sum(map(measures.code_lines, MODULES.values()))
     assert sum(map(measures.import_lines, MODULES.values())) <= 0.135 * every

@@ -74,7 +74,18 @@ def test_a_module_is_short_and_asks_no_set_or_utility_for_its_class(path):
 
 def test_folders_of_tests_are_those_of_the_package():
     tests = Path(__file__).parent
-    beyond = {"benchmarks", "examples", "figures", "fuzz", "helpers", "mutation", "oracles", "outside", "paper"}
+    beyond = {
+        "atlas",
+        "benchmarks",
+        "examples",
+        "figures",
+        "fuzz",
+        "helpers",
+        "mutation",
+        "oracles",
+        "outside",
+        "paper",
+    }
     beyond |= {"docs", "engines", "properties", "typing"}
     for folder in tests.iterdir():
         if folder.is_dir() and folder.name not in beyond and list(folder.rglob("test_*.py")):

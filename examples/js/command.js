@@ -4,12 +4,16 @@
 //
 // The first reads one label a line, in UTF-8, and draws fresh reports. The second draws permanent reports from the key
 // file KEY, which `mechdesign key` makes: it reads an id, a tab and a label on each line, and the same id and label
-// always get the same report, which is that of `mechdesign privatize --key-file`. Through a file of windows any string is
-// reported; with a key a line then holds one tab, since a string may hold a tab as an id may.
+// always get the same report, which is that of `mechdesign privatize --key-file`. Through a file of windows, also of prefixes, any string is
+// reported; with a key a line then holds one tab, since a string may hold a tab as an id may. Through a file of views of
+// records a line holds a record, {"sex": "f", "age": "41"}, in place of a label; a view, a tab and a report are written.
 
 import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
-import { InputError, isTable, keyOf, Mechanism, parsed, RecordError } from "./report.js";
-import { Windows } from "./windows.js";
+import { InputError, isTable, parsed, RecordError } from "./checks.js";
+import { Prefixes } from "./prefixes.js";
+import { Records } from "./records.js";
+import { keyOf, Mechanism } from "./report.js";
+import { StringReports, Windows } from "./windows.js";
 
 const MOST_KEY_BYTES = 1024;
 
@@ -28,8 +32,10 @@ async function opened(path) {
   }
   try {
     const table = parsed(content);
-    const isWindows = isTable(table) && String(table.schema).startsWith("mechdesign/windows/");
-    return isWindows ? await Windows.of(table, path) : new Mechanism(table, path);
+    const schema = isTable(table) ? String(table.schema) : "";
+    if (schema.startsWith("mechdesign/windows/")) return await Windows.of(table, path);
+    if (schema.startsWith("mechdesign/prefix-windows/")) return await Prefixes.of(table, path);
+    return schema.startsWith("mechdesign/records/") ? new Records(table, path) : new Mechanism(table, path);
   } catch (error) {
     if (error instanceof InputError) fail(`${path} is refused: ${error.message}`);
     throw error;
@@ -82,6 +88,16 @@ async function readLines() {
   return lines;
 }
 
+// What a mechanism reports about: the text itself, or the record in JSON that it holds.
+function valueOf(mechanism, text, position) {
+  if (!(mechanism instanceof Records)) return text;
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new RecordError(position, "it is not a record, a table in JSON");
+  }
+}
+
 // Where a string may hold tabs, a second tab would leave open where the id ends.
 function checkTabs(lines) {
   const position = lines.findIndex((line) => line.split("\t").length !== 2);
@@ -96,11 +112,15 @@ async function main(path, keyFile, attribute = "") {
   const lines = await readLines();
   let reports;
   try {
-    if (key === null) reports = await mechanism.freshReports(lines);
-    else {
-      if (mechanism instanceof Windows) checkTabs(lines);
-      // Labels hold no tabs, so the last one ends the id.
-      const records = lines.map((line) => [line.slice(0, Math.max(line.lastIndexOf("\t"), 0)), line.split("\t").pop()]);
+    if (key === null) {
+      reports = await mechanism.freshReports(lines.map((line, i) => valueOf(mechanism, line, i)));
+    } else {
+      if (mechanism instanceof StringReports) checkTabs(lines);
+      // Labels and records hold no tabs, so the last one ends the id.
+      const records = lines.map((line, i) => {
+        const end = line.lastIndexOf("\t");
+        return [line.slice(0, Math.max(end, 0)), valueOf(mechanism, line.slice(end + 1), i)];
+      });
       reports = await mechanism.permanentReports(key, records, attribute);
     }
   } catch (error) {
@@ -108,7 +128,7 @@ async function main(path, keyFile, attribute = "") {
     if (error instanceof InputError) fail(error.message);
     throw error;
   }
-  process.stdout.write(reports.map((report) => report + "\n").join(""));
+  process.stdout.write(reports.map((report) => [report].flat().join("\t") + "\n").join(""));
 }
 
 if (process.argv.length < 3 || process.argv.length > 5) {

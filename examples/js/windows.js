@@ -4,11 +4,12 @@
 // form that the file names. As in report.js, nothing here runs in constant time.
 
 import { blake2b } from "./blake2b.js";
-import { BLOCK, check, checkIds, checkLabel, isTable, joined, numberBytes, parsed, RecordError, SPACE, textBytes } from "./report.js";
+import { check, checkAttribute, checkIds, isTable, isText, isWhole, parsed, RecordError, SPACE } from "./checks.js";
+import { BLOCK, firstAbove, joined, numberBytes, secureBytes, sha256, textBytes } from "./words.js";
 
 const SCHEMA = "mechdesign/windows/1";
 const FORMAT = "mechdesign/windows/fingerprint/1";
-const FORMS = ["nfc", "nfc-casefold"];
+export const FORMS = ["nfc", "nfc-casefold"];
 const MOST = { seeds: 100_000, buckets: 2 ** 16, cells: 2 ** 27, heavy: 200, units: 2 ** 31, master: 1_000, string: 1_000_000 };
 const FLOOR_BITS = 60n;
 const FIRST = 2 ** 52; // of the numbers of reports
@@ -19,7 +20,43 @@ const ENDS = new RegExp(`^${SPACE}+|${SPACE}+$`, "gu");
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 const CHEROKEE = /[\u13a0-\u13f5\u13f8-\u13fd\uab70-\uabbf]/; // folded to capitals, unlike all other letters
 
-export class Windows {
+// What reports about any strings have in common. A class below says which window a string reports, and by how many words.
+export class StringReports {
+  // One fresh report for each string. `fill` fills an array with random bytes.
+  async freshReports(strings, fill = secureBytes) {
+    const found = this.normals(strings);
+    const first = await this.first();
+    const words = new Words(fill, this.words * found.length);
+    return found.map((string) => String(first + this.windowOf(string, (_, limit) => words.below(limit))));
+  }
+
+  // One permanent report for each pair of an id, which is a string, and a string. The key is 32 bytes.
+  async permanentReports(key, records, attribute = "") {
+    checkAttribute(attribute);
+    const found = this.normals(records.map(([, string]) => string));
+    checkIds(records);
+    const start = await this.startOf(attribute);
+    const first = await this.first();
+    return records.map(([id], i) => String(first + this.permanentWindow(key, start, found[i], encoder.encode(id))));
+  }
+
+  // The normal forms of all strings: nothing is reported before the last one is found to be text.
+  normals(strings) {
+    return strings.map((string, position) => {
+      const found = normal(string, this.form);
+      if (found === null) throw new RecordError(position, "it is empty, too long, or not text");
+      return found;
+    });
+  }
+
+  // The number of the first report: 2^52, and the first 20 bits of the fingerprint times 2^32.
+  async first() {
+    const [a, b, c] = await this.fingerprint();
+    return FIRST + (a * 2 ** 12 + b * 2 ** 4 + (c >> 4)) * 2 ** 32;
+  }
+}
+
+export class Windows extends StringReports {
   // From the bytes of a file of windows. What it promises is not proved: run `mechdesign verify` before.
   static async read(bytes, name = "the mechanism") {
     return Windows.of(parsed(bytes), name);
@@ -43,33 +80,22 @@ export class Windows {
   }
 
   constructor(facts, heavy, windows) {
+    super();
     Object.assign(this, facts); // name, master, buckets, form, floor
     this.heavy = heavy;
     this.windows = windows;
+    this.words = this.floor > 0n ? 4 : 3; // of each fresh report
     this.circles = new Array(windows.length); // made when a report first needs them
   }
 
-  // One fresh report for each string. `fill` fills an array with random bytes.
-  async freshReports(strings, fill = (bytes) => globalThis.crypto.getRandomValues(bytes)) {
-    const prints = this.prints(strings);
-    const first = await this.first();
-    const each = this.floor > 0n ? 4 : 3;
-    const words = new Words(fill, each * prints.length);
-    return prints.map((print) => String(first + this.windowOf(print, (_, limit) => words.below(limit))));
-  }
-
-  // One permanent report for each pair of an id, which is a string, and a string. The key is 32 bytes.
-  async permanentReports(key, records, attribute = "") {
-    if (attribute !== "") checkLabel(attribute, "the attribute");
-    const prints = this.prints(records.map(([, string]) => string));
-    checkIds(records);
-    const start = joined([await this.fingerprint(), textBytes(attribute)]);
-    const first = await this.first();
-    return records.map(([id], i) => String(first + this.permanentWindow(key, start, prints[i], encoder.encode(id))));
+  // How many windows there are.
+  get size() {
+    const { before, ends } = this.windows[this.windows.length - 1];
+    return before + ends.length;
   }
 
   // The SHA-256 hash of what reports depend on.
-  async fingerprint() {
+  fingerprint() {
     const facts = [this.windows.length, this.buckets, this.floor].map(numberBytes);
     const parts = [encoder.encode(FORMAT), numberBytes(this.master.length), this.master, textBytes(this.form), ...facts];
     if (this.heavy !== null) {
@@ -78,40 +104,26 @@ export class Windows {
     }
     parts.push(manyNumbers(this.windows.map(({ ends }) => ends.length)));
     for (const { ends, start } of this.windows) parts.push(manyNumbers([...ends, start]));
-    return new Uint8Array(await globalThis.crypto.subtle.digest("SHA-256", joined(parts)));
+    return sha256(parts);
   }
 
-  // The number of the first report: 2^52, and the first 20 bits of the fingerprint times 2^32.
-  async first() {
-    const [a, b, c] = await this.fingerprint();
-    return FIRST + (a * 2 ** 12 + b * 2 ** 4 + (c >> 4)) * 2 ** 32;
+  // What is hashed for a permanent report before the string.
+  async startOf(attribute) {
+    return joined([await this.fingerprint(), textBytes(attribute)]);
   }
 
-  // The fingerprints of all strings: nothing is reported before the last one is found to be text.
-  prints(strings) {
-    return strings.map((string, position) => {
-      const found = normal(string, this.form);
-      if (found === null) throw new RecordError(position, "it is empty, too long, or not text");
-      return printOf(found);
-    });
+  permanentWindow(key, start, string, id) {
+    const print = printOf(string);
+    return drawnByHash(key, joined([start, numberBytes(print)]), id, (draw) => this.windowAt(print, draw));
   }
 
-  permanentWindow(key, start, print, id) {
-    for (let counter = 0; ; counter++) {
-      const hash = blake2b(joined([start, numberBytes(print), numberBytes(counter), id]), 32, KEYED, key);
-      let isUniform = true;
-      const found = this.windowOf(print, (which, limit) => {
-        const word = wordAt(hash, which);
-        isUniform &&= isBelow(word, BigInt(limit));
-        return word % BigInt(limit);
-      });
-      if (isUniform) return found;
-    }
+  windowOf(string, draw) {
+    return this.windowAt(printOf(string), draw);
   }
 
-  // The number of the window that a string reports. `draw` gives uniform numbers below a limit: draw 0 for the floor,
+  // The number of the window that a string of this fingerprint reports. `draw` gives uniform numbers below a limit: draw 0 for the floor,
   // 1 for the seed, 2 for the unit and 3 for the round.
-  windowOf(print, draw) {
+  windowAt(print, draw) {
     const isUniform = this.floor > 0n && draw(0, 1n << FLOOR_BITS) < this.floor;
     const seed = Number(draw(1, this.windows.length));
     const index = this.heavy === null ? -1 : (this.heavy.places.get(print) ?? -1);
@@ -181,6 +193,20 @@ function folded(letter) {
   return small(small(letter).toUpperCase());
 }
 
+// What is drawn by a hash of what stands before a counter and the id: words are taken again while one is not uniform.
+export function drawnByHash(key, before, id, drawn) {
+  for (let counter = 0; ; counter++) {
+    const hash = blake2b(joined([before, numberBytes(counter), id]), 32, KEYED, key);
+    let isUniform = true;
+    const found = drawn((which, limit) => {
+      const word = wordAt(hash, which);
+      isUniform &&= isBelow(word, BigInt(limit));
+      return word % BigInt(limit);
+    });
+    if (isUniform) return found;
+  }
+}
+
 // Words of random bytes, of which no more are drawn than are needed.
 class Words {
   constructor(fill, needed) {
@@ -231,26 +257,6 @@ function placeOf([factor, summand], print) {
 
 function scaled(place, size) {
   return ((place >> 32n) * BigInt(size)) >> 32n;
-}
-
-// The index of the first number of a rising list that is above a value; the length if there is none.
-function firstAbove(numbers, value) {
-  let low = 0;
-  let high = numbers.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (numbers[middle] > value) high = middle;
-    else low = middle + 1;
-  }
-  return low;
-}
-
-function isWhole(value, low, high) {
-  return Number.isInteger(value) && value >= low && value <= high;
-}
-
-function isText(value) {
-  return typeof value === "string" && !/\p{Surrogate}/u.test(value);
 }
 
 // The probability of a uniform window, in units of 2^-60; 0 without a cap.

@@ -22,6 +22,7 @@ from mechdesign.cli.json_output import (
     finite,
     print_output,
 )
+from mechdesign.cli.mechanism_kinds import by_kind
 from mechdesign.cli.output import print_facts, print_table, say
 from mechdesign.cli.progress import Progress
 from mechdesign.cli.shared_options import time_limit_option
@@ -121,6 +122,7 @@ class AnalysisOutput(Output):
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @time_limit_option
 @source_options
+@by_kind("analyze", "matrix_file")
 def analyze_command(*, source: Source, matrix_file: str, optimum: bool, time_limit: float | None, as_json: bool) -> int:
     """Show what a mechanism of any tool leaks over a set of priors, what it is worth, and the optimum of its leakage.
 
@@ -133,6 +135,9 @@ def analyze_command(*, source: Source, matrix_file: str, optimum: bool, time_lim
     MATRIX is a CSV file of probabilities, a row for each value (with labels, or in the order of the counts), an NPY or
     NPZ file, or a mechanism file, whose own priors are taken if no others are given; - is standard input. It may leak
     anything: leakage is computed exactly, and the best mechanism that leaks no more stands beside it.
+
+    Views of whole records are analysed one by one, with what they tell those who know an attribute of the person: from
+    --data, records with all columns, or from the tables of the views.
 
     --epsilon is not needed. With it, or with a problem file, the summary says whether the matrix keeps that promise.
     """  # noqa: D301 - click's mark for a paragraph that is not wrapped

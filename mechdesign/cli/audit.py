@@ -10,7 +10,7 @@ from pydantic import BeforeValidator
 
 from mechdesign.cli import places
 from mechdesign.cli.json_output import Output, Printed, Promised, Text, Whole, given, listed, print_output
-from mechdesign.cli.mechanism_kinds import load_mechanism
+from mechdesign.cli.mechanism_kinds import by_kind, load_mechanism
 from mechdesign.cli.output import print_facts
 from mechdesign.cli.progress import Progress
 from mechdesign.cli.shared_options import check_plot, plot_option, write_plot
@@ -67,6 +67,7 @@ class AuditOutput(Promised, _Bound):
 )
 @plot_option("the leakage that the reports show of each output, beside what is proved")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@by_kind("audit", "file")
 def audit_command(file: str, samples: int, failure: str, plot: str | None, as_json: bool) -> int:
     """Draw reports from the sampler, and compute from them alone a lower bound on its leakage.
 
@@ -77,6 +78,8 @@ def audit_command(file: str, samples: int, failure: str, plot: str | None, as_js
     If the lower bound exceeds the proved leakage, or a proved probability lies outside its limits, the sampler does
     not follow the mechanism (exit status 1). A lower bound never proves privacy: differences too small for the number
     of samples are not detected. `mechdesign verify` proves the guarantee of the integers.
+
+    Of views of whole records the views are drawn too, for records that show every value of each view.
 
     A sampler of your own is audited in Python, with mechdesign.deploy.leakage_audit.
     """
@@ -89,7 +92,7 @@ def audit_command(file: str, samples: int, failure: str, plot: str | None, as_js
     message = "the reports do not fit the mechanism; its sampler or its randomness is broken"
     error = None if found.consistent else GuaranteeError.sampler_wrong(message)
     if as_json:
-        keys = {**mechanism.promised_keys(), "outside": _cells(mechanism, found), **given(plot=plot)}
+        keys = {**mechanism.promised_keys(), "outside": outside_cells(mechanism, found), **given(plot=plot)}
         print_output(AuditOutput.built_from(found, **keys), error)
     else:
         written = [] if plot is None else [("written", "standard output" if standard else plot)]
@@ -97,7 +100,7 @@ def audit_command(file: str, samples: int, failure: str, plot: str | None, as_js
     return print_error(error)
 
 
-def _cells(mechanism: Mechanism, found: Audit) -> list[OutsideCell]:
+def outside_cells(mechanism: Mechanism, found: Audit) -> list[OutsideCell]:
     """Return the probabilities that lie outside their limits, with counts and limits."""
     cells = []
     for label, output in found.outside:
@@ -121,7 +124,7 @@ def _facts(mechanism: Mechanism, found: Audit) -> list[tuple[str, str]]:
     shown = f"at least {text_below(found.lower_bound, 6)} nats"
     if found.output is not None:
         shown += f", by output {found.output!r}, likeliest for input {found.input!r}"
-    outside = _cells(mechanism, found)
+    outside = outside_cells(mechanism, found)
     facts = [
         ("reports", f"{found.samples.sum():,}, {each} for each input"),
         ("leakage shown", f"{shown} (failure probability {found.failure:g})"),

@@ -18,6 +18,7 @@ _WIDEST = 110  # columns of a help text
 # order is that of a first use.
 _SUMMARIES = {
     "design": "Design the best mechanism for an estimate, and prove it.",
+    "table": "Design the table that publishes a column with the same categories (PRAM).",
     "methods": "Show which methods of design cover a problem, and why others do not.",
     "verify": "Prove the claims of a mechanism file again.",
     "compare": "Show the design beside randomized response and LDP.",
@@ -28,12 +29,13 @@ _SUMMARIES = {
     "privatize": "Replace a column of records by private reports.",
     "estimate": "Estimate the frequencies behind reports.",
     "heavy-hitters": "Find frequent strings from reports about prefixes, without a list of candidates.",
+    "export": "Write the matrix of a table for another program.",
     "audit": "Draw reports, and compute a lower bound on their leakage.",
     "histogram": "Release a histogram: counts with noise, and their guarantee.",
     "report": "Write a page for people about a mechanism, or about a released histogram.",
     "schema": "Print the JSON Schema of a file or of an output.",
 }
-_ELSEWHERE = {"heavy-hitters": "windows_heavy_hitters"}
+_ELSEWHERE = {"heavy-hitters": "windows_heavy_hitters", "table": "table_command", "export": "table_export"}
 
 
 class _Imported(UserDict[str, click.Command]):

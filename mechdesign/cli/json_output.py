@@ -11,7 +11,7 @@ import codecs
 import json
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal, Self, SupportsFloat
 
 import click
@@ -61,6 +61,15 @@ class Printed(Record):
         return cls(**{name: getattr(source, name) for name in wanted}, **keys)
 
 
+class TableKept(Printed):
+    """The constraints that a table keeps beside its promise."""
+
+    invariant: bool
+    floors: Mapping[str, Number]
+    forbidden: Sequence[Labels]
+    columns: Labels
+
+
 class Promised(Printed):
     """A guarantee, and the leakage that is proved of a mechanism."""
 
@@ -78,6 +87,7 @@ class Promised(Printed):
     cap: Nearest | None = None
     lower_leakage: Number | None = None
     samples_asserted: Literal[True] | None = None
+    table: TableKept | None = None
 
 
 class Failure(Printed):

@@ -11,9 +11,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import click
 
+from mechdesign.cli.windows_sample import decorated
 from mechdesign.data.inputs import readable
 from mechdesign.data.reading import check_regular
 from mechdesign.errors import InputError, printable
@@ -70,8 +72,8 @@ class MechanismKind:
 
 _NO_LIST = "windows are for strings that nobody has listed, and this needs a list of values; see mechdesign verify"
 _NO_MATRIX = (
-    "each view has a mechanism of its own; give the file of one view, which Python writes: "
-    "RecordMechanism.load(FILE).part(NAME).mechanism.save(NEW)"
+    "mechdesign analyze and mechdesign plan --reports set views beside others; or give the file of one view, which "
+    "Python writes: RecordMechanism.load(FILE).part(NAME).mechanism.save(NEW)"
 )
 MATRIX = MechanismKind("a matrix")
 KINDS: dict[bytes, MechanismKind] = {
@@ -97,7 +99,16 @@ KINDS: dict[bytes, MechanismKind] = {
         has_sample=True,
     ),
     b"mechdesign/records": MechanismKind(
-        "views of whole records", "mechdesign.records", "RecordMechanism", dict.fromkeys(_MATRIX_ALONE, _NO_MATRIX)
+        "views of whole records",
+        "mechdesign.records",
+        "RecordMechanism",
+        dict.fromkeys(_MATRIX_ALONE, "give it by the name of its file") | {"compare": _NO_MATRIX},
+        own={
+            "analyze": "mechdesign.cli.records_analyze:analyze_views",
+            "audit": "mechdesign.cli.records_audit:audit_views",
+            "plan": "mechdesign.cli.records_plan:plan_views",
+            "report": "mechdesign.cli.records_report:report_views",
+        },
     ),
 }
 
@@ -139,6 +150,27 @@ def own_command(command: str, path: str | None, **options: object) -> Callable[.
         if value is not None:
             raise click.UsageError(f"--{name} is for windows; leave it out")
     return None
+
+
+def by_kind(command: str, file: str, *others: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return a decorator: files of other kinds than a matrix go to their own functions, which get all options.
+
+    ``file`` is the parameter with the path; ``others`` are options for other kinds alone, which the function itself
+    does not get.
+    """
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        def wrapped(**values: Any) -> Any:
+            if own := own_command(command, values[file]):
+                return own(**values)
+            for name in others:
+                if values.pop(name) is not None:
+                    raise click.UsageError(f"--{name} is for views of whole records; leave it out")
+            return function(**values)
+
+        return decorated(wrapped, function)
+
+    return decorate
 
 
 def load_mechanism(

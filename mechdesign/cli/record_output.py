@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -14,7 +14,8 @@ from mechdesign.cli.windows_sample import decorated
 from mechdesign.data.fields import Number
 from mechdesign.deploy.stream import RecordFile
 from mechdesign.display.numbers import text_below
-from mechdesign.errors import GuaranteeError
+from mechdesign.display.text import some
+from mechdesign.errors import GuaranteeError, LimitError
 from mechdesign.mechanism.reporting import Deployed
 
 _NAMES = "view,report"
@@ -57,6 +58,18 @@ class CheckedView(Printed):
     gap: Number
 
 
+class ComparedTable(Printed):
+    """A table that views share, and the two views whose estimates of it are farthest apart; distance 0: all agree."""
+
+    attributes: Labels
+    views: Labels
+    distance: Nearest
+    allowed: Nearest | None
+    labels: Labels
+    probabilities: Sequence[Nearest]
+    differ: Text | None
+
+
 class CheckedRecords(Printed):
     """The claims of a mechanism of whole records, computed again: of each view, and of all views together."""
 
@@ -67,14 +80,30 @@ class CheckedRecords(Printed):
     recomputed_lower_bound: Number | None = None
 
 
-def checked_records(mechanism: Any, progress: Callable[[str], None]) -> CheckedRecords | None:
-    """Compute the claims of a mechanism of whole records again; None where there are none.
+class RecordsChecked(Printed):
+    """What was found of a mechanism of whole records beside its promise; optimality is null where it claims nothing."""
+
+    shared_tables: list[ComparedTable]
+    optimality: CheckedRecords | None
+
+
+def check_records(
+    mechanism: Any, progress: Callable[[str], None], *, claims: bool, time_limit: float | None = None
+) -> RecordsChecked:
+    """Compare the tables that views share, and compute the claims of a mechanism of whole records again, if wanted.
 
     Raises
     ------
     GuaranteeError
-        If a claim is false.
+        If no joint law has the tables of two views, or a claim is false.
     """
+    shared = _compared_tables(mechanism)
+    found = _checked_claims(mechanism, progress, time_limit) if claims else CheckedRecords(checked=False)
+    return RecordsChecked(shared_tables=shared, optimality=found)
+
+
+def _checked_claims(mechanism: Any, progress: Callable[[str], None], time_limit: float | None) -> CheckedRecords | None:
+    """Return the claims of a mechanism of whole records, computed again; None where there are none."""
     from mechdesign.optimize import verify
     from mechdesign.records.record_certificate import check_claim
 
@@ -84,8 +113,8 @@ def checked_records(mechanism: Any, progress: Callable[[str], None]) -> CheckedR
         if claim is not None:
             progress(f"computing the bound of the view {part.name}")
             try:
-                done = verify(part.mechanism)
-            except GuaranteeError as error:
+                done = verify(part.mechanism, time_limit=time_limit)
+            except (GuaranteeError, LimitError) as error:
                 raise error.reworded(f"the view {part.name}: {error}") from None
             about = {"utility": claim.utility.name, "value": done.value, "bound": claim.bound, "gap": done.gap}
             found.append(CheckedView(view=part.name, **about))
@@ -97,7 +126,33 @@ def checked_records(mechanism: Any, progress: Callable[[str], None]) -> CheckedR
     return CheckedRecords(views=found, **whole) if found or whole else None
 
 
-def claim_facts(found: CheckedRecords) -> list[tuple[str, str]]:
+def _compared_tables(mechanism: Any) -> list[ComparedTable]:
+    """Return the tables that views share, those first in which they differ most."""
+    from mechdesign.records.shared_tables import shared_tables
+
+    sets = [(part.name, part.attributes, part.mechanism.guarantee.uncertainty) for part in mechanism.parts]
+    found = sorted(shared_tables(sets), key=lambda table: -table.distance)
+    for table in found:
+        if table.contradicts:
+            raise GuaranteeError.guarantee_false(table.contradiction())
+    return [ComparedTable.built_from(table, differ=table.in_words() if table.distance else None) for table in found]
+
+
+def checked_facts(found: RecordsChecked) -> list[tuple[str, str]]:
+    """Return what people read of the tables that views share and of the claims."""
+    listed, facts = found.shared_tables, []
+    if other := [table.differ for table in listed if table.differ is not None]:
+        words = f"{len(other)} of {len(listed)} DIFFER: {other[0]}; views that are counted in the same records agree"
+        facts = [("shared tables", f"{words} exactly: if these were, a table is of other records")]
+    elif listed:
+        shown = some([", ".join(table.attributes) for table in listed], 5)
+        facts = [("shared tables", f"the views agree exactly on {shown}")]
+    if found.optimality is None:
+        return [*facts, ("optimality", "no optimality claimed")]
+    return [*facts, *_claim_facts(found.optimality)]
+
+
+def _claim_facts(found: CheckedRecords) -> list[tuple[str, str]]:
     """Return what people read of the claims of a mechanism of whole records."""
     if found.checked is False:
         return [("optimality", "claimed, not checked")]
@@ -124,6 +179,13 @@ class Asked:
 
     def of(self, mechanism: Deployed, path: str | os.PathLike[str], *, of_reports: bool = False) -> RecordFile:
         """Return the file of records that the mechanism reports about, or that of its reports."""
+        compound = getattr(mechanism, "compound", ())
+        if compound and self.column is None and self.report_names is None:
+            from mechdesign.deploy.compound_file import CompoundFile
+
+            return CompoundFile.of(path, compound, header=self.header, show_values=self.show_values)
+        if compound:
+            raise click.UsageError(f"--column: the table publishes {', '.join(compound)} together; leave it out")
         if mechanism.kind != "records":
             if self.column is None or self.report_names is not None:
                 raise click.UsageError(
@@ -159,3 +221,19 @@ def report_names_option(command: Callable[..., Any]) -> Callable[..., Any]:
         metavar="VIEW,REPORT",
         help=f"For views of whole records: the names of the two columns of reports. [default: {_NAMES}]",
     )(command)
+
+
+side_data_option = click.option(
+    "--data",
+    metavar="FILE",
+    help="For views of whole records: records with all columns, from which follows what is told to those who know one.",
+)
+
+
+class KnownLeakage(Printed):
+    """What reports of a view tell somebody who knows an attribute, for the value of it for which they tell most."""
+
+    view: Text
+    known: Text
+    value: Text
+    leakage: Number

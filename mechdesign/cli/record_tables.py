@@ -86,6 +86,7 @@ class EstimatedTables(Printed):
     views: list[ReportedView]
     tables: list[EstimatedTable]
     likelihood_gap: Number | None
+    draw_p: Number
 
 
 class _TablesOutput(Output):
@@ -122,6 +123,7 @@ class GroupedRecordEstimateOutput(_TablesOutput):
     by: Labels
     reports: Whole
     groups: list[GroupedTables]
+    draw_p: Number
 
 
 @dataclass(frozen=True)
@@ -204,7 +206,8 @@ class TablePrinter(EstimatePrinter):
         groups = [
             GroupedTables(group=list(map(as_plain, names)), **self._tables(estimate)) for names, estimate in found
         ]
-        return GroupedRecordEstimateOutput(by=found.by, reports=found.reports, groups=groups, **about, **keys)
+        about |= {"by": found.by, "reports": found.reports, "draw_p": self.found.draw_p}
+        return GroupedRecordEstimateOutput(groups=groups, **about, **keys)
 
     def _tables(self, found: Any) -> dict[str, Any]:
         """Return the keys of `EstimatedTables`."""
@@ -219,7 +222,8 @@ class TablePrinter(EstimatePrinter):
             )
             for table in found
         ]
-        return {"reports": found.reports, "views": views, "tables": tables, "likelihood_gap": found.likelihood_gap}
+        about = {"likelihood_gap": found.likelihood_gap, "draw_p": found.draw_p}
+        return {"reports": found.reports, "views": views, "tables": tables, **about}
 
     def columns(self) -> dict[str, list[Any]]:
         """Return the table as columns."""
@@ -250,7 +254,7 @@ class TablePrinter(EstimatePrinter):
         print_facts(facts, err=err)
         say(err=err)
         self._print_rows(err=err)
-        for line in _warnings(found.fit, whole):
+        for line in _warnings(found, whole):
             say(f"\n{line}", err=err)
 
     def _print_rows(self, *, err: bool) -> None:
@@ -297,17 +301,21 @@ def _how(found: Any) -> str:
     return "; ".join(f"{method} ({words[method]})" for method in methods)
 
 
-def _warnings(fit: Fit, whole: Any) -> list[str]:
+def _warnings(estimates: Any, whole: Any) -> list[str]:
+    """Return what has to be known of estimates, alone or by groups, and of those of all groups together."""
+    fit: Fit = estimates.fit
     found = [NOT_THESE] if fit.impossible else [HARDLY_THESE] if fit.doubtful else []
     if whole.agreement.refuted:
         found.append(
             "The views tell of different people, and the estimates are doubtful. Look for people who did not report "
             "about some views, and for reports of another mechanism or column."
         )
-    if whole.draw_refuted:
+    if estimates.draw_refuted:
+        where = "" if estimates is whole else " in each group"
         found.append(
-            f"So many reports about each view come from its weights with p = {whole.draw_p:.2g} alone. If people saw "
-            "their view and then did not report, or a part of the reports is missing, the estimates are doubtful."
+            f"So many reports about each view{where} come from its weights with p = {estimates.draw_p:.2g} alone. If "
+            "people saw their view and then did not report, or a part of the reports is missing, the estimates are "
+            "doubtful; or the weights in the file are not those that the reports were made with."
         )
     for name, view in whole.views.items():
         if view.outside is not None:

@@ -15,21 +15,20 @@ from mechdesign.cli.json_output import Labels, Text, Titled, Whole, given, print
 from mechdesign.cli.output import print_facts
 from mechdesign.cli.progress import Progress
 from mechdesign.cli.record_output import RecordsPromised
+from mechdesign.cli.record_reading import read_records
 from mechdesign.cli.source import Source
 from mechdesign.cli.streams import print_error
 from mechdesign.cli.windows_sample import decorated, refuse_others
 from mechdesign.data.fields import Number
 from mechdesign.data.files import STANDARD, accepted_ending
-from mechdesign.data.inputs import readable
-from mechdesign.data.parts import find_parts
 from mechdesign.data.reading import read_bounded
-from mechdesign.data.tables import open_columns
 from mechdesign.display.numbers import near, percent, text_below
 from mechdesign.errors import InputError, LimitError, shorten
 
 if TYPE_CHECKING:
     from mechdesign.records.record_design import RecordDesign
     from mechdesign.records.record_sample import RecordSample
+    from mechdesign.records.views_of_records import RecordViews
 
 _MOST_IMPOSSIBLE = 1 << 24  # bytes
 _OWN = {"epsilon", "delta", "known", "data", "no_header", "output", "as_json", "bits", "tol", "time_limit"}
@@ -64,6 +63,9 @@ class RecordOptions:
     side: tuple[str, ...]
     impossible: str | None
     unseen_combinations: str
+    missing: str | None
+    table: tuple[str, ...]
+    count_column: str
 
 
 _RECORD_OPTIONS: tuple[Callable[[Any], Any], ...] = (
@@ -111,6 +113,26 @@ _RECORD_OPTIONS: tuple[Callable[[Any], Any], ...] = (
         help="With --columns: whether combinations of a view that the data lack may be reported, or are taken as "
         "impossible; the promise is then for people who have none of them.",
     ),
+    click.option(
+        "--missing",
+        metavar="LABEL",
+        help="With --columns: the label that stands for empty fields, such as ?; by default these are refused. Give it "
+        "to mechdesign privatize too.",
+    ),
+    click.option(
+        "--table",
+        metavar="FILE",
+        multiple=True,
+        help="With --columns: a table of counts for each view, in their order, in place of the records of --data: its "
+        "columns, and how many people have these values.",
+    ),
+    click.option(
+        "--count-column",
+        metavar="NAME",
+        default="count",
+        show_default=True,
+        help="The column of --table with how many people have these values.",
+    ),
 )
 
 
@@ -127,49 +149,81 @@ def record_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def design_views(options: RecordOptions, source: Source, output: str | None, *, as_json: bool, **search: Any) -> int:
     """Design a mechanism for whole records from a sample, write and tell it."""
     from mechdesign.records.record_design import design_records
-    from mechdesign.records.record_sample import RecordSample
-    from mechdesign.records.views_of_records import views_of
 
     refuse_others({*RecordOptions.__dataclass_fields__, *_OWN}, "--columns")
-    if source.data is None or source.epsilon is None:
-        raise click.UsageError("--columns needs --data FILE, --epsilon, and --delta or --known")
+    if (source.data is None) is not bool(options.table) or source.epsilon is None:
+        raise click.UsageError("--columns needs --data FILE or --table FILE, --epsilon, and --delta or --known")
     if output is not None:
         accepted_ending(output, (".json",))
-    standard = places.check([output], [source.data, options.impossible], as_json=as_json)
-    groups: Sequence[tuple[str, ...]] = [tuple(group.split("+")) for group in (options.columns or "").split(",")]
-    _refuse_twice([name for group in groups for name in group])
-    names = list(dict.fromkeys(name for group in groups for name in group))
+    files = list(options.table) if source.data is None else [source.data]
+    standard = places.check([output], [*files, options.impossible], as_json=as_json)
     with Progress() as progress:
-        progress("reading records")
-        wanted = list(dict.fromkeys([*names, *options.side]))
-        records = _read(source.data, wanted, header=not source.no_header, show_values=source.show_values)
-        bins = {name: _bins(name, text) for name, text in _named(options.bins, "--bins")}
-        if options.groups is not None:
-            progress("finding groups of columns")
-            groups = _best_groups(options, source, RecordSample.of(records, names, bins=bins), groups)
-        views = views_of(
-            records,
-            names,
-            groups=[group for group in groups if len(group) > 1],
-            pairs=options.pairs,
-            bins=bins,
-            workloads=dict(_named(options.queries, "--queries")),
-            side=options.side,
-            unseen=options.unseen_combinations,  # type: ignore[arg-type]  # one of its two values
-            impossible=_impossible(options.impossible),
-        )
+        views = _views_of_files(options, source, files, progress)
         chosen = given(delta=source.delta, known=source.known or None)
         found = design_records(views, source.epsilon, **chosen, **search, progress=progress)
     mechanism = found.mechanism
     if output is not None:
         mechanism.save(output)
     error = None if found.certified else _uncertified(found)
-    title = f"{source.data}, columns {options.columns}"
+    title = f"{', '.join(files)}, columns {options.columns}"
     if as_json:
         print_output(_printed(found, mechanism, title, output), error)
     else:
         print_facts(_facts(found, mechanism, title, output), err=standard)
     return print_error(error)
+
+
+def _views_of_files(
+    options: RecordOptions, source: Source, files: Sequence[str], progress: Callable[[str], None]
+) -> RecordViews:
+    """Return the views that the options name, of records in a file, or of a table for each view."""
+    from mechdesign.records.record_sample import RecordSample
+    from mechdesign.records.record_views import JOINT, name_of
+    from mechdesign.records.views_of_records import views_of, views_of_tables
+
+    groups: Sequence[tuple[str, ...]] = [tuple(group.split(JOINT)) for group in (options.columns or "").split(",")]
+    names = list(dict.fromkeys(name for group in groups for name in group))
+    if not (options.table and options.pairs):  # tables of pairs overlap
+        _refuse_twice([name for group in groups for name in group])
+    progress("reading records")
+    wanted = list(dict.fromkeys([*names, *options.side]))
+    joined = [] if source.no_header else [name_of(group) for group in groups if len(group) > 1]
+    about: dict[str, Any] = {
+        "pairs": options.pairs,
+        "bins": {name: _bins(name, text) for name, text in _named(options.bins, "--bins")},
+        "workloads": dict(_named(options.queries, "--queries")),
+        "side": options.side,
+        "unseen": options.unseen_combinations,
+        "impossible": _impossible(options.impossible),
+        "missing": options.missing,
+    }
+    if options.table:
+        return views_of_tables(_tables(options, source, groups, joined), options.count_column, **about)
+    records = read_records(files[0], wanted, joined, header=not source.no_header, show_values=source.show_values)
+    if options.groups is not None:
+        progress("finding groups of columns")
+        sample = RecordSample.of(records, names, bins=about["bins"], missing=options.missing)
+        groups = _best_groups(options, source, sample, groups)
+    return views_of(records, names, groups=[group for group in groups if len(group) > 1], **about)
+
+
+def _tables(
+    options: RecordOptions, source: Source, groups: Sequence[tuple[str, ...]], joined: Sequence[str]
+) -> list[dict[str, Any]]:
+    """Return the tables of counts, one for each view."""
+    if options.groups is not None or source.no_header:
+        raise click.UsageError("--groups and --no-header: not accepted beside --table; leave them out")
+    if len(options.table) != len(groups):
+        raise click.UsageError(
+            f"there are {len(options.table)} of --table for {len(groups)} views in --columns; give a table for each"
+        )
+    if any(options.count_column in group for group in groups):
+        raise click.UsageError(f"--columns has {options.count_column}, the column of counts; see --count-column")
+    found = []
+    for path, group in zip(options.table, groups, strict=True):
+        names = list(dict.fromkeys([*group, *options.side, options.count_column]))
+        found.append(read_records(path, names, joined, header=True, show_values=source.show_values))
+    return found
 
 
 def _refuse_twice(names: Sequence[str]) -> None:
@@ -190,37 +244,6 @@ def _best_groups(
     return best_groups(sample, source.epsilon, **known, unseen=unseen)
 
 
-def _read(path: str, names: Sequence[str], *, header: bool, show_values: bool) -> dict[str, Any]:
-    """Return columns of a file, or of the files of a folder, with each text once."""
-    import pyarrow as pa
-
-    chunks: dict[str, list[Any]] = {name: [] for name in names}
-    with readable(path) as place:
-        for part in [place] if path == STANDARD else [part.path for part in find_parts(path)]:
-            opened = open_columns(part, names, header=header, show_values=show_values, encoded=names)
-            for batch in opened.batches:
-                for name in names:
-                    column = batch.column(name)
-                    chunks[name].append(column.dictionary_encode() if pa.types.is_string(column.type) else column)
-    if not any(map(len, chunks[names[0]])):
-        raise InputError.nothing_given(f"{path} has no records; give a line for each record")
-    return {name: _labelled(pa.chunked_array(found).unify_dictionaries()) for name, found in chunks.items()}
-
-
-def _labelled(column: Any) -> Any:
-    """Return a column in which empty fields are missing values."""
-    import pyarrow.compute as pc
-
-    whole = column.combine_chunks()
-    return pc.if_else(pc.equal(whole.cast("string"), ""), None, whole.cast("string")) if _has_empty(whole) else whole
-
-
-def _has_empty(column: Any) -> bool:
-    import pyarrow as pa
-
-    return pa.types.is_dictionary(column.type) and "" in column.dictionary.to_pylist()
-
-
 def _named(given_texts: Sequence[str], option: str) -> list[tuple[str, str]]:
     """Return names and what is said of them."""
     found = [text.partition("=") for text in given_texts]
@@ -232,11 +255,17 @@ def _named(given_texts: Sequence[str], option: str) -> list[tuple[str, str]]:
 
 def _bins(name: str, text: str) -> object:
     """Return a number of bins, or edges."""
+    from mechdesign.records.number_bins import is_number
+
     try:
         return [float(edge) for edge in text.split(":")] if ":" in text or "." in text else int(text)
     except ValueError:
+        edges = ":".join(text.replace(";", ",").replace(",", " ").split())
+        meant = (
+            f"{edges}, edges with : between them" if all(map(is_number, edges.split(":"))) else "edges such as 18:65"
+        )
         raise click.UsageError(
-            f"--bins of {shorten(name)} are {shorten(text)}; accepted: a number of bins, or edges such as 18:65"
+            f"--bins of {shorten(name)} are {shorten(text)}; accepted: a number of bins, such as {name}=15, or {meant}"
         ) from None
 
 

@@ -8,9 +8,10 @@ import click
 
 from mechdesign.cli import places
 from mechdesign.cli.json_output import Hash, Output, Text, Whole, print_output
-from mechdesign.cli.mechanism_kinds import MOST_BYTES, kind_of, own_command
+from mechdesign.cli.mechanism_kinds import MOST_BYTES, by_kind, kind_of
 from mechdesign.cli.output import print_facts
 from mechdesign.cli.progress import Progress
+from mechdesign.cli.record_output import side_data_option
 from mechdesign.data.files import accepted_ending, write_atomically
 from mechdesign.data.inputs import readable
 from mechdesign.errors import printable
@@ -54,9 +55,19 @@ class ReportOutput(Output):
     is_flag=True,
     help="Do not check the claim of optimality, which may take long; the page says nothing of it.",
 )
+@click.option("--title", metavar="TEXT", default="", help="The heading of the page; by default the title in the file.")
+@side_data_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@by_kind("report", "file", "data")
 def report_command(
-    file: str, output: str, *, no_compare: bool, time_limit: float, guarantee_only: bool, as_json: bool
+    file: str,
+    output: str,
+    *,
+    no_compare: bool,
+    time_limit: float,
+    guarantee_only: bool,
+    title: str,
+    as_json: bool,
 ) -> None:
     """Write a page for readers who are not mathematicians: what is promised and what is not, and how to check it.
 
@@ -65,14 +76,11 @@ def report_command(
       mechdesign report education.json -o education.html
       mechdesign report record.json -o histogram.html
 
-    The file is a mechanism, a matrix or windows, or the record of a released histogram (mechdesign histogram --record).
-    Its claims are proved again first; where one is false, no page is written (exit status 1). The page is one HTML file
+    The file is a mechanism of any kind, or the record of a released histogram (mechdesign histogram --record). Its
+    claims are proved again first; where one is false, no page is written (exit status 1). The page is one HTML file
     that fetches nothing and runs no program, for screens and for paper.
     """  # noqa: D301 - click's mark for a paragraph that is not wrapped
     accepted_ending(output, [".html", ".htm"])
-    if own := own_command("report", file):
-        own(file, output, as_json=as_json)
-        return
     standard = places.check([output], [file], as_json=as_json)
     with Progress() as progress:
         progress("proving the guarantee in exact arithmetic")
@@ -81,7 +89,7 @@ def report_command(
             content, source = read_content(place), printable(str(place))
         kind: Literal["mechanism", "histogram"] = "histogram" if is_record(content) else "mechanism"
         if kind == "histogram":
-            page = record_page(content, file).encode()
+            page = record_page(content, file, title).encode()
         else:
             page = mechanism_page(
                 Mechanism(*from_content(content, source)),
@@ -89,6 +97,7 @@ def report_command(
                 compare=not no_compare,
                 check_optimality=not guarantee_only,
                 time_limit=time_limit,
+                title=title,
                 progress=progress,
             ).encode()
     write_atomically(output, page)

@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 _REPORTS = (10_000, 1_000_000)
 
 
-def report_strings(file: str, output: str, *, as_json: bool) -> int:
+def report_strings(file: str, output: str, *, title: str, as_json: bool, **_: object) -> int:
     """Prove windows, write the page about them, and say so."""
     from mechdesign.windows import WindowMechanism
     from mechdesign.windows.window_files import from_json
 
-    refuse_others({"file", "output", "as_json"}, "a file of windows")
+    refuse_others({"file", "output", "title", "as_json"}, "a file of windows")
     standard = places.check([output], [file], as_json=as_json)
     with Progress() as progress:
         progress("proving the guarantee in exact arithmetic")
@@ -37,7 +37,7 @@ def report_strings(file: str, output: str, *, as_json: bool) -> int:
         mechanism.prove()
         progress("computing errors")
         origin = Origin.of(content, file)
-        written = windows_page(mechanism, origin).encode()
+        written = windows_page(mechanism, origin, title).encode()
     write_atomically(output, written)
     if as_json:
         about = ReportOutput(kind="mechanism", file=file, sha256=origin.digest, output=output, bytes=len(written))
@@ -48,7 +48,7 @@ def report_strings(file: str, output: str, *, as_json: bool) -> int:
     return 0
 
 
-def windows_page(mechanism: WindowMechanism, origin: Origin) -> str:
+def windows_page(mechanism: WindowMechanism, origin: Origin, title: str = "") -> str:
     """Return a page about proved windows: one HTML file that fetches nothing."""
     from mechdesign.windows import compare_strings
 
@@ -56,7 +56,7 @@ def windows_page(mechanism: WindowMechanism, origin: Origin) -> str:
     heavy = mechanism.layout.heavy
     return page(
         "windows.html",
-        title="Reports about any string",
+        title=title or "Reports about any string",
         factor=promise.epsilon.exp_up,
         cap_factor=None if promise.cap is None else promise.cap.exp_up,
         epsilon=promise.epsilon,

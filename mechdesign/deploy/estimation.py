@@ -9,18 +9,21 @@ from functools import cached_property
 import numpy as np
 
 from mechdesign.deploy.confidence_limits import Brackets, Samples, error_of_one_group, limits_of_all, widened
-from mechdesign.deploy.fit import fits_of, outsides
+from mechdesign.deploy.fit import Outside, fits_of, outsides
 from mechdesign.deploy.frequency import FrequencyEstimate
 from mechdesign.deploy.identification import Identification, Ranges, identified_ranges, identify
-from mechdesign.deploy.likelihood import maximum_likelihoods
+from mechdesign.deploy.likelihood import MaximumLikelihood, maximum_likelihoods
 from mechdesign.deploy.linear import LinearEstimator
 from mechdesign.errors import InputError, shorten
 from mechdesign.mechanism import Mechanism
 from mechdesign.mechanism.mechanism import check_mechanism
 from mechdesign.numerics.arrays import Floats
+from mechdesign.numerics.threads import one_thread
 
 METHODS = ("maximum-likelihood", "least-squares")
-_TOGETHER = 60_000  # entries of the matrices of groups whose limits are computed together
+_LIKELY_TOGETHER = 120_000  # entries of the laws and of the normal equations of groups
+_LIMITS_TOGETHER = 60_000  # entries of the matrices of groups: more would not fit into the caches
+_Tables = Sequence[Sequence[int]]
 TARGETS = ("population", "records")
 
 
@@ -84,29 +87,41 @@ class Estimation:
         """
         return next(self.of_groups([counts]))
 
-    def of_groups(self, tables: Sequence[Sequence[int]]) -> Iterator[FrequencyEstimate]:
+    def of_groups(self, tables: _Tables) -> Iterator[FrequencyEstimate]:
         """Yield the estimate of each group, from the number of its reports of each output.
 
-        Intervals of all groups hold at once. What can be is computed for some hundred groups together.
+        Intervals of all groups hold at once. What can be is computed for many groups together.
 
         Raises
         ------
         InputError
             If a group has no reports.
         """
-        together = max(1, _TOGETHER // self.mechanism.matrix.size)
-        for start in range(0, len(tables), together):
-            some = tables[start : start + together]
+        matrix = self.mechanism.matrix
+        many = max(1, _LIKELY_TOGETHER // (matrix.shape[1] + len(matrix) ** 2))
+        few = max(1, _LIMITS_TOGETHER // matrix.size)
+        for start in range(0, len(tables), many):
+            some = tables[start : start + many]
             if not all(map(any, some)):
                 raise InputError.nothing_given("there are no reports; give at least one")
-            yield from self._together(some, len(tables))
+            counts = np.array(some, dtype=float)
+            with one_thread():
+                likely = maximum_likelihoods(matrix, counts)
+                frequencies = np.array([each.frequencies for each in likely])
+                far = outsides(self.mechanism, counts, frequencies, len(tables))
+            for first in range(0, len(some), few):
+                part = slice(first, first + few)
+                with one_thread():
+                    found = self._together(some[part], likely[part], far[part], len(tables))
+                yield from found
 
-    def _together(self, tables: Sequence[Sequence[int]], groups: int) -> Iterator[FrequencyEstimate]:
-        """Yield the estimates of some of the groups, which are computed together."""
+    def _together(
+        self, tables: _Tables, likely: Sequence[MaximumLikelihood], far: Sequence[Outside | None], groups: int
+    ) -> list[FrequencyEstimate]:
+        """Return the estimates of some of the groups from what is likeliest."""
         matrix, N = self.mechanism.matrix, len(self.mechanism.inputs)
-        counts, sizes = np.array(tables, dtype=float), [sum(counts) for counts in tables]
+        counts, sizes = np.array(tables, dtype=float), [sum(each) for each in tables]
         n = np.array(sizes, dtype=float)
-        likely = maximum_likelihoods(matrix, counts)
         frequencies = np.array([each.frequencies for each in likely])
         theta = (n[:, None] * frequencies + 1 / N) / (n[:, None] + 1)
         samples = Samples(counts / n[:, None], n, theta)
@@ -114,20 +129,15 @@ class Estimation:
         covariance = estimator.covariance(theta, of_records=self.of == "records")
         ranges = self._ranges(frequencies)
         brackets = Brackets.of(estimator, ranges)
-        error = 1 - self.confidence
-        joint = brackets.joint_quantiles(error_of_one_group(error, groups), covariance)
-        z = np.stack([brackets.quantiles(error), joint], axis=1)
-        limits = limits_of_all(brackets, samples, z, self.of)
+        z = self._quantiles(brackets, covariance, groups)
         estimates = samples.fractions @ estimator.functionals(np.eye(N)) if self._linear else frequencies
         identified = _identified(estimates, ranges)
         covariance /= n[:, None, None]
         errors = np.where(self.found.identifiable, _roots_of_diagonal(covariance), np.inf)
-        intervals = widened(limits, identified[:, None])
-        needed = brackets.reports_needed(samples, z[:, 0])
-        fits = fits_of(matrix, counts, frequencies)
-        far = outsides(self.mechanism, counts, frequencies, groups)
-        for group, size in enumerate(sizes):
-            yield FrequencyEstimate(
+        intervals = widened(limits_of_all(brackets, samples, z, self.of), identified[:, None])
+        needed, fits = brackets.reports_needed(samples, z[:, 0]), fits_of(matrix, counts, frequencies)
+        return [
+            FrequencyEstimate(
                 labels=self.mechanism.inputs,
                 frequencies=estimates[group],
                 standard_errors=errors[group],
@@ -147,6 +157,14 @@ class Estimation:
                 fit=fits[group],
                 outside=far[group],
             )
+            for group, size in enumerate(sizes)
+        ]
+
+    def _quantiles(self, brackets: Brackets, covariance: Floats, groups: int) -> Floats:
+        """Return the normal quantiles of intervals for each category alone and for all at once, shape (G, 2, N)."""
+        error = 1 - self.confidence
+        joint = brackets.joint_quantiles(error_of_one_group(error, groups), covariance)
+        return np.stack([brackets.quantiles(error), joint], axis=1)
 
     def _ranges(self, frequencies: Floats) -> list[Ranges]:
         """Return the bounds of what is not identifiable in each group; where all is, none."""

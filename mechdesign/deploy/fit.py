@@ -30,6 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mechdesign.deploy.likelihood import maximum_likelihoods
+from mechdesign.deploy.weighted_rows import WeightedRows
 from mechdesign.mechanism import Mechanism
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.tolerances import RANK
@@ -140,21 +141,22 @@ def fits_of(matrix: Floats, tables: Floats, frequencies: Floats) -> list[Fit]:
     common = expected >= np.minimum(_HARDLY, expected.max(axis=1, keepdims=True))
     absent = np.where(possible & ~common, expected, 0.0).sum(axis=1)
     unseen = -2 * reports[:, 0] * np.log1p(-absent / reports[:, 0])
-    whole = _moments(matrix, used, expected, possible)
+    rows = WeightedRows.of(matrix)
+    whole = _moments(rows, used, expected, possible)
     rare = (possible != common).any(axis=1)
     often = tuple(part.copy() for part in whole)
     if rare.any():
-        for part, found in zip(often, _moments(matrix, used[rare], expected[rare], common[rare]), strict=True):
+        for part, found in zip(often, _moments(rows, used[rare], expected[rare], common[rare]), strict=True):
             part[rare] = found
     numbers = (deviances(tables, expected), *whole, possible.sum(axis=1) - 1, unseen, *often)
     return [Fit(*each) for each in zip(*(part.tolist() for part in numbers), strict=True)]
 
 
 def _moments(
-    matrix: Floats, used: NDArray[np.bool_], expected: Floats, cells: NDArray[np.bool_]
+    rows: WeightedRows, used: NDArray[np.bool_], expected: Floats, cells: NDArray[np.bool_]
 ) -> tuple[NDArray[np.intp], Floats, Floats]:
     """Return degrees of freedom, means and variances of the deviances of some outputs from mixtures of used rows."""
-    shares, ranks = leverages(np.where(used[:, :, None], matrix, 0.0), expected, cells)
+    shares, ranks = leverages(rows, used, expected, cells)
     means, variances = cell_moments(expected)
     rest = np.where(cells, 1 - shares, 0.0)
     return cells.sum(axis=1) - ranks, (rest * means).sum(axis=1), (rest * variances).sum(axis=1)
@@ -168,15 +170,22 @@ def deviances(tables: Floats, expected: Floats) -> Floats:
     return result
 
 
-def leverages(rows: Floats, expected: Floats, cells: NDArray[np.bool_]) -> tuple[Floats, NDArray[np.intp]]:
-    """Return what part of each cell mixtures of rows can fit, shape (G, M), and the rank of the rows, their sum.
+def leverages(
+    rows: WeightedRows, used: NDArray[np.bool_], expected: Floats, cells: NDArray[np.bool_]
+) -> tuple[Floats, NDArray[np.intp]]:
+    """Return what part of each cell mixtures of used rows can fit, shape (G, M), and the rank of the rows, their sum.
 
-    Rows, shape (N, M) or (G, N, M), and expected counts, shape (G, M), are looked at in some cells, shape (G, M).
+    Expected counts, shape (G, M), are looked at in some cells, shape (G, M).
     """
-    roots = np.sqrt(np.where(cells, expected, 1.0))
-    _, values, right = np.linalg.svd(np.where(cells, 1 / roots, 0.0)[:, None] * rows, full_matrices=False)
-    fitted = values > RANK * values[:, :1]
-    return np.einsum("gkj,gk->gj", right**2, fitted), fitted.sum(axis=1)
+    weights = np.divide(1.0, expected, out=np.zeros_like(expected), where=cells)
+    inverses, independent = rows.inverses(weights, used)
+    shares, ranks = weights * rows.forms(inverses), used.sum(axis=1)
+    for group in np.flatnonzero(~independent).tolist():
+        scaled = np.where(used[group][:, None], rows.matrix, 0.0) * np.sqrt(weights[group])
+        _, values, right = np.linalg.svd(scaled, full_matrices=False)
+        fitted = values > RANK * values[0]
+        shares[group], ranks[group] = fitted @ right**2, fitted.sum()
+    return shares, ranks
 
 
 def tail(values: Floats | float, means: Floats | float, variances: Floats | float) -> Floats:
@@ -296,7 +305,7 @@ def _chances(matrix: Floats, tables: Floats, laws: Floats, best: Floats) -> Floa
     from scipy.special import gammaln
 
     reports, possible = tables.sum(axis=1), laws > 0
-    shares, ranks = leverages(matrix, laws, possible)
+    shares, ranks = leverages(WeightedRows.of(matrix), np.ones((len(laws), len(matrix)), dtype=bool), laws, possible)
     means, variances = (shares * each for each in cell_moments(reports[:, None] * laws))
     free = (ranks - 1) / ranks  # the number of reports is known
     logarithms = _log_likelihoods(tables, laws)

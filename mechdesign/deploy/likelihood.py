@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from mechdesign.deploy.weighted_rows import WeightedRows
 from mechdesign.errors import SolverError
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.tolerances import LIKELIHOOD_GAP, RANK
@@ -131,14 +132,14 @@ def _refined(matrix: Floats, fractions: Floats, reports: Floats, point: _Iterate
     gaps = _gaps(matrix, fractions, theta, prices)
     allowed = LIKELIHOOD_GAP / reports + (theta.shape[1] + seen.sum(axis=1)) * _EPS
     free = (point.slacks < theta) | (1 - _means(prices, matrix) < _ROOM)
-    whitened = matrix * np.divide(prices, np.sqrt(fractions), out=np.zeros_like(prices), where=seen)[:, None]
-    values = np.linalg.svd(whitened * free[:, :, None], compute_uv=False)
-    open_ones = np.flatnonzero((values > RANK * values[:, :1]).sum(axis=1) < free.sum(axis=1))
+    weights = np.divide(prices, np.sqrt(fractions), out=np.zeros_like(prices), where=seen)
+    open_ones = np.flatnonzero(~WeightedRows.of(matrix).inverses(weights**2, free)[1])
 
     def centred(theta: Floats) -> Floats:
         result = theta.copy()
         for group in open_ones.tolist():
-            result[group] = _analytic_centre(whitened[group][:, seen[group]], theta[group], free[group])
+            own, places = matrix if matrix.ndim == 2 else matrix[group], seen[group]
+            result[group] = _analytic_centre(own[:, places] * weights[group, places], theta[group], free[group])
         return result
 
     # Neither refinement should lower the likelihood; a candidate is taken only if the certificate shows that.
@@ -172,7 +173,7 @@ def _interior_points(matrix: Floats, fractions: Floats) -> _Iterate:
     start = fractions / np.where(seen, _laws(theta, matrix), 1.0)
     point = best = _Iterate(theta, np.ones((size, N)), start)
     least, since, near = np.full(size, np.inf), np.zeros(size, dtype=int), np.zeros(size, dtype=int)
-    active = np.arange(size)
+    active, rows = np.arange(size), WeightedRows.of(matrix)
     for _ in range(_MOST_STEPS):
         p = np.where(seen[active], _laws(point.theta, matrix), 1.0)
         complementarity = (point.theta * point.slacks).sum(axis=1)
@@ -188,23 +189,28 @@ def _interior_points(matrix: Floats, fractions: Floats) -> _Iterate:
         # Near the optimum only rounding errors prevent progress.
         patience = np.where(near[active] > 0, 3, _PATIENCE)
         going = ~((doubt < 4 * _EPS + _CLOSED) | (since[active] > patience) | (near[active] > _FINISH))
-        active, matrix = active[going], matrix if matrix.ndim == 2 else matrix[going]
+        active = active[going]
+        if matrix.ndim > 2:
+            matrix = matrix[going]
+            rows = WeightedRows(matrix, None)
         if not active.size:
             break
-        point = _step(matrix, fractions[active], _Iterate(*(part[going] for part in point.parts)))
+        point = _step(rows, fractions[active], _Iterate(*(part[going] for part in point.parts)))
     return _Iterate(best.theta / best.theta.sum(axis=1, keepdims=True), best.slacks, best.prices)
 
 
-def _solver(scaled: Floats, added: Floats) -> Callable[[Floats], Floats]:
-    """Return what solves, for each group, the system ``R R^T + diag(added)``."""
-    system = scaled @ scaled.swapaxes(1, 2)
-    # Equal rows make the system singular; a relative rounding error on its diagonal keeps it positive definite.
+def _solver(rows: WeightedRows, weights: Floats, theta: Floats, slacks: Floats) -> Callable[[Floats], Floats]:
+    """Return what solves, for each group, ``diag(theta) (A diag(weights) A^T diag(theta) + diag(slacks))``."""
+    system = rows.products(weights)
+    # Rows of very different size: scaled to a diagonal of ones, no pivot is lost. Equal rows make the system singular;
+    # a relative rounding error on its diagonal keeps it positive definite.
     diagonal = np.einsum("gii->gi", system)
-    diagonal *= 1 + scaled.shape[1] * _EPS
-    diagonal += added
-    # Rows of very different size: scaled to a diagonal of ones, no pivot is lost.
+    diagonal *= 1 + theta.shape[1] * _EPS
+    diagonal += slacks / theta
     scale = 1 / np.sqrt(diagonal)
-    system *= scale[:, :, None] * scale[:, None, :]
+    system *= scale[:, :, None]
+    system *= scale[:, None]
+    scale /= theta
 
     def solved(right: Floats) -> Floats:
         result: Floats = scale * np.linalg.solve(system, (scale * right)[:, :, None])[:, :, 0]
@@ -213,28 +219,27 @@ def _solver(scaled: Floats, added: Floats) -> Callable[[Floats], Floats]:
     return solved
 
 
-def _step(matrix: Floats, fractions: Floats, at: _Iterate) -> _Iterate:
+def _step(rows: WeightedRows, fractions: Floats, at: _Iterate) -> _Iterate:
     """Return the next iterates: a predictor step is computed first, then the step that corrects for its curvature."""
-    theta, s, v = at.parts
+    matrix, (theta, s, v) = rows.matrix, at.parts
     seen = fractions > 0
     p = np.where(seen, _laws(theta, matrix), 1.0)
-    residual = _means(v, matrix) + s - 1
-    solved = _solver(theta[:, :, None] * (matrix * np.sqrt(v / p)[:, None, :]), theta * s)
+    residual, products, prices = _means(v, matrix) + s - 1, v * p, np.where(seen, v, 1.0)
+    solved = _solver(rows, v / p, theta, s)
 
     def direction(slack_target: Floats | float, price_target: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-        lack = slack_target - theta * s
-        pull = theta * (residual + _means((price_target - v * p) / p, matrix))
-        relative = solved(pull + lack)
+        lack, gain = slack_target - theta * s, (price_target - products) / p
+        relative = solved(theta * (residual + _means(gain, matrix)) + lack)
         d_theta = theta * relative
-        d_p = np.where(seen, _laws(d_theta, matrix), 0.0)
-        d_v = np.where(seen, (price_target - v * p - v * d_p) / p, 0.0)
+        d_p = _laws(d_theta, matrix)
+        d_p *= seen
+        d_v = gain - v * d_p / p
         # Two formulas for the same number; the one without cancellation is taken.
         d_s = np.where(s > theta, -residual - _means(d_v, matrix), lack / theta - s * relative)
         return d_theta, d_s, d_p, d_v
 
     def length(steps: tuple[Floats, Floats, Floats, Floats]) -> Floats:
-        sizes = (theta, s, p, np.where(seen, v, 1.0))
-        least = np.concatenate([d / x for d, x in zip(steps, sizes, strict=True)], axis=1).min(axis=1)
+        least = np.min([(d / x).min(axis=1) for d, x in zip(steps, (theta, s, p, prices), strict=True)], axis=0)
         result: Floats = np.minimum(1.0, _TO_BORDER / np.maximum(-least, _TO_BORDER))[:, None]
         return result
 
@@ -247,8 +252,7 @@ def _step(matrix: Floats, fractions: Floats, at: _Iterate) -> _Iterate:
     steps = direction((left / mean) ** 3 * mean - curved * ahead[0] * ahead[1], price_target)
     reach = length(steps)
     for _ in range(_MOST_STEPS):
-        products = (v + reach * steps[3]) * (p + reach * steps[2])
-        low = np.any(products < _LEAST_PRODUCT * fractions, axis=1, keepdims=True)
+        low = ((v + reach * steps[3]) * (p + reach * steps[2]) < _LEAST_PRODUCT * fractions).any(axis=1, keepdims=True)
         if not low.any():
             break
         reach = np.where(low, 0.8 * reach, reach)

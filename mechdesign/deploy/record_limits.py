@@ -16,11 +16,13 @@ are also limits from the whole law of the noise. With ``K(h)`` the mean over the
 ``log sum_j A_xj exp(h u_j)``, the chance that the mean of u over n reports is x or more is at most
 ``exp(-n (h x - K(h)))`` for every h > 0 (Chernoff, 1952). At the best h twice the exponent is nearly the square of a
 standard normal variable. If a share t of the records is of a category, K is ``(1 - t) K_rest + t K_own``: linear in t,
-so that each h has a limit in closed form, and the best h has the limit.
+so that each h has a limit in closed form, and the best h has the limit. As K is convex, those of a limit of t or more
+are an interval: limits rise with h and then fall.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,12 +30,15 @@ from numpy.polynomial.polynomial import polyval
 from numpy.typing import NDArray
 
 from mechdesign.numerics.arrays import Floats
+from mechdesign.numerics.roots import bracketed_roots
 
 _EXACT = 1e-13  # a variance of u, in relation to its greatest mean square, that rounding errors explain
 _EQUAL = 1e-9  # a relative difference of variances that rounding errors explain
 _ROUNDING = 1e-12  # a standard deviation of estimates that rounding errors may have
 _GREATEST_SKEWNESS = 3.0  # that of an event expected 1/9 times; of rarer ones reports mostly show that none happened
-_PARTS, _STEPS = 8, 14  # the place of a limit in [0, 1] is narrowed to one of the parts in each step: 2e-13 is left
+_PARTS, _STEPS = 8, 3  # the place of a limit in [0, 1] is narrowed to one of the parts in each step
+_NEVER = 1e-300  # a probability
+_NEAR = 2e-13  # how closely a limit is then found
 _LEAST = 0.3  # of the tilt for the greatest variance
 _RARE = 30.0  # the tilt for noise that hardly ever happens
 _SAME = 1e-13  # a difference of exponents that rounding errors explain
@@ -102,23 +107,25 @@ class Noise:
         shape = np.broadcast_shapes(estimates.shape, z.shape)
         lower_side = np.array([True, False]).reshape(2, *[1] * len(shape))
 
-        def beyond_limit(share: Floats) -> NDArray[np.bool_]:
-            """Return whether the limit of each side is above a share."""
+        def beyond_limit(share: Floats) -> Floats:
+            """Return a positive number if the limit of each side is above a share; it falls through 0 at the limit."""
+            share = np.clip(share, _NEAR / 2, 1 - _NEAR / 2)
             scores, deviation = self._scores(share, estimates, reports)
             low, high = (np.where(bounded, room / deviation, np.inf) for room in (share, 1 - share))
             ratio = _ratio(np.abs(scores), np.where(scores < 0, low, high))
-            missed = ndtr(-_as_unlikely(ratio, low)) + ndtr(-_as_unlikely(ratio, high)) < error
-            beyond: NDArray[np.bool_] = np.where(lower_side, missed & (scores > 0), ~(missed & (scores < 0)))
-            return beyond
+            missed = ndtr(-_as_unlikely(ratio, low)) + ndtr(-_as_unlikely(ratio, high))
+            excess = np.log(np.maximum(missed, _NEVER) / error)
+            return np.where(lower_side, np.where(scores > 0, -excess, -1.0), np.where(scores < 0, excess, 1.0))
 
         points = np.arange(1, _PARTS).reshape(-1, *[1] * (len(shape) + 1)) / _PARTS
         low, width = np.zeros((2, *shape)), 1.0
         for _ in range(_STEPS):
-            beyond = beyond_limit(low + width * points)
+            beyond = beyond_limit(low + width * points) > 0
             # Far from the estimate the shares that are kept may have gaps; the limits are around all of them.
             below = np.minimum.accumulate(beyond[:, 0]).sum(axis=0), np.maximum.accumulate(beyond[::-1, 1]).sum(axis=0)
             low, width = low + width / _PARTS * np.stack(below), width / _PARTS
-        return low[0], low[1] + width
+        low, high = bracketed_roots(beyond_limit, low, low + width, _NEAR)
+        return low[0], high[1]
 
     def scores_at(self, shares: Floats, estimates: Floats, reports: Floats | int) -> Floats:
         """Return how many standard deviations estimates are from shares, skewness corrected."""
@@ -217,13 +224,26 @@ def _as_unlikely(ratio: Floats, room: Floats) -> Floats:
     return result
 
 
-def _scaled_moments(laws: Floats, centred: Floats) -> Floats:
-    """Return the mean of ``centred**k / k!`` under each law for k = 1, 2, ..., shapes (..., K, M) and (K, M)."""
+def _scaled_moments(laws: Sequence[Floats], centred: Floats) -> list[Floats]:
+    """Return the mean of ``centred**k / k!``, k = 1, 2, ..., under each of some laws, shapes (..., K, M) and (K, M)."""
     power, moments = np.ones_like(centred), []
     for k in range(1, _TERMS + 1):
-        power = power * centred / k
-        moments.append(np.einsum("...kj,kj->...k", laws, power))
-    return np.array(moments)
+        power *= centred
+        power /= k
+        moments.append([np.einsum("...kj,kj->...k", law, power) for law in laws])
+    return [np.array(each) for each in zip(*moments, strict=True)]
+
+
+def _peak(function: Callable[[Floats], Floats], points: Floats) -> tuple[NDArray[np.intp], Floats]:
+    """Return where functions that rise and then fall are greatest along the first axis, and their values there."""
+    low = np.zeros((1, *points.shape[1:]), dtype=np.intp)
+    high = np.full_like(low, len(points) - 1)
+    for _ in range(len(points).bit_length()):
+        middle = (low + high) // 2
+        here, next_one = function(np.take_along_axis(points, np.concatenate([middle, np.minimum(middle + 1, high)]), 0))
+        rising = next_one > here
+        low, high = np.where(rising, middle + 1, low), np.where(rising, high, middle)
+    return low, function(np.take_along_axis(points, low, axis=0))[0]
 
 
 _TERMS, _FAR = 28, 6.0  # of the series, and the greatest tilt for which these are enough
@@ -271,27 +291,28 @@ def exponential_limits(
 
     middle = (functionals.max(axis=0) + functionals.min(axis=0)) / 2
     centred = 2 * (functionals - middle).T / span[:, None]  # from -1 to 1
-    laws = np.stack([np.broadcast_to(law, (*z.shape[1:], len(functionals))) for law in (own, others)])
+    laws = own, np.broadcast_to(others, (*z.shape[1:], len(functionals)))
     moments = _scaled_moments(laws, centred)
 
     def limits(tilts: Floats) -> Floats:
         """Return the limit that each tilt gives, times the sign of its side; -inf where there is none."""
         h = sides * tilts / span
         x = sides * tilts / 2  # h, for what is centred
-        mine, rest = both = h * middle + np.log1p(x * polyval(x, moments[:, :, None, None], tensor=False))
+        mine, rest = (h * middle + np.log1p(x * polyval(x, each, tensor=False)) for each in moments)
         far = tilts > _FAR
         if far.any():
             powers = np.expm1(h[far][:, None] * np.broadcast_to(functionals.T, (*h.shape, len(functionals)))[far])
-            theirs = np.broadcast_to(laws[:, None, None], (2, *h.shape, len(functionals)))[:, far]
-            both[:, far] = np.log1p(np.einsum("lkj,kj->lk", theirs, powers))
+            for values, law in zip((mine, rest), laws, strict=True):
+                theirs = np.broadcast_to(law, (*h.shape, len(functionals)))[far]
+                values[far] = np.log1p(np.einsum("kj,kj->k", theirs, powers))
         rise = sides * (mine - rest)
         result = np.full(h.shape, -np.inf)
         np.divide(np.abs(h) * nearer - rest - allowed, rise, out=result, where=rise > _SAME)
         return result
 
     tilts = np.geomspace(_LEAST * np.sqrt(2 * allowed), np.full(allowed.shape, _RARE), _COARSE)
-    best = limits(tilts).argmax(axis=0)[None]
+    best = _peak(limits, tilts)[0]
     first, last = (np.take_along_axis(tilts, np.clip(best + step, 0, _COARSE - 1), axis=0)[0] for step in (-1, 1))
-    lower, upper = sides * limits(np.geomspace(first, last, _FINE)).max(axis=0)
+    lower, upper = sides * _peak(limits, np.geomspace(first, last, _FINE))[1]
     least, greatest = ((law * functionals.T).sum(axis=-1) for law in (others, own))
     return least + lower * (greatest - least), least + upper * (greatest - least)

@@ -75,6 +75,10 @@ class RecordFile:
         """The names of the columns of reports that are made from the records."""
         return (self.name,)
 
+    def published(self, reports: Sequence[Any]) -> Sequence[Any]:
+        """Return the columns of reports as they are written."""
+        return reports
+
     def of_reports(self, path: str | os.PathLike[str]) -> RecordFile:
         """Return the file of the reports that are made from the records."""
         return replace(self, path=path)
@@ -252,7 +256,7 @@ def privatize_file(  # noqa: PLR0913 - permanent reports take a key and ids wher
     ):
         for codes, batch in records.batches(columns, alphabet):
             names = None if ids is None else records.ids_in(batch, ids, done)
-            reports = dict(zip(records.made, mechanism.named(draw(codes, names)), strict=True))
+            reports = dict(zip(records.made, records.published(mechanism.named(draw(codes, names))), strict=True))
             if names is not None:
                 seen.first(names.texts(0, len(names)), codes)
             write({name: reports[name] if name in reports else batch.column(name) for name in written.names})

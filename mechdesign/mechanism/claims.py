@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from mechdesign.errors import InputError
 from mechdesign.mechanism.proof import Guarantee, Integers
+from mechdesign.mechanism.table_claims import TableClaim
 from mechdesign.numerics.quadratic_form import QuadraticForm
 from mechdesign.uncertainty.prior_mixture import PriorMixture
 from mechdesign.utility import Objective
@@ -87,7 +88,7 @@ class Parts(NamedTuple):
 
     Attributes
     ----------
-    numerators, bits, guarantee, outputs, optimality, provenance
+    numerators, bits, guarantee, outputs, optimality, provenance, table
         As for `Mechanism`.
 
     Examples
@@ -105,6 +106,7 @@ class Parts(NamedTuple):
     outputs: tuple[str, ...] = ()
     optimality: Optimality | None = None
     provenance: Provenance | None = None
+    table: TableClaim | None = None
 
     @property
     def inputs(self) -> tuple[str, ...]:

@@ -24,6 +24,7 @@ from mechdesign.data.labels import canonical_labels
 from mechdesign.errors import InputError, shorten
 from mechdesign.mechanism.claims import Optimality, Parts, Provenance
 from mechdesign.mechanism.proof import Guarantee
+from mechdesign.mechanism.table_files import TableRecord, table_from_record, table_to_record
 from mechdesign.numerics.epsilon import Epsilon
 from mechdesign.numerics.quadratic_form import QuadraticForm
 from mechdesign.uncertainty.codec import Place, TableKind, keys_of
@@ -111,6 +112,7 @@ class MechanismRecord(Record):
     guarantee: Annotated[dict[str, Any], defined("guarantee")]
     optimality: OptimalityRecord | None = None
     provenance: ProvenanceRecord | None = None
+    table: TableRecord | None = None
 
 
 def to_record(mechanism: Parts) -> MechanismRecord:
@@ -152,6 +154,7 @@ def to_record(mechanism: Parts) -> MechanismRecord:
             "provenance": None
             if origin is None
             else ProvenanceRecord(version=origin.version, method=origin.method, problem=origin.problem),
+            "table": None if mechanism.table is None else table_to_record(mechanism.table, mechanism.inputs),
         }
     )
 
@@ -197,6 +200,7 @@ def from_record(record: MechanismRecord, source: str) -> Parts:
         tuple(record.outputs),
         optimality,
         None if origin is None else Provenance(origin.version, origin.method, origin.problem),
+        None if record.table is None else table_from_record(record.table, inputs, source),
     )
 
 

@@ -18,6 +18,7 @@ from mechdesign.mechanism.from_floats import Repair
 from mechdesign.mechanism.origin import tagged_names
 from mechdesign.mechanism.proof import Guarantee, Integers, Proof, prove
 from mechdesign.mechanism.reporting import Reporting
+from mechdesign.mechanism.table_claims import TableClaim, TableOptimality
 from mechdesign.mechanism.views import MechanismViews
 from mechdesign.numerics.arrays import entries, frozen, number_array
 from mechdesign.numerics.exact import float_up
@@ -42,13 +43,15 @@ class Mechanism(Reporting, MechanismViews):
         A claim that the utility is greatest. `mechdesign.verify` checks it.
     provenance : Provenance, optional
         The software and the method that made the mechanism.
+    table : TableClaim, optional
+        That outputs are inputs, under constraints that the integers keep (`mechdesign.design_table`).
 
     Raises
     ------
     InputError
         If the integers are not a mechanism.
     GuaranteeError
-        If the guarantee is false. So every `Mechanism` has a proved guarantee.
+        If the guarantee is false, or a constraint of the table is broken. So every `Mechanism` has a proved guarantee.
 
     Examples
     --------
@@ -68,6 +71,7 @@ class Mechanism(Reporting, MechanismViews):
     outputs: tuple[str, ...] = ()
     optimality: Optimality | None = None
     provenance: Provenance | None = None
+    table: TableClaim | None = None
     proof: Proof = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -82,6 +86,8 @@ class Mechanism(Reporting, MechanismViews):
         object.__setattr__(self, "proof", proof)
         if not proof.holds:
             raise GuaranteeError.guarantee_false(f"the guarantee is false: {proof.why_false(names, self.guarantee)}")
+        if self.table is not None:
+            self.table.check(self.parts)
         claim = self.optimality
         if claim is not None:
             claim.check_size(numerators.shape[0])
@@ -175,7 +181,17 @@ class Mechanism(Reporting, MechanismViews):
     @property
     def parts(self) -> Parts:
         """What the mechanism is made of: the arguments from which it is made and proved again."""
-        return Parts(self.numerators, self.bits, self.guarantee, self.outputs, self.optimality, self.provenance)
+        return Parts(*(getattr(self, name) for name in Parts._fields))
+
+    @property
+    def claim(self) -> Optimality | TableOptimality | None:
+        """What is claimed of other mechanisms: `optimality`, or for a table that no other table is better."""
+        return self.table.optimality if self.table is not None else self.optimality
+
+    @property
+    def compound(self) -> tuple[str, ...]:
+        """The columns whose combinations are the categories, where a table publishes several together."""
+        return () if self.table is None else self.table.columns
 
     @property
     def inputs(self) -> tuple[str, ...]:

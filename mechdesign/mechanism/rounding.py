@@ -125,7 +125,7 @@ def _mixed(cleaned: Floats, bits: int, proofs: _Proofs) -> Integers | None:
     """
     added = np.zeros(cleaned.shape[1])
     while True:  # what is added grows by a factor
-        integers = _neighbours((cleaned + added) / (1 + added.sum()), bits)
+        integers = neighbours((cleaned + added) / (1 + added.sum()), bits)
         violating = proofs.violating(integers)
         if not violating.any():
             return integers
@@ -134,7 +134,7 @@ def _mixed(cleaned: Floats, bits: int, proofs: _Proofs) -> Integers | None:
         added[violating] = np.maximum(_FIRST_SHARE / 2**bits, GROWTH * added[violating])
 
 
-def _neighbours(matrix: Floats, bits: int) -> Integers:
+def neighbours(matrix: Floats, bits: int) -> Integers:
     """Return integers of which each row sums to 2^bits, and each entry is a neighbour of the scaled one.
 
     Entries are rounded down, and those with the greatest remainders up, so that zeros stay zeros. Errors of the sums of

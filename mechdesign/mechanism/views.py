@@ -134,6 +134,8 @@ class MechanismViews:
         """Return what people read of the guarantee, as names and values; of a report alone, in fewer words."""
         known, certain = self.guarantee.uncertainty, certain_in_words(self)
         facts = [("guarantee", promise(self.guarantee))]
+        if self.table is not None:
+            facts += self.table.facts_of_reports() if of_report else self.table.facts(self.inputs)
         if known.not_protected_in_words() and not of_report:
             facts.append(("not protected", known.not_protected_in_words()))
         if known.delta is not None and not of_report:
@@ -160,6 +162,7 @@ class MechanismViews:
             "cap": guarantee.cap,
             "lower_leakage": self.lower_leakage,
             "samples_asserted": known.asserts_samples or None,
+            "table": None if self.table is None else self.table.keys(self.inputs),
         }
         return {
             "epsilon": guarantee.epsilon,

@@ -75,6 +75,8 @@ class LinearProgram:
         would discard. Without it the program is simplified first.
     greatest : bool
         Whether the objective is made as great as possible instead.
+    interior : bool
+        Whether it is solved by interior points, and then moved to a vertex.
 
     Examples
     --------
@@ -88,7 +90,7 @@ class LinearProgram:
     array([0., 1.])
     """
 
-    def __init__(self, *, method: int | None = None, greatest: bool = False) -> None:
+    def __init__(self, *, method: int | None = None, greatest: bool = False, interior: bool = False) -> None:
         import highspy
 
         self._highs = highspy.Highs()
@@ -100,6 +102,8 @@ class LinearProgram:
         }
         if method is not None:
             options |= {"presolve": "off", "solver": "simplex"}
+        if interior:
+            options |= {"solver": "ipm"}
         for name, setting in options.items():
             self._highs.setOptionValue(name, setting)
         if greatest:

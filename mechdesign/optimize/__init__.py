@@ -5,6 +5,8 @@ from mechdesign.optimize.coverage import Coverage, MethodTable, methods
 from mechdesign.optimize.designer import design
 from mechdesign.optimize.estimation.caps import estimation_bound
 from mechdesign.optimize.result import ClosedFormCheck, Design
+from mechdesign.optimize.tables.table_design import TableDesign, design_table
+from mechdesign.optimize.tables.table_problem import TableProblem
 from mechdesign.optimize.verification import Verification, verify
 
 __all__ = [
@@ -13,9 +15,12 @@ __all__ = [
     "Coverage",
     "Design",
     "MethodTable",
+    "TableDesign",
+    "TableProblem",
     "Verification",
     "certify",
     "design",
+    "design_table",
     "estimation_bound",
     "methods",
     "verify",

@@ -99,8 +99,10 @@ def certify(
         default `pricing_for` chooses one.
     thorough : bool
         Whether pricing takes as long as its best bound takes.
-    proposals, deadline
+    proposals
         For a gain, as in `price_by_guess`.
+    deadline : float, optional
+        A time of `time.monotonic` from which on pricing ends with the bound that is known then.
 
     Raises
     ------
@@ -120,9 +122,8 @@ def certify(
     one_sided = OneSided.of(problem)
     if one_sided is not None:
         with np.errstate(under="ignore"):
-            return replace(
-                certify(one_sided.problem, one_sided.multipliers(lam), pricing, thorough=thorough), multipliers=lam
-            )
+            instead = one_sided.problem, one_sided.multipliers(lam), pricing
+            return replace(certify(*instead, thorough=thorough, deadline=deadline), multipliers=lam)
 
     def price(lam: Floats) -> Price:
         gains, known = problem.utility.polyhedral, problem.uncertainty
@@ -135,7 +136,7 @@ def certify(
         if variance is not None:
             return price_by_prediction(known, exp_epsilon, variance, lam, floor, deadline)
         at_hand = pricing or pricing_for(known, exp_epsilon, as_utility(problem.utility), floor)
-        return at_hand.price(lam, thorough=thorough)
+        return at_hand.price(lam, thorough=thorough, deadline=deadline)
 
     return priced(problem, lam, price)
 

@@ -32,9 +32,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mechdesign.numerics.arrays import Floats, as_bound
+from mechdesign.numerics.exact import float_up
+from mechdesign.optimize.capped_cone import raised_power
 from mechdesign.uncertainty.ball import Ball
+from mechdesign.uncertainty.base import NO_FLOOR, Floor
 from mechdesign.utility import FInformation
 
+_EPS = float(np.finfo(float).eps)
 Number = TypeVar("Number", float, Fraction)
 
 
@@ -56,6 +60,8 @@ class L1Cone(Generic[Number]):
         1 for an l1 ball.
     u : number
         ``(1 + gamma) / alpha - 1``; t by default, as for an l1 ball.
+    least : number
+        a of `capped_cone`, whose images of the cone's columns are meant; 0 for the columns themselves.
 
     Examples
     --------
@@ -72,15 +78,17 @@ class L1Cone(Generic[Number]):
     within_simplex: bool = True
     alpha: Number = field(default=1, kw_only=True)  # type: ignore[assignment]  # of either type
     u: Number = field(default=None, kw_only=True)  # type: ignore[assignment]  # never None after construction
+    least: float = field(default=0.0, kw_only=True)
 
     def __post_init__(self) -> None:
         if self.u is None:
             object.__setattr__(self, "u", self.t)
 
     @classmethod
-    def of(cls, ball: Ball, exp_epsilon: float) -> L1Cone[float]:
-        """Return the cone of a ball in floats."""
-        return L1Cone(ball.prior, e=exp_epsilon, within_simplex=ball.within_simplex, **numbers_of(ball))
+    def of(cls, ball: Ball, exp_epsilon: float, floor: Floor = NO_FLOOR) -> L1Cone[float]:
+        """Return the cone of a ball in floats, for the cap that a floor asks for."""
+        power, least = raised_power(exp_epsilon, floor)
+        return L1Cone(ball.prior, e=power, within_simplex=ball.within_simplex, least=least, **numbers_of(ball))
 
     @property
     def slope(self) -> Number:
@@ -91,6 +99,12 @@ class L1Cone(Generic[Number]):
     def c(self) -> Number:
         """``alpha e / (1 + gamma e)``, the greatest value of kinds A and B; exp(epsilon') of ED eq. (43)."""
         return self.slope / (1 + self.t * self.slope)
+
+    @property
+    def share(self) -> float:
+        """``(1 - a) / (1 - a + a c)``, rounded up: columns of greatest entry c have images ``share u + 1 - share``."""
+        a = Fraction(self.least)
+        return min(1.0, float_up((1 - a) / (1 - a + a * Fraction(self.c))) * (1 + 32 * _EPS * (a > 0)))
 
     # Which kinds there are
 

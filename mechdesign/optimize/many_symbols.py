@@ -206,8 +206,8 @@ class ManySymbols:
         if bins is None or len(bins.groups) > _MOST_BINS * self._ball.size:
             return
         ball = merged_ball(self._ball, bins)
-        pricing = ball_pricing_for(ball, self._pricing.exp_epsilon, self._pricing.utility)
-        problem = DesignProblem(ball, self._problem.epsilon, self._problem.utility)
+        pricing = ball_pricing_for(ball, self._pricing.exp_epsilon, self._pricing.utility, self._pricing.floor)
+        problem = DesignProblem(ball, self._problem.sides, self._problem.utility)
         merged = ColumnGeneration(problem, pricing, self._progress_of(f"{len(bins.groups)} bins"))
         # What no mechanism exceeds, no mechanism with equal rows exceeds.
         merged.take_bound(self._bound, bins.sums(self._center))

@@ -18,9 +18,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
-
-import numpy as np
 
 from mechdesign.display.numbers import text_near
 from mechdesign.numerics.arrays import Floats
@@ -29,9 +26,7 @@ from mechdesign.numerics.exact import float_up
 from mechdesign.optimize.method import Solution
 from mechdesign.problem import DesignProblem
 from mechdesign.uncertainty import L1Ball
-from mechdesign.utility import FInformation
-
-_ARGUMENT = 4 * float(np.finfo(float).eps)  # more than the relative rounding error of a + (1 - a) r
+from mechdesign.utility.mixed_information import mixed_utility
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,36 +85,3 @@ class OneSided:
     def multipliers(self, multipliers: Floats) -> Floats:
         """Return the multipliers of the one-sided problem from those of the two-sided one."""
         return multipliers * self.share
-
-
-def mixed_utility(information: FInformation, share: float) -> FInformation:
-    """Return the f-information of ``r -> f(1 - share + share r)``.
-
-    f is computed on both sides of the rounded argument, and the greater value is taken. So no value is below the true
-    one by more than the rounding error of f itself, although f(1) = 0 is passed closely where the share is small.
-
-    Examples
-    --------
-    >>> from mechdesign import MutualInformation
-    >>> P, U = [0.5, 0.5], np.eye(2)
-    >>> round(mixed_utility(MutualInformation(), 0.5).value(U, P), 6)
-    0.130812
-    >>> round(MutualInformation().value(0.5 * U + 0.25, P), 6)
-    0.130812
-    """
-    return _MixedInformation(partial(_mixed, information, share), None, information.name, information.unit)
-
-
-class _MixedInformation(FInformation):
-    """An f-information whose f is convex because that of another one is, which has been checked."""
-
-    def __post_init__(self) -> None:
-        """Check nothing: f(1) may be a rounding error."""
-
-
-def _mixed(information: FInformation, share: float, ratio: Floats) -> Floats:
-    argument = (1 - share) + share * np.asarray(ratio, dtype=float)
-    below = np.asarray(information.f(argument * (1 - _ARGUMENT)), dtype=float)
-    above = np.asarray(information.f(argument * (1 + _ARGUMENT)), dtype=float)
-    greater: Floats = np.maximum(below, above)
-    return greater

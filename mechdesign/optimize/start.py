@@ -19,8 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mechdesign.numerics.arrays import Floats
+from mechdesign.optimize.capped_cone import raised_power, with_least
 from mechdesign.optimize.l1_cone import L1Cone
 from mechdesign.uncertainty.ball import Ball
+from mechdesign.uncertainty.base import NO_FLOOR, Floor
 from mechdesign.utility import FInformation
 
 _ORDERS = 16
@@ -103,11 +105,11 @@ def best_mass(ball: Ball, exp_epsilon: float, utility: FInformation) -> float:
     return max(family.best(utility) for family in _families(ball, exp_epsilon))[1]
 
 
-def start_columns(ball: Ball, exp_epsilon: float, utility: FInformation) -> Floats:
+def start_columns(ball: Ball, exp_epsilon: float, utility: FInformation, floor: Floor = NO_FLOOR) -> Floats:
     """Return columns of the cone, shape (N, k), ``<P, v> = 1``; a weighted sum of some of them is (1,...,1).
 
     They are the constant column, and for each two-valued kind of rays the columns of balanced sets of the mass that has
-    the greatest utility.
+    the greatest utility; with a cap the images of those.
 
     Examples
     --------
@@ -117,6 +119,9 @@ def start_columns(ball: Ball, exp_epsilon: float, utility: FInformation) -> Floa
     array([[0., 1., 2.],
            [2., 1., 0.]])
     """
+    power, least = raised_power(exp_epsilon, floor)
+    if least > 0:
+        return with_least(start_columns(ball, power, utility), ball.prior, least)
     P = ball.prior
     present = np.flatnonzero(P > 0)
     columns = [np.ones((P.size, 1))]

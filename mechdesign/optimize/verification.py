@@ -16,9 +16,12 @@ from mechdesign.mechanism.mechanism import check_mechanism
 from mechdesign.mechanism.words import promise
 from mechdesign.numerics.tolerances import BOUND_PAD, GAP, SOLVER
 from mechdesign.optimize.certificate import Certificate, certify
+from mechdesign.optimize.deadline import Deadline, deadline_of, is_limited, time_is_up
 from mechdesign.optimize.estimation.form_certificate import ErrorCertificate
 from mechdesign.optimize.estimation.solver import certify_error
 from mechdesign.optimize.result import within
+from mechdesign.optimize.tables.table_certificate import TableCertificate
+from mechdesign.optimize.tables.table_verification import verify_table
 from mechdesign.optimize.worst_case.least_certificate import certify_least
 from mechdesign.problem import DesignProblem
 from mechdesign.utility.objective import as_utility
@@ -36,20 +39,20 @@ class Verification:
         The guarantee, proved again.
     value : float or None
         Objective of the integers; None without a claim.
-    certificate : Certificate, ErrorCertificate or None
-        The bound that the stored lambda proves; None without a claim.
+    certificate : Certificate, ErrorCertificate, TableCertificate or None
+        The bound that the stored multipliers prove; None without a claim.
     mechanism : Mechanism
         What was verified.
     """
 
     proof: Proof
     value: float | None
-    certificate: Certificate | ErrorCertificate | None
+    certificate: Certificate | ErrorCertificate | TableCertificate | None
     mechanism: Mechanism = field(kw_only=True)
 
     def __repr__(self) -> str:
         guarantee = f"leakage <= {text_above(self.proof.leakage, 6)}, epsilon = {self.mechanism.guarantee.epsilon}"
-        claim = self.mechanism.optimality
+        claim = self.mechanism.claim
         if claim is None or self.certificate is None or self.value is None or self.gap is None:
             return f"Verification(the guarantee holds: {guarantee}; no optimality claimed)"
         verdict = "optimal" if self.optimal else "NOT optimal to within 1e-6"
@@ -58,7 +61,7 @@ class Verification:
         return f"Verification(all claims hold: {guarantee}; {claim.utility.name} {self.value:.9g}, {bound}, {verdict})"
 
     def _repr_html_(self) -> str:
-        claim = self.mechanism.optimality
+        claim = self.mechanism.claim
         bound = Below if claim is not None and claim.utility.minimised else Above
         outward = {"leakage": Above, "lower_leakage": Above, "bound": bound, "gap": Above}
         rows = [[name, outward.get(name, float)(value), unit] for name, value, unit in self._quantities()]
@@ -89,7 +92,7 @@ class Verification:
 
     def _quantities(self) -> list[tuple[str, float, str]]:
         """Return names, values and units of what was computed again, beside what is promised."""
-        guarantee, claim = self.mechanism.guarantee, self.mechanism.optimality
+        guarantee, claim = self.mechanism.guarantee, self.mechanism.claim
         found = [("leakage", self.proof.leakage, "nats"), ("epsilon", float(guarantee.epsilon), "nats")]
         sides = guarantee.sides
         if self.proof.lower_leakage is not None and sides.below is not None:
@@ -114,10 +117,17 @@ class Verification:
         return None if self.gap is None or self.value is None else within(self.gap, self.value, GAP)
 
 
-def verify(mechanism: Mechanism) -> Verification:
+def verify(mechanism: Mechanism, *, time_limit: float | None = None) -> Verification:
     """Prove a mechanism's guarantee again and compute its claimed utility and bound again.
 
     Only the integers, the guarantee and lambda are used.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        With or without a claim of optimality.
+    time_limit : float, optional
+        Seconds after which no bound is searched any more. The guarantee is proved whatever time that takes.
 
     Raises
     ------
@@ -125,8 +135,8 @@ def verify(mechanism: Mechanism) -> Verification:
         If the guarantee is false, the stored value is not that of the integers, or the stored bound does
         not follow from lambda.
     LimitError
-        If a bound is claimed that no exact pricing covers, or one for more than 3,000 symbols: the guarantee holds,
-        but the claim cannot be checked.
+        If a bound is claimed that no exact pricing covers, or one for more than 3,000 symbols, or the time was too
+        short: the guarantee holds, but the claim is not checked.
 
     Examples
     --------
@@ -136,11 +146,15 @@ def verify(mechanism: Mechanism) -> Verification:
     True
     """
     check_mechanism(mechanism)
+    deadline = deadline_of(time_limit)
     proof = prove(mechanism.numerators, mechanism.bits, mechanism.guarantee)
     if not proof.holds:
         raise GuaranteeError.guarantee_false(
             f"the guarantee is false: {proof.why_false(mechanism.outputs, mechanism.guarantee)}"
         )
+    if mechanism.table is not None:
+        mechanism.table.check(mechanism)
+        return Verification(proof, *(verify_table(mechanism, mechanism.table) or (None, None)), mechanism=mechanism)
     claim = mechanism.optimality
     if claim is None:
         return Verification(proof, None, None, mechanism=mechanism)
@@ -157,7 +171,7 @@ def verify(mechanism: Mechanism) -> Verification:
         raise GuaranteeError.optimality_false(
             f"the stored value is {claim.value:.15g}, but that of the integers is {value:.15g}"
         )
-    certificate = _certificate(problem, claim)
+    certificate = _certificate(problem, claim, deadline)
     return Verification(proof, value, certificate, mechanism=mechanism)
 
 
@@ -169,11 +183,12 @@ def claimed_problem(promised: Guarantee, claim: Optimality) -> DesignProblem:
     return DesignProblem(known, promised.sides, claim.utility)
 
 
-def _certificate(problem: DesignProblem, claim: Optimality) -> Certificate | ErrorCertificate:
+def _certificate(problem: DesignProblem, claim: Optimality, deadline: Deadline) -> Certificate | ErrorCertificate:
     """Return the bound that the stored dual proves, after checking that the stored bound follows from it."""
     if claim.form is not None:
-        proved = certify_error(problem, claim.form, claim.multipliers)
+        proved = certify_error(problem, claim.form, claim.multipliers, deadline=deadline)
         if not proved.lower_bound >= claim.bound:
+            _check_time(deadline)
             raise GuaranteeError.optimality_false(
                 f"the stored lower bound is {claim.bound:.15g}, "
                 f"but theta and lambda prove no more than {proved.lower_bound:.15g}"
@@ -183,8 +198,9 @@ def _certificate(problem: DesignProblem, claim: Optimality) -> Certificate | Err
                 f"the stored value {claim.value:.15g} is below the stored bound {claim.bound:.15g}"
             )
         return proved
-    certificate = _certified(problem, claim)
+    certificate = _certified(problem, claim, deadline)
     if not certificate.upper_bound <= claim.bound:
+        _check_time(deadline)
         raise GuaranteeError.optimality_false(
             f"the stored upper bound is {claim.bound:.15g}, "
             f"but lambda proves no less than {certificate.upper_bound:.15g}"
@@ -196,16 +212,28 @@ def _certificate(problem: DesignProblem, claim: Optimality) -> Certificate | Err
     return certificate
 
 
-def _certified(problem: DesignProblem, claim: Optimality) -> Certificate:
+def _check_time(deadline: Deadline) -> None:
+    """Say that a bound that does not follow so far may follow yet."""
+    if time_is_up(deadline):
+        raise LimitError.bound_not_recomputed(
+            "the bound was not recomputed in the time given, so that the claim of optimality is neither confirmed nor "
+            "refuted; the guarantee holds; give more time, or none (mechdesign verify --guarantee-only)"
+        )
+
+
+def _certified(problem: DesignProblem, claim: Optimality, deadline: Deadline) -> Certificate:
     """Return the bound that lambda proves, together with the priors of a claim about the least utility."""
     if claim.mixture is not None:
-        return certify_least(problem, claim.multipliers, claim.mixture)
-    certificate = certify(problem, claim.multipliers)
-    if certificate.upper_bound <= claim.bound:
-        return certificate
-    # A design that was stopped holds the bound of a quick pricing, which may be better by chance.
-    quick = certify(problem, claim.multipliers, thorough=False)
-    return min(certificate, quick, key=lambda proved: proved.upper_bound)
+        return certify_least(problem, claim.multipliers, claim.mixture, deadline=deadline)
+
+    # A design that was stopped holds the bound of a quick pricing, which may be better by chance. Where time is short,
+    # it comes first.
+    found = []
+    for thorough in (False, True) if is_limited(deadline) else (True, False):
+        found.append(certify(problem, claim.multipliers, thorough=thorough, deadline=deadline))
+        if found[-1].upper_bound <= claim.bound:
+            return found[-1]
+    return min(found, key=lambda proved: proved.upper_bound)
 
 
 def _rounding(problem: DesignProblem, mechanism: Mechanism, value: float) -> float:

@@ -12,7 +12,7 @@ axes of pyplot: ``md.plot.matrix(design.mechanism, plt.gca())``. Without axes py
 from mechdesign.plot.cap_curve import price_of_caps
 from mechdesign.plot.comparison_bars import comparison
 from mechdesign.plot.group_panels import groups
-from mechdesign.plot.heat_map import matrix
+from mechdesign.plot.heat_map import guesses, matrix
 from mechdesign.plot.intervals import frequencies
 from mechdesign.plot.leakages import audit, leakage
 from mechdesign.plot.record_pictures import marginals
@@ -25,6 +25,7 @@ __all__ = [
     "errors",
     "frequencies",
     "groups",
+    "guesses",
     "leakage",
     "marginals",
     "matrix",

@@ -86,6 +86,17 @@ def size_for(labels: int) -> float:
     return max(2.0, labels * max(_LINE * _SMALLEST_FONT / _POINTS * 1.3, min(0.3, 6.0 / labels)))
 
 
+def start_of_axis(low: float, high: float) -> float:
+    """Return where an axis of points begins: a little below 0, unless 0 took more than half of its length.
+
+    Examples
+    --------
+    >>> [round(start_of_axis(*ends), 3) for ends in ((0.0, 0.3), (0.4, 0.5), (-0.1, 0.3))]
+    [-0.006, 0.398, -0.108]
+    """
+    return (min(low, 0.0) if low <= high - low else low) - 0.02 * (high - low)
+
+
 def text_of(label: str, length: int = _LONGEST_LABEL) -> str:
     r"""Return a label as matplotlib prints it: a long one without its middle, and no part of it read as a formula.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,23 +15,27 @@ from mechdesign.data.checks import check_kind
 from mechdesign.data.group_keys import Key, Keys, in_words
 from mechdesign.deploy.frequency import FrequencyEstimate
 from mechdesign.deploy.grouped import GroupedEstimate
+from mechdesign.errors import shorten
 from mechdesign.numerics.arrays import Floats
-from mechdesign.plot.drawing import BLACK, BLUE, ORANGE, STYLES, new_figure, text_of
+from mechdesign.plot.drawing import BLACK, BLUE, ORANGE, STYLES, new_figure, start_of_axis, text_of
 
 _MOST_PANELS = 64
 _MOST_COLUMNS = 8
 _TALLEST = 24.0  # inches of a figure
-_ROW, _HEAD = 0.125, 0.55  # inches of a category, and of a panel's title
+_ROW, _HEAD = 0.17, 0.55  # inches of a category, and of a panel's title
 _MOST_SERIES = 24  # panels of categories
 _MOST_LINES = len(STYLES)
 _MARKED = 60  # dates of a line whose points are marked
 _MONTH = re.compile(r"\d{4}-\d{2}")
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}([T ].+)?")
 _GREY = "#767676"
+Truth = Mapping[Any, Mapping[str, float]]
 _HOLLOW = "hollow: few reports"
 
 
-def groups(estimate: GroupedEstimate, *, simultaneous: bool = False) -> list[Any]:
+def groups(
+    estimate: GroupedEstimate, *, simultaneous: bool = False, shared: bool = True, truth: Truth | None = None
+) -> list[Any]:
     """Draw the frequencies in all groups, with their confidence intervals, in a new figure.
 
     If the values of exactly one group column are dates, each category gets a panel with the series over time, a line
@@ -48,6 +52,11 @@ def groups(estimate: GroupedEstimate, *, simultaneous: bool = False) -> list[Any
         The estimate.
     simultaneous : bool
         Whether the intervals that hold at once are drawn too, as thinner lines or a paler ribbon.
+    shared : bool
+        Whether all series over time have one scale, so that their heights compare. With False each has its own.
+    truth : mapping, optional
+        True frequencies by category for groups, in experiments where they are known: ``{"north": {"yes": 0.3}}``, with
+        tuples for several group columns. They are black crosses.
 
     Returns
     -------
@@ -64,10 +73,29 @@ def groups(estimate: GroupedEstimate, *, simultaneous: bool = False) -> list[Any
     ['no', 'yes']
     """
     check_kind(estimate, GroupedEstimate, "what groups draws", "an estimate by groups; frequencies draws one without")
-    place = date_column(estimate)
+    place, known = date_column(estimate), _known(estimate, truth or {})
     if place is None:
-        return _panels(estimate, simultaneous=simultaneous)
-    return _Series(estimate, place).draw(simultaneous=simultaneous)
+        return _panels(estimate, known, simultaneous=simultaneous)
+    return _Series(estimate, place, known).draw(simultaneous=simultaneous, shared=shared)
+
+
+def _known(estimate: GroupedEstimate, truth: Truth) -> dict[int, dict[int, float]]:
+    """Return true frequencies by the positions of groups and of categories."""
+    check_kind(truth, Mapping, "truth", "a table from groups to tables from categories to frequencies")
+    labels = {label: place for place, label in enumerate(estimate.estimates[0].labels)}
+    known: dict[int, dict[int, float]] = {}
+    for group, table in truth.items():
+        found = estimate[group]
+        check_kind(table, Mapping, f"the truth of {shorten(group)}", "a table from categories to frequencies")
+        known[next(k for k, each in enumerate(estimate.estimates) if each is found)] = {
+            labels[name]: value for name, value in table.items() if name in labels
+        }
+    return known
+
+
+def _draw_truth(panel: Any, x: Sequence[Any], y: Sequence[Any]) -> None:
+    if len(x):
+        panel.plot(x, y, "x", color=BLACK, markersize=4.5, markeredgewidth=1.0, label="truth", zorder=3)
 
 
 def date_column(estimate: GroupedEstimate) -> int | None:
@@ -99,7 +127,7 @@ def as_date(key: Key) -> datetime.datetime | None:
     return datetime.datetime.combine(key, datetime.time()) if isinstance(key, datetime.date) else None
 
 
-def _panels(estimate: GroupedEstimate, *, simultaneous: bool) -> list[Any]:
+def _panels(estimate: GroupedEstimate, known: dict[int, dict[int, float]], *, simultaneous: bool) -> list[Any]:
     """Draw a panel for each group."""
     shown = _most_reports(estimate, _MOST_PANELS)
     together, N = _together(estimate), len(estimate.estimates[0].labels)
@@ -112,17 +140,20 @@ def _panels(estimate: GroupedEstimate, *, simultaneous: bool) -> list[Any]:
     for panel, group in zip(axes, shown, strict=False):
         found = estimate.estimates[group]
         _draw_panel(panel, found, picked, together, simultaneous=simultaneous)
+        true = {at: known[group][i] for at, i in enumerate(picked) if i in known.get(group, {})}
+        _draw_truth(panel, list(true.values()), list(true))
         few = " (few)" if found.few_reports else ""
         name = text_of(", ".join(map(in_words, estimate.groups[group])), 24 if columns > 1 else 60)
         panel.set_title(f"{name}\n{found.reports:,} reports{few}", fontsize=8, color=_GREY if few else BLACK)
         panel.grid(visible=True, axis="x", linewidth=0.3)
         panel.tick_params(axis="x", labelsize=7)
     for row in grid:
-        row[0].set_yticks(range(len(labels)), [text_of(label) for label in labels], fontsize=_ROW * 55)
+        row[0].set_yticks(range(len(labels)), [text_of(label) for label in labels], fontsize=7.5)
     axes[0].set_ylim(len(labels) - 0.5, -0.5)
     for panel in axes[-columns:]:
         panel.tick_params(labelbottom=True)
-    axes[0].set_xlim(min(0.0, axes[0].get_xlim()[0]), None)
+    ends = [getattr(panel.dataLim, end) for panel in axes for end in ("x0", "x1")]
+    axes[0].set_xlim(start_of_axis(min(ends), max(ends)), None)
     notes = [f"thinner: for all {estimate.family:,} at once"] if simultaneous else []
     _explain(estimate, axes, [*notes, *_left_out(estimate, len(shown), len(picked))])
     return axes
@@ -152,8 +183,8 @@ def _draw_panel(
         if not chosen.any():
             continue
         if simultaneous:
-            panel.hlines(at[chosen], *found.simultaneous_intervals[places[chosen]].T, color=color, linewidth=0.6)
-        panel.hlines(at[chosen], *found.intervals[places[chosen]].T, color=color, linewidth=1.6)
+            panel.hlines(at[chosen], *found.simultaneous_intervals[places[chosen]].T, color=color, linewidth=0.9)
+        panel.hlines(at[chosen], *found.intervals[places[chosen]].T, color=color, linewidth=3.5, alpha=0.5)
         face = "white" if found.few_reports else color
         panel.plot(
             found.frequencies[places[chosen]],
@@ -172,8 +203,9 @@ class _Series:
 
     estimate: GroupedEstimate
     place: int
+    known: dict[int, dict[int, float]]
 
-    def draw(self, *, simultaneous: bool) -> list[Any]:
+    def draw(self, *, simultaneous: bool, shared: bool) -> list[Any]:
         """Draw a panel for each category, with a line for each group of the other columns."""
         estimate = self.estimate
         lines = self._lines()
@@ -182,7 +214,7 @@ class _Series:
         picked = _most_frequent(_together(estimate), _MOST_SERIES)
         columns = len(picked) if len(picked) <= 3 else min(4, math.ceil(math.sqrt(len(picked))))
         rows = math.ceil(len(picked) / columns)
-        grid = _grid((rows, columns), (1.0 + (3.2 * columns if columns > 1 else 6.0), 1.1 + 1.9 * rows), sharey=False)
+        grid = _grid((rows, columns), (1.0 + (3.2 * columns if columns > 1 else 6.0), 1.1 + 1.9 * rows), sharey=shared)
         axes = _used(grid, len(picked))
         for panel, category in zip(axes, picked, strict=False):
             for style, name in zip(STYLES, names, strict=False):
@@ -190,7 +222,9 @@ class _Series:
             panel.set_title(text_of(estimate.estimates[0].labels[category]), fontsize=9)
             panel.grid(visible=True, linewidth=0.3)
             panel.tick_params(labelsize=7)
-            panel.set_ylim(max(panel.get_ylim()[0], min(0.0, panel.dataLim.y0)), None)
+        for panel in axes:
+            ends = [getattr(each.dataLim, end) for each in (axes if shared else [panel]) for end in ("y0", "y1")]
+            panel.set_ylim(start_of_axis(min(ends), max(ends)), None)
         for panel in axes[-columns:]:
             _show_dates(panel)
         notes = [f"paler: for all {estimate.family:,} at once"] if simultaneous else []
@@ -241,6 +275,8 @@ class _Series:
                 marks = {"marker": style["marker"], "markersize": 4.0, "markerfacecolor": face}
                 label = _HOLLOW if face == "white" else None
                 panel.plot(at, frequencies[chosen], linestyle="", color=color, label=label, **marks)
+        true = {date: self.known[group] for date, group in line if category in self.known.get(group, {})}
+        _draw_truth(panel, list(true), [table[category] for table in true.values()])
 
 
 def _show_dates(panel: Any) -> None:

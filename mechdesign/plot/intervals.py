@@ -9,7 +9,7 @@ import numpy as np
 
 from mechdesign.data.checks import check_kind
 from mechdesign.deploy.frequency import FrequencyEstimate
-from mechdesign.plot.drawing import BLACK, BLUE, ORANGE, axes_or_new, explain, name_rows, size_for
+from mechdesign.plot.drawing import BLACK, BLUE, ORANGE, axes_or_new, explain, name_rows, size_for, start_of_axis
 
 _WHOSE = {"population": "in the population", "records": "among the records reported"}
 
@@ -66,7 +66,7 @@ def frequencies(
     axes.set_title(
         f"{estimate.reports:,} reports, {100 * estimate.confidence:g} % intervals of each category", fontsize=10
     )
-    axes.set_xlim(min(0.0, float(estimate.intervals.min())), None)
+    axes.set_xlim(start_of_axis(axes.dataLim.x0, axes.dataLim.x1), None)
     axes.grid(visible=True, axis="x", linewidth=0.3)
     if truth is not None or not known.all():
         explain(axes, below=own, columns=3)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from mechdesign.data.checks import check_kind
 from mechdesign.deploy.leakage_audit import Audit
+from mechdesign.display.numbers import text_above
 from mechdesign.mechanism import Mechanism
 from mechdesign.mechanism.mechanism import check_mechanism
 from mechdesign.plot.drawing import (
@@ -20,14 +23,20 @@ from mechdesign.plot.drawing import (
     new_figure,
     size_for,
 )
-from mechdesign.plot.heat_map import matrix, size_of
+from mechdesign.plot.heat_map import guesses, matrix, size_of
 from mechdesign.pml import leakage as leakage_at
 
+_FEW = 12  # bars, of which equal ones are drawn too
+_SAME = 1e-3  # share of a leakage, up to which bars look equal
+_OPEN = "left open by the reports"
 _BELOW = 3.6  # inches of the panel of leakage
 
 
 def leakage(mechanism: Mechanism, axes: Any | None = None) -> Any:
     """Draw the leakage of each output beside the epsilon of the guarantee.
+
+    Of an optimal design all outputs often leak the same. Of more than 12 equal bars, which show nothing, what differs
+    is drawn instead, by `guesses`: which values each report rules out, and how far it moves the guess about the others.
 
     Bars are the greatest leakage over the set of priors, proved and rounded up; dots the leakage at the estimate. Where
     the guarantee promises something from below, triangles are how far an output lowers a probability at most.
@@ -52,6 +61,13 @@ def leakage(mechanism: Mechanism, axes: Any | None = None) -> Any:
     ('leakage (nats)', [1.0986, 1.0986])
     """
     check_mechanism(mechanism)
+    bars = np.array(mechanism.proof.leakages)
+    if bars.size > _FEW and np.ptp(bars) <= _SAME * bars.max() and not mechanism.proof.least_lifts:
+        axes = guesses(mechanism, axes)
+        axes.set_title(
+            f"All {bars.size:,} outputs leak {text_above(bars.max(), 3)} nats\n{axes.get_title()}", fontsize=10
+        )
+        return axes
     own, axes = axes is None, _bars(mechanism, axes, "over all priors of the set, proved")
     known, M = mechanism.guarantee.uncertainty, len(mechanism.outputs)
     here = leakage_at(known.protected.likelihoods(mechanism.matrix), known.protected.law)
@@ -66,6 +82,9 @@ def leakage(mechanism: Mechanism, axes: Any | None = None) -> Any:
 
 def audit(found: Audit, mechanism: Mechanism, axes: Any | None = None) -> Any:
     """Draw the leakage that the reports of a sampler show for each output, beside what is proved.
+
+    A diamond is the least leakage that agrees with the reports, and the line above it reaches to what they leave open.
+    Of outputs that come rarely they leave nearly everything open: a low diamond alone does not say that little leaks.
 
     Parameters
     ----------
@@ -102,9 +121,14 @@ def audit(found: Audit, mechanism: Mechanism, axes: Any | None = None) -> Any:
         markersize=_dot(M),
         label="shown by the reports, at least",
     )
+    most, means = found.upper.max(axis=0), mechanism.guarantee.uncertainty.exact_set.support(found.lower)
+    left_open = np.log(np.divide(most, means, out=np.full(M, np.inf), where=means > 0))
+    seen = max(found.epsilon, found.leakage, found.lower_bound)
+    top = min(1.05 * max(seen, left_open.max()), 2.5 * seen)
+    axes.vlines(range(M), found.bounds, np.minimum(left_open, 2 * top), color=BLACK, linewidth=0.8, label=_OPEN)
     fit = "fit" if found.consistent else "do NOT fit"
     note = f"{found.counts.sum():,} reports, failure probability {found.failure:g}"
-    return _finished(axes, f"The reports {fit} the mechanism\n{note}", own=own)
+    return _finished(axes, f"The reports {fit} the mechanism\n{note}", own=own, top=top)
 
 
 def _bars(mechanism: Mechanism, axes: Any | None, note: str) -> Any:
@@ -117,10 +141,10 @@ def _bars(mechanism: Mechanism, axes: Any | None, note: str) -> Any:
     return axes
 
 
-def _finished(axes: Any, title: str, *, own: bool) -> Any:
+def _finished(axes: Any, title: str, *, own: bool, top: float | None = None) -> Any:
     axes.set_ylabel("leakage (nats)")
     axes.set_title(title, fontsize=10)
-    axes.set_ylim(0, None)
+    axes.set_ylim(0, top)
     explain(axes, below=own, columns=2)
     return axes
 
@@ -141,9 +165,10 @@ def mechanism_figure(mechanism: Mechanism) -> Any:
     ['input', 'leakage (nats)']
     """
     width, height = size_of(mechanism)
-    figure = new_figure(max(width, 6.5), height + _BELOW)
-    above, below = figure.subplots(2, 1, height_ratios=[height, _BELOW])
+    figure = new_figure(max(width, 6.5), height + max(height, _BELOW))
+    above, below = figure.subplots(2, 1, height_ratios=[height, max(height, _BELOW)])
     matrix(mechanism, above)
-    leakage(mechanism, below).get_legend().remove()
-    explain(below, below=True, columns=3)
+    if (legend := leakage(mechanism, below).get_legend()) is not None:
+        legend.remove()
+        explain(below, below=True, columns=3)
     return figure

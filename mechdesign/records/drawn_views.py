@@ -26,6 +26,7 @@ from mechdesign.records.record_columns import Places, ViewTable
 _PERSON = b"mechdesign-view1"  # the personalization of BLAKE2b: nothing else is hashed by it
 _PART = b"mechdesign/records/part/1"
 _WORD_BYTES, _SHORT_BITS = 8, 32
+_FIRST_BITS = 16
 _BLOCK = 1 << 17  # records at a time
 Numbers = NDArray[np.int64]
 
@@ -47,10 +48,18 @@ class DrawnViews:
         self._parts, self._bits, self._tables = parts, weight_bits, tables
         self._cumulated = np.cumsum([part.weight for part in parts], dtype=np.int64)
         self._firsts = np.cumsum([0, *(len(part.mechanism.outputs) for part in parts)])
+        self._first_bits = min(weight_bits, _FIRST_BITS)
+        starts = np.arange(1 << self._first_bits, dtype=np.int64) << (weight_bits - self._first_bits)
+        first = np.searchsorted(self._cumulated, starts, side="right")
+        last = np.searchsorted(self._cumulated, starts + (1 << (weight_bits - self._first_bits)) - 1, side="right")
+        self._guide = np.where(first == last, first, len(parts)).astype(np.uint16)
 
-    def views(self, integers: NDArray[Any]) -> NDArray[np.intp]:
-        """Return the view that each uniform integer of all bits draws."""
-        return np.searchsorted(self._cumulated, integers, side="right")
+    def views(self, integers: NDArray[Any]) -> NDArray[np.uint16]:
+        """Return the view that each uniform integer of all bits draws; its first 16 bits decide nearly always."""
+        found = self._guide.take(integers >> (self._bits - self._first_bits))
+        open_cases = np.flatnonzero(found == len(self._parts))
+        found[open_cases] = np.searchsorted(self._cumulated, integers[open_cases], side="right")
+        return found
 
     def draw(self, codes: Codes, source: RandomBytes) -> Numbers:
         """Return the number of an output for each record, of those of all views in a row."""
@@ -88,7 +97,7 @@ class DrawnViews:
         outputs = np.empty(len(codes), dtype=np.int64)
         for start in range(0, len(codes), _BLOCK):
             end = min(start + _BLOCK, len(codes))
-            drawn = self.views(integers(start, end)).astype(np.uint16)
+            drawn = self.views(integers(start, end))
             order = np.argsort(drawn, kind="stable")  # the rows of each view stand together
             ends = np.cumsum(np.bincount(drawn, minlength=len(self._tables))).tolist()
             for place, table in enumerate(self._tables):

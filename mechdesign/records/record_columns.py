@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -46,12 +47,17 @@ class ViewTable:
     symbols: Places
     is_full: bool
 
+    @cached_property
+    def in_order(self) -> bool:
+        """Whether the symbol of each combination is its number, so that nothing has to be looked up."""
+        return bool((self.symbols == np.arange(self.symbols.size)).all())
+
     def values(self, codes: Codes, rows: Any = slice(None)) -> Places:
         """Return the symbols of records, or of some rows, given the codes of their attributes, shape (n, d)."""
-        cells = codes[rows, self.places[0]]
+        cells = codes[rows, self.places[0]].astype(np.int32, copy=False)
         for place, size in zip(self.places[1:], self.sizes[1:], strict=True):
             cells = cells * np.int32(size) + codes[rows, place]
-        symbols: Places = self.symbols.take(cells)
+        symbols: Places = cells if self.in_order else self.symbols.take(cells)
         return symbols
 
 
@@ -126,12 +132,17 @@ class RecordColumns:
         InputError
             Naming the first record with a label, or a combination, that a view does not know, and the view.
         """
-        found = [self._codes(name, column) for name, column in zip(self.alphabets, columns, strict=True)]
-        codes = np.column_stack(found) if found else np.empty((0, 0), np.int32)
+        codes = np.empty((len(columns[0]), len(columns)), self._type, order="F")  # views read some columns, all rows
+        for place, (name, column) in enumerate(zip(self.alphabets, columns, strict=True)):
+            codes[:, place] = self._codes(name, column)
         for table in self.tables:
             if not table.is_full and (lost := np.flatnonzero(table.values(codes) < 0)).size:
                 raise self._unknown(table, int(lost[0]), codes)
         return codes
+
+    @property
+    def _type(self) -> Any:
+        return np.min_scalar_type(max(map(len, self.alphabets.values())) - 1)
 
     def _codes(self, name: str, column: Any) -> Codes:
         labels = self.alphabets[name]
@@ -145,7 +156,7 @@ class RecordColumns:
         )
         if name in self.bins:
             column = self.bins[name].labelled(column)
-        return alphabet.codes_of_arrow(column).astype(np.int32, copy=False)
+        return alphabet.codes_of_arrow(column)
 
     def _unknown(self, table: ViewTable, row: int, codes: Codes) -> InputError:
         parts = [(list(self.alphabets)[place], codes[row, place]) for place in table.places]

@@ -35,6 +35,7 @@ from mechdesign.records.record_mechanism import RecordMechanism
 from mechdesign.records.record_parts import WEIGHT_BITS, RecordOptimality, RecordPart
 from mechdesign.records.record_views import View
 from mechdesign.records.record_weights import shares_for_targets, whole_weights
+from mechdesign.records.shared_tables import shared_tables
 from mechdesign.records.side_knowledge import set_against
 from mechdesign.records.views_of_records import RecordViews
 from mechdesign.uncertainty import L1Ball, UncertaintySet
@@ -239,7 +240,8 @@ def design_records(  # noqa: PLR0913 - each is a choice of its own
     Raises
     ------
     InputError
-        For views of the same attributes, counts without delta or known, and what `View` and `design` refuse.
+        For views of the same attributes, tables that contradict each other, counts without delta or known, and what
+        `View` and `design` refuse.
 
     Examples
     --------
@@ -254,6 +256,9 @@ def design_records(  # noqa: PLR0913 - each is a choice of its own
     given = _views(views)
     sets = _sets(given, delta, known=known)
     shown = tuple(view.with_prior(prior) for view, prior in zip(given, sets, strict=True))
+    for shared in shared_tables((view.name, view.attributes, prior) for view, prior in zip(given, sets, strict=True)):
+        if shared.contradicts:
+            raise InputError.evidence_contradicts(shared.contradiction())
     tasks: list[_Task] = []
     for view, prior in zip(shown, sets, strict=True):
         with _naming(view):

@@ -69,6 +69,22 @@ class WholeRecordFile(RecordFile):
         """The names of the columns of reports."""
         return self.reports
 
+    def with_ids(self, others: Sequence[str], ids: str | None) -> list[str]:
+        """Return columns that are copied or by which reports are grouped, and that of the ids if it is not among them.
+
+        Raises
+        ------
+        InputError
+            For an attribute that views show.
+        """
+        for name in others:
+            if self.named(name) in map(self.named, self.columns):
+                raise InputError.column_twice(
+                    f"the column {shorten(name)} cannot stand beside the reports: a view shows it, and a copy would "
+                    "undo the privacy; name other columns"
+                )
+        return super().with_ids(others, ids)
+
     def of_reports(self, path: str | os.PathLike[str]) -> WholeRecordFile:
         """Return the file of the reports that are made from the records."""
         return replace(self, path=path, columns=self.reports if self.header else ("0",))

@@ -35,9 +35,8 @@ def privatize(
     shown = list(columns.alphabets)
     codes = columns.codes_of_columns(columns_of(records, shown))
     given = None if chosen is None else ids_of(ids, _given(records, shown[0]), len(codes))
-    return _answer(
-        records, dict(zip(names, mechanism.named(mechanism.drawing(source, chosen)(codes, given)), strict=True))
-    )
+    outputs = mechanism.drawing(source, chosen)(codes, given)
+    return _answer(records, names, mechanism, outputs)
 
 
 def _package(records: Any) -> str | None:
@@ -95,12 +94,15 @@ def _given(records: Any, name: str) -> Any:
     return records.column(name) if _package(records) == "pyarrow" else records[name]
 
 
-def _answer(records: Any, reports: dict[str, Any]) -> Any:
+def _answer(records: Any, names: tuple[str, str], mechanism: Any, outputs: Any) -> Any:
     """Return columns of reports in the kind of container of the records."""
     package = _package(records)
-    if package == "pyarrow":
-        return type(records).from_arrays(list(reports.values()), names=list(reports))
-    if package == "polars":
-        return type(records)({name: column.to_pylist() for name, column in reports.items()})
-    listed = {name: column.to_pylist() for name, column in reports.items()}
-    return listed if package is None else type(records)(listed, index=records.index)
+    if package in {"pyarrow", "polars"}:
+        columns = mechanism.named(outputs)
+        if package == "pyarrow":
+            return type(records).from_arrays(list(columns), names=list(names))
+        return type(records)(dict(zip(names, columns, strict=True)))
+    texts = [np.array(own, dtype=object).take(outputs) for own in mechanism.named_outputs]
+    if package is None:
+        return {name: column.tolist() for name, column in zip(names, texts, strict=True)}
+    return type(records)(dict(zip(names, texts, strict=True)), index=records.index)

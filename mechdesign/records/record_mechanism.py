@@ -186,10 +186,14 @@ class RecordMechanism(RecordWords):
         """Return the names of views and of their outputs: the two columns of reports, as pyarrow arrays."""
         import pyarrow as pa
 
-        views = np.repeat(np.arange(len(self.parts)), np.diff(self.firsts))
-        names = pa.array([part.name for part in self.parts], pa.string())
-        labels = pa.array([label for part in self.parts for label in part.mechanism.outputs], pa.string())
-        return names.take(pa.array(views[outputs])), labels.take(pa.array(outputs))
+        places = pa.array(outputs)
+        return tuple(pa.array(texts, pa.string()).take(places) for texts in self.named_outputs)
+
+    @cached_property
+    def named_outputs(self) -> tuple[list[str], list[str]]:
+        """The name of the view and the label of each output, of those of all views in a row."""
+        named = [(part.name, label) for part in self.parts for label in part.mechanism.outputs]
+        return [name for name, _ in named], [label for _, label in named]
 
     def counts_of_views(self, counts: Sequence[int]) -> dict[str, tuple[int, ...]]:
         """Return counts of the outputs of all views by the names of the views, each in the order of its outputs."""

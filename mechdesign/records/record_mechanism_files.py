@@ -40,7 +40,7 @@ class RecordPartRecord(Record):
 
     name: _Name
     attributes: Annotated[list[_Name], Field(min_length=1, max_length=_MOST_ATTRIBUTES)]
-    weight: Annotated[int, Field(ge=1, lt=1 << MOST_WEIGHT_BITS)]
+    weight: Annotated[int, Field(ge=1, le=1 << MOST_WEIGHT_BITS)]
     mechanism: MechanismRecord
 
 

@@ -12,7 +12,7 @@ from mechdesign.deploy.grouped import GroupedEstimate, count_groups
 from mechdesign.deploy.report_counts import GroupCounts
 from mechdesign.display.html import table
 from mechdesign.errors import InputError, shorten
-from mechdesign.records.agreement import Agreement
+from mechdesign.records.agreement import DISAGREE, Agreement
 from mechdesign.records.record_estimation import RecordEstimation
 from mechdesign.records.record_files import REPORTS
 from mechdesign.records.record_frames import columns_of
@@ -43,6 +43,17 @@ class GroupedRecordEstimate(GroupedEstimate):
         """Whether views that share attributes agree on them, in each group."""
         estimates: Any = self.estimates
         return Agreement.together(estimate.agreement for estimate in estimates)
+
+    @property
+    def draw_p(self) -> float:
+        """The least ``draw_p`` of all groups and of all reports, times how many these are, at most 1."""
+        parts: Any = (self.whole, *self.estimates)
+        return min(1.0, len(parts) * float(min(part.draw_p for part in parts)))
+
+    @property
+    def draw_refuted(self) -> bool:
+        """Whether ``draw_p`` is below 1e-6."""
+        return self.draw_p < DISAGREE
 
     def only(self, marginals: Iterable[str]) -> GroupedRecordEstimate:
         """Return the estimates with some of their tables alone, in groups whose reports tell of them; with all if none.

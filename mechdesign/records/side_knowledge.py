@@ -8,7 +8,7 @@ Without that there is no bound: a report that is likely in the population may be
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -18,9 +18,12 @@ import numpy as np
 from mechdesign.data.joint_counts import JointCounts
 from mechdesign.errors import InputError, shorten
 from mechdesign.mechanism import Mechanism
-from mechdesign.numerics.exact import log_up
+from mechdesign.mechanism.composition import SEPARATOR
+from mechdesign.numerics.exact import log_up, over_common_denominator
 from mechdesign.records.record_mechanism import RecordMechanism
+from mechdesign.records.record_parts import RecordPart
 from mechdesign.records.record_sample import RecordSample
+from mechdesign.records.record_views import split
 from mechdesign.uncertainty import ConvexHull, L1Ball, UncertaintySet, Union
 from mechdesign.uncertainty.covering_ball import radius_around
 
@@ -71,12 +74,16 @@ def leakage_given(mechanism: Mechanism, counts: GroupCounts) -> dict[str, float]
         raise InputError.unknown_label(
             f"the counts have {shorten(unknown[0])}, which the mechanism of the view does not know"
         )
-    rows = np.array([mechanism.numerators[mechanism.inputs.index(label)] for label in joint.labels])
+    return _leakages(mechanism, joint.labels, dict(zip(joint.values, joint.counts, strict=True)))
+
+
+def _leakages(mechanism: Mechanism, labels: Sequence[str], counts: Mapping[str, Sequence[int]]) -> dict[str, float]:
+    """Return the leakage under the law of each row of whole numbers, one for each label."""
+    rows = np.array([mechanism.numerators[mechanism.inputs.index(label)] for label in labels])
     found = {}
-    for value, row in zip(joint.values, joint.counts, strict=True):
-        weights = np.array(row, dtype=object)
-        peaks = rows[np.array(row) > 0].max(axis=0)
-        means = (weights @ rows.astype(object)).tolist()
+    for value, row in counts.items():
+        peaks = rows[np.array([count > 0 for count in row])].max(axis=0)
+        means = (np.array(row, dtype=object) @ rows.astype(object)).tolist()
         ratios = [Fraction(int(peak) * sum(row), mean) for peak, mean in zip(peaks, means, strict=True) if mean]
         found[value] = log_up(max(ratios))
     return found
@@ -193,3 +200,53 @@ def side_leakages(mechanism: RecordMechanism, records: Any) -> tuple[SideLeakage
                 worst = max(leakages, key=leakages.__getitem__)
                 found.append(SideLeakage(part.name, name, worst, leakages[worst]))
     return tuple(sorted(found, key=lambda each: -each.leakage))
+
+
+def side_leakages_of_views(mechanism: RecordMechanism) -> tuple[SideLeakage, ...]:
+    """Return what the reports of views tell those who know an attribute, at the reference laws of views that show both.
+
+    Parameters
+    ----------
+    mechanism : RecordMechanism
+        A view is left out where no view shows its attributes together with the one that is known.
+
+    Returns
+    -------
+    tuple of SideLeakage
+        By falling leakage. The known attribute may be one that the view shows, beside others.
+
+    Examples
+    --------
+    >>> import mechdesign as md
+    >>> records = {"smokes": ["yes"] * 30 + ["no"] * 70, "hurt": ["yes"] * 28 + ["no"] * 70 + ["yes"] * 2}
+    >>> pair = md.design_records(md.records.views_of(records, pairs=True), 1, known=True).mechanism
+    >>> [(each.view, each.known, each.value) for each in side_leakages_of_views(pair)]
+    [('smokes+hurt', 'smokes', 'yes'), ('smokes+hurt', 'hurt', 'yes')]
+    """
+    found = []
+    for part in mechanism.parts:
+        for name in mechanism.attributes:
+            wanted = {*part.attributes, name}
+            holder = next((other for other in mechanism.parts if wanted <= {*other.attributes}), None)
+            if holder is not None and len(wanted) > 1:
+                counts = _counts_given(name, part, holder)
+                if len(counts) > 1:  # one value alone tells nothing
+                    leakages = _leakages(part.mechanism, part.mechanism.inputs, counts)
+                    worst = max(leakages, key=leakages.__getitem__)
+                    found.append(SideLeakage(part.name, name, worst, leakages[worst]))
+    return tuple(sorted(found, key=lambda each: -each.leakage))
+
+
+def _counts_given(name: str, part: RecordPart, holder: RecordPart) -> dict[str, list[int]]:
+    """Return the law of a view for each value of an attribute, in whole numbers, by a view that shows both."""
+    weights, _ = over_common_denominator(holder.mechanism.guarantee.uncertainty.center)
+    place = holder.attributes.index(name)
+    places = [holder.attributes.index(attribute) for attribute in part.attributes]
+    symbols = {label: symbol for symbol, label in enumerate(part.mechanism.inputs)}
+    found: dict[str, list[int]] = {}
+    for label, weight in zip(holder.mechanism.inputs, weights, strict=True):
+        labels = split(label, len(holder.attributes))
+        symbol = symbols.get(SEPARATOR.join(labels[each] for each in places))
+        if weight and symbol is not None:
+            found.setdefault(labels[place], [0] * len(symbols))[symbol] += int(weight)
+    return found

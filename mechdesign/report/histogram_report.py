@@ -14,7 +14,7 @@ from mechdesign.report.rendering import Origin, page
 _OPTIONS = {"k": "-k", "value_sigma": "--value-sigma"}
 
 
-def record_page(content: bytes, name: str = "record.json") -> str:
+def record_page(content: bytes, name: str = "record.json", title: str = "") -> str:
     """Return a page about a released histogram: one HTML file that fetches nothing.
 
     Epsilon and delta are computed again from the noise that the record names, and all words are those of the mechanism
@@ -26,6 +26,8 @@ def record_page(content: bytes, name: str = "record.json") -> str:
         Of the file of a record, as `ReleaseRecord.to_json` writes it.
     name : str
         The name of the file.
+    title : str
+        The heading; by default the name of the plan.
 
     Raises
     ------
@@ -47,7 +49,7 @@ def record_page(content: bytes, name: str = "record.json") -> str:
     exact = {key: value for key, value in plan.record().as_dict().items() if key in plan.parameters}
     return page(
         "histogram.html",
-        title=f"Released histogram ({plan.name})",
+        title=title or f"Released histogram ({plan.name})",
         record=found,
         plan=plan,
         factor=found.epsilon.exp_up,

@@ -7,12 +7,14 @@ from fractions import Fraction
 
 import numpy as np
 
+from mechdesign.display.numbers import up
 from mechdesign.mechanism import Mechanism
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.exact import float_up, log_up
 
 MOST_ROWS = 40
 SOME_ROWS = 20
+_FEW = 12  # rows, of which equal ones are shown too
 _SAME = 6  # decimals by which leakages differ, for their order
 
 
@@ -51,23 +53,33 @@ class OutputFacts:
 
 @dataclass(frozen=True)
 class Outputs:
-    """The reports of a mechanism, all or those that leak most, with the range of the leakage of all."""
+    """The reports, all or those that leak most; the ranges of leakage and of the values ruled out are those of all."""
 
     total: int
     shown: tuple[OutputFacts, ...]
     least: float
     median: float
     greatest: float
+    excluded: tuple[int, int]
+
+    @property
+    def alike(self) -> bool:
+        """Whether many reports leak the same, so that a table of them would say one thing many times."""
+        return self.total > _FEW and up(self.least) == up(self.greatest)
 
 
 @dataclass(frozen=True)
 class Guess:
-    """How likely one value is before a report, and after the reports that speak most for it and against it."""
+    """How likely one value is before a report, and after the reports that speak most for it and against it.
+
+    ``local`` are the limits of both under local differential privacy that makes the same promise.
+    """
 
     label: str
     before: float
     most: float
     least: float
+    local: tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -114,7 +126,9 @@ def outputs_of(mechanism: Mechanism) -> Outputs:
             )
         )
     middle = float(np.sort(leakages)[leakages.size // 2])
-    return Outputs(leakages.size, tuple(shown), float(leakages.min()), middle, float(top))
+    excluded = (mechanism.numerators == 0).sum(axis=0)
+    ruled_out = int(excluded.min()), int(excluded.max())
+    return Outputs(leakages.size, tuple(shown), float(leakages.min()), middle, float(top), ruled_out)
 
 
 def guesses_of(mechanism: Mechanism) -> Guesses:
@@ -127,7 +141,7 @@ def guesses_of(mechanism: Mechanism) -> Guesses:
     >>> import mechdesign as md
     >>> everything = md.Guarantee("log(3)", md.L1Ball([0.5, 0.5], radius=2))
     >>> guesses_of(md.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]], everything)).shown[0]
-    Guess(label='x1', before=0.5, most=0.75, least=0.25)
+    Guess(label='x1', before=0.5, most=0.75, least=0.25, local=(0.75, 0.25))
     """
     protected = mechanism.guarantee.uncertainty.protected
     names, before, likelihoods = protected.values, protected.law, protected.likelihoods(mechanism.matrix)
@@ -137,8 +151,16 @@ def guesses_of(mechanism: Mechanism) -> Guesses:
     places = np.arange(len(names))
     if len(names) > MOST_ROWS:
         places = np.argsort(-before, kind="stable")[:SOME_ROWS]
+    odds = float(mechanism.guarantee.sides.least.exp_up)
+    local = before * odds / (before * odds + 1 - before), before / (before + (1 - before) * odds)
     shown = tuple(
-        Guess(names[i], float(before[i]), min(1.0, float(after[i].max())), float(after[i].min()))
+        Guess(
+            names[i],
+            float(before[i]),
+            min(1.0, float(after[i].max())),
+            float(after[i].min()),
+            (float(local[0][i]), float(local[1][i])),
+        )
         for i in places.tolist()
     )
     return Guesses(len(names), shown, None if protected.names is None else protected.names[0])

@@ -27,6 +27,7 @@ def mechanism_page(
     compare: bool = True,
     check_optimality: bool = True,
     time_limit: float | None = TIME_LIMIT,
+    title: str = "",
     progress: Callable[[str], None] | None = None,
 ) -> str:
     """Return a page about a mechanism for readers who are not mathematicians: one HTML file that fetches nothing.
@@ -45,6 +46,8 @@ def mechanism_page(
         Whether the claim of optimality is checked, which may take long; the page then says nothing of it.
     time_limit : float, optional
         Seconds for the design of the comparison.
+    title : str
+        The heading; by default the title of the problem that the file names.
     progress : callable, optional
         Called with one line whenever a longer step begins.
 
@@ -80,7 +83,7 @@ def mechanism_page(
     return page(
         "mechanism.html",
         mechanism=mechanism,
-        title=(made.problem if made is not None else "") or "Privacy mechanism",
+        title=title or (made.problem if made is not None else "") or "Privacy mechanism",
         made=made,
         origin=origin or Origin.of(to_json(mechanism.parts)),
         promise=promise_of(mechanism),

@@ -20,9 +20,14 @@ from mechdesign.cli.plan import PlanOutput
 from mechdesign.cli.plan_reports import ReportPlanOutput
 from mechdesign.cli.privatize import PrivatizationOutput, RecordPrivatizationOutput, StringPrivatizationOutput
 from mechdesign.cli.record_tables import GroupedRecordEstimateOutput, RecordEstimateOutput
+from mechdesign.cli.records_analyze import RecordAnalysisOutput
+from mechdesign.cli.records_audit import RecordAuditOutput
 from mechdesign.cli.records_command import RecordDesignOutput
+from mechdesign.cli.records_plan import RecordPlanOutput
 from mechdesign.cli.report import ReportOutput
 from mechdesign.cli.sweep import SweepOutput
+from mechdesign.cli.table_command import TableOutput
+from mechdesign.cli.table_export import ExportOutput
 from mechdesign.cli.verify import (
     FalseClaimOutput,
     RecordVerificationOutput,
@@ -54,19 +59,21 @@ class SchemasOutput(Output):
 # A new output is one line here: who prints it, and its models, of which one fits.
 OUTPUTS: tuple[tuple[str, tuple[type[Output], ...]], ...] = (
     ("design", (DesignOutput, StringDesignOutput, RecordDesignOutput)),
+    ("table", (TableOutput,)),
     ("methods", (MethodsOutput,)),
     ("verify", (VerificationOutput, StringVerificationOutput, RecordVerificationOutput, FalseClaimOutput)),
     ("compare", (ComparisonOutput, StringComparisonOutput)),
     ("sweep", (SweepOutput,)),
-    ("analyze", (AnalysisOutput,)),
+    ("analyze", (AnalysisOutput, RecordAnalysisOutput)),
     ("plan", (PlanOutput,)),
-    ("plan --reports", (ReportPlanOutput, StringPlanOutput)),
+    ("plan --reports", (ReportPlanOutput, StringPlanOutput, RecordPlanOutput)),
     ("key", (KeyOutput,)),
     ("privatize", (PrivatizationOutput, StringPrivatizationOutput, RecordPrivatizationOutput)),
     ("estimate", (EstimateOutput, StringEstimateOutput, RecordEstimateOutput)),
     ("estimate --by", (GroupedEstimateOutput, GroupedStringsOutput, GroupedRecordEstimateOutput)),
     ("heavy-hitters", (HeavyHittersOutput,)),
-    ("audit", (AuditOutput,)),
+    ("export", (ExportOutput,)),
+    ("audit", (AuditOutput, RecordAuditOutput)),
     ("histogram", (HistogramOutput,)),
     ("report", (ReportOutput,)),
     ("schema", (SchemasOutput,)),

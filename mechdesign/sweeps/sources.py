@@ -85,7 +85,7 @@ def estimates(given: SourceRecord, folder: Path) -> Iterator[Estimate]:
             )
         for column in columns:
             counts = count_column(folder / given.data, column, header=given.header)
-            yield Estimate.of_counts(column if given.name is None else f"{given.name}, {column}", counts)
+            yield Estimate.of_counts(column if given.name in {None, column} else f"{given.name}, {column}", counts)
         return
     if columns is not None:
         raise InputError.key_out_of_place("a source has a column beside counts; it belongs to data")

@@ -25,6 +25,30 @@ def kinds_from_counts() -> tuple[str, ...]:
     return (L1Ball.kind, *(made.kind for made in _SAME_FOR_ALL), RelativeBall.kind)
 
 
+def given_or_from_counts(
+    given: UncertaintySet | Mapping[Any, Any] | Sequence[object], delta: object, radius: object, *, known: bool
+) -> UncertaintySet:
+    """Return the set that is given, or the l1 ball around counts with one of delta, radius and known.
+
+    Raises
+    ------
+    InputError
+        If one of these is given beside a set, and as `L1Ball.from_counts`.
+
+    Examples
+    --------
+    >>> given_or_from_counts([3, 1], None, None, known=True)
+    L1Ball(2 symbols, radius=0)
+    """
+    if not isinstance(given, UncertaintySet):
+        return L1Ball.from_counts(given, delta=delta, radius=radius, known=known)
+    if delta is not None or radius is not None or known:
+        raise InputError.needless_argument(
+            "delta, radius or known is given beside a set of priors, which says it; leave it out, or give counts"
+        )
+    return given
+
+
 def set_from_counts(
     kind: str,
     counts: Mapping[Any, Any] | Sequence[object],

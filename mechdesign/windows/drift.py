@@ -50,14 +50,18 @@ class Drift:
     def __init__(self, decoder: Decoder, prints: Words, shares: Floats, counts: Floats) -> None:
         self._decoder, self._prints, self.shares, self._counts = decoder, prints, shares, counts
         means, spread = decoder.products(prints, counts)
-        self.information = decoder.products(prints, decoder.chances)[1] - 1
+        square = decoder.products(prints, decoder.chances)[1]
+        self.information = square - 1
+        # Where the listed strings are all there are, ``S_HH P = 1``: S_HH - 1 is singular. Then S_HH serves instead, as
+        # ``(I - P 1') S_HH^-1 1 = (I - P 1') P = 0``.
+        matrix = square if shares.sum() > 1 - _LEAST_SHARE else self.information
         back = np.eye(len(shares)) - np.outer(shares, np.ones(len(shares)))
-        if np.linalg.matrix_rank(self.information + 1, hermitian=True) < len(shares):
+        if np.linalg.matrix_rank(matrix, hermitian=True) < len(shares):
             raise LimitError.no_method(
                 f"reports of these windows do not tell {len(shares)} strings apart, which therefore have no estimates; "
                 "take a larger epsilon, more seeds or more buckets"
             )
-        self._solved = back @ np.linalg.inv(self.information)
+        self._solved = back @ np.linalg.inv(matrix)
         self.change = self._solved @ (means - 1)
         self.covariance = self._solved @ (spread - np.outer(means, means)) @ self._solved.T
 

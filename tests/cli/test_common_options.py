@@ -54,6 +54,7 @@ ESTIMATE = ("estimate", "reports.csv", "--column", "answer", "--mechanism", "m.j
 RUNS = {
     "design": ("design", *DESIGN),
     "design and compare": ("design", *DESIGN, "--compare"),
+    "table": ("table", *DESIGN),
     "methods": ("methods", *DESIGN),
     "verify": ("verify", "m.json"),
     "compare": ("compare", *DESIGN),

@@ -2,6 +2,8 @@
 
 import csv
 import json
+from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -129,11 +131,17 @@ def test_impossible_combinations_are_declared(command, design, refused):
 def test_what_views_do_not_do_is_refused(command, design, refused, two_levels):
     assert design()[0] == 0
     two_levels.save("m.json")
+    Path("m.csv").write_text("a\n1\n")
     for code, arguments in (
-        ("wrong-file-format", ("audit", "records.json")),
-        ("wrong-file-format", ("analyze", "records.json")),
-        ("wrong-file-format", ("report", "records.json", "-o", "page.html")),
-        ("wrong-file-format", ("plan", "--reports", "--standard-error", "0.01", "--mechanism", "records.json")),
+        ("usage", ("audit", "records.json", "--plot", "x.png")),
+        ("not-a-whole-number", ("audit", "records.json", "--samples", "2")),
+        ("usage", ("analyze", "records.json", "--delta", "1e-9")),
+        ("usage", ("report", "records.json", "-o", "page.html", "--time-limit", "3")),
+        ("usage", ("report", "m.json", "-o", "page.html", "--data", "records.csv")),
+        ("unknown-column", ("report", "records.json", "-o", "page.html", "--data", "m.csv")),
+        ("usage", ("plan", "--reports", "--mechanism", "records.json", "--standard-error", "0.01", "--plot", "x.png")),
+        ("out-of-range", ("plan", "--reports", "--mechanism", "records.json", "--standard-error", "2")),
+        ("out-of-range", ("plan", "--reports", "--mechanism", "records.json", "--interval", "a")),
         ("set-not-accepted", ("verify", "records.json", "--tail", "0.5")),
         ("usage", ("verify", "records.json", "--data", "records.csv", "--column", "sex")),
         ("usage", ("privatize", "records.csv", "--column", "sex", "--mechanism", "records.json", "-o", "x.csv")),
@@ -238,3 +246,158 @@ def test_a_column_is_named_once(command, columns):
     given = ("--columns", columns, "--epsilon", "1", "--known", "-o", "no.json")
     status, _, err = command("design", "--data", "records.csv", *given)
     assert (status != 0, "column-twice" in err, Path("no.json").exists()) == (True, True, False)
+
+
+def test_views_of_other_records_are_seen_and_tables_of_no_law_refused(command, refused):
+    def views(*options):
+        given = ("--data", "records.csv", "--epsilon", "1", "--delta", "1e-9", "-o", "views.json")
+        assert command("design", "--columns", *options, *given)[0] == 0
+        return RecordMechanism.load("views.json").parts
+
+    def together(name, *parts):
+        rest = [replace(part, weight=1) for part in parts[1:]]
+        RecordMechanism([replace(parts[0], weight=8 - len(rest)), *rest], 3).save(name)
+        return command("verify", name)
+
+    def written(name):
+        return " ".join(command("verify", name)[1].split())
+
+    sex, driver = views("sex,driver")
+    (pair,) = views("sex,driver", "--pairs")
+    assert together("same.json", pair, sex, driver)[0] == 0
+    assert "the views agree exactly on sex, driver" in written("same.json")
+    assert json.loads(command("verify", "same.json", "--json")[1])["shared_tables"][0]["distance"] == 0
+    lines = Path("records.csv").read_text().splitlines()
+    Path("records.csv").write_text("\n".join(lines[:-1]) + "\n")
+    assert together("other.json", pair, *views("sex"))[0] == 0
+    assert "shared tables 1 of 1 DIFFER: sex '" in written("other.json")
+    Path("records.csv").write_text("\n".join(line for line in lines if ",m,yes" not in line) + "\n")
+    assert together("none.json", pair, *views("sex"))[0] == 1
+    assert "for nobody" in refused("guarantee-false", "verify", "none.json")
+    assert json.loads(command("verify", "none.json", "--json")[1])["false"] == "guarantee"
+
+
+def test_weights_that_were_moved_after_the_reports_are_told(command, design, refused):
+    assert design()[0] == 0
+    made = RecordMechanism.load("records.json")
+    (first, second), some = made.parts, made.parts[0].weight // 2
+    parts = [replace(first, weight=first.weight - some), replace(second, weight=second.weight + some)]
+    RecordMechanism(parts, made.weight_bits, made.bins).save("moved.json")
+    given = ("--mechanism", "records.json", "--keep", "month")
+    for output in ("reports.csv", "reports.parquet"):
+        assert command("privatize", "records.csv", *given, "-o", output)[0] == 0
+    for by in ((), ("--by", "month")):
+        status, out, _ = command("estimate", "reports.csv", "--mechanism", "moved.json", *by)
+        assert (status, "weights in the file are not those" in " ".join(out.split())) == (0, True)
+        p = []
+        for name in ("records.json", "moved.json"):
+            p.append(json.loads(command("estimate", "reports.csv", "--mechanism", name, "--json", *by)[1])["draw_p"])
+        assert p[0] > 1e-6 > p[1]
+    refused("wrong-mechanism", "estimate", "reports.parquet", "--mechanism", "moved.json")
+
+
+def test_an_attribute_of_a_view_is_not_copied_beside_its_report(design, refused):
+    assert design()[0] == 0
+    given = ("--mechanism", "records.json", "-o", "reports.csv")
+    assert "undo the privacy" in refused("column-twice", "privatize", "records.csv", *given, "--keep", "sex")
+
+
+def test_names_bins_and_missing_values_that_can_be_read_in_two_ways_are_refused(command, refused):
+    known = ("--epsilon", "1", "--known")
+    Path("plus.csv").write_text("sex,driver,sex+driver\nf,yes,1\nm,no,2\n")
+    line = refused("ambiguous-labels", "design", "--data", "plus.csv", "--columns", "sex+driver", *known)
+    assert "rename the column" in line
+    wrong = ("--data", "records.csv", "--columns", "age", "--bins", "age=30,45,60")
+    assert "30:45:60" in refused("usage", "design", *wrong, *known)
+    Path("missing.csv").write_text("sex,age\nf,20\nm,\n,30\nf,40\nm,50\n")
+    given = ("design", "--data", "missing.csv", "--columns", "sex,age", "--bins", "age=30:45", *known, "-o", "m.json")
+    assert "--missing" in refused("missing-value", *given)
+    assert command(*given, "--missing", "?")[0] == 0
+    assert RecordMechanism.load("m.json").alphabets["age"] == ("under 30", "30 to under 45", "45 or more", "?")
+    assert command("privatize", "missing.csv", "--mechanism", "m.json", "--missing", "?", "-o", "reports.csv")[0] == 0
+
+
+def test_a_page_an_analysis_an_audit_and_a_plan_of_views(command, design):
+    assert design("--pairs", columns="sex,driver,age")[0] == 0
+    assert design(columns="sex,driver,age", output="single.json")[0] == 0
+    made = RecordMechanism.load("single.json")
+    for data in ((), ("--data", "records.csv")):
+        assert command("report", "single.json", "-o", "page.html", *data)[0] == 0
+        page = Path("page.html").read_text()
+        assert f'data-fact="leakage" value="{made.leakage!r}"' in page
+        assert ("leakage-to-those-who-know" in page) is bool(data)
+        assert "every attribute, with a part of epsilon" in page
+    assert command("report", "single.json", "-o", "page.html", "--no-compare", "--guarantee-only")[0] == 0
+    assert "with a part of epsilon" not in Path("page.html").read_text()
+    known = json.loads(command("analyze", "single.json", "--data", "records.csv", "--json")[1])["known"]
+    own = json.loads(command("analyze", "records.json", "--json")[1])
+    assert own["known_from"] == "the tables of the views"
+    assert {(each["view"], each["known"]) for each in known} >= {("sex", "driver"), ("age", "sex")}
+    assert {(each["view"], each["known"]) for each in own["known"]} >= {("sex+driver", "sex"), ("sex+age", "age")}
+    assert "those who know another" in command("analyze", "single.json", "--data", "records.csv")[1].lower()
+    found = json.loads(command("audit", "records.json", "--samples", "20000", "--json")[1])
+    assert (found["consistent"], found["dependent"], found["reports"]) == (True, [], 20_000)
+    assert 0 < found["lower_bound"] <= found["leakage"]
+    assert "drawn by its weight" in " ".join(command("audit", "single.json", "--samples", "20000")[1].split())
+    plan = ("plan", "--mechanism", "single.json")
+    wanted = json.loads(command(*plan, "--reports", "--standard-error", "0.01", "--json")[1])
+    error = json.loads(design("--json", columns="sex,driver,age", output="")[1])
+    assert wanted["mechanisms"][0]["reports"] == error["respondents"]
+    left = json.loads(command(*plan, "--reports", str(error["respondents"]), "--json")[1])["mechanisms"][0]
+    assert left["standard_error"] == pytest.approx(0.01, rel=1e-3)
+    half = json.loads(command(*plan, "--reports", "--interval", "0.0196", "--json")[1])["views"]
+    assert [view["reports"] for view in half] == pytest.approx([view["reports"] for view in wanted["views"]], rel=1e-3)
+    assert "no mechanism" not in command(*plan, "--reports", "9000")[1]
+
+
+def test_a_sampler_that_does_not_fit_the_file_ends_with_status_1(command, design, monkeypatch):
+    assert design()[0] == 0
+    right = RecordMechanism.drawing
+    monkeypatch.setattr(RecordMechanism, "drawing", lambda *given: lambda codes, ids: right(*given)(codes * 0, ids))
+    status, out, err = command("audit", "records.json", "--samples", "20000")
+    assert (status, "do NOT fit" in out, "sampler-wrong" in err) == (1, True, True)
+    found = json.loads(command("audit", "records.json", "--samples", "20000", "--json")[1])
+    assert (found["consistent"], found["error"]["code"]) == (False, "sampler-wrong")
+
+
+def table_of(path, *columns, changed=0):
+    counts = Counter(tuple(row[name] for name in columns) for row in rows("records.csv"))
+    lines = [[*values, count + changed] for values, count in counts.items()]
+    with Path(path).open("w", newline="") as file:
+        csv.writer(file).writerows([[*columns, "count"], *lines])
+
+
+def test_tables_of_counts_stand_in_for_records(command, design, refused):
+    """The views, and all that is designed from them, are those of the records."""
+    table_of("pair.csv", "sex", "driver")
+    table_of("age.csv", "age")
+    tables = ("--columns", "sex+driver,age", "--table", "pair.csv", "--table", "age.csv", "--bins", "age=18:65")
+    promise = ("--epsilon", "1", "--delta", "1e-9")
+    for options in ((), ("--queries", "age=prefix")):
+        assert design(*options)[0] == 0
+        assert command("design", *tables, *promise, *options, "-o", "tables.json")[0] == 0
+        assert Path("tables.json").read_text() == Path("records.json").read_text()
+    assert design("--side", "driver", columns="sex")[0] == 2  # bins of a column in no view
+    table_of("side.csv", "age", "driver")
+    assert design("--side", "driver", columns="age")[0] == 0
+    given = ("--columns", "age", "--table", "side.csv", "--bins", "age=18:65", "--side", "driver")
+    assert command("design", *given, *promise, "-o", "tables.json")[0] == 0
+    assert RecordMechanism.load("tables.json").fingerprint == RecordMechanism.load("records.json").fingerprint
+    Path("wrong.csv").write_text("age,count\n20,3.5\n30,1\n")
+    for code, arguments in (
+        ("usage", (*tables[:4], *promise)),
+        ("usage", (*tables, "--data", "records.csv", *promise)),
+        ("usage", (*tables, "--groups", "auto", *promise)),
+        ("usage", ("--columns", "age", "--table", "age.csv", "--count-column", "age", *promise)),
+        ("out-of-range", ("--columns", "age", "--table", "age.csv", "--bins", "age=5", *promise)),
+        ("unknown-column", ("--columns", "sex", "--table", "age.csv", *promise)),
+        ("unknown-choice", (*tables, "--queries", "sex=mean", *promise)),
+        ("not-counts", ("--columns", "age", "--table", "wrong.csv", *promise)),
+    ):
+        refused(code, "design", *arguments)
+    table_of("other.csv", "sex", "month")
+    pairs = ("--columns", "sex+driver,sex+month", "--table", "pair.csv", "--table", "other.csv", "--pairs")
+    assert command("design", *pairs, "--epsilon", "1", "--known")[0] == 0
+    table_of("other.csv", "sex", "month", changed=1)
+    assert "no joint law" in refused("evidence-contradicts", "design", *pairs, "--epsilon", "1", "--known")
+    assert command("design", *pairs, *promise)[0] == 0  # of other people

@@ -329,9 +329,10 @@ def test_twenty_thousand_groups_are_estimated():
     assert len(found) == MOST_GROUPS
 
 
-def test_estimates_of_groups_are_those_of_each_alone():
-    mechanism = mechanism_of(np.random.default_rng(1).dirichlet(np.ones(6), 4))
-    tables = np.random.default_rng(2).multinomial(40, np.full(6, 1 / 6), size=300).tolist()
+@pytest.mark.parametrize("outputs", [6, 60])
+def test_estimates_of_groups_are_those_of_each_alone(outputs):
+    mechanism = mechanism_of(np.random.default_rng(1).dirichlet(np.ones(outputs), 4))
+    tables = np.random.default_rng(2).multinomial(40, np.full(outputs, 1 / outputs), size=300).tolist()
     for of in ("population", "records"):
         estimation = Estimation(mechanism, "maximum-likelihood", of, 0.95)
         for counts, found in zip(tables[::20], list(estimation.of_groups(tables))[::20], strict=True):
@@ -339,3 +340,4 @@ def test_estimates_of_groups_are_those_of_each_alone():
             assert_allclose(found.frequencies, alone.frequencies, atol=1e-9)
             assert_allclose(found.intervals, alone.intervals, atol=1e-7)
             assert_allclose(found.standard_errors, alone.standard_errors, rtol=1e-7)
+            assert found.fit.p == pytest.approx(alone.fit.p, rel=1e-7)

@@ -34,6 +34,13 @@ def test_an_index_lists_every_page_of_its_kind(kind):
     assert pages <= listed
 
 
+def test_the_gallery_draws_every_picture():
+    page = (ROOT / "docs" / "reference" / "pictures.md").read_text(encoding="utf-8")
+    from mechdesign import plot
+
+    assert [name for name in plot.__all__ if f"md.plot.{name}(" not in page or f"`{name}`: " not in page] == []
+
+
 def test_formulas_of_docstrings_are_shown_as_they_stand():
     lines = [
         "One line.",

@@ -1,7 +1,8 @@
 """Every block of every page of the site runs, in the order of its page and in a scratch folder.
 
 Cells run again when the site is built, by Jupyter. Here they are read as Jupyter reads them as far as the pages need
-it: `!command`, `%%writefile` and the tag `raises-exception`. A command that fails is noticed here and not there.
+it: `!command`, `%matplotlib inline`, `%%writefile` and the tag `raises-exception`. A command that fails is noticed here
+and not there.
 """
 
 import os
@@ -24,10 +25,11 @@ PAGES = sorted(
 CELL = "{code-cell}"
 SHELL = ("console", "sh")
 # What a block may be marked as without being run: output, files and records, formulas.
-SHOWN = ("", "bibtex", "csv", "html", "json", "text", "toml", "yaml")
+SHOWN = ("", "bibtex", "csv", "html", "json", "r", "text", "toml", "yaml")
 ELSEWHERE = {
     "docs/engines.md": "tests/engines/test_recipes.py",
     "docs/file-format.md": "tests/docs/test_documents.py",
+    "docs/how-to/sklearn-sql-polars-opendp.md": "tests/adapters/test_adapters_page.py",
 }
 OTHERS = ("node",)  # programs of pages that an environment for tests may lack
 # Pages that take longer than three seconds: these, and those that start the program.
@@ -108,6 +110,7 @@ def run_cell(content, names, shell):
     if written := re.match(r"%%writefile (\S+)\n", code):
         Path(written[1]).write_text(code[written.end() :])
         return
+    code = code.removeprefix("%matplotlib inline\n")
     names |= {"display": repr, "_shell": shell}
     code = re.sub(r"^( *)!((?:.*\\\n)*.*)$", lambda found: f"{found[1]}_shell({found[2]!r})", code, flags=re.MULTILINE)
     with pytest.raises(Exception) if "raises-exception" in options else nullcontext():  # noqa: PT011 - whatever it is

@@ -5,14 +5,16 @@ import hashlib
 import itertools
 import json
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
 
 import mechdesign as md
-from conformance import make
+from conformance import make, make_records
 from mechdesign.errors import GuaranteeError, InputError
 from mechdesign.records import RecordMechanism
+from tests.examples.test_conformance_windows import EXAMPLES, NODE, PAGE, needs_node
 
 KIT = Path(make.__file__).parent
 NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
@@ -41,7 +43,7 @@ class Consumer:
         for name, edges in self.table.get("bins", {}).items():
             if NUMBER.fullmatch(record[name]):
                 bins = [label for label in self.labels(name) if " or more" in label or "under " in label]
-                order = sorted(bins, key=lambda label: "under" not in label[:5] and float(label.split()[0]))
+                order = sorted(bins, key=lambda label: float("-inf" if label[:5] == "under" else label.split()[0]))
                 record[name] = order[bisect.bisect_right(edges, float(record[name]))]
         found = [" & ".join(record[name] for name in part["attributes"]) for part in self.parts]
         for part, symbol in zip(self.parts, found, strict=True):
@@ -122,3 +124,63 @@ def test_texts_fall_into_bins_by_their_floats():
             is_number = NUMBER.fullmatch(given) is not None
             expected = row["labels"][bisect.bisect_right(row["edges"], float(given))] if is_number else given
             assert label == expected
+
+
+def test_the_streams_are_those_of_the_package():
+    assert rows("records-streams.json") == make_records.streams()
+
+
+def test_the_order_of_attributes_with_bins_tells_orders_of_letters_apart():
+    names = list(rows("records/bins.json")["bins"])
+    assert len({tuple(sorted(names, key=key)) for key in (str, lambda name: name.encode("utf-16-be"))}) == 2
+
+
+@needs_node
+def test_the_command_in_javascript_gives_the_reports_of_the_package(tmp_path):
+    path, key = KIT / "records/mixed.json", md.Key(bytes(range(32)))
+    key.write(tmp_path / "k")
+    (row,) = (row for row in rows("records-fresh.json") if row["mechanism"] == "records/mixed.json")
+    lines = [json.dumps({"more": 1, **record}) for record in row["records"]]
+
+    def run(lines, *arguments):
+        command = [NODE, str(EXAMPLES / "js" / "command.js"), str(path), *arguments]
+        text = "".join(f"{line}\n" for line in lines)
+        done = subprocess.run(command, input=text.encode(), capture_output=True, check=False)
+        return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+    made = RecordMechanism.load(path)
+    columns = {name: [record[name] for record in row["records"]] for name in made.attributes}
+    ids = [f"a\t{k}" for k in range(len(lines))]
+    reports = made.privatize(columns, key=key.for_attribute("survey"), ids=ids)
+    expected = "".join(f"{view}\t{each}\n" for view, each in zip(reports["view"], reports["report"], strict=True))
+    given = [f"{name}\t{line}" for name, line in zip(ids, lines, strict=True)]
+    assert run(given, str(tmp_path / "k"), "survey") == (0, expected, "")
+    status, out, err = run(lines)
+    assert (status, err) == (0, "")
+    assert {tuple(line.split("\t")) for line in out.splitlines()} <= {
+        (part.name, label) for part in made.parts for label in part.mechanism.outputs
+    }
+    for wrong in ("f", "{}", "[]", "null", '{"sex": "f"}', json.dumps({**row["records"][0], "age": 41})):
+        status, out, err = run([lines[0], wrong])
+        assert (status, out) == (2, ""), wrong
+        assert err.startswith("Error: line 2: ")
+
+
+SCRIPT = """
+import { Records } from "./records.js";
+const mechanism = Records.read(content);
+const record = { sex: "f", level: "__proto__", age: "41" };
+const [report] = await mechanism.permanentReports(new Uint8Array(32), [["ann", record]]);
+console.log(report.join(" "), mechanism.freshReports([record]).length);
+"""
+
+
+@needs_node
+def test_a_browser_needs_nothing_but_the_files():
+    path = KIT / "records/mixed.json"
+    options = ["--no-warnings", "--experimental-vm-modules"]
+    command = [NODE, *options, "-e", PAGE, (EXAMPLES / "js").as_posix(), SCRIPT, str(path)]
+    done = subprocess.run(command, capture_output=True, check=True)
+    record = {"sex": ["f"], "level": ["__proto__"], "age": ["41"]}
+    expected = RecordMechanism.load(path).privatize(record, key=md.Key(bytes(32)), ids=["ann"])
+    assert done.stdout.decode() == f"{expected['view'][0]} {expected['report'][0]} 1\n"

@@ -26,7 +26,8 @@ DRIVER = """
 const cases = JSON.parse(require("node:fs").readFileSync(0, "utf8"));
 const bytes = (text) => Uint8Array.from(Buffer.from(text, "base64"));
 (async () => {
-  const { firstBits, Mechanism } = await import(process.argv[1] + "/report.js");
+  const { Mechanism } = await import(process.argv[1] + "/report.js");
+  const { firstBits } = await import(process.argv[1] + "/words.js");
   const { keyedHash } = await import(process.argv[1] + "/blake2b.js");
   const answers = [];
   for (const { mechanism, key, attribute, records, messages } of cases) {

@@ -26,7 +26,7 @@ from tests.fuzz.mechanism_files import mechanism_tables, shifted
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = ROOT / "examples" / "verify.py"
-NOT_READ = ("optimality", "provenance")
+NOT_READ = ("optimality", "provenance", "table")
 COUNTS = {"a": 40, "b": 30, "c": 20, "d": 10}
 
 
@@ -66,6 +66,14 @@ def check_same(script, content):
         expected = package(json.dumps({key: value for key, value in table.items() if key not in NOT_READ}).encode())
     assert status == expected, (told, content)
     return status
+
+
+def test_constraints_of_a_table_are_said_not_to_be_looked_at(script):
+    made = md.design_table(COUNTS, 1, known=True).mechanism
+    told, status = script(to_json(made.parts))
+    assert status == 0
+    assert told.endswith("constraints of a table are not looked at")
+    assert "table" not in script(to_json(made.parts._replace(table=None)))[0]
 
 
 def of_counts():

@@ -68,7 +68,9 @@ def other_sets():
         yield RecordMechanism(parts, weight_bits=2)
     hull = md.ConvexHull([["0.4", "0.6"], ["0.6", "0.4"]], labels=labels)
     known = md.L1Ball(["1/2", "1/2"], 0, labels)
-    two = [md.Mechanism(matrix, 2, md.Guarantee(1, each)) for each in (hull, known)]
+    two = [md.Mechanism(matrix, 2, md.Guarantee(1, each, cap=cap)) for each, cap in ((hull, None), (known, 2))]
+    yield RecordMechanism([RecordPart(str(k), (str(k),), 1, made) for k, made in enumerate(two)], weight_bits=1)
+    two = [md.Mechanism(matrix, 2, md.Guarantee("1.1", each, cap="log(3)")) for each in (hull, sets["box"])]
     yield RecordMechanism([RecordPart(str(k), (str(k),), 1, made) for k, made in enumerate(two)], weight_bits=1)
 
 

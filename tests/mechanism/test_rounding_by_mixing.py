@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from strategies import balls, random_mechanism
 
 import mechdesign as md
-from mechdesign.mechanism.rounding import _neighbours, round_to_integers
+from mechdesign.mechanism.rounding import neighbours, round_to_integers
 
 both = st.sampled_from([("0.01", "0.02"), ("1", "0.5"), ("log(2)", "log(2)"), ("3", "0.001")])
 
@@ -61,7 +61,7 @@ def test_without_room_only_the_constant_mechanism_is_left():
 def test_each_entry_is_rounded_to_a_neighbour(bits, outputs, seed):
     rng = np.random.default_rng(seed)
     matrix = random_mechanism(rng, 5, outputs)
-    integers = _neighbours(matrix, bits)
+    integers = neighbours(matrix, bits)
     assert (integers.sum(axis=1) == 2**bits).all()
     # At 52 bits the sums of floats are off by units themselves.
     assert np.abs(integers - matrix * 2.0**bits).max() <= 1 + outputs * 2.0 ** (bits - 50)

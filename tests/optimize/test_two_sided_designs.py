@@ -16,12 +16,13 @@ import mechdesign as md
 from mechdesign.optimize.column_generation import solve_ray_lp
 from mechdesign.optimize.cut_rays import CutRays
 from mechdesign.optimize.effective_epsilon import effective_exp_epsilon
-from mechdesign.optimize.one_sided import OneSided, mixed_utility
+from mechdesign.optimize.one_sided import OneSided
 from mechdesign.optimize.polyhedral import Polytope
 from mechdesign.optimize.pricing import price_by_guess
 from mechdesign.optimize.pricing.listing import ListedPricing, check_listable
 from mechdesign.uncertainty import Box, LowerFunction, LowerLimits
 from mechdesign.uncertainty.base import Floor
+from mechdesign.utility.mixed_information import mixed_utility
 
 ADULT = {
     "race": [41762, 4685, 1519, 470, 406],
@@ -370,7 +371,7 @@ def test_a_utility_of_ones_own_takes_the_list():
         md.DesignProblem(md.ProductSet(NAMED["known"], HULL), 1, lower=1),
         md.DesignProblem(md.L1Ball.from_counts([1] * 13, radius="0.1"), 1, lower=1),
         md.DesignProblem(md.L1Ball.from_counts([1] * 13, known=True), 1, md.EstimationError(), lower=1),
-        md.DesignProblem(md.L1Ball.from_counts([1] * 17, known=True), 1, cap=2),
+        md.DesignProblem(md.ProductSet(NAMED["known"], HULL), 1, md.EstimationError(), cap=2),
         md.DesignProblem(SOME_FUNCTION, 1, lower=1),
     ],
 )

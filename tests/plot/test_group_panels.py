@@ -53,6 +53,36 @@ def test_intervals_of_all_at_once_are_thinner_and_explained():
     assert thin < thick
 
 
+def test_the_truth_is_marked_where_it_is_known():
+    found = estimated({"region": ["a", "b"]})
+    axes = groups(found, truth={"b": {"x0": 0.25, "x2": 0.5, "other": 1}})
+    marks = [line for line in axes[1].lines if line.get_label() == "truth"]
+    assert [list(line.get_xdata()) for line in marks] == [[0.25, 0.5]]
+    assert [list(line.get_ydata()) for line in marks] == [[0, 2]]
+    assert not [line for line in axes[0].lines if line.get_label() == "truth"]
+    days = estimated({"day": [DAY], "g": ["a"]})
+    line = groups(days, truth={(DAY, "a"): {"x1": 0.3}})[1].lines[-1]
+    assert (line.get_label(), list(line.get_ydata())) == ("truth", [0.3])
+    with raises("unknown-group"):
+        groups(found, truth={"c": {}})
+    with raises("wrong-type"):
+        groups(found, truth={"a": 0.5})
+
+
+def test_series_share_a_scale_unless_told_otherwise_and_axes_begin_at_zero_only_where_there_is_room():
+    mechanism = mechanism_of(randomized_response(2, 9.0))
+    days = [DAY, DAY + datetime.timedelta(days=1)] * 5000
+    found = md.estimate_frequencies(["y0", "y1", "y0", "y1", "y0"] * 2000, mechanism, by={"day": days})
+    one, two = groups(found)
+    assert one.get_ylim() == two.get_ylim()
+    low = min(each.intervals.min() for _, each in found)
+    assert 0.9 * low < one.get_ylim()[0] <= low
+    one, two = groups(found, shared=False)
+    assert one.get_ylim() != two.get_ylim()
+    wide = groups(estimated({"region": ["a"]}))[0]
+    assert wide.get_xlim()[0] <= 0
+
+
 @pytest.mark.slow
 def test_figures_of_many_panels_say_what_they_leave_out():
     axes = groups(estimated({"g": range(70)}, each=2, size=2))

@@ -47,6 +47,7 @@ def drawn():
     plan = md.plan_reports(problem, standard_error=0.01)
     return {
         "matrix": lambda axes: md.plot.matrix(mechanism, axes),
+        "guesses": lambda axes: md.plot.guesses(mechanism, axes),
         "leakage": lambda axes: md.plot.leakage(mechanism, axes),
         "audit": lambda axes: md.plot.audit(found, mechanism, axes),
         "comparison": lambda axes: md.plot.comparison(md.compare(designed()), axes),
@@ -92,7 +93,9 @@ def test_all_labels_are_there_and_no_two_overlap(size):
         md.plot.leakage(randomized(size)),
     ):
         axes.figure.draw_without_rendering()
-        ticks = axes.get_yticklabels() if axes.get_ylabel() in {"input", "category"} else axes.get_xticklabels()
+        ticks = (
+            axes.get_yticklabels() if axes.get_ylabel() in {"input", "category", "value"} else axes.get_xticklabels()
+        )
         assert [tick.get_text() for tick in ticks] == [f"label {i}" for i in range(size)]
         boxes = [tick.get_window_extent() for tick in ticks]
         assert not any(one.overlaps(other) for one, other in pairwise(boxes))
@@ -171,6 +174,81 @@ def test_a_mechanism_that_breaks_the_promise_is_marked():
     assert names[0] == "this design"
     assert names[-1] == "theirs\n(does NOT keep the promise)"
     assert [bar.get_width() for bar in axes.patches] == [row.value for row in both.rows]
+
+
+def test_an_infinite_error_is_the_longest_bar_and_less_is_said_to_be_better():
+    problem = md.DesignProblem(md.L1Ball([0.5, 0.3, 0.2]), 1, md.EstimationError())
+    axes = md.plot.comparison(md.compare(problem, mechanisms={"constant": np.full((3, 2), 0.5)}))
+    widths = [bar.get_width() for bar in axes.patches]
+    assert widths[-1] == max(widths) > axes.get_xlim()[1]
+    assert all(0 < width < axes.get_xlim()[1] for width in widths[:-1])
+    assert axes.texts[-1].get_text().startswith("infinite")
+    assert axes.get_xlabel().endswith("less is better")
+
+
+def test_equal_bars_give_way_to_what_each_report_tells():
+    ball = md.L1Ball.from_counts({f"x{i}": 40 - i for i in range(8)}, radius="0.1")
+    mechanism = md.design(md.DesignProblem(ball, 1, md.EstimationError())).mechanism
+    assert len(mechanism.outputs) > 12
+    assert np.ptp(mechanism.proof.leakages) < 1e-3
+    axes = md.plot.leakage(mechanism)
+    assert f"All {len(mechanism.outputs)} outputs leak 1 nats" in axes.get_title()
+    prior, shown = ball.prior, axes.images[0].get_array()
+    after = prior[:, None] * mechanism.matrix / (prior @ mechanism.matrix)
+    np.testing.assert_array_equal(np.ma.getmaskarray(shown), mechanism.matrix == 0)
+    np.testing.assert_allclose(
+        shown.filled(0), np.where(after > 0, np.log(np.maximum(after, 1e-300) / prior[:, None]), 0)
+    )
+    assert mechanism_figure(mechanism).axes[1].images
+
+
+def test_guesses_about_a_secret_are_those_of_its_values():
+    known = md.SecretPromise([[30, 10, 10], [10, 20, 20]], secret="s", useful="u", known=True)
+    mechanism = md.design(md.DesignProblem(known, "0.2", md.HammingAccuracy())).mechanism
+    axes = md.plot.guesses(mechanism)
+    assert axes.get_ylabel() == "s"
+    lifts = known.protected.likelihoods(mechanism.matrix) / (ball_of(known) @ mechanism.matrix)
+    np.testing.assert_allclose(axes.images[0].get_array(), np.log(lifts))
+
+
+def ball_of(known):
+    """The distribution of the reported column."""
+    joint = np.array([[30, 10, 10], [10, 20, 20]])
+    return joint.sum(axis=0) / joint.sum()
+
+
+def test_of_a_large_matrix_the_most_frequent_are_drawn_and_the_title_says_so():
+    size = 120
+    promise = md.Guarantee("log(3)", md.L1Ball([f"{2 * i + 1}/{size**2}" for i in range(size)], radius=2))
+    V = np.random.default_rng(1).integers(10, 15, (size, 200))
+    mechanism = md.Mechanism.repaired(V / V.sum(axis=1, keepdims=True), promise).mechanism
+    axes = md.plot.matrix(mechanism)
+    assert axes.images[0].get_array().shape == (40, 60)
+    assert [tick.get_text() for tick in axes.get_yticklabels()] == list(mechanism.inputs[-40:])
+    records = sum(2 * i + 1 for i in range(80, 120)) / size**2
+    assert f"40 inputs are drawn, the most frequent: {records:.0%} of the records" in axes.get_title()
+    reports = np.sort(promise.uncertainty.prior @ mechanism.matrix)[-60:].sum()
+    assert f"60 outputs are drawn, the most frequent: {reports:.0%} of the reports" in axes.get_title()
+
+
+def test_lines_of_an_audit_reach_to_what_its_limits_leave_open():
+    mechanism = designed().mechanism
+    found = md.deploy.audit(mechanism, 3000, rng=np.random.default_rng(1))
+    axes = md.plot.audit(found, mechanism)
+    (lines,) = [each for each in axes.collections if each.get_label() == "left open by the reports"]
+    rng, known = np.random.default_rng(2), mechanism.guarantee.uncertainty
+    for (x, low), (_, high) in lines.get_segments():
+        assert low == found.bounds[int(x)] <= mechanism.proof.leakages[int(x)] <= high
+        for _ in range(200):  # no matrix within the limits leaks more
+            column = rng.uniform(found.lower[:, int(x)], found.upper[:, int(x)])
+            assert np.log(column.max() / known.support(column[:, None])[0]) <= high + 1e-9
+
+
+def test_marks_of_curves_that_coincide_are_rings_around_each_other():
+    axes = md.plot.values({"one": [designed()], "two": [designed()], "three": [designed()]})
+    sizes = [line.get_markersize() for line in axes.lines]
+    assert sizes == sorted(set(sizes))
+    assert [line.get_markerfacecolor() for line in axes.lines[1:]] == ["none", "none"]
 
 
 def test_curves_of_values_are_sorted_and_named():

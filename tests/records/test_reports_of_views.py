@@ -20,7 +20,7 @@ from mechdesign.deploy.stream import ReportFile
 from mechdesign.records import RecordMechanism
 from mechdesign.records.drawn_views import DrawnViews
 from mechdesign.records.record_files import REPORTS, WholeRecordFile
-from tests.records.made import PEOPLE, raises, survey
+from tests.records.made import PEOPLE, both, raises, survey
 
 KEY = Key(bytes(range(32)))
 
@@ -46,6 +46,21 @@ def test_every_integer_draws_the_view_of_the_cumulated_weights():
     made = survey()
     views = DrawnViews(made.parts, made.weight_bits, made.tables).views(np.arange(16))
     assert np.bincount(views).tolist() == [3, 4, 9]
+
+
+@pytest.mark.parametrize("bits", [3, 16, 17, 32, 45])
+def test_the_first_bits_draw_the_views_that_all_bits_draw(bits):
+    """At the integers around each cumulated weight, and at random ones, the view is the first whose weight exceeds."""
+    rng = np.random.default_rng(bits)
+    made = both()
+    cuts = np.sort(rng.choice(np.arange(1, min(1 << bits, 1 << 20)), 4, replace=False)) * ((1 << bits) >> min(bits, 20))
+    weights = np.diff([0, *cuts.tolist(), 1 << bits])
+    parts = [replace(made.parts[0], name=f"v{place}", weight=int(weight)) for place, weight in enumerate(weights)]
+    near = np.concatenate([cuts + away for away in (-1, 0, 1)])
+    integers = np.clip(np.concatenate([near, rng.integers(0, 1 << bits, 500)]), 0, (1 << bits) - 1)
+    ends = np.cumsum(weights)
+    expected = [next(view for view, end in enumerate(ends) if integer < end) for integer in integers.tolist()]
+    assert DrawnViews(parts, bits, made.tables).views(integers).tolist() == expected
 
 
 def test_reports_come_from_the_rows_of_their_views_with_the_stated_probabilities():

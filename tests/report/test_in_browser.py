@@ -16,8 +16,10 @@ import pytest
 from paged_designs import designed
 
 import mechdesign as md
+from mechdesign.cli.records_report import records_page
 from mechdesign.histogram import DiscretePlan
-from mechdesign.report import mechanism_page, record_page
+from mechdesign.records import views_of
+from mechdesign.report import Origin, mechanism_page, record_page
 
 sync_api = pytest.importorskip("playwright.sync_api")
 CHROMIUM = shutil.which(os.environ.get("CHROMIUM", "chromium"))
@@ -48,6 +50,13 @@ def _record():
     return record_page(plan.record(randomness="r" * 300, post_processing="<b>sorted</b>").to_json().encode())
 
 
+def _views():
+    rng = np.random.default_rng(2)
+    records = {name: rng.choice(["yes", "no", HOSTILE[place]], 500).tolist() for place, name in enumerate("abc")}
+    found = md.design_records(views_of(records, groups=["a+b"]), 1, delta="1e-6")
+    return records_page(found.mechanism, Origin.of(b"{}", HOSTILE[0]), records)
+
+
 MAKERS = {
     "a ball": lambda: mechanism_page(designed("ball").mechanism),
     "estimation": lambda: mechanism_page(designed("estimation").mechanism),
@@ -58,6 +67,7 @@ MAKERS = {
     "many reports": lambda: mechanism_page(_wide(20, 150), compare=False),
     "many symbols": lambda: mechanism_page(_wide(120, 90), compare=False),
     "a histogram": _record,
+    "views of records": _views,
 }
 
 

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import math
+import re
 from statistics import NormalDist
 
 import numpy as np
@@ -14,6 +15,7 @@ import mechdesign as md
 from mechdesign.cli.entry_point import run
 from mechdesign.mechanism.words import promise
 from mechdesign.report import mechanism_page
+from mechdesign.report.leakage_of_reports import guesses_of
 
 NO_NUMBERS = {"schema", "holds", "inputs", "outputs", "secret", "useful", "not_protected", "optimality"}
 
@@ -132,7 +134,9 @@ def test_guesses_are_those_of_bayes():
     after = P[:, None] * mechanism.matrix / (P @ mechanism.matrix)
     for row, label, before, most, least in zip(rows, COUNTS, P, after.max(axis=1), after.min(axis=1), strict=True):
         assert row[0] == label
-        for text, p in zip(row[1:], (before, most, least), strict=True):
+        e = math.e
+        limits = before * e / (before * e + 1 - before), before / (before + (1 - before) * e)
+        for text, p in zip(row[1:], (before, most, least, *limits), strict=True):
             assert abs(float(text.removesuffix(" %")) / 100 - p) <= 5.1e-4
     joint = np.array([[20, 10, 5], [10, 15, 20]]) / 80
     mechanism = designed("secret").mechanism
@@ -142,6 +146,51 @@ def test_guesses_are_those_of_bayes():
     for row, before, most in zip(rows[1:], joint.sum(axis=1), after.max(axis=1), strict=True):
         assert abs(float(row[1].removesuffix(" %")) / 100 - before) <= 5.1e-4
         assert abs(float(row[2].removesuffix(" %")) / 100 - most) <= 5.1e-4
+
+
+def test_limits_under_ldp_hold_for_mechanisms_that_reach_them():
+    """Of two values the reports of randomized response reach both limits."""
+    P, e = np.array([0.3, 0.7]), math.e
+    V = np.array([[e, 1], [1, e]]) / (1 + e)
+    after = P[:, None] * V / (P @ V)
+    mechanism = md.Mechanism.repaired(V, md.Guarantee(1, md.L1Ball(P.tolist(), radius="0.1"))).mechanism
+    for guess, most, least in zip(guesses_of(mechanism).shown, after.max(axis=1), after.min(axis=1), strict=True):
+        assert guess.local == pytest.approx((most, least), rel=1e-12)
+    everyone = page_of(designed("ldp").mechanism).table("Guesses before and after a report")
+    assert "under LDP, at most" not in everyone[0]
+
+
+def test_many_reports_that_leak_the_same_are_one_sentence():
+    ball = md.L1Ball.from_counts({f"x{i}": 40 - i for i in range(8)}, radius="0.1")
+    mechanism = md.design(md.DesignProblem(ball, 1, md.EstimationError())).mechanism
+    page, out = page_of(mechanism), (mechanism.numerators == 0).sum(axis=0)
+    told = (
+        f"each of {len(out)} reports leaks at most 1 nats, a factor of 2.719, and rules out {out.min()} to {out.max()}"
+    )
+    assert told in page.section("leakage")
+    assert not [e for e in page.all("div") if e.attributes.get("aria-label") == "Leakage of each report"]
+    assert float(page.facts["leakage-of-output"]) == mechanism.leakage
+
+
+def test_a_design_at_a_coarse_tolerance_says_how_near_to_the_best_it_is():
+    problem = md.DesignProblem(md.L1Ball.from_counts(COUNTS, radius="0.1"), 1, md.EstimationError())
+    solved = md.design(problem, tol=0.05)
+    found = md.verify(solved.mechanism)
+    assert found.optimal is False
+    page = page_of(solved.mechanism)
+    assert "not shown" not in page.section("bound")
+    (loss,) = re.findall(r"the best but for at most (\S+) % of its value", page.section("bound"))
+    assert found.gap / found.value <= float(loss) / 100 <= 1.1 * found.gap / found.value
+
+
+def test_the_heading_is_that_which_is_given(tmp_path):
+    mechanism = designed("ball").mechanism
+    assert page_of(mechanism, title="Commuting <2026>").all("h1")[0].text == "Commuting <2026>"
+    mechanism.save(tmp_path / "m.json")
+    assert (
+        run(["report", str(tmp_path / "m.json"), "-o", str(tmp_path / "p.html"), "--no-compare", "--title", "A"]) == 0
+    )
+    assert Page((tmp_path / "p.html").read_text(encoding="utf-8")).all("h1")[0].text == "A"
 
 
 def test_the_leakage_of_each_report_is_proved(solved):

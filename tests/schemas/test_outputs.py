@@ -40,6 +40,12 @@ RUNS = {
         (*PROMISE, "--radius", "2"),
         SECRET,
     ],
+    "table": [
+        (*PROMISE, "--known"),
+        (*PROMISE, "--radius", "0.01", "--floor-of", "former", "0.01", "--forbid", "former", "current", "-o", "u.json"),
+        (*PROMISE, "--radius", "0.1", "--cap", "2", "--loss", "loss.csv"),
+    ],
+    "export": [("t.json", "--sdcmicro", "-o", "t.csv")],
     "methods": [DESIGN, (*COUNTS, "--epsilon", "1", "--radius", "2", "--lower", "1")],
     "verify": [
         ("m.json",),
@@ -47,6 +53,7 @@ RUNS = {
         ("m.json", "--tail", "0.5"),
         ("least.json",),
         ("errors.json",),
+        ("t.json",),
         ("false.json",),
         ("missing.json",),
     ],
@@ -95,6 +102,8 @@ RUNS = {
 WRITTEN = {  # files that these commands write, and their schemas
     "m.json": "mechanism",
     "d.json": "mechanism",
+    "t.json": "mechanism",
+    "u.json": "mechanism",
     "p.json": "prefix-windows",
     "hitters.json": "heavy-hitters",
     "least.json": "mechanism",
@@ -121,6 +130,7 @@ def folder(tmp_path_factory):
     (folder / "counts.csv").write_text("label,count\nnever,812\nformer,150\ncurrent,38\n")
     (folder / "joint.csv").write_text("income,answer,count\nlow,a,30\nlow,b,20\nhigh,a,10\nhigh,b,40\n")
     (folder / "identity.csv").write_text("x,a,b,c\nnever,1,0,0\nformer,0,1,0\ncurrent,0,0,1\n")
+    (folder / "loss.csv").write_text("x,never,former,current\nnever,0,1,2\nformer,1,0,1\ncurrent,2,1,0\n")
     (folder / "sweep.toml").write_text(
         'title = "t"\nepsilon = [1, "log(2)"]\nknown = true\nbaselines = ["best-ldp"]\n'
         '[[source]]\ncounts = "counts.csv"\n'
@@ -140,6 +150,7 @@ def printed(folder):
             ("design", *PROMISE, "--delta", "0.001", "-o", "m.json"),
             ("design", *PROMISE, "--radius", "0.1", "--utility", "worst-case-mutual-information", "-o", "least.json"),
             ("design", *DESIGN, "--utility", "estimation-error", "-o", "errors.json"),
+            ("table", *PROMISE, "--known", "-o", "t.json"),
             ("key", "-o", "survey.key"),
             (*PRIVATIZE, "-o", "reports.csv", "--keep", "person"),
             ("privatize", "parts", *PRIVATIZE[2:], "-o", "reported"),

@@ -18,9 +18,10 @@ from mechdesign.windows import (
     prefix_search,
     split_sample,
 )
+from mechdesign.windows.decoder import Decoder
 from mechdesign.windows.prefix_search import heavy_hitters_of_counts
 from mechdesign.windows.prefix_windows import MARK, prefix, prefix_sums
-from mechdesign.windows.string_estimates import quantile
+from mechdesign.windows.string_estimates import estimate_counts, quantile
 from tests.windows.worlds import matrix
 
 WORDS = {f"{a}{b}{c}": 40 + 7 * i for i, (a, b, c) in enumerate((a, b, c) for a in "abcd" for b in "abc" for c in "ab")}
@@ -181,6 +182,20 @@ def test_strings_that_nobody_named_are_found_with_their_shares(world):
     assert sum(not truth[name] for name in found.strings) <= 3
     assert list(found.shares) == sorted(found.shares, reverse=True)
     assert found.sample_shares[found.strings.index("hgfe")] == 0
+
+
+def test_a_level_whose_strings_are_all_heavy_has_estimates_as_good_as_others(world):
+    """The first letters are eight heavy prefixes, whose shares sum to 1."""
+    mechanism, shares, _ = world
+    level = mechanism.levels[0]
+    own = prefix_sums(shares, 1)
+    assert set(own) == set(level.heavy[0].strings)
+    reports = mechanism.privatize(["hgfe"] * 30_000 + ["aa"] * 15_000, np.random.default_rng(5))
+    counts = mechanism.counts_of_levels(np.bincount(mechanism.numbers(reports), minlength=mechanism.size))[0]
+    found = estimate_counts(counts, Decoder(level), [*own, "a"], own)
+    truth = np.array([{"a": 1 / 3, "h": 2 / 3}.get(name[0], 0.0) for name in own] + [0])
+    assert found.standard_errors.max() < 0.01
+    assert (np.abs(found.shares - truth) < 5 * found.standard_errors).all()
 
 
 def test_heavy_strings_are_found_however_low_their_rough_shares_are(world, monkeypatch):

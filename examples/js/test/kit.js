@@ -26,3 +26,13 @@ export function splitMix() {
     }
   };
 }
+
+// What fills arrays with these bytes, in hex, one after the other; and how many are left.
+export function sourceOf(text) {
+  let rest = ofHex(text);
+  const fill = (wanted) => {
+    wanted.set(rest.subarray(0, wanted.length));
+    rest = rest.subarray(wanted.length);
+  };
+  return { fill, left: () => rest.length };
+}

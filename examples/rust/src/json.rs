@@ -34,8 +34,17 @@ impl Value {
         }
     }
 
-    /// A whole number that is not negative, written without a point or an exponent.
+    /// A whole number that is not negative, written without a point or an exponent; `-0` is 0.
     pub fn whole(&self) -> Option<u64> {
+        match self {
+            Value::Number(digits) if digits == "-0" => Some(0),
+            Value::Number(digits) => digits.parse().ok(),
+            _ => None,
+        }
+    }
+
+    /// A number as the nearest float, which is infinite for one that is too large.
+    pub fn number(&self) -> Option<f64> {
         match self {
             Value::Number(digits) => digits.parse().ok(),
             _ => None,

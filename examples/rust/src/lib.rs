@@ -1,7 +1,7 @@
 //! Report labels through an exported mechanism, with the standard library alone.
 //!
-//! The probabilities are precisely those that `mechdesign verify` proves, which is to be run before: the guarantee is not
-//! proved here. Nothing here runs in constant time: who can time it may learn what it reports.
+//! The probabilities are precisely those that `mechdesign verify` proves, which is to be run before: of the guarantee the
+//! cap is proved here alone. Nothing here runs in constant time: who can time it may learn what it reports.
 //!
 //! ```no_run
 //! use mechdesign_report::{key_of, Mechanism};
@@ -17,10 +17,14 @@
 //! # }
 //! ```
 
+pub mod bins;
+pub mod cap;
 pub mod hashes;
 pub mod inflate;
 pub mod json;
 pub mod nfc;
+pub mod prefixes;
+pub mod records;
 pub mod windows;
 
 use json::Value;
@@ -78,12 +82,13 @@ pub struct Mechanism {
 impl Mechanism {
     /// From the content of a mechanism file.
     pub fn read(content: &[u8], name: &str) -> Result<Mechanism, Error> {
-        let table = json::parse(content).map_err(Error::Input)?;
-        let schema = table.get("schema").and_then(Value::text);
-        check(
-            schema.is_some_and(|schema| SCHEMAS.contains(&schema)),
-            "its schema is another, or missing",
-        )?;
+        Mechanism::of(&json::parse(content).map_err(Error::Input)?, name)
+    }
+
+    /// From the table that a mechanism file holds.
+    pub fn of(table: &Value, name: &str) -> Result<Mechanism, Error> {
+        let schema = table.get("schema").and_then(Value::text).unwrap_or("");
+        check(SCHEMAS.contains(&schema), "its schema is another, or missing")?;
         let inputs = labels(table.get("inputs"), "inputs")?;
         let outputs = labels(table.get("outputs"), "outputs")?;
         let bits = table.get("bits").and_then(Value::whole).unwrap_or(0);
@@ -103,6 +108,9 @@ impl Mechanism {
                 format!("output {} is never reported", k + 1),
             )?;
         }
+        if let Some(guarantee) = table.get("guarantee") {
+            cap::check_cap(guarantee, schema == SCHEMAS[1], &numerators)?;
+        }
         let cumulative = numerators.iter().map(|row| cumulated(row)).collect();
         let rows = inputs.iter().enumerate().map(|(i, label)| (label.clone(), i)).collect();
         Ok(Mechanism {
@@ -120,19 +128,15 @@ impl Mechanism {
     pub fn fresh_reports(
         &self,
         labels: &[&str],
-        mut fill: impl FnMut(&mut [u8]) -> io::Result<()>,
+        fill: impl FnMut(&mut [u8]) -> io::Result<()>,
     ) -> Result<Vec<&str>, Error> {
         let rows = self.rows_of(labels.iter().copied())?;
-        let mut reports = Vec::with_capacity(rows.len());
-        let mut bytes = vec![0; WORD_BYTES * rows.len().min(BLOCK)];
-        for block in rows.chunks(BLOCK) {
-            let part = &mut bytes[..WORD_BYTES * block.len()];
-            fill(part).map_err(Error::Source)?;
-            for (&row, word) in block.iter().zip(part.chunks_exact(WORD_BYTES)) {
-                reports.push(self.output_at(row, word.try_into().expect("8 bytes")));
-            }
-        }
-        Ok(reports)
+        let words = drawn_words(rows.len(), fill)?;
+        Ok(rows
+            .into_iter()
+            .zip(words)
+            .map(|(row, word)| self.output_at(row, word))
+            .collect())
     }
 
     /// One permanent report for each pair of an id and a label.
@@ -147,15 +151,18 @@ impl Mechanism {
         check_ids(records)?;
         let mut start = self.fingerprint().to_vec();
         add_text(&mut start, attribute);
-        let mut message = Vec::new();
-        let hashed = records.iter().zip(rows).map(|((id, label), row)| {
-            message.clear();
-            message.extend_from_slice(&start);
-            add_text(&mut message, label);
-            message.extend_from_slice(id.as_bytes());
-            self.output_at(row, hashes::keyed_hash(key, &message))
-        });
-        Ok(hashed.collect())
+        let pairs = records.iter().zip(rows);
+        Ok(pairs
+            .map(|((id, _), row)| self.permanent_report(key, &start, id, row))
+            .collect())
+    }
+
+    /// A permanent report; `start` is what is hashed before the label of the row.
+    fn permanent_report(&self, key: &[u8; 32], start: &[u8], id: &str, row: usize) -> &str {
+        let mut message = start.to_vec();
+        add_text(&mut message, &self.inputs[row]);
+        message.extend_from_slice(id.as_bytes());
+        self.output_at(row, hashes::keyed_hash(key, &message))
     }
 
     /// The SHA-256 hash of what reports depend on.
@@ -185,9 +192,31 @@ impl Mechanism {
 
     /// The first output whose cumulative numerator exceeds the first bits of a word.
     fn output_at(&self, row: usize, word: [u8; WORD_BYTES]) -> &str {
-        let integer = u64::from_le_bytes(word) >> (64 - self.bits);
-        &self.outputs[self.cumulative[row].partition_point(|&sum| sum <= integer)]
+        &self.outputs[place_at(&self.cumulative[row], word, self.bits)]
     }
+}
+
+/// The index of the first cumulated number that exceeds the first bits of a word.
+fn place_at(sums: &[u64], word: [u8; WORD_BYTES], bits: u64) -> usize {
+    let integer = u64::from_le_bytes(word) >> (64 - bits);
+    sums.partition_point(|&sum| sum <= integer)
+}
+
+/// So many words from what fills an array with random bytes.
+fn drawn_words(
+    count: usize,
+    mut fill: impl FnMut(&mut [u8]) -> io::Result<()>,
+) -> Result<Vec<[u8; WORD_BYTES]>, Error> {
+    let mut words = vec![[0; WORD_BYTES]; count];
+    let mut bytes = vec![0; WORD_BYTES * count.min(BLOCK)];
+    for block in words.chunks_mut(BLOCK) {
+        let part = &mut bytes[..WORD_BYTES * block.len()];
+        fill(part).map_err(Error::Source)?;
+        for (word, found) in block.iter_mut().zip(part.chunks_exact(WORD_BYTES)) {
+            word.copy_from_slice(found);
+        }
+    }
+    Ok(words)
 }
 
 /// The key in the content of a key file. No message shows any of it.
@@ -239,7 +268,7 @@ fn check_attribute(attribute: &str) -> Result<(), Error> {
 }
 
 /// Check the ids of pairs of an id and a value, before anything is reported.
-fn check_ids(records: &[(&str, &str)]) -> Result<(), Error> {
+fn check_ids<T>(records: &[(&str, T)]) -> Result<(), Error> {
     match records.iter().position(|record| !is_bare(record.0)) {
         None => Ok(()),
         Some(position) => Err(Error::Record(

@@ -22,13 +22,14 @@ from numpy.typing import ArrayLike
 from mechdesign.errors import InputError, LimitError, shorten
 from mechdesign.numerics.arrays import Floats, as_bound, real_array
 from mechdesign.numerics.epsilon import Epsilon
-from mechdesign.numerics.exact import float_up
+from mechdesign.numerics.exact import float_down, float_up
 from mechdesign.numerics.quadratic_form import QuadraticForm
 from mechdesign.numerics.threads import one_thread
 from mechdesign.optimize.deadline import time_is_up
 from mechdesign.optimize.estimation.form_certificate import lower_bound, root_trace_alike, root_trace_down, total_up
 from mechdesign.optimize.pricing.price import Price
 from mechdesign.uncertainty import UncertaintySet
+from mechdesign.uncertainty.base import NO_FLOOR, Floor
 from mechdesign.uncertainty.set_or_prior import set_or_prior
 
 _EPS = float(np.finfo(float).eps)
@@ -40,10 +41,11 @@ MOST_SYMBOLS_IN_FORMS = 1_500
 """The most symbols whose quadratic form is decomposed, which takes about N^3 operations several times."""
 
 
-def greatest_entries(prior: Floats, exp_epsilon: float) -> Floats:
+def greatest_entries(prior: Floats, exp_epsilon: float, floor: Floor = NO_FLOOR) -> Floats:
     """Return ``min(e, 1/P_i)``, which no entry of a column with ``<P, v> = 1`` exceeds, rounded up.
 
-    ``v_i <= e h(v) <= e <P, v>`` holds for every set that contains the prior P.
+    ``v_i <= e h(v) <= e <P, v>`` holds for every set that contains the prior P. With a cap other entries are a times
+    ``v_i`` at least, so that ``v_i <= 1 / (P_i + a (1 - P_i))``.
 
     Examples
     --------
@@ -51,11 +53,12 @@ def greatest_entries(prior: Floats, exp_epsilon: float) -> Floats:
     array([1.33333333, 2.        ])
     """
     with np.errstate(divide="ignore"):
-        result: Floats = np.minimum(exp_epsilon, 1 / prior) * (1 + 4 * _EPS)
+        least = float_down(floor.least_lift) if floor.for_everyone else 0.0
+        result: Floats = np.minimum(exp_epsilon, 1 / (prior + least * (1 - prior))) * (1 + 8 * _EPS)
     return result
 
 
-def entry_limits(known: UncertaintySet, exp_epsilon: float) -> Floats:
+def entry_limits(known: UncertaintySet, exp_epsilon: float, floor: Floor = NO_FLOOR) -> Floats:
     """Return numbers that no entry of a column with ``<P, v> = 1`` exceeds, rounded up: those of `greatest_entries`.
 
     A promise about a secret limits entries by ``1/P_i`` alone.
@@ -66,7 +69,7 @@ def entry_limits(known: UncertaintySet, exp_epsilon: float) -> Floats:
     >>> np.round(entry_limits(SecretPromise([[2, 1], [1, 0]], known=True), 1.5), 9)
     array([1.33333333, 4.        ])
     """
-    return greatest_entries(known.prior, exp_epsilon if known.limits_entries else math.inf)
+    return greatest_entries(known.prior, exp_epsilon if known.limits_entries else math.inf, floor)
 
 
 def price_in_box(form: QuadraticForm, multipliers: Floats, limits: Floats) -> Price:

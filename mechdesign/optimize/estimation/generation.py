@@ -34,6 +34,7 @@ from mechdesign.optimize.master import Master, spread
 from mechdesign.optimize.method import Solution
 from mechdesign.optimize.start import start_columns
 from mechdesign.uncertainty import L1Ball
+from mechdesign.uncertainty.base import NO_FLOOR, Floor
 from mechdesign.utility import ChiSquare
 from mechdesign.utility.query_variances import variances_of_matrix
 
@@ -116,6 +117,7 @@ def generate(
     workload: Floats,
     rng: np.random.Generator,
     *,
+    floor: Floor = NO_FLOOR,
     goal: Goal | None = None,
     deadline: float | None = None,
     progress: Callable[[str], None] = lambda _line: None,
@@ -132,6 +134,8 @@ def generate(
         W.
     rng : numpy.random.Generator
         All randomness there is.
+    floor : Floor
+        A cap for everyone, if there is one.
     goal : Goal, optional
         The bounds that the error is held against.
     deadline : float or None
@@ -151,7 +155,7 @@ def generate(
     >>> round(found.value, 6), found.matrix.sum(axis=1).round(12)
     (2.25, array([1., 1., 1., 1.]))
     """
-    goal, search = goal or Goal(), ColumnSearch(ball, exp_epsilon, workload, rng)
+    goal, search = goal or Goal(), ColumnSearch(ball, exp_epsilon, workload, rng, floor)
     try:
         held = search.first(deadline)
         point = solve(held, ball.prior, workload, _COARSE, deadline=deadline, unfinished=True)
@@ -160,8 +164,7 @@ def generate(
             raise
         return search.at_once()
     keeps_mechanism(deadline)
-    values, stopped, best = [point.value], None, (point, held)
-    began = time.monotonic()
+    values, stopped, best, began = [point.value], None, (point, held), time.monotonic()
     try:
         while True:
             if goal.bounded is not None and _progress(values) < _SLOW:
@@ -183,8 +186,8 @@ def generate(
         stopped = "interrupted"
     except SolverError:
         stopped = "time limit" if time_is_up(deadline) else "solver failed"
-    point, held = best
-    found = Generated(_mechanism(held, point.weights), point.multipliers, point.M, point.value, len(values), stopped)
+    point, matrix = best[0], _mechanism(best[1], best[0].weights)
+    found = Generated(matrix, point.multipliers, point.M, point.value, len(values), stopped)
     return min(found, search.at_once(), key=attrgetter("value")) if stopped == "time limit" else found
 
 
@@ -257,15 +260,17 @@ def _most_in_time(size: int, count: int, seconds: float) -> int:
 class ColumnSearch:
     """Finds columns of the cone."""
 
-    def __init__(self, ball: L1Ball, exp_epsilon: float, workload: Floats, rng: np.random.Generator) -> None:
-        self._ball, self._exp_epsilon, self._rng = ball, exp_epsilon, rng
+    def __init__(
+        self, ball: L1Ball, exp_epsilon: float, workload: Floats, rng: np.random.Generator, floor: Floor = NO_FLOOR
+    ) -> None:
+        self._ball, self._exp_epsilon, self._rng, self._floor = ball, exp_epsilon, rng, floor
         self._workload, self.basic = workload, 0
-        self._oracle = LinearOracle(L1Cone.of(ball, exp_epsilon))
+        self._oracle = LinearOracle(L1Cone.of(ball, exp_epsilon, floor))
 
     def first(self, deadline: float | None = None) -> Floats:
         """Return columns of which the first `basic` form a mechanism, and no more than there is time for."""
         N = self._ball.size
-        windows = start_columns(self._ball, self._exp_epsilon, ChiSquare())
+        windows = start_columns(self._ball, self._exp_epsilon, ChiSquare(), self._floor)
         gaussian = self._gaussian(self._best_covariance(deadline), max(_FIRST * N, _LEAST_FRESH))
         independent = self._gaussian(np.eye(N), N)  # so that columns span all directions, also for few queries
         found = self._oracle.best(np.hstack([gaussian, independent]))
@@ -347,7 +352,7 @@ class ColumnSearch:
         F = self._workload - (self._workload @ prior)[:, None]
         if prior.size > MOST_SYMBOLS_IN_FORMS:
             return np.eye(prior.size)
-        d = best_caps(prior, greatest_entries(prior, self._exp_epsilon), self._workload, deadline)
+        d = best_caps(prior, greatest_entries(prior, self._exp_epsilon, self._floor), self._workload, deadline)
         values, vectors = np.linalg.eigh((F * d) @ F.T)
         kept = values > 1e-12 * values[-1]
         images = vectors[:, kept].T @ F
@@ -412,6 +417,7 @@ def solve_generated(
         pricing.exp_epsilon,
         workload,
         np.random.default_rng(0),
+        floor=pricing.floor,
         goal=Goal(bound, _FINE * tol, tol, bounded if prior.size > _LONG else None),
         deadline=searching,
         progress=progress,

@@ -11,12 +11,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.tolerances import RAY_EDGE
+from mechdesign.optimize.capped_cone import with_least
 from mechdesign.optimize.l1_cone import L1Cone
 
 _LIGHTEST = 1e-12  # a symbol without mass is put in order as if it had this mass
@@ -66,14 +68,13 @@ class LinearOracle:
             chosen = np.flatnonzero(best == index)
             if chosen.size:
                 columns[:, chosen] = candidate.columns(chosen)
-        result: Floats = columns / (self.cone.P @ columns)
-        return result
+        return with_least(columns, self.cone.P, self.cone.least)
 
     def _kinds(self, by: _Sorted) -> Iterator[_Found]:
         cone = self.cone
         yield _Constant(by)
         if not cone.only_d:
-            if cone.t > 0:
+            if cone.t > 0 or cone.least > 0:
                 yield _KindA(cone, by)
             if cone.c > 1:
                 yield _KindB(cone, by)
@@ -137,6 +138,14 @@ class _Found:
 
     values: Floats
 
+    @staticmethod
+    def _of_image(cone: L1Cone[float], by: _Sorted, gain: Floats, mass: Floats, top: Any) -> Floats:
+        """Return ``<g, v> / <P, v>`` of images v, from ``<g, u>``, ``<P, u>`` and the greatest entry of columns u."""
+        result: Floats = ((1 - cone.least) * gain + cone.least * top * by.whole) / (
+            (1 - cone.least) * mass + cone.least * top
+        )
+        return result
+
     def columns(self, chosen: _Places) -> Floats:
         """Return the columns of some functions, not scaled."""
         raise NotImplementedError
@@ -162,10 +171,12 @@ class _KindA(_Found):
     def __init__(self, cone: L1Cone[float], by: _Sorted) -> None:
         self._by = by
         mass, gain = by.mass[1:-1], by.gain[1:-1]
-        self._top, self._off = cone.whole_a(mass)
+        self._top, off = cone.whole_a(mass)
+        self._off = np.maximum(off, 0.0)
         scale = mass * self._top + (1 - mass) * self._off
-        values = (self._top * gain + self._off * (by.whole - gain)) / scale
-        self._row = self._keep_best(values, self._off >= 0)
+        values = self._of_image(cone, by, self._top * gain + self._off * (by.whole - gain), scale, self._top)
+        # Where m would be below 0 it is 0 with a cap.
+        self._row = self._keep_best(values, (off >= 0) | ((cone.least > 0) & (self._top > 0)))
 
     def columns(self, chosen: _Places) -> Floats:
         row = self._row[chosen]
@@ -183,7 +194,8 @@ class _KindB(_Found):
         with np.errstate(divide="ignore", invalid="ignore"):
             between = cone.between_b(by.mass[self._row, every], own)
         self._between = np.clip(np.where(own > 0, between, 0.0), 0.0, cone.c)
-        self.values = cone.c * by.gain[self._row, every] + self._between * by.functions[self._symbol, every]
+        gain = cone.c * by.gain[self._row, every] + self._between * by.functions[self._symbol, every]
+        self.values = self._of_image(cone, by, gain, np.ones_like(gain), cone.c)
 
     def columns(self, chosen: _Places) -> Floats:
         columns = np.where(self._by.place[:, chosen] < self._row[chosen], self._c, 0.0)
@@ -220,7 +232,7 @@ class _KindD(_OverRare):
     def __init__(self, cone: L1Cone[float], by: _Sorted, rare: _Places) -> None:
         super().__init__(cone, by, rare)
         rise = cone.e - 1
-        values = (by.whole + rise * self._gain) / (1 + rise * self._mass)
+        values = self._of_image(cone, by, by.whole + rise * self._gain, 1 + rise * self._mass, cone.e)
         self._row = self._keep_best(values, self._allowed)
 
     def columns(self, chosen: _Places) -> Floats:
@@ -256,8 +268,8 @@ class _KindC(_OverRare):
         gain = np.take_along_axis(self._by.gain, k, axis=0)
         rise = self._cone.top_c(support) - 1
         with np.errstate(divide="ignore", invalid="ignore"):
-            result: Floats = (gain + rise * self._gain) / (support + rise * self._mass)
-        return result
+            gain, mass = gain + rise * self._gain, support + rise * self._mass
+            return self._of_image(self._cone, self._by, gain, mass, 1 + rise)
 
     def columns(self, chosen: _Places) -> Floats:
         k = self._support[self._row[chosen], chosen]

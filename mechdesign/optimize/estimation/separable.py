@@ -16,6 +16,7 @@ from mechdesign.optimize.estimation.weight_tables import OneBetween, TwoLevels, 
 from mechdesign.optimize.l1_cone import L1Cone
 from mechdesign.optimize.pricing.price import Price
 from mechdesign.uncertainty import L1Ball
+from mechdesign.uncertainty.base import NO_FLOOR, Floor
 
 _TABLES = 96  # of each of kinds A and D
 _ENTRIES = 4e8  # of tables for kind C
@@ -36,6 +37,8 @@ class SeparablePricing:
         Of any size.
     exp_epsilon : float
         exp(epsilon), above 1.
+    floor : Floor
+        A cap for everyone, if there is one.
 
     Examples
     --------
@@ -47,18 +50,19 @@ class SeparablePricing:
 
     ball: L1Ball
     exp_epsilon: float
+    floor: Floor = NO_FLOOR
 
     method = "tables over the weights of sets, kind by kind"
 
     @cached_property
     def cone(self) -> L1Cone[float]:
         """The cone."""
-        return L1Cone.of(self.ball, self.exp_epsilon)
+        return L1Cone.of(self.ball, self.exp_epsilon, self.floor)
 
     @cached_property
     def limits(self) -> Floats:
         """The greatest entry that a column with ``<P, v> = 1`` may have at each symbol."""
-        return greatest_entries(self.ball.prior, self.exp_epsilon)
+        return greatest_entries(self.ball.prior, self.exp_epsilon, self.floor)
 
     @cached_property
     def _symbols(self) -> CountedSymbols:
@@ -67,7 +71,8 @@ class SeparablePricing:
     @cached_property
     def _two_levels(self) -> list[TwoLevels]:
         cone, symbols = self.cone, self._symbols
-        kinds = [] if cone.only_d else [TwoLevels(symbols, cone.P, levels_a(cone), min(cone.heaviest_ab, 1.0))]
+        most = 1.0 if cone.least else min(cone.heaviest_ab, 1.0)
+        kinds = [] if cone.only_d else [TwoLevels(symbols, cone.P, levels_a(cone), most)]
         if cone.has_cd:
             kinds.append(TwoLevels(symbols, cone.P, levels_d(cone), min(cone.heaviest_cd, 1.0)))
         return kinds

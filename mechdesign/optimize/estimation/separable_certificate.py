@@ -255,9 +255,9 @@ class _Rounds:
         N, P = self.N, self.prior
         samples = self.rng.standard_normal((N, 6 * N)) * np.sqrt(P / (P + P.max()) + 1e-9)[:, None]
         functions = np.hstack([samples * np.sqrt(np.maximum(P, 1e-12))[:, None], np.eye(N), -np.eye(N)])
-        return np.hstack(
-            [start_columns(self.pricing.ball, self.pricing.exp_epsilon, ChiSquare()), self.oracle.best(functions)]
-        )
+        pricing = self.pricing
+        windows = start_columns(pricing.ball, pricing.exp_epsilon, ChiSquare(), pricing.floor)
+        return np.hstack([windows, self.oracle.best(functions)])
 
     def _quick(self, point: DualPoint, held: Floats) -> Floats:
         """Return columns that violate their conditions, found by ascent from the columns in use.

@@ -16,6 +16,7 @@ from mechdesign.mechanism.proof import MOST_BITS
 from mechdesign.numerics.arrays import Floats, frozen, real_array
 from mechdesign.numerics.quadratic_form import QuadraticForm
 from mechdesign.numerics.threads import one_thread
+from mechdesign.optimize.capped_cone import raised_power
 from mechdesign.optimize.effective_epsilon import MOST_IN_PROGRAMS, effective_exp_epsilon
 from mechdesign.optimize.estimation.caps import entry_limits, price_in_box
 from mechdesign.optimize.estimation.every_direction import mixtures
@@ -131,8 +132,8 @@ def _listed(asked: FormAsked) -> ListedForms | str:
     except LimitError as refusal:
         return str(refusal)
     known, e, (least, *_) = asked
-    if known.ball is not None and not asked.one_sided:
-        return ListedForms(rays, start_columns(known.ball, e, ChiSquare()))
+    if known.ball is not None and (asked.floor.for_everyone or not asked.one_sided):
+        return ListedForms(rays, start_columns(known.ball, e, ChiSquare(), asked.floor))
     # Randomized response, of a ratio that keeps every promise.
     ratio = min(e, 1 / float(least)) if least else e
     responses = np.ones((known.size, known.size)) + (ratio - 1) * np.eye(known.size)
@@ -140,24 +141,24 @@ def _listed(asked: FormAsked) -> ListedForms | str:
 
 
 def _is_listed_quickly(asked: FormAsked) -> bool:
-    known, exp_epsilon, _ = asked
+    known, exp_epsilon, floor = asked
     ball = known.l1_ball
-    if ball is None or asked.one_sided:
+    if ball is None or (asked.one_sided and not floor.for_everyone):
         return True
     if ball.size > _LISTED:
         return False
-    rays = Rays(ball, exp_epsilon)
+    rays = Rays(ball, raised_power(exp_epsilon, floor)[0])
     return rays.count(rays.kinds) <= _MOST_LISTED
 
 
 def _separable(asked: FormAsked) -> SeparablePricing | str:
     known, exp_epsilon, _ = asked
     ball = known.l1_ball
-    if asked.one_sided:
+    if asked.one_sided and not asked.floor.for_everyone:
         return asked.one_sided
     if ball is None:
         return f"the set of priors is {known.kind}, not an l1 ball"
-    return SeparablePricing(ball, exp_epsilon)
+    return SeparablePricing(ball, exp_epsilon, asked.floor)
 
 
 FormPricedBy: TypeAlias = Way[FormAsked, EverySet | ListedForms | SeparablePricing]
@@ -274,7 +275,7 @@ def solve_error(
     effective = effective_exp_epsilon(problem)
     exp_epsilon = min(effective, MOST_IN_PROGRAMS)
     tol, deadline, progress = options.tol, options.deadline, options.progress
-    limits = entry_limits(problem.uncertainty, exp_epsilon)
+    limits = entry_limits(problem.uncertainty, exp_epsilon, problem.sides.floor_down)
     if isinstance(pricing, SeparablePricing):
         solution, form = solve_generated(pricing, W, tol, deadline, progress)
         words = "interior points over columns found by a search"
@@ -306,7 +307,8 @@ def _limited(
 
     columns_to_try: Finder = listed
     if isinstance(pricing, SeparablePricing):
-        columns_to_try = ColumnSearch(pricing.ball, pricing.exp_epsilon, W, np.random.default_rng(0)).to_try
+        search = ColumnSearch(pricing.ball, pricing.exp_epsilon, W, np.random.default_rng(0), pricing.floor)
+        columns_to_try = search.to_try
     error = problem.utility.value(solution.matrix, problem.uncertainty.center)
     if error == math.inf:  # the solver dropped columns that light queries need
         mixed = mixtures(problem, solution.matrix, tol, MOST_BITS, None)
@@ -322,6 +324,8 @@ def certify_error(
     multipliers: ArrayLike,
     pricing: FormPricing | None = None,
     known: Price | None = None,
+    *,
+    deadline: float | None = None,
 ) -> ErrorCertificate:
     """Return the lower bound that a quadratic form and multipliers prove, computed from these alone.
 
@@ -337,6 +341,8 @@ def certify_error(
         Pricing that was made for this problem; by default `form_pricing` chooses one.
     known : Price, optional
         What this pricing has returned for the form and lambda.
+    deadline : float, optional
+        A time of `time.monotonic` from which on pricing ends with the bound that is known then.
 
     Raises
     ------
@@ -365,7 +371,7 @@ def certify_error(
             f"lambda has shape {lam.shape} and theta {form.size} symbols; accepted: ({N},), finite"
         )
     W, prior = workload_of(problem), problem.uncertainty.prior
-    limits = entry_limits(problem.uncertainty, effective_exp_epsilon(problem))
+    limits = entry_limits(problem.uncertainty, effective_exp_epsilon(problem), problem.sides.floor_down)
     # A multiple of both proves the same; numbers near 1 neither overflow nor vanish.
     power = form.exponent
     near_one = form.halved(power)
@@ -376,7 +382,7 @@ def certify_error(
     found = lower_bound(root, total_up(lam_near_one, price.upper, eta, limits))
     if problem.epsilon.exp_down > 1:
         if known is None:
-            exact = (pricing or form_pricing(problem)).price(near_one, lam_near_one)
+            exact = (pricing or form_pricing(problem)).price(near_one, lam_near_one, deadline=deadline)
         else:
             exact = replace(known, upper=float(np.ldexp(known.upper, -power)))
         if exact.upper < price.upper:

@@ -9,6 +9,10 @@ At a corner every symbol has a value for each of its three places. A multiplier 
 condition, the weight of S, and one short table over the rare symbols, since S has mass at most t, holds the greatest
 sum for every weight. Rectangles whose bound is above the level of the other kinds are divided, or one symbol, the one
 of which kappa would take a fraction, is put inside S and S' or outside.
+
+With a cap, images of such columns are meant: ``g/q``, ``(k g + 1 - k)/q`` and ``k g/q``, linear functions of the point
+``(g/q, 1/q)`` with ``q = (1 - k) (b + (g - 1) a) + k g``, where k is the cone's least. All of this holds for them, with
+the form less its value at ``k g/q`` for each symbol.
 """
 
 from __future__ import annotations
@@ -22,6 +26,7 @@ from mechdesign.numerics.arrays import Floats, as_bound
 from mechdesign.numerics.cheapest_sets import CheapestSets
 from mechdesign.numerics.quadratic_form import QuadraticForm
 from mechdesign.numerics.tolerances import RAY_EDGE
+from mechdesign.optimize.capped_cone import with_least
 from mechdesign.optimize.deadline import time_is_up
 from mechdesign.optimize.estimation.counted import CountedSymbols, Found
 from mechdesign.optimize.l1_cone import L1Cone
@@ -107,11 +112,12 @@ class _LevelSearch:
         self.masses = np.minimum(self.reachable / kind.symbols.total, kind.cone.t)
         self.moves = [_moves(self.reachable, int(w)) for w in self.weights[self.rare]]
         e, t, N, off = kind.cone.e, kind.cone.t, self.P.size, kind.symbols.off
-        size = float((np.abs(self.d) * (e + 2) ** 2 + np.abs(self.lam) * e).sum())
-        slope = float((2 * np.abs(self.d) * (e + 1) + np.abs(self.lam)).sum())
+        top = min(e, 1 / max(kind.cone.least, 1e-300))
+        size = float((np.abs(self.d) * (top + 2) ** 2 + np.abs(self.lam) * top).sum())
+        slope = float((2 * np.abs(self.d) * (top + 1) + np.abs(self.lam)).sum())
         moved = 32 * _EPS * (3 + 2 * t * e) + 2 * e * off / kind.cone.lightest_support_c
         self.size, self.near = size, 0.0
-        self.slack = (8 * N + 64) * _EPS * size + slope * min(moved, 1.0) * e
+        self.slack = (8 * N + 64) * _EPS * size + slope * min(moved, 1.0) * top
         self.curved = float(np.maximum(-self.d, 0.0).sum())
         self.base = float(self.d.sum())
 
@@ -196,15 +202,18 @@ class _LevelSearch:
 
     def _points(self, a: Floats, b: Floats) -> tuple[Floats, Floats]:
         """Return g/q and 1/q."""
-        g = np.maximum(self.cone.top_c(b), 1.0)
-        q = b + (g - 1) * a
+        g, least = np.maximum(self.cone.top_c(b), 1.0), self.cone.least
+        q = (1 - least) * (b + (g - 1) * a) + least * g
         return g / q, 1 / q
 
-    def _values(self, at: Floats) -> Floats:
-        """Return ``phi_i(y) - phi_i(0)`` for every symbol, shape (..., N)."""
-        y = at[..., None]
-        result: Floats = y * (self.d * (y - 2) - self.lam)
-        return result
+    def _values(self, high: Floats, mid: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return for every symbol what S and S' add to the form outside, and this less ``phi_i(0)``, shape (..., N)."""
+        least = self.cone.least
+        on, between, off = (
+            y[..., None] * (self.d * (y[..., None] - 2) - self.lam)
+            for y in (high, least * high + (1 - least) * mid, least * high)
+        )
+        return on - off, between - off, off
 
     def _bounded(self, cases: _Cases) -> _Cases:
         """Return cases with their bounds, where the bounds are attained, and the symbols to divide them by."""
@@ -254,8 +263,8 @@ class _LevelSearch:
             joined += cases.kappa[:, None] * (b[:, None] - a)
             heights = np.maximum(heights, np.where(possible, joined, -np.inf))
         # b is a convex function of 1/q, and so below its interpolation by at most this.
-        width, e = cases.high - cases.low, self.cone.e
-        sag = (1 + e * ends[1]) * width**2 * mid.max(axis=1) / 4
+        width, e, least = cases.high - cases.low, self.cone.e, self.cone.least
+        sag = ((1 - least) * (1 + e * ends[1]) + least * e) * width**2 * mid.max(axis=1) / 4
         spread = np.maximum(np.ptp(high, axis=1), np.ptp(mid, axis=1))
         extra = np.maximum(-cases.kappa, 0.0) * sag + self.curved * spread**2 / 2
         extra += np.abs(cases.kappa) * (2 * self.symbols.off + 64 * self.P.size * _EPS) + self.slack
@@ -265,14 +274,15 @@ class _LevelSearch:
     def _tables(self, cases: _Cases, high: Floats, mid: Floats) -> Floats:
         """Return the greatest sums for every weight of S at each corner, shape (K, 4, W)."""
         places = cases.places[:, None, :]
-        of_mid = np.where(places & _MID, self._values(mid) - cases.kappa[:, None, None] * self.P, -np.inf)
+        of_high, of_mid, off = self._values(high, mid)
+        of_mid = np.where(places & _MID, of_mid - cases.kappa[:, None, None] * self.P, -np.inf)
         outside = np.where(places & _OUT, np.maximum(of_mid, 0.0), of_mid)
-        of_high = np.where(places & _HIGH, self._values(high), -np.inf)
+        of_high = np.where(places & _HIGH, of_high, -np.inf)
         # No symbol has to be in S itself: cases are divided into outside, and inside S or S'.
         gains = of_high[..., self.rare] - outside[..., self.rare]
         size, reach = int(cases.last.max()) + 1, 0
         best = np.full((*high.shape, size), -np.inf)
-        best[..., 0] = outside.sum(axis=-1)
+        best[..., 0] = (outside + off).sum(axis=-1)
         for k, (source, target) in enumerate(self.moves):
             count = int(min(np.searchsorted(target, size), np.searchsorted(source, reach + 1)))
             if not count:
@@ -297,8 +307,7 @@ class _LevelSearch:
         """
         a = self.masses[weights]
         b = (cases.low + cases.high) / 2
-        high, mid = self._points(a, b)
-        of_mid, of_high = self._values(mid), self._values(high)
+        of_high, of_mid, _ = self._values(*self._points(a, b))
         P = self.P
         likely = P > 0
         safe = np.where(likely, P, 1.0)
@@ -328,10 +337,9 @@ class _LevelSearch:
         """Add the column of the sets at which the bound of a case is attained, if they make one."""
         a, weight = self.masses[cases.weight[k]], int(self.reachable[cases.weight[k]])
         b = (cases.low[k] + cases.high[k]) / 2
-        high, mid = self._points(a, np.array(b))
+        of_high, of_mid, _ = self._values(*self._points(a, np.array(b)))
         places: NDArray[np.uint8] = cases.places[k]
         kappa = cases.kappa[k]
-        of_mid, of_high = self._values(mid), self._values(high)
         priced = np.where(places & _MID, of_mid - kappa * self.P, -1e300)
         outside = np.where(places & _OUT, np.maximum(priced, 0.0), priced)
         sets = CheapestSets(weight)
@@ -352,7 +360,7 @@ class _LevelSearch:
             mass, support = float(self.P[S].sum()), float(self.P[S | middle].sum())
             if mass <= self.cone.t and support >= self.cone.lightest_support_c:
                 v = np.where(S, self.cone.top_c(support), np.where(middle, 1.0, 0.0))
-                self.found.add(v / (self.P @ v))
+                self.found.add(with_least(v[:, None], self.P, self.cone.least)[:, 0])
 
 
 def _subset_sums(weights: Indices, most: int) -> Indices:

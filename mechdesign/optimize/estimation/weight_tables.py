@@ -41,15 +41,27 @@ Levels = Callable[[Floats], tuple[Floats, Floats, Floats]]
 
 
 def levels_a(cone: L1Cone[float]) -> Levels:
-    """Return the values of kind A on S and off it for masses of S, with ``<P, v> = 1``, and their errors."""
+    """Return the values of kind A on S and off it for masses of S, with ``<P, v> = 1``, and their errors.
+
+    With a cap the values off heavier sets than those of kind A are 0, before images are taken.
+    """
 
     def of(mass: Floats) -> tuple[Floats, Floats, Floats]:
-        scale = cone.mass_of_whole_a(mass)
+        beyond = mass > cone.heaviest_ab
+        scale = np.where(beyond, 1.0, cone.mass_of_whole_a(mass))
         on, off = cone.whole_a(mass)
-        on, off = on / scale, np.maximum(off, 0.0) / scale
-        return on, off, 16 * _EPS * (1 + on) * (1 + 1 / scale)
+        on, off = np.where(beyond, 1 / np.maximum(mass, cone.heaviest_ab), on / scale), np.maximum(off, 0.0) / scale
+        return _images(cone, on, off, 16 * _EPS * (1 + on) * (1 + 1 / scale))
 
     return of
+
+
+def _images(cone: L1Cone[float], on: Floats, off: Floats, error: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return the values of images of columns with two values, and their errors: no slope of theirs is above 1."""
+    if cone.least == 0:
+        return on, off, error
+    scale = 1 - cone.least + cone.least * on
+    return on / scale, ((1 - cone.least) * off + cone.least * on) / scale, 2 * error + 16 * _EPS * on
 
 
 def levels_d(cone: L1Cone[float]) -> Levels:
@@ -57,7 +69,7 @@ def levels_d(cone: L1Cone[float]) -> Levels:
 
     def of(mass: Floats) -> tuple[Floats, Floats, Floats]:
         scale = 1 + (cone.e - 1) * mass
-        return cone.e / scale, 1 / scale, 16 * _EPS * cone.e / scale
+        return _images(cone, cone.e / scale, 1 / scale, 16 * _EPS * cone.e / scale)
 
     return of
 
@@ -304,8 +316,22 @@ class OneBetween:
         """Raise the bound of what has been found to one for all columns of kind B, and add good columns.
 
         A common number of the form below 0 is left out. The bound is infinite if the deadline comes before all symbols
-        are looked at.
+        are looked at. The image ``s u + 1 - s`` of a column u has the value of u for ``s^2 d`` and ``s lambda``, less
+        ``(1 - s) sum(lambda)``.
         """
+        s = self.cone.share
+        of_columns = Found(QuadraticForm(s * s * form.diagonal), s * multipliers)
+        self._price(of_columns.form, of_columns.multipliers, of_columns, deadline)
+        sizes = np.abs(form.diagonal) * (self.cone.c + 1) ** 2 + np.abs(multipliers) * (self.cone.c + 1)
+        moved = 0.0 if s == 1 else 64 * (multipliers.size + 8) * _EPS * float(sizes.sum())
+        off = (1 - s) * float(multipliers.sum())
+        if of_columns.upper > -np.inf:
+            found.upper = max(found.upper, float(as_bound(of_columns.upper - off + moved)))
+        for column in of_columns.columns:
+            found.add(s * column + 1 - s)
+
+    def _price(self, form: QuadraticForm, multipliers: Floats, found: Found, deadline: float | None) -> None:
+        """Price the columns of kind B themselves."""
         d, lam, c, N = form.diagonal, multipliers, self.cone.c, multipliers.size
         # phi(c) - phi(0)
         gains = c * (d * (c - 2) - lam)

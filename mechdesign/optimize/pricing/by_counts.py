@@ -42,13 +42,21 @@ class CountPricing(BallPricing):
     >>> pricing = CountPricing(L1Ball.from_counts([5, 3, 2], known=True), 1.5, MutualInformation())
     >>> round(pricing.price(np.zeros(3)).upper, 9)
     0.359884719
+
+    With a cap for everyone columns keep that too:
+
+    >>> from fractions import Fraction
+    >>> from mechdesign.uncertainty.base import Floor
+    >>> capped = CountPricing(pricing.ball, 1.5, MutualInformation(), Floor(Fraction(1, 2), for_everyone=True))
+    >>> round(capped.price(np.zeros(3)).upper, 9)
+    0.056633012
     """
 
     method = "subset-sum tables over the counts"
 
     @cached_property
     def _cone(self) -> CountedCone:
-        return CountedCone.of_counts(self.ball, self.exp_epsilon)
+        return CountedCone.of_counts(self.ball, self.exp_epsilon, self.floor)
 
     @cached_property
     def _groups(self) -> list[list[int]]:
@@ -81,6 +89,8 @@ class CountPricing(BallPricing):
     @cached_property
     def _capacity(self) -> int:
         """The greatest weight of a set in kinds A, B and D."""
+        if self._cone.least and not self._cone.only_d:
+            return self._cone.total
         greatest = 0 if self._cone.only_d else self._cone.weight_up_to(self._cone.heaviest_ab)
         return max(greatest, self._cone.weight_up_to(self._cone.heaviest_cd)) if self._cone.has_cd else greatest
 
@@ -183,7 +193,8 @@ class CountPricing(BallPricing):
         merits = relaxed.copy()
         if not small:
             merits[merits <= (found.reached if thorough else np.inf)] = -np.inf
-        for k, table in leave_one_out(groups, merits, CheapestSets(self._capacity)):
+        heaviest = self._cone.weight_up_to(self._cone.heaviest_ab)
+        for k, table in leave_one_out(groups, merits, CheapestSets(heaviest)):
             if time_is_up(deadline):
                 break
             peak = kinds[k].peak(table.best, groups[k].cost, multipliers)
@@ -200,7 +211,7 @@ class CountPricing(BallPricing):
         v = np.zeros((self.ball.size, 1))
         v[members] = kind.top
         v[fractional] = kind.between[peak.weight - kind.first]
-        found.add(v, peak.cost)
+        found.add(kind.share * v + (1 - kind.share), peak.cost)
 
 
 @dataclass

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from mechdesign.errors import LimitError, shorten
+from mechdesign.numerics.exact import float_down
 from mechdesign.optimize.pricing.branch_and_bound import BoxPricing
 from mechdesign.optimize.pricing.by_counts import CountPricing
 from mechdesign.optimize.pricing.knapsack import KnapsackPricing
@@ -54,41 +55,41 @@ class Priced:
 PricedBy: TypeAlias = Way[Priced, Pricing]
 
 
-def _unlisted(priced: Priced) -> FInformation | str:
+def _unlisted(priced: Priced, *, capped: bool = True) -> FInformation | str:
     """Return the utility if columns can be priced without a list of rays, or why they cannot, whatever the set."""
-    if priced.floor.least_lift > 0:
+    if priced.floor.least_lift > 0 and not (capped and priced.floor.for_everyone):
         name = "cap" if priced.floor.for_everyone else "lower"
-        return f"columns are priced without a list of rays for a promise from above alone, and {name} is given"
+        return f"columns are priced in this way without a promise from below, and {name} is given"
     if not priced.uncertainty.limits_entries:
         return "columns that keep a promise about a secret are priced by a list of rays alone"
     information = priced.utility.f_information
     return f"{priced.utility.name} is not an f-information" if information is None else information
 
 
-def _of_ball(priced: Priced) -> tuple[Ball, FInformation] | str:
-    ball, information = priced.uncertainty.ball, _unlisted(priced)
+def _of_ball(priced: Priced, *, capped: bool) -> tuple[Ball, FInformation] | str:
+    ball, information = priced.uncertainty.ball, _unlisted(priced, capped=capped)
     if ball is None:
         return f"the set of priors is {priced.uncertainty.kind}, not an l1 ball or a relative ball"
     return information if isinstance(information, str) else (ball, information)
 
 
 def _by_tables(priced: Priced) -> BallPricing | str:
-    found = _of_ball(priced)
+    found = _of_ball(priced, capped=True)
     if isinstance(found, str):
         return found
-    tables = CountPricing(found[0], priced.exp_epsilon, found[1])
+    tables = CountPricing(found[0], priced.exp_epsilon, found[1], priced.floor)
     return (
         tables if tables.affordable else "tables over the counts, or over the denominator of the prior, are too large"
     )
 
 
 def _by_knapsack(priced: Priced) -> BallPricing | str:
-    found = _of_ball(priced)
+    found = _of_ball(priced, capped=False)
     return found if isinstance(found, str) else KnapsackPricing(found[0], priced.exp_epsilon, found[1])
 
 
 def _by_pairs(priced: Priced) -> Pricing | str:
-    lower, information = priced.uncertainty.lower_probability, _unlisted(priced)
+    lower, information = priced.uncertainty.lower_probability, _unlisted(priced, capped=False)
     if lower is None or not lower.supermodular:
         return f"the set of priors is {priced.uncertainty.kind}, not one above a supermodular lower probability"
     if lower.size > MOST_PRICED_SYMBOLS:
@@ -117,7 +118,7 @@ def _by_boxes(priced: Priced) -> Pricing | str:
     information = _unlisted(priced)
     if isinstance(information, str):
         return information
-    return BoxPricing(priced.uncertainty, priced.exp_epsilon, information)
+    return BoxPricing(priced.uncertainty, priced.exp_epsilon, information, float_down(priced.floor.least_lift))
 
 
 COUNT_TABLES: PricedBy = Way("count-tables", lambda priced: priced.uncertainty.size > _LISTED_AT_ONCE, _by_tables)
@@ -158,10 +159,10 @@ def pricing_for(uncertainty: UncertaintySet, exp_epsilon: float, utility: Utilit
     return first(PRICINGS, priced, EXTREME_RAYS.name)
 
 
-def ball_pricing_for(ball: Ball, exp_epsilon: float, utility: FInformation) -> BallPricing:
-    """Return the exact pricing of a ball without a list, for any number of symbols."""
-    tables = CountPricing(ball, exp_epsilon, utility)
-    return tables if tables.affordable else KnapsackPricing(ball, exp_epsilon, utility)
+def ball_pricing_for(ball: Ball, exp_epsilon: float, utility: FInformation, floor: Floor = NO_FLOOR) -> BallPricing:
+    """Return the exact pricing of a ball without a list, for any number of symbols; with a floor by tables alone."""
+    tables = CountPricing(ball, exp_epsilon, utility, floor)
+    return tables if tables.affordable or floor.least_lift > 0 else KnapsackPricing(ball, exp_epsilon, utility)
 
 
 def beyond_floats(uncertainty: UncertaintySet) -> str:

@@ -172,7 +172,7 @@ def _duals(
         known: Floats | None = None
         for guess, a in enumerate(linear):
             if not time_is_up(deadline):
-                yield _dual(uncertainty, exp_epsilon, a)
+                yield proposed_member(uncertainty, exp_epsilon, a)
             elif guess in proposals and not time_is_up(sooner(deadline, -_FOR_PROPOSALS)):
                 yield _proposed(uncertainty, uncertainty.support_rows(), proposals[guess])
             else:  # the center is a member
@@ -188,7 +188,7 @@ def _proved_level(a: Floats, P: Floats, y: float, Q: Floats, exp_epsilon: float)
     return _least_level(a, P, Q, y, exp_epsilon)
 
 
-def _dual(uncertainty: UncertaintySet, exp_epsilon: float, a: Floats) -> tuple[float, Floats]:
+def proposed_member(uncertainty: UncertaintySet, exp_epsilon: float, a: Floats) -> tuple[float, Floats]:
     """Return y and a member Q of the set that solve the program above to a solver's tolerance."""
     from scipy.sparse import block_array, coo_array, eye_array
 

@@ -16,6 +16,7 @@ import numpy as np
 from mechdesign.numerics.arrays import Floats, as_bound
 from mechdesign.optimize.start import center_multipliers, start_columns
 from mechdesign.uncertainty.ball import Ball
+from mechdesign.uncertainty.base import NO_FLOOR, Floor
 from mechdesign.utility import FInformation
 
 
@@ -145,11 +146,14 @@ class BallPricing(ABC):
         exp(epsilon), above 1.
     utility : FInformation
         Its mu is priced.
+    floor : Floor
+        A cap for everyone, if there is one; a search near the fractional knapsack takes none.
     """
 
     ball: Ball
     exp_epsilon: float
     utility: FInformation
+    floor: Floor = NO_FLOOR
 
     method: ClassVar[str]
 
@@ -178,7 +182,7 @@ class BallPricing(ABC):
 
     def start(self, deadline: float | None = None) -> Floats:  # noqa: ARG002 - which takes little time
         """Return columns of balanced sets."""
-        return start_columns(self.ball, self.exp_epsilon, self.utility)
+        return start_columns(self.ball, self.exp_epsilon, self.utility, self.floor)
 
     def centers(self) -> list[Floats]:
         """Return zeros, and the slopes of chords."""

@@ -4,7 +4,8 @@ With T the support of the column and S the part of it that has the greatest valu
 column is ``1_T + (g - 1) 1_S``, ``g = alpha e (b - t)``. For every pair (a, b) the cost of its symbols is at least the
 least lambda(T) plus g - 1 times the least lambda(S), and at least the least lambda(T without S) plus g times
 the least lambda(S). The greater of these bounds holds. Where its sets do not fit together, the columns are divided into
-cases (see `three_value_cases`).
+cases (see `three_value_cases`). With a cap the image of the column is meant, which adds g times the cone's least to the
+column times 1 minus it.
 """
 
 from __future__ import annotations
@@ -114,10 +115,11 @@ class ThreeValues:
 
     def column(self, inner: Sequence[int], outer: Sequence[int], mass: Floats) -> Floats:
         """Return the column of two sets, S within T, with ``<P, v> = 1``, shape (N,)."""
-        v = np.zeros(mass.size)
+        v, g = np.zeros(mass.size), self.cone.top_c(mass[list(outer)].sum())
         v[list(outer)] = 1.0
-        v[list(inner)] = self.cone.top_c(mass[list(outer)].sum())
-        result: Floats = v / (mass @ v)
+        v[list(inner)] = g
+        image = (1 - self.cone.least) * v + self.cone.least * g
+        result: Floats = image / (mass @ image)
         return result
 
     def peak(self, sets: AllowedSets, multipliers: Floats, floor: float, *, most_blocks: int = 100_000) -> Peak | None:
@@ -180,22 +182,27 @@ class ThreeValues:
         first = self.lightest_outer
         b_low, b_high = (first + b * width) / total, (first + np.minimum((b + 1) * width, costs.outer.size) - 1) / total
         g_low, g_high = np.maximum(self.cone.top_c(b_low), 1.0), np.maximum(self.cone.top_c(b_high), 1.0)
-        q_low, q_high = b_low + (g_low - 1) * a_low, b_high + (g_high - 1) * a_high
+        least, whole = self.cone.least, float(multipliers.sum())
+        q_low = (1 - least) * (b_low + (g_low - 1) * a_low) + least * g_low
+        q_high = (1 - least) * (b_high + (g_high - 1) * a_high) + least * g_high
+        in_low, in_high = 1 - least + least * g_low, 1 - least + least * g_high
         # The relative error of g is greater where b and t nearly cancel.
         relative = 8 * EPS * (2 + (b_low + t) / np.maximum(b_low - t, 1 / slope))
         f_on = greatest_between(self.utility, g_low / q_high * (1 - 2 * relative), g_high / q_low * (1 + 2 * relative))
-        f_in = greatest_between(self.utility, (1 - relative) / q_high, (1 + relative) / q_low)
-        f_out = float(np.asarray(self.utility.f(np.zeros(1)), dtype=float)[0])
+        f_in = greatest_between(self.utility, in_low / q_high * (1 - relative), in_high / q_low * (1 + relative))
+        f_out = greatest_between(
+            self.utility, least * g_low / q_high * (1 - relative), least * g_high / q_low * (1 + relative)
+        )
         inside = np.maximum(b_low * (f_in - f_out), b_high * (f_in - f_out))
         on = np.maximum(a_low * (f_on - f_in), a_high * (f_on - f_in))
-        rounding = 64 * EPS * (np.abs(f_on) + np.abs(f_in) + abs(f_out))
+        rounding = 64 * EPS * (np.abs(f_on) + np.abs(f_in) + np.abs(f_out))
         cost = costs.least(blocks, g_low, g_high)
         missing = cost == np.inf
-        cost = np.where(missing, 0.0, cost)
+        cost = (1 - least) * np.where(missing, 0.0, cost) + np.minimum(least * g_low * whole, least * g_high * whole)
         cost = np.minimum(cost / q_low, cost / q_high)
         of_sums = (multipliers.size + 16) * EPS + 2 * relative
         slack = of_sums * sizes_of_sets(costs.least_inner(blocks), multipliers) * g_high / q_low
-        slack += of_sums * float(np.abs(multipliers).sum()) / q_low
+        slack += of_sums * float(np.abs(multipliers).sum()) * in_high / q_low
         return np.where(missing, -np.inf, as_bound(f_out + inside + on + rounding - cost + slack))
 
 

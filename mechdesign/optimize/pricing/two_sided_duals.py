@@ -64,7 +64,7 @@ def two_sided_level(
     P, least_lift = uncertainty.prior, float_down(floor.least_lift)
     y, Q, T, R = 0.0, P, 0.0, P
     if not time_is_up(deadline):
-        y, Q, T, R = _proposal(
+        y, Q, T, R = proposed_members(
             uncertainty, priors_below(floor, uncertainty), exp_epsilon, max(least_lift, _LEAST_IN_PROGRAM), c
         )
     # R is within 1e-15 of a member, entry by entry; what it takes from c is rounded down.
@@ -76,7 +76,7 @@ def two_sided_level(
     return max(level_of(left, P, Q, y, exp_epsilon), sums + rounding)
 
 
-def _proposal(
+def proposed_members(
     uncertainty: UncertaintySet, below: UncertaintySet, exp_epsilon: float, least_lift: float, c: Floats
 ) -> tuple[float, Floats, float, Floats]:
     """Return y, Q, T and R that solve the program above to a solver's tolerance."""

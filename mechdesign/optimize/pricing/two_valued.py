@@ -13,9 +13,12 @@ import numpy as np
 
 from mechdesign.numerics.arrays import Floats, as_bound
 from mechdesign.numerics.tolerances import RAY_EDGE
+from mechdesign.optimize.capped_cone import raised_power
 from mechdesign.optimize.l1_cone import L1Cone, greatest_near, numbers_of
 from mechdesign.uncertainty.ball import Ball
+from mechdesign.uncertainty.base import NO_FLOOR, Floor
 from mechdesign.utility import FInformation
+from mechdesign.utility.mixed_information import mixed_utility
 
 EPS = float(np.finfo(float).eps)
 
@@ -39,11 +42,12 @@ class CountedCone(L1Cone[float]):
     total: int = field(kw_only=True)
 
     @classmethod
-    def of_counts(cls, ball: Ball, exp_epsilon: float) -> CountedCone:
-        """Return the cone of a ball whose weights are counts."""
-        total = sum(ball.weights)
+    def of_counts(cls, ball: Ball, exp_epsilon: float, floor: Floor = NO_FLOOR) -> CountedCone:
+        """Return the cone of a ball whose weights are counts, and whose cap a floor asks for."""
+        power, least = raised_power(exp_epsilon, floor)
+        numbers = numbers_of(ball)
         return CountedCone(
-            ball.prior, e=exp_epsilon, within_simplex=ball.within_simplex, total=total, **numbers_of(ball)
+            ball.prior, e=power, within_simplex=ball.within_simplex, total=sum(ball.weights), least=least, **numbers
         )
 
     def weight_up_to(self, mass: float) -> int:
@@ -86,31 +90,32 @@ class TwoValues:
 
     @classmethod
     def of_kind_a(cls, cone: CountedCone, utility: FInformation, *, massless: bool) -> TwoValues:
-        """Return ``c`` on S and ``m = (1 - c P(S)) / (1 - P(S) + u)`` off it, while ``m >= 0``.
+        """Return ``c`` on S and ``m = (1 - c P(S)) / (1 - P(S) + u)`` off it, while ``m >= 0``; with a cap 0 beyond.
 
         S has all mass only where symbols without mass are left off it, which no set with u = 0 has.
         """
-        weights = np.arange(min(cone.weight_up_to(cone.heaviest_ab), cone.total - (not massless)) + 1)
+        last = cone.total - (not massless)
+        heaviest = min(cone.weight_up_to(cone.heaviest_ab), last)
+        weights = np.arange((last if cone.least else heaviest) + 1)
         on_mass, off_mass = weights / cone.total, (cone.total - weights) / cone.total
         off = np.clip(cone.off_a(on_mass, off_mass), 0.0, min(cone.c, 1.0))
         on = np.full(off.shape, cone.c)
         # m is between 0 and 1, however great its error.
-        error = np.minimum(8 * EPS * (1 + 1 / (off_mass + cone.u)), 1.0)
-        return cls._scaled(on, off, error, on_mass, off_mass, utility)
+        error = np.where(weights <= heaviest, np.minimum(8 * EPS * (1 + 1 / (off_mass + cone.u)), 1.0), 0.0)
+        return cls._scaled(on, off, error, cone, utility)
 
     @classmethod
     def of_kind_d(cls, cone: CountedCone, utility: FInformation) -> TwoValues:
         """Return ``e`` on S and 1 off it, while ``P(S) <= t``."""
-        weights = np.arange(cone.weight_up_to(min(cone.heaviest_cd, 1.0)) + 1)
-        on_mass, off_mass = weights / cone.total, (cone.total - weights) / cone.total
-        on = np.full(weights.shape, cone.e)
-        return cls._scaled(on, np.ones(on.shape), np.zeros(on.shape), on_mass, off_mass, utility)
+        on = np.full(cone.weight_up_to(min(cone.heaviest_cd, 1.0)) + 1, cone.e)
+        return cls._scaled(on, np.ones(on.shape), np.zeros(on.shape), cone, utility)
 
     @classmethod
-    def _scaled(
-        cls, on: Floats, off: Floats, off_error: Floats, on_mass: Floats, off_mass: Floats, utility: FInformation
-    ) -> TwoValues:
+    def _scaled(cls, on: Floats, off: Floats, off_error: Floats, cone: CountedCone, utility: FInformation) -> TwoValues:
         """Return columns from values that are not scaled; the greater one is known to a few units in the last place."""
+        weights = np.arange(on.size)
+        on_mass, off_mass = weights / cone.total, (cone.total - weights) / cone.total
+        off = (1 - cone.least) * off + cone.least * on
         scale = on_mass * on + off_mass * off
         relative = 16 * EPS + off_mass * off_error / scale
         on, off = on / scale, off / scale
@@ -172,6 +177,8 @@ class OneFractional:
         mu, rounded up.
     error : float
         How far x may be from that of a column of the cone.
+    share : float
+        Columns are ``share u + 1 - share`` for a column u with these values and 0 elsewhere.
     """
 
     first: int
@@ -179,6 +186,7 @@ class OneFractional:
     between: Floats
     utility: Floats
     error: float
+    share: float = 1.0
 
     @classmethod
     def of_weight(cls, cone: CountedCone, weight: int, utility: FInformation) -> OneFractional:
@@ -189,11 +197,13 @@ class OneFractional:
         mass, own, rest = weights / total, weight / total, (total - weight - weights) / total
         between = np.clip(cone.between_b(mass, own), 0.0, c)
         error = 16 * EPS / own
+        share = cone.share
+        utility = utility if share == 1 else mixed_utility(utility, share)
         on_f = float(greatest_near(utility, np.array([c]), 8 * EPS * c)[0])
         own_f = greatest_near(utility, between, error)
         zero_f = float(greatest_near(utility, np.zeros(1), 0.0)[0])
         rounding = 32 * EPS * (mass * abs(on_f) + own * np.abs(own_f) + rest * abs(zero_f))
-        return cls(first, c, between, mass * on_f + own * own_f + rest * zero_f + rounding, error)
+        return cls(first, c, between, mass * on_f + own * own_f + rest * zero_f + rounding, error, share)
 
     def reduced_costs(self, cheapest: Floats, multiplier: float, multipliers: Floats) -> Floats:
         """Return upper bounds of ``mu(v) - <lambda, v>``, shape (W,).
@@ -212,8 +222,10 @@ class OneFractional:
         slack = abs(multiplier) * (self.error + of_sums * self.between)
         slack = slack + sizes_of_sets(costs, multipliers) * of_sums * self.top
         missing = np.isinf(costs)
-        on_costs = self.top * np.where(missing, 0.0, costs)
-        result = as_bound(self.utility - on_costs - self.between * multiplier + slack)
+        on_costs = self.top * np.where(missing, 0.0, costs) + self.between * multiplier
+        off_costs = (1 - self.share) * multipliers.sum()
+        slack = slack + (1 - self.share) * of_sums * np.abs(multipliers).sum()
+        result = as_bound(self.utility - self.share * on_costs - off_costs + slack)
         return np.where(missing, -np.inf, result)
 
     def peak(self, cheapest: Floats, multiplier: float, multipliers: Floats) -> PeakBetween:

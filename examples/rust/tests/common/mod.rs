@@ -61,3 +61,11 @@ pub fn split_mix() -> impl FnMut(&mut [u8]) -> std::io::Result<()> {
         Ok(())
     }
 }
+
+/// Fills arrays with bytes that are given, and leaves the rest of them.
+pub fn fill(rest: &mut &[u8], wanted: &mut [u8]) -> std::io::Result<()> {
+    let (now, later) = rest.split_at(wanted.len());
+    wanted.copy_from_slice(now);
+    *rest = later;
+    Ok(())
+}

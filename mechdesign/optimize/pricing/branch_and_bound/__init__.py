@@ -1,7 +1,8 @@
 """Exact pricing of f-informations by branch and bound, where there are too many rays to list.
 
 Scaled to ``x = v / max v`` the cone with ``max x = 1`` lies in ``X = { x in [0,1]^N : h(x) >= 1/e }``, which lies in
-the cone. With ``q = <P, x>`` the reduced cost of the column x / q is ``G(x) / q`` above a level r, where
+the cone; with a cap the entries of X are at least exp(-cap). With ``q = <P, x>`` the reduced cost of the column x / q
+is ``G(x) / q`` above a level r, where
 
     G(x) = sum_i P_i F(x_i, q) - <lambda, x> - r q,    F(a, q) = q f(a / q).
 

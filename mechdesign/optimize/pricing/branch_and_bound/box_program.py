@@ -54,11 +54,12 @@ class BoxProgram:
     by its tangents at both ends and in the middle.
     """
 
-    def __init__(self, uncertainty: UncertaintySet, exp_epsilon: float) -> None:
+    def __init__(self, uncertainty: UncertaintySet, exp_epsilon: float, least: float = 0.0) -> None:
         from scipy.sparse import coo_array, hstack
 
         self.uncertainty = uncertainty
         self.exp_epsilon = exp_epsilon
+        self.least = least
         self.prior = uncertainty.prior
         self.least_h = math.nextafter(1 / exp_epsilon, 0.0)
         support = uncertainty.support_rows()
@@ -142,7 +143,7 @@ def whole_box(program: BoxProgram) -> ColumnBox:
     # Some entry is 1, and q is h at least.
     least = max(program.least_h, float(program.prior.min()) * (1 - 4 * EPS))
     ones = np.ones(program.size)
-    return ColumnBox(np.zeros(program.size), ones, least, 1 + 2 * program.size * EPS, ones)
+    return ColumnBox(program.least * ones, ones, least, 1 + 2 * program.size * EPS, ones)
 
 
 @dataclass(eq=False)
@@ -153,6 +154,7 @@ class FoundColumns:
     exp_epsilon: float
     utility: FInformation
     multipliers: Floats
+    least: float = 0.0
     greatest: float = -math.inf
     found: list[tuple[float, tuple[float, ...]]] = field(default_factory=list)
 
@@ -161,6 +163,8 @@ class FoundColumns:
         prior, most = self.uncertainty.prior, float(x.max())
         q = float(prior @ x)
         if not q > 0 or self.exp_epsilon * float(self.uncertainty.support(x[:, None])[0]) < most * (1 - OUTSIDE):
+            return None
+        if x.min() < self.least * most * (1 - OUTSIDE):
             return None
         column = x / q
         cost = float(self.utility.mu(column[:, None], prior)[0] - self.multipliers @ column)
@@ -187,10 +191,10 @@ def climb(program: BoxProgram, found: FoundColumns, deadline: float | None = Non
     order = np.argsort(found.multipliers / np.maximum(P, _FLATTEST), kind="stable")
     starts = [np.ones(N)]
     for place, symbol in enumerate(order):
-        prefix = np.zeros(N)
+        prefix = np.full(N, program.least)
         prefix[order[: place + 1]] = 1.0
         starts.append(prefix)
-        alone = np.zeros(N)
+        alone = np.full(N, program.least)
         alone[symbol] = 1.0
         starts.append(alone)
     seen: set[bytes] = set()

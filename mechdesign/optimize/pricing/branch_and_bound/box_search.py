@@ -40,7 +40,7 @@ class BoxSearch:
     def __init__(self, program: BoxProgram, utility: FInformation, multipliers: Floats) -> None:
         self.program, self.utility, self.multipliers = program, utility, multipliers
         self.prior = program.prior
-        self.found = FoundColumns(program.uncertainty, program.exp_epsilon, utility, multipliers)
+        self.found = FoundColumns(program.uncertainty, program.exp_epsilon, utility, multipliers, program.least)
         self.close = CLOSE + 1e-12 * float(np.abs(multipliers).sum())
 
     def run(self, target: float, most_nodes: int, deadline: float | None = None) -> Price:
@@ -181,6 +181,7 @@ def price_by_boxes(
     utility: FInformation,
     multipliers: Floats,
     *,
+    least: float = 0.0,
     target: float = -math.inf,
     most_nodes: int = MOST_BOXES,
     deadline: float | None = None,
@@ -193,6 +194,8 @@ def price_by_boxes(
         As for `BoxPricing`.
     multipliers : array, shape (N,)
         lambda.
+    least : float
+        As for `BoxPricing`.
     target : float
         A bound that is good enough: the search ends when it is proved. Without a target the search ends at the greatest
         reduced cost.
@@ -218,7 +221,7 @@ def price_by_boxes(
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         if not np.isfinite(np.abs(lam).sum()):
             return Price(math.inf, "multipliers beyond floats", 0)
-        return BoxSearch(BoxProgram(uncertainty, exp_epsilon), utility, lam).run(target, most_nodes, deadline)
+        return BoxSearch(BoxProgram(uncertainty, exp_epsilon, least), utility, lam).run(target, most_nodes, deadline)
 
 
 class BoxPricing:
@@ -230,6 +233,8 @@ class BoxPricing:
         Any set.
     exp_epsilon, utility
         As for `BallPricing`.
+    least : float
+        exp(-cap), rounded down, or 0 without a cap.
 
     Examples
     --------
@@ -244,9 +249,12 @@ class BoxPricing:
     True
     """
 
-    def __init__(self, uncertainty: UncertaintySet, exp_epsilon: float, utility: FInformation) -> None:
+    def __init__(
+        self, uncertainty: UncertaintySet, exp_epsilon: float, utility: FInformation, least: float = 0.0
+    ) -> None:
         self.uncertainty = uncertainty
         self.exp_epsilon = exp_epsilon
+        self.least = least
         self.utility = utility
 
     def start(self, deadline: float | None = None) -> Floats:
@@ -266,9 +274,10 @@ class BoxPricing:
 
     def guess(self, multipliers: Floats, deadline: float | None = None) -> Floats:
         """Return columns that no small step improves, best first, shape (N, k), with ``<P, v> = 1``."""
-        program = BoxProgram(self.uncertainty, self.exp_epsilon)
+        program = BoxProgram(self.uncertainty, self.exp_epsilon, self.least)
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            found = FoundColumns(self.uncertainty, self.exp_epsilon, self.utility, np.asarray(multipliers, dtype=float))
+            lam = np.asarray(multipliers, dtype=float)
+            found = FoundColumns(self.uncertainty, self.exp_epsilon, self.utility, lam, self.least)
             climb(program, found, deadline)
         return found.best()
 
@@ -281,6 +290,12 @@ class BoxPricing:
         """Return `price_by_boxes`, of few boxes unless asked to be thorough."""
         most = MOST_BOXES if thorough else FEW_BOXES
         price = price_by_boxes(
-            self.uncertainty, self.exp_epsilon, self.utility, multipliers, most_nodes=most, deadline=deadline
+            self.uncertainty,
+            self.exp_epsilon,
+            self.utility,
+            multipliers,
+            least=self.least,
+            most_nodes=most,
+            deadline=deadline,
         )
         return replace(price, whole=thorough and not time_is_up(deadline))

@@ -1,0 +1,136 @@
+"""``mechdesign plan --reports`` for views of whole records: how many people a precision of all tables takes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any
+
+from mechdesign.cli import places
+from mechdesign.cli.json_output import Finite, Nearest, Output, Printed, Text, Whole, print_output
+from mechdesign.cli.mechanism_kinds import load_mechanism
+from mechdesign.cli.output import print_facts, print_table, say
+from mechdesign.cli.plan_reports import ReportOptions
+from mechdesign.cli.progress import Progress
+from mechdesign.cli.windows_sample import refuse_others
+from mechdesign.data.fields import Number
+from mechdesign.display.numbers import near
+from mechdesign.errors import InputError, shorten
+
+if TYPE_CHECKING:
+    from mechdesign.records.record_analysis import RecordAnalysis, ViewWorth
+
+_CONFIDENCE = 0.95
+
+
+class PlannedView(Printed):
+    """The reports about all views that give every value of this one the precision; or the errors that they leave."""
+
+    name: Text
+    share: Number
+    reports: Whole | None
+    standard_error: Finite
+    largest_standard_error: Finite
+
+
+class PlannedWay(Printed):
+    """A way to report records: the reports that give all queries the precision as root mean square, or the error."""
+
+    mechanism: Text
+    error: Finite
+    reports: Whole | None
+    standard_error: Finite
+
+
+class RecordPlanOutput(Output):
+    """`mechdesign plan --reports`, of views of whole records."""
+
+    carries = "mechdesign/report-plan/1"
+
+    title: Text
+    epsilon: Nearest
+    reports: Whole | None
+    standard_error: Nearest | None
+    interval: Nearest | None
+    confidence: Number
+    queries: Whole
+    mechanisms: Sequence[PlannedWay]
+    views: Sequence[PlannedView]
+
+
+def plan_views(options: ReportOptions, count: int | None, *, as_json: bool) -> int:
+    """Print how many reports a precision of all tables takes, or what precision a number of reports gives."""
+    from mechdesign.records.record_analysis import analyze_records
+
+    own = {"reports", "standard_error", "interval", "confidence", "mechanism", "as_json"}
+    refuse_others(own, "views of whole records")
+    file = options.mechanism or ""
+    places.check([], [file], as_json=as_json)
+    confidence = _CONFIDENCE if options.confidence is None else options.confidence
+    wanted = _wanted(options, confidence)
+    with Progress() as progress:
+        mechanism: Any = load_mechanism(file, progress)
+        progress("computing errors")
+        found = analyze_records(mechanism)
+    ways = [("these views", found.error), *((each.name, each.error) for each in found.rivals)]
+    planned = [_way(found, name, error, wanted, count) for name, error in ways]
+    views = [_view(view, wanted, count) for view in found.views]
+    if as_json:
+        keys = {name: getattr(options, name) for name in ("standard_error", "interval")}
+        shown: dict[str, Any] = {name: None if text is None else float(text) for name, text in keys.items()}
+        about = {"title": file, "epsilon": mechanism.guarantee.epsilon, "reports": count, "confidence": confidence}
+        print_output(RecordPlanOutput(**about, **shown, queries=found.queries, mechanisms=planned, views=views))
+        return 0
+    asked = f"{count:,} reports" if wanted is None else f"a standard error of at most {wanted:.6g}"
+    print_facts([("plan for", file), *mechanism.facts(of_report=True), ("given", asked)])
+    say()
+    head = "standard error" if wanted is None else "reports"
+    rows = [[way.mechanism, _cell(way.reports, way.standard_error, wanted)] for way in planned]
+    print_table(["way", head], rows, title=f"All {found.queries} queries together, as root mean square")
+    rows = [
+        [view.name, f"{view.share:.4f}", _cell(view.reports, view.largest_standard_error, wanted)] for view in views
+    ]
+    print_table(["view", "share", f"{head} of all views"], rows, title="Every value of a view, from its own reports")
+    say("At the tables of the views; one report of each respondent. Views that overlap are combined: errors are less.")
+    return 0
+
+
+def _wanted(options: ReportOptions, confidence: float) -> float | None:
+    """Return the standard error that is wanted; None where a number of reports is given."""
+    if not 0 < confidence < 1:
+        raise InputError.out_of_range(f"--confidence is {confidence:g}; accepted: above 0 and below 1")
+    for name, text, scale in (
+        ("--standard-error", options.standard_error, 1.0),
+        ("--interval", options.interval, NormalDist().inv_cdf((1 + confidence) / 2)),
+    ):
+        if text is not None:
+            try:
+                width = float(text)
+            except ValueError:
+                width = math.nan
+            if not 0 < width < 1:
+                raise InputError.out_of_range(f"{name} is {shorten(text)}; accepted: a number above 0 and below 1")
+            return width / scale
+    return None
+
+
+def _way(found: RecordAnalysis, name: str, error: float, wanted: float | None, count: int | None) -> PlannedWay:
+    reports = None if wanted is None else found.respondents(wanted, error)
+    left = None if count is None else found.standard_error(count, error)
+    return PlannedWay(mechanism=name, error=error, reports=reports, standard_error=left)
+
+
+def _view(view: ViewWorth, wanted: float | None, count: int | None) -> PlannedView:
+    typical, largest = (
+        (None, None) if count is None else (view.standard_error(count), view.largest_standard_error(count))
+    )
+    reports = None if wanted is None else view.reports_for(wanted)
+    about = {"standard_error": typical, "largest_standard_error": largest}
+    return PlannedView(name=view.part.name, share=view.share, reports=reports, **about)
+
+
+def _cell(reports: int | None, error: float | None, wanted: float | None) -> str:
+    if wanted is None:
+        return "not determined" if error is None else near(error, 4)
+    return "no number is enough" if reports is None else f"{reports:,}"

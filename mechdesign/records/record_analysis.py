@@ -1,0 +1,176 @@
+"""What a mechanism of whole records is worth, beside others, and what it tells those who know something."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from mechdesign.errors import InputError
+from mechdesign.numerics.arrays import Floats
+from mechdesign.records.combined_design import ErrorOfRecords
+from mechdesign.records.record_baselines import RecordBaseline, best_sampled, sampled, split
+from mechdesign.records.record_mechanism import RecordMechanism
+from mechdesign.records.record_parts import RecordPart
+from mechdesign.records.side_knowledge import SideLeakage, side_leakages, side_leakages_of_views
+from mechdesign.utility import EstimationError
+from mechdesign.utility.query_variances import variances_of_integers
+
+
+@dataclass(frozen=True, eq=False)
+class ViewWorth:
+    """What reports about a view tell.
+
+    Attributes
+    ----------
+    part : RecordPart
+        The view.
+    share : float
+        The probability that it is drawn.
+    variances : array, shape (N,)
+        n times the variance of the frequency of each value, from n reports about this view, at its reference law;
+        infinite where no number of reports is enough.
+    """
+
+    part: RecordPart
+    share: float
+    variances: Floats
+
+    @property
+    def typical(self) -> float:
+        """The mean of the variances."""
+        return float(self.variances.mean())
+
+    def standard_error(self, reports: int) -> float:
+        """Return the root mean square over the values from so many reports about all views."""
+        return math.sqrt(self.typical / (reports * self.share))
+
+    def largest_standard_error(self, reports: int) -> float:
+        """Return that of the value which is known least."""
+        return math.sqrt(float(self.variances.max()) / (reports * self.share))
+
+    def reports_for(self, standard_error: float) -> int | None:
+        """Return how many reports about all views give every value this standard error; None if no number does."""
+        needed = float(self.variances.max()) / self.share / standard_error**2
+        return math.ceil(needed) if math.isfinite(needed) else None
+
+
+@dataclass(frozen=True, eq=False)
+class RecordAnalysis:
+    """What a mechanism of whole records is worth.
+
+    Attributes
+    ----------
+    mechanism : RecordMechanism
+        Whose views these are.
+    views : tuple of ViewWorth
+        In its order.
+    side : tuple of SideLeakage
+        What reports tell those who know an attribute, by falling leakage.
+    of_records : bool
+        Whether these are from records; else from the tables of the views, where these show enough.
+    """
+
+    mechanism: RecordMechanism
+    views: tuple[ViewWorth, ...]
+    side: tuple[SideLeakage, ...]
+    of_records: bool
+
+    @cached_property
+    def _objectives(self) -> list[EstimationError]:
+        claims = [part.mechanism.optimality for part in self.mechanism.parts]
+        found = [None if claim is None else claim.utility.estimation for claim in claims]
+        return [EstimationError() if each is None else each for each in found]
+
+    @cached_property
+    def queries(self) -> int:
+        """The number of queries of all views; frequencies, where a view says of none that it was designed for."""
+        parts = zip(self._objectives, self.mechanism.parts, strict=True)
+        return sum(len(objective.queries(len(part.mechanism.inputs))) for objective, part in parts)
+
+    @cached_property
+    def error(self) -> float:
+        """N times the mean squared error of all queries; views that share attributes are combined."""
+        errors = []
+        for objective, part in zip(self._objectives, self.mechanism.parts, strict=True):
+            made = part.mechanism
+            errors.append(objective.value_of_integers(made.numerators, made.guarantee.uncertainty))
+        if not np.isfinite(errors).all():
+            return math.inf
+        ones = [1.0] * len(errors)
+        return ErrorOfRecords(self.mechanism, self._objectives, ones, errors).at(self.mechanism.shares)
+
+    @property
+    def bound(self) -> float | None:
+        """What the file claims that no mechanism falls below, for all queries alike; None if it claims nothing."""
+        claim = self.mechanism.optimality
+        return None if claim is None or {*claim.values} != {1.0} else claim.bound
+
+    @cached_property
+    def rivals(self) -> tuple[RecordBaseline, ...]:
+        """Ways under local differential privacy to the same tables; none where views are not single attributes."""
+        parts = self.mechanism.parts
+        if any(len(part.attributes) > 1 or len(part.mechanism.inputs) < 2 for part in parts):
+            return ()
+        if any(
+            not _asks_all(each, len(part.mechanism.inputs)) for each, part in zip(self._objectives, parts, strict=True)
+        ):
+            return ()
+        laws = [part.mechanism.guarantee.uncertainty.prior for part in parts]
+        found = []
+        for way in (best_sampled, sampled, split):
+            try:
+                found.append(way(laws, self.mechanism.guarantee.epsilon))
+            except InputError:  # an epsilon such as log(3) is not split
+                continue
+        return tuple(found)
+
+    def respondents(self, standard_error: float, error: float | None = None) -> int | None:
+        """Return how many people give all queries a standard error, as root mean square; None if no number does."""
+        needed = (self.error if error is None else error) / (self.queries * standard_error**2)
+        return math.ceil(needed) if math.isfinite(needed) else None
+
+    def standard_error(self, reports: int, error: float | None = None) -> float:
+        """Return the standard error of all queries from so many reports, as root mean square."""
+        return math.sqrt((self.error if error is None else error) / (self.queries * reports))
+
+
+def analyze_records(mechanism: RecordMechanism, records: Any = None) -> RecordAnalysis:
+    """Return what a mechanism of whole records is worth, and what it tells those who know an attribute of the person.
+
+    Parameters
+    ----------
+    mechanism : RecordMechanism
+    records : frame, table or mapping of columns, optional
+        With all attributes of the mechanism, from which its leakage to those who know one is computed. Without them it
+        is computed where a view shows enough: that of a single attribute to those who know another one, if a view shows
+        both.
+
+    Raises
+    ------
+    InputError
+        For columns that are missing, and values that no view knows.
+
+    Examples
+    --------
+    >>> import mechdesign as md
+    >>> counts = {"smokes": {"yes": 250, "no": 750}, "drinks": {"yes": 400, "no": 600}}
+    >>> found = analyze_records(md.design_records(counts, 1, known=True).mechanism)
+    >>> round(found.error, 3), found.queries, found.respondents(0.01)
+    (2.256, 4, 5640)
+    """
+    views = []
+    for part, share in zip(mechanism.parts, mechanism.shares, strict=True):
+        made, known = part.mechanism, part.mechanism.guarantee.uncertainty
+        variances = variances_of_integers(made.numerators, known.center, np.eye(known.size)).each
+        views.append(ViewWorth(part, share, variances))
+    side = side_leakages_of_views(mechanism) if records is None else side_leakages(mechanism, records)
+    return RecordAnalysis(mechanism, tuple(views), side, records is not None)
+
+
+def _asks_all(objective: EstimationError, size: int) -> bool:
+    """Whether the queries are the frequencies of all values."""
+    return np.array_equal(objective.queries(size), np.eye(size))

@@ -1,0 +1,256 @@
+"""Columns with a cap as images of columns without one: the theorem in rationals, prices beside lists, many symbols."""
+
+import time
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from double_description import extreme_rays
+from tolerances import CERTIFIED
+
+import mechdesign as md
+from mechdesign.numerics.quadratic_form import QuadraticForm
+from mechdesign.optimize.capped_cone import raised_power, with_least
+from mechdesign.optimize.capped_rays import CappedRays
+from mechdesign.optimize.cut_rays import CutRays
+from mechdesign.optimize.estimation.linear_oracle import LinearOracle
+from mechdesign.optimize.estimation.listed import ListedForms
+from mechdesign.optimize.estimation.separable import SeparablePricing
+from mechdesign.optimize.l1_cone import L1Cone
+from mechdesign.optimize.lower_rays import TwoSidedRays
+from mechdesign.optimize.pricing.by_counts import CountPricing
+from mechdesign.optimize.pricing.listing import ListedPricing, check_listable
+from mechdesign.uncertainty import RelativeBall
+from mechdesign.uncertainty.base import Floor
+
+FALLING = [1_000 // (i + 1) + 1 for i in range(24)]
+UTILITIES = [md.MutualInformation(), md.ChiSquare(), md.TotalVariation(), md.SquaredHellinger()]
+
+
+def hull_of(rng, N):
+    counts = rng.integers(0, 6, (3, N)) + np.eye(3, N, dtype=int)
+    return [[Fraction(int(n), int(row.sum())) for n in row] for row in counts]
+
+
+def rays_above(priors, b, N):
+    """All extreme rays of ``0 <= max v <= b <Q, v>``."""
+    rows = [[b * q - (i == j) for j, q in enumerate(Q)] for Q in priors for i in range(N)]
+    rows += [[int(i == j) for j in range(N)] for i in range(N)]
+    return extreme_rays(rows, N)
+
+
+def two_sided(ball, e, floor):
+    """A list from the lower probability of the ball, with its own proof."""
+    return TwoSidedRays(RelativeBall(ball.center, 1, ball.half_radius), e, floor)
+
+
+def scaled(ray):
+    return tuple(Fraction(x) / max(ray) for x in ray)
+
+
+def test_extreme_rays_with_a_cap_are_images_in_rationals():
+    """Of extreme rays for b', or of sets; and every such image is in the cone."""
+    rng = np.random.default_rng(5)
+    of_sets = others = 0
+    for _ in range(60):
+        N = int(rng.integers(2, 5))
+        priors = hull_of(rng, N)
+        b, c = Fraction(int(rng.integers(3, 7)), 2), Fraction(int(rng.integers(8, 14)), 2)
+        a = 1 / c
+        raised = (1 - a) / (1 / b - a)
+        before = {scaled(ray) for ray in rays_above(priors, raised, N)}
+        rows = [[b * q - (i == j) for j, q in enumerate(Q)] for Q in priors for i in range(N)]
+        rows += [[c * (j == k) - (j == i) for j in range(N)] for i in range(N) for k in range(N) if i != k]
+        for v in map(scaled, extreme_rays(rows, N)):
+            u = tuple((x - a) / (1 - a) for x in v)
+            assert max(u) == 1
+            assert u in before or set(u) <= {0, 1}
+            of_sets, others = of_sets + (u not in before), others + (u in before)
+        for u in before:
+            v = [(1 - a) * x + a for x in u]
+            assert min(v) >= a
+            assert all(max(v) <= b * sum(q * x for q, x in zip(Q, v, strict=True)) for Q in priors)
+    assert of_sets > 20
+    assert others > 100
+
+
+def test_images_of_a_mechanism_are_a_mechanism_with_the_cap():
+    known = md.L1Ball.from_counts([7, 5, 3, 1], radius="0.1")
+    power, least = raised_power(float(np.exp(1)), Floor(1 / md.Epsilon.of(2).exp_down, for_everyone=True))
+    before = md.design(md.DesignProblem(known, float(np.log(power)) - 1e-9)).mechanism.matrix
+    masses = known.prior @ before
+    columns = with_least(before / masses, known.prior, least)
+    made = columns * np.linalg.lstsq(columns, np.ones(4), rcond=None)[0]
+    assert made.sum(axis=1) == pytest.approx(1, abs=CERTIFIED)
+    assert (known.excess(made, np.exp(1)) <= 1e-12).all()
+    assert (made.max(axis=0) <= np.exp(2) * made.min(axis=0) * (1 + 1e-9)).all()
+
+
+@pytest.mark.parametrize("utility", UTILITIES, ids=lambda utility: utility.name)
+@pytest.mark.parametrize("radius", [0, "0.03", "0.5"])
+def test_tables_price_as_lists_do(utility, radius):
+    """At any multipliers the bound is that of the list, from above."""
+    rng = np.random.default_rng(8)
+    for counts in (FALLING[:7], [9, 7, 7, 5, 3, 3, 1], [100, 1, 1, 1, 1]):
+        ball = md.L1Ball.from_counts(counts, radius=radius)
+        for e, least in ((2.0, Fraction(1, 8)), (1.5, Fraction(3, 5)), (4.0, Fraction(1, 5))):
+            floor = Floor(least, for_everyone=True)
+            tables = CountPricing(ball, e, utility, floor)
+            listed = ListedPricing(two_sided(ball, e, floor), utility)
+            for scale in (0.1, 1.0):
+                lam = scale * ball.prior * rng.normal(1, 1, ball.size)
+                lam = np.array([lam[[j for j in range(ball.size) if counts[j] == n]].mean() for n in counts])
+                found, exact = tables.price(lam), listed.price(lam).upper
+                assert exact - 1e-11 <= found.upper <= exact + 1e-9
+                columns = found.best
+                assert (ball.excess(columns, e) <= 1e-9).all()
+                assert (columns.min(axis=0) >= float(least) * columns.max(axis=0) * (1 - 1e-9)).all()
+
+
+@pytest.mark.parametrize("utility", UTILITIES[:2], ids=lambda utility: utility.name)
+@pytest.mark.parametrize("radius", [0, "0.1"])
+def test_tables_and_boxes_reach_the_optimum_of_the_list(utility, radius):
+    ball = md.L1Ball.from_counts(FALLING[:6], radius=radius)
+    problem = md.DesignProblem(ball, 1, utility, cap=2)
+    found = {name: md.design(problem, method=name) for name in ("extreme-rays", "count-tables", "boxes")}
+    assert all(design.certified and md.verify(design.mechanism).optimal for design in found.values())
+    values = [design.value for design in found.values()]
+    assert values == pytest.approx([values[0]] * 3, abs=2 * CERTIFIED)
+
+
+def test_lists_of_images_have_the_rays_of_lists_by_other_proofs():
+    """Of cut cubes for hulls; and of lower probabilities for balls."""
+    rng = np.random.default_rng(11)
+    hulls = [md.ConvexHull(hull_of(rng, N)) for N in (3, 4, 5)]
+    balls = [md.L1Ball.from_counts([4, 3, 2, 1][:N], radius=radius) for N in (3, 4) for radius in (0, "0.1", "0.7")]
+    for known in (*hulls, *balls):
+        for e, least in ((1.5, Fraction(1, 2)), (2.0, Fraction(1, 9))):
+            floor = Floor(least, for_everyone=True)
+            images = check_listable(known, e, floor)
+            found = np.hstack(list(images.of_kinds(images.kinds)))
+            other = CutRays(known, e, floor) if known.ball is None else two_sided(known, e, floor)
+            for direction in rng.standard_normal((40, known.size)):
+                best = max(float((direction @ columns).max()) for columns in other.of_kinds(other.kinds))
+                assert float((direction @ found).max()) == pytest.approx(best, abs=1e-9)
+            assert (known.excess(found, e) <= 1e-9).all()
+            assert (found.min(axis=0) >= float(least) * found.max(axis=0) * (1 - 1e-9)).all()
+
+
+def test_errors_of_images_cover_those_of_entries():
+    """A column in rationals, whose floats are off by known errors, has an image within the errors of the image."""
+    rng = np.random.default_rng(12)
+    ball = md.L1Ball(["0.4", "0.3", "0.2", "0.1"])
+    for _ in range(50):
+        exact = [Fraction(int(x), 97) for x in rng.integers(0, 90, 4)]
+        exact = [x / sum(p * x for p, x in zip(ball.center, exact, strict=True)) for x in exact]
+        size = float(rng.choice([1e-16, 1e-9, 1e-3]))
+        columns = np.array([[float(x) + size * rng.uniform(-1, 1)] for x in exact])
+        rays = CappedRays(ball, None, 3.0, 0.25)
+        images, errors = rays._images(columns, np.full((4, 1), size + 1e-15))
+        scale = Fraction(3, 4) + max(exact) / 4
+        for x, image, error in zip(exact, images[:, 0], errors[:, 0], strict=True):
+            true = (Fraction(3, 4) * x + max(exact) / 4) / scale
+            assert abs(Fraction(float(image)) - true) <= Fraction(float(error))
+
+
+@pytest.mark.slow
+def test_a_hull_has_one_optimum_by_its_list_and_by_boxes():
+    hull = md.ConvexHull(hull_of(np.random.default_rng(2), 9))
+    problem = md.DesignProblem(hull, 1, cap=2)
+    found, listed = md.design(problem, method="boxes", time_limit=60), md.design(problem)
+    assert "boxes" in found.method
+    assert 0 <= found.gap < 1e-6
+    assert listed.value == pytest.approx(found.value, abs=2 * CERTIFIED)
+    assert found.value < md.design(md.DesignProblem(hull, 1)).upper_bound
+    assert md.verify(found.mechanism).certificate.upper_bound <= found.mechanism.optimality.bound
+
+
+def test_a_hull_of_ten_symbols_is_designed_for_every_objective():
+    hull = md.ConvexHull(hull_of(np.random.default_rng(3), 10))
+    for utility in (md.MutualInformation(), md.EstimationError(), md.WorstCaseUtility(md.MutualInformation())):
+        found = md.design(md.DesignProblem(hull, 1, utility, cap=2))
+        assert found.certified
+        assert md.verify(found.mechanism).optimal
+
+
+@pytest.mark.parametrize("radius", [0, "0.02"])
+def test_many_symbols_are_certified_and_grow_with_the_cap(radius):
+    ball = md.L1Ball.from_counts(FALLING, radius=radius)
+    found = [md.design(md.DesignProblem(ball, 1, cap=cap), time_limit=20) for cap in (1, "1.2", 3, 30)]
+    assert all(design.certified for design in found)
+    values = [design.value for design in found]
+    assert all(one < other + CERTIFIED for one, other in pairwise(values))
+    plain = md.design(md.DesignProblem(ball, 1)).value
+    assert values[-1] == pytest.approx(plain, abs=2 * CERTIFIED)
+    assert values[0] == pytest.approx(md.design(md.DesignProblem(md.L1Ball(ball.center, 2), 1)).value, abs=CERTIFIED)
+
+
+def test_a_product_with_a_cap_ends_in_time():
+    product = md.ProductSet(
+        md.L1Ball.from_counts([3, 2, 1], radius="0.1"), md.L1Ball.from_counts([4, 2, 1], radius="0.1")
+    )
+    before = time.monotonic()
+    found = md.design(md.DesignProblem(product, 1, cap=2), time_limit=1e-6)
+    assert time.monotonic() - before < 10
+    assert found.value <= found.upper_bound < np.inf
+    assert md.verify(found.mechanism).proof.holds
+
+
+# Estimation errors
+
+
+def random_forms(rng, ball, times):
+    for _ in range(times):
+        d, lam = rng.exponential(1, ball.size), ball.prior * rng.normal(1, 3, ball.size)
+        yield QuadraticForm(d), lam
+        yield QuadraticForm(d - 0.3, -float(rng.exponential(0.3))), lam
+
+
+@pytest.mark.parametrize("radius", [0, *(pytest.param(radius, marks=pytest.mark.slow) for radius in ("0.05", "0.5"))])
+def test_prices_of_forms_are_above_those_of_lists_and_near_them(radius):
+    rng = np.random.default_rng(4)
+    near = 0
+    for counts in ([7, 5, 3, 1], [9, 7, 7, 5, 3, 3], [100, 1, 1, 1]):
+        ball = md.L1Ball.from_counts(counts, radius=radius)
+        for e, least in ((2.0, Fraction(1, 4)), (1.5, Fraction(3, 5)), (2.7, Fraction(1, 20))):
+            floor = Floor(least, for_everyone=True)
+            tables, listed = SeparablePricing(ball, e, floor), ListedForms(two_sided(ball, e, floor))
+            for form, lam in random_forms(rng, ball, 3):
+                found, exact = tables.price(form, lam, 20), listed.price(form, lam).upper
+                assert found.upper >= exact - 1e-9
+                near += form.common == 0 and found.upper <= exact + 1e-3 * (abs(exact) + abs(lam).sum())
+                assert (ball.excess(found.best, e) <= 1e-9).all()
+                assert (found.best.min(axis=0) >= float(least) * found.best.max(axis=0) * (1 - 1e-9)).all()
+    assert near >= 20  # of 27 without a common number
+
+
+def test_linear_functions_are_greatest_at_columns_with_the_cap():
+    """The oracle finds no less than the best of all rays, but for kinds C and D."""
+    rng = np.random.default_rng(6)
+    for radius in (0, "0.02", "0.3"):
+        ball = md.L1Ball.from_counts([9, 7, 7, 5, 3, 3, 1], radius=radius)
+        floor = Floor(Fraction(1, 8), for_everyone=True)
+        rays = np.hstack(list(two_sided(ball, 2.0, floor).of_kinds("CTP")))
+        functions = rng.standard_normal((ball.size, 200)) * ball.prior[:, None]
+        columns = LinearOracle(L1Cone.of(ball, 2.0, floor)).best(functions)
+        reached, best = (functions * columns).sum(axis=0), (functions.T @ rays).max(axis=1)
+        assert (reached <= best + 1e-9).all()
+        assert reached == pytest.approx(best, abs=1e-9) if radius == 0 else (reached >= best - 0.05).all()
+        assert (ball.excess(columns, 2.0) <= 1e-9).all()
+
+
+@pytest.mark.parametrize("radius", [0, pytest.param("0.05", marks=pytest.mark.slow)])
+def test_errors_of_many_symbols_have_a_bound_below_and_near(radius):
+    """The list of twelve symbols has the optimum; twenty have none, and a bound within the tolerance."""
+    few = md.DesignProblem(md.L1Ball.from_counts(FALLING[:12], radius=radius), 1, md.EstimationError(), cap=3)
+    listed, searched = (md.design(few, method=name) for name in ("error-extreme-rays", "error-columns"))
+    assert searched.lower_bound <= listed.value
+    assert listed.value * (1 - 1e-4) <= searched.value <= listed.value * 1.002
+    many = few.over(md.L1Ball.from_counts(FALLING[:20], radius=radius))
+    found = md.design(many, time_limit=20)
+    assert 0 < found.gap < 0.03 * found.value
+    assert found.certified
+    proved = md.verify(found.mechanism)
+    assert proved.certificate.lower_bound >= found.mechanism.optimality.bound
+    assert max(found.mechanism.proof.least_lifts) < 1
