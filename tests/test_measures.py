@@ -78,8 +78,8 @@ def test_code_does_not_grow_unseen():
     # 34,800 before what people and programs read of a mechanism names the constraints of a table.
     # 34,830 before hypotheses about the population are told apart.
     # 34,912 before checks of bounds took a time limit.
-    # 34,974 before lists of rays of all sets took a cap.
-    assert code <= 34_994
+    # 34,974 before lists of rays of all sets, and the closed form of a uniform estimate, took a cap.
+    assert code <= 35_006
     assert sum(map(measures.import_lines, matrices.values())) <= 0.127 * code
     every = sum(map(measures.code_lines, MODULES.values()))
     assert sum(map(measures.import_lines, MODULES.values())) <= 0.135 * every
