@@ -478,12 +478,15 @@ def main() -> None:
     """Write all files."""
     import tempfile
 
-    from conformance import make_records, make_windows
+    from conformance import make_prefixes, make_records, make_windows
 
     with tempfile.TemporaryDirectory() as scratch:
-        files = small_files(saved_in(Path(scratch))) | make_windows.small_files() | make_records.small_files()
+        files = small_files(saved_in(Path(scratch)))
+    for room in (make_windows, make_prefixes, make_records):
+        files |= room.small_files()
     files["streams.json"] = listing([*short_streams(), *long_streams()])
     files["windows-streams.json"] = listing([*make_windows.short_streams(), *make_windows.long_streams()])
+    files["prefixes-streams.json"] = listing(make_prefixes.streams())
     files["records-streams.json"] = listing(make_records.streams())
     for path, content in files.items():
         (FOLDER / path).parent.mkdir(exist_ok=True)

@@ -7,7 +7,7 @@ import hashlib
 import json
 import unicodedata
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ import numpy as np
 
 import mechdesign as md
 from conformance import make
-from mechdesign.windows import SeparateCounts, WindowMechanism, design_windows, window_files
+from mechdesign.windows import PrefixWindows, SeparateCounts, WindowMechanism, design_windows, window_files
 from mechdesign.windows.hashing import fingerprints
 from mechdesign.windows.strings import FORMS, normal
 
@@ -107,7 +107,9 @@ def refused(light: bytes, heavy: bytes, capped: bytes) -> tuple[dict[str, bytes]
 
     add("not-json", light[:-3], "not JSON")
     add("not-utf-8", light.replace(b'"windows"', b'"w\xff"', 1), "not UTF-8")
+    add("utf-16", light.decode().encode("utf-16"), "not UTF-8")
     add("a-list", b"[]\n", "not a table")
+    add("key-twice", light.replace(b'"master"', b'"form": "nfc", "master"', 1), "a key occurs twice", "verify")
     for name, reason, changes in tables_changed(json.loads(light)):
         change(name, reason, **changes)
     for name, reason, changes in heavy_changed(json.loads(heavy)["heavy"]):
@@ -124,6 +126,7 @@ def refused(light: bytes, heavy: bytes, capped: bytes) -> tuple[dict[str, bytes]
     change(
         "false-threshold", "the threshold is another", "verify", evidence={**facts, "threshold": facts["threshold"] - 1}
     )
+    change("large-threshold", "no samples have so many units", "verify", evidence={**facts, "threshold": 2**64})
     change("false-epsilon", "the promise is false", "verify", epsilon="0.9")
     change("unknown-key", "a key is unknown", "verify", comment="hello")
     lengths = json.loads(light)["windows"]
@@ -213,33 +216,38 @@ def string_rows() -> list[dict[str, Any]]:
     return rows
 
 
-def fresh_case(name: str, mechanism: WindowMechanism, seed: int) -> dict[str, Any]:
+def fresh_case(
+    name: str, mechanism: WindowMechanism | PrefixWindows, seed: int, strings: Sequence[str] = STRINGS
+) -> dict[str, Any]:
     """Return reports of strings one after the other, and the random bytes that they took; some words are refused."""
     drawn, words = [], make.words(seed)
 
     def source(size: int) -> bytes:
+        before = len(drawn)
         for _ in range(size // 8):
             drawn.append(2**64 - 1 if len(drawn) % 7 == 3 and drawn[-1] != 2**64 - 1 else next(words))
-        return b"".join(word.to_bytes(8, "little") for word in drawn[-(size // 8) :])
+        return b"".join(word.to_bytes(8, "little") for word in drawn[before:])
 
     draw = mechanism.drawing(source, None)
-    prints = fingerprints([normal(string, mechanism.form) for string in STRINGS])
-    found = [int(draw(prints[i : i + 1], None)[0]) for i in range(len(STRINGS))]
+    codes = mechanism.alphabet().codes([normal(string, mechanism.form) for string in strings])
+    found = [int(draw(codes[i : i + 1], None)[0]) for i in range(len(strings))]
     return {
         "mechanism": name,
         "bytes": b"".join(word.to_bytes(8, "little") for word in drawn).hex(),
-        "strings": list(STRINGS),
+        "strings": list(strings),
         "reports": [str(number + mechanism.outputs.first) for number in found],
     }
 
 
-def keyed_case(name: str, mechanism: WindowMechanism, attribute: str) -> dict[str, Any]:
+def keyed_case(
+    name: str, mechanism: WindowMechanism | PrefixWindows, attribute: str, strings: Sequence[str] = STRINGS
+) -> dict[str, Any]:
     """Return permanent reports."""
-    ids = [make.IDS[k % len(make.IDS)] for k in range(len(STRINGS))]
+    ids = [make.IDS[k % len(make.IDS)] for k in range(len(strings))]
     key = md.Key(make.KEY).for_attribute(attribute) if attribute else md.Key(make.KEY)
-    reports = mechanism.privatize(STRINGS, key=key, ids=ids).tolist()
+    reports = mechanism.privatize(strings, key=key, ids=ids).tolist()
     facts = {"mechanism": name, "key": make.KEY.hex(), "attribute": attribute}
-    return {**facts, "ids": ids, "strings": list(STRINGS), "reports": [str(report) for report in reports]}
+    return {**facts, "ids": ids, "strings": list(strings), "reports": [str(report) for report in reports]}
 
 
 def stream(name: str, mechanism: WindowMechanism, draws: int, attribute: str | None) -> dict[str, Any]:

@@ -279,6 +279,8 @@ class LimitCodes:
     """
     too_much_work = Code("Merge symbols, outputs or groups, or ask for less, as the message says.")
     """An exact computation, or its result, would be too large."""
+    bound_not_recomputed = Code("Give more time, or prove the guarantee alone (mechdesign verify --guarantee-only).")
+    """A claimed bound was not recomputed in the time given. The guarantee holds."""
     beyond_precision = Code("Give rounder numbers, or larger epsilon or delta, as the message says.")
     """Numbers are needed that are finer than the arithmetic that is used here."""
     too_few_bits = Code("Give more bits, or merge outputs.")
@@ -295,6 +297,8 @@ class LimitCodes:
     """The command was interrupted by the user or the system."""
     incomplete_installation = Code("Install all of them: pip install mechdesign.")
     """A package that mechdesign needs is not installed."""
+    not_machine_checked = Code("Do what the message says; verify without --machine-checked proves the guarantee too.")
+    """Coq is missing, too old or too slow, the proofs do not cover the file, or Coq refuses what Python accepts."""
     not_certified = Code("Give a larger time limit or tolerance, or read the page about uncertified results.")
     """A design was found and written, and its gap is larger than the tolerance."""
     no_design = Code("Read the column of failures, and correct these problems.")

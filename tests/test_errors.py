@@ -728,6 +728,15 @@ def too_much_work(patch):
 
 
 @provokes(
+    "the bound was not recomputed in the time given, so that the claim of optimality is neither confirmed nor refuted; "
+    "the guarantee holds; give more time, or none (mechdesign verify --guarantee-only)"
+)
+def bound_not_recomputed(patch):
+    hull = md.ConvexHull([[f"{k}/351" for k in range(1, 27)], [f"{27 - k}/351" for k in range(1, 27)]])
+    md.verify(md.design(md.DesignProblem(hull, 1), time_limit=0).mechanism, time_limit=0)
+
+
+@provokes(
     "delta leaves 1e-60 for new counters, less than the tables of about 1e-48 can show; give a larger sigma or a "
     "larger delta"
 )
@@ -805,6 +814,16 @@ def internal_error(patch):
 )
 def not_certified(patch):
     command("design", put("p.toml", PROBLEM), "--tol", "1e-30")
+
+
+@provokes(
+    "there is no program coqc, which checks the proof; install Coq 8.16 or later (Debian: apt-get install coq), or "
+    "keep the certificate by --write FILE.v and check it elsewhere"
+)
+def not_machine_checked(patch):
+    patch.setenv("PATH", "")
+    mechanism().save("m.json")
+    command("verify", "m.json", "--machine-checked")
 
 
 @provokes(

@@ -4,15 +4,16 @@
 //
 // The first reads one label a line, in UTF-8, and draws fresh reports. The second draws permanent reports from the key
 // file KEY, which `mechdesign key` makes: it reads an id, a tab and a label on each line, and the same id and label
-// always get the same report, which is that of `mechdesign privatize --key-file`. Through a file of windows any string is
+// always get the same report, which is that of `mechdesign privatize --key-file`. Through a file of windows, also of prefixes, any string is
 // reported; with a key a line then holds one tab, since a string may hold a tab as an id may. Through a file of views of
 // records a line holds a record, {"sex": "f", "age": "41"}, in place of a label; a view, a tab and a report are written.
 
 import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 import { InputError, isTable, parsed, RecordError } from "./checks.js";
+import { Prefixes } from "./prefixes.js";
 import { Records } from "./records.js";
 import { keyOf, Mechanism } from "./report.js";
-import { Windows } from "./windows.js";
+import { StringReports, Windows } from "./windows.js";
 
 const MOST_KEY_BYTES = 1024;
 
@@ -33,6 +34,7 @@ async function opened(path) {
     const table = parsed(content);
     const schema = isTable(table) ? String(table.schema) : "";
     if (schema.startsWith("mechdesign/windows/")) return await Windows.of(table, path);
+    if (schema.startsWith("mechdesign/prefix-windows/")) return await Prefixes.of(table, path);
     return schema.startsWith("mechdesign/records/") ? new Records(table, path) : new Mechanism(table, path);
   } catch (error) {
     if (error instanceof InputError) fail(`${path} is refused: ${error.message}`);
@@ -113,7 +115,7 @@ async function main(path, keyFile, attribute = "") {
     if (key === null) {
       reports = await mechanism.freshReports(lines.map((line, i) => valueOf(mechanism, line, i)));
     } else {
-      if (mechanism instanceof Windows) checkTabs(lines);
+      if (mechanism instanceof StringReports) checkTabs(lines);
       // Labels and records hold no tabs, so the last one ends the id.
       const records = lines.map((line, i) => {
         const end = line.lastIndexOf("\t");

@@ -9,7 +9,7 @@ import { BLOCK, firstAbove, joined, numberBytes, secureBytes, sha256, textBytes 
 
 const SCHEMA = "mechdesign/windows/1";
 const FORMAT = "mechdesign/windows/fingerprint/1";
-const FORMS = ["nfc", "nfc-casefold"];
+export const FORMS = ["nfc", "nfc-casefold"];
 const MOST = { seeds: 100_000, buckets: 2 ** 16, cells: 2 ** 27, heavy: 200, units: 2 ** 31, master: 1_000, string: 1_000_000 };
 const FLOOR_BITS = 60n;
 const FIRST = 2 ** 52; // of the numbers of reports
@@ -20,7 +20,43 @@ const ENDS = new RegExp(`^${SPACE}+|${SPACE}+$`, "gu");
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 const CHEROKEE = /[\u13a0-\u13f5\u13f8-\u13fd\uab70-\uabbf]/; // folded to capitals, unlike all other letters
 
-export class Windows {
+// What reports about any strings have in common. A class below says which window a string reports, and by how many words.
+export class StringReports {
+  // One fresh report for each string. `fill` fills an array with random bytes.
+  async freshReports(strings, fill = secureBytes) {
+    const found = this.normals(strings);
+    const first = await this.first();
+    const words = new Words(fill, this.words * found.length);
+    return found.map((string) => String(first + this.windowOf(string, (_, limit) => words.below(limit))));
+  }
+
+  // One permanent report for each pair of an id, which is a string, and a string. The key is 32 bytes.
+  async permanentReports(key, records, attribute = "") {
+    checkAttribute(attribute);
+    const found = this.normals(records.map(([, string]) => string));
+    checkIds(records);
+    const start = await this.startOf(attribute);
+    const first = await this.first();
+    return records.map(([id], i) => String(first + this.permanentWindow(key, start, found[i], encoder.encode(id))));
+  }
+
+  // The normal forms of all strings: nothing is reported before the last one is found to be text.
+  normals(strings) {
+    return strings.map((string, position) => {
+      const found = normal(string, this.form);
+      if (found === null) throw new RecordError(position, "it is empty, too long, or not text");
+      return found;
+    });
+  }
+
+  // The number of the first report: 2^52, and the first 20 bits of the fingerprint times 2^32.
+  async first() {
+    const [a, b, c] = await this.fingerprint();
+    return FIRST + (a * 2 ** 12 + b * 2 ** 4 + (c >> 4)) * 2 ** 32;
+  }
+}
+
+export class Windows extends StringReports {
   // From the bytes of a file of windows. What it promises is not proved: run `mechdesign verify` before.
   static async read(bytes, name = "the mechanism") {
     return Windows.of(parsed(bytes), name);
@@ -44,29 +80,18 @@ export class Windows {
   }
 
   constructor(facts, heavy, windows) {
+    super();
     Object.assign(this, facts); // name, master, buckets, form, floor
     this.heavy = heavy;
     this.windows = windows;
+    this.words = this.floor > 0n ? 4 : 3; // of each fresh report
     this.circles = new Array(windows.length); // made when a report first needs them
   }
 
-  // One fresh report for each string. `fill` fills an array with random bytes.
-  async freshReports(strings, fill = secureBytes) {
-    const prints = this.prints(strings);
-    const first = await this.first();
-    const each = this.floor > 0n ? 4 : 3;
-    const words = new Words(fill, each * prints.length);
-    return prints.map((print) => String(first + this.windowOf(print, (_, limit) => words.below(limit))));
-  }
-
-  // One permanent report for each pair of an id, which is a string, and a string. The key is 32 bytes.
-  async permanentReports(key, records, attribute = "") {
-    checkAttribute(attribute);
-    const prints = this.prints(records.map(([, string]) => string));
-    checkIds(records);
-    const start = joined([await this.fingerprint(), textBytes(attribute)]);
-    const first = await this.first();
-    return records.map(([id], i) => String(first + this.permanentWindow(key, start, prints[i], encoder.encode(id))));
+  // How many windows there are.
+  get size() {
+    const { before, ends } = this.windows[this.windows.length - 1];
+    return before + ends.length;
   }
 
   // The SHA-256 hash of what reports depend on.
@@ -82,37 +107,23 @@ export class Windows {
     return sha256(parts);
   }
 
-  // The number of the first report: 2^52, and the first 20 bits of the fingerprint times 2^32.
-  async first() {
-    const [a, b, c] = await this.fingerprint();
-    return FIRST + (a * 2 ** 12 + b * 2 ** 4 + (c >> 4)) * 2 ** 32;
+  // What is hashed for a permanent report before the string.
+  async startOf(attribute) {
+    return joined([await this.fingerprint(), textBytes(attribute)]);
   }
 
-  // The fingerprints of all strings: nothing is reported before the last one is found to be text.
-  prints(strings) {
-    return strings.map((string, position) => {
-      const found = normal(string, this.form);
-      if (found === null) throw new RecordError(position, "it is empty, too long, or not text");
-      return printOf(found);
-    });
+  permanentWindow(key, start, string, id) {
+    const print = printOf(string);
+    return drawnByHash(key, joined([start, numberBytes(print)]), id, (draw) => this.windowAt(print, draw));
   }
 
-  permanentWindow(key, start, print, id) {
-    for (let counter = 0; ; counter++) {
-      const hash = blake2b(joined([start, numberBytes(print), numberBytes(counter), id]), 32, KEYED, key);
-      let isUniform = true;
-      const found = this.windowOf(print, (which, limit) => {
-        const word = wordAt(hash, which);
-        isUniform &&= isBelow(word, BigInt(limit));
-        return word % BigInt(limit);
-      });
-      if (isUniform) return found;
-    }
+  windowOf(string, draw) {
+    return this.windowAt(printOf(string), draw);
   }
 
-  // The number of the window that a string reports. `draw` gives uniform numbers below a limit: draw 0 for the floor,
+  // The number of the window that a string of this fingerprint reports. `draw` gives uniform numbers below a limit: draw 0 for the floor,
   // 1 for the seed, 2 for the unit and 3 for the round.
-  windowOf(print, draw) {
+  windowAt(print, draw) {
     const isUniform = this.floor > 0n && draw(0, 1n << FLOOR_BITS) < this.floor;
     const seed = Number(draw(1, this.windows.length));
     const index = this.heavy === null ? -1 : (this.heavy.places.get(print) ?? -1);
@@ -180,6 +191,20 @@ function folded(letter) {
   if (CHEROKEE.test(letter)) return letter.toUpperCase();
   const small = (text) => Array.from(text, (each) => each.toLowerCase()).join("");
   return small(small(letter).toUpperCase());
+}
+
+// What is drawn by a hash of what stands before a counter and the id: words are taken again while one is not uniform.
+export function drawnByHash(key, before, id, drawn) {
+  for (let counter = 0; ; counter++) {
+    const hash = blake2b(joined([before, numberBytes(counter), id]), 32, KEYED, key);
+    let isUniform = true;
+    const found = drawn((which, limit) => {
+      const word = wordAt(hash, which);
+      isUniform &&= isBelow(word, BigInt(limit));
+      return word % BigInt(limit);
+    });
+    if (isUniform) return found;
+  }
 }
 
 // Words of random bytes, of which no more are drawn than are needed.

@@ -15,7 +15,7 @@ from mechdesign.data.fields import Number
 from mechdesign.deploy.stream import RecordFile
 from mechdesign.display.numbers import text_below
 from mechdesign.display.text import some
-from mechdesign.errors import GuaranteeError
+from mechdesign.errors import GuaranteeError, LimitError
 from mechdesign.mechanism.reporting import Deployed
 
 _NAMES = "view,report"
@@ -87,7 +87,9 @@ class RecordsChecked(Printed):
     optimality: CheckedRecords | None
 
 
-def check_records(mechanism: Any, progress: Callable[[str], None], *, claims: bool) -> RecordsChecked:
+def check_records(
+    mechanism: Any, progress: Callable[[str], None], *, claims: bool, time_limit: float | None = None
+) -> RecordsChecked:
     """Compare the tables that views share, and compute the claims of a mechanism of whole records again, if wanted.
 
     Raises
@@ -96,11 +98,11 @@ def check_records(mechanism: Any, progress: Callable[[str], None], *, claims: bo
         If no joint law has the tables of two views, or a claim is false.
     """
     shared = _compared_tables(mechanism)
-    found = _checked_claims(mechanism, progress) if claims else CheckedRecords(checked=False)
+    found = _checked_claims(mechanism, progress, time_limit) if claims else CheckedRecords(checked=False)
     return RecordsChecked(shared_tables=shared, optimality=found)
 
 
-def _checked_claims(mechanism: Any, progress: Callable[[str], None]) -> CheckedRecords | None:
+def _checked_claims(mechanism: Any, progress: Callable[[str], None], time_limit: float | None) -> CheckedRecords | None:
     """Return the claims of a mechanism of whole records, computed again; None where there are none."""
     from mechdesign.optimize import verify
     from mechdesign.records.record_certificate import check_claim
@@ -111,8 +113,8 @@ def _checked_claims(mechanism: Any, progress: Callable[[str], None]) -> CheckedR
         if claim is not None:
             progress(f"computing the bound of the view {part.name}")
             try:
-                done = verify(part.mechanism)
-            except GuaranteeError as error:
+                done = verify(part.mechanism, time_limit=time_limit)
+            except (GuaranteeError, LimitError) as error:
                 raise error.reworded(f"the view {part.name}: {error}") from None
             about = {"utility": claim.utility.name, "value": done.value, "bound": claim.bound, "gap": done.gap}
             found.append(CheckedView(view=part.name, **about))

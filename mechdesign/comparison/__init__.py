@@ -5,6 +5,7 @@ from mechdesign.comparison.analyzer import analyze
 from mechdesign.comparison.cap_prices import CapPrices, price_caps
 from mechdesign.comparison.comparison import Comparison, compare
 from mechdesign.comparison.group_prices import GroupPrices, price_groups
+from mechdesign.comparison.hypotheses import Contraction, ReportsToTell, largest_contraction, reports_to_tell
 from mechdesign.comparison.report_plan import ReportPlan, plan_reports
 from mechdesign.comparison.row import Compared
 
@@ -13,13 +14,17 @@ __all__ = [
     "CapPrices",
     "Compared",
     "Comparison",
+    "Contraction",
     "GroupPrices",
     "ReportPlan",
+    "ReportsToTell",
     "analyze",
     "compare",
+    "largest_contraction",
     "plan_reports",
     "price_caps",
     "price_groups",
+    "reports_to_tell",
 ]
 
 

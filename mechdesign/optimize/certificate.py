@@ -98,8 +98,10 @@ def certify(
         default `pricing_for` chooses one.
     thorough : bool
         Whether pricing takes as long as its best bound takes.
-    proposals, deadline
+    proposals
         For a gain, as in `price_by_guess`.
+    deadline : float, optional
+        A time of `time.monotonic` from which on pricing ends with the bound that is known then.
 
     Raises
     ------
@@ -119,9 +121,8 @@ def certify(
     one_sided = OneSided.of(problem)
     if one_sided is not None:
         with np.errstate(under="ignore"):
-            return replace(
-                certify(one_sided.problem, one_sided.multipliers(lam), pricing, thorough=thorough), multipliers=lam
-            )
+            instead = one_sided.problem, one_sided.multipliers(lam), pricing
+            return replace(certify(*instead, thorough=thorough, deadline=deadline), multipliers=lam)
 
     def price(lam: Floats) -> Price:
         gains, known = problem.utility.polyhedral, problem.uncertainty
@@ -131,7 +132,7 @@ def certify(
         if problem.only_constant:
             return _nearly_constant(problem, lam)
         at_hand = pricing or pricing_for(known, exp_epsilon, as_utility(problem.utility), floor)
-        return at_hand.price(lam, thorough=thorough)
+        return at_hand.price(lam, thorough=thorough, deadline=deadline)
 
     return priced(problem, lam, price)
 

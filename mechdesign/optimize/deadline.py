@@ -8,8 +8,11 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from numbers import Real
 from types import FrameType
 from typing import TypeGuard
+
+from mechdesign.errors import InputError, shorten
 
 _SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
 
@@ -88,6 +91,21 @@ class Deadline(float):
         finally:
             for number in taken:
                 signal.signal(number, signal.default_int_handler)
+
+
+def deadline_of(time_limit: object) -> Deadline:
+    """Return when to stop, from seconds; None is without limit.
+
+    Raises
+    ------
+    InputError
+        For anything but a number that is 0 or more.
+    """
+    if time_limit is None:
+        return Deadline.after(None)
+    if isinstance(time_limit, bool) or not isinstance(time_limit, Real) or not float(time_limit) >= 0:
+        raise InputError.out_of_range(f"time_limit is {shorten(time_limit)}; accepted: seconds, 0 or more")
+    return Deadline.after(float(time_limit))
 
 
 def time_is_up(deadline: float | None) -> bool:

@@ -21,7 +21,7 @@ from mechdesign.mechanism.proof import checked_bits
 from mechdesign.numerics.tolerances import GAP, RANK
 from mechdesign.optimize.certificate import padded
 from mechdesign.optimize.closed_form import closed_forms
-from mechdesign.optimize.deadline import Deadline, keeps_mechanism
+from mechdesign.optimize.deadline import deadline_of, keeps_mechanism
 from mechdesign.optimize.estimation.every_direction import mixtures
 from mechdesign.optimize.estimation.solver import error_tolerance
 from mechdesign.optimize.every_method import solve
@@ -175,15 +175,6 @@ def _check_merge(merge: object, problem: DesignProblem) -> None:
             f"merge is True for {problem.uncertainty.kind} and {shorten(problem.utility.name)}; symbols can be merged "
             "for an l1 ball or a relative ball, and an f-information; leave merge out"
         )
-
-
-def deadline_of(time_limit: object) -> Deadline:
-    """Return when to stop."""
-    if time_limit is None:
-        return Deadline.after(None)
-    if isinstance(time_limit, bool) or not isinstance(time_limit, Real) or not float(time_limit) >= 0:
-        raise InputError.out_of_range(f"time_limit is {shorten(time_limit)}; accepted: seconds, 0 or more")
-    return Deadline.after(float(time_limit))
 
 
 def _most_outputs(problem: DesignProblem, outputs: object) -> int | None:

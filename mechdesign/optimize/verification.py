@@ -16,6 +16,7 @@ from mechdesign.mechanism.mechanism import check_mechanism
 from mechdesign.mechanism.words import promise
 from mechdesign.numerics.tolerances import BOUND_PAD, GAP, SOLVER
 from mechdesign.optimize.certificate import Certificate, certify
+from mechdesign.optimize.deadline import Deadline, deadline_of, is_limited, time_is_up
 from mechdesign.optimize.estimation.form_certificate import ErrorCertificate
 from mechdesign.optimize.estimation.solver import certify_error
 from mechdesign.optimize.result import within
@@ -116,10 +117,17 @@ class Verification:
         return None if self.gap is None or self.value is None else within(self.gap, self.value, GAP)
 
 
-def verify(mechanism: Mechanism) -> Verification:
+def verify(mechanism: Mechanism, *, time_limit: float | None = None) -> Verification:
     """Prove a mechanism's guarantee again and compute its claimed utility and bound again.
 
     Only the integers, the guarantee and lambda are used.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        With or without a claim of optimality.
+    time_limit : float, optional
+        Seconds after which no bound is searched any more. The guarantee is proved whatever time that takes.
 
     Raises
     ------
@@ -127,8 +135,8 @@ def verify(mechanism: Mechanism) -> Verification:
         If the guarantee is false, the stored value is not that of the integers, or the stored bound does
         not follow from lambda.
     LimitError
-        If a bound is claimed that no exact pricing covers, or one for more than 3,000 symbols: the guarantee holds,
-        but the claim cannot be checked.
+        If a bound is claimed that no exact pricing covers, or one for more than 3,000 symbols, or the time was too
+        short: the guarantee holds, but the claim is not checked.
 
     Examples
     --------
@@ -138,6 +146,7 @@ def verify(mechanism: Mechanism) -> Verification:
     True
     """
     check_mechanism(mechanism)
+    deadline = deadline_of(time_limit)
     proof = prove(mechanism.numerators, mechanism.bits, mechanism.guarantee)
     if not proof.holds:
         raise GuaranteeError.guarantee_false(
@@ -162,7 +171,7 @@ def verify(mechanism: Mechanism) -> Verification:
         raise GuaranteeError.optimality_false(
             f"the stored value is {claim.value:.15g}, but that of the integers is {value:.15g}"
         )
-    certificate = _certificate(problem, claim)
+    certificate = _certificate(problem, claim, deadline)
     return Verification(proof, value, certificate, mechanism=mechanism)
 
 
@@ -174,11 +183,12 @@ def claimed_problem(promised: Guarantee, claim: Optimality) -> DesignProblem:
     return DesignProblem(known, promised.sides, claim.utility)
 
 
-def _certificate(problem: DesignProblem, claim: Optimality) -> Certificate | ErrorCertificate:
+def _certificate(problem: DesignProblem, claim: Optimality, deadline: Deadline) -> Certificate | ErrorCertificate:
     """Return the bound that the stored dual proves, after checking that the stored bound follows from it."""
     if claim.form is not None:
-        proved = certify_error(problem, claim.form, claim.multipliers)
+        proved = certify_error(problem, claim.form, claim.multipliers, deadline=deadline)
         if not proved.lower_bound >= claim.bound:
+            _check_time(deadline)
             raise GuaranteeError.optimality_false(
                 f"the stored lower bound is {claim.bound:.15g}, "
                 f"but theta and lambda prove no more than {proved.lower_bound:.15g}"
@@ -188,8 +198,9 @@ def _certificate(problem: DesignProblem, claim: Optimality) -> Certificate | Err
                 f"the stored value {claim.value:.15g} is below the stored bound {claim.bound:.15g}"
             )
         return proved
-    certificate = _certified(problem, claim)
+    certificate = _certified(problem, claim, deadline)
     if not certificate.upper_bound <= claim.bound:
+        _check_time(deadline)
         raise GuaranteeError.optimality_false(
             f"the stored upper bound is {claim.bound:.15g}, "
             f"but lambda proves no less than {certificate.upper_bound:.15g}"
@@ -201,16 +212,28 @@ def _certificate(problem: DesignProblem, claim: Optimality) -> Certificate | Err
     return certificate
 
 
-def _certified(problem: DesignProblem, claim: Optimality) -> Certificate:
+def _check_time(deadline: Deadline) -> None:
+    """Say that a bound that does not follow so far may follow yet."""
+    if time_is_up(deadline):
+        raise LimitError.bound_not_recomputed(
+            "the bound was not recomputed in the time given, so that the claim of optimality is neither confirmed nor "
+            "refuted; the guarantee holds; give more time, or none (mechdesign verify --guarantee-only)"
+        )
+
+
+def _certified(problem: DesignProblem, claim: Optimality, deadline: Deadline) -> Certificate:
     """Return the bound that lambda proves, together with the priors of a claim about the least utility."""
     if claim.mixture is not None:
-        return certify_least(problem, claim.multipliers, claim.mixture)
-    certificate = certify(problem, claim.multipliers)
-    if certificate.upper_bound <= claim.bound:
-        return certificate
-    # A design that was stopped holds the bound of a quick pricing, which may be better by chance.
-    quick = certify(problem, claim.multipliers, thorough=False)
-    return min(certificate, quick, key=lambda proved: proved.upper_bound)
+        return certify_least(problem, claim.multipliers, claim.mixture, deadline=deadline)
+
+    # A design that was stopped holds the bound of a quick pricing, which may be better by chance. Where time is short,
+    # it comes first.
+    found = []
+    for thorough in (False, True) if is_limited(deadline) else (True, False):
+        found.append(certify(problem, claim.multipliers, thorough=thorough, deadline=deadline))
+        if found[-1].upper_bound <= claim.bound:
+            return found[-1]
+    return min(found, key=lambda proved: proved.upper_bound)
 
 
 def _rounding(problem: DesignProblem, mechanism: Mechanism, value: float) -> float:

@@ -15,7 +15,8 @@ from mechdesign.comparison.rivals import Rivals
 from mechdesign.engine import executor_of, run_tasks
 from mechdesign.errors import InputError, MechdesignError, shorten
 from mechdesign.mechanism.proof import checked_bits
-from mechdesign.optimize.designer import deadline_of, tolerance_of
+from mechdesign.optimize.deadline import deadline_of
+from mechdesign.optimize.designer import tolerance_of
 from mechdesign.problem import DesignProblem
 from mechdesign.problem_file import ProblemFile
 from mechdesign.sweeps.design_tasks import Solved, Task, Values, solve, values_of

@@ -1,5 +1,6 @@
 """Objectives of designs: sub-convex utilities, and the error of estimated frequencies."""
 
+from mechdesign.utility.distinguishing import distinguishing_gain
 from mechdesign.utility.estimation_error import EstimationError
 from mechdesign.utility.f_information import (
     ChiSquare,
@@ -31,6 +32,7 @@ __all__ = [
     "Utility",
     "Workload",
     "WorstCaseUtility",
+    "distinguishing_gain",
     "is_named",
     "register",
     "utility_by_name",

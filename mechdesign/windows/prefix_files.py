@@ -14,7 +14,7 @@ from mechdesign.data.files import accepted_ending, write_atomically
 from mechdesign.data.reading import read_bounded
 from mechdesign.errors import InputError, printable
 from mechdesign.windows.strings import Form
-from mechdesign.windows.window_files import MOST_BYTES, WindowFileRecord, from_record, record_of
+from mechdesign.windows.window_files import MOST_BYTES, WindowFileRecord, from_record, parsed_windows, record_of
 from mechdesign.windows.windows_mechanism import WindowMechanism
 
 PREFIX_SCHEMA = "mechdesign/prefix-windows/1"
@@ -33,10 +33,15 @@ class PrefixFileRecord(Record):
 def save(mechanism: Any, path: str | os.PathLike[str], *, evidence: Any = True) -> None:
     """Write windows of prefixes as JSON, with their evidence or with the digests of it alone."""
     accepted_ending(path, (".json",))
+    write_atomically(path, prefix_json(mechanism, evidence=evidence))
+
+
+def prefix_json(mechanism: Any, *, evidence: Any = True) -> bytes:
+    """Return the content of a file of windows of prefixes."""
     levels = [record_of(level, evidence=evidence) for level in mechanism.levels]
     record = {"schema": PREFIX_SCHEMA, "form": mechanism.form, "lengths": list(mechanism.lengths), "levels": levels}
     checked = checked_record(PrefixFileRecord, record, "the mechanism").model_dump(by_alias=True, exclude_none=True)
-    write_atomically(path, json.dumps(checked, indent=1, ensure_ascii=False).encode() + b"\n")
+    return json.dumps(checked, indent=1, ensure_ascii=False).encode() + b"\n"
 
 
 def load(path: str | os.PathLike[str], kind: Callable[..., Made]) -> Made:
@@ -49,11 +54,7 @@ def load(path: str | os.PathLike[str], kind: Callable[..., Made]) -> Made:
     """
     source = printable(str(path))
     content = read_bounded(path, MOST_BYTES, "a file of windows of prefixes")
-    try:
-        parsed = json.loads(content)
-    except (ValueError, RecursionError) as error:
-        raise InputError.wrong_file_format(f"{source} is not JSON ({error}); give a file of windows") from None
-    record = checked_record(PrefixFileRecord, parsed, source)
+    record = checked_record(PrefixFileRecord, parsed_windows(content, source), source)
     levels = [
         from_record(level, f"{source}: levels[{number}]", WindowMechanism) for number, level in enumerate(record.levels)
     ]

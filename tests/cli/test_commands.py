@@ -245,6 +245,18 @@ def test_a_design_for_the_ball_as_printed_verifies(command, here):
 # Limits
 
 
+def test_a_check_that_ends_at_its_limit_is_undecided(command, here):
+    priors = [[f"{k}/351" for k in range(1, 27)], [f"{27 - k}/351" for k in range(1, 27)]]
+    (here / "hull.toml").write_text(f'title = "t"\nepsilon = 1\n[prior]\npriors = {priors}\n', encoding="utf-8")
+    assert command("design", "hull.toml", "-o", "m.json", "--time-limit", "0", "--keep-partial")[0] == 3
+    status, out, err = command("verify", "m.json", "--time-limit", "0")
+    assert (status, out) == (3, "")
+    assert "the guarantee holds" in err
+    status, out, _ = command("verify", "m.json", "--time-limit", "0", "--json")
+    assert (status, json.loads(out)["error"]["code"]) == (3, "bound-not-recomputed")
+    assert command("verify", "m.json", "--time-limit", "0", "--guarantee-only")[0] == 0
+
+
 def test_what_is_not_certified_is_not_written(command, here):
     (here / "m.json").write_bytes(b"what stood here")
     status, out, err = command("design", "problem.toml", "--bits", "3", "-o", "m.json")

@@ -12,14 +12,16 @@ import pytest
 from refusals import raises
 
 import mechdesign as md
-from conformance import make, make_records, make_windows
+from conformance import make, make_prefixes, make_records, make_windows
 from examples import report
 from mechdesign.errors import GuaranteeError, InputError
 from mechdesign.records import RecordMechanism
 
 KIT = Path(make.__file__).parent
 EXAMPLES = KIT.parent / "examples"
-BY_HAND = {"README.md", "make.py", "make_records.py", "make_windows.py"}
+ROOMS = (make_windows, make_prefixes, make_records)
+BY_HAND = {"README.md", "make.py", *(Path(room.__file__).name for room in ROOMS)}
+STREAMS = {f"{before}streams.json" for before in ("", "windows-", "prefixes-", "records-")}
 MOST_BYTES = 100_000
 
 
@@ -39,9 +41,11 @@ def consumer(path):
 
 
 def test_the_files_are_those_that_the_package_writes(tmp_path):
-    files = make.small_files(make.saved_in(tmp_path)) | make_windows.small_files() | make_records.small_files()
+    files = make.small_files(make.saved_in(tmp_path))
+    for room in ROOMS:
+        files |= room.small_files()
     there = {path.relative_to(KIT).as_posix() for path in KIT.rglob("*") if path.is_file() and path.suffix != ".pyc"}
-    assert there == {*files, *BY_HAND, "streams.json", "windows-streams.json", "records-streams.json"}
+    assert there == {*files, *BY_HAND, *STREAMS}
     for path, content in files.items():
         assert (KIT / path).read_bytes() == content, path
     assert max((KIT / path).stat().st_size for path in there) < MOST_BYTES
@@ -205,6 +209,7 @@ def test_javascript_passes_the_kit(draws):
     assert f"# {draws} draws\n" in told
     assert "# 16000 draws of windows\n" in told
     assert "# 8000 draws of views\n" in told
+    assert "# 6000 draws of prefixes\n" in told
     assert "\n# fail 0\n" in told
 
 

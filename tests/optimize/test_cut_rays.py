@@ -214,3 +214,11 @@ def test_rays_are_within_the_errors_that_are_stated(e):
             assert abs(Fraction(x) - true) <= Fraction(most) <= Fraction(1e-13) * true
             off += Fraction(x) != true
     assert off > 0
+
+
+@pytest.mark.parametrize("scale", [1, 10**400])
+def test_sides_of_a_half_space_are_exact_where_floats_cannot_tell(scale):
+    cutting = cut_rays._Cutting(AGE, Fraction(2))
+    cutting.points = [(2**70 + apart, 2**70, 5, 2**71) for apart in (-1, 0, 1, -(2**40), 2**40)]
+    cutting.floats = np.array([cut_rays._as_floats(point) for point in cutting.points])
+    assert cutting._signs([scale, -scale, 0, 0]).tolist() == [-1, 0, 1, -1, 1]

@@ -6,8 +6,10 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 
 import pytest
+from refusals import raises
 
 import mechdesign as md
 from mechdesign.optimize import column_generation
@@ -180,3 +182,44 @@ def test_the_command_writes_what_an_interrupt_leaves(start, tmp_path):
     assert "m.json was written all the same" in done.stderr
     assert "Traceback" not in done.stderr
     md.verify(md.Mechanism.load(tmp_path / "m.json"))
+
+
+@pytest.fixture(scope="module")
+def stopped():
+    """Designs that were stopped, whose bounds are searched by boxes and by tables."""
+    boxes = md.design(md.DesignProblem(HULL, 1), time_limit=0.5)
+    tables = md.design(md.DesignProblem(BALL, 1, md.EstimationError()), time_limit=0.5)
+    return boxes.mechanism, tables.mechanism
+
+
+@pytest.mark.parametrize("which", [0, 1], ids=["boxes", "tables"])
+def test_a_check_of_a_bound_ends_at_its_limit_undecided(stopped, which):
+    start = time.process_time()
+    with raises("bound-not-recomputed", "neither confirmed nor refuted"):
+        md.verify(stopped[which], time_limit=0)
+    assert time.process_time() - start < 3
+    assert md.verify(stopped[which], time_limit=60).certificate.bound == pytest.approx(stopped[which].optimality.bound)
+
+
+def test_a_false_guarantee_is_false_however_short_the_time_is():
+    mechanism = md.design(md.DesignProblem(md.L1Ball([0.5, 0.3, 0.2]), 1)).mechanism
+    object.__setattr__(mechanism, "guarantee", md.Guarantee("0.9", mechanism.guarantee.uncertainty))
+    with raises("guarantee-false"):
+        md.verify(mechanism, time_limit=0)
+
+
+def test_a_false_bound_is_refuted_where_there_is_time():
+    mechanism = md.design(md.DesignProblem(md.L1Ball([0.5, 0.3, 0.2]), 1)).mechanism
+    claim = mechanism.optimality
+    forged = replace(mechanism, optimality=replace(claim, bound=claim.bound - 1e-6))
+    for limit in (None, 60):
+        with raises("optimality-false", "the stored upper bound"):
+            md.verify(forged, time_limit=limit)
+    with raises("bound-not-recomputed"):
+        md.verify(forged, time_limit=0)
+
+
+def test_a_limit_that_is_no_time_is_refused(stopped):
+    for limit in (-1, "1", True, float("nan")):
+        with raises("out-of-range", "time_limit"):
+            md.verify(stopped[0], time_limit=limit)

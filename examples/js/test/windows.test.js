@@ -1,24 +1,26 @@
-// The windows of the conformance kit. The streams of a million draws are tried with MECHDESIGN_LONG=all.
+// The windows of the conformance kit, of strings and of prefixes. The streams of a million draws are tried with MECHDESIGN_LONG=all.
 
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
 
+import { Prefixes } from "../prefixes.js";
 import { InputError, RecordError } from "../report.js";
 import { normal, Windows } from "../windows.js";
 import { bytesOf, hex, LONG_WINDOWS, ofHex, rows, sourceOf, splitMix } from "./kit.js";
 
-const windows = (path) => Windows.read(bytesOf(path));
+const windows = (path) => (path.startsWith("prefixes") ? Prefixes : Windows).read(bytesOf(path));
+const rowsOfBoth = (list) => [...rows(`windows-${list}.json`), ...rows(`prefixes-${list}.json`)];
 const text = (bytes) => new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
 
 test("fingerprints of windows", async () => {
-  for (const { file, fingerprint } of rows("windows.json")) {
+  for (const { file, fingerprint } of [...rows("windows.json"), ...rows("prefixes.json")]) {
     assert.equal(hex(await (await windows(file)).fingerprint()), fingerprint, file);
   }
 });
 
 test("files of windows that are refused", async () => {
-  for (const { file, by, reason } of rows("windows-refused.json")) {
+  for (const { file, by, reason } of rowsOfBoth("refused")) {
     if (by !== "verify") await assert.rejects(windows(file), InputError, `${file}: ${reason}`);
   }
 });
@@ -47,7 +49,7 @@ test("normal forms of strings", async () => {
 });
 
 test("fresh reports of windows", async () => {
-  for (const { mechanism: path, bytes, strings, reports } of rows("windows-fresh.json")) {
+  for (const { mechanism: path, bytes, strings, reports } of rowsOfBoth("fresh")) {
     const source = sourceOf(bytes);
     const consumer = await windows(path);
     assert.deepEqual(await consumer.freshReports(strings, source.fill), reports, path);
@@ -58,7 +60,7 @@ test("fresh reports of windows", async () => {
 });
 
 test("permanent reports of windows", async () => {
-  for (const { mechanism: path, key, attribute, ids, strings, reports } of rows("windows-keyed.json")) {
+  for (const { mechanism: path, key, attribute, ids, strings, reports } of rowsOfBoth("keyed")) {
     const records = ids.map((id, i) => [id, strings[i]]);
     const consumer = await windows(path);
     assert.deepEqual(await consumer.permanentReports(ofHex(key), records, attribute), reports, path);
@@ -67,12 +69,12 @@ test("permanent reports of windows", async () => {
   }
 });
 
-test("streams of windows", async (context) => {
+async function tryStreams(list, stringAt) {
   let tried = 0;
-  for (const { mechanism: path, draws, key, attribute, sha256 } of rows("windows-streams.json")) {
+  for (const { mechanism: path, draws, key, attribute, sha256 } of rows(list)) {
     if (draws > 1000 && !LONG_WINDOWS) continue;
     const consumer = await windows(path);
-    const strings = Array.from({ length: draws }, (_, i) => `s${(i * i) % 1009}`);
+    const strings = Array.from({ length: draws }, (_, i) => stringAt(i));
     const reports =
       key === undefined
         ? await consumer.freshReports(strings, splitMix())
@@ -81,6 +83,17 @@ test("streams of windows", async (context) => {
     assert.equal(createHash("sha256").update(joined).digest("hex"), sha256, `${path}, ${draws}`);
     tried += draws;
   }
+  return tried;
+}
+
+test("streams of windows", async (context) => {
+  const tried = await tryStreams("windows-streams.json", (i) => `s${(i * i) % 1009}`);
   assert.ok(tried >= (LONG_WINDOWS ? 3_000_000 : 16_000));
   context.diagnostic(`${tried} draws of windows`);
+});
+
+test("streams of prefixes", async (context) => {
+  const [{ strings }] = rows("prefixes-keyed.json");
+  const tried = await tryStreams("prefixes-streams.json", (i) => strings[i % strings.length]);
+  context.diagnostic(`${tried} draws of prefixes`);
 });

@@ -23,6 +23,7 @@ pub mod hashes;
 pub mod inflate;
 pub mod json;
 pub mod nfc;
+pub mod prefixes;
 pub mod records;
 pub mod windows;
 

@@ -4,13 +4,14 @@
 //! The first reads one label a line, in UTF-8, and draws fresh reports from /dev/urandom. The second draws permanent
 //! reports from the key file KEY, which `mechdesign key` makes: it reads an id, a tab and a label on each line, and the
 //! same id and label always get the same report, which is that of `mechdesign privatize --key-file`. Through a file of
-//! windows any string is reported; with a key a line then holds one tab, since a string may hold a tab as an id may.
+//! windows, also of prefixes, any string is reported; with a key a line then holds one tab, since a string may hold a tab as an id may.
 //! Through a file of views of records a line holds a record, {"sex": "f", "age": "41"}, in place of a label; a view, a tab
 //! and a report are written.
 
 use mechdesign_report::json::{parse, Value};
+use mechdesign_report::prefixes::Prefixes;
 use mechdesign_report::records::Records;
-use mechdesign_report::windows::Windows;
+use mechdesign_report::windows::{StringReports, Windows};
 use mechdesign_report::{key_of, Error, Mechanism};
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -73,10 +74,11 @@ fn lines(content: &[u8]) -> Vec<&str> {
         .collect()
 }
 
-/// A mechanism: a matrix, windows, or views of records.
+/// A mechanism: a matrix, windows of strings or of prefixes, or views of records.
 enum Kind {
     Matrix(Mechanism),
     Strings(Windows),
+    Prefixes(Prefixes),
     Views(Records),
 }
 
@@ -86,6 +88,9 @@ impl Kind {
         let schema = schema.get("schema").and_then(Value::text).unwrap_or("");
         if schema.starts_with("mechdesign/windows/") {
             return Windows::read(content).map(Kind::Strings);
+        }
+        if schema.starts_with("mechdesign/prefix-windows/") {
+            return Prefixes::read(content).map(Kind::Prefixes);
         }
         if schema.starts_with("mechdesign/records/") {
             return Records::read(content).map(Kind::Views);
@@ -101,6 +106,7 @@ impl Kind {
         match self {
             Kind::Matrix(matrix) => Ok(owned(matrix.fresh_reports(lines, fill)?)),
             Kind::Strings(windows) => windows.fresh_reports(lines, fill),
+            Kind::Prefixes(windows) => windows.fresh_reports(lines, fill),
             Kind::Views(views) => Ok(joined(views.fresh_reports(&parsed(lines.iter().copied())?, fill)?)),
         }
     }
@@ -114,6 +120,7 @@ impl Kind {
         match self {
             Kind::Matrix(matrix) => Ok(owned(matrix.permanent_reports(key, records, attribute)?)),
             Kind::Strings(windows) => windows.permanent_reports(key, records, attribute),
+            Kind::Prefixes(windows) => windows.permanent_reports(key, records, attribute),
             Kind::Views(views) => {
                 let values = parsed(records.iter().map(|record| record.1))?;
                 let pairs: Vec<_> = records.iter().map(|record| record.0).zip(&values).collect();
@@ -125,7 +132,7 @@ impl Kind {
     /// Where a string may hold tabs, a second tab would leave open where the id ends.
     fn check_tabs(&self, lines: &[&str]) {
         let position = lines.iter().position(|line| line.matches('\t').count() != 1);
-        if let (Kind::Strings(_), Some(position)) = (self, position) {
+        if let (Kind::Strings(_) | Kind::Prefixes(_), Some(position)) = (self, position) {
             fail(&format!(
                 "line {}: it is not an id, one tab and a string; nothing was reported",
                 position + 1

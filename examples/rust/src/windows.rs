@@ -13,7 +13,7 @@ use std::io;
 
 pub const SCHEMA: &str = "mechdesign/windows/1";
 const FORMAT: &[u8] = b"mechdesign/windows/fingerprint/1";
-const FORMS: [&str; 2] = ["nfc", "nfc-casefold"];
+pub(crate) const FORMS: [&str; 2] = ["nfc", "nfc-casefold"];
 const HASH: &[u8] = b"windows1";
 const KEYED: &[u8] = b"mechdesign-key-w";
 const FIRST: u64 = 1 << 52; // of the numbers of reports
@@ -26,13 +26,80 @@ const MOST_UNITS: u64 = 1 << 31;
 const MOST_SIGNS: usize = 1_000_000;
 const MOST_WORDS: usize = 8_192; // of random bytes at once
 
-/// Which of the four draws of a record one is.
-#[derive(Clone, Copy)]
-enum Draw {
-    Floor,
-    Seed,
-    Unit,
-    Round,
+/// Gives uniform numbers below a limit: draw 0 for the floor, 1 for the seed, 2 for the unit and 3 for the round.
+pub type Draws<'a> = dyn FnMut(usize, u64) -> io::Result<u64> + 'a;
+
+/// What reports about any strings have in common.
+pub trait StringReports {
+    /// What is hashed for a permanent report before the string.
+    type Start;
+
+    fn form(&self) -> &str;
+
+    /// The words of a fresh report.
+    fn words(&self) -> usize;
+
+    /// The SHA-256 hash of what reports depend on.
+    fn fingerprint(&self) -> [u8; 32];
+
+    fn start(&self, attribute: &str) -> Self::Start;
+
+    /// The number of the window that a string in the normal form reports.
+    fn window_of(&self, string: &str, draw: &mut Draws) -> io::Result<u64>;
+
+    fn permanent_window(&self, key: &[u8; 32], start: &Self::Start, string: &str, id: &str) -> u64;
+
+    /// One fresh report for each string. `fill` fills an array with random bytes.
+    fn fresh_reports(
+        &self,
+        strings: &[&str],
+        fill: impl FnMut(&mut [u8]) -> io::Result<()>,
+    ) -> Result<Vec<String>, Error> {
+        let found = self.normals(strings.iter().copied())?;
+        let first = self.first();
+        let mut words = Words {
+            fill,
+            needed: found.len() * self.words(),
+            block: Vec::new(),
+            place: 0,
+        };
+        let mut reports = Vec::with_capacity(found.len());
+        for string in found {
+            let window = self.window_of(&string, &mut |_, limit| words.below(limit));
+            reports.push((first + window.map_err(Error::Source)?).to_string());
+        }
+        Ok(reports)
+    }
+
+    /// One permanent report for each pair of an id and a string.
+    fn permanent_reports(
+        &self,
+        key: &[u8; 32],
+        records: &[(&str, &str)],
+        attribute: &str,
+    ) -> Result<Vec<String>, Error> {
+        check_attribute(attribute)?;
+        let found = self.normals(records.iter().map(|record| record.1))?;
+        check_ids(records)?;
+        let (first, start) = (self.first(), self.start(attribute));
+        let pairs = records.iter().zip(found);
+        Ok(pairs
+            .map(|((id, _), string)| (first + self.permanent_window(key, &start, &string, id)).to_string())
+            .collect())
+    }
+
+    /// The normal forms of all strings: nothing is reported before the last one is found to be text.
+    fn normals<'a>(&self, strings: impl Iterator<Item = &'a str>) -> Result<Vec<String>, Error> {
+        let refused = |position| Error::Record(position, "it is empty, or too long".into());
+        let found = |(position, string)| normal(string, self.form()).ok_or_else(|| refused(position));
+        strings.enumerate().map(found).collect()
+    }
+
+    /// The number of the first report: 2^52, and the first 20 bits of the fingerprint times 2^32.
+    fn first(&self) -> u64 {
+        let print = self.fingerprint();
+        FIRST + (u64::from(u32::from_be_bytes([0, print[0], print[1], print[2]]) >> 4) << 32)
+    }
 }
 
 /// What reports depend on.
@@ -71,7 +138,11 @@ struct Circle {
 impl Windows {
     /// From the content of a file of windows.
     pub fn read(content: &[u8]) -> Result<Windows, Error> {
-        let table = json::parse(content).map_err(Error::Input)?;
+        Windows::of(&json::parse(content).map_err(Error::Input)?)
+    }
+
+    /// From the table that such a file holds.
+    pub fn of(table: &Value) -> Result<Windows, Error> {
         check(
             table.get("schema").and_then(Value::text) == Some(SCHEMA),
             format!("its schema is not {SCHEMA}"),
@@ -79,12 +150,12 @@ impl Windows {
         let master = table.get("master").and_then(Value::text).map(str::to_owned);
         let master = master.filter(|text| text.chars().count() <= 1_000);
         let master = master.ok_or_else(|| Error::Input("the master word is not text".into()))?;
-        let seeds = whole(&table, "seeds", 1, MOST_SEEDS)?;
-        let buckets = whole(&table, "buckets", 2, MOST_BUCKETS)?;
+        let seeds = whole(table, "seeds", 1, MOST_SEEDS)?;
+        let buckets = whole(table, "buckets", 2, MOST_BUCKETS)?;
         check(seeds * buckets <= MOST_CELLS, "there are too many seeds and buckets")?;
         let form = table.get("form").and_then(Value::text).unwrap_or("");
         check(FORMS.contains(&form), "the form is another, or missing")?;
-        let floor = floor(&table)?;
+        let floor = floor(table)?;
         let heavy = match table.get("heavy") {
             None | Some(Value::Null) => None,
             Some(given) => Some(Heavy::read(given, seeds)?),
@@ -124,51 +195,68 @@ impl Windows {
         })
     }
 
-    /// One fresh report for each string. `fill` fills an array with random bytes.
-    pub fn fresh_reports(
-        &self,
-        strings: &[&str],
-        fill: impl FnMut(&mut [u8]) -> io::Result<()>,
-    ) -> Result<Vec<String>, Error> {
-        let prints = self.prints(strings.iter().copied())?;
-        let first = self.first();
-        let mut words = Words {
-            fill,
-            needed: prints.len() * if self.floor > 0 { 4 } else { 3 },
-            block: Vec::new(),
-            place: 0,
-        };
-        let mut reports = Vec::with_capacity(prints.len());
-        for print in prints {
-            let window = self
-                .window_of(print, |_, limit| words.below(limit))
-                .map_err(Error::Source)?;
-            reports.push((first + window).to_string());
+    /// The probability of a uniform window, in units of 2^-60.
+    pub fn floor(&self) -> u64 {
+        self.floor
+    }
+
+    /// How many windows there are.
+    pub fn size(&self) -> u64 {
+        self.circles.iter().map(|circle| circle.ends.len() as u64).sum()
+    }
+
+    /// The number of the window that a string of this fingerprint reports.
+    fn window_at(&self, print: u64, draw: &mut Draws) -> io::Result<u64> {
+        let is_uniform = self.floor > 0 && draw(0, FLOOR)? < self.floor;
+        let seed = draw(1, self.circles.len() as u64)?;
+        let circle = &self.circles[seed as usize];
+        let found = self
+            .heavy
+            .as_ref()
+            .and_then(|heavy| Some((heavy, *heavy.places.get(&print)?)));
+        let unit = draw(2, found.map_or(1, |(heavy, index)| heavy.units[index]))?;
+        if is_uniform {
+            return Ok(circle.before + draw(3, circle.ends.len() as u64)?);
         }
-        Ok(reports)
+        let bucket = match found {
+            Some((_, index)) => (circle.firsts[index] + unit) % circle.size * self.buckets / circle.size,
+            None => self.light_bucket(circle, print),
+        };
+        let end = circle.ends[circle.ends.len() - 1];
+        let round = draw(3, end / self.buckets)?;
+        let place = (bucket + self.buckets - circle.start) % self.buckets + round * self.buckets;
+        Ok(circle.before + circle.ends.partition_point(|&end| end <= place) as u64)
     }
 
-    /// One permanent report for each pair of an id and a string.
-    pub fn permanent_reports(
-        &self,
-        key: &[u8; 32],
-        records: &[(&str, &str)],
-        attribute: &str,
-    ) -> Result<Vec<String>, Error> {
-        check_attribute(attribute)?;
-        let prints = self.prints(records.iter().map(|record| record.1))?;
-        check_ids(records)?;
-        let mut start = self.fingerprint().to_vec();
-        add_text(&mut start, attribute);
-        let first = self.first();
-        let reports = records.iter().zip(prints);
-        Ok(reports
-            .map(|((id, _), print)| (first + self.permanent_window(key, &start, print, id)).to_string())
-            .collect())
+    fn light_bucket(&self, circle: &Circle, print: u64) -> u64 {
+        let place = place_of(&circle.words, print);
+        match &self.heavy {
+            Some(heavy) if !circle.above.is_empty() => {
+                let point = scaled(place, heavy.light);
+                let before = circle.above.partition_point(|&above| above <= point);
+                (point + circle.shifts[before]) * self.buckets / circle.size
+            }
+            _ => scaled(place, self.buckets),
+        }
+    }
+}
+
+impl StringReports for Windows {
+    type Start = Vec<u8>;
+
+    fn form(&self) -> &str {
+        &self.form
     }
 
-    /// The SHA-256 hash of what reports depend on.
-    pub fn fingerprint(&self) -> [u8; 32] {
+    fn words(&self) -> usize {
+        if self.floor > 0 {
+            4
+        } else {
+            3
+        }
+    }
+
+    fn fingerprint(&self) -> [u8; 32] {
         let mut bytes = FORMAT.to_vec();
         add_text(&mut bytes, &self.master);
         add_text(&mut bytes, &self.form);
@@ -188,75 +276,19 @@ impl Windows {
         sha256(&bytes)
     }
 
-    /// The number of the first report: 2^52, and the first 20 bits of the fingerprint times 2^32.
-    fn first(&self) -> u64 {
-        let print = self.fingerprint();
-        FIRST + (u64::from(u32::from_be_bytes([0, print[0], print[1], print[2]]) >> 4) << 32)
+    fn start(&self, attribute: &str) -> Vec<u8> {
+        started(self.fingerprint(), attribute)
     }
 
-    /// The fingerprints of all strings: nothing is reported before the last one is found to be text.
-    fn prints<'a>(&self, strings: impl Iterator<Item = &'a str>) -> Result<Vec<u64>, Error> {
-        let print = |(position, string)| match normal(string, &self.form) {
-            Some(found) => Ok(print_of(&found)),
-            None => Err(Error::Record(position, "it is empty, or too long".into())),
-        };
-        strings.enumerate().map(print).collect()
+    fn window_of(&self, string: &str, draw: &mut Draws) -> io::Result<u64> {
+        self.window_at(print_of(string), draw)
     }
 
-    fn permanent_window(&self, key: &[u8; 32], start: &[u8], print: u64, id: &str) -> u64 {
-        let mut message = start.to_vec();
-        add_number(&mut message, print);
-        for counter in 0.. {
-            message.truncate(start.len() + 8);
-            add_number(&mut message, counter);
-            message.extend_from_slice(id.as_bytes());
-            let hash: [u8; 32] = blake2b(&message, KEYED, key);
-            let mut is_uniform = true;
-            let window = self.window_of(print, |which, limit| {
-                let word = word_at(&hash, which as usize);
-                is_uniform &= is_below(word, limit);
-                Ok(word % limit)
-            });
-            if is_uniform {
-                return window.expect("a hash needs no source");
-            }
-        }
-        unreachable!()
-    }
-
-    /// The number of the window that a string reports; `draw` gives uniform numbers below a limit.
-    fn window_of(&self, print: u64, mut draw: impl FnMut(Draw, u64) -> io::Result<u64>) -> io::Result<u64> {
-        let is_uniform = self.floor > 0 && draw(Draw::Floor, FLOOR)? < self.floor;
-        let seed = draw(Draw::Seed, self.circles.len() as u64)?;
-        let circle = &self.circles[seed as usize];
-        let found = self
-            .heavy
-            .as_ref()
-            .and_then(|heavy| Some((heavy, *heavy.places.get(&print)?)));
-        let unit = draw(Draw::Unit, found.map_or(1, |(heavy, index)| heavy.units[index]))?;
-        if is_uniform {
-            return Ok(circle.before + draw(Draw::Round, circle.ends.len() as u64)?);
-        }
-        let bucket = match found {
-            Some((_, index)) => (circle.firsts[index] + unit) % circle.size * self.buckets / circle.size,
-            None => self.light_bucket(circle, print),
-        };
-        let end = circle.ends[circle.ends.len() - 1];
-        let round = draw(Draw::Round, end / self.buckets)?;
-        let place = (bucket + self.buckets - circle.start) % self.buckets + round * self.buckets;
-        Ok(circle.before + circle.ends.partition_point(|&end| end <= place) as u64)
-    }
-
-    fn light_bucket(&self, circle: &Circle, print: u64) -> u64 {
-        let place = place_of(&circle.words, print);
-        match &self.heavy {
-            Some(heavy) if !circle.above.is_empty() => {
-                let point = scaled(place, heavy.light);
-                let before = circle.above.partition_point(|&above| above <= point);
-                (point + circle.shifts[before]) * self.buckets / circle.size
-            }
-            _ => scaled(place, self.buckets),
-        }
+    fn permanent_window(&self, key: &[u8; 32], start: &Vec<u8>, string: &str, id: &str) -> u64 {
+        let print = print_of(string);
+        let mut before = start.clone();
+        add_number(&mut before, print);
+        drawn_by_hash(key, &before, id, |draw| self.window_at(print, draw))
     }
 }
 
@@ -331,6 +363,39 @@ impl Circle {
             shifts,
         }
     }
+}
+
+/// A fingerprint and the text of an attribute, as they are hashed.
+pub(crate) fn started(fingerprint: [u8; 32], attribute: &str) -> Vec<u8> {
+    let mut start = fingerprint.to_vec();
+    add_text(&mut start, attribute);
+    start
+}
+
+/// What is drawn by a hash of what stands before a counter and the id: all is taken again while a word is not uniform.
+pub(crate) fn drawn_by_hash(
+    key: &[u8; 32],
+    before: &[u8],
+    id: &str,
+    drawn: impl Fn(&mut Draws) -> io::Result<u64>,
+) -> u64 {
+    let mut message = before.to_vec();
+    for counter in 0.. {
+        message.truncate(before.len());
+        add_number(&mut message, counter);
+        message.extend_from_slice(id.as_bytes());
+        let hash: [u8; 32] = blake2b(&message, KEYED, key);
+        let mut is_uniform = true;
+        let found = drawn(&mut |which, limit| {
+            let word = word_at(&hash, which);
+            is_uniform &= is_below(word, limit);
+            Ok(word % limit)
+        });
+        if is_uniform {
+            return found.expect("a hash needs no source");
+        }
+    }
+    unreachable!()
 }
 
 /// Words of random bytes, of which no more are drawn than are needed.

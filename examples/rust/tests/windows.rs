@@ -1,4 +1,4 @@
-//! The windows of the conformance kit. The streams of a million draws are tried by `cargo test --release --
+//! The windows of the conformance kit, of strings and of prefixes. The streams of a million draws are tried by `cargo test --release --
 //! --include-ignored`.
 
 mod common;
@@ -7,36 +7,48 @@ use common::{bytes, content, fill, hex, key, rows, split_mix, text, texts};
 use mechdesign_report::hashes::sha256;
 use mechdesign_report::inflate::inflated;
 use mechdesign_report::json::Value;
-use mechdesign_report::windows::{normal, Windows};
+use mechdesign_report::prefixes::Prefixes;
+use mechdesign_report::windows::{normal, StringReports, Windows};
 use mechdesign_report::Error;
 
-fn windows(path: &str) -> Result<Windows, Error> {
-    Windows::read(&content(path))
-}
+type Read<M> = fn(&[u8]) -> Result<M, Error>;
 
-#[test]
-fn fingerprints_of_windows() {
-    for row in rows("windows.json") {
+const STRINGS: (&str, Read<Windows>) = ("windows", Windows::read);
+const PREFIXES: (&str, Read<Prefixes>) = ("prefixes", Prefixes::read);
+
+fn try_fingerprints<M: StringReports>((kind, read): (&str, Read<M>)) {
+    for row in rows(&format!("{kind}.json")) {
         let file = text(&row, "file");
-        let found = windows(file).expect(file).fingerprint();
+        let found = read(&content(file)).expect(file).fingerprint();
         assert_eq!(hex(&found), text(&row, "fingerprint"), "{file}");
     }
 }
 
 #[test]
-fn files_of_windows_that_are_refused() {
-    for row in rows("windows-refused.json") {
+fn fingerprints_of_windows() {
+    try_fingerprints(STRINGS);
+    try_fingerprints(PREFIXES);
+}
+
+fn try_refusals<M: StringReports>((kind, read): (&str, Read<M>)) {
+    for row in rows(&format!("{kind}-refused.json")) {
         let file = text(&row, "file");
         if text(&row, "by") != "verify" {
-            let refused = matches!(windows(file), Err(Error::Input(_)));
+            let refused = matches!(read(&content(file)), Err(Error::Input(_)));
             assert!(refused, "{file}: {}", text(&row, "reason"));
         }
     }
 }
 
 #[test]
+fn files_of_windows_that_are_refused() {
+    try_refusals(STRINGS);
+    try_refusals(PREFIXES);
+}
+
+#[test]
 fn normal_forms_of_strings() {
-    let consumer = windows("windows/light.json").expect("windows");
+    let consumer = Windows::read(&content("windows/light.json")).expect("windows");
     for row in rows("strings.json") {
         let given = String::from_utf8(bytes(text(&row, "bytes")));
         if row.get("reason").is_none() {
@@ -51,13 +63,12 @@ fn normal_forms_of_strings() {
     }
 }
 
-#[test]
-fn fresh_reports_of_windows() {
-    for row in rows("windows-fresh.json") {
+fn try_fresh<M: StringReports>((kind, read): (&str, Read<M>)) {
+    for row in rows(&format!("{kind}-fresh.json")) {
         let file = text(&row, "mechanism");
         let source = bytes(text(&row, "bytes"));
         let mut rest = &source[..];
-        let reports = windows(file)
+        let reports = read(&content(file))
             .expect(file)
             .fresh_reports(&texts(&row, "strings"), |wanted| fill(&mut rest, wanted));
         assert_eq!(reports.expect(file), texts(&row, "reports"), "{file}");
@@ -66,10 +77,15 @@ fn fresh_reports_of_windows() {
 }
 
 #[test]
-fn permanent_reports_of_windows() {
-    for row in rows("windows-keyed.json") {
+fn fresh_reports_of_windows() {
+    try_fresh(STRINGS);
+    try_fresh(PREFIXES);
+}
+
+fn try_permanent<M: StringReports>((kind, read): (&str, Read<M>)) {
+    for row in rows(&format!("{kind}-keyed.json")) {
         let file = text(&row, "mechanism");
-        let consumer = windows(file).expect(file);
+        let consumer = read(&content(file)).expect(file);
         let records: Vec<_> = texts(&row, "ids").into_iter().zip(texts(&row, "strings")).collect();
         let reports = consumer.permanent_reports(&key(&row), &records, text(&row, "attribute"));
         assert_eq!(reports.expect(file), texts(&row, "reports"), "{file}");
@@ -78,6 +94,12 @@ fn permanent_reports_of_windows() {
         let refused = consumer.permanent_reports(&[0; 32], &[("ann", "a")], " word");
         assert!(matches!(refused, Err(Error::Input(_))));
     }
+}
+
+#[test]
+fn permanent_reports_of_windows() {
+    try_permanent(STRINGS);
+    try_permanent(PREFIXES);
 }
 
 #[test]
@@ -101,16 +123,20 @@ fn streams_of_zlib() {
     }
 }
 
-fn try_streams(wanted: impl Fn(usize) -> bool) -> usize {
+fn try_streams<M: StringReports>(
+    (kind, read): (&str, Read<M>),
+    string_at: impl Fn(usize) -> String,
+    wanted: impl Fn(usize) -> bool,
+) -> usize {
     let mut tried = 0;
-    for row in rows("windows-streams.json") {
+    for row in rows(&format!("{kind}-streams.json")) {
         let draws = row.get("draws").and_then(Value::whole).expect("draws") as usize;
         if !wanted(draws) {
             continue;
         }
         let file = text(&row, "mechanism");
-        let consumer = windows(file).expect(file);
-        let strings: Vec<String> = (0..draws).map(|i| format!("s{}", i * i % 1_009)).collect();
+        let consumer = read(&content(file)).expect(file);
+        let strings: Vec<String> = (0..draws).map(&string_at).collect();
         let reports = match row.get("key") {
             None => {
                 let strings: Vec<&str> = strings.iter().map(String::as_str).collect();
@@ -134,13 +160,25 @@ fn try_streams(wanted: impl Fn(usize) -> bool) -> usize {
     tried
 }
 
+fn square(i: usize) -> String {
+    format!("s{}", i * i % 1_009)
+}
+
+#[test]
+fn short_streams_of_prefixes() {
+    let row = &rows("prefixes-keyed.json")[0];
+    let strings = texts(row, "strings");
+    let string_at = |i: usize| strings[i % strings.len()].to_owned();
+    assert_eq!(try_streams(PREFIXES, string_at, |_| true), 6_000);
+}
+
 #[test]
 fn short_streams_of_windows() {
-    assert_eq!(try_streams(|draws| draws <= 1_000), 16_000);
+    assert_eq!(try_streams(STRINGS, square, |draws| draws <= 1_000), 16_000);
 }
 
 #[test]
 #[ignore = "a million draws each: by cargo test --release -- --include-ignored"]
 fn long_streams_of_windows() {
-    assert_eq!(try_streams(|draws| draws > 1_000), 3_000_000);
+    assert_eq!(try_streams(STRINGS, square, |draws| draws > 1_000), 3_000_000);
 }

@@ -56,7 +56,14 @@ class EverySet:
 
     method = "every set of symbols"
 
-    def price(self, form: QuadraticForm, multipliers: Floats, wanted: int = 0) -> Price:
+    def price(
+        self,
+        form: QuadraticForm,
+        multipliers: Floats,
+        wanted: int = 0,
+        *,
+        deadline: float | None = None,  # noqa: ARG002 - a list is short
+    ) -> Price:
         """Return the greatest ``(v - 1)' Theta (v - 1) - <lambda, v>`` over all rays, rounded outward.
 
         The price comes with as many rays of the greatest reduced cost as are wanted.

@@ -41,8 +41,11 @@ class FormPricing(Protocol):
 
     method: str
 
-    def price(self, form: QuadraticForm, multipliers: Floats) -> Price:
-        """Return an upper bound of ``(v - 1)' Theta (v - 1) - <lambda, v>`` over extreme rays with ``<P, v> = 1``."""
+    def price(self, form: QuadraticForm, multipliers: Floats, *, deadline: float | None = None) -> Price:
+        """Return an upper bound of ``(v - 1)' Theta (v - 1) - <lambda, v>`` over extreme rays with ``<P, v> = 1``.
+
+        Once the deadline has come, a time of `time.monotonic`, it may be a poor one.
+        """
 
 
 @dataclass(frozen=True, eq=False)

@@ -84,7 +84,14 @@ class ListedForms:
         """Yield all rays, each chunk with how far its entries may be from those of its rays."""
         yield from self.rays.with_errors(self.rays.kinds) if self._held is None else self._held
 
-    def price(self, form: QuadraticForm, multipliers: Floats, wanted: int = 0) -> Price:
+    def price(
+        self,
+        form: QuadraticForm,
+        multipliers: Floats,
+        wanted: int = 0,
+        *,
+        deadline: float | None = None,  # noqa: ARG002 - a list is short
+    ) -> Price:
         """Return the greatest ``(v - 1)' Theta (v - 1) - <lambda, v>`` over all rays, rounded outward.
 
         The price comes with as many rays of the greatest reduced cost as are wanted.
