@@ -64,6 +64,8 @@ class RecordOptions:
     impossible: str | None
     unseen_combinations: str
     missing: str | None
+    table: tuple[str, ...]
+    count_column: str
 
 
 _RECORD_OPTIONS: tuple[Callable[[Any], Any], ...] = (
@@ -117,6 +119,20 @@ _RECORD_OPTIONS: tuple[Callable[[Any], Any], ...] = (
         help="With --columns: the label that stands for empty fields, such as ?; by default these are refused. Give it "
         "to mechdesign privatize too.",
     ),
+    click.option(
+        "--table",
+        metavar="FILE",
+        multiple=True,
+        help="With --columns: a table of counts for each view, in their order, in place of the records of --data: its "
+        "columns, and how many people have these values.",
+    ),
+    click.option(
+        "--count-column",
+        metavar="NAME",
+        default="count",
+        show_default=True,
+        help="The column of --table with how many people have these values.",
+    ),
 )
 
 
@@ -135,20 +151,21 @@ def design_views(options: RecordOptions, source: Source, output: str | None, *, 
     from mechdesign.records.record_design import design_records
 
     refuse_others({*RecordOptions.__dataclass_fields__, *_OWN}, "--columns")
-    if source.data is None or source.epsilon is None:
-        raise click.UsageError("--columns needs --data FILE, --epsilon, and --delta or --known")
+    if (source.data is None) is not bool(options.table) or source.epsilon is None:
+        raise click.UsageError("--columns needs --data FILE or --table FILE, --epsilon, and --delta or --known")
     if output is not None:
         accepted_ending(output, (".json",))
-    standard = places.check([output], [source.data, options.impossible], as_json=as_json)
+    files = list(options.table) if source.data is None else [source.data]
+    standard = places.check([output], [*files, options.impossible], as_json=as_json)
     with Progress() as progress:
-        views = _views_of_file(options, source, source.data, progress)
+        views = _views_of_files(options, source, files, progress)
         chosen = given(delta=source.delta, known=source.known or None)
         found = design_records(views, source.epsilon, **chosen, **search, progress=progress)
     mechanism = found.mechanism
     if output is not None:
         mechanism.save(output)
     error = None if found.certified else _uncertified(found)
-    title = f"{source.data}, columns {options.columns}"
+    title = f"{', '.join(files)}, columns {options.columns}"
     if as_json:
         print_output(_printed(found, mechanism, title, output), error)
     else:
@@ -156,36 +173,57 @@ def design_views(options: RecordOptions, source: Source, output: str | None, *, 
     return print_error(error)
 
 
-def _views_of_file(options: RecordOptions, source: Source, data: str, progress: Callable[[str], None]) -> RecordViews:
-    """Return the views of records in a file that the options name."""
+def _views_of_files(
+    options: RecordOptions, source: Source, files: Sequence[str], progress: Callable[[str], None]
+) -> RecordViews:
+    """Return the views that the options name, of records in a file, or of a table for each view."""
     from mechdesign.records.record_sample import RecordSample
     from mechdesign.records.record_views import JOINT, name_of
-    from mechdesign.records.views_of_records import views_of
+    from mechdesign.records.views_of_records import views_of, views_of_tables
 
     groups: Sequence[tuple[str, ...]] = [tuple(group.split(JOINT)) for group in (options.columns or "").split(",")]
     names = list(dict.fromkeys(name for group in groups for name in group))
-    _refuse_twice([name for group in groups for name in group])
+    if not (options.table and options.pairs):  # tables of pairs overlap
+        _refuse_twice([name for group in groups for name in group])
     progress("reading records")
     wanted = list(dict.fromkeys([*names, *options.side]))
     joined = [] if source.no_header else [name_of(group) for group in groups if len(group) > 1]
-    records = read_records(data, wanted, joined, header=not source.no_header, show_values=source.show_values)
-    bins = {name: _bins(name, text) for name, text in _named(options.bins, "--bins")}
+    about: dict[str, Any] = {
+        "pairs": options.pairs,
+        "bins": {name: _bins(name, text) for name, text in _named(options.bins, "--bins")},
+        "workloads": dict(_named(options.queries, "--queries")),
+        "side": options.side,
+        "unseen": options.unseen_combinations,
+        "impossible": _impossible(options.impossible),
+        "missing": options.missing,
+    }
+    if options.table:
+        return views_of_tables(_tables(options, source, groups, joined), options.count_column, **about)
+    records = read_records(files[0], wanted, joined, header=not source.no_header, show_values=source.show_values)
     if options.groups is not None:
         progress("finding groups of columns")
-        sample = RecordSample.of(records, names, bins=bins, missing=options.missing)
+        sample = RecordSample.of(records, names, bins=about["bins"], missing=options.missing)
         groups = _best_groups(options, source, sample, groups)
-    return views_of(
-        records,
-        names,
-        groups=[group for group in groups if len(group) > 1],
-        pairs=options.pairs,
-        bins=bins,
-        workloads=dict(_named(options.queries, "--queries")),
-        side=options.side,
-        unseen=options.unseen_combinations,  # type: ignore[arg-type]  # one of its two values
-        impossible=_impossible(options.impossible),
-        missing=options.missing,
-    )
+    return views_of(records, names, groups=[group for group in groups if len(group) > 1], **about)
+
+
+def _tables(
+    options: RecordOptions, source: Source, groups: Sequence[tuple[str, ...]], joined: Sequence[str]
+) -> list[dict[str, Any]]:
+    """Return the tables of counts, one for each view."""
+    if options.groups is not None or source.no_header:
+        raise click.UsageError("--groups and --no-header: not accepted beside --table; leave them out")
+    if len(options.table) != len(groups):
+        raise click.UsageError(
+            f"there are {len(options.table)} of --table for {len(groups)} views in --columns; give a table for each"
+        )
+    if any(options.count_column in group for group in groups):
+        raise click.UsageError(f"--columns has {options.count_column}, the column of counts; see --count-column")
+    found = []
+    for path, group in zip(options.table, groups, strict=True):
+        names = list(dict.fromkeys([*group, *options.side, options.count_column]))
+        found.append(read_records(path, names, joined, header=True, show_values=source.show_values))
+    return found
 
 
 def _refuse_twice(names: Sequence[str]) -> None:

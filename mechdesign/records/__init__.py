@@ -8,7 +8,7 @@ from mechdesign.records.record_promise import RecordPromise
 from mechdesign.records.record_reports import GroupedRecordEstimate, estimate_records
 from mechdesign.records.record_views import View
 from mechdesign.records.table_estimates import RecordEstimate, TableEstimate
-from mechdesign.records.views_of_records import RecordViews, views_of
+from mechdesign.records.views_of_records import RecordViews, views_of, views_of_tables
 
 __all__ = [
     "GroupedRecordEstimate",
@@ -23,6 +23,7 @@ __all__ = [
     "WholeRecordFile",
     "estimate_records",
     "views_of",
+    "views_of_tables",
 ]
 
 

@@ -20,6 +20,7 @@ from mechdesign.records.record_views import join
 
 MOST_CELLS = 10_000
 """Of one view, as of the symbols of one mechanism."""
+_MOST_PEOPLE = 10**15
 Labels = tuple[str, ...]
 
 
@@ -38,12 +39,15 @@ class RecordSample:
     means : mapping from str to array
         The mean number of the records in each bin; where a bin holds none, an edge of it. Not for attributes that have
         other labels besides.
+    weights : array of int, shape (n,), optional
+        How many people each record stands for, where the records are a table of counts.
     """
 
     alphabets: Mapping[str, Labels]
     codes: Mapping[str, NDArray[np.int64]]
     bins: Mapping[str, NumberBins]
     means: Mapping[str, Floats]
+    weights: NDArray[np.int64] | None = None
 
     @classmethod
     def of(
@@ -54,6 +58,7 @@ class RecordSample:
         bins: Mapping[str, object] | None = None,
         alphabets: Mapping[str, Iterable[object]] | None = None,
         missing: str | None = None,
+        counts: str | None = None,
     ) -> RecordSample:
         """Return the codes of records.
 
@@ -71,11 +76,14 @@ class RecordSample:
             delta does not cover an alphabet, or edges of bins, that are chosen after a look at the same records.
         missing : str, optional
             The label that stands for missing values; by default these are refused.
+        counts : str, optional
+            The column that says how many people a row stands for, where the records are a table of counts; no
+            attribute. In bins, which are then given by edges, may stand numbers or the labels of the bins.
 
         Raises
         ------
         InputError
-            For columns that are not there, missing values, and labels that an alphabet lacks.
+            For columns that are not there, missing values, labels that an alphabet lacks, and counts that are none.
 
         Examples
         --------
@@ -86,7 +94,8 @@ class RecordSample:
         array([[2, 0],
                [0, 1]])
         """
-        names = columns_in(records) if columns is None else list(columns)
+        names = [name for name in columns_in(records) if name != counts] if columns is None else list(columns)
+        weights = None if counts is None else _weights(columns_of(records, [counts])[0], counts)
         given, listed = dict(bins or {}), dict(alphabets or {})
         for name in [*given, *listed]:
             if name not in names:
@@ -97,12 +106,13 @@ class RecordSample:
             _filled(name, column, missing) for name, column in zip(names, columns_of(records, names), strict=True)
         ]
         found = zip(names, filled, strict=True)
-        encoded = {name: _encoded(name, column, given.get(name), listed.get(name)) for name, column in found}
+        encoded = {name: _encoded(name, column, given.get(name), listed.get(name), weights) for name, column in found}
         return cls(
             {name: each.labels for name, each in encoded.items()},
             {name: each.codes for name, each in encoded.items()},
             {name: each.bins for name, each in encoded.items() if each.bins is not None},
             {name: each.means for name, each in encoded.items() if each.means is not None},
+            weights,
         )
 
     def shape(self, attributes: Sequence[str]) -> tuple[int, ...]:
@@ -132,7 +142,7 @@ class RecordSample:
         """Return how often each combination of values of some attributes occurs, an axis for each attribute."""
         shape = self.shape(attributes)
         places = np.ravel_multi_index([self.codes[name] for name in attributes], shape)
-        return np.bincount(places, minlength=math.prod(shape)).reshape(shape)
+        return _totals(places, math.prod(shape), self.weights).reshape(shape)
 
     def labels(self, attributes: Sequence[str]) -> Labels:
         """Return the label of each combination, the last attribute fastest."""
@@ -164,9 +174,42 @@ def _filled(name: str, column: Any, missing: str | None) -> Any:
     return column.cast(pa.string()).fill_null(canonical_label(missing))
 
 
-def _encoded(name: str, column: Any, bins: object, alphabet: Iterable[object] | None) -> _Encoded:
+def _weights(column: Any, name: str) -> NDArray[np.int64]:
+    """Return how many people each row of a table of counts stands for."""
     import pyarrow as pa
 
+    try:
+        found = np.asarray(column.cast(pa.string()).cast(pa.int64()))
+    except pa.ArrowInvalid:
+        found = np.array([-1])
+    if column.null_count or (found < 0).any() or found.sum(dtype=object) > _MOST_PEOPLE:
+        raise InputError.not_counts(
+            f"the column of counts {shorten(name)} holds something else; accepted: whole numbers from 0, at most 10^15 "
+            "in all"
+        )
+    return found
+
+
+def _totals(places: NDArray[np.int64], size: int, weights: NDArray[np.int64] | None) -> NDArray[np.int64]:
+    """Return how often each place occurs, each time as often as its weight says."""
+    if weights is None:
+        return np.bincount(places, minlength=size)
+    totals = np.zeros(size, dtype=np.int64)
+    np.add.at(totals, places, weights)
+    return totals
+
+
+def _encoded(
+    name: str,
+    column: Any,
+    bins: object,
+    alphabet: Iterable[object] | None,
+    weights: NDArray[np.int64] | None = None,
+) -> _Encoded:
+    import pyarrow as pa
+
+    if bins is not None and weights is not None:
+        return _in_stated_bins(name, column, bins, alphabet, weights)
     if bins is not None:
         return _in_bins(name, column, bins, alphabet)
     kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
@@ -177,7 +220,7 @@ def _encoded(name: str, column: Any, bins: object, alphabet: Iterable[object] | 
     found = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     labels = canonical_labels(found.dictionary.to_pylist(), len(found.dictionary))
     own = np.asarray(found.indices).astype(np.int64)
-    counts = dict(zip(labels, np.bincount(own, minlength=len(labels)).tolist(), strict=True))
+    counts = dict(zip(labels, _totals(own, len(labels), weights).tolist(), strict=True))
     listed = by_falling_count(counts) if alphabet is None else list(alphabet)
     order = canonical_labels(listed, len(listed))
     places = {label: place for place, label in enumerate(order)}
@@ -203,6 +246,25 @@ def _in_bins(name: str, column: Any, bins: object, alphabet: Iterable[object] | 
     rest = _encoded(name, others.filter(~has_number).cast(pa.string()), None, listed)
     codes[~has_number] = len(chosen.labels) + rest.codes
     return _Encoded((*chosen.labels, *rest.labels), codes, chosen)
+
+
+def _in_stated_bins(
+    name: str, column: Any, bins: object, alphabet: Iterable[object] | None, weights: NDArray[np.int64]
+) -> _Encoded:
+    """Return a column of a table of counts, of numbers or of labels of bins, with other labels after the bins."""
+    import pyarrow as pa
+
+    if isinstance(bins, int):
+        raise InputError.out_of_range(
+            f"the bins of {shorten(name)} are to hold equal counts, for which records are needed; with a table of "
+            "counts give their edges"
+        )
+    chosen = _chosen(bins, np.empty(0))
+    labelled = chosen.labelled(column).cast(pa.string())
+    texts = labelled.unique().to_pylist() if alphabet is None else alphabet
+    others = [label for label in texts if label not in chosen.labels]
+    found = _encoded(name, labelled, None, [*chosen.labels, *others], weights)
+    return _Encoded(found.labels, found.codes, chosen)
 
 
 def _numbers(name: str, column: Any) -> tuple[Floats, Any]:

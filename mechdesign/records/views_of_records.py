@@ -59,6 +59,7 @@ def views_of(  # noqa: PLR0913 - each is a choice of its own
     unseen: Unseen = "keep",
     impossible: Iterable[Mapping[str, object]] = (),
     missing: str | None = None,
+    counts: str | None = None,
 ) -> RecordViews:
     """Return views of records, with their counts, for `mechdesign.design_records`.
 
@@ -94,6 +95,8 @@ def views_of(  # noqa: PLR0913 - each is a choice of its own
         shows these columns.
     missing : str, optional
         The label that stands for missing values, such as ``?``; by default these are refused.
+    counts : str, optional
+        The column that says how many people a row stands for, where the records are a table of counts.
 
     Raises
     ------
@@ -116,7 +119,7 @@ def views_of(  # noqa: PLR0913 - each is a choice of its own
         raise InputError.unknown_choice(f"unseen is {shorten(unseen)}; accepted: keep, impossible")
     together = [_split(group, records) for group in groups]
     wanted = _wanted(columns, together, side)
-    sample = RecordSample.of(records, wanted, bins=bins, alphabets=alphabets, missing=missing)
+    sample = RecordSample.of(records, wanted, bins=bins, alphabets=alphabets, missing=missing, counts=counts)
     main = list(sample.alphabets) if columns is None else [*columns, *(name for each in together for name in each)]
     shown = _shown(list(dict.fromkeys(main)), together, pairs=pairs)
     declared = [_checked(each, sample) for each in impossible]
@@ -140,6 +143,59 @@ def views_of(  # noqa: PLR0913 - each is a choice of its own
         prior = _counts(sample, attributes, kept, side)
         views.append(View(attributes, prior, workload, (values or {}).get(name, 1.0)))
     return RecordViews(tuple(views), sample.bins, ruled_out)
+
+
+def views_of_tables(
+    tables: Iterable[Any], counts: str = "count", *, side: Sequence[str] = (), pairs: bool = False, **options: Any
+) -> RecordViews:
+    """Return views of tables of counts, one of each table: nobody has to have records with all columns.
+
+    Parameters
+    ----------
+    tables : iterable of frames, tables or mappings of columns
+        Each with the columns of its view, those of ``side`` if it does not show them, and that of the counts.
+    counts : str
+        The name of the column of counts.
+    side, pairs, bins, workloads, values, unseen, impossible, missing
+        As for `views_of`; with pairs the views of two columns are for their two-way tables.
+
+    Raises
+    ------
+    InputError
+        As `views_of`; and for an option about a column or a view that no table has.
+
+    Examples
+    --------
+    >>> pair = {"sex": ["f", "f", "m"], "salary": ["low", "high", "low"], "count": [300, 100, 400]}
+    >>> found = views_of_tables([pair, {"age": [17, 40, 50], "count": [200, 500, 100]}], bins={"age": [18]})
+    >>> [view.name for view in found], found[1].prior
+    (['sex+salary', 'age'], {'under 18': 200, '18 or more': 600})
+    """
+    found, used = [], set()
+    for table in tables:
+        columns = [name for name in columns_in(table) if name != counts and name not in side]
+        shown = columns or [name for name in columns_in(table) if name != counts]
+        name = name_of(shown)
+        known = {*columns_in(table)}
+        own: dict[str, Any] = {key: options[key] for key in ("unseen", "missing") if key in options}
+        for key, wanted in (("bins", known), ("workloads", {name}), ("values", {name})):
+            own[key] = {each: value for each, value in (options.get(key) or {}).items() if each in wanted}
+            used |= {(key, each) for each in own[key]}
+        own["impossible"] = [each for each in options.get("impossible") or () if {*each} <= known]
+        two = pairs and len(shown) == 2
+        groups = [shown] if len(shown) > 1 and not two else []
+        found.append(views_of(table, shown, groups=groups, pairs=two, side=side, counts=counts, **own))
+    for key in ("bins", "workloads", "values"):
+        for each in options.get(key) or {}:
+            if (key, each) not in used:
+                raise InputError.unknown_choice(
+                    f"{key} are given for {shorten(each)}, which no table has; leave it out"
+                )
+    if not found:
+        raise InputError.nothing_given("there are no tables; give one for each view")
+    bins = {name: each for views in found for name, each in views.bins.items()}
+    ruled_out = {name: labels for views in found for name, labels in views.ruled_out.items()}
+    return RecordViews(tuple(view for views in found for view in views), bins, ruled_out)
 
 
 def _split(group: str | Sequence[str], records: Any) -> Labels:

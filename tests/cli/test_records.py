@@ -2,6 +2,7 @@
 
 import csv
 import json
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -357,3 +358,46 @@ def test_a_sampler_that_does_not_fit_the_file_ends_with_status_1(command, design
     assert (status, "do NOT fit" in out, "sampler-wrong" in err) == (1, True, True)
     found = json.loads(command("audit", "records.json", "--samples", "20000", "--json")[1])
     assert (found["consistent"], found["error"]["code"]) == (False, "sampler-wrong")
+
+
+def table_of(path, *columns, changed=0):
+    counts = Counter(tuple(row[name] for name in columns) for row in rows("records.csv"))
+    lines = [[*values, count + changed] for values, count in counts.items()]
+    with Path(path).open("w", newline="") as file:
+        csv.writer(file).writerows([[*columns, "count"], *lines])
+
+
+def test_tables_of_counts_stand_in_for_records(command, design, refused):
+    """The views, and all that is designed from them, are those of the records."""
+    table_of("pair.csv", "sex", "driver")
+    table_of("age.csv", "age")
+    tables = ("--columns", "sex+driver,age", "--table", "pair.csv", "--table", "age.csv", "--bins", "age=18:65")
+    promise = ("--epsilon", "1", "--delta", "1e-9")
+    for options in ((), ("--queries", "age=prefix")):
+        assert design(*options)[0] == 0
+        assert command("design", *tables, *promise, *options, "-o", "tables.json")[0] == 0
+        assert Path("tables.json").read_text() == Path("records.json").read_text()
+    assert design("--side", "driver", columns="sex")[0] == 2  # bins of a column in no view
+    table_of("side.csv", "age", "driver")
+    assert design("--side", "driver", columns="age")[0] == 0
+    given = ("--columns", "age", "--table", "side.csv", "--bins", "age=18:65", "--side", "driver")
+    assert command("design", *given, *promise, "-o", "tables.json")[0] == 0
+    assert RecordMechanism.load("tables.json").fingerprint == RecordMechanism.load("records.json").fingerprint
+    Path("wrong.csv").write_text("age,count\n20,3.5\n30,1\n")
+    for code, arguments in (
+        ("usage", (*tables[:4], *promise)),
+        ("usage", (*tables, "--data", "records.csv", *promise)),
+        ("usage", (*tables, "--groups", "auto", *promise)),
+        ("usage", ("--columns", "age", "--table", "age.csv", "--count-column", "age", *promise)),
+        ("out-of-range", ("--columns", "age", "--table", "age.csv", "--bins", "age=5", *promise)),
+        ("unknown-column", ("--columns", "sex", "--table", "age.csv", *promise)),
+        ("unknown-choice", (*tables, "--queries", "sex=mean", *promise)),
+        ("not-counts", ("--columns", "age", "--table", "wrong.csv", *promise)),
+    ):
+        refused(code, "design", *arguments)
+    table_of("other.csv", "sex", "month")
+    pairs = ("--columns", "sex+driver,sex+month", "--table", "pair.csv", "--table", "other.csv", "--pairs")
+    assert command("design", *pairs, "--epsilon", "1", "--known")[0] == 0
+    table_of("other.csv", "sex", "month", changed=1)
+    assert "no joint law" in refused("evidence-contradicts", "design", *pairs, "--epsilon", "1", "--known")
+    assert command("design", *pairs, *promise)[0] == 0  # of other people

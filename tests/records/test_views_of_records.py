@@ -1,6 +1,7 @@
 """Views from records: counts, bins, groups, pairs, side knowledge, impossible combinations; designs of them."""
 
 import csv
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 import mechdesign as md
-from mechdesign.records import views_of
+from mechdesign.records import views_of, views_of_tables
 from mechdesign.records.number_bins import NumberBins
 from mechdesign.records.side_knowledge import side_leakages
 from tests.helpers.refusals import raises
@@ -184,3 +185,31 @@ def test_texts_that_may_be_meant_as_numbers_are_no_labels_of_bins(value):
 def test_a_column_without_numbers_has_no_bins():
     with raises("not-a-number"):
         views_of({"age": ["?", "none"]}, bins={"age": [18]})
+
+
+def test_tables_of_counts_give_the_views_of_their_records():
+    rng = np.random.default_rng(3)
+    records = {"a": rng.choice([*"xyz"], 900, p=[0.6, 0.3, 0.1]).tolist(), "b": rng.choice([*"uv"], 900).tolist()}
+    both = Counter(zip(records["a"], records["b"], strict=True))
+    columns = dict(zip("ab", map(list, zip(*both, strict=True)), strict=True))
+    table = {**columns, "count": list(both.values())}
+    for options in ({}, {"groups": ["a+b"]}, {"pairs": True}, {"side": ["b"], "columns": ["a"]}):
+        assert views_of(table, counts="count", **options) == views_of(records, **options)
+    assert views_of_tables([table]).views == views_of(records, groups=["a+b"]).views
+
+
+def test_bins_of_a_table_are_numbers_or_their_labels():
+    numbers = {"age": [10, 20, 70, 30], "count": [1, 2, 4, 8]}
+    labels = {"age": ["under 18", "18 to under 65", "65 or more", "?"], "count": [1, 10, 4, 5]}
+    by_number, by_label = (views_of_tables([table], bins={"age": [18, 65]})[0].prior for table in (numbers, labels))
+    assert by_number == {"under 18": 1, "18 to under 65": 10, "65 or more": 4}
+    assert by_label == {**by_number, "?": 5}
+
+
+@pytest.mark.parametrize(
+    ("column", "code"),
+    [([1, -1], "not-counts"), ([1, None], "not-counts"), (["a", "1"], "not-counts"), ([10**15, 1], "not-counts")],
+)
+def test_columns_of_counts_hold_counts(column, code):
+    with raises(code):
+        views_of({"a": ["x", "y"], "count": column}, counts="count")
