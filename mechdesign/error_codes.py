@@ -297,6 +297,8 @@ class LimitCodes:
     """The command was interrupted by the user or the system."""
     incomplete_installation = Code("Install all of them: pip install mechdesign.")
     """A package that mechdesign needs is not installed."""
+    not_machine_checked = Code("Do what the message says; verify without --machine-checked proves the guarantee too.")
+    """Coq is missing, too old or too slow, the proofs do not cover the file, or Coq refuses what Python accepts."""
     not_certified = Code("Give a larger time limit or tolerance, or read the page about uncertified results.")
     """A design was found and written, and its gap is larger than the tolerance."""
     no_design = Code("Read the column of failures, and correct these problems.")

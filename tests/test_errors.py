@@ -817,6 +817,16 @@ def not_certified(patch):
 
 
 @provokes(
+    "there is no program coqc, which checks the proof; install Coq 8.16 or later (Debian: apt-get install coq), or "
+    "keep the certificate by --write FILE.v and check it elsewhere"
+)
+def not_machine_checked(patch):
+    patch.setenv("PATH", "")
+    mechanism().save("m.json")
+    command("verify", "m.json", "--machine-checked")
+
+
+@provokes(
     "1 of 2 problems have no design; the first, three at epsilon = 0: epsilon = 0 allows only the constant "
     "mechanism, whose reports say nothing: its estimation error is infinite; give a larger epsilon"
 )

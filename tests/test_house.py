@@ -61,6 +61,7 @@ def test_commands_are_not_imported_to_be_listed():
 
 PUBLIC = (
     "mechdesign",
+    "mechdesign.adapters",
     "mechdesign.additive_noise",
     "mechdesign.comparison",
     "mechdesign.baselines",

@@ -45,6 +45,8 @@ PRIVATE = (
     "numerics",
     "problem",
     "problem_file",
+    "sklearn",  # needs scikit-learn: a how-to guide describes its class
+    "proofs",
     "version",
 )
 

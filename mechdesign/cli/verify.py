@@ -8,6 +8,7 @@ import click
 from pydantic import Field
 
 from mechdesign.cli.json_output import Labels, Output, Printed, Promised, given, print_output
+from mechdesign.cli.machine_check import MachineCheck, MachineChecked, machine_options
 from mechdesign.cli.mechanism_kinds import load_mechanism
 from mechdesign.cli.output import amount, bound_in_words, print_facts
 from mechdesign.cli.progress import Progress
@@ -70,6 +71,7 @@ class VerificationOutput(Promised, _Holding):
 
     optimality: CheckedOptimality | None
     tail: Tail | None = None
+    machine_checked: MachineChecked | None = None
 
 
 class StringVerificationOutput(StringsPromised, _Holding):
@@ -107,10 +109,17 @@ class FalseClaimOutput(Output):
     help="Also say with which probability, at the estimate, a report leaks more than E nats, a level below epsilon: as "
     "it is, and after any post-processing.",
 )
+@machine_options
 @sample_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def verify_command(
-    file: str, guarantee_only: bool, time_limit: float | None, level: str | None, sample: Sample, as_json: bool
+    file: str,
+    guarantee_only: bool,
+    time_limit: float | None,
+    level: str | None,
+    machine: MachineCheck,
+    sample: Sample,
+    as_json: bool,
 ) -> int:
     """Prove the guarantee of a mechanism again, and check its claim of optimality.
 
@@ -122,6 +131,9 @@ def verify_command(
     windows is proved from the evidence in it, or from the sample of --data or --counts, whose strings are counted anew.
     With --json a false claim is printed as JSON too: "holds" is false, "false" names the claim, "guarantee" or
     "optimality", and "error" has the code and the message.
+
+    --machine-checked also writes the guarantee as a theorem about the integers of the file, and has Coq check it. The
+    status is 3 where Coq is missing, and for sets that its proofs do not cover.
     """
     try:
         with Progress() as progress:
@@ -133,9 +145,11 @@ def verify_command(
                 progress("computing the bound from the dual vector")
                 found = _verified(mechanism, time_limit)
             tails = None if level is None else _tails(mechanism, level)
-    except GuaranteeError as error:
+            theorem = machine.of(file, mechanism.kind, progress, as_json=as_json) if machine.asked else None
+    except GuaranteeError as found_false:
+        error = machine.refusal(file, found_false)
         if not as_json:
-            raise
+            raise error from None
         error = error.reworded(printable(str(error)))
         claimed: Literal["guarantee", "optimality"] = "optimality" if error.code == "optimality-false" else "guarantee"
         print_output(FalseClaimOutput(holds=False, false=claimed), error)
@@ -144,13 +158,14 @@ def verify_command(
     unchecked = guarantee_only and (claim is not None or of_records is not None)
     if as_json:
         checked = {"optimality": _optimality(mechanism, found)} if of_records is None else dict(of_records)
-        about = {**checked, **given(tail=None if tails is None else _tail(*tails))}
+        about = {**checked, **given(tail=None if tails is None else _tail(*tails), machine_checked=theorem)}
         print_output(_HOLDING[mechanism.kind](holds=True, **printed, **about))
         return 0
     facts = [("file", file), *mechanism.facts(), *([("samples", "counted anew")] if sample.given else [])]
     if tails is not None:
         facts.append(("tail", _tail_in_words(*tails)))
     facts += _claim_facts(mechanism, found, unchecked=unchecked) if of_records is None else checked_facts(of_records)
+    facts += [] if theorem is None else machine.facts(theorem)
     asserted = ", given the samples that are asserted" if "samples_asserted" in printed else ""
     facts.append(("verdict", f"{'the guarantee holds' if unchecked else 'all claims hold'}{asserted}"))
     print_facts(facts)

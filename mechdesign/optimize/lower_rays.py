@@ -22,8 +22,7 @@ one of these kinds:
   conditions are equalities.
 
 S and T are neither empty nor the set of all symbols. With a cap a is exp(-cap) and H(v) the greatest mean under any
-prior, so that ``F(S) = 1`` for every S but the empty one. Indecomposable pairs do then: where f adds up above S, as it
-does for all but few S of a narrow ball, T has one symbol more than S. So more symbols can be listed.
+prior, so that ``F(S) = 1`` for every S but the empty one; `capped_rays` has a list for any set.
 
 With ``x(S) = (1 - 1/b) (1 - a + a F(S)) - (1 - a) (1 - f(S))`` kind P exists exactly where ``x(S) < 0 < x(T)``; then
 
@@ -213,7 +212,7 @@ class TwoSidedRays(RaysOfSet):
     Attributes
     ----------
     known : LowerProbability
-        With a supermodular f, and at most 16 symbols. Every symbol has mass at some prior of the set.
+        With a supermodular f, and at most 12 symbols. Every symbol has mass at some prior of the set.
     exp_epsilon : float
         exp(epsilon), above 1.
     floor : Floor
@@ -284,36 +283,10 @@ class TwoSidedRays(RaysOfSet):
         return signs
 
     @cached_property
-    def _adds_up(self) -> NDArray[np.bool_]:
-        """Whether f adds up above a set S, but for the set of all symbols: with a cap one symbol of T is not in S then.
-
-        f is supermodular, so that it adds up below a set where it does at that set.
-        """
-        N = self.known.size
-        sets, f = np.arange(1 << N), np.array(self._exact[0], dtype=object)
-        if not self.floor.for_everyone:
-            return np.zeros(sets.size, dtype=bool)
-        increases = [f[sets | 1 << i] - f for i in range(N)]  # 0 for symbols of S
-        all_but_one = f[[-1 - (1 << k) for k in range(N)]]
-        left = f + sum(increases)
-        missed = [((sets >> k & 1) == 0) & (left - increases[k] != all_but_one[k]) for k in range(N)]
-        result: NDArray[np.bool_] = ~np.any(missed, axis=0)
-        return result
-
-    @property
-    def most_pairs(self) -> int:
-        """A bound on the number of columns of kind P."""
-        outside = self.known.size - np.bitwise_count(np.arange(1 << self.known.size)).astype(float)
-        each = np.where(self._adds_up, outside, 2.0**outside)
-        return int(each[self._signs < 0].sum())
-
-    @cached_property
     def _pairs(self) -> tuple[Masks, Masks]:
         """S and T of kind P."""
-        signs, everything = self._signs, (1 << self.known.size) - 1
-        below = np.flatnonzero((signs < 0) & self._adds_up)
-        found = [(below, below | 1 << i) for i in range(self.known.size)]
-        for S in np.flatnonzero((signs < 0) & ~self._adds_up).tolist():
+        signs, everything, found = self._signs, (1 << self.known.size) - 1, [(np.empty(0, dtype=np.int64),) * 2]
+        for S in np.flatnonzero(signs < 0).tolist():
             T = subsets_of(everything & ~S) | S
             found.append((np.full(T.size, S), T))
         lower, upper = (np.concatenate(sets) for sets in zip(*found, strict=True))

@@ -29,6 +29,7 @@ SHOWN = ("", "bibtex", "csv", "html", "json", "r", "text", "toml", "yaml")
 ELSEWHERE = {
     "docs/engines.md": "tests/engines/test_recipes.py",
     "docs/file-format.md": "tests/docs/test_documents.py",
+    "docs/how-to/sklearn-sql-polars-opendp.md": "tests/adapters/test_adapters_page.py",
 }
 OTHERS = ("node",)  # programs of pages that an environment for tests may lack
 # Pages that take longer than three seconds: these, and those that start the program.

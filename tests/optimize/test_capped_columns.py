@@ -12,12 +12,17 @@ from tolerances import CERTIFIED
 import mechdesign as md
 from mechdesign.numerics.quadratic_form import QuadraticForm
 from mechdesign.optimize.capped_cone import raised_power, with_least
+from mechdesign.optimize.capped_rays import CappedRays
+from mechdesign.optimize.closed_form import closed_forms
+from mechdesign.optimize.cut_rays import CutRays
 from mechdesign.optimize.estimation.linear_oracle import LinearOracle
 from mechdesign.optimize.estimation.listed import ListedForms
 from mechdesign.optimize.estimation.separable import SeparablePricing
 from mechdesign.optimize.l1_cone import L1Cone
+from mechdesign.optimize.lower_rays import TwoSidedRays
 from mechdesign.optimize.pricing.by_counts import CountPricing
 from mechdesign.optimize.pricing.listing import ListedPricing, check_listable
+from mechdesign.uncertainty import RelativeBall
 from mechdesign.uncertainty.base import Floor
 
 FALLING = [1_000 // (i + 1) + 1 for i in range(24)]
@@ -34,6 +39,11 @@ def rays_above(priors, b, N):
     rows = [[b * q - (i == j) for j, q in enumerate(Q)] for Q in priors for i in range(N)]
     rows += [[int(i == j) for j in range(N)] for i in range(N)]
     return extreme_rays(rows, N)
+
+
+def two_sided(ball, e, floor):
+    """A list from the lower probability of the ball, with its own proof."""
+    return TwoSidedRays(RelativeBall(ball.center, 1, ball.half_radius), e, floor)
 
 
 def scaled(ray):
@@ -88,7 +98,7 @@ def test_tables_price_as_lists_do(utility, radius):
         for e, least in ((2.0, Fraction(1, 8)), (1.5, Fraction(3, 5)), (4.0, Fraction(1, 5))):
             floor = Floor(least, for_everyone=True)
             tables = CountPricing(ball, e, utility, floor)
-            listed = ListedPricing(check_listable(ball, e, floor), utility)
+            listed = ListedPricing(two_sided(ball, e, floor), utility)
             for scale in (0.1, 1.0):
                 lam = scale * ball.prior * rng.normal(1, 1, ball.size)
                 lam = np.array([lam[[j for j in range(ball.size) if counts[j] == n]].mean() for n in counts])
@@ -110,16 +120,59 @@ def test_tables_and_boxes_reach_the_optimum_of_the_list(utility, radius):
     assert values == pytest.approx([values[0]] * 3, abs=2 * CERTIFIED)
 
 
+def test_lists_of_images_have_the_rays_of_lists_by_other_proofs():
+    """Of cut cubes for hulls; and of lower probabilities for balls."""
+    rng = np.random.default_rng(11)
+    hulls = [md.ConvexHull(hull_of(rng, N)) for N in (3, 4, 5)]
+    balls = [md.L1Ball.from_counts([4, 3, 2, 1][:N], radius=radius) for N in (3, 4) for radius in (0, "0.1", "0.7")]
+    for known in (*hulls, *balls):
+        for e, least in ((1.5, Fraction(1, 2)), (2.0, Fraction(1, 9))):
+            floor = Floor(least, for_everyone=True)
+            images = check_listable(known, e, floor)
+            found = np.hstack(list(images.of_kinds(images.kinds)))
+            other = CutRays(known, e, floor) if known.ball is None else two_sided(known, e, floor)
+            for direction in rng.standard_normal((40, known.size)):
+                best = max(float((direction @ columns).max()) for columns in other.of_kinds(other.kinds))
+                assert float((direction @ found).max()) == pytest.approx(best, abs=1e-9)
+            assert (known.excess(found, e) <= 1e-9).all()
+            assert (found.min(axis=0) >= float(least) * found.max(axis=0) * (1 - 1e-9)).all()
+
+
+def test_errors_of_images_cover_those_of_entries():
+    """A column in rationals, whose floats are off by known errors, has an image within the errors of the image."""
+    rng = np.random.default_rng(12)
+    ball = md.L1Ball(["0.4", "0.3", "0.2", "0.1"])
+    for _ in range(50):
+        exact = [Fraction(int(x), 97) for x in rng.integers(0, 90, 4)]
+        exact = [x / sum(p * x for p, x in zip(ball.center, exact, strict=True)) for x in exact]
+        size = float(rng.choice([1e-16, 1e-9, 1e-3]))
+        columns = np.array([[float(x) + size * rng.uniform(-1, 1)] for x in exact])
+        rays = CappedRays(ball, None, 3.0, 0.25)
+        images, errors = rays._images(columns, np.full((4, 1), size + 1e-15))
+        scale = Fraction(3, 4) + max(exact) / 4
+        for x, image, error in zip(exact, images[:, 0], errors[:, 0], strict=True):
+            true = (Fraction(3, 4) * x + max(exact) / 4) / scale
+            assert abs(Fraction(float(image)) - true) <= Fraction(float(error))
+
+
 @pytest.mark.slow
-def test_a_hull_beyond_its_list_has_a_certified_bound():
-    rng = np.random.default_rng(2)
-    hull = md.ConvexHull(hull_of(rng, 9))
-    found = md.design(md.DesignProblem(hull, 1, cap=2), time_limit=30)
-    uncapped = md.design(md.DesignProblem(hull, 1), time_limit=30)
+def test_a_hull_has_one_optimum_by_its_list_and_by_boxes():
+    hull = md.ConvexHull(hull_of(np.random.default_rng(2), 9))
+    problem = md.DesignProblem(hull, 1, cap=2)
+    found, listed = md.design(problem, method="boxes", time_limit=60), md.design(problem)
     assert "boxes" in found.method
     assert 0 <= found.gap < 1e-6
-    assert found.value < uncapped.upper_bound
+    assert listed.value == pytest.approx(found.value, abs=2 * CERTIFIED)
+    assert found.value < md.design(md.DesignProblem(hull, 1)).upper_bound
     assert md.verify(found.mechanism).certificate.upper_bound <= found.mechanism.optimality.bound
+
+
+def test_a_hull_of_ten_symbols_is_designed_for_every_objective():
+    hull = md.ConvexHull(hull_of(np.random.default_rng(3), 10))
+    for utility in (md.MutualInformation(), md.EstimationError(), md.WorstCaseUtility(md.MutualInformation())):
+        found = md.design(md.DesignProblem(hull, 1, utility, cap=2))
+        assert found.certified
+        assert md.verify(found.mechanism).optimal
 
 
 @pytest.mark.parametrize("radius", [0, "0.02"])
@@ -163,7 +216,7 @@ def test_prices_of_forms_are_above_those_of_lists_and_near_them(radius):
         ball = md.L1Ball.from_counts(counts, radius=radius)
         for e, least in ((2.0, Fraction(1, 4)), (1.5, Fraction(3, 5)), (2.7, Fraction(1, 20))):
             floor = Floor(least, for_everyone=True)
-            tables, listed = SeparablePricing(ball, e, floor), ListedForms(check_listable(ball, e, floor))
+            tables, listed = SeparablePricing(ball, e, floor), ListedForms(two_sided(ball, e, floor))
             for form, lam in random_forms(rng, ball, 3):
                 found, exact = tables.price(form, lam, 20), listed.price(form, lam).upper
                 assert found.upper >= exact - 1e-9
@@ -179,7 +232,7 @@ def test_linear_functions_are_greatest_at_columns_with_the_cap():
     for radius in (0, "0.02", "0.3"):
         ball = md.L1Ball.from_counts([9, 7, 7, 5, 3, 3, 1], radius=radius)
         floor = Floor(Fraction(1, 8), for_everyone=True)
-        rays = np.hstack(list(check_listable(ball, 2.0, floor).of_kinds("CTP")))
+        rays = np.hstack(list(two_sided(ball, 2.0, floor).of_kinds("CTP")))
         functions = rng.standard_normal((ball.size, 200)) * ball.prior[:, None]
         columns = LinearOracle(L1Cone.of(ball, 2.0, floor)).best(functions)
         reached, best = (functions * columns).sum(axis=0), (functions.T @ rays).max(axis=1)
@@ -202,3 +255,51 @@ def test_errors_of_many_symbols_have_a_bound_below_and_near(radius):
     proved = md.verify(found.mechanism)
     assert proved.certificate.lower_bound >= found.mechanism.optimality.bound
     assert max(found.mechanism.proof.least_lifts) < 1
+
+
+# A uniform prior
+
+
+@pytest.mark.parametrize("utility", [md.MutualInformation(), md.TotalVariation()], ids=lambda utility: utility.name)
+def test_shifts_of_one_column_are_optimal_at_a_uniform_estimate(utility):
+    for N, radius, epsilon, cap in (
+        (3, 0, 1, 2),
+        (5, 0, "1/2", 1),
+        (7, "0.1", 1, "3/2"),
+        (6, "0.6", 1, 3),
+        (4, 0, 1, 30),
+    ):
+        problem = md.DesignProblem(md.L1Ball([Fraction(1, N)] * N, radius), epsilon, utility, cap=cap)
+        (form,) = closed_forms(problem)
+        assert form.optimal
+        assert (problem.uncertainty.excess(form.matrix, float(problem.epsilon.exp_down)) <= 1e-12).all()
+        assert (form.matrix.max(axis=0) <= np.exp(float(problem.cap)) * form.matrix.min(axis=0) + 1e-12).all()
+        found = md.design(problem, method="extreme-rays")
+        assert form.value_for(problem) == pytest.approx(found.value, abs=CERTIFIED)
+        assert found.closed_form.theorem == form.theorem
+
+
+def test_two_shapes_are_left_at_a_uniform_known_prior():
+    """The formulas of the theorem, by hand; each of both shapes is best somewhere."""
+    best_shapes = set()
+    for N, epsilon, cap in (
+        (5, 1.0, 3.0),
+        (6, 1.0, 1.2),
+        (9, 0.5, 2.0),
+        (9, 0.25, 0.3),
+        (10, 1.0, 9.0),
+        (4, 1.0, 1.0 + 1e-6),
+    ):
+        e, top = np.exp(epsilon), np.exp(cap)
+        a = 1 / top
+        p = (1 / e - a) / (1 - a)
+        k = int(np.floor(N * p))
+        shapes = [np.array([e] * k + [N - k * e - (N - k - 1) * a * e] + [a * e] * (N - k - 1))]
+        for k in range(int(np.ceil(N * p)), N):
+            shapes.append(np.array([top] * k + [1.0] * (N - k)) / (1 + (top - 1) * k / N))
+        values = md.MutualInformation().mu(np.array(shapes).T, np.full(N, 1 / N))
+        best_shapes.add(int(np.argmax(values)) > 0)
+        known = md.L1Ball([Fraction(1, N)] * N)
+        found = md.design(md.DesignProblem(known, epsilon, cap=cap))
+        assert found.value == pytest.approx(values.max(), abs=CERTIFIED)
+    assert best_shapes == {False, True}

@@ -16,6 +16,7 @@ from mechdesign.mechanism.proof import MOST_BITS
 from mechdesign.numerics.arrays import Floats, frozen, real_array
 from mechdesign.numerics.quadratic_form import QuadraticForm
 from mechdesign.numerics.threads import one_thread
+from mechdesign.optimize.capped_cone import raised_power
 from mechdesign.optimize.effective_epsilon import MOST_IN_PROGRAMS, effective_exp_epsilon
 from mechdesign.optimize.estimation.caps import entry_limits, price_in_box
 from mechdesign.optimize.estimation.every_direction import mixtures
@@ -131,8 +132,8 @@ def _listed(asked: FormAsked) -> ListedForms | str:
     except LimitError as refusal:
         return str(refusal)
     known, e, (least, *_) = asked
-    if known.ball is not None and not asked.one_sided:
-        return ListedForms(rays, start_columns(known.ball, e, ChiSquare()))
+    if known.ball is not None and (asked.floor.for_everyone or not asked.one_sided):
+        return ListedForms(rays, start_columns(known.ball, e, ChiSquare(), asked.floor))
     # Randomized response, of a ratio that keeps every promise.
     ratio = min(e, 1 / float(least)) if least else e
     responses = np.ones((known.size, known.size)) + (ratio - 1) * np.eye(known.size)
@@ -140,13 +141,13 @@ def _listed(asked: FormAsked) -> ListedForms | str:
 
 
 def _is_listed_quickly(asked: FormAsked) -> bool:
-    known, exp_epsilon, _ = asked
+    known, exp_epsilon, floor = asked
     ball = known.l1_ball
-    if ball is None or asked.one_sided:
+    if ball is None or (asked.one_sided and not floor.for_everyone):
         return True
     if ball.size > _LISTED:
         return False
-    rays = Rays(ball, exp_epsilon)
+    rays = Rays(ball, raised_power(exp_epsilon, floor)[0])
     return rays.count(rays.kinds) <= _MOST_LISTED
 
 

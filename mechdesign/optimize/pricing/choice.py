@@ -107,7 +107,7 @@ def listed_pricing(priced: Priced) -> ListedPricing | str:
 
 def _list_is_quick(priced: Priced) -> bool:
     known = priced.uncertainty
-    if isinstance(_unlisted(priced, capped=False), str):
+    if isinstance(_unlisted(priced), str):
         return True
     if known.ball is not None:
         return known.size <= _LISTED_OTHERWISE

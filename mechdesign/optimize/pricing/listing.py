@@ -10,7 +10,10 @@ import numpy as np
 
 from mechdesign.errors import LimitError
 from mechdesign.numerics.arrays import Floats, as_bound
+from mechdesign.numerics.exact import float_up
 from mechdesign.numerics.tolerances import REDUCED_COST
+from mechdesign.optimize.capped_cone import raised_power
+from mechdesign.optimize.capped_rays import CappedRays
 from mechdesign.optimize.cut_rays import MOST_SYMBOLS as MOST_CUT_SYMBOLS
 from mechdesign.optimize.cut_rays import CutRays
 from mechdesign.optimize.hull_rays import HullRays
@@ -18,7 +21,7 @@ from mechdesign.optimize.lower_rays import MOST_LISTED_PAIRS, LowerRays, TwoSide
 from mechdesign.optimize.pricing.price import Price
 from mechdesign.optimize.rays import MOST_LISTED_SYMBOLS, RayList, Rays
 from mechdesign.optimize.secret_rays import SecretRays
-from mechdesign.uncertainty import ConvexHull, LowerProbability, RelativeBall, SecretPromise, UncertaintySet
+from mechdesign.uncertainty import ConvexHull, L1Ball, LowerProbability, RelativeBall, SecretPromise, UncertaintySet
 from mechdesign.uncertainty.ball import Ball
 from mechdesign.uncertainty.base import NO_FLOOR, Floor
 from mechdesign.utility import Utility
@@ -27,7 +30,7 @@ _EPS = float(np.finfo(float).eps)
 _MOST_HELD_BYTES = 2 * 2**30
 _COPIES = 6  # of the held rays, made on the way to the linear program in HiGHS
 _MOST_PRICED = 100_000_000
-_MOST_CAPPED = 16  # symbols, of which every set is looked at
+_NO_ROOM = 1 - 1e-12  # of a times exp(epsilon): beyond, a cap is not above epsilon but for rounding
 _MOST_ENTERING = 5_000
 _MOST_SYSTEMS = 60_000  # of equations, solved in rationals
 _NOTHING = Fraction(0)
@@ -48,7 +51,8 @@ def check_listable(uncertainty: UncertaintySet, exp_epsilon: float, floor: Floor
     if uncertainty.secret_promise is not None:
         return _rays_of_secret(uncertainty.secret_promise, exp_epsilon, floor.least_lift)
     if floor.least_lift > 0:
-        return _two_sided(uncertainty, exp_epsilon, floor)
+        listed = _with_cap if floor.for_everyone else _two_sided
+        return listed(uncertainty, exp_epsilon, floor)
     if N > MOST_LISTED_SYMBOLS:
         instead = _INSTEAD_OF_SET if uncertainty.l1_ball is None else _INSTEAD
         raise LimitError.no_method(
@@ -131,10 +135,18 @@ def _rays_of_secret(known: SecretPromise, exp_epsilon: float, least_lift: Fracti
     return rays
 
 
+def _with_cap(uncertainty: UncertaintySet, exp_epsilon: float, floor: Floor) -> RayList:
+    """Return the rays of a set with a cap for everyone."""
+    if float(floor.least_lift) * exp_epsilon >= _NO_ROOM:  # the cap is the whole promise
+        every = L1Ball(uncertainty.center, 2, uncertainty.labels)
+        return check_listable(every, float_up(1 / floor.least_lift))
+    power, least = raised_power(exp_epsilon, floor)
+    return CappedRays(uncertainty, check_listable(uncertainty, power), power, least)
+
+
 def _two_sided(uncertainty: UncertaintySet, exp_epsilon: float, floor: Floor) -> RayList:
     """Return the rays of a set for a promise on both sides."""
     ball, known = uncertainty.l1_ball, uncertainty.lower_probability
-    name = "cap" if floor.for_everyone else "lower"
     if ball is not None:
         # The same set, above its lower probability.
         known = RelativeBall(ball.center, 1, ball.half_radius, ball.labels)
@@ -146,19 +158,16 @@ def _two_sided(uncertainty: UncertaintySet, exp_epsilon: float, floor: Floor) ->
         raise LimitError.no_method(
             f"no exact method lists the extreme rays of a {type(uncertainty).__name__} of more than {MOST_CUT_SYMBOLS} "
             f"symbols for a promise from below, and this one has {uncertainty.size}; use an L1Ball or a Box that "
-            f"contains it, leave {name} out, or use a gain utility such as hamming-accuracy, which needs no list"
+            f"contains it, leave lower out, or use a gain utility such as hamming-accuracy, which needs no list"
         )
-    rays, most = TwoSidedRays(known, exp_epsilon, floor), 3.0**known.size
-    if floor.for_everyone and known.size <= _MOST_CAPPED and known.supermodular:
-        most = rays.most_pairs
-    if most > MOST_LISTED_PAIRS:
+    if 3.0**known.size > MOST_LISTED_PAIRS:
         raise LimitError.no_method(
-            f"{known.size} symbols have up to {most:.1e} extreme rays for a promise from below (at most "
-            f"{MOST_LISTED_PAIRS:.0e}); merge symbols, take the prior as known, leave {name} out, or use a gain "
+            f"{known.size} symbols have up to {3.0**known.size:.1e} extreme rays for a promise from below (at most "
+            f"{MOST_LISTED_PAIRS:.0e}); merge symbols, take the prior as known, leave lower out, or use a gain "
             "utility such as hamming-accuracy, which needs no list"
         )
     _check_supermodular(known)
-    return rays
+    return TwoSidedRays(known, exp_epsilon, floor)
 
 
 def reduced_costs(rays: RayList, utility: Utility, multipliers: Floats) -> Iterator[tuple[Floats, Floats]]:

@@ -466,7 +466,7 @@ Proof.
   - split; [assumption|]. intros x Hx. rewrite forallb_forall in Hb. specialize (Hb x ltac:(now apply in_range)).
     pose proof (IZR_lt 0 (Zpos over) eq_refl) as Hd.
     split_bools. apply Z.leb_le, IZR_le in H, H0. rewrite !mult_IZR in H, H0. rewrite Ew. unfold ratio.
-    change (nth x lower 0%Z) with (at_ lower x). change (nth x upper 0%Z) with (at_ upper x). unfold real.
+    change (nth x low 0%Z) with (at_ low x). change (nth x high 0%Z) with (at_ high x). unfold real.
     split; now apply cross.
   - destruct (weights_parts N counts Hs) as [Lc [Pc [Tc Ec]]]. split; [assumption|].
     pose proof (IZR_lt 0 (Zpos over) eq_refl) as Hd. rewrite forallb_forall in Hb.

@@ -48,7 +48,7 @@ Definition share (w : list Z) (x : nat) : R := IZR (nth x w 0%Z) / IZR (total w)
 Inductive priors :=
 | Ball (counts : list Z) (radius : Z) (over : positive)
 | Hull (vertices : list (list Z))
-| Box (lower upper : list Z) (over : positive)
+| Box (low high : list Z) (over : positive)
 | Events (counts : list Z) (lines : list (Z * Z)) (over : positive)
 | Both (s t : priors)
 | Either (s t : priors)

@@ -1,0 +1,138 @@
+"""``mechdesign verify --machine-checked``: the guarantee of a file as a theorem that Coq checks."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from mechdesign.cli.json_output import Hash, Labels, Printed
+from mechdesign.cli.places import check
+from mechdesign.cli.windows_sample import decorated
+from mechdesign.data.files import write_atomically
+from mechdesign.errors import GuaranteeError, InputError, LimitError, printable, shorten
+from mechdesign.mechanism.mechanism_files import parsed_json, read_content
+
+_THEOREM = "for every prior Q of the set, every report y and every input x: K(y|x) <= e^{} sum Q(x') K(y|x')"
+_BELOW = "K(y|x) >= e^-{} sum Q(x') K(y|x')"
+_CAP = "for every two inputs K(y|x) <= e^{} K(y|x')"
+
+
+class MachineChecked(Printed):
+    """A theorem about the integers of a file, and what it stands on."""
+
+    theorem: str
+    coq: str
+    axioms: Labels
+    certificate: Hash
+    term: Hash
+
+
+@dataclass(frozen=True)
+class MachineCheck:
+    """Whether a theorem is asked for, and where its certificate is kept."""
+
+    asked: bool
+    kept: str | None
+
+    def __post_init__(self) -> None:
+        if self.kept is not None and not self.asked:
+            raise click.UsageError("--write keeps the certificate of --machine-checked; give both, or neither")
+        if self.kept is not None and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*\.v", Path(self.kept).name):
+            raise InputError.wrong_file_ending(
+                f"the certificate is {shorten(self.kept)}; Coq accepts letters, digits and _ before the ending .v"
+            )
+
+    def of(self, file: str, kind: str, progress: Callable[[str], None], *, as_json: bool) -> MachineChecked:
+        """Keep the certificate of a file that holds, and return what Coq has proved of it."""
+        from mechdesign.proofs.coq_file import certificate
+        from mechdesign.proofs.kernel import ask_coq
+
+        if kind != "matrix":
+            raise LimitError.not_machine_checked(
+                f"{printable(file)} does not hold a matrix, and the machine-checked proofs are about matrices; verify "
+                "without --machine-checked"
+            )
+        document, content = self._read(file)
+        text = certificate(document, content)
+        if self.kept is not None:
+            check([self.kept], [file], as_json=as_json)
+            write_atomically(self.kept, text.encode())
+        progress("checking the theorem with Coq")
+        verdict = ask_coq(document, content)
+        if verdict is None:
+            raise self._refusal(document, content)
+        told = [_THEOREM.format(document["guarantee"]["epsilon"])]
+        told += [words.format(document["guarantee"][side]) for side, words in (("lower", _BELOW), ("cap", _CAP))
+                 if side in document["guarantee"]]  # fmt: skip
+        return MachineChecked(
+            theorem="; and ".join(told) + "; the rows sum to 1, and the set has a prior",
+            coq=verdict.coq,
+            axioms=verdict.axioms,
+            certificate=hashlib.sha256(text.encode()).hexdigest(),
+            term=hashlib.sha256(verdict.term.encode()).hexdigest(),
+        )
+
+    def refusal(self, file: str, error: GuaranteeError) -> GuaranteeError:
+        """Return what Coq says of a file whose promise Python has found to be false, if this is asked for."""
+        if not self.asked or error.code != "guarantee-false":
+            return error
+        try:
+            return self._refusal(*self._read(file))
+        except LimitError:
+            return error
+
+    def _read(self, file: str) -> tuple[Any, bytes]:
+        if file == "-":
+            raise InputError.usage("--machine-checked reads the file twice; give its name in the place of -")
+        content = read_content(file)
+        if content[:2] == b"PK":
+            raise InputError.wrong_file_format(f"{printable(file)} is an NPZ file; Coq is given the integers of JSON")
+        return parsed_json(content, printable(file)), content
+
+    def _refusal(self, document: Any, content: bytes) -> GuaranteeError:
+        """Return the kernel's refusal: the first output that breaks the promise, and a symbol at which it does."""
+        from mechdesign.proofs.kernel import refusals
+
+        found = refusals(document, content)
+        if not found:
+            return GuaranteeError.guarantee_false("Coq refuses the set of the guarantee, or the rows; report this file")
+        output, symbol = document["outputs"][found[0].output], document["inputs"][found[0].symbol]
+        others = f", and of {len(found) - 1} more outputs" if len(found) > 1 else ""
+        return GuaranteeError.guarantee_false(
+            f"the guarantee is false: Coq refuses that of output {shorten(output)} at the input {shorten(symbol)}"
+            f"{others}"
+        )
+
+    @staticmethod
+    def facts(found: MachineChecked) -> list[tuple[str, str]]:
+        """Return what people read of a theorem."""
+        return [
+            ("theorem", found.theorem),
+            ("checked by", f"Coq {found.coq}, from definitions in Spec.v"),
+            ("axioms", ", ".join(axiom.rpartition(".")[2] for axiom in found.axioms) + ": of the real numbers"),
+            ("certificate", f"SHA-256 {found.certificate}"),
+        ]
+
+
+def machine_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options of `MachineCheck`, which it receives as ``machine``."""
+
+    def wrapped(*, machine_checked: bool, write: str | None, **values: Any) -> Any:
+        return command(machine=MachineCheck(machine_checked, write), **values)
+
+    return decorated(
+        wrapped,
+        command,
+        click.option(
+            "--machine-checked",
+            is_flag=True,
+            help="Also have Coq, if it is installed, check the guarantee as a theorem about the file's integers.",
+        ),
+        click.option("--write", metavar="FILE.v", help="Keep the certificate, which Coq checks without mechdesign."),
+    )

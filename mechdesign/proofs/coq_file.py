@@ -1,0 +1,80 @@
+"""A certificate: one file of Coq that holds the definitions, their proofs, the integers of a mechanism and the theorem.
+
+It needs this package no more: ``coqc FILE.v`` checks it, and prints the integers and the axioms.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from importlib.resources import files
+from typing import Any
+
+from mechdesign.errors import LimitError
+from mechdesign.proofs.terms import file_term
+
+MOST_SYMBOLS = 300
+"""A dense matrix of 300 symbols and outputs takes Coq about a minute, and the time grows with the square."""
+_SOURCES = ("Spec", "ExpLow", "Support", "Check")
+_LIBRARY = re.compile(r"^From Coq Require Import (.*)\.$", re.MULTILINE)
+_OWN = re.compile(r"^Require Import (.*)\.$", re.MULTILINE)
+_HEAD = """(* What a mechanism file promises, proved. The file has the SHA-256
+   {}.
+   Read the module Spec; coqc checks the rest, and prints the integers and the axioms. *)
+"""
+_OPENING = """Module Certificate.
+Import List ZArith Spec Check.
+Import ListNotations.
+Open Scope Z_scope.
+"""
+_THEOREM = """Theorem the_promise_holds : promise the_file.
+Proof. apply check_correct. vm_cast_no_check (eq_refl true). Qed.
+Set Printing Depth 1000000.
+Set Printing Width 1000.
+Print the_file.
+Print Assumptions the_promise_holds.
+"""
+REFUSALS = "Set Printing Depth 1000000.\nEval vm_compute in refused the_file.\n"
+"""In the place of the theorem: the outputs that break it, each with a symbol at which it does."""
+
+
+def certificate(document: Mapping[str, Any], content: bytes, end: str = _THEOREM) -> str:
+    """Return the text of a certificate for a mechanism file.
+
+    Parameters
+    ----------
+    document : mapping
+        The JSON of the file.
+    content : bytes
+        The file, whose hash the certificate names.
+    end : str
+        What is asked about the term: the theorem.
+
+    Raises
+    ------
+    LimitError
+        For over 300 symbols or 90,000 numerators, or a set that the proofs do not cover.
+    """
+    rows = document["numerators"]
+    entries = len(rows) * len(rows[0])
+    if len(rows) > MOST_SYMBOLS or entries > MOST_SYMBOLS**2:
+        raise LimitError.not_machine_checked(
+            f"the file has {len(rows)} symbols and {entries} numerators; Coq reads at most {MOST_SYMBOLS} symbols and "
+            f"{MOST_SYMBOLS**2} numerators in about a minute; merge symbols, or verify without --machine-checked"
+        )
+    head = _HEAD.format(hashlib.sha256(content).hexdigest())
+    term = f"Definition the_file : file :=\n  {file_term(document)}.\n"
+    return f"{head}{_library()}\n{_OPENING}{term}{end}End Certificate.\n"
+
+
+def _library() -> str:
+    """Return the proofs as modules of one file."""
+    room = files("mechdesign.proofs") / "coq"
+    sources = {name: (room / f"{name}.v").read_text(encoding="utf-8") for name in _SOURCES}
+    lines = [line for source in sources.values() for line in _LIBRARY.findall(source)]
+    modules = [f"From Coq Require {' '.join(dict.fromkeys(' '.join(lines).split()))}.\n"]
+    for name, source in sources.items():
+        body = _OWN.sub(r"Import \1.", _LIBRARY.sub(r"Import \1.", source))
+        modules.append(f"Module {name}.\n{body}End {name}.\n")
+    return "\n".join(modules)

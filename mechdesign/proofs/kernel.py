@@ -1,0 +1,148 @@
+"""Coq, where it is installed: what its kernel says of a certificate."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from mechdesign.errors import LimitError, shorten
+from mechdesign.proofs.coq_file import REFUSALS, certificate
+from mechdesign.proofs.read_back import from_coq, from_file
+
+_OLDEST = (8, 16)
+_SECONDS = 900
+_PRINTED = re.compile(r"^the_file =\s*(\{\|.*?\|\})", re.MULTILINE | re.DOTALL)
+_AXIOM = re.compile(r"^([A-Za-z_]+(?:\.[A-Za-z_]+)+)\s*(?::|$)", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What Coq has checked.
+
+    Attributes
+    ----------
+    coq : str
+        The version of Coq.
+    axioms : tuple of str
+        What the theorem stands on: axioms of the real numbers.
+    term : str
+        The term that was proved, as canonical JSON that Coq's printer and the file agree on.
+    """
+
+    coq: str
+    axioms: tuple[str, ...]
+    term: str
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """An output that breaks the promise, and a symbol at which it does, by their positions."""
+
+    output: int
+    symbol: int
+
+
+def coq_version() -> str:
+    """Return the version of Coq.
+
+    Raises
+    ------
+    LimitError
+        If there is none, or one that is too old.
+    """
+    program = shutil.which("coqc")
+    if program is None:
+        raise LimitError.not_machine_checked(
+            "there is no program coqc, which checks the proof; install Coq 8.16 or later (Debian: apt-get install "
+            "coq), or keep the certificate by --write FILE.v and check it elsewhere"
+        )
+    done = subprocess.run([program, "--print-version"], capture_output=True, text=True, check=False)
+    found = re.match(r"([0-9]+)\.([0-9]+)\S*", done.stdout)
+    if found is None or (int(found[1]), int(found[2])) < _OLDEST:
+        raise LimitError.not_machine_checked(
+            f"coqc says that its version is {shorten(done.stdout.strip())}; accepted: 8.16 or later"
+        )
+    return found[0]
+
+
+def ask_coq(document: Mapping[str, Any], content: bytes) -> Verdict | None:
+    """Return what Coq has proved of a mechanism file, or None if it refuses the theorem.
+
+    Parameters
+    ----------
+    document : mapping
+        The JSON of the file.
+    content : bytes
+        The file.
+
+    Raises
+    ------
+    LimitError
+        If there is no Coq of a known version, the proofs do not cover the file, time runs out, the term that Coq prints
+        is not that of the file, or the theorem stands on an axiom that is not one of the real numbers.
+    """
+    version = coq_version()
+    printed = _printed(certificate(document, content))
+    if printed is None:
+        return None
+    wanted = from_file(content)
+    if _term(printed) != wanted:
+        raise LimitError.not_machine_checked(
+            f"Coq {version} prints another term than the integers of the file; report it, with the file"
+        )
+    _, _, after = printed.partition("Axioms:")
+    axioms = tuple(sorted(_AXIOM.findall(after)))
+    allowed = (files("mechdesign.proofs") / "coq" / "axioms.txt").read_text(encoding="utf-8").split()
+    if not after or not set(axioms) <= set(allowed):
+        raise LimitError.not_machine_checked(
+            f"Coq {version} says that the theorem stands on {shorten(list(axioms), 200)}"
+        )
+    return Verdict(version, axioms, wanted)
+
+
+def refusals(document: Mapping[str, Any], content: bytes) -> list[Refusal]:
+    """Return the outputs that break the promise by the same test, as Coq computes it.
+
+    Raises
+    ------
+    LimitError
+        As above, and if this Coq cannot read the proofs at all.
+    """
+    version = coq_version()
+    printed = _printed(certificate(document, content, REFUSALS))
+    if printed is None:
+        raise LimitError.not_machine_checked(
+            f"Coq {version} cannot read the proofs, which were tried with 8.16; install that version"
+        )
+    return [Refusal(int(y), int(x)) for y, x in re.findall(r"\(([0-9]+)(?:%nat)?,\s*([0-9]+)(?:%nat)?\)", printed)]
+
+
+def _term(printed: str) -> str | None:
+    """Return the term that Coq prints, as canonical JSON, or None if it is no file."""
+    found = _PRINTED.search(printed)
+    with suppress(ValueError):
+        return None if found is None else from_coq(found[1])
+    return None
+
+
+def _printed(text: str) -> str | None:
+    """Return what Coq prints of a file, or None if it refuses the file."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "Certificate.v"
+        path.write_text(text, encoding="utf-8")
+        command = ["coqc", "-q", "-w", "none", path.name]
+        try:
+            done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=_SECONDS)
+        except subprocess.TimeoutExpired:
+            raise LimitError.not_machine_checked(
+                f"Coq had no answer within {_SECONDS} seconds; merge symbols"
+            ) from None
+    return done.stdout if done.returncode == 0 else None

@@ -1,0 +1,167 @@
+"""Whether the term in a certificate is the file: both as canonical JSON, which must agree.
+
+`from_coq` reads what Coq prints of the term that it has checked; `from_file` reads the JSON of the mechanism file.
+Neither shares anything with what wrote the term.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+_TOKEN = re.compile(r"%[A-Za-z]+|:=|\{\||\|\}|[][();,]|-?[0-9]+|[A-Za-z_]+")
+
+
+def from_coq(printed: str) -> str:
+    """Return canonical JSON of the term that Coq prints, ``{| inputs := 2; ... |}``.
+
+    Raises
+    ------
+    ValueError
+        If it is no such term.
+
+    Examples
+    --------
+    >>> from_coq("{| inputs := 1; outputs := 1; bits := 0; rows := [[1]]; eps := Nats 1 2; lower := None; "
+    ...          "cap := None; set := Ball [1] 0 1 |}")
+    '{"bits":0,"cap":null,"epsilon":["nats","1/2"],"lower":null,"numerators":[[1]],"set":["ball",["1"],"0"]}'
+    """
+    fields = _record([token for token in _TOKEN.findall(printed) if not token.startswith("%")])
+    rows, wide = fields["rows"], fields["outputs"]
+    if len(rows) != fields["inputs"] or any(len(row) != wide for row in rows):
+        raise ValueError("the rows are not as many or as long as the term says")
+    sides = {"epsilon": fields["eps"], "lower": fields["lower"], "cap": fields["cap"]}
+    told = {side: _epsilon_of(value) for side, value in sides.items()}
+    return _canonical({"bits": fields["bits"], "numerators": rows, **told, "set": _set_of(fields["set"])})
+
+
+def from_file(content: bytes) -> str:
+    """Return canonical JSON of what a mechanism file promises, and of its integers."""
+    table = json.loads(content.decode("utf-8-sig"), parse_float=str)
+    promise = table["guarantee"]
+    sides = {side: _side(promise.get(side)) for side in ("epsilon", "lower", "cap")}
+    return _canonical({"bits": table["bits"], "numerators": table["numerators"], **sides, "set": _set(promise)})
+
+
+def _canonical(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"))
+
+
+# What Coq prints.
+
+
+def _record(tokens: list[str]) -> dict[str, Any]:
+    start, end = tokens.index("{|"), tokens.index("|}")
+    left = iter([*tokens[start + 1 : end], ";"])
+    fields = {}
+    for name in left:
+        if next(left) != ":=":
+            raise ValueError(f"{name} has no value")
+        fields[name], _ = _expression(left, ";")
+    return fields
+
+
+def _expression(left: Iterator[str], *ends: str) -> tuple[Any, str]:
+    """Return an application, or an atom, and the token after it."""
+    parts: list[Any] = []
+    for token in left:
+        if token in ends:
+            return (parts[0] if len(parts) == 1 else parts), token
+        if token == "[":  # noqa: S105 - a bracket
+            parts.append(_items(left, "]", ";"))
+        elif token == "(":  # noqa: S105
+            inner = _items(left, ")", ",")
+            parts.append(inner[0] if len(inner) == 1 else inner)
+        else:
+            parts.append(int(token) if re.fullmatch(r"-?[0-9]+", token) else token)
+    raise ValueError("the term has no end")
+
+
+def _items(left: Iterator[str], end: str, between: str) -> list[Any]:
+    items: list[Any] = []
+    token = between
+    while token != end:
+        item, token = _expression(left, between, end)
+        if item != [] or token != end or items:
+            items.append(item)
+    return items
+
+
+def _epsilon_of(value: Any) -> Any:
+    if value == "None":
+        return None
+    kind, a, b = value[1] if value[0] == "Some" else value
+    return [kind.lower(), str(Fraction(a, b))]
+
+
+def _shares_of(weights: list[int]) -> list[str]:
+    return [str(Fraction(w, sum(weights))) for w in weights]
+
+
+def _set_of(term: list[Any]) -> list[Any]:
+    kind, *given = term
+    match kind:
+        case "Ball":
+            return ["ball", _shares_of(given[0]), str(Fraction(given[1], given[2]))]
+        case "Hull":
+            return ["hull", [_shares_of(weights) for weights in given[0]]]
+        case "Box":
+            return ["box", *([str(Fraction(x, given[2])) for x in side] for side in given[:2])]
+        case "Events":
+            return ["events", _shares_of(given[0]), [[str(Fraction(x, given[2])) for x in line] for line in given[1]]]
+        case "Pairs":
+            return ["pairs", given[0], _set_of(given[1]), given[2], _set_of(given[3])]
+    first, second = map(_set_of, given)
+    return [kind.lower(), first, *(second[1:] if given[1][0] == kind else [second])]
+
+
+# What the file holds.
+
+
+def _side(text: str | None) -> list[str] | None:
+    if text is None:
+        return None
+    found = re.fullmatch(r"\s*log\(([^()]*)\)\s*", text)
+    return ["log", str(Fraction(found[1].strip()))] if found else ["nats", str(Fraction(text.strip()))]
+
+
+def _shares(values: list[Any]) -> list[str]:
+    weights = [Fraction(x) for x in values]
+    return [str(w / sum(weights)) for w in weights]
+
+
+def _plain(values: list[Any]) -> list[str]:
+    return [str(Fraction(x)) for x in values]
+
+
+def _set(table: dict[str, Any]) -> list[Any]:
+    found: list[Any]
+    match table:
+        case {"sets": sets}:
+            each = [_set(inner) for inner in ([table["cover"]] if "cover" in table else sets)]
+            found = each[0] if len(each) == 1 else ["either", *each]
+        case {"factors": [first, second]}:
+            found = ["pairs", len(first["inputs"]), _set(first), len(second["inputs"]), _set(second)]
+        case {"priors": priors}:
+            found = ["hull", [_shares(prior) for prior in priors]]
+        case {"box": {"lower": lower, "upper": upper}}:
+            found = ["box", _plain(lower), _plain(upper)]
+        case {"lower-limits": {"lower": lower}}:
+            found = ["box", _plain(lower), ["1"] * len(lower)]
+        case {"l1-box": inner}:
+            found = ["both", _set(inner), ["box", _plain(inner["lower"]), _plain(inner["upper"])]]
+        case {"relative-ball": inner}:
+            found = ["events", _estimate(inner), [_plain([inner["alpha"], inner["gamma"]])]]
+        case {"event-set": inner}:
+            lines = zip(inner["alphas"], inner["gammas"], strict=True)
+            found = ["events", _estimate(inner), [_plain(list(line)) for line in lines]]
+        case _:
+            found = ["ball", _estimate(table), str(Fraction(table["radius"]))]
+    return found
+
+
+def _estimate(table: dict[str, Any]) -> list[str]:
+    return _shares(table["counts"] if "counts" in table else table["center"])

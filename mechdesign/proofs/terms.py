@@ -1,0 +1,156 @@
+"""A mechanism file as a term of Coq: integers alone, without labels.
+
+The sets of the file are those of ``coq/Spec.v``. Probabilities are given as weights, whose shares are meant; numbers of
+one table over a common denominator.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from mechdesign.errors import LimitError, shorten
+from mechdesign.numerics.exact import over_common_denominator
+
+Table = Mapping[str, Any]
+
+
+def file_term(document: Table) -> str:
+    """Return the term ``File ...`` of the JSON of a mechanism file that loads.
+
+    Raises
+    ------
+    LimitError
+        For a set that the proofs do not cover.
+
+    Examples
+    --------
+    >>> promise = {"epsilon": "log(3)", "radius": "2", "center": ["1/2", "1/2"]}
+    >>> file_term({"bits": 2, "numerators": [[3, 1], [1, 3]], "guarantee": promise})
+    'File 2 2 2 [[3; 1]; [1; 3]] (Log 3 1) None None (Ball [1; 1] 2 1)'
+    """
+    rows, promise = document["numerators"], document["guarantee"]
+    sides = [_option(promise.get(side)) for side in ("lower", "cap")]
+    lines = _list(_list(map(str, row)) for row in rows)
+    return (
+        f"File {len(rows)} {len(rows[0])} {document['bits']} {lines} {_epsilon(promise['epsilon'])} "
+        f"{' '.join(sides)} {set_term(promise)}"
+    )
+
+
+def set_term(table: Table) -> str:
+    """Return the term, in brackets, of the set of priors that a table of a file holds."""
+    found = next((kind for kind in _KINDS if kind in table), None)
+    if found is None:
+        own = sorted(table.keys() - {"epsilon", "lower", "cap"})
+        raise LimitError.not_machine_checked(
+            f"the machine-checked proofs do not cover the set with the keys {shorten(own)}; they cover l1 balls, "
+            "hulls, limits of symbols and events, products and unions; verify it without --machine-checked"
+        )
+    return _KINDS[found](table)
+
+
+def _number(value: object) -> Fraction:
+    return Fraction(str(value))
+
+
+def _signed(number: int) -> str:
+    return str(number) if number >= 0 else f"({number})"
+
+
+def _list(items: Iterable[str]) -> str:
+    return f"[{'; '.join(items)}]"
+
+
+def _integers(numbers: Iterable[int]) -> str:
+    return _list(map(_signed, numbers))
+
+
+def _epsilon(text: str) -> str:
+    logarithm = text.strip().removeprefix("log(").removesuffix(")").strip()
+    x = _number(logarithm)
+    return f"({'Log' if text.strip().startswith('log') else 'Nats'} {x.numerator} {x.denominator})"
+
+
+def _option(text: str | None) -> str:
+    return "None" if text is None else f"(Some {_epsilon(text)})"
+
+
+def _weights(table: Table) -> list[int]:
+    return list(table["counts"]) if "counts" in table else over_common_denominator(map(_number, table["center"]))[0]
+
+
+def _fold(kind: str, terms: Sequence[str]) -> str:
+    return terms[0] if len(terms) == 1 else f"({kind} {terms[0]} {_fold(kind, terms[1:])})"
+
+
+def _ball(table: Table) -> str:
+    radius = _number(table["radius"])
+    return f"(Ball {_integers(_weights(table))} {radius.numerator} {radius.denominator})"
+
+
+def _hull(table: Table) -> str:
+    priors = [over_common_denominator(map(_number, prior))[0] for prior in table["priors"]]
+    common = math.lcm(*map(sum, priors))
+    return f"(Hull {_list(_integers(w * (common // sum(prior)) for w in prior) for prior in priors)})"
+
+
+def _limits(lower: Sequence[Any], upper: Sequence[Any]) -> str:
+    size = len(lower)
+    numbers, common = over_common_denominator(map(_number, [*lower, *upper]))
+    return f"(Box {_integers(numbers[:size])} {_integers(numbers[size:])} {common})"
+
+
+def _box(table: Table) -> str:
+    return _limits(table["box"]["lower"], table["box"]["upper"])
+
+
+def _lower_limits(table: Table) -> str:
+    return _limits(lower := table["lower-limits"]["lower"], [1] * len(lower))
+
+
+def _l1_box(table: Table) -> str:
+    inner = table["l1-box"]
+    return _fold("Both", [_ball(inner), _limits(inner["lower"], inner["upper"])])
+
+
+def _events(table: Table, alphas: Iterable[Any], gammas: Iterable[Any]) -> str:
+    lines = [(_number(a), _number(b)) for a, b in zip(alphas, gammas, strict=True)]
+    numbers, common = over_common_denominator(x for line in lines for x in line)
+    pairs = _list(f"({_signed(a)}, {_signed(b)})" for a, b in zip(numbers[::2], numbers[1::2], strict=True))
+    return f"(Events {_integers(_weights(table))} {pairs} {common})"
+
+
+def _relative_ball(table: Table) -> str:
+    inner = table["relative-ball"]
+    return _events(inner, [inner["alpha"]], [inner["gamma"]])
+
+
+def _event_set(table: Table) -> str:
+    inner = table["event-set"]
+    return _events(inner, inner["alphas"], inner["gammas"])
+
+
+def _pairs(table: Table) -> str:
+    first, second = table["factors"]
+    m, n = (len(factor["inputs"]) for factor in (first, second))
+    return f"(Pairs {m} {set_term(first)} {n} {set_term(second)})"
+
+
+def _union(table: Table) -> str:
+    return _fold("Either", [set_term(each) for each in ([table["cover"]] if "cover" in table else table["sets"])])
+
+
+_KINDS: dict[str, Callable[[Table], str]] = {
+    "radius": _ball,
+    "priors": _hull,
+    "box": _box,
+    "lower-limits": _lower_limits,
+    "l1-box": _l1_box,
+    "relative-ball": _relative_ball,
+    "event-set": _event_set,
+    "factors": _pairs,
+    "sets": _union,
+}

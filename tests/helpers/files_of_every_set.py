@@ -1,0 +1,41 @@
+"""Mechanism files of every set that the machine-checked proofs cover, as JSON."""
+
+import json
+
+ROWS = [[9, 3, 3, 1], [3, 9, 1, 3], [3, 1, 9, 3], [1, 3, 3, 9]]
+CENTER = ["0.4", "3/10", "0.2", "0.1"]
+COUNTS = [40, 30, 20, 10]
+OTHER = ["1/7", "2/7", "3/7", "1/7"]
+LIMITS = {"lower": ["0.3", "0.2", "1/7", "0"], "upper": ["0.5", "0.5", "0.5", "0.3"]}
+PAIR = {"inputs": ["0", "1"], "center": ["0.6", "0.4"], "radius": "1/10"}
+SETS = {
+    "ball": {"center": CENTER, "radius": "0.1"},
+    "counts": {"counts": COUNTS, "radius": "1/7"},
+    "known": {"counts": COUNTS, "radius": "0"},
+    "everything": {"counts": COUNTS, "radius": "2"},
+    "hull": {"priors": [CENTER, OTHER, ["1/4"] * 4], "weights": ["1/2", "1/4", "1/4"]},
+    "box": {"box": {**LIMITS, "center": CENTER}},
+    "lower limits": {"lower-limits": {"lower": LIMITS["lower"], "counts": COUNTS}},
+    "l1 box": {"l1-box": {**LIMITS, "radius": "0.15", "center": CENTER}},
+    "relative ball": {"relative-ball": {"alpha": "9/10", "gamma": "0.01", "center": CENTER}},
+    "event set": {"event-set": {"alphas": ["9/10", "1"], "gammas": ["0.01", "1/9"], "counts": COUNTS}},
+    "product": {"factors": [PAIR, {**PAIR, "center": ["1/4", "3/4"]}], "separator": "-"},
+    "union": {
+        "sets": [
+            {"center": CENTER, "radius": "0.1"},
+            {"center": OTHER, "radius": "0"},
+            {"counts": COUNTS, "radius": "1/9"},
+        ],
+        "names": ["a", "b", "c"],
+        "weights": ["1/2", "1/4", "1/4"],
+    },
+}
+
+
+def content(given, epsilon="log(9)", **sides):
+    """Return the bytes of a mechanism file for four inputs with a set of this table, or of this name."""
+    table = SETS[given] if isinstance(given, str) else given
+    inputs = ["0-0", "0-1", "1-0", "1-1"]
+    record = {"schema": f"mechdesign/mechanism/{2 if sides else 1}", "inputs": inputs, "outputs": ["a", "b", "c", "d"],
+              "bits": 4, "numerators": ROWS, "guarantee": {"epsilon": epsilon, **sides, **table}}  # fmt: skip
+    return json.dumps(record).encode()

@@ -1,0 +1,203 @@
+"""Certificates: the term is that of the file, Coq agrees with the package on every set, and edits are refused."""
+
+import json
+import re
+import shutil
+import subprocess
+from fractions import Fraction
+
+import pytest
+from files_of_every_set import SETS, content
+from refusals import raises
+
+import mechdesign as md
+from mechdesign.mechanism.mechanism_files import from_content, parsed_json
+from mechdesign.proofs.coq_file import certificate
+from mechdesign.proofs.kernel import ask_coq, refusals
+from mechdesign.proofs.read_back import from_coq, from_file
+from mechdesign.proofs.terms import file_term
+
+needs_coq = pytest.mark.skipif(shutil.which("coqc") is None, reason="coqc is not installed")
+
+
+def document(found):
+    return parsed_json(found, "the file")
+
+
+def loaded(found):
+    parts = from_content(found, "the file")
+    return md.Mechanism(parts.numerators, parts.bits, parts.guarantee, parts.outputs)
+
+
+def limits_of(name):
+    """The least epsilon, lower and cap of the file with a set, as exact ratios."""
+    promise = loaded(content(name)).guarantee
+    columns = list(zip(*document(content(name))["numerators"], strict=True))
+    above = max(promise.uncertainty.exact_set.exact_ratio(column) for column in columns)
+    below = loaded(content(name, lower="log(9)")).proof.least_lifts
+    return above, 1 / min(below), Fraction(9)
+
+
+def just(ratio, change=Fraction(0)):
+    return f"log({ratio * (1 - change)})"
+
+
+def coq(folder, text, name="T.v"):
+    (folder / name).write_text(text)
+    return subprocess.run(["coqc", "-q", "-w", "none", name], cwd=folder, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory):
+    """For each set, file and whether its promise is true: what Coq's test says, and the term that it prints."""
+    cases, tiny = [], Fraction(1, 10**12)
+    for name in SETS:
+        e, low, cap = limits_of(name)
+        cases += [(name, True, content(name, just(e))), (name, False, content(name, just(e, tiny)))]
+        cases += [(name, True, content(name, just(e), lower=just(low))),
+                  (name, False, content(name, just(e), lower=just(low, tiny))),
+                  (name, True, content(name, just(e), cap=just(cap))),
+                  (name, False, content(name, just(e), cap=just(cap, tiny)))]  # fmt: skip
+    lines = "".join(
+        f"Definition f{k} : file := {file_term(document(found))}.\nPrint f{k}.\nEval vm_compute in check f{k}.\n"
+        for k, (_, _, found) in enumerate(cases)
+    )
+    whole = certificate(document(cases[0][2]), cases[0][2], f"Set Printing Width 1000.\n{lines}")
+    done = coq(tmp_path_factory.mktemp("coq"), whole)
+    assert done.returncode == 0, done.stderr
+    answers = re.findall(r"^f\d+ =\s*(\{\|.*?\|\})\s*: file\s*= (true|false)", done.stdout, re.MULTILINE | re.DOTALL)
+    assert len(answers) == len(cases) == 6 * len(SETS)
+    return [(*case, *answer) for case, answer in zip(cases, answers, strict=True)]
+
+
+@pytest.mark.slow
+@needs_coq
+def test_coq_and_the_package_agree_on_every_set_just_at_the_boundary(asked):
+    for name, holds, found, _, answer in asked:
+        assert answer == str(holds).lower(), (name, found)
+        if holds:
+            assert loaded(found).proof.holds
+        else:
+            with raises("guarantee-false"):
+                loaded(found)
+
+
+@pytest.mark.slow
+@needs_coq
+def test_the_term_that_coq_prints_is_the_file(asked):
+    terms = set()
+    for name, _, found, term, _ in asked:
+        assert from_coq(term) == from_file(found), name
+        terms.add(from_coq(term))
+    assert len(terms) == len(asked)  # no two files have one term
+
+
+@pytest.mark.slow
+@needs_coq
+def test_a_certificate_stands_alone_and_an_edited_one_does_not(tmp_path):
+    found = content("ball", "log(9)")
+    verdict = ask_coq(document(found), found)
+    assert verdict.term == from_file(found)
+    assert len(verdict.axioms) == 4
+    text = certificate(document(found), found)
+    assert coq(tmp_path, text).returncode == 0
+    assert coq(tmp_path, text.replace("[9; 3; 3; 1]", "[9; 3; 2; 1]")).returncode != 0
+    assert coq(tmp_path, text.replace("(Log 9 1)", "(Log 2 1)")).returncode != 0
+
+
+@pytest.mark.slow
+@needs_coq
+def test_a_refusal_names_the_outputs_and_the_symbols():
+    found = content("known", "log(9/4)")
+    assert ask_coq(document(found), found) is None
+    told = [(each.output, each.symbol) for each in refusals(document(found), found)]
+    center, rows = [Fraction(x, 100) for x in SETS["known"]["counts"]], document(found)["numerators"]
+    means = [sum(p * row[y] for p, row in zip(center, rows, strict=True)) for y in range(4)]
+    wanted = [(y, y) for y in range(4) if Fraction(9, 4) * means[y] < 9]
+    assert told == wanted != []
+
+
+def test_what_the_file_says_is_read_without_the_generator():
+    told = json.loads(from_file(content("l1 box", "0.5", lower="log(9/8)")))
+    assert (told["epsilon"], told["lower"], told["cap"]) == (["nats", "1/2"], ["log", "9/8"], None)
+    kind, ball, box = told["set"]
+    assert (kind, ball) == ("both", ["ball", ["2/5", "3/10", "1/5", "1/10"], "3/20"])
+    assert box == ["box", ["3/10", "1/5", "1/7", "0"], ["1/2", "1/2", "1/2", "3/10"]]
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_a_term_holds_integers_alone_and_as_many_as_the_set_needs(name):
+    term = file_term(document(content(name)))
+    assert re.fullmatch(r"[A-Za-z0-9;() \[\],-]+", term)
+    assert term.startswith("File 4 4 4 [[9; 3; 3; 1]; [3; 9; 1; 3]; [3; 1; 9; 3]; [1; 3; 3; 9]] (Log 9 1) None None (")
+
+
+def test_no_label_reaches_the_certificate():
+    found = content("ball").replace(b'"0-0"', b'"*) Axiom x : False. (*"')
+    assert "Axiom" not in certificate(document(found), found)
+
+
+def test_a_secret_and_large_files_are_refused_in_one_line():
+    found = document(content({"secret": {"name": "s"}}))
+    with raises("not-machine-checked", match=r"keys \['secret'\]"):
+        certificate(found, b"")
+    rows = [[1] * 301] * 301
+    with raises("not-machine-checked", match="301 symbols and 90601 numerators"):
+        certificate({**found, "numerators": rows}, b"")
+
+
+@pytest.fixture
+def stub(tmp_path, monkeypatch):
+    """Put a program coqc on the path that says a version, and prints a text for every file."""
+
+    def put(version, printed="", status=0):
+        program = tmp_path / "coqc"
+        (tmp_path / "printed").write_text(printed)
+        asked = f'[ "$1" = --print-version ] && echo "{version}" && exit 0'
+        program.write_text(f"#!/bin/sh\n{asked}\n/bin/cat {tmp_path}/printed\nexit {status}\n")
+        program.chmod(0o755)
+        monkeypatch.setenv("PATH", str(tmp_path))
+
+    return put
+
+
+def test_no_coq_and_one_that_is_too_old_are_refused(stub, monkeypatch):
+    found = content("ball")
+    stub("8.15.2 4.13.1")
+    with raises("not-machine-checked", match="8.15.2"):
+        ask_coq(document(found), found)
+    monkeypatch.setenv("PATH", "")
+    with raises("not-machine-checked", match="no program coqc"):
+        ask_coq(document(found), found)
+
+
+RIGHT = (
+    "the_file = \n{| inputs := 4; outputs := 4; bits := 4; rows := [[9; 3; 3; 1]; [3; 9; 1; 3]; [3; 1; 9; 3];\n"
+    "[1; 3; 3; 9]]%Z; eps := Log 9 1; lower := None; cap := None; set := Ball [4; 3; 2; 1] 1 10 |}\n"
+    "     : file\nAxioms:\n"
+)
+AXIOM = "Classical_Prop.classic : forall P : Prop, P \\/ ~ P\n"
+
+
+def test_a_term_or_an_axiom_that_is_not_the_files_is_found(stub):
+    found = content("ball")
+    stub("9.1 5.2", RIGHT + AXIOM)
+    assert ask_coq(document(found), found).axioms == ("Classical_Prop.classic",)
+    for changed in (
+        RIGHT.replace("[9; 3", "[8; 4"),
+        RIGHT.replace("1 10", "1 11"),
+        RIGHT.replace("Log", "Nats"),
+        RIGHT.replace("[9; 3; 3; 1]", "[]"),
+        "",
+    ):
+        stub("9.1 5.2", changed + AXIOM)
+        with raises("not-machine-checked", match="another term"):
+            ask_coq(document(found), found)
+    for printed in (RIGHT.replace("Axioms:\n", ""), RIGHT + AXIOM + "Mine.cheat : False\n"):
+        stub("9.1 5.2", printed)
+        with raises("not-machine-checked", match="stands on"):
+            ask_coq(document(found), found)
+    stub("9.1 5.2", status=1)
+    assert ask_coq(document(found), found) is None
+    with raises("not-machine-checked", match="cannot read the proofs"):
+        refusals(document(found), found)
