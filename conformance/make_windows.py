@@ -107,7 +107,9 @@ def refused(light: bytes, heavy: bytes, capped: bytes) -> tuple[dict[str, bytes]
 
     add("not-json", light[:-3], "not JSON")
     add("not-utf-8", light.replace(b'"windows"', b'"w\xff"', 1), "not UTF-8")
+    add("utf-16", light.decode().encode("utf-16"), "not UTF-8")
     add("a-list", b"[]\n", "not a table")
+    add("key-twice", light.replace(b'"master"', b'"form": "nfc", "master"', 1), "a key occurs twice", "verify")
     for name, reason, changes in tables_changed(json.loads(light)):
         change(name, reason, **changes)
     for name, reason, changes in heavy_changed(json.loads(heavy)["heavy"]):
@@ -124,6 +126,7 @@ def refused(light: bytes, heavy: bytes, capped: bytes) -> tuple[dict[str, bytes]
     change(
         "false-threshold", "the threshold is another", "verify", evidence={**facts, "threshold": facts["threshold"] - 1}
     )
+    change("large-threshold", "no samples have so many units", "verify", evidence={**facts, "threshold": 2**64})
     change("false-epsilon", "the promise is false", "verify", epsilon="0.9")
     change("unknown-key", "a key is unknown", "verify", comment="hello")
     lengths = json.loads(light)["windows"]

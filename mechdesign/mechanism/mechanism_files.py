@@ -7,6 +7,7 @@ import io
 import json
 import os
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -148,15 +149,6 @@ def parsed_json(content: bytes, source: str, wanted: str = "a mechanism file") -
         If it is not such a text; ``wanted`` says what to give instead.
     """
 
-    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        if len(pairs) > _MOST_KEYS:
-            raise InputError.file_too_large(f"{source}: a table has {len(pairs)} keys; accepted: at most {_MOST_KEYS}")
-        table = dict(pairs)
-        if len(table) != len(pairs):
-            twice = next(key for key, _ in pairs if [k for k, _ in pairs].count(key) > 1)
-            raise InputError.conflicting_keys(f"{source}: the key {shorten(twice)} occurs twice; keys must differ")
-        return table
-
     def integer(text: str) -> int:
         if len(text) > _LONGEST_INTEGER:
             raise InputError.too_many_digits(
@@ -180,7 +172,7 @@ def parsed_json(content: bytes, source: str, wanted: str = "a mechanism file") -
             parse_float=decimal,
             parse_int=integer,
             parse_constant=constant,
-            object_pairs_hook=unique,
+            object_pairs_hook=partial(unique_keys, source),
         )
     except UnicodeDecodeError as error:
         raise InputError.not_utf8(f"{source} is not UTF-8 (byte {error.start}); give {wanted}") from None
@@ -190,6 +182,17 @@ def parsed_json(content: bytes, source: str, wanted: str = "a mechanism file") -
         ) from None
     except RecursionError:
         raise InputError.wrong_file_format(f"{source} is nested too deeply; give {wanted}") from None
+
+
+def unique_keys(source: str, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the table of pairs of key and value in a JSON text, whose keys differ."""
+    if len(pairs) > _MOST_KEYS:
+        raise InputError.file_too_large(f"{source}: a table has {len(pairs)} keys; accepted: at most {_MOST_KEYS}")
+    table = dict(pairs)
+    if len(table) != len(pairs):
+        twice = next(key for key, _ in pairs if [k for k, _ in pairs].count(key) > 1)
+        raise InputError.conflicting_keys(f"{source}: the key {shorten(twice)} occurs twice; keys must differ")
+    return table
 
 
 def _to_npz(mechanism: Parts) -> bytes:

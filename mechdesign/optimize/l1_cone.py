@@ -78,7 +78,7 @@ class L1Cone(Generic[Number]):
     within_simplex: bool = True
     alpha: Number = field(default=1, kw_only=True)  # type: ignore[assignment]  # of either type
     u: Number = field(default=None, kw_only=True)  # type: ignore[assignment]  # never None after construction
-    least: float = field(default=0.0, kw_only=True)
+    least: Number = field(default=0, kw_only=True)  # type: ignore[assignment]  # of either type
 
     def __post_init__(self) -> None:
         if self.u is None:

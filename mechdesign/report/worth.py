@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mechdesign.mechanism import Mechanism
+from mechdesign.mechanism.table_claims import TableObjective
 from mechdesign.optimize import Verification
 from mechdesign.utility import Objective
 
@@ -16,6 +17,8 @@ _PLAIN = {
     "hamming-accuracy": "how often the best guess from a report is the true value",
     "expected-gain": "the mean gain of the best guess from a report, by a given table of gains",
     "expected-distortion": "minus the mean distortion of the best guess from a report, by a given table",
+    "unchanged-share": "the share of records that stay unchanged, on average",
+    "expected-loss": "the mean loss of the changes, by a given table of losses",
     "estimation-error": "the error of frequencies estimated from reports: their number times the mean squared error",
 }
 _WORST = "worst-case-"
@@ -64,7 +67,7 @@ class Claim:
     within_simplex: bool = True
 
 
-def in_words(objective: Objective) -> str:
+def in_words(objective: Objective | TableObjective) -> str:
     """Return what an objective measures.
 
     Examples
@@ -90,7 +93,7 @@ def claim_of(mechanism: Mechanism, found: Verification | None) -> Claim | None:
     >>> claim_of(solved.mechanism, None).value is None
     True
     """
-    claim = mechanism.optimality
+    claim = mechanism.claim
     if claim is None:
         return None
     utility = claim.utility
@@ -99,8 +102,9 @@ def claim_of(mechanism: Mechanism, found: Verification | None) -> Claim | None:
     if found is None or found.certificate is None or found.value is None:
         return Claim(*described)
     at_estimate = None
-    if claim.mixture is not None:
-        at_estimate = utility.value(mechanism.matrix, mechanism.guarantee.uncertainty.center)
+    own = mechanism.optimality
+    if own is not None and own.mixture is not None:
+        at_estimate = own.utility.value(mechanism.matrix, mechanism.guarantee.uncertainty.center)
     return Claim(
         *described,
         value=found.value,

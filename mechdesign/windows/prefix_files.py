@@ -14,7 +14,7 @@ from mechdesign.data.files import accepted_ending, write_atomically
 from mechdesign.data.reading import read_bounded
 from mechdesign.errors import InputError, printable
 from mechdesign.windows.strings import Form
-from mechdesign.windows.window_files import MOST_BYTES, WindowFileRecord, from_record, record_of
+from mechdesign.windows.window_files import MOST_BYTES, WindowFileRecord, from_record, parsed_windows, record_of
 from mechdesign.windows.windows_mechanism import WindowMechanism
 
 PREFIX_SCHEMA = "mechdesign/prefix-windows/1"
@@ -54,11 +54,7 @@ def load(path: str | os.PathLike[str], kind: Callable[..., Made]) -> Made:
     """
     source = printable(str(path))
     content = read_bounded(path, MOST_BYTES, "a file of windows of prefixes")
-    try:
-        parsed = json.loads(content)
-    except (ValueError, RecursionError) as error:
-        raise InputError.wrong_file_format(f"{source} is not JSON ({error}); give a file of windows") from None
-    record = checked_record(PrefixFileRecord, parsed, source)
+    record = checked_record(PrefixFileRecord, parsed_windows(content, source), source)
     levels = [
         from_record(level, f"{source}: levels[{number}]", WindowMechanism) for number, level in enumerate(record.levels)
     ]

@@ -17,6 +17,7 @@ import os
 import zlib
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Annotated, Any, Literal, TypeVar
 
 import numpy as np
@@ -28,6 +29,7 @@ from mechdesign.data.fields import Record, Text, checked_record
 from mechdesign.data.files import accepted_ending, write_atomically
 from mechdesign.data.reading import read_bounded
 from mechdesign.errors import GuaranteeError, InputError, printable
+from mechdesign.mechanism.mechanism_files import unique_keys
 from mechdesign.numerics.epsilon import Epsilon
 from mechdesign.windows.hashing import Seeds
 from mechdesign.windows.layout import MOST_BUCKETS, MOST_CELLS, MOST_HEAVY, MOST_SEEDS, MOST_UNITS, HeavyStrings, Layout
@@ -68,7 +70,7 @@ class EvidenceRecord(Record):
     samples: Annotated[int, Field(ge=1, le=10**15)]
     delta: Text | None = None
     any_seed: bool = False
-    threshold: Annotated[int, Field(ge=1)]
+    threshold: Annotated[int, Field(ge=1, le=1 << 62)]
     sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
     held: _Packed | None = None
     units: _Packed | None = None
@@ -170,11 +172,17 @@ def load(path: str | os.PathLike[str], kind: Callable[..., Made]) -> Made:
 
 def from_json(content: bytes, source: str, kind: Callable[..., Made]) -> Made:
     """Return the mechanism that the bytes of a file hold, made by its class, of which nothing is proved yet."""
+    return from_record(checked_record(WindowFileRecord, parsed_windows(content, source), source), source, kind)
+
+
+def parsed_windows(content: bytes, source: str) -> Any:
+    """Return what a JSON text holds, which is in UTF-8; keys differ."""
     try:
-        parsed = json.loads(content)
+        return json.loads(content.decode("utf-8-sig"), object_pairs_hook=partial(unique_keys, source))
+    except InputError:
+        raise
     except (ValueError, RecursionError) as error:
         raise InputError.wrong_file_format(f"{source} is not JSON ({error}); give a file of windows") from None
-    return from_record(checked_record(WindowFileRecord, parsed, source), source, kind)
 
 
 def from_record(record: WindowFileRecord, source: str, kind: Callable[..., Made]) -> Made:

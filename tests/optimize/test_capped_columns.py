@@ -13,6 +13,7 @@ import mechdesign as md
 from mechdesign.numerics.quadratic_form import QuadraticForm
 from mechdesign.optimize.capped_cone import raised_power, with_least
 from mechdesign.optimize.capped_rays import CappedRays
+from mechdesign.optimize.closed_form import closed_forms
 from mechdesign.optimize.cut_rays import CutRays
 from mechdesign.optimize.estimation.linear_oracle import LinearOracle
 from mechdesign.optimize.estimation.listed import ListedForms
@@ -254,3 +255,51 @@ def test_errors_of_many_symbols_have_a_bound_below_and_near(radius):
     proved = md.verify(found.mechanism)
     assert proved.certificate.lower_bound >= found.mechanism.optimality.bound
     assert max(found.mechanism.proof.least_lifts) < 1
+
+
+# A uniform prior
+
+
+@pytest.mark.parametrize("utility", [md.MutualInformation(), md.TotalVariation()], ids=lambda utility: utility.name)
+def test_shifts_of_one_column_are_optimal_at_a_uniform_estimate(utility):
+    for N, radius, epsilon, cap in (
+        (3, 0, 1, 2),
+        (5, 0, "1/2", 1),
+        (7, "0.1", 1, "3/2"),
+        (6, "0.6", 1, 3),
+        (4, 0, 1, 30),
+    ):
+        problem = md.DesignProblem(md.L1Ball([Fraction(1, N)] * N, radius), epsilon, utility, cap=cap)
+        (form,) = closed_forms(problem)
+        assert form.optimal
+        assert (problem.uncertainty.excess(form.matrix, float(problem.epsilon.exp_down)) <= 1e-12).all()
+        assert (form.matrix.max(axis=0) <= np.exp(float(problem.cap)) * form.matrix.min(axis=0) + 1e-12).all()
+        found = md.design(problem, method="extreme-rays")
+        assert form.value_for(problem) == pytest.approx(found.value, abs=CERTIFIED)
+        assert found.closed_form.theorem == form.theorem
+
+
+def test_two_shapes_are_left_at_a_uniform_known_prior():
+    """The formulas of the theorem, by hand; each of both shapes is best somewhere."""
+    best_shapes = set()
+    for N, epsilon, cap in (
+        (5, 1.0, 3.0),
+        (6, 1.0, 1.2),
+        (9, 0.5, 2.0),
+        (9, 0.25, 0.3),
+        (10, 1.0, 9.0),
+        (4, 1.0, 1.0 + 1e-6),
+    ):
+        e, top = np.exp(epsilon), np.exp(cap)
+        a = 1 / top
+        p = (1 / e - a) / (1 - a)
+        k = int(np.floor(N * p))
+        shapes = [np.array([e] * k + [N - k * e - (N - k - 1) * a * e] + [a * e] * (N - k - 1))]
+        for k in range(int(np.ceil(N * p)), N):
+            shapes.append(np.array([top] * k + [1.0] * (N - k)) / (1 + (top - 1) * k / N))
+        values = md.MutualInformation().mu(np.array(shapes).T, np.full(N, 1 / N))
+        best_shapes.add(int(np.argmax(values)) > 0)
+        known = md.L1Ball([Fraction(1, N)] * N)
+        found = md.design(md.DesignProblem(known, epsilon, cap=cap))
+        assert found.value == pytest.approx(values.max(), abs=CERTIFIED)
+    assert best_shapes == {False, True}

@@ -88,6 +88,13 @@ LEAST = {
     "priors": [["1/2", "1/2"]],
     "weights": ["1"],
 }
+UNCHANGED = {"value": 0.75, "upper_bound": 0.9, "lambda": [0.1, 0.1], "sigma": [0.0, 0.0]}
+LOSS = {"value": 0.25, "lower_bound": 0.1, "lambda": [0.1, 0.1], "loss": [[0, "1/2"], [1.0, 0]]}
+TABLE = {key: value for key, value in MECHANISM.items() if key != "optimality"} | {
+    "outputs": ["a", "b"],
+    "guarantee": CENTER,
+    "table": {"invariant": True, "floors": {"a": "3/4", "b": 0.7}, "forbidden": [], "optimality": UNCHANGED},
+}
 TWO_SIDED = MECHANISM | {"schema": "mechdesign/mechanism/2", "guarantee": {**CENTER, "lower": "log(3)"}}
 VALID = {
     "counts": MECHANISM,
@@ -100,6 +107,8 @@ VALID = {
     "errors": MECHANISM | {"guarantee": CENTER, "optimality": ERRORS},
     "least": MECHANISM | {"guarantee": CENTER, "optimality": LEAST},
     "two-sided": TWO_SIDED,
+    "table": TABLE,
+    "loss": TABLE | {"table": {"invariant": False, "optimality": LOSS}},
 }
 # The file, the place, what is put there, and who refuses it.
 MECHANISMS = [
@@ -239,6 +248,28 @@ MECHANISMS = [
     ("counts", "provenance", "mine", SCHEMA),
     ("counts", "provenance.method", GONE, SCHEMA),
     ("counts", "provenance.date", "today", SCHEMA),
+    ("table", "outputs", ["b", "a"], LOADER),
+    ("table", "numerators", [[3, 1], [2, 2]], LOADER),
+    ("table", "table.invariant", GONE, SCHEMA),
+    ("table", "table.invariant", 1, SCHEMA),
+    ("table", "table.margins", True, SCHEMA),
+    ("table", "table.floors", {"a": "0.8"}, LOADER),
+    ("table", "table.floors", {"c": "0.1"}, LOADER),
+    ("table", "table.floors", {"a": "1e-9999"}, LOADER),
+    ("table", "table.floors", ["0.1"], SCHEMA),
+    ("table", "table.forbidden", [["a", "b"]], LOADER),
+    ("table", "table.forbidden", [["a", "a"]], LOADER),
+    ("table", "table.forbidden", [["a"]], SCHEMA),
+    ("table", "table.columns", ["a", "b"], LOADER),
+    ("table", "table.columns", "a", SCHEMA),
+    ("table", "table.optimality.value", "much", SCHEMA),
+    ("table", "table.optimality.upper_bound", GONE, SCHEMA),
+    ("table", "table.optimality.lambda", [0.1], LOADER),
+    ("table", "table.optimality.sigma", [0.1], LOADER),
+    ("loss", "table.optimality.lower_bound", GONE, SCHEMA),
+    ("loss", "table.optimality.upper_bound", 0.5, LOADER),
+    ("loss", "table.optimality.loss", [[0, 1]], LOADER),
+    ("loss", "table.optimality.loss", [0, 1], SCHEMA),
 ]
 PROBLEM = {
     "title": "t",

@@ -36,6 +36,7 @@ def closed_forms(problem: DesignProblem) -> list[ClosedForm]:
     """Return every closed form that applies to a problem, those proved optimal first.
 
     There is none for a promise from below; `OneSided` has a problem with the same optimum, to which some may apply.
+    With a cap above epsilon there is that of a uniform estimate.
 
     Examples
     --------
@@ -43,8 +44,11 @@ def closed_forms(problem: DesignProblem) -> list[ClosedForm]:
     >>> [form.theorem for form in closed_forms(DesignProblem(L1Ball([0.4, 0.2, 0.2, 0.2]), "log(9/8)"))]
     ['high privacy, known prior (Grosse et al. 2024, Theorem 3)', 'high privacy, l1 ball']
     """
-    if problem.sides.below is not None or problem.utility.worst_case is not None:
+    if problem.lower is not None or problem.utility.worst_case is not None:
         return []
+    if problem.cap is not None:
+        form = None if problem.utility.estimation else uniform_ball.solve(problem)
+        return [] if form is None else [form]
     solvers = _SOLVERS if problem.utility.estimation is None else _SOLVERS_OF_ERRORS
     found = [form for solve in solvers if (form := solve(problem)) is not None]
     return sorted(found, key=lambda form: not form.optimal)

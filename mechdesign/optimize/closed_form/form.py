@@ -47,11 +47,17 @@ class ClosedForm:
 
 
 def exact_cone(problem: DesignProblem) -> L1Cone[Fraction] | None:
-    """Return the cone of a problem over an l1 ball in Fractions, exp(epsilon) rounded down; None over another set."""
-    ball = problem.uncertainty.l1_ball
-    if ball is None:
+    """Return the cone of a problem over an l1 ball in Fractions, exp(epsilon) rounded down; None over another set.
+
+    With a cap above epsilon it is the cone whose columns have images with the cap (`capped_cone`).
+    """
+    ball, e, a = problem.uncertainty.l1_ball, problem.epsilon.exp_down, Fraction(0)
+    if problem.cap is not None:
+        a = problem.sides.floor_up.least_lift
+    if ball is None or a * e >= 1:
         return None
-    return L1Cone(fractions(ball.center), ball.half_radius, problem.epsilon.exp_down, ball.within_simplex)
+    e = (1 - a) / (1 / e - a)
+    return L1Cone(fractions(ball.center), ball.half_radius, e, ball.within_simplex, least=a)
 
 
 def optimal_form(

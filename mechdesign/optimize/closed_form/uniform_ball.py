@@ -1,6 +1,7 @@
 """A uniform estimate, an l1 ball of any radius and a symmetric utility.
 
 By symmetry all multipliers can be taken equal. So one best ray is enough: its cyclic shifts are an optimal mechanism.
+With a cap for everyone rays are images (`capped_cone`), and sets.
 """
 
 from __future__ import annotations
@@ -31,7 +32,16 @@ Runs = tuple[tuple[Any, int], ...]
 
 
 def _shapes(given: L1Cone[Fraction]) -> Iterator[Runs]:
-    """Yield one column of each shape among the extreme rays.
+    """Yield one column of each shape among the extreme rays; with a cap, images of these and of sets."""
+    a, N = given.least, given.P.size
+    sets = (((1, s), (0, N - s)) for s in range(1, N) if given.left_by(given.P.sum() * s / N) < 0)
+    for runs in (*_rays(given), *(sets if a and not given.only_d else ())):
+        top = max(value for value, times in runs if times)
+        yield tuple((a * top + (1 - a) * value, times) for value, times in runs)
+
+
+def _rays(given: L1Cone[Fraction]) -> Iterator[Runs]:
+    """Yield one column of each shape among the extreme rays without a cap.
 
     Kinds A and B for every size of S, and inside the simplex kinds C and D where sets of mass up to t
     exist.

@@ -26,6 +26,7 @@ from mechdesign.optimize.tables.table_problem import TableProblem
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+_NONE = "Infeasible"  # as HiGHS calls a program without a point
 _LARGE = 60  # categories from which on interior points are quicker than the simplex method
 
 
@@ -82,7 +83,7 @@ class TableProgram:
             self._add("margins", kron(each, P[None, :]), P, P)
         if problem.is_transport:
             masses = np.repeat(P, N)
-            self._add("capacities", -eye_array(N * N), -self._level * masses, room=(self._level - 1) * masses)
+            self._add("capacities", -eye_array(N * N), -self._level * masses, room=min(self._level - 1, 1.0) * masses)
         else:
             self._add_promise()
         self._width = max(rows.matrix.shape[1] for rows in self._rows.values())
@@ -99,7 +100,10 @@ class TableProgram:
 
         known, floor = self.problem.uncertainty, self.problem.sides.floor_up
         each, P = eye_array(known.size), known.prior
-        rooms = {1: self._level - 1, 3: 1 - float(floor.least_lift)}  # the blocks that limit entries on either side
+        rooms = {
+            1: min(self._level - 1, 1.0),
+            3: 1 - float(floor.least_lift),
+        }  # the blocks that limit entries on either side
         for place, block in enumerate(known.promise_rows(self._level, floor)):
             count = block.columns.shape[0]
             matrix = hstack([kron(each, block.columns), kron(each, block.auxiliary)])
@@ -127,12 +131,15 @@ class TableProgram:
         if gains is None:
             matrix = hstack([matrix, csr_array(-np.concatenate([each.room for each in rows])[:, None])])
             costs, lower, upper = np.append(costs, 1.0), np.append(lower, -math.inf), np.append(upper, 1.0)
-        program = LinearProgram(greatest=True, interior=N >= _LARGE)
-        program.add_columns(costs, lower, upper)
-        program.add_rows(
-            csr_array(matrix), *(np.concatenate([getattr(each, side) for each in rows]) for side in ("low", "high"))
-        )
-        return program.solved()
+        low, high = (np.concatenate([getattr(each, side) for each in rows]) for side in ("low", "high"))
+        for interior in (N >= _LARGE, N < _LARGE):  # the other method, where one ends without an answer
+            program = LinearProgram(greatest=True, interior=interior)
+            program.add_columns(costs, lower, upper)
+            program.add_rows(csr_array(matrix), low, high)
+            found = program.solved()
+            if found.optimal or found.status == _NONE:
+                break
+        return found
 
     def solved(self) -> ProgramOutcome:
         """Return the best table.
@@ -156,7 +163,7 @@ class TableProgram:
     def roomiest(self) -> tuple[float, Floats]:
         """Return the greatest room, at most 1, and a table that has it; the room is below 0 where there is no table."""
         found = self._solve(None)
-        if found.status == "Infeasible":  # row sums and pairs alone leave no table
+        if found.status == _NONE:  # row sums and pairs alone leave no table
             return -math.inf, np.eye(self.problem.size)
         return found.required("the room that a table has", "change a floor a little").value, self._matrix(found)
 

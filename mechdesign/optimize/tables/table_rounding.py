@@ -25,7 +25,7 @@ from mechdesign.optimize.tables.table_program import TableProgram
 
 _FIRST_SHARE = 64.0  # of the inner table, in units of rounding; it doubles
 _LEAST_ROOM = 1e-9  # less is a solver's error
-_GREATEST_EPSILON = 20.0  # that is looked at where constraints need a larger one
+_GREATEST_EPSILON = 14.0  # that is looked at where constraints need a larger one; exp(14) is above a million
 _STEPS = 24  # of bisection
 
 
@@ -66,7 +66,7 @@ def least_epsilon(problem: TableProblem) -> float | None:
     """Return the least epsilon at which a table keeps the constraints with room for rounding, rounded up.
 
     For a known prior and floors alone, tables are flows, and it is at least ``log max d_x / P_x``. None where no
-    epsilon up to 20 is enough.
+    epsilon up to 14 is enough.
 
     Examples
     --------
