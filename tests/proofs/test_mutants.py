@@ -1,0 +1,89 @@
+"""Wrong definitions and wrong tests are noticed: a proof breaks, or a theorem of Sanity.v that the definitions imply."""
+# ruff: noqa: E501 - a line for each mutant
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import mechdesign
+
+COQ = Path(mechdesign.__file__).parent / "proofs" / "coq"
+FILES = ("Spec", "ExpLow", "Support", "Check", "Sanity")
+MUTANTS = {
+    "rows sum to anything": ("Spec", "0 <= K x y) /\\ sum M (K x) = 1.", "0 <= K x y)."),
+    "entries of any sign": ("Spec", "(forall y, (y < M)%nat -> 0 <= K x y) /\\ sum M (K x) = 1.", "sum M (K x) = 1."),
+    "priors of any sign": ("Spec", "(forall x, (x < N)%nat -> 0 <= Q x) /\\ sum N Q = 1.", "sum N Q = 1."),
+    "priors of any sum": ("Spec", "(forall x, (x < N)%nat -> 0 <= Q x) /\\ sum N Q = 1.", "(forall x, (x < N)%nat -> 0 <= Q x)."),
+    "a smaller ball": ("Spec", "Rabs (Q x - P x)) <= r.", "Rabs (Q x - P x)) <= r / 2."),
+    "a ball without bars": ("Spec", "Rabs (Q x - P x)", "(Q x - P x)"),
+    "a box without upper limits": ("Spec", "-> l x <= Q x <= u x.", "-> l x <= Q x."),
+    "events on the wrong side": ("Spec", "* mass N P S - gamma <=", "* mass N P S + gamma <="),
+    "independent pairs alone": (
+        "Spec",
+        "(forall i, (i < m)%nat -> B (c i)) /\\\n  forall",
+        "(forall i, (i < m)%nat -> B (c i) /\\ c i = c O) /\\\n  forall",
+    ),
+    "a hull of two at most": ("Spec", "exists w, prior (length V) w /\\", "exists w, prior 2 w /\\"),
+    "some prior in the place of every": ("Spec", "forall Q, B Q -> forall x y, (x < N)%nat -> (y < M)%nat -> K x y <=", "exists Q, B Q /\\ forall x y, (x < N)%nat -> (y < M)%nat -> K x y <="),
+    "e^-eps from above": ("Spec", "K x y <= exp eps * mean", "K x y <= exp (- eps) * mean"),
+    "twice epsilon": ("Spec", "K x y <= exp eps * mean", "K x y <= exp (2 * eps) * mean"),
+    "e^low from below": ("Spec", "exp (- low) * mean N Q (fun x' => K x' y) <= K x y", "K x y <= exp low * mean N Q (fun x' => K x' y)"),
+    "a cap of one input": ("Spec", "K x y <= exp cap * K x' y.", "K x y <= exp cap * K x y."),
+    "a logarithm that is none": ("Spec", "ln (ratio (Zpos a) b)", "ratio (Zpos a) b"),
+    "half the bits": ("Spec", "0%Z) / 2 ^ bits f.", "0%Z) / 4 ^ bits f."),
+    "shares of the first count": ("Spec", "/ IZR (total w).", "/ IZR (nth 0 w 0%Z)."),
+    "both is either": ("Spec", "| Both s t => among N s Q /\\ among N t Q", "| Both s t => among N s Q \\/ among N t Q"),
+    "no member is asked for": ("Spec", "  (exists Q, among (inputs f) (set f) Q) /\\\n", "  (exists Q : nat -> R, True) /\\\n"),
+    "no promise from below": ("Spec", "from_below (inputs f) (outputs f) (K f) (among (inputs f) (set f)) (nats l) end", "True end"),
+    "no cap": ("Spec", "capped (inputs f) (outputs f) (K f) (nats c) end", "True end"),
+    "the set of the promise is empty": ("Spec", "from_above (inputs f) (outputs f) (K f) (among (inputs f) (set f)) (nats (eps f))", "from_above (inputs f) (outputs f) (K f) (fun _ => False) (nats (eps f))"),
+    "exp rounded up": ("ExpLow", "horner n a b (k + 1) * a / (b * k))", "horner n a b (k + 1) * a / (b * k) + 1)"),
+    "the greatest piece from 1": ("Support", "fold_right Z.max 0%Z l.", "fold_right Z.max 1%Z l."),
+    "values that rise": ("Support", "(fst y <=? fst x)%Z.", "(fst x <=? fst y)%Z."),
+    "more mass than slack": ("Check", "[(r * total c, map (Z.mul (2 * Zpos d)) c)]", "[(r * total c, map (Z.mul (3 * Zpos d)) c)]"),
+    "rows of any sum": ("Check", " && Z.eqb (total row) one.", "."),
+    "numerators of any sign": ("Check", "Nat.eqb (length row) M && forallb (Z.leb 0) row &&", "Nat.eqb (length row) M &&"),
+    "no member is looked for": ("Check", " && inhabited N (set f)", ""),
+    "the first output alone": ("Check", "fst t v && snd t v) (seq 0 (outputs f)).", "fst t v && snd t v) (seq 0 1)."),
+    "a negative epsilon": ("ExpLow", "(0 <=? a)%Z end.", "true end."),
+    "nothing is proved": ("Check", "Definition check (f : file) : bool :=\n", "Definition check (f : file) : bool := false &&\n"),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """The proofs, compiled."""
+    folder = tmp_path_factory.mktemp("coq")
+    for name in FILES:
+        shutil.copy(COQ / f"{name}.v", folder)
+    assert broken(folder, "Spec") is None
+    return folder
+
+
+def broken(folder, first):
+    """Return the first file, from one on, that Coq refuses."""
+    for name in FILES[FILES.index(first) :]:
+        command = ["coqc", "-q", "-R", ".", "Mechdesign", f"{name}.v"]
+        if subprocess.run(command, cwd=folder, capture_output=True, check=False).returncode:
+            return name
+    return None
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_the_place_of_every_mutant_is_there(name):
+    file, old, _ = MUTANTS[name]
+    found = (COQ / f"{file}.v").read_text().count(old)
+    assert found == (2 if name == "exp rounded up" else 1)  # the first is the definition, the second in its proof
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("coqc") is None, reason="coqc is not installed")
+@pytest.mark.parametrize("name", MUTANTS)
+def test_a_mutant_breaks_a_proof(built, tmp_path, name):
+    file, old, new = MUTANTS[name]
+    shutil.copytree(built, tmp_path, dirs_exist_ok=True)
+    source = (tmp_path / f"{file}.v").read_text()
+    (tmp_path / f"{file}.v").write_text(source.replace(old, new, 1))
+    assert broken(tmp_path, file) is not None
