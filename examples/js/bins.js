@@ -8,7 +8,8 @@ const MOST_EDGES = 9_999;
 
 export class Bins {
   constructor(edges, name) {
-    check(Array.isArray(edges) && edges.length >= 1 && edges.length <= MOST_EDGES, `${name}: there are no edges, or too many`);
+    const isList = Array.isArray(edges) && edges.length >= 1 && edges.length <= MOST_EDGES;
+    check(isList, `${name}: there are no edges, or too many`);
     check(edges.every(Number.isFinite), `${name}: an edge is not a finite number`);
     this.edges = edges.map((edge) => edge + 0); // there is one zero
     check(this.edges.every((edge, i) => i === 0 || this.edges[i - 1] < edge), `${name}: the edges do not increase`);

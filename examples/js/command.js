@@ -4,9 +4,10 @@
 //
 // The first reads one label a line, in UTF-8, and draws fresh reports. The second draws permanent reports from the key
 // file KEY, which `mechdesign key` makes: it reads an id, a tab and a label on each line, and the same id and label
-// always get the same report, which is that of `mechdesign privatize --key-file`. Through a file of windows, also of prefixes, any string is
-// reported; with a key a line then holds one tab, since a string may hold a tab as an id may. Through a file of views of
-// records a line holds a record, {"sex": "f", "age": "41"}, in place of a label; a view, a tab and a report are written.
+// always get the same report, which is that of `mechdesign privatize --key-file`. Through a file of windows, also of
+// prefixes, any string is reported; with a key a line then holds one tab, since a string may hold a tab as an id may.
+// Through a file of views of records a line holds a record, {"sex": "f", "age": "41"}, in place of a label; a view, a tab
+// and a report are written.
 
 import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 import { InputError, isTable, parsed, RecordError } from "./checks.js";

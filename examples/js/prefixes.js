@@ -1,4 +1,5 @@
-// Report prefixes of strings, each of a length that is drawn, through a file of windows of prefixes. For node and browsers.
+// Report prefixes of strings, each of a length that is drawn, through a file of windows of prefixes. For node and
+// browsers.
 
 import { check, isTable, isWhole, parsed } from "./checks.js";
 import { drawnByHash, FORMS, StringReports, Windows } from "./windows.js";
@@ -23,7 +24,7 @@ export class Prefixes extends StringReports {
     check(Array.isArray(lengths) && isWhole(lengths.length, 1, MOST.levels), "there are no lengths, or too many");
     const isRising = lengths.every((length, i) => isWhole(length, i === 0 ? 1 : lengths[i - 1] + 1, MOST.characters));
     check(isRising, `the lengths are not whole numbers that rise to at most ${MOST.characters}`);
-    check(Array.isArray(levels) && levels.length === lengths.length, "there is not one level of windows for each length");
+    check(Array.isArray(levels) && levels.length === lengths.length, "there is not one level for each length");
     const windows = [];
     for (const level of levels) windows.push(await Windows.of(level, name));
     check(windows.every((level) => level.form === "nfc"), "the form of a level is not nfc");
@@ -58,7 +59,8 @@ export class Prefixes extends StringReports {
 
   permanentWindow(key, start, string, id) {
     const at = Number(drawnByHash(key, start.own, id, (draw) => draw(0, this.levels.length)));
-    return this.before[at] + this.levels[at].permanentWindow(key, start.levels[at], prefix(string, this.lengths[at]), id);
+    const found = prefix(string, this.lengths[at]);
+    return this.before[at] + this.levels[at].permanentWindow(key, start.levels[at], found, id);
   }
 }
 

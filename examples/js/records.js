@@ -5,9 +5,11 @@
 
 import { Bins } from "./bins.js";
 import { blake2b } from "./blake2b.js";
-import { check, checkAttribute, checkIds, checkLabel, checkLabels, InputError, isTable, isWhole, parsed, RecordError } from "./checks.js";
+import { check, checkAttribute, checkIds, checkLabel, checkLabels, InputError } from "./checks.js";
+import { isTable, isWhole, parsed, RecordError } from "./checks.js";
 import { Mechanism } from "./report.js";
-import { cumulated, drawnWords, firstAbove, firstBits, joined, numberBytes, secureBytes, sha256, textBytes } from "./words.js";
+import { cumulated, drawnWords, firstAbove, firstBits, secureBytes } from "./words.js";
+import { joined, numberBytes, sha256, textBytes } from "./words.js";
 
 const SCHEMA = "mechdesign/records/1";
 const MOST = { bits: 52, views: 1_000 };
@@ -87,7 +89,8 @@ export class Records {
       return this.views.map(({ name, attributes, mechanism }) => {
         const symbol = attributes.map((each) => labels.get(each)).join(JOINT);
         if (mechanism.cumulative.has(symbol)) return symbol;
-        throw new RecordError(position, `${JSON.stringify(symbol)} is not an input of the view ${JSON.stringify(name)}`);
+        const told = [symbol, name].map((text) => JSON.stringify(text));
+        throw new RecordError(position, told.join(" is not an input of the view "));
       });
     });
   }

@@ -7,7 +7,8 @@
 import { keyedHash } from "./blake2b.js";
 import { keepsCap } from "./cap.js";
 import { check, checkAttribute, checkIds, checkLabels, isTable, isWhole, parsed, RecordError } from "./checks.js";
-import { cumulated, drawnWords, firstAbove, firstBits, joined, numberBytes, secureBytes, sha256, textBytes } from "./words.js";
+import { cumulated, drawnWords, firstAbove, firstBits, secureBytes } from "./words.js";
+import { joined, numberBytes, sha256, textBytes } from "./words.js";
 
 export { InputError, RecordError } from "./checks.js";
 

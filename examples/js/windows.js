@@ -20,7 +20,7 @@ const ENDS = new RegExp(`^${SPACE}+|${SPACE}+$`, "gu");
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 const CHEROKEE = /[\u13a0-\u13f5\u13f8-\u13fd\uab70-\uabbf]/; // folded to capitals, unlike all other letters
 
-// What reports about any strings have in common. A class below says which window a string reports, and by how many words.
+// What reports about any strings have in common. Other classes say which window a string reports, and by how many words.
 export class StringReports {
   // One fresh report for each string. `fill` fills an array with random bytes.
   async freshReports(strings, fill = secureBytes) {

@@ -148,7 +148,7 @@ class TableOptions:
         from mechdesign.records.record_reports import estimate_record_groups
 
         progress("estimating")
-        estimation = RecordEstimation(mechanism, confidence, self.consistent)
+        estimation = RecordEstimation(mechanism, confidence, self.consistent, progress)
         if not isinstance(counted, GroupCounts):
             return TablePrinter(estimation.of_counts(counted.tolist()).only(self.marginals), *about)
         return TablePrinter(estimate_record_groups(counted, estimation, progress).only(self.marginals), *about)

@@ -154,7 +154,13 @@ class _JointIterate:
     prices: Floats
 
 
-def joint_fit(space: TableSpace, matrices: Sequence[Floats], counts: Sequence[Floats], gap: float = GAP) -> JointFit:
+def joint_fit(
+    space: TableSpace,
+    matrices: Sequence[Floats],
+    counts: Sequence[Floats],
+    gap: float = GAP,
+    progress: Callable[[str], None] | None = None,
+) -> JointFit:
     """Return the tables of greatest likelihood of all joint laws.
 
     Parameters
@@ -167,6 +173,8 @@ def joint_fit(space: TableSpace, matrices: Sequence[Floats], counts: Sequence[Fl
         How often each report about each view came.
     gap : float
         The search ends when the log-likelihood is proved to be within this of the greatest, in nats.
+    progress : callable, optional
+        Called with one line at each step.
 
     Raises
     ------
@@ -202,6 +210,8 @@ def joint_fit(space: TableSpace, matrices: Sequence[Floats], counts: Sequence[Fl
             best, least = tables / total, above
         if least <= gap:
             return JointFit(best, least, step)
+        if progress is not None:
+            progress(f"fitting tables of one joint law of {len(law):,} records: within {least:.2g} nats, to be {gap:g}")
         point = _step(records, reported, point, p)
     raise SolverError.not_converged(
         f"the likelihood found may be {least:.3g} nats below the greatest; accepted: {gap:g}; take the linear estimates"

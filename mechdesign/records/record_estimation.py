@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -38,6 +38,8 @@ class RecordEstimation:
         Of each interval, strictly between 0 and 1.
     consistent : bool
         Whether tables are to be those of one joint law of greatest likelihood, without errors.
+    progress : callable, optional
+        Called with one line at each step of such a fit, which takes long where there are many combinations.
 
     Raises
     ------
@@ -48,6 +50,7 @@ class RecordEstimation:
     mechanism: RecordMechanism
     confidence: float = 0.95
     consistent: bool = False
+    progress: Callable[[str], None] | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.mechanism, RecordMechanism):
@@ -146,7 +149,7 @@ class RecordEstimation:
         if len(tied.places) == 1 and first is not None:
             return JointFit(first.frequencies, first.likelihood_gap or 0.0, 0)
         matrices = [part.mechanism.matrix for part in tied.parts]
-        return joint_fit(tied.space, matrices, [counts[place] for place in tied.places])
+        return joint_fit(tied.space, matrices, [counts[place] for place in tied.places], progress=self.progress)
 
     def _limits(
         self, told: Sequence[TiedViews], readings: Sequence[TableReading], known: Sequence[_Marks], groups: int

@@ -96,3 +96,10 @@ def test_reports_that_no_possible_record_makes_are_refused():
     space = TableSpace((2, 2), (ViewCells((0,), np.array([[0], [1]])), ViewCells((0, 1), np.array([[0, 0], [0, 1]]))))
     with raises("labels-differ"):
         joint_fit(space, [np.eye(2), np.eye(2)], [np.array([3.0, 4.0]), np.array([1.0, 1.0])])
+
+
+def test_each_step_is_told_until_the_gap_is_reached():
+    space, lines = pairs_of((2, 2, 2)), []
+    found = joint_fit(space, [np.eye(4)] * 3, [np.array([0.0, 50, 50, 0])] * 3, progress=lines.append)
+    assert len(lines) == found.steps > 0
+    assert lines[0].startswith("fitting tables of one joint law of 8 records: within ")

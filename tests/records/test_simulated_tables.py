@@ -13,6 +13,7 @@ from figures.lib.records_of_adult import ADULT
 from mechdesign.records import RecordEstimation, View
 from mechdesign.records.combined_weights import CombinedError
 from mechdesign.records.joint_likelihood import joint_fit
+from tests.records.made import both
 from tests.records.overlapping_views import estimator_at, laws_of, views_of
 from tests.records.pairs_of_adult import PAIRS
 
@@ -149,3 +150,23 @@ def test_the_error_of_combined_tables_is_that_of_the_weights():
         estimator.directions @ estimator.covariance(laws_of(space, matrices, flat)) @ estimator.directions.T
     )
     assert trace == pytest.approx(COMBINED, rel=1e-4)
+
+
+def test_frequencies_among_those_who_reported_err_less_by_their_own_variance():
+    """People are fixed: 30 of 100 smoke. n times the variance is that for a population less f (1 - f).
+
+    Warner's reports of two views, each for half of the people: for a population n times the variance is
+    ``2 (f (1 - f) + 3/4)``, with p = 3/4 of telling the truth.
+    """
+    made, n, runs, rng = both(), 100, 4000, np.random.default_rng(12)
+    people = {"smokes": ["yes"] * 30 + ["no"] * 70, "drinks": ["no"] * n}
+    reports = made.privatize({name: column * runs for name, column in people.items()}, rng)
+    about = (np.array(reports["view"]) == "smokes").reshape(runs, n)
+    output = made.part("smokes").mechanism.outputs[1]
+    yes = (np.array(reports["report"]) == output).reshape(runs, n) & about
+    found = 2 * (yes.sum(axis=1) / about.sum(axis=1) - 1 / 4)
+    squares = n * (found - 0.3) ** 2
+    population = 2 * (0.21 + 0.75) * n * np.mean(1 / about.sum(axis=1)) / 2  # as few people as each run drew
+    assert near(found, 0.3)
+    assert near(squares, population - 0.21)
+    assert not near(squares, population)
