@@ -37,7 +37,6 @@ _MOST_SAMPLES = 200_000  # of which every count is listed
 _NEAR_AN_END = 30  # counts for which Stirling's series is too rough
 _MOST_TERMS = 400
 _STEPS = (4e-14, 1e-11, 1e-8)  # by which a limit in floats is lowered until it is proved
-_CLOSE = 1e-11  # by which limits may differ from those of another machine
 _CHUNK = 4096
 _ALPHA_UNIT = 10**6  # slopes are multiples of its inverse
 
@@ -113,7 +112,7 @@ class EventLimits:
     >>> limits = EventLimits.of((40, 30, 20, 10), 100, Fraction(1, 1000))
     >>> limits.least.round(8)[:5]
     array([0.        , 0.02184258, 0.07722585, 0.14687233, 0.22585206])
-    >>> limits.allows(Fraction(9, 10), limits.least_gamma(Fraction(9, 10)))
+    >>> limits.allows((Fraction(9, 10), limits.least_gamma(Fraction(9, 10))))
     True
     """
 
@@ -133,6 +132,11 @@ class EventLimits:
         return result
 
     @cached_property
+    def _near_an_end(self) -> NDArray[np.bool_]:
+        """Where exact tails are needed."""
+        return np.minimum(self.seen, self.samples - self.seen) <= _NEAR_AN_END
+
+    @cached_property
     def least(self) -> Floats:
         """g(k), rounded down."""
         from scipy.special import betaincinv
@@ -140,7 +144,7 @@ class EventLimits:
         found = np.zeros(self.seen.size)
         if self.level == 0:
             return found
-        ends = (self.seen <= _NEAR_AN_END) | (self.samples - self.seen <= _NEAR_AN_END)
+        ends = self._near_an_end
         for place in np.flatnonzero(ends):
             exact = lower_limit(self.samples, int(self.seen[place]), self.level)
             found[place] = max(math.nextafter(float(exact), 0.0), 0.0)
@@ -162,13 +166,18 @@ class EventLimits:
 
     def _hold(self, places: NDArray[np.int64], q: Floats, room: int) -> NDArray[np.bool_]:
         """Return at which q the tail is proved not to exceed the level; with more room, on another machine too."""
+        return self._excess(places, q, room) <= 0
+
+    def _excess(self, places: NDArray[np.int64], q: Floats, room: int) -> Floats:
+        """Return how far an upper bound of the logarithm of the tail at q is above that of the level, with room."""
         log_level = math.log(self.level.numerator) - math.log(self.level.denominator)
-        result = q <= 0
+        result = np.where(q <= 0, -np.inf, np.inf)
         inside = np.flatnonzero((q > 0) & (q < self.shares[places]))
         for start in range(0, inside.size, _CHUNK):
             cut = inside[start : start + _CHUNK]
             tails, errors = log_tails_up(self.samples, self.seen[places[cut]], q[cut])
-            result[cut] = tails + room * (errors + 8 * _EPS * abs(log_level)) <= log_level
+            excess = tails + room * (errors + 8 * _EPS * abs(log_level)) - log_level
+            result[cut] = np.where(np.isnan(excess), np.inf, excess)  # which proves nothing
         return result
 
     def least_gamma(self, alpha: Fraction) -> Fraction:
@@ -178,17 +187,23 @@ class EventLimits:
         # At least 0 and alpha - 1, as the counts 0 and n occur, with the limit 0 and one below 1.
         return Fraction(math.ceil((greatest + room) * _UNIT), _UNIT)
 
-    def allows(self, alpha: Fraction, gamma: Fraction) -> bool:
-        """Return whether the line ``alpha k/n - gamma`` is proved to be below the limits of all counts."""
-        line = float(alpha) * self.shares - float(gamma) + 4 * _EPS * max(float(alpha), 1.0)
-        # Limits that were computed here are proved; where they miss the line by rounding, the tail decides.
-        for place in np.flatnonzero(line > self.least):
+    def allows(self, *lines: tuple[Fraction, Fraction]) -> bool:
+        """Return whether lines ``alpha k/n - gamma`` are proved to be below the limits of all counts.
+
+        The limits themselves are not computed: at each count the greatest of the lines is a limit or not.
+        """
+        line = np.full(self.seen.size, -np.inf)
+        for alpha, gamma in lines:
+            np.maximum(line, float(alpha) * self.shares - float(gamma) + 4 * _EPS * max(float(alpha), 1.0), out=line)
+        places = np.flatnonzero(line > 0)
+        excess, far = np.full(places.size, np.inf), ~self._near_an_end[places]
+        if self.level > 0:
+            excess[far] = self._excess(places[far], line[places[far]], 1)
+        # Where floats prove nothing, exact tails decide, first where the line is furthest above.
+        for place in places[np.argsort(-excess, kind="stable")][: np.count_nonzero(excess > 0)].tolist():
             k = int(self.seen[place])
-            q = alpha * Fraction(k, self.samples) - gamma
-            if line[place] > self.least[place] + _CLOSE or self.level == 0:
-                if q > 0:
-                    return False
-            elif not is_limit(self.samples, k, q, self.level):
+            q = max(alpha * Fraction(k, self.samples) - gamma for alpha, gamma in lines)
+            if not is_limit(self.samples, k, q, self.level):
                 return False
         return True
 

@@ -122,7 +122,7 @@ class RelativeBall(Ball, PieceSet):
     def excess_over(self, evidence: Evidence) -> str:
         """Return in words that the line is not below the limits of all events; empty if it is."""
         limits = EventLimits.of(evidence.counts, evidence.samples, evidence_level(evidence))
-        if limits.allows(self.alpha, self.gamma):
+        if limits.allows(self.line):
             return ""
         return f"gamma {float(self.gamma):.12g} is below {float(limits.least_gamma(self.alpha)):.12g}"
 
@@ -234,8 +234,9 @@ class EventSet(PieceSet):
     def excess_over(self, evidence: Evidence) -> str:
         """Return in words which line is not below the limits of all events; empty if all are."""
         limits = EventLimits.of(evidence.counts, evidence.samples, evidence_level(evidence))
-        for alpha, gamma in zip(self.alphas, self.gammas, strict=True):
-            if not limits.allows(alpha, gamma):
+        lines = list(zip(self.alphas, self.gammas, strict=True))
+        for alpha, gamma in [] if limits.allows(*lines) else lines:
+            if not limits.allows((alpha, gamma)):
                 return (
                     f"gamma {float(gamma):.12g} of alpha {float(alpha):.6g} is below "
                     f"{float(limits.least_gamma(alpha)):.12g}"

@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from mechdesign.uncertainty import binomial_limits
+from mechdesign.uncertainty import binomial_limits, event_limits
 from mechdesign.uncertainty.binomial_limits import event_level, is_limit, lower_limit
 from mechdesign.uncertainty.event_limits import EventLimits, counts_of_events, log_tails_up
 
@@ -82,7 +82,7 @@ def test_a_line_of_the_least_gamma_is_below_all_limits(alpha):
         assert gamma >= max(0, slope - 1)
         for k, least in enumerate(limits.least.tolist()):
             assert slope * Fraction(k, samples) - gamma <= Fraction(least)
-        assert limits.allows(slope, gamma)
+        assert limits.allows((slope, gamma))
 
 
 def test_a_line_above_a_limit_is_refused_though_floats_do_not_show_it():
@@ -92,7 +92,7 @@ def test_a_line_above_a_limit_is_refused_though_floats_do_not_show_it():
     for excess in range(5, 200, 5):
         q = exact * (1 + Fraction(1, 10**12)) + Fraction(excess, 10**12)
         assert not is_limit(20, 20, q, LEVEL)
-        assert not limits.allows(alpha, alpha - q)
+        assert not limits.allows((alpha, alpha - q))
 
 
 @pytest.mark.parametrize("samples", [20, 200])
@@ -102,4 +102,35 @@ def test_a_line_just_above_a_limit_is_refused(samples):
     for excess in (Fraction(2, 10**12), Fraction(6, 10**12), Fraction(1, 10**9)):
         q = Fraction(float(limits.least[k])) + excess
         assert not is_limit(samples, k, q, LEVEL)
-        assert not limits.allows(Fraction(1), Fraction(k, samples) - q)
+        assert not limits.allows((Fraction(1), Fraction(k, samples) - q))
+
+
+@pytest.mark.parametrize("samples", [23, 400])
+def test_lines_together_are_allowed_if_each_is(samples):
+    limits = limits_of(samples)
+    lines = limits.lines()
+    assert len(lines) > 2
+    assert limits.allows(*lines)
+    for place, (alpha, gamma) in enumerate(lines):
+        higher = [*lines[:place], (alpha, gamma - Fraction(1, 10**10)), *lines[place + 1 :]]
+        assert limits.allows(*higher) is limits.allows(higher[place])
+    assert not limits.allows(*lines[:-1], (lines[-1][0], lines[-1][1] - Fraction(1, 10**10)))
+
+
+@pytest.mark.parametrize("tails", [np.nan, np.inf, 0.0])
+def test_where_floats_prove_nothing_exact_tails_decide(tails, monkeypatch):
+    limits, asked = limits_of(100), []
+    (alpha, gamma), *_ = lines = limits.lines()
+    monkeypatch.setattr(event_limits, "log_tails_up", lambda n, k, q: (np.full(k.size, tails), np.zeros(k.size)))
+    monkeypatch.setattr(event_limits, "is_limit", lambda *given: asked.append(given) or is_limit(*given))
+    assert limits.allows(*lines)
+    assert {31, 50, 69} <= {k for _, k, _, _ in asked}
+    assert not limits.allows((alpha, gamma - Fraction(1, 10**9)))
+
+
+def test_a_set_of_many_samples_is_read_without_its_limits(monkeypatch):
+    """They take seconds where the level is below all floats, as for 1,200 symbols."""
+    evidence = ((1,) * 1_200, 20_000, Fraction(1, 10**9))
+    lines = EventLimits.of(*evidence).lines(5)
+    monkeypatch.setattr(EventLimits, "least", property(lambda limits: pytest.fail("limits were computed")))
+    assert EventLimits.of(*evidence).allows(*lines)

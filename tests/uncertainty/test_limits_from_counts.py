@@ -48,8 +48,8 @@ def test_gamma_is_the_least_for_alpha(alpha):
     known = RelativeBall.from_counts(COUNTS, DELTA, alpha=alpha)
     limits = EventLimits.of(COUNTS, 100, DELTA)
     assert known.alpha == Fraction(alpha)
-    assert limits.allows(known.alpha, known.gamma)
-    assert not limits.allows(known.alpha, known.gamma - Fraction(1, 10**11))
+    assert limits.allows(known.line)
+    assert not limits.allows((known.alpha, known.gamma - Fraction(1, 10**11)))
     with raises("evidence-contradicts"):
         RelativeBall(COUNTS_AS_PRIOR, alpha, known.gamma - Fraction(1, 10**9)).supported_by(known.evidence)
 
