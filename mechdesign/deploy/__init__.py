@@ -1,5 +1,6 @@
 """Mechanisms in use: files of records and reports, frequencies estimated from reports, and audits."""
 
+from mechdesign.deploy.compound_file import CompoundFile
 from mechdesign.deploy.dataset import PrivatizedDataset, privatize_dataset
 from mechdesign.deploy.dataset_counts import DatasetCounts, count_dataset
 from mechdesign.deploy.frequency import FrequencyEstimate
@@ -13,6 +14,7 @@ from mechdesign.deploy.stream import RecordFile, ReportFile, privatize_file
 
 __all__ = [
     "Audit",
+    "CompoundFile",
     "DatasetCounts",
     "DebiasedLabels",
     "FirstReports",
