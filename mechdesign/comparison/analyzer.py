@@ -164,6 +164,8 @@ def _utilities(exact: ExactMatrix, known: UncertaintySet) -> dict[str, float]:
     found = {}
     for name in utility_names(with_matrix=False):
         utility = utility_by_name(name)
+        if utility.explained_variance is not None:  # of values that nobody has given
+            continue
         try:
             utility.check_size(known.size)
         except InputError:

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from statistics import NormalDist
 from typing import Any
 
+import numpy as np
+
 from mechdesign.data.alphabet import Codes
+from mechdesign.data.checks import check_kind
 from mechdesign.data.containers import arrow_column
 from mechdesign.data.group_keys import Key, Keys, in_words, named
 from mechdesign.deploy.estimation import Estimation
@@ -95,6 +99,52 @@ class GroupedEstimate:
                 f"there is no group {shorten(group)}; accepted: one of .groups, such as {shown}"
             )
         return self.estimates[self.groups.index(keys)]
+
+    def difference(self, first: Key | Keys, second: Key | Keys) -> dict[str, list[Any]]:
+        """Return how much more frequent each category is in one group than in another, with intervals.
+
+        Reports of two groups are independent, so that the variances add. The interval is that of the normal
+        approximation, each for one category by itself; where a group has few reports it is doubtful, as standard errors
+        are.
+
+        Parameters
+        ----------
+        first, second : key of a group
+            As for ``estimate[...]``.
+
+        Returns
+        -------
+        dict from str to list
+            ``label``, ``difference`` (first minus second), ``standard_error`` (inf where a category is not
+            identifiable), ``lower`` and ``upper``: columns, which a frame takes as they are.
+
+        Raises
+        ------
+        InputError
+            For a group that is not there.
+
+        Examples
+        --------
+        >>> import mechdesign as md
+        >>> promise = md.Guarantee("log(3)", md.L1Ball([0.5, 0.5], radius=2, labels=["no", "yes"]))
+        >>> warner = md.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]], promise, outputs=["no", "yes"])
+        >>> reports, by = ["no", "yes"] * 800 + ["no"] * 400, [1] * 1600 + [2] * 400
+        >>> found = md.estimate_frequencies(reports + ["yes"] * 400, warner, by=by + [2] * 400).difference(1, 2)
+        >>> found["label"], found["difference"][0], round(found["upper"][0], 3)
+        (['no', 'yes'], 0.0, 0.085)
+        """
+        one, other = self[first], self[second]
+        check_kind(one, FrequencyEstimate, "what is subtracted", "estimates of frequencies; tables have several")
+        errors = np.hypot(one.standard_errors, other.standard_errors)
+        middle = one.frequencies - other.frequencies
+        reach = NormalDist().inv_cdf((1 + one.confidence) / 2) * errors
+        return {
+            "label": list(one.labels),
+            "difference": middle.tolist(),
+            "standard_error": errors.tolist(),
+            "lower": np.maximum(middle - reach, -1.0).tolist(),
+            "upper": np.minimum(middle + reach, 1.0).tolist(),
+        }
 
     @property
     def reports(self) -> int:

@@ -207,8 +207,8 @@ class TableClaim:
 
     def facts_of_reports(self) -> list[tuple[str, str]]:
         """Return what people read where a column is published."""
-        margins = "its counts stay true on average" if self.constraints.invariant else "its counts change"
-        return [("published", f"the same categories; {margins}, tables with other columns do not stay true")]
+        true = "the counts that the table was made for stay true on average, tables with other columns do not"
+        return [("published", f"the same categories; {true if self.constraints.invariant else 'all counts change'}")]
 
     def keys(self, labels: Sequence[str]) -> dict[str, Any]:
         """Return what programs read of the constraints."""

@@ -26,6 +26,7 @@ from mechdesign.optimize.effective_epsilon import effective_exp_epsilon
 from mechdesign.optimize.one_sided import OneSided
 from mechdesign.optimize.pricing import Price, Pricing, price_by_guess, pricing_for
 from mechdesign.optimize.pricing.gain_duals import Proposals
+from mechdesign.optimize.pricing.prediction_intervals import price_by_prediction
 from mechdesign.problem import DesignProblem
 from mechdesign.uncertainty.prior_mixture import PriorMixture
 from mechdesign.utility.objective import as_utility
@@ -131,6 +132,9 @@ def certify(
             return price_by_guess(known, exp_epsilon, gains, lam, None, floor, proposals, deadline)
         if problem.only_constant:
             return _nearly_constant(problem, lam)
+        variance = problem.utility.explained_variance
+        if variance is not None:
+            return price_by_prediction(known, exp_epsilon, variance, lam, floor, deadline)
         at_hand = pricing or pricing_for(known, exp_epsilon, as_utility(problem.utility), floor)
         return at_hand.price(lam, thorough=thorough, deadline=deadline)
 

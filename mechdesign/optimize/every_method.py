@@ -22,6 +22,7 @@ from mechdesign.optimize.estimation.solver import ERROR_METHODS
 from mechdesign.optimize.many_symbols import ManySymbols
 from mechdesign.optimize.method import Answer, DesignOptions, Method, Run, Solution, always
 from mechdesign.optimize.polyhedral import solve_polyhedral
+from mechdesign.optimize.prediction_search import solve_predictions
 from mechdesign.optimize.pricing import ListedPricing, Price, Pricing, check_listable
 from mechdesign.optimize.pricing.choice import (
     BOXES,
@@ -135,12 +136,33 @@ def _least_rays(problem: DesignProblem) -> Run | str:
     return run
 
 
+def _predictions(problem: DesignProblem) -> Run | str:
+    variance = problem.utility.explained_variance
+    if variance is None:
+        return f"{problem.utility.name} is not an explained variance"
+    if problem.only_constant:
+        return "only the constant mechanism keeps the promise"
+
+    def run(options: DesignOptions) -> Answer:
+        solution = solve_predictions(problem.uncertainty, *_powers(problem), variance, options)
+
+        def certified() -> Certificate:
+            until = with_time_for(options.deadline, _FOR_THE_BOUND)
+            return certify(problem, solution.multipliers, deadline=until)
+
+        return Answer(solution, "linear programs over mechanisms with an output for each prediction", certified)
+
+    return run
+
+
 def _columns_of(problem: DesignProblem) -> Priced | str:
     """Return the columns of a problem that are priced for a utility that is not a gain, or why there are none."""
     if reason := _other_objective(problem):
         return reason
     if problem.utility.polyhedral is not None:
         return f"{problem.utility.name} is a gain, for which nothing has to be searched"
+    if problem.utility.explained_variance is not None:
+        return f"{problem.utility.name} is priced by predictions"
     if problem.only_constant:
         return "only the constant mechanism keeps the promise"
     if reason := beyond_floats(problem.uncertainty):
@@ -247,6 +269,13 @@ def _of_columns(way: PricedBy, does: str, *, closes: bool) -> Method:
 METHODS: tuple[Method, ...] = (
     Method("constant", always, _constant, "takes the only mechanism that keeps the promise", closes=True),
     Method("gain-program", always, _gain_program, "solves one linear program over mechanisms", closes=True),
+    Method(
+        "predictions",
+        always,
+        _predictions,
+        "solves linear programs with an output for each prediction, which pricing finds",
+        closes=True,
+    ),
     Method(
         "least-gain-program",
         always,

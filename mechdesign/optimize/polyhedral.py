@@ -198,6 +198,7 @@ def solve_program(
     polytope: Polytope,
     goal: Callable[[cp.Variable], tuple[cp.Expression, list[cp.Constraint]]],
     deadline: float | None = None,
+    closed: float | None = None,
 ) -> MechanismOptimum | None:
     """Return a mechanism that maximises a linear objective, and the multipliers of its rows.
 
@@ -210,6 +211,9 @@ def solve_program(
     deadline : float or None
         When to stop, as a time of `time.monotonic`. What is found by then has rows that sum to 1, and keeps the promise
         about as well as it is near the optimum; None if nothing is found.
+    closed : float, optional
+        The tolerance of an interior point method, which is then tried first: its multipliers lie amid all that are
+        optimal.
 
     Raises
     ------
@@ -223,9 +227,10 @@ def solve_program(
     objective, constraints = goal(matrix)
     program = cp.Problem(cp.Maximize(objective), [row_sums, *privacy, *constraints])
     simplex = {"primal_feasibility_tolerance": SOLVER, "dual_feasibility_tolerance": SOLVER}
-    interior = {"tol_gap_abs": _CLOSED, "tol_gap_rel": _CLOSED, "tol_feas": _CLOSED}
+    interior = dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), closed or _CLOSED)
+    small = matrix.size <= _LARGE and closed is None
     endings: list[str] = []
-    for solver in (cp.HIGHS, cp.CLARABEL) if matrix.size <= _LARGE else (cp.CLARABEL, cp.HIGHS):
+    for solver in (cp.HIGHS, cp.CLARABEL) if small else (cp.CLARABEL, cp.HIGHS):
         if endings and time_is_up(deadline):
             return None
         limit = {} if deadline is None or math.isinf(deadline) else {"time_limit": max(seconds_left(deadline), _SHORT)}

@@ -17,6 +17,7 @@ _PLAIN = {
     "hamming-accuracy": "how often the best guess from a report is the true value",
     "expected-gain": "the mean gain of the best guess from a report, by a given table of gains",
     "expected-distortion": "minus the mean distortion of the best guess from a report, by a given table",
+    "explained-variance": "how much of the variance of a number the best prediction from a report explains",
     "unchanged-share": "the share of records that stay unchanged, on average",
     "expected-loss": "the mean loss of the changes, by a given table of losses",
     "estimation-error": "the error of frequencies estimated from reports: their number times the mean squared error",

@@ -2,6 +2,7 @@
 
 from mechdesign.utility.distinguishing import distinguishing_gain
 from mechdesign.utility.estimation_error import EstimationError
+from mechdesign.utility.explained_variance import ExplainedVariance
 from mechdesign.utility.f_information import (
     ChiSquare,
     FInformation,
@@ -21,6 +22,7 @@ __all__ = [
     "EstimationError",
     "ExpectedDistortion",
     "ExpectedGain",
+    "ExplainedVariance",
     "FInformation",
     "HammingAccuracy",
     "MutualInformation",

@@ -17,6 +17,7 @@ from mechdesign.numerics.arrays import Floats, real_array, shares
 if TYPE_CHECKING:
     from mechdesign.uncertainty.base import UncertaintySet
     from mechdesign.utility.estimation_error import EstimationError
+    from mechdesign.utility.explained_variance import ExplainedVariance
     from mechdesign.utility.f_information import FInformation
     from mechdesign.utility.gain import PolyhedralUtility
     from mechdesign.utility.worst_case import WorstCaseUtility
@@ -64,6 +65,11 @@ class Objective(ABC):
     @property
     def f_information(self) -> FInformation | None:
         """The utility as an f-information, for algorithms that price masses of sets; None if it is not one."""
+        return None
+
+    @property
+    def explained_variance(self) -> ExplainedVariance | None:
+        """The utility as an explained variance, for algorithms that price predictions; None if it is not one."""
         return None
 
     @property

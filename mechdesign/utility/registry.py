@@ -8,6 +8,7 @@ from typing import TypeVar
 from mechdesign.data.plugins import installed
 from mechdesign.errors import InputError, shorten
 from mechdesign.utility.estimation_error import EstimationError
+from mechdesign.utility.explained_variance import ExplainedVariance
 from mechdesign.utility.f_information import ChiSquare, MutualInformation, SquaredHellinger, TotalVariation
 from mechdesign.utility.gain import ExpectedDistortion, ExpectedGain, HammingAccuracy
 from mechdesign.utility.objective import Objective, as_utility
@@ -23,6 +24,7 @@ _BUILT_IN: tuple[type[Objective], ...] = (
     HammingAccuracy,
     ExpectedGain,
     ExpectedDistortion,
+    ExplainedVariance,
     EstimationError,
 )
 _ENTRY_POINTS = "mechdesign.utilities"

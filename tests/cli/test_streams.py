@@ -2,12 +2,12 @@
 
 import json
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from refusals import without_steps
 
 from mechdesign import Mechanism
 from mechdesign.cli.entry_point import run
@@ -43,8 +43,8 @@ def program(here):
 
 
 def refusal(done, status=2):
-    """Return the one line with which a program ended, without the steps that a busy machine makes it print."""
-    lines = [line for line in done.stderr.decode().splitlines() if not re.match(r" +\d+\.\d s  ", line)]
+    """Return the one line with which a program ended."""
+    lines = without_steps(done.stderr)
     assert (done.returncode, len(lines)) == (status, 1), done.stderr
     assert lines[0].startswith("Error: ")
     return lines[0]

@@ -341,3 +341,31 @@ def test_estimates_of_groups_are_those_of_each_alone(outputs):
             assert_allclose(found.intervals, alone.intervals, atol=1e-7)
             assert_allclose(found.standard_errors, alone.standard_errors, rtol=1e-7)
             assert found.fit.p == pytest.approx(alone.fit.p, rel=1e-7)
+
+
+def test_the_difference_of_two_groups_has_an_interval_that_covers():
+    """The two distributions are known: 19 of 20 intervals hold the true difference, as many as for one group."""
+    mechanism = mechanism_of(randomized_response(3, 6.0))
+    rng, truth, times = np.random.default_rng(5), np.array([[0.5, 0.3, 0.2], [0.3, 0.4, 0.3]]), 150
+    reports, pairs, sides = [], [], []
+    for pair in range(times):
+        for side, (n, p) in enumerate(zip((300, 500), truth, strict=True)):
+            reports += np.repeat(mechanism.outputs, rng.multinomial(n, p @ mechanism.matrix)).tolist()
+            pairs += [pair] * n
+            sides += [side] * n
+    found = md.estimate_frequencies(reports, mechanism, by={"pair": pairs, "side": sides})
+    shown = [found.difference((pair, 0), (pair, 1)) for pair in range(times)]
+    lower, upper = (np.array([each[name] for each in shown]) for name in ("lower", "upper"))
+    expected = truth[0] - truth[1]
+    assert 0.92 <= np.mean((lower <= expected) & (expected <= upper)) <= 0.98
+    errors = np.hypot(found[3, 0].standard_errors, found[3, 1].standard_errors)
+    assert_allclose(shown[3]["standard_error"], errors)
+    assert_allclose(np.negative(found.difference((3, 1), (3, 0))["difference"]), shown[3]["difference"])
+    with raises("unknown-group"):
+        found.difference((0, 0), (0, 2))
+
+
+def test_the_difference_of_what_is_not_identifiable_is_open():
+    mechanism = mechanism_of(randomized_response(2, 3.0)[[0, 1, 1]])
+    found = md.estimate_frequencies(["y0", "y1"] * 20, mechanism, by=["a", "b"] * 20).difference("a", "b")
+    assert (found["lower"][1], found["upper"][1]) == (-1, 1)

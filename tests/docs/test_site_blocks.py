@@ -110,7 +110,7 @@ def run_cell(content, names, shell):
     if written := re.match(r"%%writefile (\S+)\n", code):
         Path(written[1]).write_text(code[written.end() :])
         return
-    code = code.removeprefix("%matplotlib inline\n")
+    code = code.removeprefix("%matplotlib inline\n").lstrip("\n")
     names |= {"display": repr, "_shell": shell}
     code = re.sub(r"^( *)!((?:.*\\\n)*.*)$", lambda found: f"{found[1]}_shell({found[2]!r})", code, flags=re.MULTILINE)
     with pytest.raises(Exception) if "raises-exception" in options else nullcontext():  # noqa: PT011 - whatever it is

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -40,3 +41,8 @@ def raises(code: str, *shown: str, match: str | None = None) -> Iterator[pytest.
     assert "\n" not in message
     for text in shown:
         assert text in message
+
+
+def without_steps(printed: bytes) -> list[str]:
+    """Return the lines of standard error, without the steps that a program prints when a busy machine makes it wait."""
+    return [line for line in printed.decode().splitlines() if not re.match(r" +\d+\.\d s  ", line)]

@@ -186,7 +186,7 @@ def test_garbage_proposals_for_a_hull_bound_the_optimum_all_the_same(monkeypatch
     problem = md.DesignProblem(hull, 1, md.HammingAccuracy())
     design = md.design(problem)
     for y in (0.0, 0.3, 5.0, math.nan, math.inf):
-        monkeypatch.setattr(gain_duals, "_dual", lambda *given, y=y: (y, hull.member_near(rng.random(5))))
+        monkeypatch.setattr(gain_duals, "proposed_member", lambda *given, y=y: (y, hull.member_near(rng.random(5))))
         assert md.optimize.certify(problem, design.certificate.multipliers).upper_bound >= design.value
 
 

@@ -84,45 +84,62 @@ def price_by_guess(
     SolverError
         If a linear program cannot be solved.
     """
-    greatest, measured = -math.inf, uncertainty.center if prior is None else prior
+    measured = uncertainty.center if prior is None else prior
     # Where the data say nothing of the secret, e = 1 allows every column.
-    if uncertainty.secret_promise is not None:
-        levels = SecretLevels(uncertainty.secret_promise, exp_epsilon, floor.least_lift)
-        return _price_about_secret(levels, utility, measured, multipliers, deadline)
-    if exp_epsilon == 1 or floor.least_lift == 1:
+    if (exp_epsilon == 1 or floor.least_lift == 1) and uncertainty.secret_promise is None:
         # Only constant columns are left, whose reduced cost is that of (1,...,1).
         exact = utility.undisclosed(measured) - sum(map(Fraction, multipliers.tolist()))
         return Price(_float_up(exact), "the constant column", 1)
+    levels = levels_by_guess(uncertainty, exp_epsilon, utility, multipliers, measured, floor, proposals, deadline)
+    return Price(max(levels), "a dual solution for every guess", len(levels))
+
+
+def levels_by_guess(
+    uncertainty: UncertaintySet,
+    exp_epsilon: float,
+    utility: PolyhedralUtility,
+    multipliers: Floats,
+    measured: Sequence[Fraction],
+    floor: Floor = NO_FLOOR,
+    proposals: Proposals | None = None,
+    deadline: float | None = None,
+) -> list[float]:
+    """Return the greatest reduced cost of a column for each guess, rounded up, as `price_by_guess`.
+
+    Other columns than the constant one keep the promise.
+    """
+    if uncertainty.secret_promise is not None:
+        levels = SecretLevels(uncertainty.secret_promise, exp_epsilon, floor.least_lift)
+        return _levels_about_secret(levels, utility, measured, multipliers, deadline)
     priced = Differences(measured, [Fraction(x) for x in multipliers.tolist()])
     rows = list(utility.differences(priced, uncertainty.size))
+    if floor.least_lift > 0:
+        return [_scaled_up(two_sided_level(uncertainty, exp_epsilon, floor, a, deadline), power) for a, power in rows]
     # Powers of two change no digit; solvers want numbers of about 1.
     linear = np.array([row for row, _ in rows])
-    if floor.least_lift > 0:
-        for a, power in rows:
-            greatest = max(greatest, _scaled_up(two_sided_level(uncertainty, exp_epsilon, floor, a, deadline), power))
-        return Price(greatest, "a dual solution for every guess", len(rows))
     known = {guess: np.ldexp(proposal, -rows[guess][1]) for guess, proposal in (proposals or {}).items()}
-    for (a, power), (y, Q) in zip(rows, _duals(uncertainty, exp_epsilon, linear, known, deadline), strict=True):
-        greatest = max(greatest, _scaled_up(_proved_level(a, uncertainty.prior, y, Q, exp_epsilon), power))
-    return Price(greatest, "a dual solution for every guess", len(rows))
+    duals = _duals(uncertainty, exp_epsilon, linear, known, deadline)
+    return [
+        _scaled_up(_proved_level(a, uncertainty.prior, y, Q, exp_epsilon), power)
+        for (a, power), (y, Q) in zip(rows, duals, strict=True)
+    ]
 
 
-def _price_about_secret(
+def _levels_about_secret(
     levels: SecretLevels,
     utility: PolyhedralUtility,
     measured: Sequence[Fraction],
     multipliers: Floats,
     deadline: float | None,
-) -> Price:
-    """Return the greatest reduced cost under a promise about a secret, from weights of rows for each guess."""
+) -> list[float]:
+    """Return the greatest reduced costs under a promise about a secret, from weights of rows for each guess."""
     size = len(measured)
     gains, guesses = utility.exact_gains(size), len(utility.gains(size))
-    lam = [Fraction(x) for x in multipliers.tolist()]
-    greatest = max(
-        levels.level([p * gains(w, i) - x for i, (p, x) in enumerate(zip(measured, lam, strict=True))], deadline)
+    pairs = list(zip(measured, map(Fraction, multipliers.tolist()), strict=True))
+    return [
+        _float_up(levels.level([p * gains(w, i) - x for i, (p, x) in enumerate(pairs)], deadline))
         for w in range(guesses)
-    )
-    return Price(_float_up(greatest), "a dual solution for every guess", guesses)
+    ]
 
 
 def _scaled_up(level: float, power: int) -> float:

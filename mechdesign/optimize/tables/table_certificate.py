@@ -30,7 +30,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from mechdesign.errors import InputError
+from mechdesign.errors import InputError, SolverError
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.exact import float_down, float_up, over_common_denominator
 from mechdesign.optimize.pricing.gain_duals import proposed_member
@@ -144,17 +144,10 @@ def _levels(problem: TableProblem, linear: list[list[Fraction]]) -> list[Fractio
 
 def _proposals(problem: TableProblem, linear: Floats) -> list[tuple[Floats, Floats]]:
     """Return z and m for each output, in floats that nothing rests on."""
-    known, e = problem.uncertainty, float_up(problem.sides.epsilon.exp_up)
+    known, e, pairs = problem.uncertainty, float_up(problem.sides.epsilon.exp_up), problem.constraints.forbidden
     none, found = np.zeros(problem.size), []
-    if problem.sides.below is not None:
-        below = problem.sides.floor_down
-        everyone, least = priors_below(below, known), float(below.least_lift)
-        for row in linear:
-            y, Q, T, R = proposed_members(known, everyone, e, least, row)
-            found.append((y * Q, T * R))
-        return found
-    pairs = problem.constraints.forbidden
-    by_ball = None if known.l1_ball is None else ball_duals(known.l1_ball, e, linear)
+    simple = known.l1_ball is not None and problem.sides.below is None
+    by_ball = ball_duals(known.l1_ball, e, linear) if simple and known.l1_ball is not None else None
     for output, row in enumerate(linear):
         without = [x for x in range(problem.size) if (x, output) in pairs]
         if by_ball is not None and not without:
@@ -162,9 +155,21 @@ def _proposals(problem: TableProblem, linear: Floats) -> list[tuple[Floats, Floa
             continue
         ruled = row.copy()
         ruled[without] = -_RULED_OUT * max(1.0, float(np.abs(row).max()))
-        y, Q = proposed_member(known, e, ruled)
-        found.append((y * Q, none))
+        try:
+            found.append(_by_program(problem, e, ruled))
+        except SolverError:  # multipliers beyond what a solver takes: no proposal proves a weaker bound
+            found.append((none, none))
     return found
+
+
+def _by_program(problem: TableProblem, e: float, row: Floats) -> tuple[Floats, Floats]:
+    """Return z and m for one output by a linear program."""
+    known, below = problem.uncertainty, problem.sides.floor_down
+    if problem.sides.below is None:
+        y, Q = proposed_member(known, e, row)
+        return y * Q, np.zeros(problem.size)
+    y, Q, T, R = proposed_members(known, priors_below(below, known), e, float(below.least_lift), row)
+    return y * Q, T * R
 
 
 @dataclass(frozen=True)

@@ -94,6 +94,7 @@ def design_table(  # noqa: PLR0913 - each is a choice of its own
     forbidden: Iterable[Sequence[object]] | None = None,
     loss: Any = None,
     cap: object = None,
+    columns: Sequence[str] = (),
     bits: int = 52,
     title: str = "",
     progress: Callable[[str], None] | None = None,
@@ -127,6 +128,9 @@ def design_table(  # noqa: PLR0913 - each is a choice of its own
         is maximised.
     cap : number or str, optional
         Local differential privacy that is promised besides, in nats.
+    columns : sequence of str
+        The columns that are published together; each label is then one label for each, with ``" & "`` between them.
+        `mechdesign.data.compound.count_cells` counts them in a file, and `CompoundFile` is such a file.
     bits : int
         Probabilities are multiples of 2^-bits, 1 to 52; by default as fine as possible, because invariance moves an
         entry by as many units as there are records in the greatest category.
@@ -157,7 +161,7 @@ def design_table(  # noqa: PLR0913 - each is a choice of its own
     checked_bits(bits)
     priors = given_or_from_counts(counts, delta, radius, known=known)
     problem = TableProblem(priors, epsilon, invariant=invariant, floors=floors, forbidden=forbidden, loss=loss, cap=cap)
-    return solve_table(problem, bits=bits, title=title, progress=say, began=began)
+    return solve_table(problem, bits=bits, title=title, progress=say, began=began, columns=tuple(columns))
 
 
 def solve_table(

@@ -116,3 +116,13 @@ def test_floor_multipliers_prove_what_floors_cost():
             sign = -1 if "loss" in given else 1
             assert sign * (without.value - found.value) > 0
     assert seen >= 3
+
+
+@pytest.mark.parametrize("given", [{}, {"cap": 2}, {"forbidden": [("Husband", "Wife")]}])
+def test_multipliers_of_any_size_prove_a_bound_and_never_a_false_one(given):
+    found = md.design_table(RELATIONSHIP, 2, delta=1e-3, **given)
+    for size in (1e99, -1e99, 1e15, 1e-320):
+        problem, many = found.problem, [size, *[0.0] * 5]
+        assert certify_table(problem, many, [0.0] * 6).upper_bound >= found.value
+        with raises("optimality-false"):
+            md.verify(claimed(found, multipliers=tuple(many)))

@@ -17,6 +17,7 @@ from tables import (
 )
 
 import mechdesign as md
+from mechdesign import uncertainty
 
 BALL, LDP, KNOWN = {"delta": 1e-9}, {"delta": 0}, {"known": True}
 # Unchanged shares of an independent program, to ten digits.
@@ -209,6 +210,28 @@ def test_counts_and_sets_that_have_no_table_are_refused():
         md.design_table([1] * 301, 1, known=True)
     with raises("set-not-accepted"):
         md.design_table(md.SecretPromise({"s": {"a": 5, "b": 4}, "t": {"a": 1, "b": 2}}, known=True), 1)
+
+
+FOUR = {"a": 400, "b": 300, "c": 200, "d": 100}
+SETS = (
+    uncertainty.Box.from_counts(FOUR, "0.01"),
+    uncertainty.LowerLimits.from_counts(FOUR, "0.01"),
+    uncertainty.RelativeBall.from_counts(FOUR, "0.01"),
+    uncertainty.EventSet.from_counts(FOUR, "0.01"),
+    md.Union.from_counts({"g": FOUR, "h": {"a": 300, "b": 200, "c": 300, "d": 100}}, delta="1e-3"),
+    md.ConvexHull([["0.4", "0.3", "0.2", "0.1"], ["0.3", "0.4", "0.2", "0.1"]], labels=list(FOUR)),
+)
+
+
+@pytest.mark.parametrize("known", SETS, ids=lambda known: type(known).__name__)
+def test_sets_of_every_kind_have_tables_whose_bound_is_proved(known, tmp_path):
+    best = md.design_table(known, 1).value
+    for given in ({"cap": 2}, {"forbidden": [("a", "b")]}, {"floors": "0.05"}, {"invariant": False}):
+        found = md.design_table(known, 1, **given)
+        assert found.gap <= 1e-9
+        assert (found.value >= best - 1e-9) if "invariant" in given else (found.value <= best + 1e-9)
+        found.mechanism.save(tmp_path / "t.json")
+        assert md.verify(md.Mechanism.load(tmp_path / "t.json")).optimal
 
 
 def test_other_sets_of_priors_have_tables_too():
