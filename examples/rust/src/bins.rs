@@ -46,10 +46,29 @@ impl Bins {
 /// The shortest decimal of a float; it has an exponent, of two digits at least, below 1e-4 and from 1e16 on.
 fn shown(edge: f64) -> String {
     let written = format!("{edge:e}");
-    let (digits, exponent) = written.split_once('e').expect("an exponent");
-    let power: i32 = exponent.parse().expect("a whole number");
-    match power {
-        -4..=15 => edge.to_string(),
-        _ => format!("{digits}e{}{:02}", if power < 0 { '-' } else { '+' }, power.abs()),
+    let (digits, power) = parts(&written);
+    let places = digits.trim_start_matches('-').len().saturating_sub(2); // after the point
+    if (-4..16).contains(&power) {
+        let decimals = (places as i32 - power).max(0) as usize;
+        return even(edge, format!("{edge:.decimals$}"), edge.to_string());
     }
+    let written = even(edge, format!("{edge:.places$e}"), written);
+    let (digits, power) = parts(&written);
+    format!("{digits}e{}{:02}", if power < 0 { '-' } else { '+' }, power.abs())
+}
+
+/// Of two decimals of one length that are as near, that which ends in an even digit: a format with so many digits has it,
+/// and the shortest that the standard library writes may be the other.
+fn even(edge: f64, rounded: String, shortest: String) -> String {
+    if rounded.parse() == Ok(edge) {
+        rounded
+    } else {
+        shortest
+    }
+}
+
+/// The digits and the exponent of a number that is written with both.
+fn parts(written: &str) -> (&str, i32) {
+    let (digits, power) = written.split_once('e').expect("an exponent");
+    (digits, power.parse().expect("a whole number"))
 }
