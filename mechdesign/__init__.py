@@ -32,7 +32,7 @@ if TYPE_CHECKING:  # what `__getattr__` finds
         windows,
     )
     from mechdesign.comparison import Analysis, Comparison, analyze, compare, plan_reports
-    from mechdesign.deploy import FrequencyEstimate, GroupedEstimate, estimate_frequencies
+    from mechdesign.deploy import FrequencyEstimate, GroupedEstimate, debias_labels, estimate_frequencies
     from mechdesign.errors import GuaranteeError, InputError, LimitError, MechdesignError, SolverError
     from mechdesign.mechanism import Guarantee, Key, KeyFile, Mechanism
     from mechdesign.numerics.epsilon import Epsilon
@@ -111,6 +111,7 @@ __all__ = [
     "analyze",
     "baselines",
     "compare",
+    "debias_labels",
     "deploy",
     "design",
     "design_records",
@@ -144,7 +145,7 @@ __all__ = [
 # Where public names are from that are not modules; each is imported when it is first asked for.
 _HOMES = {
     "mechdesign.comparison": ("Analysis", "Comparison", "analyze", "compare", "plan_reports"),
-    "mechdesign.deploy": ("FrequencyEstimate", "GroupedEstimate", "estimate_frequencies"),
+    "mechdesign.deploy": ("FrequencyEstimate", "GroupedEstimate", "debias_labels", "estimate_frequencies"),
     "mechdesign.errors": ("GuaranteeError", "InputError", "LimitError", "MechdesignError", "SolverError"),
     "mechdesign.mechanism": ("Guarantee", "Key", "KeyFile", "Mechanism"),
     "mechdesign.numerics.epsilon": ("Epsilon",),

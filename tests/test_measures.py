@@ -87,7 +87,9 @@ def test_code_does_not_grow_unseen():
     # 35,010 before the closed form of a uniform estimate took a cap.
     # 35,024 before event sets were read without their limits.
     # Explained variance came after that: a utility, its pricing by one parameter and its search (330 lines).
-    assert code <= 35_400
+
+    # Labels for training came after that: targets, leakage, empty promises (70 lines).
+    assert code <= 35_470
     assert sum(map(measures.import_lines, matrices.values())) <= 0.127 * code
     every = sum(map(measures.code_lines, MODULES.values()))
     assert sum(map(measures.import_lines, MODULES.values())) <= 0.135 * every

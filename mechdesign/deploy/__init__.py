@@ -7,6 +7,7 @@ from mechdesign.deploy.frequency import FrequencyEstimate
 from mechdesign.deploy.from_reports import estimate_frequencies
 from mechdesign.deploy.grouped import GroupedEstimate
 from mechdesign.deploy.leakage_audit import Audit, audit, audit_counts
+from mechdesign.deploy.private_labels import DebiasedLabels, debias_labels, label_leakage, unprotected_labels
 from mechdesign.deploy.repeated_ids import FirstReports, PrivatizedFile, leakage_of_values
 from mechdesign.deploy.report_counts import GroupCounts, count_reports
 from mechdesign.deploy.stream import RecordFile, ReportFile, privatize_file
@@ -15,6 +16,7 @@ __all__ = [
     "Audit",
     "CompoundFile",
     "DatasetCounts",
+    "DebiasedLabels",
     "FirstReports",
     "FrequencyEstimate",
     "GroupCounts",
@@ -27,10 +29,13 @@ __all__ = [
     "audit_counts",
     "count_dataset",
     "count_reports",
+    "debias_labels",
     "estimate_frequencies",
+    "label_leakage",
     "leakage_of_values",
     "privatize_dataset",
     "privatize_file",
+    "unprotected_labels",
 ]
 
 
