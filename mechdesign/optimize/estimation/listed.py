@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mechdesign.errors import SolverError
 from mechdesign.numerics.arrays import Floats, as_bound
@@ -25,6 +26,7 @@ _EPS = float(np.finfo(float).eps)
 _MOST_ROUNDS = 60
 _FIRST, _ENTERING = 10, 6  # rays for each symbol, at first and in each round
 _DROPPED = 1e-6  # a ray of less weight than this leaves the program
+_OF_A_ROW = 1e-4  # unless it makes up more than this of some row
 _A_SECOND, _OVER = 8e6, 2.0  # entries of rays that are priced in a second, and seconds after the deadline for it
 _MOST_HELD = 2**28  # bytes of rays that are kept rather than listed again
 
@@ -208,7 +210,7 @@ def solve_listed(
         if time_is_up(deadline):
             stopped = "time limit"
             break
-        further = np.hstack([held[:, point.weights > dropped], price.best])
+        further = np.hstack([held[:, _needed(held, point.weights, dropped)], price.best])
     if stopped:
         caps = best_caps(prior, limits, workload, deadline)
         if bound_of_caps(caps, prior, limits, workload) > bound:
@@ -233,6 +235,15 @@ def _dropped(workload: Floats) -> float:
     return _DROPPED if every_direction else 0.0
 
 
+def _needed(held: Floats, weights: Floats, least: float) -> NDArray[np.bool_]:
+    """Return which rays have more than the least weight, or make up much of a row.
+
+    Rays of symbols of probability 0 have entries up to exp(epsilon), and hardly any weight.
+    """
+    needed: NDArray[np.bool_] = (weights > least) | (weights * held.max(axis=0) > _OF_A_ROW)
+    return needed
+
+
 def _last_pass(pricing: ExactForms, deadline: float | None) -> float | None:
     """Return the time from which on all rays are not priced soon after the deadline."""
     entries = pricing.prior.size * pricing.rays.count(pricing.rays.kinds) if isinstance(pricing, ListedForms) else 0
@@ -249,6 +260,6 @@ def _bound(
 
 def _whole(held: Floats, weights: Floats) -> Floats:
     """Return the mechanism of weighted rays; it has other weights, as other rows would put columns outside the cone."""
-    used = weights > _DROPPED * 1e-3
+    used = _needed(held, weights, _DROPPED * 1e-3)
     whole: Floats = held[:, used] * full_weights(held[:, used], weights[used])
     return whole

@@ -14,6 +14,7 @@ from refusals import raises
 import mechdesign as md
 from mechdesign.numerics.quadratic_form import QuadraticForm
 from mechdesign.optimize.closed_form.least_errors import least_error_of_sets
+from mechdesign.optimize.estimation import listed
 from mechdesign.optimize.estimation.form_certificate import lower_bound, root_trace_down
 from mechdesign.optimize.estimation.listed import ListedForms
 from mechdesign.optimize.estimation.solver import certify_error
@@ -247,8 +248,6 @@ def test_a_false_claim_is_refused():
 
 def test_a_broken_pricing_is_caught(monkeypatch):
     """A pricing that overlooks the best rays proves a bound that `verify` refuses."""
-    from mechdesign.optimize.estimation import listed
-
     ball = md.L1Ball([0.5, 0.3, 0.2], radius=0.05)
     whole = listed.ListedForms.chunks
     monkeypatch.setattr(listed.ListedForms, "chunks", lambda self: ((c[:, ::2], e[:, ::2]) for c, e in whole(self)))
@@ -310,3 +309,19 @@ def test_first_rays_that_leave_a_direction_out_are_not_the_end(prior, epsilon):
     assert found.certified
     near = md.design(md.DesignProblem(md.L1Ball(prior), "log(2.0000001)", md.EstimationError()))
     assert found.value == pytest.approx(near.value, rel=1e-5)
+
+
+def test_rays_of_symbols_that_were_never_seen_stay_in_the_program():
+    """Their entries are up to exp(epsilon), so that weights of 1e-9 make up whole rows."""
+    seen = {"a": 3, "b": 97, "c": 0, "d": 0, "e": 0}
+    ball = RelativeBall.from_counts(seen, delta="0.01", alpha=1)
+    found = error_design(ball, 20)
+    # Nearly everything is told, and the variance of the indicators is left.
+    assert found.value == pytest.approx(2 * 0.03 * 0.97, rel=1e-6)
+    assert found.certified
+    assert md.verify(found.mechanism).certificate.bound == pytest.approx(found.lower_bound)
+
+
+def test_rays_leave_only_if_they_make_up_little_of_every_row():
+    held = np.array([[1.0, 1.0, 1e9, 0.0], [1.0, 0.0, 0.0, 1e3]])
+    assert listed._needed(held, np.array([0.5, 1e-9, 1e-9, 1e-9]), 1e-6).tolist() == [True, False, True, False]
