@@ -3,6 +3,7 @@
 import itertools
 import math
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from mechdesign.optimize.pricing import ListedPricing, check_listable
 from mechdesign.optimize.pricing.prediction_intervals import PricedPredictions, price_by_prediction
 from mechdesign.uncertainty import Box
 
+PROBLEMS = Path(__file__).parent.parent.parent / "problems"
 EDUCATION = {  # years of education of Adult, of both parts
     1: 83,
     2: 247,
@@ -170,3 +172,14 @@ def test_values_that_are_no_numbers_are_refused():
 def test_values_are_exact():
     known = md.L1Ball([Fraction(1, 3)] * 3)
     assert sum(md.ExplainedVariance(["0.1", "0.2", "1/3"]).centered(known.center)) == 0
+
+
+@pytest.mark.parametrize(("epsilon", "error"), [(0.5, 124.088102), (1, 78.668457)])
+def test_hours_per_week_of_adult(epsilon, error):
+    known = md.read_problem(PROBLEMS / "adult-hours-per-week-explained-variance.toml").problem.uncertainty
+    design = md.design(md.DesignProblem(known, epsilon, md.ExplainedVariance()))
+    values = np.array([float(label) for label in known.labels])
+    variance = known.prior @ (values - known.prior @ values) ** 2
+    assert design.certified
+    assert least_error(design, known, values) == pytest.approx(error, abs=2e-6)
+    assert variance - design.upper_bound == pytest.approx(error, abs=2e-5)
