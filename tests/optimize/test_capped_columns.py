@@ -303,3 +303,31 @@ def test_two_shapes_are_left_at_a_uniform_known_prior():
         found = md.design(md.DesignProblem(known, epsilon, cap=cap))
         assert found.value == pytest.approx(values.max(), abs=CERTIFIED)
     assert best_shapes == {False, True}
+
+
+@pytest.mark.slow
+def test_no_random_mechanism_with_the_cap_passes_a_bound():
+    """Images of random mechanisms for b', which are all mechanisms with the cap, over a ball that no list serves."""
+    rng = np.random.default_rng(9)
+    ball = md.L1Ball.from_counts(FALLING[:20], radius="0.05")
+    problem = md.DesignProblem(ball, 1, cap=2)
+    power, least = raised_power(float(np.exp(1)), problem.sides.floor_down)
+    most = md.design(problem).upper_bound
+    error = md.design(problem.with_utility(md.EstimationError()), time_limit=20).lower_bound
+    information, fewest = [], []
+    for _ in range(10_000):
+        matrix = rng.dirichlet(np.full(rng.integers(2, 25), rng.choice([0.05, 0.3, 2.0])), ball.size)
+        mean = ball.prior @ matrix
+        # The least share of the constant column with which each column keeps the promise for b'.
+        lacking = matrix.max(axis=0) - power * ball.support(matrix)
+        share = float(np.clip(lacking / (lacking + (power - 1) * mean), 0, 1).max())
+        columns = with_least(((1 - share) * matrix + share * mean) / mean, ball.prior, least)
+        scales = mean * (1 - least + least * ((1 - share) * matrix.max(axis=0) + share * mean) / mean)
+        made = columns * scales / scales.sum()
+        assert np.abs(made.sum(axis=1) - 1).max() < 1e-9
+        assert (made.max(axis=0) <= np.exp(2) * made.min(axis=0) * (1 + 1e-9)).all()
+        information.append(md.MutualInformation().value(made, ball.center))
+        fewest.append(md.EstimationError().value(made, ball.center))
+    assert max(information) <= most
+    assert min(fewest) >= error
+    assert max(information) > most / 10

@@ -300,3 +300,25 @@ Proof.
   apply (HK l); [|assumption|assumption]. split; [assumption|]. unfold outside, above in Ho.
   destruct (Rlt_dec _ _) as [H|H]; [discriminate|lra].
 Qed.
+
+(* A limit may be checked at the count that was seen: the chance that a tail at the truth is at most a is at most a. *)
+Theorem tail_is_a_p_value N Q m A a : prior N Q -> 0 <= a ->
+  prob N Q m (fun l => if Rle_dec (tail m (hits A l) (mass N Q A)) a then true else false) <= a.
+Proof.
+  intros HQ Ha. set (q := mass N Q A).
+  destruct (first_or_none (fun k => tail m k q <= a) (fun k => Rle_dec _ _) m) as [[k [Hk [P F]]]|F].
+  - apply Rle_trans with (prob N Q m (fun l => Nat.leb k (hits A l))); [|now rewrite hits_are_binomial].
+    apply expect_le; [assumption|]. intros l. unfold indicator.
+    destruct (Rle_dec (tail m (hits A l) q) a) as [H|H]; [|destruct (Nat.leb k (hits A l)); lra].
+    replace (Nat.leb k (hits A l)) with true; [lra|]. symmetry. apply Nat.leb_le.
+    destruct (Nat.le_gt_cases k (hits A l)) as [|L]; [assumption|]. now elim (F (hits A l) L).
+  - apply Rle_trans with (expect N Q m (fun _ => 0)); [|now rewrite expect_const].
+    apply expect_le_drawn; [assumption|]. intros l Hl _. unfold indicator.
+    destruct (Rle_dec _ _) as [H|H]; [|lra]. exfalso. apply (F (hits A l)); [|assumption].
+    rewrite <- Hl. apply hits_le_length.
+Qed.
+
+Example two_fair_draws_hit_at_least_once : tail 2 1 (1 / 2) = 3 / 4 /\ tail 2 2 (1 / 2) = 1 / 4 /\ tail 2 3 (1 / 2) = 0.
+Proof. cbn [tail]. repeat split; lra. Qed.
+Example shares_of_draws : freq [0; 1; 1]%nat 1 = 2 / 3 /\ freq [0; 1; 1]%nat 2 = 0.
+Proof. unfold freq, hits. cbn. split; lra. Qed.
