@@ -2,6 +2,8 @@
 
 import re
 import shutil
+import subprocess
+import sys
 import tarfile
 import tomllib
 from email import message_from_string
@@ -12,6 +14,7 @@ import pytest
 from hatchling.build import build_sdist, build_wheel, prepare_metadata_for_build_wheel
 from markdown_it import MarkdownIt
 
+import mechdesign as md
 from mechdesign.version import __version__
 
 ROOT = Path(__file__).parent.parent
@@ -189,3 +192,27 @@ def test_a_deployment_needs_packages_that_mechdesign_needs_at_the_same_floors():
     listed = [line.split("#")[0].strip() for line in lines if not line.startswith("#")]
     assert set(listed) < set(project["dependencies"])
     assert not {"highspy", "clarabel", "cvxpy", "matplotlib"} & {re.split("[>;]", line)[0] for line in listed}
+
+
+def test_the_commands_of_a_deployment_run_without_the_packages_that_it_leaves_out(tmp_path):
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    lines = (ROOT / "docs" / "deployment.txt").read_text().splitlines()
+    listed = {line.split("#")[0].strip() for line in lines}
+    absent = {re.split("[>;]", each)[0].replace("-", "_") for each in project["dependencies"] if each not in listed}
+    assert {"cvxpy", "highspy"} <= absent
+    (tmp_path / "people.csv").write_text("answer\n" + "yes\nno\n" * 50)
+    made = md.design(
+        md.DesignProblem(md.L1Ball.from_counts({"yes": 30, "no": 20}, known=True), 1, md.EstimationError())
+    )
+    made.mechanism.save(tmp_path / "m.json")
+    given = ["--column", "answer", "--mechanism", "m.json"]
+    for command in (
+        ["verify", "m.json", "--guarantee-only"],
+        ["privatize", "people.csv", *given, "-o", "reports.csv"],
+        ["estimate", "reports.csv", *given],
+    ):
+        program = f"import sys; sys.modules.update(dict.fromkeys({absent!r})); from mechdesign.cli import main; main()"
+        done = subprocess.run(
+            [sys.executable, "-c", program, *command], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
