@@ -64,5 +64,7 @@ def reported(
         texts = batch.struct[0].cast(pl.String)
         return mechanism.privatize(texts, key=chosen, ids=batch.struct[1], unknown=unknown, missing=missing)
 
-    pair = pl.struct(pl.col(column).alias("value"), pl.col(ids).alias("id"))
+    # Selectors take a name as it is; `pl.col` takes ^...$ as a pattern and * as all columns.
+    value, whom = (pl.selectors.by_name(name).as_expr() for name in (column, ids))
+    pair = pl.struct(value.alias("value"), whom.alias("id"))
     return pair.map_batches(reports, return_dtype=pl.String, is_elementwise=True).alias(column)

@@ -9,7 +9,7 @@ integer together tell the record: the integers are thrown away.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -85,7 +85,7 @@ def create_table(mechanism: Mechanism, name: str = "mechanism") -> str:
 
 
 def report_query(
-    column: str, integer: str, *, records: str = "records", keep: tuple[str, ...] = (), name: str = "mechanism"
+    column: str, integer: str, *, records: str = "records", keep: Sequence[str] = (), name: str = "mechanism"
 ) -> str:
     """Return the query of standard SQL for the reports about a column.
 
@@ -98,8 +98,9 @@ def report_query(
         from a source that is secure, and used once.
     records : str
         The table of records.
-    keep : tuple of str
-        Other columns that are published beside the reports.
+    keep : sequence of str
+        Other columns that are published beside the reports: neither the column itself nor the integers, which together
+        with a report tell the category.
     name : str
         The table of `create_table`.
 
@@ -109,15 +110,28 @@ def report_query(
         A query with a row for each record. Its report is NULL for a category that the mechanism does not know, and for
         a missing one: then the guarantee does not hold for this record, so refuse such records before.
 
+    Raises
+    ------
+    InputError
+        If keep is a text, or names the column or the integers, in whatever case.
+
     Examples
     --------
-    >>> print(report_query("answer", "draw", keep=("week",)))
+    >>> print(report_query("answer", "draw", keep=["week"]))
     SELECT r."week", m."output" AS "answer"
     FROM "records" AS r LEFT JOIN "mechanism" AS m
     ON m."input" = r."answer" AND m."low" <= r."draw" AND r."draw" < m."high"
     """
-    kept = "".join(f"r.{_named(each)}, " for each in keep)
-    answer, draw = _named(column), _named(integer)
+    if isinstance(keep, str):
+        raise InputError.wrong_type(
+            f"keep is the text {shorten(keep)}; give a list of columns, such as [{shorten(keep)}]"
+        )
+    answer, draw, *others = (_named(each) for each in (column, integer, *keep))
+    if told := next((each for each in others if each.casefold() in {answer.casefold(), draw.casefold()}), None):
+        raise InputError.conflicting_arguments(
+            f"keep names {shorten(told)}, which tells the category beside its report; leave it out"
+        )
+    kept = "".join(f"r.{each}, " for each in others)
     return (
         f'SELECT {kept}m."output" AS {answer}\n'
         f"FROM {_named(records)} AS r LEFT JOIN {_named(name)} AS m\n"

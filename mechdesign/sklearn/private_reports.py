@@ -81,9 +81,10 @@ class PrivateReports(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         InputError
             For a column of a single category, or of too many; and as `mechdesign.design`.
         """
+        self.__dict__.pop("designs_", None)  # what fails leaves nothing that looks fitted
         table = validate_data(self, X, dtype=None)
         utility = EstimationError() if self.utility is None else self.utility
-        self.designs_ = []
+        designs = []
         for place, column in enumerate(table.T):
             counts = Counter(_label(value) for value in column.tolist())
             if not 2 <= len(counts) <= self.most_categories:
@@ -93,7 +94,8 @@ class PrivateReports(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
                 )
             ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
             ball = L1Ball.from_counts(dict(ordered), delta=self.delta)
-            self.designs_.append(design(DesignProblem(ball, self.epsilon, utility)))
+            designs.append(design(DesignProblem(ball, self.epsilon, utility)))
+        self.designs_ = designs
         return self
 
     @property
@@ -114,7 +116,7 @@ class PrivateReports(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         InputError
             For a category that `fit` did not count, with its position.
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "designs_")
         table = validate_data(self, X, dtype=None, reset=False)
         rng = None
         if self.random_state is not None:

@@ -46,3 +46,14 @@ def test_what_cannot_be_reported_is_refused(mechanism, people):
         people.with_columns(answer=pl.lit("other")).select(reported("answer", "id", mechanism, key)).collect()
     plan = people.with_columns(answer=pl.lit("other")).select(reported("answer", "id", mechanism, key, unknown="never"))
     assert plan.collect().height == 5000
+
+
+def test_names_are_taken_as_they_are(mechanism, people):
+    """`pl.col` would take the first as a pattern, for the column that it fits, and the second as all columns."""
+    key = md.Key.generate()
+    plain = people.select(reported("answer", "id", mechanism, key)).collect()
+    for name in ("^answer$", "*"):
+        found = people.rename({"answer": name}).select(reported(name, "id", mechanism, key)).collect()
+        assert found.rename({name: "answer"}).equals(plain)
+        with pytest.raises(pl.exceptions.ColumnNotFoundError):
+            people.select(reported(name, "id", mechanism, key)).collect()

@@ -120,3 +120,14 @@ def test_names_that_sql_would_misread_are_quoted_or_refused():
         register_duckdb(None, small(), ids="DATE")
     with raises("wrong-type"):
         cumulative_table("mechanism")
+
+
+@pytest.mark.parametrize("keep", [["answer"], ["week", "ANSWER"], ["Draw"]])
+def test_neither_the_column_nor_the_integers_are_published_beside_the_reports(keep):
+    with raises("conflicting-arguments", "tells the category"):
+        report_query("answer", "draw", keep=keep)
+
+
+def test_a_text_is_no_list_of_columns():
+    with raises("wrong-type", "week"):
+        report_query("answer", "draw", keep="week")

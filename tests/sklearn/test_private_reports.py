@@ -12,6 +12,7 @@ import mechdesign as md
 pytest.importorskip("sklearn", reason='pip install ".[sklearn]"')
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
+from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils.estimator_checks import check_estimator
@@ -94,3 +95,11 @@ def test_what_cannot_be_reported_is_refused():
 
 def test_the_example_runs():
     assert doctest.testmod(private_reports).failed == 0
+
+
+def test_a_fit_that_fails_leaves_nothing_fitted():
+    fitted = PrivateReports().fit(PEOPLE)
+    with raises("wrong-size"):
+        fitted.fit([["a", "b", "c"]] * 10)
+    with pytest.raises(NotFittedError):
+        fitted.transform(PEOPLE)
