@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -172,7 +173,7 @@ def full_disclosure(problem: DesignProblem) -> float:
     """Return the utility of releasing the data unchanged, rounded up, which no mechanism exceeds.
 
     mu is sublinear, so ``mu(v) <= sum_i v_i mu(1_i)``: with ``lambda_i = mu(1_i)`` no reduced cost is
-    positive, for any cone. For gains the sum is exact and rounded once.
+    positive, for any cone. For gains, and for the variance of values, the sum is exact and rounded once.
 
     Examples
     --------
@@ -183,6 +184,9 @@ def full_disclosure(problem: DesignProblem) -> float:
     polyhedral = problem.utility.polyhedral
     if polyhedral is not None:
         return float_up(polyhedral.disclosure(problem.uncertainty.center))
+    variance, center = problem.utility.explained_variance, problem.uncertainty.center
+    if variance is not None:
+        return float_up(sum((p * c * c for p, c in zip(center, variance.centered(center), strict=True)), Fraction(0)))
     P = problem.uncertainty.prior
     likely = P > 0
     if any(p > 0 for p, held in zip(problem.uncertainty.center, likely.tolist(), strict=True) if not held):

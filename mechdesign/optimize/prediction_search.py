@@ -88,7 +88,8 @@ def solve_predictions(
             kept = np.inf  # predictions that leave the program would come back
         before = np.concatenate([predictions, utility.predictions(matrix[:, P @ matrix > _LIGHT], P)])
         predictions = _next(before, priced, -_KEPT * max(gap, asked), kept)
-    few = utility.predictions(_basic(best, utility, P), P)
+    # What an interior point method leaves of an output that is not used breaks the promise once it is scaled.
+    few = utility.predictions(_basic(best[:, P @ best > _LIGHT], utility, P), P)
     # An interior point method leaves rows and promises off by its tolerance, which rounding would multiply.
     found = None if stopped == "time limit" else _program(replace(polytope, outputs=few.size), utility, few, deadline)
     return Solution(best if found is None else found.matrix, center, best.shape[1], rounds, stopped)

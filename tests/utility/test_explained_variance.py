@@ -183,3 +183,31 @@ def test_hours_per_week_of_adult(epsilon, error):
     assert design.certified
     assert least_error(design, known, values) == pytest.approx(error, abs=2e-6)
     assert variance - design.upper_bound == pytest.approx(error, abs=2e-5)
+
+
+@pytest.mark.parametrize(
+    ("counts", "values", "epsilon"), [([10, 10, 10], [5, 0, 10], 1), ([40, 30, 15, 15], [40, 30, 36, 9], 1.5)]
+)
+def test_symbols_of_equal_probability_keep_values_of_their_own(counts, values, epsilon):
+    known = md.L1Ball.from_counts(counts, known=True)
+    design = md.design(md.DesignProblem(known, epsilon, md.ExplainedVariance(values)))
+    assert design.value <= design.bound
+    assert design.certified
+    assert md.verify(design.mechanism).optimal
+
+
+@pytest.mark.parametrize(
+    ("counts", "values", "epsilon"),
+    [
+        ([897, 104], [-1.16, -0.63], 0.8),
+        ([545, 456], [0.16, -0.38], 0.1),
+        ([169, 472, 361], [-0.7, -0.19, 1.77], 0.2),
+        ([206, 316, 320, 160], [0.77, -1.44, 2.04, -0.71], 0.2),
+    ],
+)
+def test_outputs_that_a_solver_leaves_without_mass_cost_nothing(counts, values, epsilon):
+    known = md.L1Ball.from_counts(counts, known=True)
+    design = md.design(md.DesignProblem(known, epsilon, md.ExplainedVariance(values)))
+    listed = solve_ray_lp(check_listable(known, math.exp(epsilon)), design.problem.utility, lambda _: None).matrix
+    assert design.certified
+    np.testing.assert_allclose(design.value, design.problem.utility.value(listed, known.prior), rtol=2e-6)
