@@ -101,7 +101,10 @@ class MachineCheck:
 
         found = refusals(document, content)
         if not found:
-            return GuaranteeError.guarantee_false("Coq refuses the set of the guarantee, or the rows; report this file")
+            raise LimitError.not_machine_checked(
+                "Coq did not accept the theorem, and its test names no output that breaks the guarantee; perhaps "
+                "memory ran out; merge symbols, or report this file"
+            )
         output, symbol = document["outputs"][found[0].output], document["inputs"][found[0].symbol]
         others = f", and of {len(found) - 1} more outputs" if len(found) > 1 else ""
         return GuaranteeError.guarantee_false(

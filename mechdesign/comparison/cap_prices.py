@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from math import inf
 
-from mechdesign.errors import InputError, LimitError
+from mechdesign.errors import InputError, SolverError
 from mechdesign.numerics.epsilon import Epsilon
 from mechdesign.optimize import Design, design
 from mechdesign.problem import DesignProblem
@@ -116,7 +116,7 @@ def price_caps(
 def price_of_careful_cap(
     solved: Design, *, time_limit: float | None = None, progress: Callable[[str], None] | None = None
 ) -> CapPrices | None:
-    """Return what a cap `CAREFUL` nats above epsilon costs a design, or None where none applies or takes long.
+    """Return what a cap `CAREFUL` nats above epsilon costs a design, or None where none applies, takes long or fails.
 
     None applies where the promise is for every prior already or has a side from below, or where no method designs
     with a cap; with more than 16 symbols such designs take long.
@@ -133,6 +133,6 @@ def price_of_careful_cap(
     try:
         caps = [f"{float(problem.epsilon) + CAREFUL:.6g}"]
         found = price_caps(problem, caps, without=solved, time_limit=time_limit, progress=progress)
-    except (InputError, LimitError):
+    except (InputError, SolverError):
         return None
     return found if found.designs[0].reached else None

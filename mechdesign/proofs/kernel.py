@@ -20,7 +20,8 @@ from mechdesign.proofs.read_back import from_coq, from_file
 _OLDEST = (8, 16)
 _SECONDS = 900
 _PRINTED = re.compile(r"^the_file =\s*(\{\|.*?\|\})", re.MULTILINE | re.DOTALL)
-_AXIOM = re.compile(r"^([A-Za-z_]+(?:\.[A-Za-z_]+)+)\s*(?::|$)", re.MULTILINE)
+_AXIOM = re.compile(r"^\S+", re.MULTILINE)
+"""What begins a line: types are indented, and names without a dot are those of the certificate itself."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ def coq_version() -> str:
             "there is no program coqc, which checks the proof; install Coq 8.16 or later (Debian: apt-get install "
             "coq), or keep the certificate by --write FILE.v and check it elsewhere"
         )
-    done = subprocess.run([program, "--print-version"], capture_output=True, text=True, check=False)
+    done = _run([program, "--print-version"])
     found = re.match(r"([0-9]+)\.([0-9]+)\S*", done.stdout)
     if found is None or (int(found[1]), int(found[2])) < _OLDEST:
         raise LimitError.not_machine_checked(
@@ -140,9 +141,19 @@ def _printed(text: str) -> str | None:
         path.write_text(text, encoding="utf-8")
         command = ["coqc", "-q", "-w", "none", path.name]
         try:
-            done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=_SECONDS)
+            done = _run(command, cwd=folder, timeout=_SECONDS)
         except subprocess.TimeoutExpired:
             raise LimitError.not_machine_checked(
                 f"Coq had no answer within {_SECONDS} seconds; merge symbols"
             ) from None
+    if done.returncode < 0:
+        raise LimitError.not_machine_checked(
+            f"Coq was ended by signal {-done.returncode}, perhaps for want of memory; merge symbols"
+        )
     return done.stdout if done.returncode == 0 else None
+
+
+def _run(command: list[str], **where: Any) -> subprocess.CompletedProcess[str]:
+    """Run a program; bytes of its answer that are no text are no answer that is looked for."""
+    kept: dict[str, Any] = {"capture_output": True, "encoding": "utf-8", "errors": "replace"}
+    return subprocess.run(command, check=False, **kept, **where)

@@ -55,6 +55,16 @@ def test_without_coq_the_certificate_is_kept_and_one_line_says_so(command, refus
     refused("guarantee-false", "verify", "false.json", "--machine-checked", shown="leak")
 
 
+def test_a_theorem_that_coq_fails_on_without_a_breaking_output_is_not_a_false_promise(refused, here, monkeypatch):
+    program = Path(here) / "coqc"
+    asked = '[ "$1" = --print-version ] && echo 8.16.1 && exit'
+    program.write_text(f"#!/bin/sh\n{asked}\nexec /bin/grep -q 'in refused' Certificate.v\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(here))
+    refused("not-machine-checked", "verify", "true.json", "--machine-checked", shown="memory ran out")
+    refused("guarantee-false", "verify", "false.json", "--machine-checked", shown="leak")
+
+
 def test_what_coq_cannot_be_given_is_refused(refused):
     refused("usage", "verify", "true.json", "--write", "Kept.v", shown="--machine-checked")
     refused(

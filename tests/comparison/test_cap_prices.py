@@ -8,7 +8,7 @@ import pytest
 import mechdesign as md
 from mechdesign.comparison import price_caps
 from mechdesign.comparison.cap_prices import price_of_careful_cap
-from mechdesign.errors import InputError
+from mechdesign.errors import InputError, SolverError
 
 PROBLEMS = Path(__file__).parents[2] / "problems"
 KNOWN = md.L1Ball.from_counts({"a": 40, "b": 30, "c": 20, "d": 10}, radius="0.1")
@@ -80,3 +80,13 @@ def test_a_careful_cap_is_priced_where_it_applies():
 def test_a_careful_cap_costs_designs_for_frequencies_some_5_percent(name):
     prices = price_of_careful_cap(md.design(md.read_problem(PROBLEMS / f"adult-{name}-frequencies.toml").problem))
     assert 0.042 < prices.cost(prices.designs[0]) < 0.051
+
+
+def test_a_solver_that_fails_with_a_cap_does_not_take_the_design_away(monkeypatch):
+    solved = md.design(md.DesignProblem(KNOWN, "0.5"))
+
+    def failing(*_, **__):
+        raise SolverError.solver_failed("no solution")
+
+    monkeypatch.setattr("mechdesign.comparison.cap_prices.design", failing)
+    assert price_of_careful_cap(solved) is None

@@ -193,7 +193,8 @@ def test_a_term_or_an_axiom_that_is_not_the_files_is_found(stub):
         stub("9.1 5.2", changed + AXIOM)
         with raises("not-machine-checked", match="another term"):
             ask_coq(document(found), found)
-    for printed in (RIGHT.replace("Axioms:\n", ""), RIGHT + AXIOM + "Mine.cheat : False\n"):
+    cheats = ("Mine.cheat : False\n", "check_correct : forall f : file, check f = true\n", "cheat1\n  : False\n")
+    for printed in (RIGHT.replace("Axioms:\n", ""), *(RIGHT + AXIOM + cheat for cheat in cheats)):
         stub("9.1 5.2", printed)
         with raises("not-machine-checked", match="stands on"):
             ask_coq(document(found), found)
@@ -201,3 +202,16 @@ def test_a_term_or_an_axiom_that_is_not_the_files_is_found(stub):
     assert ask_coq(document(found), found) is None
     with raises("not-machine-checked", match="cannot read the proofs"):
         refusals(document(found), found)
+
+
+def test_a_coq_that_is_killed_or_prints_no_text_has_not_refused_a_theorem(stub, tmp_path):
+    found = content("ball")
+    stub("8.16.1")
+    program, printed = tmp_path / "coqc", tmp_path / "printed"
+    program.write_text(program.read_text().replace("exit 0\n/bin/cat", "exit 0\nkill -9 $$\n/bin/cat"))
+    with raises("not-machine-checked", match="signal 9"):
+        ask_coq(document(found), found)
+    stub("8.16.1")
+    printed.write_bytes(b"\xff the_file = {| x")
+    with raises("not-machine-checked", match="another term"):
+        ask_coq(document(found), found)

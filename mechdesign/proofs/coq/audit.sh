@@ -11,7 +11,7 @@ trap 'rm -rf "$work"' EXIT
 while read -r file theorem; do
   printf 'Require Import %s.\nPrint Assumptions %s.\n' "$file" "$theorem" > "$work/Assumed.v"
   "${COQC:-coqc}" -q -R . Mechdesign "$work/Assumed.v" > "$work/printed"
-  sed -n 's/^\([A-Za-z_.]*\) *:.*/\1/p; s/^\([A-Za-z_.]*\)$/\1/p' "$work/printed" | grep -v '^Axioms$' | sort -u > "$work/found"
+  sed -n '/^Axioms:$/d; /^Closed under the global context$/d; s/^\([^[:space:]][^[:space:]]*\).*/\1/p' "$work/printed" | sort -u > "$work/found"
   sort -u axioms.txt > "$work/allowed"
   if ! grep -q '^Axioms:\|^Closed under the global context' "$work/printed" || [ -n "$(comm -23 "$work/found" "$work/allowed")" ]; then
     echo "audit: $theorem stands on other axioms than those of axioms.txt:" >&2
@@ -23,7 +23,7 @@ done < theorems.txt
 last=$(sed -n 's/\.v$//p' _CoqProject | sed 's/^/Mechdesign./')
 # shellcheck disable=SC2086
 "${COQCHK:-coqchk}" -silent -o -R . Mechdesign $last > "$work/checked" 2>&1 || { cat "$work/checked" >&2; exit 1; }
-sed -n '/^\* Axioms:/,/^  $/s/^    Coq\.[A-Za-z]*\.//p' "$work/checked" | sort -u > "$work/found"
+sed -n '/^\* Axioms:/,/^  $/s/^    //p' "$work/checked" | sed 's/^Coq\.[A-Za-z]*\.//' | sort -u > "$work/found"
 if ! cmp -s "$work/found" "$work/allowed"; then
   echo "audit: coqchk finds other axioms than those of axioms.txt:" >&2
   cat "$work/checked" >&2
