@@ -1,9 +1,9 @@
 """How far windows reach, and strings that nobody named: ``python -m benchmarks.string_reach``.
 
-Each measurement has a process of its own, whose greatest memory and whole processor time are told. All strings of the sample are different, the
-worst case: the number of different strings sets the time. Reports that are decoded have the counts that the sample's
-own population gives. With ``--heavy-hitters`` it searches for thirty new words among those of this project's pages,
-beside local hashing in the same scheme, whose estimates are drawn with their exact variances.
+Each measurement has a process of its own, whose greatest memory and whole processor time are told. All strings of the
+sample are different, the worst case: the number of different strings sets the time. Reports that are decoded have the
+counts that the sample's own population gives. With ``--heavy-hitters`` it searches for thirty new words among those of
+this project's pages, beside local hashing in the same scheme, whose estimates are drawn with their exact variances.
 """
 
 from __future__ import annotations
