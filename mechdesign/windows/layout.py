@@ -233,14 +233,11 @@ class Layout:
 
     def evidence(self, counts: Mapping[str, int], units: int) -> Integers:
         """Return how many units of counted samples lie in each bucket of each seed, shape (M, q)."""
-        heavy = {} if self.heavy is None else dict.fromkeys(self.heavy.strings)
-        light = {name: count for name, count in counts.items() if name not in heavy}
-        return self.loads(
-            fingerprints(light),
-            np.fromiter(light.values(), dtype=np.int64),
-            np.array([counts.get(name, 0) for name in heavy], dtype=np.int64),
-            units,
-        )
+        prints, numbers = fingerprints(counts), np.fromiter(counts.values(), dtype=np.int64)
+        heavy = self.heavy_index(prints)  # by fingerprints, which are all that reports depend on
+        of_heavy = np.zeros(0 if self.heavy is None else len(self.heavy.strings), dtype=np.int64)
+        np.add.at(of_heavy, heavy[heavy >= 0], numbers[heavy >= 0])
+        return self.loads(prints[heavy < 0], numbers[heavy < 0], of_heavy, units)
 
     def loads(self, prints: Words, counts: Integers, heavy_counts: Integers, scale: int = 1) -> Integers:
         """Return what each bucket of each seed holds of counted strings; shape (M, q).
