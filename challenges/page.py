@@ -18,13 +18,15 @@ _HEAD = """# A challenge set
 promise passes: {closed} are closed (the gap is at most 1e-6 of the value), {nearly} nearly (1e-3), and {open} are open.
 This is version {version} of the set. An instance never changes under its name, and a new one raises the version.
 
-In a checkout, `python -m challenges list` prints the names, `python -m challenges show NAME` the problem file, and
+In a checkout, `python -m challenges list` prints the names, `python -m challenges show NAME` the
+[problem file](../file-format.md#the-problem-file), and
 
 ```text
 {usage}
 ```
 
-judges a solution: CSV or JSON, a row for each symbol in the order of the instance, or a mechanism file of this package.
+judges a solution: CSV or JSON, a row for each symbol in the order of the instance, or a
+[mechanism file](../file-format.md).
 
 - A number is the decimal, or the ratio such as `1/3`, that the file states. A row that misses 1 by at most 1e-9 is
   divided by its exact sum, and any other is refused.
