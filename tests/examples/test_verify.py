@@ -1,4 +1,4 @@
-"""The verifier in examples/ and the package say the same of every mechanism file."""
+"""The verifier in examples/, the package and, where it can be built, the checker that Coq extracts say the same."""
 
 import copy
 import json
@@ -11,6 +11,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import mpmath
+import native
 import numpy as np
 import pytest
 from lower_sets import some_prior, some_set
@@ -38,7 +39,10 @@ def script(monkeypatch, tmp_path):
 
     def answer(content):
         (tmp_path / "m.json").write_bytes(content)
-        return verify.answer(tmp_path / "m.json")
+        told, status = verify.answer(tmp_path / "m.json")
+        if native.programs():
+            native.check_agrees(tmp_path / "m.json", told, status)
+        return told, status
 
     return answer
 
