@@ -174,8 +174,6 @@ def test_what_windows_do_not_do_is_refused(command, two_levels):
         ((*source, "words.json", *candidates[:3], "earlier.csv"), "wrong-size"),
         (("verify", "m.json", "--counts", "counts.csv"), "usage"),
         (("verify", "words.json", "--tail", "0.5"), "set-not-accepted"),
-        (("audit", "words.json"), "wrong-file-format"),
-        (("analyze", "words.json"), "wrong-file-format"),
     ):
         status, _, err = command(*arguments)
         assert status == 2, arguments
@@ -183,6 +181,24 @@ def test_what_windows_do_not_do_is_refused(command, two_levels):
     status, _, err = privatize(command, "--unknown", "x", "--overwrite")
     assert status == 2
     assert "[needless-argument]" in err
+
+
+def test_commands_that_do_not_take_windows_say_why_and_what_does(command):
+    assert design(command)[0] == 0
+    assert prefixes(command)[0] == 0
+    for arguments, reason in (
+        (("audit", "words.json"), "each value of a list"),
+        (("analyze", "words.json"), "each value of a list"),
+        (("audit", "prefixes.json"), "each value of a list"),
+        (("compare", "prefixes.json"), "whole strings"),
+        (("report", "prefixes.json", "-o", "page.html"), "whole strings"),
+        (("plan", "--reports", "--mechanism", "prefixes.json", "--standard-error", "0.1"), "whole strings"),
+    ):
+        status, _, err = command(*arguments)
+        assert (status, err.count("\n")) == (2, 1)
+        assert "[wrong-file-format]" in err
+        assert reason in err
+        assert "mechdesign verify proves" in err
 
 
 def test_records_that_are_missing_are_named_or_replaced(command):
