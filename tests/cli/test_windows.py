@@ -258,6 +258,15 @@ def test_from_a_sample_to_frequent_strings(command):
     assert float(found["s33"]["lower"]) <= 0.4 <= float(found["s33"]["upper"])
     status, out, _ = command(*search, "-o", "-")
     assert out.startswith("string,share")
+    without = (*search[:6], "--characters", "s0123456789")
+    status, out, err = command(*without, "-o", "found.csv")
+    assert (status, err) == (0, "")
+    assert "lengths of windows alone" in out
+    assert "s33" in {row["string"] for row in rows("found.csv")}
+    assert "sample_share" not in rows("found.csv")[0]
+    assert "sample_shares" not in json.loads(command(*without, "--json")[1])
+    status, _, err = command(*search[:6])
+    assert (status, "[missing-argument]" in err) == (2, True)
 
 
 def test_few_reports_find_nothing_and_say_so(command):
