@@ -8,7 +8,8 @@ import click
 
 from mechdesign.adapters.deployments_registry import drafted_entry
 from mechdesign.cli import places
-from mechdesign.cli.json_output import Hash, Output, Text, Whole, print_output
+from mechdesign.cli.json_output import Hash, Output, Text, Whole, given, print_output
+from mechdesign.cli.machine_check import certified
 from mechdesign.cli.mechanism_kinds import MOST_BYTES, by_kind, kind_of
 from mechdesign.cli.output import print_facts
 from mechdesign.cli.progress import Progress
@@ -34,6 +35,7 @@ class ReportOutput(Output):
     sha256: Hash
     output: Text
     bytes: Whole
+    certificate: Hash | None = None
 
 
 @click.command("report")
@@ -63,6 +65,11 @@ class ReportOutput(Output):
     is_flag=True,
     help="Write no page but an entry for the public registry of deployments of differential privacy, as JSON.",
 )
+@click.option(
+    "--certificate",
+    metavar="FILE.v",
+    help="Have Coq check the certificate of the file (mechdesign verify --machine-checked --write); the page says so.",
+)
 @side_data_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @by_kind("report", "file", "data")
@@ -75,6 +82,7 @@ def report_command(
     guarantee_only: bool,
     title: str,
     registry: bool,
+    certificate: str | None,
     as_json: bool,
 ) -> None:
     """Write a page for readers who are not mathematicians: what is promised and what is not, and how to check it.
@@ -97,6 +105,7 @@ def report_command(
         refuse_others({"file", "output", "registry", "title", "guarantee_only", "as_json"}, "--registry")
     accepted_ending(output, [".json", ".yaml", ".yml"] if registry else [".html", ".htm"])
     standard = places.check([output], [file], as_json=as_json)
+    theorem = None
     with Progress() as progress:
         progress("proving the guarantee in exact arithmetic")
         with readable(file, MOST_BYTES) as place:
@@ -104,26 +113,35 @@ def report_command(
             content, source = read_content(place), printable(str(place))
         kind: Literal["mechanism", "histogram"] = "histogram" if is_record(content) and not registry else "mechanism"
         origin = Origin.of(content, file)
+        if certificate is not None and kind == "histogram":
+            raise click.UsageError("--certificate is that of a mechanism; leave it out for the record of a histogram")
         if kind == "histogram":
             written = record_page(content, file, title)
         elif registry:
             mechanism = Mechanism(*from_content(content, source))
             written = drafted_entry(mechanism, origin, title, check_optimality=not guarantee_only)
         else:
+            mechanism = Mechanism(*from_content(content, source))
+            theorem = certified(certificate, content, source, progress)
             written = mechanism_page(
-                Mechanism(*from_content(content, source)),
+                mechanism,
                 origin,
                 compare=not no_compare,
                 check_optimality=not guarantee_only,
                 time_limit=time_limit,
                 title=title,
                 progress=progress,
+                theorem=theorem,
             )
     write_atomically(output, written.encode())
     size = len(written.encode())
     if as_json:
-        print_output(ReportOutput(kind=kind, file=file, sha256=origin.digest, output=output, bytes=size))
+        checked = given(certificate=theorem and theorem.certificate)
+        print_output(ReportOutput(kind=kind, file=file, sha256=origin.digest, output=output, bytes=size, **checked))
         return
     made = "a draft for the registry, whose notes list what to fill in" if registry else f"about a {kind}"
     facts = [("file", file), ("sha256", origin.digest), ("page", f"{size:,} bytes, {made}")]
+    facts += (
+        [] if theorem is None else [("certificate", f"SHA-256 {theorem.certificate}, checked by Coq {theorem.coq}")]
+    )
     print_facts([*facts, ("written", "standard output" if standard else output)], err=standard)
