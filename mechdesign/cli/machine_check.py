@@ -18,6 +18,8 @@ from mechdesign.data.files import write_atomically
 from mechdesign.data.reading import read_bounded
 from mechdesign.errors import GuaranteeError, InputError, LimitError, printable, shorten
 from mechdesign.mechanism.mechanism_files import parsed_json, read_content
+from mechdesign.numerics.epsilon import Epsilon
+from mechdesign.numerics.exact import plain_text
 
 if TYPE_CHECKING:
     from mechdesign.proofs.kernel import Verdict
@@ -75,9 +77,9 @@ class MachineCheck:
             check([self.kept], [file], as_json=as_json)
             write_atomically(self.kept, text.encode())
         verdict = self.verdict(document, content, progress)
-        told = [_THEOREM.format(document["guarantee"]["epsilon"])]
-        told += [words.format(document["guarantee"][side]) for side, words in (("lower", _BELOW), ("cap", _CAP))
-                 if side in document["guarantee"]]  # fmt: skip
+        sides = (("epsilon", _THEOREM), ("lower", _BELOW), ("cap", _CAP))
+        promise = document["guarantee"]
+        told = [words.format(exponent_in_words(promise[side])) for side, words in sides if side in promise]
         return MachineChecked(
             theorem="; and ".join(told) + "; the rows sum to 1, and the set has a prior",
             coq=verdict.coq,
@@ -160,6 +162,21 @@ def certified(name: str | None, content: bytes, source: str, progress: Callable[
     if content[:2] == b"PK":
         raise InputError.wrong_file_format(_NPZ.format(source))
     return MachineCheck(asked=True, given=name).verdict(parsed_json(content, source), content, progress)
+
+
+def exponent_in_words(text: str) -> str:
+    """Return an epsilon of a file as an exponent of e.
+
+    Examples
+    --------
+    >>> [exponent_in_words(text) for text in ("2/1", "0.50", "1/3", "log(4)")]
+    ['2', '0.5', '(1/3)', 'log(4)']
+    """
+    epsilon = Epsilon.of(text)
+    if epsilon.exponent is None:
+        return epsilon.text
+    number = plain_text(epsilon.exponent)
+    return f"({number})" if "/" in number else number
 
 
 def machine_options(command: Callable[..., Any]) -> Callable[..., Any]:
