@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import click
 
@@ -105,7 +105,8 @@ def report_command(
         refuse_others({"file", "output", "registry", "title", "guarantee_only", "as_json"}, "--registry")
     accepted_ending(output, [".json", ".yaml", ".yml"] if registry else [".html", ".htm"])
     standard = places.check([output], [file], as_json=as_json)
-    theorem = None
+    about: dict[str, Any] = {"compare": not no_compare, "time_limit": time_limit, "title": title}
+    checks, theorem = not guarantee_only, None
     with Progress() as progress:
         progress("proving the guarantee in exact arithmetic")
         with readable(file, MOST_BYTES) as place:
@@ -113,35 +114,36 @@ def report_command(
             content, source = read_content(place), printable(str(place))
         kind: Literal["mechanism", "histogram"] = "histogram" if is_record(content) and not registry else "mechanism"
         origin = Origin.of(content, file)
-        if certificate is not None and kind == "histogram":
-            raise click.UsageError("--certificate is that of a mechanism; leave it out for the record of a histogram")
         if kind == "histogram":
-            written = record_page(content, file, title)
-        elif registry:
-            mechanism = Mechanism(*from_content(content, source))
-            written = drafted_entry(mechanism, origin, title, check_optimality=not guarantee_only)
+            written = _record_page(content, file, title, certificate)
         else:
             mechanism = Mechanism(*from_content(content, source))
             theorem = certified(certificate, content, source, progress)
-            written = mechanism_page(
-                mechanism,
-                origin,
-                compare=not no_compare,
-                check_optimality=not guarantee_only,
-                time_limit=time_limit,
-                title=title,
-                progress=progress,
-                theorem=theorem,
-            )
-    write_atomically(output, written.encode())
-    size = len(written.encode())
+            if registry:
+                written = drafted_entry(mechanism, origin, title, check_optimality=checks)
+            else:
+                about |= {"check_optimality": checks, "progress": progress, "theorem": theorem}
+                written = mechanism_page(mechanism, origin, **about)
+    content = written.encode()
+    write_atomically(output, content)
+    checked = given(certificate=theorem and theorem.certificate)
+    made = ReportOutput(kind=kind, file=file, sha256=origin.digest, output=output, bytes=len(content), **checked)
     if as_json:
-        checked = given(certificate=theorem and theorem.certificate)
-        print_output(ReportOutput(kind=kind, file=file, sha256=origin.digest, output=output, bytes=size, **checked))
-        return
-    made = "a draft for the registry, whose notes list what to fill in" if registry else f"about a {kind}"
-    facts = [("file", file), ("sha256", origin.digest), ("page", f"{size:,} bytes, {made}")]
-    facts += (
-        [] if theorem is None else [("certificate", f"SHA-256 {theorem.certificate}, checked by Coq {theorem.coq}")]
-    )
-    print_facts([*facts, ("written", "standard output" if standard else output)], err=standard)
+        print_output(made)
+    else:
+        print_facts(_facts(made, registry=registry, standard=standard), err=standard)
+
+
+def _record_page(content: bytes, file: str, title: str, certificate: str | None) -> str:
+    if certificate is not None:
+        raise click.UsageError("--certificate: not accepted beside the record of a histogram; leave it out")
+    return record_page(content, file, title)
+
+
+def _facts(made: ReportOutput, *, registry: bool, standard: bool) -> list[tuple[str, str]]:
+    """Return what people read of a page."""
+    what = "a draft for the registry, whose notes list what to fill in" if registry else f"about a {made.kind}"
+    facts = [("file", made.file), ("sha256", made.sha256), ("page", f"{made.bytes:,} bytes, {what}")]
+    if made.certificate is not None:
+        facts.append(("certificate", f"SHA-256 {made.certificate}, checked by Coq"))
+    return [*facts, ("written", "standard output" if standard else made.output)]
