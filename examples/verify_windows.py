@@ -108,8 +108,9 @@ def recounted(top, sample, m, units):
     need(sum(folded.values()) == m, f"the sample does not have {m} records", 1)
     return [loads(top, number, folded, units) for number in range(top["seeds"])]
 def prove(content, sample=None):
-    top = fields(json.loads(content, object_pairs_hook=table),
-                 "schema epsilon master seeds buckets form windows evidence", "cap floor heavy")
+    return prove_table(json.loads(content, object_pairs_hook=table), sample)
+def prove_table(found, sample=None):
+    top = fields(found, "schema epsilon master seeds buckets form windows evidence", "cap floor heavy")
     need(top["schema"] == "mechdesign/windows/1", "not a file of windows")
     q, seeds = whole(top["buckets"], 2, 1 << 16, "buckets"), whole(top["seeds"], 1, 100_000, "seeds")
     need(q * seeds <= 1 << 27 and top["form"] in ("nfc", "nfc-casefold"), "too many buckets, or another form")
