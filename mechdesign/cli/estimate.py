@@ -17,7 +17,7 @@ from mechdesign.cli.mechanism_kinds import load_mechanism
 from mechdesign.cli.output import say, show_values_option
 from mechdesign.cli.progress import Progress
 from mechdesign.cli.record_output import Asked, asked_columns, report_names_option
-from mechdesign.cli.record_tables import TableOptions, strings_of_views, table_options
+from mechdesign.cli.record_tables import TableOptions, table_options
 from mechdesign.cli.shared_options import check_plot, engine_options, write_plot
 from mechdesign.cli.windows_estimate import Candidates, check_candidates, string_options, tell_candidates
 from mechdesign.data.files import STANDARD, accepted_ending, write_atomically
@@ -164,8 +164,7 @@ def estimate_command(
             tell_candidates(counted, mechanism, strings, confidence, *about, simultaneous=simultaneous, as_json=as_json)
             return
         if estimation is None:
-            asked_strings = strings_of_views(strings, mechanism)
-            printer = records.printer(counted, asked_strings, confidence, progress, (simultaneous, parts, first))
+            printer = records.printer(counted, mechanism, strings, confidence, progress, (simultaneous, parts, first))
         else:
             printer = EstimatePrinter(_estimate(counted, estimation, progress), simultaneous, parts, first)
     _write(printer, output, plot)

@@ -143,20 +143,27 @@ class TableOptions:
             raise click.UsageError("--marginal and --consistent are for views of whole records; leave them out")
 
     def printer(
-        self, counted: Any, strings: Any, confidence: float, progress: Callable[[str], None], about: tuple[Any, ...]
+        self,
+        counted: Any,
+        mechanism: Any,
+        asked: Candidates,
+        confidence: float,
+        progress: Callable[[str], None],
+        about: tuple[Any, ...],
     ) -> EstimatePrinter:
         """Return the tables that are asked for, from counts with or without groups, and how they are told."""
         from mechdesign.records.record_estimation import RecordEstimation
         from mechdesign.records.record_reports import estimate_record_groups
 
         progress("estimating")
-        estimation = RecordEstimation(strings.mechanism, confidence, self.consistent, progress, strings)
+        strings = _strings_of_views(asked, mechanism)
+        estimation = RecordEstimation(mechanism, confidence, self.consistent, progress, strings)
         if not isinstance(counted, GroupCounts):
             return TablePrinter(estimation.of_counts(counted.tolist()).only(self.marginals), *about)
         return TablePrinter(estimate_record_groups(counted, estimation, progress).only(self.marginals), *about)
 
 
-def strings_of_views(asked: Candidates, mechanism: Any) -> Any:
+def _strings_of_views(asked: Candidates, mechanism: Any) -> Any:
     """Return the strings that are asked for of views of windows, from their files."""
     from mechdesign.records.string_tables import StringTables
 

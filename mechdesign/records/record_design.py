@@ -5,30 +5,27 @@ from __future__ import annotations
 import logging
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, cast
+from typing import Any
 
 from mechdesign.display.frames import labelled_frame
 from mechdesign.display.html import facts, table
 from mechdesign.display.numbers import near, percent, text_above, text_below
 from mechdesign.display.text import aligned, some
-from mechdesign.engine import executor_of, run_tasks
 from mechdesign.errors import InputError, LimitError, shorten
-from mechdesign.mechanism import Mechanism
 from mechdesign.numerics.exact import rational
 from mechdesign.numerics.tolerances import GAP
-from mechdesign.optimize import Design, design
+from mechdesign.optimize import Design
 from mechdesign.problem import DesignProblem
 from mechdesign.records.number_bins import NumberBins
 from mechdesign.records.record_certificate import (
     bound_of_records,
     combined_error_of,
     error_of_records,
-    objective_of,
     queries_of_records,
 )
 from mechdesign.records.record_mechanism import RecordMechanism
@@ -37,15 +34,21 @@ from mechdesign.records.record_views import View
 from mechdesign.records.record_weights import shares_for_targets, whole_weights
 from mechdesign.records.shared_tables import shared_tables
 from mechdesign.records.side_knowledge import set_against
+from mechdesign.records.view_designs import (
+    MatrixTask,
+    Progress,
+    StringTask,
+    ViewFacts,
+    designed,
+    errors_of_strings,
+)
 from mechdesign.records.views_of_records import RecordViews
 from mechdesign.uncertainty import L1Ball, UncertaintySet
 from mechdesign.uncertainty.evidence import check_one_way
 from mechdesign.utility import EstimationError
-from mechdesign.windows import WindowDesign, design_windows, split_sample
+from mechdesign.windows import WindowDesign
 
 _log = logging.getLogger(__name__)
-
-Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,7 +133,7 @@ class RecordDesign:
         return self._error([view.value for view in self.views])
 
     def _error(self, values: Sequence[float]) -> float:
-        return error_of_records(self.mechanism, values, _of_strings(self.views, self.designs))
+        return error_of_records(self.mechanism, values, errors_of_strings(self.views, self.designs))
 
     @property
     def bound(self) -> float | None:
@@ -196,46 +199,6 @@ class RecordDesign:
         if ratio >= 2:
             return [*lines, f"the error is {text_above(ratio, 3)} times this bound"]
         return [*lines, f"within {percent(ratio - 1)} of what any mechanism could do"]
-
-
-@dataclass(frozen=True)
-class ViewFacts:
-    """What the design of a view is worth.
-
-    Attributes
-    ----------
-    cells : int or None
-        The values that it knows; None for windows, which know any.
-    queries : int
-        How many it answers.
-    error, bound : float
-        E, and what no mechanism for the view falls below.
-    certified : bool or None
-        Whether the bound is reached; None for windows, which come near it.
-    seconds : float or None
-        Time taken, where it was measured.
-    """
-
-    cells: int | None
-    queries: int
-    error: float
-    bound: float
-    certified: bool | None
-    seconds: float | None
-
-    @classmethod
-    def of(cls, made: Design | WindowDesign) -> ViewFacts:
-        """Return that of a design."""
-        if isinstance(made, WindowDesign):
-            return cls(None, len(made.shares), made.error, made.bound, None, None)
-        size = made.problem.uncertainty.size
-        return cls(size, _queries(made.mechanism), made.value, made.bound, made.certified, made.seconds)
-
-
-def _of_strings(views: Sequence[View], designs: Sequence[Design | WindowDesign]) -> dict[str, float]:
-    """Return the errors of views of windows, which depend on the shares of strings in the sample."""
-    both = zip(views, designs, strict=True)
-    return {view.name: made.error for view, made in both if isinstance(made, WindowDesign)}
 
 
 def design_records(  # noqa: PLR0913 - each is a choice of its own
@@ -311,99 +274,21 @@ def design_records(  # noqa: PLR0913 - each is a choice of its own
         if shared.contradicts:
             raise InputError.evidence_contradicts(shared.contradiction())
     part = _part(given, delta)
-    tasks: list[_Task | _StringTask] = []
+    tasks: list[MatrixTask | StringTask] = []
     for view, prior in zip(shown, sets, strict=True):
         with _naming(view):
             if prior is None:
-                tasks.append(_StringTask(len(tasks), view, epsilon, part))
+                tasks.append(StringTask(len(tasks), view, epsilon, part))
             else:
                 problem = DesignProblem(prior, epsilon, EstimationError(view.workload))
-                tasks.append(_Task(len(tasks), view.name, problem, (tol, bits, time_limit)))
-    designs = _designed(tasks, executor, tell)
+                tasks.append(MatrixTask(len(tasks), view.name, problem, (tol, bits, time_limit)))
+    designs = designed(tasks, executor, tell)
     chosen = views.bins if bins is None and isinstance(views, RecordViews) else bins or {}
     mechanism = _mechanism(shown, designs, targets, weight_bits, chosen)
     tell("computing the bound for all mechanisms of whole records")
     claim, reason = _claim(mechanism, [view.value for view in shown])
     mechanism = replace(mechanism, optimality=claim)
     return RecordDesign(shown, tuple(designs), mechanism, claim, reason, time.perf_counter() - started)
-
-
-@dataclass(frozen=True)
-class _Task:
-    """The design of one view; its options are tol, bits and the time limit."""
-
-    place: int
-    name: str
-    problem: DesignProblem
-    options: tuple[float | None, int, float | None]
-
-    @property
-    def size(self) -> str:
-        """How many values the view has, in words."""
-        return f"{self.problem.uncertainty.size} cells"
-
-    def done(self) -> Design:
-        """Return the design."""
-        tol, bits, time_limit = self.options
-        return design(self.problem, tol=tol, bits=bits, title=self.name, time_limit=time_limit)
-
-
-@dataclass(frozen=True)
-class _StringTask:
-    """The design of a view of windows, from counts by string."""
-
-    place: int
-    view: View
-    epsilon: object
-    delta: Fraction | None
-
-    @property
-    def name(self) -> str:
-        """That of the view."""
-        return self.view.name
-
-    @property
-    def size(self) -> str:
-        """How many values the view has, in words."""
-        return "any strings"
-
-    def done(self) -> WindowDesign:
-        """Return the design."""
-        counts: Any = self.view.prior
-        options = dict(self.view.windows or {})
-        if (share := options.pop("split", None)) is not None:
-            if self.delta is None or "heavy" in options:
-                raise InputError.needless_argument("split is for a sample that proves, without heavy; leave it out")
-            parts = split_sample(counts, share, form=options.get("form", "nfc"))
-            counts, options["heavy"] = parts.evidence, parts.heavy
-        return design_windows(counts, self.epsilon, delta=self.delta, known=self.delta is None, **options)
-
-
-def _run(task: _Task | _StringTask) -> Design | WindowDesign:
-    """Do a task; called by executors, by name."""
-    return task.done()
-
-
-def _designed(tasks: Sequence[_Task | _StringTask], executor: Any, tell: Progress) -> list[Design | WindowDesign]:
-    """Return the designs of all views, in their order.
-
-    Raises
-    ------
-    MechdesignError
-        The first error of a design, with the name of its view.
-    """
-
-    def begun() -> Iterator[_Task | _StringTask]:
-        for number, task in enumerate(tasks, 1):
-            tell(f"view {number} of {len(tasks)}: {task.name}, {task.size}")
-            yield task
-
-    found: dict[int, Design | WindowDesign] = {}
-    for done in run_tasks(_run, begun(), executor_of(executor)):
-        if done.error is not None:
-            raise done.error.reworded(f"the view {done.item.name}: {done.error}")
-        found[done.item.place] = cast("Design | WindowDesign", done.result)  # a task that ends without an error has one
-    return [found[task.place] for task in tasks]
 
 
 def _views(given: Mapping[str, object] | Sequence[View]) -> tuple[View, ...]:
@@ -458,10 +343,6 @@ def _set_of(given: UncertaintySet | Mapping[Any, Any], delta: Fraction | None, *
     return L1Ball.from_counts(given, delta=delta, known=known)
 
 
-def _queries(mechanism: Mechanism) -> int:
-    return len(objective_of(mechanism).queries(len(mechanism.inputs)))
-
-
 def _mechanism(
     views: Sequence[View],
     designs: Sequence[Design | WindowDesign],
@@ -482,7 +363,7 @@ def _mechanism(
         return weighted(shares_for_targets(errors, _squares(designs, [view.name for view in views], targets)))
     alike = weighted([1.0] * len(views))
     values = [view.value for view in views]
-    return weighted(combined_error_of(alike, values, _of_strings(views, designs)).best())
+    return weighted(combined_error_of(alike, values, errors_of_strings(views, designs)).best())
 
 
 def _squares(designs: Sequence[Design | WindowDesign], names: Sequence[str], targets: Mapping[str, Any]) -> list[float]:

@@ -133,30 +133,22 @@ def views_of(  # noqa: PLR0913 - each is a choice of its own
     main = [name for name in [*whole, *(name for each in together for name in each)] if name not in free]
     shown = [*_shown(list(dict.fromkeys(main)), together, pairs=pairs), *((name,) for name in free)]
     declared = [_checked(each, sample) for each in impossible]
-    for name in {**(workloads or {}), **(values or {})}:
-        if name not in map(name_of, shown):
-            raise InputError.unknown_choice(
-                f"there is no view {shorten(name)}; accepted: {shorten([name_of(each) for each in shown], 200)}"
-            )
+    _check_names({**(workloads or {}), **(values or {})}, list(map(name_of, shown)))
     views, ruled_out = [], {}
-    for attributes in shown:
+    for attributes in shown[: len(shown) - len(free)]:
         name = name_of(attributes)
-        if name in free:
-            prior = _counts_of_strings(records, name, free[name], missing, counts)
-            workload, value = (workloads or {}).get(name), (values or {}).get(name, 1.0)
-            views.append(View(attributes, prior, workload, value, free[name]))
-            continue
         kept = _kept(sample, attributes, declared, unseen)
-        labels = sample.labels(attributes)
         if not kept.all():
-            ruled_out[name] = tuple(label for label, keep in zip(labels, kept.tolist(), strict=True) if not keep)
+            ruled_out[name] = tuple(np.array(sample.labels(attributes), dtype=object)[~kept])
         workload = (workloads or {}).get(name)
         if workload is None and len(attributes) > 1 and not pairs:
             workload = _tables(sample.shape(attributes), kept)
-        if isinstance(workload, str) and workload == "mean":
-            workload = _mean(sample, attributes)
-        prior = _counts(sample, attributes, kept, side)
-        views.append(View(attributes, prior, workload, (values or {}).get(name, 1.0)))
+        given = _mean(sample, attributes) if isinstance(workload, str) and workload == "mean" else workload
+        value = (values or {}).get(name, 1.0)
+        views.append(View(attributes, _counts(sample, attributes, kept, side), given, value))
+    for name, options in free.items():
+        prior = _counts_of_strings(records, name, options, missing, counts)
+        views.append(View((name,), prior, (workloads or {}).get(name), (values or {}).get(name, 1.0), options))
     return RecordViews(tuple(views), sample.bins, ruled_out)
 
 
@@ -228,6 +220,13 @@ def _split(group: str | Sequence[str], records: Any) -> Labels:
             f"the group {shorten(group)} has the name of a column; give the columns of the group as a list"
         )
     return tuple(group.split(JOINT))
+
+
+def _check_names(given: Iterable[str], names: Sequence[str]) -> None:
+    """Refuse names that no view has."""
+    for name in given:
+        if name not in names:
+            raise InputError.unknown_choice(f"there is no view {shorten(name)}; accepted: {shorten(names, 200)}")
 
 
 def _check_free(free: Mapping[str, Any], columns: Sequence[str], listed: Sequence[str]) -> None:
