@@ -89,9 +89,10 @@ def test_code_does_not_grow_unseen():
     # Explained variance came after that: a utility, its pricing by one parameter and its search (330 lines).
 
     # Labels for training came after that: targets, leakage, empty promises (70 lines).
-    # 35,470 before `report` drafted entries of the registry of deployments; 35,475 before `compare` knew the epsilon at
-    # which LDP has the same error.
-    assert code <= 35_530
+    # 35,470 before `report` drafted entries of the registry of deployments.
+    # 35,475 before numbers of reports that tell hypotheses apart were exact, and scripts without a guard ended.
+    # 35,560 before `compare` knew the epsilon at which LDP has the same error.
+    assert code <= 35_615
     assert sum(map(measures.import_lines, matrices.values())) <= 0.127 * code
     every = sum(map(measures.code_lines, MODULES.values()))
     assert sum(map(measures.import_lines, MODULES.values())) <= 0.135 * every

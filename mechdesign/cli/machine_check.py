@@ -17,6 +17,8 @@ from mechdesign.cli.windows_sample import decorated
 from mechdesign.data.files import write_atomically
 from mechdesign.errors import GuaranteeError, InputError, LimitError, printable, shorten
 from mechdesign.mechanism.mechanism_files import parsed_json, read_content
+from mechdesign.numerics.epsilon import Epsilon
+from mechdesign.numerics.exact import plain_text
 
 _THEOREM = "for every prior Q of the set, every report y and every input x: K(y|x) <= e^{} sum Q(x') K(y|x')"
 _BELOW = "K(y|x) >= e^-{} sum Q(x') K(y|x')"
@@ -67,9 +69,9 @@ class MachineCheck:
         verdict = ask_coq(document, content)
         if verdict is None:
             raise self._refusal(document, content)
-        told = [_THEOREM.format(document["guarantee"]["epsilon"])]
-        told += [words.format(document["guarantee"][side]) for side, words in (("lower", _BELOW), ("cap", _CAP))
-                 if side in document["guarantee"]]  # fmt: skip
+        sides = (("epsilon", _THEOREM), ("lower", _BELOW), ("cap", _CAP))
+        promise = document["guarantee"]
+        told = [words.format(exponent_in_words(promise[side])) for side, words in sides if side in promise]
         return MachineChecked(
             theorem="; and ".join(told) + "; the rows sum to 1, and the set has a prior",
             coq=verdict.coq,
@@ -106,7 +108,7 @@ class MachineCheck:
                 "memory ran out; merge symbols, or report this file"
             )
         output, symbol = document["outputs"][found[0].output], document["inputs"][found[0].symbol]
-        others = f", and of {len(found) - 1} more outputs" if len(found) > 1 else ""
+        others = f", and of {len(found) - 1} more" if len(found) > 1 else ""
         return GuaranteeError.guarantee_false(
             f"the guarantee is false: Coq refuses that of output {shorten(output)} at the input {shorten(symbol)}"
             f"{others}"
@@ -121,6 +123,21 @@ class MachineCheck:
             ("axioms", ", ".join(axiom.rpartition(".")[2] for axiom in found.axioms) + ": of the real numbers"),
             ("certificate", f"SHA-256 {found.certificate}"),
         ]
+
+
+def exponent_in_words(text: str) -> str:
+    """Return an epsilon of a file as an exponent of e.
+
+    Examples
+    --------
+    >>> [exponent_in_words(text) for text in ("2/1", "0.50", "1/3", "log(4)")]
+    ['2', '0.5', '(1/3)', 'log(4)']
+    """
+    epsilon = Epsilon.of(text)
+    if epsilon.exponent is None:
+        return epsilon.text
+    number = plain_text(epsilon.exponent)
+    return f"({number})" if "/" in number else number
 
 
 def machine_options(command: Callable[..., Any]) -> Callable[..., Any]:
