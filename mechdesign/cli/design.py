@@ -162,7 +162,8 @@ def design_command(
     if windows.windows:
         return design_strings(windows, source, output, as_json=as_json)
     if records.columns is not None:
-        return design_views(records, source, output, as_json=as_json, tol=tol, bits=bits, time_limit=time_limit)
+        search = {"tol": tol, "bits": bits, "time_limit": time_limit}
+        return design_views(records, windows, source, output, as_json=as_json, **search)
     if output is not None:
         check_ending(output)
     check_probabilities(output, probabilities=probabilities)
