@@ -33,6 +33,7 @@ import numpy as np
 from mechdesign.errors import InputError, SolverError
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.exact import float_down, float_up, over_common_denominator
+from mechdesign.optimize.effective_epsilon import MOST_IN_PROGRAMS
 from mechdesign.optimize.pricing.gain_duals import MemberProgram
 from mechdesign.optimize.pricing.l1_ball_duals import ball_duals
 from mechdesign.optimize.pricing.two_sided_duals import TwoMembersProgram
@@ -129,7 +130,7 @@ def _levels(problem: TableProblem, linear: list[list[Fraction]]) -> list[Fractio
     """Return r_y of each output."""
     weights, common = over_common_denominator(problem.uncertainty.center)
     unit = common * _UNIT
-    pricer = _Pricer(problem, weights, 1 / problem.sides.epsilon.exp_up, problem.sides.floor_down.least_lift)
+    pricer = _Pricer(problem, weights, 1 / Fraction(problem.exp_epsilon), problem.sides.floor_down.least_lift)
     floats = np.array([[float(c) for c in row] for row in linear])
     levels = []
     for y, (row, proposed) in enumerate(zip(linear, _proposals(problem, floats), strict=True)):
@@ -143,7 +144,7 @@ def _levels(problem: TableProblem, linear: list[list[Fraction]]) -> list[Fractio
 
 def _proposals(problem: TableProblem, linear: Floats) -> list[tuple[Floats, Floats]]:
     """Return z and m for each output, in floats that nothing rests on."""
-    known, e, pairs = problem.uncertainty, float_up(problem.sides.epsilon.exp_up), problem.constraints.forbidden
+    known, e, pairs = problem.uncertainty, min(problem.exp_epsilon, MOST_IN_PROGRAMS), problem.constraints.forbidden
     none, found = np.zeros(problem.size), []
     simple = known.l1_ball is not None and problem.sides.below is None
     by_ball = ball_duals(known.l1_ball, e, linear) if simple and known.l1_ball is not None else None
