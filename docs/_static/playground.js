@@ -3,7 +3,7 @@
 
 (() => {
   const { choices, designs } = window.MECHDESIGN_PLAYGROUND;
-  const root = document.getElementById("playground");
+  const root = document.getElementById("playground-designs");
   const names = { counts: "Counts", epsilon: "epsilon", delta: "delta", objective: "Objective" };
   const chosen = {};
   let report = 0;
@@ -15,6 +15,8 @@
     return made;
   }
 
+  // Bounds are rounded up, so that what the page says stays true.
+  const above = (number, digits) => (Math.ceil(number * 10 ** digits) / 10 ** digits).toFixed(digits);
   const percent = (share) => (share === 0 ? "0" : share < 5e-5 ? "<0.01" : (100 * share).toFixed(share < 0.1 ? 2 : 1));
   const count = (number) => (number === null ? "no number is enough" : number.toLocaleString("en"));
 
@@ -98,8 +100,8 @@
 
   function show() {
     const design = designs[Object.keys(choices).map((key) => chosen[key]).join("|")];
-    const bound = Math.exp(Number(chosen.epsilon)).toFixed(2);
-    const proved = `Proved for the integers of the file: leakage ${design.leakage.toFixed(6)} nats at most. No report makes a ` +
+    const bound = above(Math.exp(Number(chosen.epsilon)), 2);
+    const proved = `Proved for the integers of the file: leakage ${above(design.leakage, 6)} nats at most. No report makes a ` +
       `category more than ${bound} times as likely, for every prior of the set.`;
     const optimal = design.certified ? "The design is optimal: value and bound agree to one part in a million." : "Not certified.";
     const parts = [element("p", `${proved} ${optimal}`), picture(design), guesses(design)];

@@ -19,6 +19,7 @@ SMALL = {
     "epsilons": ("0.5", "1"),
     "deltas": ("1e-9",),
 }
+SECTION = '<section id="playground"><h1>Playground</h1>'  # as Sphinx wraps the page
 CHROMIUM = shutil.which(os.environ.get("CHROMIUM", "chromium"))
 
 
@@ -71,7 +72,9 @@ def opened(found, tmp_path_factory):
     page = (ROOT / "docs" / "playground.md").read_text(encoding="utf-8")
     body = page.split("```{raw} html\n")[1].split("```")[0]
     head = '<meta charset="utf-8"><title>p</title><link rel="stylesheet" href="_static/site.css">'
-    (folder / "page.html").write_text(f'<!DOCTYPE html><html lang="en"><head>{head}</head><body>{body}</body></html>')
+    (folder / "page.html").write_text(
+        f'<!DOCTYPE html><html lang="en"><head>{head}</head><body>{SECTION}{body}</section></body></html>'
+    )
     with sync_api.sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
         window = browser.new_page(viewport={"width": 360, "height": 800})
@@ -90,7 +93,7 @@ def choose(window, **chosen):
 
 
 def cells(window, caption):
-    table = window.locator(f'#playground table:has(caption:has-text("{caption}"))')
+    table = window.locator(f'#playground-designs table:has(caption:has-text("{caption}"))')
     return [row.locator("th, td").all_inner_texts() for row in table.locator("tbody tr").all()]
 
 
@@ -113,6 +116,7 @@ def test_the_page_shows_what_is_chosen(opened, found, tmp_path):
         assert (tmp_path / "mechanism.json").read_text() == design["file"]
         assert md.Mechanism.load(tmp_path / "mechanism.json").guarantee.epsilon.text == "0.5"
     assert messages == []
+    assert window.inner_text("h1") == "Playground"
     assert [url for url in requests if not url.startswith(("file:", "blob:"))] == []
     assert window.evaluate("document.documentElement.scrollWidth") <= 360
 
@@ -127,6 +131,7 @@ def test_a_report_tells_by_bayes(opened, found):
         factors = [float(row[3]) for row in cells(window, f"What report {place + 1} tells")]
         np.testing.assert_allclose(factors, K[:, place] / (P @ K[:, place]), rtol=0, atol=0.00501)
         assert max(factors) <= np.exp(1) + 0.005
+    assert "more than 2.72 times" in window.inner_text("#playground-designs")
     assert messages == []
 
 
