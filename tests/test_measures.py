@@ -92,7 +92,8 @@ def test_code_does_not_grow_unseen():
     # 35,470 before `report` drafted entries of the registry of deployments.
     # 35,475 before numbers of reports that tell hypotheses apart were exact, and scripts without a guard ended.
     # 35,560 before promises of all kinds said alike what delta is, and mechanisms drew under another fingerprint.
-    assert code <= 35_570
+    # 35,570 before `plan` took columns of whole records.
+    assert code <= 35_590
     assert sum(map(measures.import_lines, matrices.values())) <= 0.127 * code
     every = sum(map(measures.code_lines, MODULES.values()))
     assert sum(map(measures.import_lines, MODULES.values())) <= 0.135 * every

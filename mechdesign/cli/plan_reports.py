@@ -16,6 +16,7 @@ from mechdesign.cli.json_output import Finite, Nearest, Output, Printed, Reason,
 from mechdesign.cli.mechanism_kinds import load_mechanism, own_command
 from mechdesign.cli.output import print_facts, print_table, say
 from mechdesign.cli.progress import Progress
+from mechdesign.cli.records_command import RecordOptions
 from mechdesign.cli.shared_options import check_plot, write_plot
 from mechdesign.cli.source import Source
 from mechdesign.comparison import ReportPlan, plan_reports
@@ -86,9 +87,16 @@ class ReportOptions:
         return [f"--{name.replace('_', '-')}" for name in beside if getattr(self, name) is not None]
 
 
-def run_plan_reports(options: ReportOptions, source: Source, plot: str | None, *, as_json: bool) -> None:
+def run_plan_reports(
+    options: ReportOptions, source: Source, records: RecordOptions, plot: str | None, *, as_json: bool
+) -> None:
     """Compute, print and draw how many reports a precision takes, or what precision a number of reports gives."""
     count = _count(options)
+    if records.columns is not None:
+        from mechdesign.cli.records_plan import plan_designed
+
+        plan_designed(options, count, records, source, as_json=as_json)
+        return
     if own := own_command("plan", options.mechanism, reference=options.reference, drift=options.drift):
         own(options, count, as_json=as_json)
         return
