@@ -12,6 +12,7 @@ from mechdesign.cli.json_output import Finite, Output, Text, Whole, print_output
 from mechdesign.cli.output import print_facts
 from mechdesign.cli.plan_reports import WANTED, ReportOptions, run_plan_reports
 from mechdesign.cli.records_command import RecordOptions, record_options
+from mechdesign.cli.records_plan import plan_designed
 from mechdesign.cli.shared_options import check_plot, plot_option, time_limit_option, write_plot
 from mechdesign.cli.source import Source, bound_option, source_options
 from mechdesign.cli.windows_sample import drift_option, reference_option
@@ -133,7 +134,10 @@ def plan_command(
     options = ReportOptions(**rest)
     if options.reports is not None:
         _refuse({"--categories": categories, "--guaranteed-epsilon": guaranteed}, "--reports")
-        run_plan_reports(options, source, records, plot, as_json=as_json)
+        if records.columns is not None:
+            plan_designed(options, options.count(), records, source, as_json=as_json)
+        else:
+            run_plan_reports(options, source, plot, as_json=as_json)
         return
     _check_no_reports(options, source, records)
     if categories is None:
