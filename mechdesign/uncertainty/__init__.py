@@ -13,6 +13,7 @@ from mechdesign.uncertainty.product_set import ProductSet
 from mechdesign.uncertainty.radii import (
     clopper_pearson_radius,
     failure_probability,
+    observed_radius,
     refined_radius,
     required_samples,
     weissman_radius,
@@ -42,6 +43,7 @@ __all__ = [
     "clopper_pearson_radius",
     "failure_probability",
     "kappa",
+    "observed_radius",
     "phi",
     "refined_radius",
     "register",

@@ -1,4 +1,4 @@
-"""How far an empirical distribution may be from the true one: two bounds, each solved for all of its numbers.
+"""How far an empirical distribution may be from the true one: three bounds, two of them solved for all their numbers.
 
 For n independent samples over N categories fixed beforehand, the bound of Weissman et al. (ED Theorem 2) is
 
@@ -9,7 +9,9 @@ Clopper and Pearson for every set of symbols give
 
     P[ ||P - Phat||_1 > 2 t ] <= (2^N - 2) max over k > n t of P[ Bin(n, k/n - t) >= k ],
 
-the same union bound without Hoeffding's inequality on top of it: it is never larger than with phi = 2, and the default.
+the same union bound without Hoeffding's inequality on top of it: it is never larger than with phi = 2. Once the counts
+are known, limits need hold only where the sets of symbols were seen: k runs over the sums of the observed counts. This
+radius is never larger again, and is the default for counts; before there are counts it cannot be known.
 The proofs are in docs/mathematics.md, "Samples and radii". Radii, numbers of samples and probabilities are rounded up.
 """
 
@@ -31,11 +33,12 @@ from mechdesign.numerics.exact import arb_of, float_up, upper, working_precision
 from mechdesign.numerics.outward import printed_above
 from mechdesign.uncertainty.balance import Kappa, kappa, phi_ball
 from mechdesign.uncertainty.binomial_tail import FEW_SAMPLES, TRIES, bits_for, crossing, least_excess, log_worst_tail
+from mechdesign.uncertainty.observed_sums import ObservedSums
 
-Bound = Literal["clopper-pearson", "weissman"]
+Bound = Literal["observed-sums", "clopper-pearson", "weissman"]
+OBSERVED_SUMS: Bound = "observed-sums"
 CLOPPER_PEARSON: Bound = "clopper-pearson"
 WEISSMAN: Bound = "weissman"
-DEFAULT: Bound = CLOPPER_PEARSON
 
 _STEPS = 10**15  # radii are multiples of 1/_STEPS
 _LEAST_LOG = -750  # of a positive float
@@ -124,11 +127,15 @@ class ClopperPearson:
 
     def radius(self, samples: int, categories: int, delta: Fraction) -> Fraction:
         """Return the least multiple of 1e-15 at which the bound is proved to be at most delta."""
+        return self.radius_at(samples, categories, delta)
+
+    def radius_at(self, samples: int, categories: int, delta: Fraction, seen: ObservedSums | None = None) -> Fraction:
+        """Return the radius where the sets of symbols were seen this often; without it, however often they were."""
         low = math.ceil(2 * _STEPS * least_excess(samples)) - 1 if samples > FEW_SAMPLES else 0
         high = int(Weissman().radius(samples, categories, delta) * _STEPS)
         with working_precision(bits_for(samples)):
             level = arb_of(delta).log() - _log_subsets(categories)
-            least = _least(lambda steps: _margin(samples, Fraction(steps, 2 * _STEPS), level), low, high)
+            least = _least(lambda steps: _margin(samples, Fraction(steps, 2 * _STEPS), level, seen), low, high)
         return Fraction(least, _STEPS)
 
     def radius_ball(self, samples: int, categories: int, delta: Fraction) -> Any:
@@ -144,6 +151,40 @@ class ClopperPearson:
 
 
 BOUNDS: Mapping[Bound, RadiusBound] = MappingProxyType({CLOPPER_PEARSON: ClopperPearson(), WEISSMAN: Weissman()})
+"""The bounds that need no counts."""
+BOUNDS_OF_COUNTS: tuple[Bound, ...] = (OBSERVED_SUMS, *BOUNDS)
+
+
+def default_bound(*, counted: bool) -> Bound:
+    """Return the bound of a radius that nobody chose one for: the sharpest, with counts and without.
+
+    Examples
+    --------
+    >>> default_bound(counted=True), default_bound(counted=False)
+    ('observed-sums', 'clopper-pearson')
+    """
+    return OBSERVED_SUMS if counted else CLOPPER_PEARSON
+
+
+def checked_bound_of_counts(value: object) -> Bound:
+    """Return the name of a bound of counts, as they were observed; None is the default.
+
+    Raises
+    ------
+    InputError
+        For another name.
+
+    Examples
+    --------
+    >>> checked_bound_of_counts(None), checked_bound_of_counts("weissman")
+    ('observed-sums', 'weissman')
+    """
+    if value is None:
+        return OBSERVED_SUMS
+    for bound in BOUNDS_OF_COUNTS:
+        if isinstance(value, str) and value == bound:
+            return bound
+    raise InputError.unknown_choice(f"the bound is {shorten(value)}; accepted: {', '.join(BOUNDS_OF_COUNTS)}")
 
 
 def checked_bound(value: object, prior: object = None) -> Bound:
@@ -152,7 +193,8 @@ def checked_bound(value: object, prior: object = None) -> Bound:
     Raises
     ------
     InputError
-        For another name, and for the bound of Clopper and Pearson beside a true prior.
+        For another name, for that of observed sums, which takes counts, and for the bound of Clopper and Pearson
+        beside a true prior.
 
     Examples
     --------
@@ -160,7 +202,7 @@ def checked_bound(value: object, prior: object = None) -> Bound:
     ('clopper-pearson', 'weissman')
     """
     if value is None:
-        return DEFAULT if prior is None else WEISSMAN
+        return CLOPPER_PEARSON if prior is None else WEISSMAN
     for bound in BOUNDS:
         if isinstance(value, str) and value == bound:
             if bound == CLOPPER_PEARSON and prior is not None:
@@ -168,7 +210,8 @@ def checked_bound(value: object, prior: object = None) -> Bound:
                     "the bound clopper-pearson uses no prior; leave the prior out, or give weissman"
                 )
             return bound
-    raise InputError.unknown_choice(f"the bound is {shorten(value)}; accepted: {', '.join(BOUNDS)}")
+    counted = "; observed-sums is a bound of counts, and there are none here" if value == OBSERVED_SUMS else ""
+    raise InputError.unknown_choice(f"the bound is {shorten(value)}; accepted: {', '.join(BOUNDS)}{counted}")
 
 
 def radius_exact(
@@ -252,6 +295,52 @@ def clopper_pearson_radius(samples: int, categories: int, delta: object) -> floa
     0.03439048
     """
     return float_up(radius_exact(samples, categories, delta, bound=CLOPPER_PEARSON))
+
+
+def observed_radius(counts: Mapping[Any, Any] | Sequence[object], delta: object) -> float:
+    """Return the l1 radius by limits of Clopper and Pearson at the sums of the observed counts, rounded up.
+
+    With ``a = delta / (2^N - 2)`` and the lower limits g_k at level a it is twice the greatest ``k/n - g_k`` over the
+    numbers k of samples that fell into a set of categories, for all sets that are neither empty nor everything;
+    `clopper_pearson_radius` takes the greatest over all k. Its ball holds the true prior with probability 1 - delta,
+    since each set leaves its limit with probability a at most, wherever its count falls. The sums of the 16 greatest
+    counts are listed, and the others may add anything up to their total. From 257 samples on it is not below
+    ``1/(2 floor(sqrt(n)))``. Proof: docs/mathematics.md, "Samples and radii".
+
+    Parameters
+    ----------
+    counts : mapping from label to count, or sequence of counts
+        How often each of the N categories, fixed beforehand, was seen in independent samples.
+    delta : number or str
+        Probability of failure in [0, 1); 0 gives radius 2.
+
+    Raises
+    ------
+    InputError
+        For counts that are not accepted, or a delta outside [0, 1).
+
+    Examples
+    --------
+    >>> round(observed_radius([900, 60, 40], 1e-9), 10), round(clopper_pearson_radius(1000, 3, 1e-9), 10)
+    (0.0, 0.0)
+    """
+    _, checked = checked_counts(counts)
+    checked_samples(sum(checked))
+    return float_up(observed_radius_exact(tuple(checked), checked_delta(delta)))
+
+
+@lru_cache(maxsize=1024)
+def observed_radius_exact(counts: tuple[int, ...], delta: Fraction) -> Fraction:
+    """Return the radius of `observed_radius`, a multiple of 1e-15, for counts that were checked.
+
+    Examples
+    --------
+    >>> observed_radius_exact((1, 1), Fraction(1, 2))
+    Fraction(1, 1)
+    """
+    if not delta:
+        return Fraction(2)
+    return ClopperPearson().radius_at(sum(counts), len(counts), delta, ObservedSums.of(counts))
 
 
 def refined_radius(counts: Mapping[Any, Any] | Sequence[object], delta: object) -> float:
@@ -391,11 +480,11 @@ def _probability_above(log_probability: Any) -> float:
     return min(1.0, printed_above(upper(log_probability.exp())))
 
 
-def _margin(samples: int, excess: Fraction, level: Any) -> tuple[bool, float]:
+def _margin(samples: int, excess: Fraction, level: Any, seen: ObservedSums | None = None) -> tuple[bool, float]:
     """Return whether the worst tail is proved to be at most the level, and the difference of their logarithms."""
     if excess >= 1:
         return True, -math.inf
-    worst = log_worst_tail(samples, excess)
+    worst = log_worst_tail(samples, excess, seen)
     if worst is None:
         return False, math.inf
     return bool(worst <= level), float((worst - level).mid())
