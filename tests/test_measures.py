@@ -89,7 +89,9 @@ def test_code_does_not_grow_unseen():
     # Explained variance came after that: a utility, its pricing by one parameter and its search (330 lines).
 
     # Labels for training came after that: targets, leakage, empty promises (70 lines).
-    assert code <= 35_470
+    # 35,470 before `report` drafted entries of the registry of deployments.
+    # 35,475 before numbers of reports that tell hypotheses apart were exact, and scripts without a guard ended.
+    assert code <= 35_560
     assert sum(map(measures.import_lines, matrices.values())) <= 0.127 * code
     every = sum(map(measures.code_lines, MODULES.values()))
     assert sum(map(measures.import_lines, MODULES.values())) <= 0.135 * every

@@ -77,6 +77,7 @@ def test_folders_of_tests_are_those_of_the_package():
     beyond = {
         "atlas",
         "benchmarks",
+        "challenges",
         "examples",
         "figures",
         "fuzz",
