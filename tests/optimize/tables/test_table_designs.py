@@ -158,6 +158,18 @@ def test_floors_and_forbidden_pairs_are_kept_exactly():
     assert found.certified
 
 
+@pytest.mark.parametrize(
+    "given", [KNOWN, {"radius": "0.05"}, {"known": True, "invariant": False}, {"known": True, "cap": 90}]
+)
+@pytest.mark.parametrize("epsilon", [25, 50, 100, 700])
+def test_an_epsilon_that_allows_every_table_is_certified(given, epsilon):
+    """A solver loses coefficients of exp(-50): bounds of 17,269 for a share, or no solution, were the result."""
+    found = md.design_table(EDUCATION, epsilon, **given)
+    assert found.certified
+    assert found.value > 1 - 1e-6
+    assert md.verify(found.mechanism).optimal
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_the_pairs_that_follow_are_those_that_no_invariant_table_has(seed):
     rng = np.random.default_rng(seed)
