@@ -40,7 +40,7 @@ from mechdesign.sweeps.sweep_result import SweepResult
 from mechdesign.uncertainty import L1Ball, UncertaintySet
 from mechdesign.uncertainty.codec import BoundName, Known
 from mechdesign.uncertainty.from_counts import kinds_from_counts, set_from_counts, set_from_probabilities
-from mechdesign.uncertainty.radii import checked_bound_of_counts
+from mechdesign.uncertainty.observed_radius import checked_bound_of_counts
 from mechdesign.uncertainty.relative_ball import RelativeBall
 from mechdesign.utility import Objective, Workload, utility_by_name
 

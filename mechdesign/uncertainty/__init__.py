@@ -8,12 +8,12 @@ from mechdesign.uncertainty.evidence import Evidence
 from mechdesign.uncertainty.l1_ball import L1Ball
 from mechdesign.uncertainty.lower_function import LowerFunction
 from mechdesign.uncertainty.lower_probability import LowerProbability
+from mechdesign.uncertainty.observed_radius import observed_radius
 from mechdesign.uncertainty.prior_set import SupportRows
 from mechdesign.uncertainty.product_set import ProductSet
 from mechdesign.uncertainty.radii import (
     clopper_pearson_radius,
     failure_probability,
-    observed_radius,
     refined_radius,
     required_samples,
     weissman_radius,

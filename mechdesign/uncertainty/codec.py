@@ -20,7 +20,7 @@ from mechdesign.data.labels import canonical_labels
 from mechdesign.errors import InputError, shorten
 from mechdesign.uncertainty.base import UncertaintySet
 from mechdesign.uncertainty.convex_hull import ConvexHull
-from mechdesign.uncertainty.radii import BOUNDS_OF_COUNTS
+from mechdesign.uncertainty.observed_radius import BOUNDS_OF_COUNTS
 
 Labels = Annotated[list[str | int], Field(max_length=MOST_SYMBOLS)]
 BoundName = Annotated[Text, Field(json_schema_extra={"enum": list(BOUNDS_OF_COUNTS)})]

@@ -47,9 +47,10 @@ from mechdesign.uncertainty.codec import (
 )
 from mechdesign.uncertainty.evidence import Evidence, asserted, check_one_way, counted
 from mechdesign.uncertainty.l1_ball import L1Ball
+from mechdesign.uncertainty.observed_radius import checked_bound_of_counts
 from mechdesign.uncertainty.pieces import PieceSet
 from mechdesign.uncertainty.prior_set import exact_prior
-from mechdesign.uncertainty.radii import WEISSMAN, checked_bound, checked_bound_of_counts
+from mechdesign.uncertainty.radii import WEISSMAN, checked_bound
 from mechdesign.uncertainty.registry import takes_as_known
 from mechdesign.uncertainty.relative_ball import EventSet, RelativeBall
 
