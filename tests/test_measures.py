@@ -95,7 +95,8 @@ def test_code_does_not_grow_unseen():
     # 35,570 before `compare` knew the epsilon at which LDP has the same error.
     # 35,625 before `report` took a certificate.
     # 35,635 before the rows of a set were made once for all guesses, and prices of caps shared the time limit.
-    assert code <= 35_690
+    # 35,690 before l1 balls took limits at the sums of observed counts.
+    assert code <= 35_750
     assert sum(map(measures.import_lines, matrices.values())) <= 0.127 * code
     every = sum(map(measures.code_lines, MODULES.values()))
     assert sum(map(measures.import_lines, MODULES.values())) <= 0.135 * every

@@ -2,13 +2,13 @@
 
 from mechdesign.uncertainty.balance import Kappa, kappa, phi
 from mechdesign.uncertainty.base import UncertaintySet
+from mechdesign.uncertainty.bounds_of_counts import observed_radius
 from mechdesign.uncertainty.box import Box, L1Box, LowerLimits
 from mechdesign.uncertainty.convex_hull import ConvexHull
 from mechdesign.uncertainty.evidence import Evidence
 from mechdesign.uncertainty.l1_ball import L1Ball
 from mechdesign.uncertainty.lower_function import LowerFunction
 from mechdesign.uncertainty.lower_probability import LowerProbability
-from mechdesign.uncertainty.observed_radius import observed_radius
 from mechdesign.uncertainty.prior_set import SupportRows
 from mechdesign.uncertainty.product_set import ProductSet
 from mechdesign.uncertainty.radii import (

@@ -30,6 +30,7 @@ from mechdesign.data.fields import (
 )
 from mechdesign.errors import GuaranteeError, InputError, shorten
 from mechdesign.numerics.exact import short_text
+from mechdesign.uncertainty.bounds_of_counts import checked_bound_of_counts
 from mechdesign.uncertainty.box import Box, L1Box, LowerLimits
 from mechdesign.uncertainty.codec import (
     BoundName,
@@ -47,7 +48,6 @@ from mechdesign.uncertainty.codec import (
 )
 from mechdesign.uncertainty.evidence import Evidence, asserted, check_one_way, counted
 from mechdesign.uncertainty.l1_ball import L1Ball
-from mechdesign.uncertainty.observed_radius import checked_bound_of_counts
 from mechdesign.uncertainty.pieces import PieceSet
 from mechdesign.uncertainty.prior_set import exact_prior
 from mechdesign.uncertainty.radii import WEISSMAN, checked_bound

@@ -12,7 +12,7 @@ from mechdesign.data.checks import checked_delta, checked_samples
 from mechdesign.data.counts import checked_counts
 from mechdesign.errors import InputError, shorten
 from mechdesign.numerics.exact import over_common_denominator
-from mechdesign.uncertainty.observed_radius import observed_radius_exact
+from mechdesign.uncertainty.bounds_of_counts import observed_radius_exact
 from mechdesign.uncertainty.radii import BOUNDS, CLOPPER_PEARSON, OBSERVED_SUMS, Bound, radius_exact
 
 

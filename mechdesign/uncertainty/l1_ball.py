@@ -18,9 +18,9 @@ from mechdesign.errors import InputError, shorten
 from mechdesign.numerics.arrays import Floats
 from mechdesign.numerics.exact import short_text
 from mechdesign.uncertainty.ball import Ball
+from mechdesign.uncertainty.bounds_of_counts import checked_bound_of_counts, default_bound
 from mechdesign.uncertainty.effort import Effort, effort_of
 from mechdesign.uncertainty.evidence import Evidence, asserted, check_one_way, counted
-from mechdesign.uncertainty.observed_radius import checked_bound_of_counts, default_bound
 from mechdesign.uncertainty.prior_set import SupportRows, labelled_center
 from mechdesign.uncertainty.radii import OBSERVED_SUMS, checked_bound
 

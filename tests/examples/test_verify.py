@@ -22,7 +22,7 @@ from mechdesign.errors import MechdesignError
 from mechdesign.mechanism.claims import Parts
 from mechdesign.mechanism.mechanism_files import from_content, to_json
 from mechdesign.uncertainty import Box, EventSet, L1Box, LowerLimits, ProductSet, RelativeBall, SecretPromise
-from mechdesign.uncertainty.observed_radius import BOUNDS_OF_COUNTS
+from mechdesign.uncertainty.bounds_of_counts import BOUNDS_OF_COUNTS
 from mechdesign.uncertainty.radii import radius_exact
 from tests.fuzz.generators import damaged
 from tests.fuzz.mechanism_files import mechanism_tables, shifted

@@ -11,7 +11,7 @@ from strategies import balls, random_ball
 from tolerances import ALGEBRA, SOLVER
 
 import mechdesign as md
-from mechdesign.uncertainty.observed_radius import observed_radius_exact
+from mechdesign.uncertainty.bounds_of_counts import observed_radius_exact
 from mechdesign.uncertainty.radii import radius_exact
 
 columns = st.lists(st.integers(0, 1000), min_size=5, max_size=5)

@@ -13,7 +13,7 @@ from refusals import raises
 import mechdesign as md
 from mechdesign.uncertainty import Evidence, clopper_pearson_radius, observed_radius, refined_radius
 from mechdesign.uncertainty.binomial_limits import event_level, is_limit, lower_limit
-from mechdesign.uncertainty.observed_radius import checked_bound_of_counts, observed_radius_exact
+from mechdesign.uncertainty.bounds_of_counts import checked_bound_of_counts, observed_radius_exact
 from mechdesign.uncertainty.observed_sums import LISTED, ObservedSums
 from mechdesign.uncertainty.radii import checked_bound, radius_exact
 
