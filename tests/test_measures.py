@@ -97,7 +97,8 @@ def test_code_does_not_grow_unseen():
     # 35,635 before the rows of a set were made once for all guesses, and prices of caps shared the time limit.
     # 35,690 before l1 balls took limits at the sums of observed counts.
     assert code <= 35_750
-    assert sum(map(measures.import_lines, matrices.values())) <= 0.1275 * code  # 0.127 before bounds of counts had a module
+    # 0.127 before bounds of counts had a module.
+    assert sum(map(measures.import_lines, matrices.values())) <= 0.1275 * code
     every = sum(map(measures.code_lines, MODULES.values()))
     assert sum(map(measures.import_lines, MODULES.values())) <= 0.135 * every
 
