@@ -91,8 +91,8 @@ class ReportOptions:
         if self.reports == WANTED:
             if len(widths) != 1:
                 raise click.UsageError(
-                    f"{len(widths)} of --standard-error, --interval are given; --reports needs one of them, or a number "
-                    "of reports"
+                    f"{len(widths)} of --standard-error, --interval are given; --reports needs one of them, or a "
+                    "number of reports"
                 )
             if self.confidence is not None and self.interval is None:
                 raise click.UsageError("--confidence belongs to --interval, or to --reports with a number")
