@@ -21,12 +21,13 @@ import mechdesign as md
 from mechdesign import uncertainty
 
 BALL, LDP, KNOWN = {"delta": 1e-9}, {"delta": 0}, {"known": True}
+ANY_COUNTS = {"radius": uncertainty.clopper_pearson_radius(48842, 6, 1e-9)}
 # Unchanged shares of an independent program, to ten digits.
 SHARES = [
     (EDUCATION, BALL, ("0.3092554622", "0.4970450697", "0.7717420632")),
     (EDUCATION, LDP, ("0.2643864022", "0.3452656646", "0.5110966981")),
     (EDUCATION, KNOWN, ("0.3139393251", "0.5175984431", "0.7794893783")),
-    (RELATIONSHIP, BALL, ("0.4345784393", "0.6771117377", "0.9054876358")),
+    (RELATIONSHIP, ANY_COUNTS, ("0.4345784393", "0.6771117377", "0.9054876358")),
 ]
 
 
