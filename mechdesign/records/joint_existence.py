@@ -115,7 +115,7 @@ def _cells(views: Sequence[_View]) -> _Places | None:
 def _contradiction(views: Sequence[_View], cells: _Places) -> NoJointLaw | None:
     """Return the views, if vectors prove that no joint law has their tables."""
     names, balls = tuple(name for name, _, _ in views), [known.l1_ball for _, _, known in views]
-    told = [ball for ball in balls if isinstance(ball, L1Ball)]
+    told = [ball for ball in balls if ball is not None]
     if not len(cells):
         return NoJointLaw(names)
     ends = [0, *np.cumsum([ball.size for ball in told]).tolist()]
