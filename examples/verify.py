@@ -2,11 +2,11 @@
 
 Each column v of the numerators must have max v <= e^epsilon h(v), with `lower` min v >= e^-lower H(v), with `cap` min v
 >= e^-cap max v; h and H are the least and the greatest mean <Q, v> over the priors Q of an l1 ball, whose delta must be
-true if there is one; other sets need the other files, deltas of over 400,000 samples verify_tails.py.
+true if there is one, of up to 10^10 samples; other sets need the other files.
 Status 0: proved, and one line says what; 1: false; 2: malformed; 3: undecided. Optimality is not looked at."""
 
 # fmt: off
-import contextlib, json, math, re, sys
+import json, math, re, sys
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -61,7 +61,6 @@ def exp_promised(value):
     log = re.fullmatch(r"log\(\s*([^()]+?)\s*\)", text(value).strip())
     x = rational(log[1] if log else value)
     return need(1 <= x <= 10**304 if log else 0 <= x <= 700, "epsilon is from 0 to 700") or (x if log else exp_down(x))
-
 # 2. Samples. That Q(S) >= q, for a set S that was seen k times of n, is wrong with probability P[Bin(n, q) >= k].
 def is_rare(n, k, q, level):
     """Is P[Bin(n, q) >= k] <= level? Let k have the weight 2^96. From it the ratios of next weights fall on both sides.
@@ -76,22 +75,22 @@ def is_rare(n, k, q, level):
     while lower and below < enough:
         below, lower, i = below + lower, lower * i * b // ((n - i + 1) * a), i - 1
     return below >= enough
-def are_rare(n, counts, q, level):  # for each k of these rising counts and a rising q(k): the ends may settle it
-    size = len(counts) // 8 + 1
-    return is_rare(n, counts[0], q(counts[-1]), level) or (len(counts) > 1 and
-        all(are_rare(n, counts[i : i + size], q, level) for i in range(0, len(counts), size)))
+def change(n, T, i, j):  # the sign of all F(k + 1) - F(k), k = i..j, or 0: "The sign of one step" in mathematics.md
+    m, M = (T / (y - T) + (T + 1) / (n - x + T) for x, y in ((i, j), (j, i)))
+    C, c = (x / (x - T + d)**2 + (n - 1 - x) / (n - y + T - 1 + d)**2 for x, y, d in ((i, j, 0), (j, i, 1)))
+    rises = min(2 * m, 3) >= C and T / (n - j) < m/2 + m**2/6 + m**3/24 - C * (Fraction(1, 6) + m/8 + m**2/20)
+    return rises - (M < 4 and T / (n - i) > M/2 + M**2/6 + M**3/(24 - 6 * M) - min(c, 4 * m)/6)
+def are_rare(n, counts, q, level, T=None):  # for each k of these rising counts and a rising q(k), perhaps (k - T)/n
+    a, b, size = counts[0], counts[-1], len(counts) // 8 + 1  # F(k) = P[Bin(n, q(k)) >= k] may be greatest elsewhere:
+    low = T and ((T < a <= b < n and change(n, T, a, b) > 0) or (a > T + 1 and change(n, T, a - 1, b - 1) < 0))
+    return low or is_rare(n, a, q(b), level) or (
+        a < b and all(are_rare(n, counts[i : i + size], q, level, T) for i in range(0, len(counts), size)))
 def is_supported(n, delta, size, half, bound):  # Q(S) >= k/n - half for each of 2^size - 2 sets S; None: undecided
-    need(type(n) is int and 1 <= n <= 10**15 and 0 <= delta < 1, "wrong samples or delta")
     half = Fraction(int(half * 2 * 10**15), 2 * 10**15)  # derived radii are multiples of 1e-15
     if half == 1 or exp_down(min(2 * n * half * half, Fraction(20_000))) * delta >= 2**size - 2:
         return True  # each fails with probability e^(-2 n half^2) at most
-    if bound != "clopper-pearson" or n <= 400_000:  # or with the greatest probability over the k
-        return bound == "clopper-pearson" and are_rare(n, range(n + 1), lambda k: Fraction(k, n) - half,
-                                                       delta / (2**size - 2))
-    with contextlib.suppress(ImportError):
-        import verify_tails
-        return verify_tails.are_all_rare(n, half, delta / (2**size - 2))
-
+    return bound == "clopper-pearson" and (None if n > 10**10 else are_rare(
+        n, range(n + 1), lambda k: Fraction(k, n) - half, delta / (2**size - 2), n * half))
 # 3. The set: its h, whether a prior is in it, the counts, samples and delta behind it, if delta is proved, and words.
 def ball(table, size):
     """Where sum |Q - P| <= radius, Q(S) >= P(S) - radius/2 for each set S of symbols. With v falling, and S_k its first
@@ -117,9 +116,10 @@ def ball(table, size):
 def samples_of(a):  # behind delta: the total of the counts, or as many as somebody asserts beside a center
     counts, n, asserted = a["counts"], a["samples"], a["asserted_samples"]
     need(counts is n is None or (asserted is None and counts), "samples belong to counts, asserted ones to a center")
-    need((a["delta"] is None) == (n is asserted is None), "delta needs samples")
-    need(n is None or (type(n) is int and 0 < n <= 10**15), "samples are a whole number")
-    return asserted if n is None else need(n == sum(counts), "delta is false: the counts are of other samples", 1) or n
+    size = asserted if n is None else n
+    right = size is None or (type(size) is int and 0 < size <= 10**15 and 0 <= rational(a["delta"]) < 1)
+    need(right and (size is None) == (a["delta"] is None), "delta, from 0 to 1, needs samples, a whole number")
+    return need(n is None or n == sum(counts), "delta is false: the counts are of other samples", 1) or size
 def failure(_, samples, delta, proved, asserted):  # what is said of delta
     told = "" if delta is None else f"; delta = {shown(delta)}" + f" by {samples} samples" * (samples is not None)
     told += f" by {asserted} samples (asserted, not shown)" * (asserted is not None)

@@ -59,7 +59,6 @@ def limits(table, names):
 
 def are_supported(P, n, delta, box, lines, is_ball):
     """Do limits of symbols, and lines below those of all events, hold but with probability delta? None: undecided."""
-    need(type(n) is int and 1 <= n <= 10**15 and 0 <= delta < 1, "wrong samples or delta")
     need(not box or len(P) <= 1000, "there are too many symbols")
     delta = delta / 2 if box and lines else delta
     seen = [p * n for p in P]

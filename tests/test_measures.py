@@ -89,8 +89,10 @@ def test_code_does_not_grow_unseen():
     # Explained variance came after that: a utility, its pricing by one parameter and its search (330 lines).
 
     # Labels for training came after that: targets, leakage, empty promises (70 lines).
-    # Pairs of sets were then priced for both sides, for 16 symbols instead of 12 (65 lines).
-    assert code <= 35_535
+    # 35,470 before `report` drafted entries of the registry of deployments.
+    # 35,475 before numbers of reports that tell hypotheses apart were exact, and scripts without a guard ended.
+    # 35,560 before pairs of sets were priced for both sides, up to 16 symbols instead of 12.
+    assert code <= 35_620
     assert sum(map(measures.import_lines, matrices.values())) <= 0.127 * code
     every = sum(map(measures.code_lines, MODULES.values()))
     assert sum(map(measures.import_lines, MODULES.values())) <= 0.135 * every

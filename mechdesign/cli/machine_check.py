@@ -106,7 +106,7 @@ class MachineCheck:
                 "memory ran out; merge symbols, or report this file"
             )
         output, symbol = document["outputs"][found[0].output], document["inputs"][found[0].symbol]
-        others = f", and of {len(found) - 1} more outputs" if len(found) > 1 else ""
+        others = f", and of {len(found) - 1} more" if len(found) > 1 else ""
         return GuaranteeError.guarantee_false(
             f"the guarantee is false: Coq refuses that of output {shorten(output)} at the input {shorten(symbol)}"
             f"{others}"

@@ -6,12 +6,14 @@ from typing import Literal
 
 import click
 
+from mechdesign.adapters.deployments_registry import drafted_entry
 from mechdesign.cli import places
 from mechdesign.cli.json_output import Hash, Output, Text, Whole, print_output
 from mechdesign.cli.mechanism_kinds import MOST_BYTES, by_kind, kind_of
 from mechdesign.cli.output import print_facts
 from mechdesign.cli.progress import Progress
 from mechdesign.cli.record_output import side_data_option
+from mechdesign.cli.windows_sample import refuse_others
 from mechdesign.data.files import accepted_ending, write_atomically
 from mechdesign.data.inputs import readable
 from mechdesign.errors import printable
@@ -36,7 +38,7 @@ class ReportOutput(Output):
 
 @click.command("report")
 @click.argument("file", metavar="MECHANISM.json")
-@click.option("-o", "--output", metavar="OUT.html", required=True, help="The page; - is standard output.")
+@click.option("-o", "--output", metavar="OUT.html", required=True, help="The page, or the entry; - is standard output.")
 @click.option(
     "--no-compare",
     is_flag=True,
@@ -56,6 +58,11 @@ class ReportOutput(Output):
     help="Do not check the claim of optimality, which may take long; the page says nothing of it.",
 )
 @click.option("--title", metavar="TEXT", default="", help="The heading of the page; by default the title in the file.")
+@click.option(
+    "--registry",
+    is_flag=True,
+    help="Write no page but an entry for the public registry of deployments of differential privacy, as JSON.",
+)
 @side_data_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @by_kind("report", "file", "data")
@@ -67,6 +74,7 @@ def report_command(
     time_limit: float,
     guarantee_only: bool,
     title: str,
+    registry: bool,
     as_json: bool,
 ) -> None:
     """Write a page for readers who are not mathematicians: what is promised and what is not, and how to check it.
@@ -75,35 +83,47 @@ def report_command(
     Examples:
       mechdesign report education.json -o education.html
       mechdesign report record.json -o histogram.html
+      mechdesign report education.json --registry -o education.yaml
 
     The file is a mechanism of any kind, or the record of a released histogram (mechdesign histogram --record). Its
     claims are proved again first; where one is false, no page is written (exit status 1). The page is one HTML file
     that fetches nothing and runs no program, for screens and for paper.
+
+    --registry drafts what the registry of OpenDP asks for, as JSON, which is YAML too. Where the file does not know, a
+    text begins with "TO FILL IN"; the notes list these, and choices that are left to a person. PML is registered as a
+    custom variant: its epsilon is not one of differential privacy, unless the promise is to everyone.
     """  # noqa: D301 - click's mark for a paragraph that is not wrapped
-    accepted_ending(output, [".html", ".htm"])
+    if registry:
+        refuse_others({"file", "output", "registry", "title", "guarantee_only", "as_json"}, "--registry")
+    accepted_ending(output, [".json", ".yaml", ".yml"] if registry else [".html", ".htm"])
     standard = places.check([output], [file], as_json=as_json)
     with Progress() as progress:
         progress("proving the guarantee in exact arithmetic")
         with readable(file, MOST_BYTES) as place:
             kind_of(place).check_known("report", file)
             content, source = read_content(place), printable(str(place))
-        kind: Literal["mechanism", "histogram"] = "histogram" if is_record(content) else "mechanism"
+        kind: Literal["mechanism", "histogram"] = "histogram" if is_record(content) and not registry else "mechanism"
+        origin = Origin.of(content, file)
         if kind == "histogram":
-            page = record_page(content, file, title).encode()
+            written = record_page(content, file, title)
+        elif registry:
+            mechanism = Mechanism(*from_content(content, source))
+            written = drafted_entry(mechanism, origin, title, check_optimality=not guarantee_only)
         else:
-            page = mechanism_page(
+            written = mechanism_page(
                 Mechanism(*from_content(content, source)),
-                Origin.of(content, file),
+                origin,
                 compare=not no_compare,
                 check_optimality=not guarantee_only,
                 time_limit=time_limit,
                 title=title,
                 progress=progress,
-            ).encode()
-    write_atomically(output, page)
-    digest = Origin.of(content).digest
+            )
+    write_atomically(output, written.encode())
+    size = len(written.encode())
     if as_json:
-        print_output(ReportOutput(kind=kind, file=file, sha256=digest, output=output, bytes=len(page)))
+        print_output(ReportOutput(kind=kind, file=file, sha256=origin.digest, output=output, bytes=size))
         return
-    facts = [("file", file), ("sha256", digest), ("page", f"{len(page):,} bytes, about a {kind}")]
+    made = "a draft for the registry, whose notes list what to fill in" if registry else f"about a {kind}"
+    facts = [("file", file), ("sha256", origin.digest), ("page", f"{size:,} bytes, {made}")]
     print_facts([*facts, ("written", "standard output" if standard else output)], err=standard)

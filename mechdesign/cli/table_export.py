@@ -46,7 +46,7 @@ def export_command(*, file: str, sdcmicro: bool, output: str, as_json: bool) -> 
     \b
       pd <- as.matrix(read.csv("education.csv", row.names = 1, check.names = FALSE))
       education <- factor(file$education, levels = rownames(pd))
-      published <- sdcMicro::pram(education, pd = pd)
+      published <- sdcMicro::pram(education, pd = pd)$x_pram
 
     The CSV has a row and a column for each category. Its numbers are the shortest decimals that are read as the same
     doubles, and each row of these sums to exactly 1, in any order of addition. The guarantee is about exact draws from

@@ -61,7 +61,8 @@ def certificate(document: Mapping[str, Any], content: bytes, end: str = _THEOREM
     if len(rows) > MOST_SYMBOLS or entries > MOST_SYMBOLS**2:
         raise LimitError.not_machine_checked(
             f"the file has {len(rows)} symbols and {entries} numerators; Coq reads at most {MOST_SYMBOLS} symbols and "
-            f"{MOST_SYMBOLS**2} numerators in about a minute; merge symbols, or verify without --machine-checked"
+            f"{MOST_SYMBOLS**2} numerators in about a minute; give the file to pmlcheck, "
+            "the same proved test as a program (mechdesign/proofs/native), or verify without --machine-checked"
         )
     head = _HEAD.format(hashlib.sha256(content).hexdigest())
     term = f"Definition the_file : file :=\n  {file_term(document)}.\n"

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from mechdesign.data.labels import canonical_label, canonical_labels, joined_labels
+from mechdesign.data.labels import canonical_labels, check_parts, joined_labels
 from mechdesign.errors import InputError, shorten
 from mechdesign.mechanism.composition import SEPARATOR
 from mechdesign.numerics.arrays import entries
@@ -109,7 +109,7 @@ def join(combinations: Iterable[Sequence[str]]) -> tuple[str, ...]:
     listed = [tuple(parts) for parts in combinations]
     for parts in listed:
         if len(parts) > 1:
-            _check_parts(parts)
+            check_parts(parts, SEPARATOR)
     return joined_labels(listed, SEPARATOR)
 
 
@@ -134,15 +134,5 @@ def split(label: str, count: int) -> tuple[str, ...]:
             f"the label {shorten(label)} of a group of {count} attributes has {len(parts)} parts; write a combination "
             f"as labels with {shorten(SEPARATOR)} between them"
         )
-    _check_parts(parts)
+    check_parts(parts, SEPARATOR)
     return parts
-
-
-def _check_parts(parts: Sequence[str]) -> None:
-    """Refuse labels that together with their neighbours could be read as others: ``"a &"``, ``"& a"``, ``"a & b"``."""
-    for part in parts:
-        if SEPARATOR in f" {canonical_label(part)} ":
-            raise InputError.ambiguous_labels(
-                f"the label {shorten(part)} of a group holds {shorten(SEPARATOR)}, or would beside another one, which "
-                "stands between labels; give another label"
-            )

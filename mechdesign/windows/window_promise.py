@@ -18,7 +18,7 @@ from typing import NoReturn
 
 from mechdesign.errors import InputError
 from mechdesign.numerics.epsilon import Epsilon
-from mechdesign.windows.threshold import SHARE_BITS, UNITS_PER_SAMPLE, arcs, least_count, least_units
+from mechdesign.windows.threshold import MOST_WHOLE, SHARE_BITS, UNITS_PER_SAMPLE, arcs, least_count, least_units
 
 ANY_SEED = 1 << 64
 _SCALE = 1 << SHARE_BITS
@@ -98,7 +98,17 @@ class WindowPromise:
             M and q, over which the union bound goes.
         in_part : bool
             Whether a sample may lie in a window in part, as those of heavy strings do.
+
+        Raises
+        ------
+        InputError
+            For more than 2^62 units.
         """
+        if (whole := self.samples * self.units(in_part=in_part)) > MOST_WHOLE:
+            raise InputError.too_many_given(
+                f"{self.samples} samples that count in part have {whole} units; accepted: at most 2^62, so that there "
+                "are no more than 2^42 samples beside heavy strings"
+            )
         share = self.least_share
         if self.delta is None:
             found = math.ceil(self.samples * share)

@@ -30,7 +30,7 @@ from mechdesign.windows.hashing import Words
 from mechdesign.windows.layout import HeavyStrings, Integers, Layout
 from mechdesign.windows.string_reporting import StringReporting
 from mechdesign.windows.strings import Form, counted, normal
-from mechdesign.windows.threshold import SHARE_BITS
+from mechdesign.windows.threshold import MOST_WHOLE, SHARE_BITS
 from mechdesign.windows.walk import Windows
 from mechdesign.windows.window_promise import WindowPromise
 
@@ -188,11 +188,6 @@ class WindowMechanism(StringReporting):
         GuaranteeError
             Naming the seed that breaks it.
         """
-        if self.promise.cap is not None and (self.ldp_ratio or 0) > self.promise.cap.exp_down:
-            raise GuaranteeError.guarantee_false(
-                f"probabilities of a report differ by a factor of up to {float(self.ldp_ratio or 0):.6g}; the cap "
-                f"{self.promise.cap} allows {float(self.promise.cap.exp_down):.6g}"
-            )
         buckets, threshold = self.layout.buckets, self.threshold
         if self.evidence is not None and digest_of(self.evidence) != self.digest:
             raise GuaranteeError.guarantee_false("the evidence is not that of the file: its SHA-256 differs")
@@ -201,6 +196,11 @@ class WindowMechanism(StringReporting):
                 raise GuaranteeError.guarantee_false(
                     f"seed {number}: the windows do not go round the circle a whole number of times"
                 )
+        if self.promise.cap is not None and (self.ldp_ratio or 0) > self.promise.cap.exp_down:
+            raise GuaranteeError.guarantee_false(
+                f"probabilities of a report differ by a factor of up to {float(self.ldp_ratio or 0):.6g}; the cap "
+                f"{self.promise.cap} allows {float(self.promise.cap.exp_down):.6g}"
+            )
         self._check_samples()
         for number, sums in enumerate(self.window_units()):
             if int(sums.min()) < threshold:
@@ -212,8 +212,8 @@ class WindowMechanism(StringReporting):
         """Check that no seed has more samples than there are, and that its windows hold each R times."""
         whole = self.promise.samples * self.promise.units(in_part=self.layout.heavy is not None)
         wrong = self.seed_units() > whole
-        if self.evidence is not None:
-            wrong |= self.evidence.min(axis=1) < 0
+        if self.evidence is not None:  # below 2^62 sums of whole numbers are exact
+            wrong |= (self.evidence.min(axis=1) < 0) | (self.evidence.sum(axis=1, dtype=np.float64) > MOST_WHOLE)
         elif any(
             sum(sums.tolist()) % one.rounds(self.layout.buckets)
             for sums, one in zip(self._held(), self.windows, strict=True)

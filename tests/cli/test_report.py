@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 import mechdesign as md
+from mechdesign.adapters.deployments_registry import registry_entry
 from mechdesign.histogram import DiscretePlan
+from mechdesign.report import Origin
 
 
 @pytest.fixture
@@ -88,6 +90,10 @@ def test_what_does_not_prove_gives_no_page(refused, source, change, code):
         (("m.json", "-o", "nowhere/page.html"), "cannot-write", ""),
         (("m.json", "-o", "page.html", "--time-limit", "soon"), "usage", "'soon' is not a valid float"),
         (("m.json", "-o", "page.html", "--time-limit", "-1"), "out-of-range", ""),
+        (("m.json", "-o", "entry.html", "--registry"), "wrong-file-ending", ".yaml"),
+        (("m.json", "-o", "entry.json", "--registry", "--no-compare"), "usage", "--registry"),
+        (("r.json", "-o", "entry.json", "--registry"), "bad-field", "mechdesign/mechanism/1"),
+        (("bad.json", "-o", "entry.json", "--registry"), "wrong-file-format", ""),
     ],
 )
 def test_bad_input_is_refused_in_one_line(refused, arguments, code, shown):
@@ -110,3 +116,17 @@ def test_a_design_makes_its_page(command, two_levels):
     command("report", "mechanism.json", "-o", "other.html", "--no-compare")
     assert Path("other.html").read_text(encoding="utf-8") == text
     assert text == solved.report(compare=False)
+
+
+def test_the_draft_for_the_registry_is_that_of_the_mechanism(command, two_levels, refused):
+    status, out, _ = command("report", "m.json", "--registry", "--title", "Levels", "-o", "entry.yaml", "--json")
+    assert status == 0
+    written = Path("entry.yaml").read_bytes()
+    assert (json.loads(out)["kind"], json.loads(out)["bytes"]) == ("mechanism", len(written))
+    origin = Origin.of(Path("m.json").read_bytes(), "m.json")
+    found = md.verify(two_levels)
+    assert json.loads(written) == registry_entry(two_levels, origin, title="Levels", found=found)
+    status, out, _ = command("report", "m.json", "--registry", "-o", "entry.yaml")
+    assert "whose notes list what to fill in" in " ".join(out.split())
+    _edited("m.json", "false.json", lambda r: r["guarantee"].update(epsilon="0.5"))
+    refused("guarantee-false", "report", "false.json", "--registry", "-o", "none.json")

@@ -31,7 +31,8 @@ ELSEWHERE = {
     "docs/file-format.md": "tests/docs/test_documents.py",
     "docs/how-to/sklearn-sql-polars-opendp.md": "tests/adapters/test_adapters_page.py",
 }
-OTHERS = ("node",)  # programs of pages that an environment for tests may lack
+# Programs of pages that an environment for tests may lack, and what succeeds where they have all that pages need.
+OTHERS = {"node": ("--version",), "Rscript": ("-e", "library(jsonlite)")}
 # Pages that take longer than three seconds: these, and those that start the program.
 SLOW = (
     "docs/explanation/errata.md",
@@ -66,6 +67,12 @@ def ran(path):
 def is_slow(path):
     starts = sum(len(re.findall(r"^(?:!|\$ )?mechdesign ", content, re.MULTILINE)) for _, content in ran(path))
     return name_of(path) in SLOW or starts > FEW
+
+
+def runs(program, *arguments):
+    if shutil.which(program) is None:
+        return False
+    return subprocess.run([program, *arguments], check=False, capture_output=True).returncode == 0
 
 
 @pytest.fixture
@@ -127,9 +134,9 @@ def run_cell(content, names, shell):
 )
 def test_the_blocks_of_a_page_run(path, shell):
     text = "".join(content for _, content in ran(path))
-    for program in OTHERS:
-        if re.search(rf"\b{program} ", text) and shutil.which(program) is None:
-            pytest.skip(f"the page runs {program}, which is not installed")
+    for program, needed in OTHERS.items():
+        if re.search(rf"\b{program} ", text) and not runs(program, *needed):
+            pytest.skip(f"the page runs {program}, which is not installed: {program} {' '.join(needed)} fails")
     names = {"__name__": "__main__"}
     for mark, content in ran(path):
         if mark == CELL:

@@ -1,6 +1,10 @@
 """Mechanism files of every set that the machine-checked proofs cover, as JSON."""
 
 import json
+from fractions import Fraction
+
+import mechdesign as md
+from mechdesign.mechanism.mechanism_files import from_content, parsed_json
 
 ROWS = [[9, 3, 3, 1], [3, 9, 1, 3], [3, 1, 9, 3], [1, 3, 3, 9]]
 CENTER = ["0.4", "3/10", "0.2", "0.1"]
@@ -39,3 +43,25 @@ def content(given, epsilon="log(9)", **sides):
     record = {"schema": f"mechdesign/mechanism/{2 if sides else 1}", "inputs": inputs, "outputs": ["a", "b", "c", "d"],
               "bits": 4, "numerators": ROWS, "guarantee": {"epsilon": epsilon, **sides, **table}}  # fmt: skip
     return json.dumps(record).encode()
+
+
+def document(found):
+    return parsed_json(found, "the file")
+
+
+def loaded(found):
+    parts = from_content(found, "the file")
+    return md.Mechanism(parts.numerators, parts.bits, parts.guarantee, parts.outputs)
+
+
+def limits_of(name):
+    """The least epsilon, lower and cap of the file with a set, as exact ratios."""
+    promise = loaded(content(name)).guarantee
+    columns = list(zip(*document(content(name))["numerators"], strict=True))
+    above = max(promise.uncertainty.exact_set.exact_ratio(column) for column in columns)
+    below = loaded(content(name, lower="log(9)")).proof.least_lifts
+    return above, 1 / min(below), Fraction(9)
+
+
+def just(ratio, change=Fraction(0)):
+    return f"log({ratio * (1 - change)})"

@@ -7,39 +7,15 @@ import subprocess
 from fractions import Fraction
 
 import pytest
-from files_of_every_set import SETS, content
+from files_of_every_set import SETS, content, document, just, limits_of, loaded
 from refusals import raises
 
-import mechdesign as md
-from mechdesign.mechanism.mechanism_files import from_content, parsed_json
 from mechdesign.proofs.coq_file import certificate
 from mechdesign.proofs.kernel import ask_coq, refusals
 from mechdesign.proofs.read_back import from_coq, from_file
 from mechdesign.proofs.terms import file_term
 
 needs_coq = pytest.mark.skipif(shutil.which("coqc") is None, reason="coqc is not installed")
-
-
-def document(found):
-    return parsed_json(found, "the file")
-
-
-def loaded(found):
-    parts = from_content(found, "the file")
-    return md.Mechanism(parts.numerators, parts.bits, parts.guarantee, parts.outputs)
-
-
-def limits_of(name):
-    """The least epsilon, lower and cap of the file with a set, as exact ratios."""
-    promise = loaded(content(name)).guarantee
-    columns = list(zip(*document(content(name))["numerators"], strict=True))
-    above = max(promise.uncertainty.exact_set.exact_ratio(column) for column in columns)
-    below = loaded(content(name, lower="log(9)")).proof.least_lifts
-    return above, 1 / min(below), Fraction(9)
-
-
-def just(ratio, change=Fraction(0)):
-    return f"log({ratio * (1 - change)})"
 
 
 def coq(folder, text, name="T.v"):

@@ -90,7 +90,11 @@ RUNS = {
     ],
     "heavy-hitters": [("prefix-reports.csv", *HITTERS, "-o", "hitters.json")],
     "audit": [("m.json", "--samples", "3000")],
-    "report": [("m.json", "-o", "page.html", "--no-compare"), ("record.json", "-o", "record.html")],
+    "report": [
+        ("m.json", "-o", "page.html", "--no-compare"),
+        ("record.json", "-o", "record.html"),
+        ("m.json", "--registry", "-o", "entry.json"),
+    ],
     "histogram": [
         ("discrete", "--plan", *RELEASE, "--sigma", "9"),
         ("discrete", "counts.csv", *RELEASE, "-o", "h.csv", "--record", "h.json"),

@@ -1,0 +1,350 @@
+(* A mechanism file: the term of Coq that it stands for, and words for what it promises. Nothing is converted silently,
+   and what is unknown is refused. *)
+open Checker
+open Number
+
+type table = (string * Json.t) list
+
+let table = function Json.Table pairs -> pairs | _ -> raise (Stop (2, "something is not a table"))
+let list_of = function
+  | Json.List items ->
+    need (List.compare_length_with items 10_000 <= 0) "a list has over 10,000 items";
+    items
+  | _ -> raise (Stop (2, "something is not a list"))
+
+(* The value of a key; null is what is absent. *)
+let get (t : table) key = match List.assoc_opt key t with Some value -> value | None -> Json.Null
+let given t key = get t key <> Json.Null
+
+let fields ?(others = "") needed t =
+  let needed = words needed and others = words others in
+  let known key = List.mem key needed || List.mem key others in
+  let has key = List.mem_assoc key t in
+  need (List.for_all has needed && List.for_all (fun (key, _) -> known key) t)
+    (Printf.sprintf "a table has the keys %s, and perhaps %s" (String.concat " " needed) (String.concat " " others));
+  t
+
+let integer = function
+  | Json.Number s when Json.is_whole s -> Integers.of_digits s
+  | _ -> raise (Stop (2, "something is not a whole number"))
+
+let most = ten 15
+
+let labels ?(whole = false) value =
+  let name = function
+    | Json.Number s when whole && Json.is_whole s -> Integers.to_digits (Integers.of_digits s)
+    | other -> text ~longest:1000 other
+  in
+  let names = List.map name (list_of value) in
+  let clean s = s <> "" && strip s = s && not (has_control s) in
+  need (List.for_all clean names && List.length (List.sort_uniq compare names) = List.length names)
+    "labels are printable, and differ";
+  names
+
+let vector ?(greatest = one) value =
+  let numbers = List.map number (list_of value) in
+  need (List.for_all (fun q -> le none q && le q greatest) numbers) "a number is out of range";
+  numbers
+
+let counts_of value =
+  let counts = List.map integer (list_of value) in
+  let right n = at_most zero n && at_most n most in
+  need (List.length counts > 1 && List.for_all right counts && List.exists (less zero) counts) "wrong counts";
+  counts
+
+(* Weights, whose sum may miss 1 by the float 1e-9. *)
+let slightly = make (Integers.of_digits "4835703278458517") (power (z 2) 82)
+
+let prior value =
+  let weights, common = over_common ~digits:900 (vector ~greatest:(whole (z 2)) value) in
+  need (List.length weights > 1) "probabilities sum to 1";
+  need (le (magnitude (sub (make (sum weights) common) one)) slightly) "probabilities sum to 1";
+  weights
+
+(* What is said of delta, and is not checked here. *)
+let asked_samples a =
+  let n = get a "samples" and asserted = get a "asserted_samples" and counts = get a "counts" in
+  let some = match counts with Json.List (_ :: _) -> true | _ -> false in
+  need ((counts = Json.Null && n = Json.Null) || (asserted = Json.Null && some))
+    "samples belong to counts, asserted ones to a center";
+  need (given a "delta" = (n <> Json.Null || asserted <> Json.Null)) "delta needs samples";
+  let positive k = less zero k && at_most k most in
+  if n = Json.Null then begin
+    if asserted = Json.Null then None
+    else
+      let k = integer asserted in
+      need (positive k) "wrong samples or delta";
+      Some (k, true)
+  end
+  else begin
+    let k = integer n in
+    need (positive k) "samples are a whole number";
+    need ~status:1 (equal k (sum (List.map integer (list_of counts)))) "delta is false: the counts are of other samples";
+    Some (k, false)
+  end
+
+let failure a =
+  match asked_samples a with
+  | None -> ""
+  | Some (k, asserted) ->
+    let delta = number (get a "delta") in
+    need (le none delta && lt delta one) "wrong samples or delta";
+    let written = match get a "delta" with Json.Number s | Json.Text s -> line s | _ -> "" in
+    Printf.sprintf "; delta = %s by %s samples%s" written (Integers.to_digits k)
+      (if asserted then " (asserted, not shown)" else "")
+
+(* Sets: each is a term, words for it, and words for its delta. *)
+type set = { term : priors; words : string; delta : string }
+
+let marks = [ "box"; "lower-limits"; "l1-box"; "relative-ball"; "event-set"; "priors"; "factors"; "secret"; "sets" ]
+let as_written key a = match get a key with Json.Number s | Json.Text s -> line s | _ -> ""
+let ratio_of q = (q.over, Integers.positive q.under)
+let ball_term weights radius = let r, d = ratio_of radius in Ball (weights, r, d)
+
+let estimate a =
+  if given a "counts" then begin
+    need (not (given a "center")) "two estimates";
+    counts_of (get a "counts")
+  end
+  else prior (get a "center")
+
+let half q = make q.over (q.under *! z 2)
+
+let ball t size =
+  let a = fields "radius" ~others:"center counts samples asserted_samples delta bound" t in
+  let centered = List.mem_assoc "center" a in
+  need (not (centered && List.mem_assoc "counts" a)) "two estimates";
+  let weights = if centered then prior (get a "center") else counts_of (get a "counts") in
+  let radius = number (Json.Text (text (get a "radius"))) in
+  need (le none radius && le radius (whole (z 2))) "a number is out of range";
+  let masses = shares weights in
+  ignore (over_common ~digits:3000 (half radius :: masses));
+  need (List.length weights = size) "numbers are missing";
+  need (List.for_all (fun p -> lt none (add p (half radius))) masses) "a symbol has probability 0 in the whole set";
+  need (List.mem (get a "bound") [ Json.Null; Json.Text "weissman"; Json.Text "clopper-pearson" ]) "an unknown bound";
+  let delta = failure a in
+  need (delta <> "" || not (given a "bound")) "a bound belongs to delta";
+  let words = Printf.sprintf "within %s (l1) of its %s" (as_written "radius" a) (if centered then "center" else "counts") in
+  (* every set holds what is within 2 of anything, whatever the samples were *)
+  let delta = if delta = "" || equal radius.over (z 2 *! radius.under) then delta else delta ^ " is taken as given" in
+  { term = ball_term weights radius; words; delta }
+
+let keys_of = function
+  | "box" -> "lower upper"
+  | "lower-limits" -> "lower"
+  | "l1-box" -> "lower upper radius"
+  | "relative-ball" -> "alpha gamma"
+  | _ -> "alphas gammas"
+
+let box_term low high =
+  let numbers, common = over_common (low @ high) in
+  let size = List.length low in
+  Box (List.filteri (fun i _ -> i < size) numbers, List.filteri (fun i _ -> i >= size) numbers, Integers.positive common)
+
+let rec pairs_of = function a :: b :: rest -> (a, b) :: pairs_of rest | _ -> []
+
+let events_term weights lines =
+  let numbers, common = over_common (List.concat_map (fun (a, g) -> [ a; g ]) lines) in
+  Events (weights, pairs_of numbers, Integers.positive common)
+
+(* Limits of symbols, or of all events: pieces (slack, masses), of which each asks Q(S) >= masses(S) - slack. *)
+let limits mark t size =
+  let a = fields (keys_of mark) ~others:"center counts samples asserted_samples delta" (table (get (fields mark t) mark)) in
+  let weights = estimate a in
+  let masses = shares weights in
+  let has = List.mem_assoc in
+  let row key = if has key a then Some (vector (get a key)) else None in
+  let low = row "lower" and high = row "upper" in
+  let most_times = whole (ten 6) in
+  let column key =
+    if has (key ^ "s") a then vector ~greatest:most_times (get a (key ^ "s"))
+    else if has key a then vector ~greatest:most_times (Json.List [ get a key ])
+    else []
+  in
+  let alphas = column "alpha" and gammas = column "gamma" in
+  let radius = if has "radius" a then Some (List.hd (vector ~greatest:(whole (z 2)) (Json.List [ get a "radius" ]))) else None in
+  let alphas, gammas = match radius with None -> (alphas, gammas) | Some r -> ([ one ], [ half r ]) in
+  let sized = List.for_all (fun row -> List.length row = size) in
+  need (sized (masses :: (Option.to_list low @ Option.to_list high)) && List.length alphas = List.length gammas)
+    "numbers are missing";
+  need ((low <> None || alphas <> []) && List.for_all (lt none) alphas && List.length alphas * size <= 100_000)
+    "there are no pieces, or too many";
+  let lines = List.combine alphas gammas in
+  let piece slack row = Option.to_list (Option.map (fun row -> (slack row, row)) row) in
+  let pieces =
+    piece (fun _ -> none) low
+    @ piece (fun row -> sub (sum_of row) one) high
+    @ List.map (fun (alpha, gamma) -> (gamma, List.map (mul alpha) masses)) lines
+  in
+  ignore (over_common ~digits:3000 (List.concat_map (fun (slack, row) -> slack :: row) pieces));
+  let excess p q = greatest none (sub p q) in
+  need (List.for_all (fun (slack, row) -> le (sum_of (List.map2 excess row masses)) slack) pieces)
+    "the estimate is outside";
+  let least row = List.fold_left (fun p q -> if le p q then p else q) (List.hd row) row in
+  need (List.for_all (fun (slack, row) -> lt (sub (sub (sum_of row) slack) (least row)) one) pieces)
+    "a symbol has probability 0 in the whole set";
+  let delta = failure a in
+  need (delta = "" || low = None || size <= 1000) "there are too many symbols";
+  let term =
+    match (low, high, radius) with
+    | Some l, Some u, Some r -> Both (ball_term weights r, box_term l u)
+    | Some l, Some u, None -> box_term l u
+    | Some l, None, _ -> box_term l (List.map (fun _ -> one) l)
+    | None, _, _ -> events_term weights lines
+  in
+  let told = List.filter (fun key -> has key a) [ "radius"; "alpha"; "gamma" ] in
+  let told = String.concat ", " (List.map (fun key -> key ^ " = " ^ as_written key a) told) in
+  let words = "in its " ^ mark ^ if told = "" then "" else " (" ^ told ^ ")" in
+  { term; words; delta = (if delta = "" then "" else delta ^ " is taken as given") }
+
+let weights_of_mixture a size =
+  if given a "weights" then begin
+    let values = get a "weights" in
+    let found = if size > 1 then over_common (vector ~greatest:(whole (z 2)) values) else over_common (vector values) in
+    if size > 1 then ignore (prior values);
+    need (List.length (fst found) = size) "there is a weight for each";
+    need (size > 1 || equal (sum (fst found)) (snd found)) "weights sum to 1"
+  end
+
+let hull t size =
+  let a = fields "priors" ~others:"weights" t in
+  let rows = list_of (get a "priors") in
+  need (List.fold_left (fun n row -> n + List.length (list_of row)) 0 rows <= 1_000_000) "there are too many probabilities";
+  let rows = List.map prior rows in
+  need (rows <> [] && List.for_all (fun row -> List.length row = size) rows) "numbers are missing";
+  let seen = List.fold_left (List.map2 (fun some w -> some || less zero w)) (List.map (fun _ -> false) (List.hd rows)) rows in
+  need (List.for_all Fun.id seen) "a symbol lacks a probability above 0";
+  ignore (over_common ~digits:3000 (List.concat_map shares rows));
+  weights_of_mixture a (List.length rows);
+  let common = List.fold_left (fun c row -> lcm c (sum row)) unit rows in
+  let even row = List.map (( *! ) (common /! sum row)) row in
+  { term = Hull (List.map even rows); delta = "";
+    words = Printf.sprintf "that mixes its %d priors" (List.length rows) }
+
+let rec known t names =
+  let has key = List.mem_assoc key t in
+  if has "center" || has "counts" then ball t (List.length names)
+  else
+    match List.filter has marks with
+    | [ "priors" ] -> hull t (List.length names)
+    | [ "factors" ] -> product t names
+    | [ "sets" ] -> union t names
+    | [ "secret" ] -> raise (Stop (3, "a promise about a secret is beyond this program; verify.py decides it"))
+    | [ mark ] -> limits mark t (List.length names)
+    | _ -> raise (Stop (2, "a set is one of center, counts, " ^ String.concat ", " marks))
+
+and product t names =
+  let a = fields "factors separator" t in
+  let factor = function
+    | Json.Table pairs ->
+      need (not (List.mem_assoc "secret" pairs)) "a product is about the data themselves";
+      (labels (get pairs "inputs"), List.remove_assoc "inputs" pairs)
+    | _ -> raise (Stop (2, "a factor is not a table"))
+  in
+  match List.map factor (list_of (get a "factors")) with
+  | [ (rows, first); (columns, second) ] ->
+    let separator = text (get a "separator") in
+    need (List.length rows * List.length columns = List.length names) "the inputs are all pairs";
+    let outer = known first rows in
+    let inner = known second columns in
+    let pairs = List.concat_map (fun i -> List.map (fun j -> i ^ separator ^ j) columns) rows in
+    need (pairs = names) "a pair has another label";
+    let words =
+      Printf.sprintf "whose first factor is one %s%s; the second, given the first, is one %s%s" outer.words outer.delta
+        inner.words inner.delta
+    in
+    { term = Pairs (nat (List.length rows), outer.term, nat (List.length columns), inner.term); words; delta = "" }
+  | _ -> raise (Stop (2, "a product has two factors"))
+
+and union t names =
+  let a = fields "sets" ~others:"names weights cover" t in
+  let sets = List.map table (list_of (get a "sets")) and size = List.length names in
+  let count = List.length sets in
+  need (count > 0 && count <= 500 && count * size <= 200_000) "there are no sets, or too many";
+  let cover = if given a "cover" then table (get a "cover") else [] in
+  let made t = List.exists (fun key -> List.mem_assoc key t) [ "sets"; "factors"; "secret" ] in
+  need (not (List.exists made (cover :: sets))) "a set holds others";
+  let found = List.map (fun t -> known t names) sets in
+  if given a "names" then need (List.length (labels ~whole:true (get a "names")) = count) "there is a name for each set";
+  weights_of_mixture a count;
+  let delta =
+    match List.filter (( <> ) "") (List.map (fun s -> s.delta) found) with
+    | [] -> ""
+    | deltas -> Printf.sprintf "; the deltas of %d sets are taken as given" (List.length deltas)
+  in
+  if given a "cover" then begin
+    need (List.for_all (List.mem_assoc "radius") (cover :: sets)) "a cover and what it holds are balls";
+    let part t = (shares (estimate t), number (get t "radius")) in
+    let center, radius = part cover in
+    let whole_cover = known cover names in
+    let reach t =
+      let masses, r = part t in
+      let far = add r (sum_of (List.map2 (fun p q -> magnitude (sub p q)) center masses)) in
+      if le far (whole (z 2)) then far else whole (z 2)
+    in
+    need ~status:1 (List.for_all (fun t -> le (reach t) radius) sets) "the cover does not hold each set";
+    { term = whole_cover.term; delta;
+      words = Printf.sprintf "within %s (l1) of the center of the ball that holds its %d sets" (as_written "radius" cover) count }
+  end
+  else
+    let rec joined = function
+      | [ s ] -> s.term
+      | s :: rest -> Either (s.term, joined rest)
+      | [] -> raise (Stop (2, "there are no sets"))
+    in
+    { term = joined found; delta; words = Printf.sprintf "in one of its %d sets or mixed from these" count }
+
+(* epsilon, lower and cap *)
+
+let epsilon_of value =
+  let s = strip (text value) in
+  let size = String.length s in
+  let inside = if size > 5 && String.sub s 0 4 = "log(" && s.[size - 1] = ')' then Some (String.sub s 4 (size - 5)) else None in
+  let x = rational (Option.value inside ~default:s) in
+  match inside with
+  | Some _ ->
+    need (le one x && le x (whole (ten 304))) "epsilon is from 0 to 700";
+    Log (Integers.positive x.over, Integers.positive x.under)
+  | None ->
+    need (le none x && le x (whole (z 700))) "epsilon is from 0 to 700";
+    let a, b = ratio_of x in
+    Nats (a, b)
+
+type t = { file : file; names : string list; reports : string list; promise : string }
+
+let of_json content =
+  let a = fields "schema inputs outputs bits numerators guarantee" ~others:"optimality provenance table" (table content) in
+  let rows = List.map (fun row -> List.map integer (list_of row)) (list_of (get a "numerators")) in
+  let names = labels (get a "inputs") in
+  let reports = labels (get a "outputs") in
+  let guarantee = table (get a "guarantee") in
+  need (List.mem_assoc "epsilon" guarantee) "there is no epsilon";
+  let side key = if given guarantee key then Some (epsilon_of (get guarantee key)) else None in
+  let lower = side "lower" and cap = side "cap" in
+  let sides = Bool.to_int (lower <> None) + Bool.to_int (cap <> None) in
+  let bits = match integer (get a "bits") with b when at_most unit b && at_most b (z 52) -> int_of_string (Integers.to_digits b)
+             | _ -> raise (Stop (2, "bits are from 1 to 52")) in
+  let limit = power (z 2) 63 in
+  need (names <> [] && List.length rows = List.length names) "a row for each input";
+  need (List.for_all (fun row -> List.length row = List.length reports) rows) "a numerator for each output";
+  need (List.for_all (List.for_all (fun n -> less n limit && less (Z.opp limit) n)) rows) "numerators are wrong";
+  need (sides < 2 && get a "schema" = Json.Text (Printf.sprintf "mechdesign/mechanism/%d" (1 + sides)))
+    "a wrong schema for this guarantee";
+  let eps = epsilon_of (get guarantee "epsilon") in
+  let own = List.filter (fun (key, _) -> not (List.mem key [ "epsilon"; "lower"; "cap" ])) guarantee in
+  let set = known own names in
+  let one = power (z 2) bits in
+  let right row = List.for_all (at_most zero) row && equal (sum row) one in
+  let seen = List.fold_left (List.map2 (fun some n -> some || less zero n)) (List.map (fun _ -> false) reports) rows in
+  need (reports <> [] && List.for_all right rows && List.for_all Fun.id seen) "a wrong row, or column";
+  let file =
+    { inputs = nat (List.length names); outputs = nat (List.length reports); bits = nat bits; rows; eps; lower; cap;
+      set = set.term }
+  in
+  let written key = if given guarantee key then Printf.sprintf " and %s = %s" key (line (text (get guarantee key))) else "" in
+  let constraints = if given a "table" then "; constraints of a table are not looked at" else "" in
+  let promise =
+    Printf.sprintf "epsilon = %s%s%s at every prior %s%s%s" (line (text (get guarantee "epsilon"))) (written "lower")
+      (written "cap") set.words set.delta constraints
+  in
+  { file; names; reports; promise }

@@ -1,0 +1,66 @@
+(* The promise of a mechanism file, decided by the test that is proved in Check.v. *)
+open Checker
+open Number
+
+let usage =
+  "pmlcheck FILE.json: is the promise of a mechanism file true? Status 0: guaranteed; 1: false; 2: malformed; 3: undecided.\n\
+   pmlcheck --read-back FILE.v FILE.json: is this the certificate of this file? (coqc FILE.v checks its proof.)\n\
+   pmlcheck --canonical FILE: print the integers and the promise of a mechanism file, or of a certificate, as JSON.\n\
+   pmlcheck --version: print whose integers it computes with."
+
+let content path =
+  let channel = open_in_bin path in
+  let size = in_channel_length channel in
+  if size > Json.most_bytes then Json.malformed "the file is too long";
+  let text = really_input_string channel size in
+  close_in channel;
+  text
+
+let mechanism path =
+  let text = content path in
+  need ~status:3 (not (String.length text > 1 && String.sub text 0 2 = "PK"))
+    "an NPZ file is beyond this program: give the JSON";
+  Mechanism_file.of_json (Json.parse text)
+
+let is_certificate path = Filename.check_suffix path ".v"
+let term path = if is_certificate path then Certificate.(file_of_term (term_in (content path))) else (mechanism path).file
+
+let decided path =
+  let found = mechanism path in
+  if not (check found.file) then begin
+    match refused found.file with
+    | (y, x) :: rest ->
+      let label names n = line (List.nth names (int_of n)) in
+      let others = if rest = [] then "" else Printf.sprintf ", and of %d more" (List.length rest) in
+      need false ~status:1
+        (Printf.sprintf "the guarantee is false: that of output '%s' at the input '%s'%s" (label found.reports y)
+           (label found.names x) others)
+    | [] -> need false ~status:3 "the proved test says no, and names no output that breaks the guarantee; report this file"
+  end;
+  "guaranteed: " ^ found.promise
+
+let read_back proof file =
+  let wanted = Certificate.canonical (mechanism file).file in
+  need ~status:1 (Certificate.canonical (term proof) = wanted)
+    "the certificate is about another file: its term has other integers, another promise or another set";
+  Printf.sprintf "%s is the certificate of %s; coqc checks its proof" (line proof) (line file)
+
+let answer = function
+  | [ "--read-back"; proof; file ] when is_certificate proof -> read_back proof file
+  | [ "--canonical"; path ] -> Certificate.canonical (term path)
+  | [ "--version" ] -> "integers: " ^ Integers.name
+  | [ path ] when path <> "" && path.[0] <> '-' -> decided path
+  | _ -> raise (Stop (2, usage))
+
+let () =
+  let told, status =
+    try (answer (List.tl (Array.to_list Sys.argv)), 0) with
+    | Stop (status, words) -> (words, status)
+    | Json.Malformed words | Sys_error words | Failure words | Invalid_argument words ->
+      ("this is not a mechanism file (" ^ words ^ ")", 2)
+    | End_of_file -> ("this is not a mechanism file (it ends too early)", 2)
+    | Stack_overflow | Out_of_memory -> ("the file is too large for this program", 3)
+  in
+  print_string told;
+  if not (status = 0 && Array.length Sys.argv > 1 && Sys.argv.(1) = "--canonical") then print_newline ();
+  exit status

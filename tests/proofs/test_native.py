@@ -1,0 +1,270 @@
+"""The checker that Coq extracts says what the second verifier and the package say, and reads certificates back."""
+
+import copy
+import json
+import random
+import subprocess
+from fractions import Fraction
+from pathlib import Path
+
+import native
+import pytest
+from files_of_every_set import SETS, content, document, just, limits_of
+
+import mechdesign as md
+from mechdesign.errors import MechdesignError
+from mechdesign.mechanism.mechanism_files import from_content
+from mechdesign.proofs.coq_file import certificate
+from mechdesign.proofs.read_back import from_file
+from tests.fuzz.generators import damaged
+from tests.fuzz.mechanism_files import mechanism_tables, shifted
+
+ROOT = Path(__file__).parents[2]
+pytestmark = pytest.mark.skipif(bool(native.LACKING), reason=native.REASON)
+KIT = sorted((ROOT / "conformance" / "mechanisms").glob("*.json"))
+OTHERS = sorted({*(ROOT / "conformance" / "refused").glob("*.json"), *(ROOT / "tests").rglob("*.json")})
+TINY = Fraction(1, 10**12)
+
+
+@pytest.fixture
+def verify(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "examples"))
+    import verify
+
+    return verify
+
+
+@pytest.fixture
+def asked(verify, tmp_path):
+    """Return the status of a checker for the content of a file, after comparing it with the second verifier."""
+
+    def ask(found, program=0):
+        path = tmp_path / "m.json"
+        path.write_bytes(found)
+        return native.check_agrees(path, *verify.answer(path), program=program)
+
+    return ask
+
+
+def every_program():
+    return range(len(native.programs()))
+
+
+def at_their_border():
+    """For each set: a file whose promise is just true, and one that asks for a part in 10^12 less; both sides, caps."""
+    for name in SETS:
+        e, low, cap = limits_of(name)
+        for change, status in ((Fraction(0), 0), (TINY, 1)):
+            yield status, content(name, just(e, change))
+            yield status, content(name, just(e), lower=just(low, change))
+            yield status, content(name, just(e), cap=just(cap, change))
+
+
+def test_the_kit_is_guaranteed_and_all_other_files_are_judged_alike(verify):
+    assert len(KIT) >= 14
+    for path in KIT:  # which the second verifier proves too, after seconds for the delta of one of them
+        for program in every_program():
+            assert native.check_agrees(path, "", 0, program=program) == 0
+    assert len(OTHERS) > 50
+    for path in OTHERS:
+        native.check_agrees(path, *verify.answer(path))
+
+
+def test_every_set_at_its_border(asked):
+    for status, found in at_their_border():
+        for program in every_program():
+            assert asked(found, program) == status
+
+
+def changed(rng):
+    """Return a file with some numbers a little larger or smaller, or with damage."""
+    kind = rng.random()
+    if kind < 0.3:
+        return json.dumps(shifted(rng, rng.choice(mechanism_tables()))).encode()
+    table = json.loads(content(rng.choice(list(SETS)), f"log({1 + rng.random() * 8:.3f})"))
+    if rng.random() < 0.5:
+        side = rng.choice(["lower", "cap"])
+        table["guarantee"][side] = rng.choice([f"{rng.random() * 4:.4f}", f"log({1 + rng.random() * 9:.3f})"])
+        table["schema"] = "mechdesign/mechanism/2"
+    for _ in range(rng.randint(0, 3)):
+        table = nudged(rng, table)
+    found = json.dumps(table).encode()
+    return damaged(rng, found) if kind > 0.9 else found
+
+
+def nudged(rng, table):
+    """Return a table with one number changed, or units of a row moved."""
+    table = copy.deepcopy(table)
+    if rng.random() < 0.4:
+        row = rng.choice(table["numerators"])
+        one, other = rng.randrange(4), rng.randrange(4)
+        step = min(row[one], rng.choice([1, 2, 5]))
+        row[one], row[other] = row[one] - step, row[other] + step
+        return table
+    places = []
+
+    def numbers(where):
+        for key, value in where.items() if isinstance(where, dict) else enumerate(where):
+            if isinstance(value, (dict, list)):
+                numbers(value)
+            elif key not in {"epsilon", "lower", "cap", "separator"} and where is not table["guarantee"].get("names"):
+                places.append((where, key))
+
+    numbers(table["guarantee"])
+    where, key = rng.choice(places)
+    if isinstance(where[key], int):
+        where[key] = max(0, where[key] + rng.choice([-1, 1, 10]))
+    elif "/" in where[key] or where[key].replace(".", "").isdigit():
+        where[key] = str(Fraction(where[key]) + Fraction(rng.choice([-1, 1]), rng.choice([100, 10**6, 10**10])))
+    return table
+
+
+@pytest.mark.parametrize("rounds", [300, pytest.param(10_000, marks=pytest.mark.slow)])
+def test_files_that_were_changed(rounds, asked):
+    rng, statuses = random.Random(rounds), []
+    for _ in range(rounds):
+        found = changed(rng)
+        if found[:2] == b"PK":
+            continue
+        statuses.append(asked(found))
+        try:
+            md.Mechanism(*from_content(found, "m.json"))
+            package = 0
+        except MechdesignError as error:
+            package = error.exit_status
+        if package != statuses[-1]:  # of an optimality that it does not read, or a delta that is taken as given
+            assert b"optimality" in found or b"delta" in found, found
+    assert min(statuses.count(status) for status in (0, 1, 2)) > rounds / 12
+
+
+def test_a_refusal_names_an_output_and_an_input(tmp_path):
+    path = tmp_path / "m.json"
+    path.write_bytes(content("known", "log(9/4)"))
+    told = "the guarantee is false: that of output 'c' at the input '1-0', and of 1 more"
+    for program in every_program():
+        assert native.run(path, program=program) == (told, 1)
+
+
+def test_what_is_told_of_a_promise(tmp_path):
+    path = tmp_path / "m.json"
+    path.write_bytes(content("relative ball", " log( 9 )\n", lower="log(81)"))
+    told = "guaranteed: epsilon = log( 9 ) and lower = log(81) at every prior in its relative-ball (alpha = 9/10, "
+    assert native.run(path) == (f"{told}gamma = 0.01)", 0)
+    samples = {"counts": [40, 30, 20, 10], "radius": "1", "samples": 100, "delta": "1e-3", "bound": "weissman"}
+    path.write_bytes(content(samples))
+    told = "guaranteed: epsilon = log(9) at every prior within 1 (l1) of its counts; "
+    assert native.run(path) == (f"{told}delta = 1e-3 by 100 samples is taken as given", 0)
+    path.write_bytes(content({**samples, "samples": 101}))
+    assert native.run(path) == ("delta is false: the counts are of other samples", 1)
+    path.write_bytes(content({"secret": {"name": "s"}}))
+    assert native.run(path)[1] == 3
+    path.write_bytes(b"PK\3\4")
+    assert native.run(path) == ("an NPZ file is beyond this program: give the JSON", 3)
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        b"",
+        b"[" * 10**6,
+        b'{"a":' * 10**5,
+        b"\xff",
+        b"\xed\xa0\x80",
+        b"[1e" + b"9" * 30 + b"]",
+        b'"\\ud800',
+        b"[NaN]",
+        b"\0",
+    ],
+    ids=range(9),
+)
+def test_what_is_no_json_is_malformed_in_one_line(found, tmp_path):
+    (tmp_path / "m.json").write_bytes(found)
+    for program in every_program():
+        told, status = native.run(tmp_path / "m.json", program=program)
+        assert status == 2
+        assert told.startswith("this is not a mechanism file (")
+
+
+def test_what_is_no_file_and_what_is_no_command(tmp_path):
+    assert native.run(tmp_path / "none.json")[1] == native.run(tmp_path)[1] == 2
+    done = subprocess.run([native.programs()[0], "--help"], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "--read-back FILE.v FILE.json" in done.stdout
+    assert [native.run("--version", program=program)[0] for program in every_program()][-1] == "integers: Coq"
+
+
+# Certificates.
+
+
+def test_the_canonical_form_is_that_of_the_package():
+    """Two readers that share no line, in two languages."""
+    files = [found for _, found in at_their_border()] + [path.read_bytes() for path in KIT]
+    large = {"center": [f"{7**200}/{7**200 + 3**300}", f"{3**300}/{7**200 + 3**300}", "0", "0"], "radius": "1e-100"}
+    assert len({from_file(found) for found in files}) > 70
+    for found in [*files, content({"sets": [SETS["box"], large]}, "12.5")]:
+        path = native.BUILD / "canonical.json"
+        path.write_bytes(found)
+        for program in every_program():
+            assert native.run("--canonical", path, program=program) == (from_file(found), 0)
+
+
+def kept(folder, found):
+    (folder / "M.json").write_bytes(found)
+    (folder / "M.v").write_text(certificate(document(found), found))
+    return folder / "M.v", folder / "M.json"
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_a_certificate_is_read_back(name, tmp_path):
+    found = content(name, "0.125", lower="log(9/8)")
+    proof, file = kept(tmp_path, found)
+    for program in every_program():
+        told, status = native.run("--read-back", proof, file, program=program)
+        assert status == 0
+        assert told.endswith("; coqc checks its proof")
+    assert native.run("--canonical", proof) == (from_file(found), 0)
+    file.write_bytes(content(name, "0.125", lower="log(10/8)"))
+    told, status = native.run("--read-back", proof, file)
+    assert status == 1
+    assert told.startswith("the certificate is about another file")
+
+
+EDITS = {
+    "the hash of the file": ("SHA-256\n   ", "SHA-256\n   x"),
+    "a definition": ("K x y <= exp eps * mean", "K x y <= exp (2 * eps) * mean"),
+    "the test": ("Definition check (f : file) : bool :=\n", "Definition check (f : file) : bool := true ||\n"),
+    "the theorem": ("Theorem the_promise_holds : promise the_file.", "Theorem the_promise_holds : True."),
+    "an axiom": ("Module Certificate.\n", "Module Certificate.\nAxiom cheat : False.\n"),
+    "a notation": ("Open Scope Z_scope.\nDefinition the_file", 'Notation "9" := 8.\nDefinition the_file'),
+    "more at the end": ("End Certificate.\n", "End Certificate.\nDefinition the_file := 1.\n"),
+    "less at the end": ("Print Assumptions the_promise_holds.\nEnd Certificate.\n", ""),
+    "a comment in the term": ("File 4 4 4", "File (* *) 4 4 4"),
+    "a hexadecimal number": ("[[9; 3", "[[0x9; 3"),
+    "a scope": ("[[9; 3", "[[9%nat; 3"),
+    "an entry": ("[[9; 3; 3; 1]", "[[9; 3; 2; 2]"),
+    "one row less": ("; [1; 3; 3; 9]]", "]"),
+    "the radius": ("Ball [4; 3; 2; 1] 1 10", "Ball [4; 3; 2; 1] 0 10"),
+    "a denominator of 0": ("Ball [4; 3; 2; 1] 1 10", "Ball [4; 3; 2; 1] 1 0"),
+    "epsilon": ("(Log 9 1)", "(Nats 9 1)"),
+    "a cap": ("None None", "None (Some (Log 9 1))"),
+}
+
+
+@pytest.mark.parametrize("name", EDITS)
+def test_a_certificate_that_was_edited_is_found(name, tmp_path):
+    proof, file = kept(tmp_path, content("ball"))
+    old, new = EDITS[name]
+    text = proof.read_text()
+    assert text.count(old) == 1
+    proof.write_text(text.replace(old, new))
+    told, status = native.run("--read-back", proof, file)
+    assert status in {1, 2}
+    assert told.startswith(("the certificate ", "the term ", "the rows ", "this is not"))
+
+
+def test_an_integer_is_written_in_one_way():
+    """Equal terms have one canonical form: a fraction that is not in lowest terms is the same promise."""
+    path = native.BUILD / "Lowest.v"
+    found = content("ball")
+    path.write_text(certificate(document(found), found).replace("Ball [4; 3; 2; 1] 1 10", "Ball [8; 6; 4; 2] 2 20"))
+    assert native.run("--canonical", path) == (from_file(found), 0)
