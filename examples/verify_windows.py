@@ -98,7 +98,9 @@ def sums_of(rows, windows, sha256):
 
 # 3. The proof.
 def prove(content, sample=None):  # return words for what is proved, or raise an error
-    top = fields(parsed(content), "schema epsilon master seeds buckets form windows evidence", "cap floor heavy")
+    return prove_table(parsed(content), sample)
+def prove_table(found, sample=None):  # the same of what the file holds
+    top = fields(found, "schema epsilon master seeds buckets form windows evidence", "cap floor heavy")
     fields(top["windows"], "counts starts lengths")
     source = top["heavy"] and text(fields(top["heavy"], "strings units light_units source one_layer")["source"])
     a, share = shares(top)

@@ -91,9 +91,17 @@ def test_code_does_not_grow_unseen():
     # Labels for training came after that: targets, leakage, empty promises (70 lines).
     # 35,470 before `report` drafted entries of the registry of deployments.
     # 35,475 before numbers of reports that tell hypotheses apart were exact, and scripts without a guard ended.
-    # 35,560 before pairs of sets were priced for both sides, up to 16 symbols instead of 12.
-    assert code <= 35_620
-    assert sum(map(measures.import_lines, matrices.values())) <= 0.127 * code
+    # 35,560 before promises of all kinds said alike what delta is, and mechanisms drew under another fingerprint.
+    # 35,570 before `compare` knew the epsilon at which LDP has the same error.
+    # 35,625 before `report` took a certificate.
+    # 35,635 before the rows of a set were made once for all guesses, and prices of caps shared the time limit.
+    # 35,690 before l1 balls took limits at the sums of observed counts.
+    # 0.127 before bounds of counts had a module.
+    assert sum(map(measures.import_lines, matrices.values())) <= 0.1275 * code
+    # 35,750 before `plan` took columns of whole records.
+    # 35,770 before levels of gains charged rounding errors to their own symbols.
+    # 35,800 before pairs of sets were priced for both sides, up to 16 symbols instead of 12.
+    assert code <= 35_870
     every = sum(map(measures.code_lines, MODULES.values()))
     assert sum(map(measures.import_lines, MODULES.values())) <= 0.135 * every
 

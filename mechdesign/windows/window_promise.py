@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import NoReturn
+from typing import ClassVar, NoReturn
 
 from mechdesign.errors import InputError
 from mechdesign.numerics.epsilon import Epsilon
@@ -47,6 +47,10 @@ class WindowPromise:
     delta: Fraction | None = None
     any_seed: bool = False
     cap: Epsilon | None = None
+
+    lower: ClassVar[None] = None
+    holds_every_prior: ClassVar[bool] = False
+    asserts_samples: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if self.any_seed and self.delta is None:

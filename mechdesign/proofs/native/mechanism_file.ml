@@ -68,6 +68,10 @@ let asked_samples a =
   need ((counts = Json.Null && n = Json.Null) || (asserted = Json.Null && some))
     "samples belong to counts, asserted ones to a center";
   need (given a "delta" = (n <> Json.Null || asserted <> Json.Null)) "delta needs samples";
+  if given a "delta" then begin
+    let delta = number (get a "delta") in
+    need (le none delta && lt delta one) "delta is from 0 to 1"
+  end;
   let positive k = less zero k && at_most k most in
   if n = Json.Null then begin
     if asserted = Json.Null then None
@@ -87,8 +91,6 @@ let failure a =
   match asked_samples a with
   | None -> ""
   | Some (k, asserted) ->
-    let delta = number (get a "delta") in
-    need (le none delta && lt delta one) "wrong samples or delta";
     let written = match get a "delta" with Json.Number s | Json.Text s -> line s | _ -> "" in
     Printf.sprintf "; delta = %s by %s samples%s" written (Integers.to_digits k)
       (if asserted then " (asserted, not shown)" else "")
@@ -121,7 +123,9 @@ let ball t size =
   ignore (over_common ~digits:3000 (half radius :: masses));
   need (List.length weights = size) "numbers are missing";
   need (List.for_all (fun p -> lt none (add p (half radius))) masses) "a symbol has probability 0 in the whole set";
-  need (List.mem (get a "bound") [ Json.Null; Json.Text "weissman"; Json.Text "clopper-pearson" ]) "an unknown bound";
+  need (List.mem (get a "bound") [ Json.Null; Json.Text "weissman"; Json.Text "clopper-pearson"; Json.Text "observed-sums" ])
+    "an unknown bound";
+  need (not (centered && get a "bound" = Json.Text "observed-sums")) "sums of observed counts without counts";
   let delta = failure a in
   need (delta <> "" || not (given a "bound")) "a bound belongs to delta";
   let words = Printf.sprintf "within %s (l1) of its %s" (as_written "radius" a) (if centered then "center" else "counts") in
