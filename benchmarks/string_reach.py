@@ -1,9 +1,9 @@
 """How far windows reach, and strings that nobody named: ``python -m benchmarks.string_reach``.
 
-Each measurement has a process of its own, whose greatest memory is told. All strings of the sample are different, the
-worst case: the number of different strings sets the time. Reports that are decoded have the counts that the sample's
-own population gives. With ``--heavy-hitters`` it searches for thirty new words among those of this project's pages,
-beside local hashing in the same scheme, whose estimates are drawn with their exact variances.
+Each measurement has a process of its own, whose greatest memory and whole processor time are told. All strings of the
+sample are different, the worst case: the number of different strings sets the time. Reports that are decoded have the
+counts that the sample's own population gives. With ``--heavy-hitters`` it searches for thirty new words among those of
+this project's pages, beside local hashing in the same scheme, whose estimates are drawn with their exact variances.
 """
 
 from __future__ import annotations
@@ -78,11 +78,12 @@ def decode(path: str, reports: int, candidates: int) -> float:
 
 def _measured(queue: Any, act: Callable[..., float], arguments: tuple[Any, ...], options: dict[str, Any]) -> None:
     found = act(*arguments, **options)
-    queue.put((found, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6))
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    queue.put((found, used.ru_utime + used.ru_stime, used.ru_maxrss / 1e6))
 
 
-def _apart(act: Callable[..., float], *arguments: Any, **options: Any) -> tuple[float, float]:
-    """Return what an act in a process of its own returns, and its greatest memory in GB."""
+def _apart(act: Callable[..., float], *arguments: Any, **options: Any) -> tuple[float, float, float]:
+    """Return what an act in a process of its own returns, its processor time in s, and its greatest memory in GB."""
     context = multiprocessing.get_context("spawn")
     queue = context.Queue()
     process = context.Process(target=_measured, args=(queue, act, arguments, options))
@@ -98,8 +99,8 @@ def table(size: int = 10**6, seeds: int = 10**4, reports: int = 10**7, candidate
     versions = f"Python {platform.python_version()}, numpy {np.__version__}"
     yield f"{platform.machine()}, {os.cpu_count()} processors, {versions}, mechdesign {md.__version__}"
     yield ""
-    yield "| what | measured | wanted | memory, GB |"
-    yield "|---|---|---|---|"
+    yield "| what | measured | wanted | processor, s | memory, GB |"
+    yield "|---|---|---|---|---|"
     with tempfile.TemporaryDirectory() as folder:
         few, many = str(Path(folder, "few.json")), str(Path(folder, "many.json"))
         rows: list[tuple[str, str, tuple[Any, ...], dict[str, Any]]] = [
@@ -122,8 +123,8 @@ def table(size: int = 10**6, seeds: int = 10**4, reports: int = 10**7, candidate
             ),
         ]
         for name, wanted, arguments, options in rows:
-            found, memory = _apart(*arguments, **options)
-            yield f"| {name} | {found:.2f} | {wanted} | {memory:.2f} |"
+            found, processor, memory = _apart(*arguments, **options)
+            yield f"| {name} | {found:.2f} | {wanted} | {processor:.1f} | {memory:.2f} |"
 
 
 def new_words(reports: int = 2 * 10**6, kept: int = 250, seeds: int = 1_000, seed: int = 1) -> Iterator[str]:

@@ -66,8 +66,9 @@ class Windows:
         check(isinstance(packed, dict), "the windows are missing")
         counts = [count + 1 for count in unpacked(packed.get("counts"), self.seeds)]
         self.starts = unpacked(packed.get("starts"), self.seeds)
+        check(max(counts) <= self.buckets > max(self.starts), "a number is above the number of buckets")
         lengths = [length + 1 for length in unpacked(packed.get("lengths"), sum(counts))]
-        check(max(*counts, *lengths) <= self.buckets > max(self.starts), "a number is above the number of buckets")
+        check(max(lengths) <= self.buckets, "a window is longer than the circle")
         self.before = [0, *accumulate(counts)]
         self.ends = [list(accumulate(lengths[a : a + k])) for a, k in zip(self.before, counts, strict=False)]
         closed = all(ends[-1] % self.buckets == 0 for ends in self.ends)

@@ -2,7 +2,8 @@
 
 Each person reports about one view of the record, drawn by weights that do not depend on the record. The report leaks
 about the whole record what it leaks about the view, whatever the joint law is: the weight cancels in
-max_x w K(r|f(x)) / E[w K(r|f(X))]. So each view is proved by itself, by verify.py, which stands beside this script;
+max_x w K(r|f(x)) / E[w K(r|f(X))]. So each view is proved by itself, by verify.py, which stands beside this script,
+and one of windows by verify_windows.py;
 epsilon of the whole is the greatest, and delta, a union bound, the sum of the deltas of the views.
 Status 0: proved, and one line says what; 1: false; 2: malformed; 3: undecided. Optimality is not looked at."""
 
@@ -41,6 +42,13 @@ def view(part):  # return name, attributes, weight, labels by attribute, e^epsil
     (name,), attributes = labels([text(a["name"], 1000)], str), labels(a["attributes"], str)
     need(len(attributes) > 0 and type(a["weight"]) is int and a["weight"] >= 1, "a view needs attributes and a weight")
     mechanism = a["mechanism"]
+    if isinstance(mechanism, dict) and mechanism.get("schema") == "mechdesign/windows/1":
+        from verify_windows import prove_table
+        need(len(attributes) == 1, "a view of windows shows one attribute")
+        prove_table(mechanism)
+        delta = mechanism["evidence"].get("delta")
+        delta = False, delta if delta is None else rational(delta)
+        return name, attributes, a["weight"], [], exp_promised(mechanism["epsilon"]), delta
     prove(mechanism)
     names = mechanism["inputs"]
     split = [label.split(JOINT) if len(attributes) > 1 else [label] for label in names]
@@ -76,7 +84,10 @@ def prove_records(content):  # return words for what is proved, or raise an erro
     for _, _, _, columns, *_ in views:
         for attribute, found in columns:
             alphabets.setdefault(attribute, {}).update(dict.fromkeys(found))
-    need(all(math.prod(len(alphabets[name]) for name in of) <= 10**7 for _, of, *_ in views), "a view is too large")
+    free = [of[0] for _, of, _, columns, *_ in views if not columns]
+    need(all(name not in alphabets for name in free), "an attribute of windows is shown by another view")
+    need(all(math.prod(len(alphabets[name]) for name in of if name not in free) <= 10**7 for _, of, *_ in views),
+         "a view is too large")
     if a["bins"] is not None:
         need(isinstance(a["bins"], dict), "bins are a table")
         check_bins(a["bins"], alphabets)

@@ -770,8 +770,9 @@ def no_reports_enough(patch):
 
 
 @provokes(
-    "the executor ended before its tasks did ('cannot schedule new futures after shutdown'): a process was killed, "
-    "or a scheduler went away; what is finished stays, and the same command goes on from there"
+    "the executor ended before its tasks did ('cannot schedule new futures after shutdown'): a process was killed or "
+    "ended with a message of its own, or a scheduler went away; what is finished stays, and the same command goes on "
+    "from there"
 )
 def workers_ended(patch):
     pool = ThreadPoolExecutor(1)

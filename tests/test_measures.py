@@ -90,7 +90,11 @@ def test_code_does_not_grow_unseen():
 
     # Labels for training came after that: targets, leakage, empty promises (70 lines).
     # 35,470 before `report` drafted entries of the registry of deployments.
-    assert code <= 35_475
+    # 35,475 before numbers of reports that tell hypotheses apart were exact, and scripts without a guard ended.
+    # 35,560 before promises of all kinds said alike what delta is, and mechanisms drew under another fingerprint.
+    # 35,570 before `compare` knew the epsilon at which LDP has the same error.
+    # 35,625 before `report` took a certificate.
+    assert code <= 35_635
     assert sum(map(measures.import_lines, matrices.values())) <= 0.127 * code
     every = sum(map(measures.code_lines, MODULES.values()))
     assert sum(map(measures.import_lines, MODULES.values())) <= 0.135 * every

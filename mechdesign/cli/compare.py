@@ -17,7 +17,7 @@ from mechdesign.cli.shared_options import check_plot, plot_option, time_limit_op
 from mechdesign.cli.source import Source, source_options
 from mechdesign.cli.streams import print_error
 from mechdesign.cli.windows_sample import reference_option
-from mechdesign.comparison import compare, price_caps
+from mechdesign.comparison import Comparison, compare, equal_local_epsilon, price_caps
 from mechdesign.comparison.cap_prices import checked_caps
 from mechdesign.errors import LimitError
 from mechdesign.optimize import Design, design
@@ -69,7 +69,8 @@ def compare_command(
     mechanism for the estimate stands beside them.
 
     With --utility estimation-error, subset selection and the best mechanism for mutual information stand beside them,
-    and the errors are given in respondents: how many times as many each mechanism needs for the same error.
+    and the errors are given in respondents: how many times as many each mechanism needs for the same error. The epsilon
+    at which LDP has the error of the design is given too.
 
     Mechanisms of --with and --baseline are compared whatever they leak; one that misses the promise of the design is
     marked by *. Floats and decimals that miss it by no more than their errors, 1e-12 nats, are marked by ~, with the
@@ -88,6 +89,7 @@ def compare_command(
     with Progress() as progress:
         solved = design(problem, title=title, time_limit=time_limit, progress=progress)
         comparison = compare(solved, mechanisms=mechanisms, time_limit=time_limit, progress=progress)
+        equal = _equal_epsilon(comparison, time_limit, progress)
         prices = None
         if tried is not None:
             prices = price_caps(problem, tried, without=solved, time_limit=time_limit, progress=progress)
@@ -95,15 +97,14 @@ def compare_command(
     error = None if solved.certified else _uncertified(solved)
     if as_json:
         table = DesignTable.built_from(comparison.design, **design_keys(comparison.design))
-        keys = comparison_keys(comparison) | given(plot=plot, caps=prices and cap_rows(prices))
-        print_output(ComparisonOutput(title=title, design=table, **keys), error)
+        beside = given(plot=plot, equal_local_epsilon=equal, caps=prices and cap_rows(prices))
+        print_output(ComparisonOutput(title=title, design=table, **comparison_keys(comparison), **beside), error)
     else:
         for name, value in no_estimates(solved):
             say(f"{name} from this design: {value}", err=standard)
-        say(title, err=standard)
-        for name, value in source.default_in_words():
-            say(f"{name}: {value}", err=standard)
-        print_comparison(comparison, err=standard)
+        for line in (title, *map(": ".join, source.default_in_words())):
+            say(line, err=standard)
+        print_comparison(comparison, equal, err=standard)
         if prices is not None:
             say(err=standard)
             print_caps(prices, err=standard)
@@ -112,6 +113,13 @@ def compare_command(
         if plot is not None and not standard:
             say(f"written: {plot}")
     return print_error(error)
+
+
+def _equal_epsilon(comparison: Comparison, time_limit: float | None, progress: Progress) -> float | None:
+    """Return the epsilon at which LDP has the error of a design under a weaker promise; None for others."""
+    if not (comparison.of_errors and comparison.promise and comparison.design.certified):
+        return None
+    return equal_local_epsilon(comparison.design, time_limit=time_limit, progress=progress)
 
 
 def _uncertified(solved: Design) -> LimitError:

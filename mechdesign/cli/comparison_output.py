@@ -77,6 +77,7 @@ class ComparisonTable(Printed):
     best_for_information_missing: Reason = None
     respondents: Respondents | None = None
     promise: str | None = None
+    equal_local_epsilon: Number | None = None
     caps: Sequence[CapPrice] | None = None
 
 
@@ -156,8 +157,8 @@ def cap_facts(prices: CapPrices | None) -> list[tuple[str, str]]:
     return [("for everyone", f"nothing is promised; --cap {capped.problem.cap} would cost {100 * cost:.2g} % {more}")]
 
 
-def print_comparison(comparison: Comparison, *, err: bool = False) -> None:
-    """Print mechanisms beside each other, with what is compared above them."""
+def print_comparison(comparison: Comparison, equal: float | None = None, *, err: bool = False) -> None:
+    """Print mechanisms beside each other, with what is compared above them, and the epsilon of LDP with equal error."""
     problem, unit = comparison.design.problem, comparison.design.unit
     names = [
         "mechanism",
@@ -175,6 +176,8 @@ def print_comparison(comparison: Comparison, *, err: bool = False) -> None:
     missing = [(row.name.partition(",")[0], _missing(row)) for row in comparison.rivals.values()]
     fewer = _fewer_respondents(comparison) if comparison.of_errors else ""
     lines = [broken_in_words(comparison), *(f"{name}: {why}" for name, why in missing if why), fewer]
+    if equal is not None:
+        lines.append(f"LDP has the error of this design at epsilon = {equal:g}: equal errors, not equal promises.")
     for line in filter(None, [*lines, comparison.promise]):
         say(line, err=err)
 

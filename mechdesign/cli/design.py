@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -161,7 +162,8 @@ def design_command(
     if windows.windows:
         return design_strings(windows, source, output, as_json=as_json)
     if records.columns is not None:
-        return design_views(records, source, output, as_json=as_json, tol=tol, bits=bits, time_limit=time_limit)
+        search = {"tol": tol, "bits": bits, "time_limit": time_limit}
+        return design_views(records, windows, source, output, as_json=as_json, **search)
     if output is not None:
         check_ending(output)
     check_probabilities(output, probabilities=probabilities)
@@ -174,7 +176,7 @@ def design_command(
     options: dict[str, Any] = {"tol": tol, "bits": bits, "time_limit": time_limit}
     shape: dict[str, Any] = {"title": title, "outputs": outputs, "merge": merge, "method": method}
     grouped = source.by is not None and source.group is None
-    both = None
+    both, began = None, time.perf_counter()
     with Progress() as progress:
         options["progress"] = progress
         if grouped and source.cover is None:
@@ -187,7 +189,8 @@ def design_command(
         comparison = compare(solved, time_limit=time_limit, progress=progress) if comparing else None
         prices = price_groups(solved, **options) if grouped and with_prices and not interrupted else None
         says_cost = solved.reached and not (as_json or grouped)
-        for_everyone = price_of_careful_cap(solved, time_limit=time_limit, progress=progress) if says_cost else None
+        left = None if time_limit is None else time_limit - (time.perf_counter() - began)
+        for_everyone = price_of_careful_cap(solved, time_limit=left, progress=progress) if says_cost else None
     kept = solved.reached or keep_partial or interrupted
     written = output is not None and kept
     if output is not None and written:

@@ -138,6 +138,8 @@ def estimate_command(
     --marginal chooses some, and --consistent makes them those of one joint law. Views that share attributes are
     combined by least squares. No --column is needed.
 
+    Views of windows have a table of the strings of --candidates.
+
     Reports of windows are estimated for the strings of --candidates, best with --reference, the counts of the sample
     that proves; other methods are for matrices.
 
@@ -162,7 +164,7 @@ def estimate_command(
             tell_candidates(counted, mechanism, strings, confidence, *about, simultaneous=simultaneous, as_json=as_json)
             return
         if estimation is None:
-            printer = records.printer(counted, mechanism, confidence, progress, (simultaneous, parts, first))
+            printer = records.printer(counted, mechanism, strings, confidence, progress, (simultaneous, parts, first))
         else:
             printer = EstimatePrinter(_estimate(counted, estimation, progress), simultaneous, parts, first)
     _write(printer, output, plot)

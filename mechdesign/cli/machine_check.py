@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,10 +15,19 @@ from mechdesign.cli.json_output import Hash, Labels, Printed
 from mechdesign.cli.places import check
 from mechdesign.cli.windows_sample import decorated
 from mechdesign.data.files import write_atomically
+from mechdesign.data.reading import read_bounded
 from mechdesign.errors import GuaranteeError, InputError, LimitError, printable, shorten
 from mechdesign.mechanism.mechanism_files import parsed_json, read_content
+from mechdesign.numerics.epsilon import Epsilon
+from mechdesign.numerics.exact import plain_text
 
+if TYPE_CHECKING:
+    from mechdesign.proofs.kernel import Verdict
+
+_MOST_BYTES = 1 << 25
+"""Of a certificate; 90,000 numerators take two megabytes."""
 _THEOREM = "for every prior Q of the set, every report y and every input x: K(y|x) <= e^{} sum Q(x') K(y|x')"
+_NPZ = "{} is an NPZ file; Coq is given the integers of JSON"
 _BELOW = "K(y|x) >= e^-{} sum Q(x') K(y|x')"
 _CAP = "for every two inputs K(y|x) <= e^{} K(y|x')"
 
@@ -35,14 +44,19 @@ class MachineChecked(Printed):
 
 @dataclass(frozen=True)
 class MachineCheck:
-    """Whether a theorem is asked for, and where its certificate is kept."""
+    """Whether a theorem is asked for, where its certificate is kept, and which one is there already."""
 
     asked: bool
-    kept: str | None
+    kept: str | None = None
+    given: str | None = None
 
     def __post_init__(self) -> None:
-        if self.kept is not None and not self.asked:
-            raise click.UsageError("--write keeps the certificate of --machine-checked; give both, or neither")
+        if not self.asked:
+            for option, value in (("--write", self.kept), ("--certificate", self.given)):
+                if value is not None:
+                    raise click.UsageError(f"{option} belongs to --machine-checked; give both, or neither")
+        if self.kept is not None and self.given is not None:
+            raise click.UsageError("--write writes the certificate that --certificate reads; give one of them")
         if self.kept is not None and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*\.v", Path(self.kept).name):
             raise InputError.wrong_file_ending(
                 f"the certificate is {shorten(self.kept)}; Coq accepts letters, digits and _ before the ending .v"
@@ -51,7 +65,6 @@ class MachineCheck:
     def of(self, file: str, kind: str, progress: Callable[[str], None], *, as_json: bool) -> MachineChecked:
         """Keep the certificate of a file that holds, and return what Coq has proved of it."""
         from mechdesign.proofs.coq_file import certificate
-        from mechdesign.proofs.kernel import ask_coq
 
         if kind != "matrix":
             raise LimitError.not_machine_checked(
@@ -63,20 +76,39 @@ class MachineCheck:
         if self.kept is not None:
             check([self.kept], [file], as_json=as_json)
             write_atomically(self.kept, text.encode())
-        progress("checking the theorem with Coq")
-        verdict = ask_coq(document, content)
-        if verdict is None:
-            raise self._refusal(document, content)
-        told = [_THEOREM.format(document["guarantee"]["epsilon"])]
-        told += [words.format(document["guarantee"][side]) for side, words in (("lower", _BELOW), ("cap", _CAP))
-                 if side in document["guarantee"]]  # fmt: skip
+        verdict = self.verdict(document, content, progress)
+        sides = (("epsilon", _THEOREM), ("lower", _BELOW), ("cap", _CAP))
+        promise = document["guarantee"]
+        told = [words.format(exponent_in_words(promise[side])) for side, words in sides if side in promise]
         return MachineChecked(
             theorem="; and ".join(told) + "; the rows sum to 1, and the set has a prior",
             coq=verdict.coq,
             axioms=verdict.axioms,
-            certificate=hashlib.sha256(text.encode()).hexdigest(),
+            certificate=verdict.certificate,
             term=hashlib.sha256(verdict.term.encode()).hexdigest(),
         )
+
+    def verdict(self, document: Any, content: bytes, progress: Callable[[str], None]) -> Verdict:
+        """Return what Coq has proved of a file, whose certificate is compared with the one that is there.
+
+        Raises
+        ------
+        GuaranteeError
+            If Coq refuses the theorem.
+        InputError, LimitError
+            As `mechdesign.proofs.coq_file.check_certificate`, and `mechdesign.proofs.kernel.ask_coq`.
+        """
+        from mechdesign.proofs.coq_file import check_certificate
+        from mechdesign.proofs.kernel import ask_coq
+
+        if self.given is not None:
+            kept = read_bounded(self.given, _MOST_BYTES, "a certificate")
+            check_certificate(kept, printable(self.given), document, content)
+        progress("checking the theorem with Coq")
+        verdict = ask_coq(document, content)
+        if verdict is None:
+            raise self._refusal(document, content)
+        return verdict
 
     def refusal(self, file: str, error: GuaranteeError) -> GuaranteeError:
         """Return what Coq says of a file whose promise Python has found to be false, if this is asked for."""
@@ -92,7 +124,7 @@ class MachineCheck:
             raise InputError.usage("--machine-checked reads the file twice; give its name in the place of -")
         content = read_content(file)
         if content[:2] == b"PK":
-            raise InputError.wrong_file_format(f"{printable(file)} is an NPZ file; Coq is given the integers of JSON")
+            raise InputError.wrong_file_format(_NPZ.format(printable(file)))
         return parsed_json(content, printable(file)), content
 
     def _refusal(self, document: Any, content: bytes) -> GuaranteeError:
@@ -123,11 +155,35 @@ class MachineCheck:
         ]
 
 
+def certified(name: str | None, content: bytes, source: str, progress: Callable[[str], None]) -> Verdict | None:
+    """Return what Coq has proved of a mechanism file with a certificate, if there is one."""
+    if name is None:
+        return None
+    if content[:2] == b"PK":
+        raise InputError.wrong_file_format(_NPZ.format(source))
+    return MachineCheck(asked=True, given=name).verdict(parsed_json(content, source), content, progress)
+
+
+def exponent_in_words(text: str) -> str:
+    """Return an epsilon of a file as an exponent of e.
+
+    Examples
+    --------
+    >>> [exponent_in_words(text) for text in ("2/1", "0.50", "1/3", "log(4)")]
+    ['2', '0.5', '(1/3)', 'log(4)']
+    """
+    epsilon = Epsilon.of(text)
+    if epsilon.exponent is None:
+        return epsilon.text
+    number = plain_text(epsilon.exponent)
+    return f"({number})" if "/" in number else number
+
+
 def machine_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the options of `MachineCheck`, which it receives as ``machine``."""
 
-    def wrapped(*, machine_checked: bool, write: str | None, **values: Any) -> Any:
-        return command(machine=MachineCheck(machine_checked, write), **values)
+    def wrapped(*, machine_checked: bool, write: str | None, certificate: str | None, **values: Any) -> Any:
+        return command(machine=MachineCheck(machine_checked, write, certificate), **values)
 
     return decorated(
         wrapped,
@@ -138,4 +194,5 @@ def machine_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="Also have Coq, if it is installed, check the guarantee as a theorem about the file's integers.",
         ),
         click.option("--write", metavar="FILE.v", help="Keep the certificate, which Coq checks without mechdesign."),
+        click.option("--certificate", metavar="FILE.v", help="Check this certificate, which must be that of the file."),
     )

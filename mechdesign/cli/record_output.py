@@ -29,8 +29,9 @@ class PromisedView(Printed):
     weight: Whole
     epsilon: Nearest
     delta: Number | None
-    inputs: Labels
-    outputs: Labels
+    inputs: Labels | None
+    outputs: Labels | None
+    windows: Whole | None = None
     leakage: Number
 
 
@@ -130,7 +131,7 @@ def _compared_tables(mechanism: Any) -> list[ComparedTable]:
     """Return the tables that views share, those first in which they differ most."""
     from mechdesign.records.shared_tables import shared_tables
 
-    sets = [(part.name, part.attributes, part.mechanism.guarantee.uncertainty) for part in mechanism.parts]
+    sets = [(part.name, part.attributes, part.mechanism.guarantee.uncertainty) for part in mechanism.listed]
     found = sorted(shared_tables(sets), key=lambda table: -table.distance)
     for table in found:
         if table.contradicts:

@@ -23,18 +23,20 @@ from mechdesign.cli.estimate_output import (
 )
 from mechdesign.cli.json_output import Finite, Labels, Output, Printed, Text, Whole, given
 from mechdesign.cli.output import print_facts, print_table, say
-from mechdesign.cli.windows_sample import decorated, refuse_others
+from mechdesign.cli.windows_estimate import Candidates, read_candidates
+from mechdesign.cli.windows_sample import decorated, reference_shares, refuse_others
 from mechdesign.data.fields import Number
 from mechdesign.data.group_keys import as_plain, in_words
 from mechdesign.deploy.fit import Fit
 from mechdesign.deploy.grouped import SIMULTANEOUS, GroupedEstimate
 from mechdesign.deploy.report_counts import GroupCounts
-from mechdesign.errors import printable
+from mechdesign.errors import printable, shorten
 from mechdesign.mechanism.reporting import Deployed
 
 _MOST_ROWS = 240  # of a table on a terminal
-_TAKEN = {"file", "mechanism_file", "output", "by", "ids", "simultaneous", "no_header", "confidence", "jobs"}
-_TAKEN |= {"scheduler", "show_values", "as_json", "marginals", "consistent", "report_names", "plot", "column"}
+_TAKEN = {"file", "mechanism_file", "output", "by", "ids", "simultaneous", "no_header", "confidence", "jobs", "plot"}
+_TAKEN |= {"scheduler", "show_values", "as_json", "marginals", "consistent", "report_names", "column"}
+_TAKEN |= {"candidates", "reference", "non_negative"}
 
 
 def _pairs(array: Any) -> Any:
@@ -141,17 +143,53 @@ class TableOptions:
             raise click.UsageError("--marginal and --consistent are for views of whole records; leave them out")
 
     def printer(
-        self, counted: Any, mechanism: Any, confidence: float, progress: Callable[[str], None], about: tuple[Any, ...]
+        self,
+        counted: Any,
+        mechanism: Any,
+        asked: Candidates,
+        confidence: float,
+        progress: Callable[[str], None],
+        about: tuple[Any, ...],
     ) -> EstimatePrinter:
         """Return the tables that are asked for, from counts with or without groups, and how they are told."""
         from mechdesign.records.record_estimation import RecordEstimation
         from mechdesign.records.record_reports import estimate_record_groups
 
         progress("estimating")
-        estimation = RecordEstimation(mechanism, confidence, self.consistent, progress)
+        strings = _strings_of_views(asked, mechanism)
+        estimation = RecordEstimation(mechanism, confidence, self.consistent, progress, strings)
         if not isinstance(counted, GroupCounts):
             return TablePrinter(estimation.of_counts(counted.tolist()).only(self.marginals), *about)
         return TablePrinter(estimate_record_groups(counted, estimation, progress).only(self.marginals), *about)
+
+
+def _strings_of_views(asked: Candidates, mechanism: Any) -> Any:
+    """Return the strings that are asked for of views of windows, from their files."""
+    from mechdesign.records.string_tables import StringTables
+
+    if asked.non_negative:
+        raise click.UsageError("--non-negative: views of whole records take --consistent instead")
+    names = {name: read_candidates(path) for name, path in _by_view(asked.candidates, mechanism, "--candidates")}
+    files = _by_view(asked.reference, mechanism, "--reference")
+    shares = {name: reference_shares(path, mechanism.part(name).mechanism) for name, path in files}
+    return StringTables(mechanism, names, shares)
+
+
+def _by_view(texts: Sequence[str], mechanism: Any, option: str) -> list[tuple[str, str]]:
+    """Return views and files from ``VIEW=FILE``, or from ``FILE`` where there is one view of windows."""
+    views = [part.name for part in mechanism.parts if part.is_open]
+    found: list[tuple[str, str]] = []
+    for text in texts:
+        view, sign, path = text.partition("=")
+        if not (sign and view in views):
+            view, path = views[0] if len(views) == 1 else "", text
+        if view not in views or view in dict(found):
+            listed = ", ".join(views) or "none"
+            raise click.UsageError(
+                f"{option} is {shorten(text)}; accepted: VIEW=FILE once for each view of windows ({listed})"
+            )
+        found.append((view, path))
+    return found
 
 
 def table_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -248,6 +286,8 @@ class TablePrinter(EstimatePrinter):
         if silent:
             facts.append(("no reports", f"about {', '.join(silent)}"))
         facts += source_facts(self.parts, self.first)
+        if unasked := [name for name in whole.counts if whole.counts[name] and not _has_table(whole, name)]:
+            facts.append(("no table", f"of {', '.join(unasked)}: views of windows need --candidates"))
         facts += [("guarantee", guarantee.in_words()), ("estimate", _how(whole)), ("fit", fit_in_words(found.fit))]
         if found.agreement.p is not None:
             facts.append(("agreement", _agreement_in_words(found.agreement)))
@@ -278,6 +318,11 @@ class TablePrinter(EstimatePrinter):
             say(f"{size - _MOST_ROWS:,} more rows are not shown; -o FILE writes all of them.", err=err)
 
 
+def _has_table(whole: Any, view: str) -> bool:
+    """Whether reports of a view told of some table, or would if others were not chosen."""
+    return view in whole.views or any(view in table.views for table in whole)
+
+
 def _number(value: float | None) -> str:
     return "not identifiable" if value is None else f"{value:.5f}"
 
@@ -297,7 +342,11 @@ def _how(found: Any) -> str:
         gap = f"within {found.likelihood_gap:.1g} nats of the greatest"
         return f"tables of one joint law of greatest likelihood ({gap}), without errors"
     methods = sorted({table.method for table in found})
-    words = {"least-squares": "views that overlap combined, without bias", "maximum-likelihood": "views alone"}
+    words = {
+        "least-squares": "views that overlap combined, without bias",
+        "maximum-likelihood": "views alone",
+        "windows": "strings, without bias",
+    }
     return "; ".join(f"{method} ({words[method]})" for method in methods)
 
 

@@ -82,7 +82,7 @@ def _output(found: RecordAnalysis, title: str, data: str | None) -> RecordAnalys
             name=view.part.name,
             attributes=view.part.attributes,
             share=view.share,
-            leakage=view.part.mechanism.leakage,
+            leakage=view.part.leakage,
             ldp_level=_level(view),
             variance=view.typical,
         )
@@ -107,7 +107,8 @@ def _level(view: Any) -> float | None:
 
 def _print(found: RecordAnalysis, title: str, data: str | None) -> None:
     facts = [("views of records", title), *found.mechanism.facts(of_report=True)]
-    facts.append(("error", f"{text_near(found.error, 6)} / n for all {found.queries} queries together"))
+    listed = " of listed values" if len(found.mechanism.listed) < len(found.views) else ""
+    facts.append(("error", f"{text_near(found.error, 6)} / n for all {found.queries} queries{listed} together"))
     if found.bound is not None:
         bound = f"{text_below(found.bound, 6)} / n for any mechanism of whole records, as the file claims"
         facts.append(("lower bound", f"{bound} (mechdesign verify checks it)"))
@@ -118,8 +119,8 @@ def _print(found: RecordAnalysis, title: str, data: str | None) -> None:
     for view in found.views:
         level = _level(view)
         words = ["infinite" if level is None else text_above(level, 4), near(view.standard_error(_REPORTS), 3)]
-        made = view.part.mechanism
-        rows.append([view.part.name, f"{view.share:.4f}", str(len(made.inputs)), text_above(made.leakage, 6), *words])
+        size = "any" if view.part.is_open else str(len(view.part.mechanism.inputs))
+        rows.append([view.part.name, f"{view.share:.4f}", size, text_above(view.part.leakage, 6), *words])
     print_table(heads, rows, title="Views; the error is the root mean square over their values")
     if found.rivals:
         rows = [["these views", near(found.error, 6), "1"]]

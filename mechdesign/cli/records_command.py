@@ -18,9 +18,10 @@ from mechdesign.cli.record_output import RecordsPromised
 from mechdesign.cli.record_reading import read_records
 from mechdesign.cli.source import Source
 from mechdesign.cli.streams import print_error
-from mechdesign.cli.windows_sample import decorated, refuse_others
+from mechdesign.cli.windows_design import WindowOptions, options_of_windows
+from mechdesign.cli.windows_sample import csv_table, decorated, refuse_others
 from mechdesign.data.fields import Number
-from mechdesign.data.files import STANDARD, accepted_ending
+from mechdesign.data.files import STANDARD, accepted_ending, write_atomically
 from mechdesign.data.reading import read_bounded
 from mechdesign.display.numbers import near, percent, text_below
 from mechdesign.errors import InputError, LimitError, shorten
@@ -66,6 +67,8 @@ class RecordOptions:
     missing: str | None
     table: tuple[str, ...]
     count_column: str
+    strings: tuple[str, ...]
+    value: tuple[str, ...]
 
 
 _RECORD_OPTIONS: tuple[Callable[[Any], Any], ...] = (
@@ -133,6 +136,20 @@ _RECORD_OPTIONS: tuple[Callable[[Any], Any], ...] = (
         show_default=True,
         help="The column of --table with how many people have these values.",
     ),
+    click.option(
+        "--strings",
+        metavar="COLUMN",
+        multiple=True,
+        help="With --columns: this column has any strings, which nobody has listed; its view is of windows, with "
+        "--split and the other options of --windows. May be repeated.",
+    ),
+    click.option(
+        "--value",
+        metavar="VIEW=NUMBER",
+        multiple=True,
+        help="With --columns: what a squared error of each query of a view counts, against 1 for others; it is drawn "
+        "more often where that is more.",
+    ),
 )
 
 
@@ -146,22 +163,31 @@ def record_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return decorated(wrapped, command, *_RECORD_OPTIONS)
 
 
-def design_views(options: RecordOptions, source: Source, output: str | None, *, as_json: bool, **search: Any) -> int:
+def design_views(
+    options: RecordOptions, windows: WindowOptions, source: Source, output: str | None, *, as_json: bool, **search: Any
+) -> int:
     """Design a mechanism for whole records from a sample, write and tell it."""
     from mechdesign.records.record_design import design_records
 
-    refuse_others({*RecordOptions.__dataclass_fields__, *_OWN}, "--columns")
+    of_strings = {*WindowOptions.__dataclass_fields__} - {"windows", "prefixes"} if options.strings else set()
+    refuse_others({*RecordOptions.__dataclass_fields__, *_OWN} | of_strings, "--columns")
+    if windows.evidence is not None and len(options.strings) > 1:
+        raise click.UsageError("--evidence is for one column of --strings; design views with Python for several")
+    if windows.split is not None and windows.evidence is None:
+        raise click.UsageError("--split needs --evidence FILE: estimates need the counts of the part that proves")
     if (source.data is None) is not bool(options.table) or source.epsilon is None:
         raise click.UsageError("--columns needs --data FILE or --table FILE, --epsilon, and --delta or --known")
     if output is not None:
         accepted_ending(output, (".json",))
     files = list(options.table) if source.data is None else [source.data]
-    standard = places.check([output], [*files, options.impossible], as_json=as_json)
+    standard = places.check([output, windows.evidence], [*files, options.impossible, windows.heavy], as_json=as_json)
     with Progress() as progress:
-        views = _views_of_files(options, source, files, progress)
+        views = _views_of_files(options, options_of_windows(windows), source, files, progress)
         chosen = given(delta=source.delta, known=source.known or None)
         found = design_records(views, source.epsilon, **chosen, **search, progress=progress)
     mechanism = found.mechanism
+    if windows.evidence is not None:
+        write_atomically(windows.evidence, _evidence(found))
     if output is not None:
         mechanism.save(output)
     error = None if found.certified else _uncertified(found)
@@ -174,7 +200,11 @@ def design_views(options: RecordOptions, source: Source, output: str | None, *, 
 
 
 def _views_of_files(
-    options: RecordOptions, source: Source, files: Sequence[str], progress: Callable[[str], None]
+    options: RecordOptions,
+    windows: Mapping[str, Any],
+    source: Source,
+    files: Sequence[str],
+    progress: Callable[[str], None],
 ) -> RecordViews:
     """Return the views that the options name, of records in a file, or of a table for each view."""
     from mechdesign.records.record_sample import RecordSample
@@ -192,6 +222,8 @@ def _views_of_files(
         "pairs": options.pairs,
         "bins": {name: _bins(name, text) for name, text in _named(options.bins, "--bins")},
         "workloads": dict(_named(options.queries, "--queries")),
+        "values": {name: _value(name, text) for name, text in _named(options.value, "--value")},
+        "strings": dict.fromkeys(options.strings, windows),
         "side": options.side,
         "unseen": options.unseen_combinations,
         "impossible": _impossible(options.impossible),
@@ -202,6 +234,8 @@ def _views_of_files(
     records = read_records(files[0], wanted, joined, header=not source.no_header, show_values=source.show_values)
     if options.groups is not None:
         progress("finding groups of columns")
+        if options.strings:
+            raise click.UsageError("--groups auto is for columns of listed values, without --strings")
         sample = RecordSample.of(records, names, bins=about["bins"], missing=options.missing)
         groups = _best_groups(options, source, sample, groups)
     return views_of(records, names, groups=[group for group in groups if len(group) > 1], **about)
@@ -269,6 +303,21 @@ def _bins(name: str, text: str) -> object:
         ) from None
 
 
+def _value(name: str, text: str) -> float:
+    """Return what a squared error of a view counts."""
+    try:
+        return float(text)
+    except ValueError:
+        raise click.UsageError(f"--value of {shorten(name)} is {shorten(text)}; accepted: a number above 0") from None
+
+
+def _evidence(found: RecordDesign) -> bytes:
+    """Return the counts of strings that prove the view of windows, as CSV."""
+    made: Any = next(each for each, facts in zip(found.designs, found.facts, strict=True) if facts.cells is None)
+    samples = made.mechanism.promise.samples
+    return csv_table(["string", "count"], ((name, round(share * samples)) for name, share in made.shares.items()))
+
+
 def _impossible(path: str | None) -> list[dict[str, str]]:
     """Return the combinations of a file, each without its empty fields."""
     if path is None:
@@ -284,7 +333,7 @@ def _impossible(path: str | None) -> list[dict[str, str]]:
 
 
 def _uncertified(found: RecordDesign) -> LimitError:
-    views = [view.name for view, made in zip(found.views, found.designs, strict=True) if not made.certified]
+    views = [view.name for view, made in zip(found.views, found.facts, strict=True) if made.certified is False]
     return LimitError.not_certified(
         f"the designs of {len(views)} views, such as {views[0]}, are not certified as the best ones; the guarantee "
         "holds all the same; what helps: a larger --time-limit or --tol"
@@ -294,7 +343,7 @@ def _uncertified(found: RecordDesign) -> LimitError:
 def _printed(found: RecordDesign, mechanism: Any, title: str, output: str | None) -> RecordDesignOutput:
     return RecordDesignOutput(
         title=title,
-        errors=[made.value for made in found.designs],
+        errors=[made.error for made in found.facts],
         error_of_all=found.error,
         lower_bound=found.bound,
         no_bound=found.no_bound or None,

@@ -41,7 +41,7 @@ class PageView:
 
     name: str
     share: float
-    values: int
+    values: str
     outputs: int
     leakage: float
     priors: str
@@ -170,16 +170,17 @@ def _views(found: RecordAnalysis) -> list[PageView]:
     views = []
     for view in found.views:
         made = view.part.mechanism
-        known = made.guarantee.uncertainty
+        open_to, promise = view.part.is_open, made.guarantee
+        samples = (None if promise.delta is None else promise.samples) if open_to else promise.uncertainty.samples
         views.append(
             PageView(
                 name=view.part.name,
                 share=view.share,
-                values=len(made.inputs),
+                values="any strings" if open_to else f"{len(made.inputs):,}",
                 outputs=len(made.outputs),
-                leakage=made.leakage,
-                priors=known.in_words(),
-                samples=known.samples,
+                leakage=view.part.leakage,
+                priors=made.guarantee.in_words() if open_to else promise.uncertainty.in_words(),
+                samples=samples,
                 margins=tuple(margin(view.typical / view.share, reports) for reports in _REPORTS),
             )
         )

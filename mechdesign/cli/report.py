@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import click
 
 from mechdesign.adapters.deployments_registry import drafted_entry
 from mechdesign.cli import places
-from mechdesign.cli.json_output import Hash, Output, Text, Whole, print_output
+from mechdesign.cli.json_output import Hash, Output, Text, Whole, given, print_output
+from mechdesign.cli.machine_check import certified
 from mechdesign.cli.mechanism_kinds import MOST_BYTES, by_kind, kind_of
 from mechdesign.cli.output import print_facts
 from mechdesign.cli.progress import Progress
@@ -34,6 +35,7 @@ class ReportOutput(Output):
     sha256: Hash
     output: Text
     bytes: Whole
+    certificate: Hash | None = None
 
 
 @click.command("report")
@@ -63,6 +65,11 @@ class ReportOutput(Output):
     is_flag=True,
     help="Write no page but an entry for the public registry of deployments of differential privacy, as JSON.",
 )
+@click.option(
+    "--certificate",
+    metavar="FILE.v",
+    help="Have Coq check the certificate of the file (mechdesign verify --machine-checked --write); the page says so.",
+)
 @side_data_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @by_kind("report", "file", "data")
@@ -75,6 +82,7 @@ def report_command(
     guarantee_only: bool,
     title: str,
     registry: bool,
+    certificate: str | None,
     as_json: bool,
 ) -> None:
     """Write a page for readers who are not mathematicians: what is promised and what is not, and how to check it.
@@ -97,6 +105,8 @@ def report_command(
         refuse_others({"file", "output", "registry", "title", "guarantee_only", "as_json"}, "--registry")
     accepted_ending(output, [".json", ".yaml", ".yml"] if registry else [".html", ".htm"])
     standard = places.check([output], [file], as_json=as_json)
+    about: dict[str, Any] = {"compare": not no_compare, "time_limit": time_limit, "title": title}
+    checks, theorem = not guarantee_only, None
     with Progress() as progress:
         progress("proving the guarantee in exact arithmetic")
         with readable(file, MOST_BYTES) as place:
@@ -105,25 +115,35 @@ def report_command(
         kind: Literal["mechanism", "histogram"] = "histogram" if is_record(content) and not registry else "mechanism"
         origin = Origin.of(content, file)
         if kind == "histogram":
-            written = record_page(content, file, title)
-        elif registry:
-            mechanism = Mechanism(*from_content(content, source))
-            written = drafted_entry(mechanism, origin, title, check_optimality=not guarantee_only)
+            written = _record_page(content, file, title, certificate)
         else:
-            written = mechanism_page(
-                Mechanism(*from_content(content, source)),
-                origin,
-                compare=not no_compare,
-                check_optimality=not guarantee_only,
-                time_limit=time_limit,
-                title=title,
-                progress=progress,
-            )
-    write_atomically(output, written.encode())
-    size = len(written.encode())
+            mechanism = Mechanism(*from_content(content, source))
+            theorem = certified(certificate, content, source, progress)
+            if registry:
+                written = drafted_entry(mechanism, origin, title, check_optimality=checks)
+            else:
+                about |= {"check_optimality": checks, "progress": progress, "theorem": theorem}
+                written = mechanism_page(mechanism, origin, **about)
+    content = written.encode()
+    write_atomically(output, content)
+    checked = given(certificate=theorem and theorem.certificate)
+    made = ReportOutput(kind=kind, file=file, sha256=origin.digest, output=output, bytes=len(content), **checked)
     if as_json:
-        print_output(ReportOutput(kind=kind, file=file, sha256=origin.digest, output=output, bytes=size))
-        return
-    made = "a draft for the registry, whose notes list what to fill in" if registry else f"about a {kind}"
-    facts = [("file", file), ("sha256", origin.digest), ("page", f"{size:,} bytes, {made}")]
-    print_facts([*facts, ("written", "standard output" if standard else output)], err=standard)
+        print_output(made)
+    else:
+        print_facts(_facts(made, registry=registry, standard=standard), err=standard)
+
+
+def _record_page(content: bytes, file: str, title: str, certificate: str | None) -> str:
+    if certificate is not None:
+        raise click.UsageError("--certificate: not accepted beside the record of a histogram; leave it out")
+    return record_page(content, file, title)
+
+
+def _facts(made: ReportOutput, *, registry: bool, standard: bool) -> list[tuple[str, str]]:
+    """Return what people read of a page."""
+    what = "a draft for the registry, whose notes list what to fill in" if registry else f"about a {made.kind}"
+    facts = [("file", made.file), ("sha256", made.sha256), ("page", f"{made.bytes:,} bytes, {what}")]
+    if made.certificate is not None:
+        facts.append(("certificate", f"SHA-256 {made.certificate}, checked by Coq"))
+    return [*facts, ("written", "standard output" if standard else made.output)]

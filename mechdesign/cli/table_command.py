@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import click
@@ -18,10 +17,12 @@ from mechdesign.cli.streams import print_error
 from mechdesign.cli.windows_sample import decorated
 from mechdesign.data.compound import count_cells
 from mechdesign.data.counts import count_column, read_counts
+from mechdesign.data.csv_blocks import field_count_error, rows
 from mechdesign.data.fields import Number
 from mechdesign.data.files import STANDARD, accepted_ending
 from mechdesign.data.inputs import readable
-from mechdesign.data.reading import read_bounded
+from mechdesign.data.labels import canonical_label
+from mechdesign.data.reading import check_regular
 from mechdesign.errors import InputError, LimitError, shorten
 from mechdesign.numerics.exact import rational
 from mechdesign.optimize import TableDesign, TableProblem
@@ -191,7 +192,7 @@ def table_command(
             L1Ball.from_counts(counts, delta=delta, radius=radius, known=known),
             epsilon,
             invariant=not free,
-            floors=floor if floor is not None else {x: rational(d, f"the floor of {x}") for x, d in floor_of},
+            floors=floor if floor is not None else _floors(floor_of),
             forbidden=forbid,
             loss=None if loss is None else _loss(loss, list(counts)),
             cap=cap,
@@ -209,21 +210,31 @@ def table_command(
 
 def _loss(path: str, labels: Sequence[str]) -> list[list[str]]:
     """Return the rows of a CSV of losses, in the order of labels."""
-    content = read_bounded(path, _MOST_LOSS, "a CSV file of losses")
-    try:
-        (_, *names), *rows = csv.reader(io.StringIO(content.decode("utf-8-sig")))
-    except (UnicodeDecodeError, csv.Error, ValueError) as error:
-        raise InputError.malformed_table(f"{path} is malformed ({error}); give CSV in UTF-8 with a header") from None
-    table = {row[0]: dict(zip(names, row[1:], strict=False)) for row in rows if row}
-    if sorted(names) != sorted(labels) or sorted(table) != sorted(labels) or len(rows) != len(labels):
+    check_regular(path, "a CSV file of losses", _MOST_LOSS)
+    lines = [record for record in rows(path) if any(record.fields)]
+    if not lines:
+        raise InputError.nothing_given(f"{path} is empty; give a line for each label, below one of all labels")
+    for record in lines:
+        if len(record.fields) != len(lines[0].fields):
+            raise field_count_error(path, record, len(lines[0].fields))
+    names, starts = lines[0].fields[1:], [record.fields[0] for record in lines[1:]]
+    if sorted(names) != sorted(labels) or sorted(starts) != sorted(labels):
         raise InputError.labels_differ(
-            f"{path} has the rows {shorten(list(table))} and the columns {shorten(names)}; give each of the "
-            f"{len(labels)} labels a row and a column"
+            f"{path} has the rows {shorten(starts)} and the columns {shorten(names)}; give each of the {len(labels)} "
+            "labels one row and one column"
         )
-    try:
-        return [[table[x][y] for y in labels] for x in labels]
-    except KeyError as error:
-        raise InputError.malformed_table(f"{path}: a row has no field for {error}; give each label one") from None
+    table = {record.fields[0]: dict(zip(names, record.fields[1:], strict=True)) for record in lines[1:]}
+    return [[table[x][y] for y in labels] for x in labels]
+
+
+def _floors(given: Sequence[tuple[str, str]]) -> dict[str, Fraction]:
+    """Return the floors of single categories."""
+    labels = [canonical_label(label) for label, _ in given]
+    twice = next((label for label in labels if labels.count(label) > 1), None)
+    if twice is not None:
+        shares = ", ".join(share for label, (_, share) in zip(labels, given, strict=True) if label == twice)
+        raise InputError.label_twice(f"--floor-of {shorten(twice)} is given more than once ({shares}); give it once")
+    return {label: rational(share, f"the floor of {label}") for label, (_, share) in zip(labels, given, strict=True)}
 
 
 def _uncertified(found: TableDesign) -> LimitError:

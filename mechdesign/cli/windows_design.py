@@ -115,6 +115,16 @@ def window_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return decorated(wrapped, command, *_WINDOW_OPTIONS)
 
 
+def options_of_windows(options: WindowOptions) -> dict[str, Any]:
+    """Return the options of a view of windows, for `mechdesign.records.View`."""
+    from mechdesign.windows import SeparateCounts
+
+    heavy = options.heavy
+    about = {name: getattr(options, name) for name in ("split", "seeds", "buckets", "one_layer", "master")}
+    about["heavy"] = None if heavy is None else SeparateCounts(read_counts(heavy), f"the file {heavy}")
+    return given(**about) | {"any_seed": options.any_seed, "form": options.form}
+
+
 def design_strings(options: WindowOptions, source: Source, output: str | None, *, as_json: bool) -> int:
     """Design windows from a sample, write and tell them."""
     from mechdesign.windows import SeparateCounts, split_sample

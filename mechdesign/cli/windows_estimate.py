@@ -84,26 +84,31 @@ class GroupedStringsOutput(Output):
 class Candidates:
     """The options of `mechdesign estimate` for reports of windows."""
 
-    candidates: str | None
-    reference: str | None
+    candidates: tuple[str, ...]
+    reference: tuple[str, ...]
     non_negative: bool
 
 
 def string_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the options of `Candidates`, which it receives as ``strings``."""
 
-    def wrapped(*, candidates: str | None, reference: str | None, non_negative: bool, **values: Any) -> Any:
+    def wrapped(*, candidates: tuple[str, ...], reference: tuple[str, ...], non_negative: bool, **values: Any) -> Any:
         return command(strings=Candidates(candidates, reference, non_negative), **values)
 
     return decorated(
         wrapped,
         command,
         click.option(
-            "--candidates", metavar="FILE", help="For reports of windows: the strings to estimate, one a line."
+            "--candidates",
+            metavar="FILE",
+            multiple=True,
+            help="For reports of windows: the strings to estimate, one a line. With several views of windows in a "
+            "mechanism of whole records VIEW=FILE for each.",
         ),
         click.option(
             "--reference",
             metavar="FILE",
+            multiple=True,
             help="With --candidates: counts of the sample that proves, string and count (CSV), as `design --evidence` "
             "writes them. Without it errors are greater: shares come from the lengths of windows alone.",
         ),
@@ -117,13 +122,17 @@ def string_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def check_candidates(mechanism: Deployed, strings: Candidates) -> None:
     """Refuse candidates for a matrix, windows without candidates, and options that windows do not take."""
-    if (mechanism.kind == "windows") != (strings.candidates is not None):
+    if mechanism.kind == "records":
+        return
+    if (mechanism.kind == "windows") != bool(strings.candidates):
         raise click.UsageError(
             "--candidates FILE is for reports of windows, which need it; a matrix takes neither it nor --reference"
         )
-    if strings.candidates is None and (strings.reference is not None or strings.non_negative):
+    if not strings.candidates and (strings.reference or strings.non_negative):
         raise click.UsageError("--reference FILE and --non-negative belong to --candidates FILE; leave them out")
-    if strings.candidates is not None:
+    if len(strings.candidates) > 1 or len(strings.reference) > 1:
+        raise click.UsageError("--candidates or --reference is given twice; give one file of each")
+    if strings.candidates:
         if (output := click.get_current_context().params["output"]) is not None:
             accepted_ending(output, _WRITERS)
         own = {
@@ -148,16 +157,19 @@ def _estimates(counted: Any, mechanism: Any, strings: Candidates) -> GroupedStri
     from mechdesign.windows.decoder import Decoder
     from mechdesign.windows.string_groups import estimate_groups
 
-    shares = None if strings.reference is None else reference_shares(strings.reference, mechanism)
-    content = read_bounded(strings.candidates or "", _MOST_CANDIDATES, "a list of candidates")
-    try:
-        names = [name for name in content.decode().splitlines() if name.strip()]
-    except UnicodeDecodeError:
-        raise InputError.not_utf8(
-            f"{strings.candidates} is not UTF-8; give the candidates as text, one a line"
-        ) from None
+    shares = reference_shares(strings.reference[0], mechanism) if strings.reference else None
+    names = read_candidates(strings.candidates[0])
     groups, counts = (counted.groups, counted.counts) if isinstance(counted, GroupCounts) else ([()], [counted])
     return estimate_groups(groups, counts, Decoder(mechanism, by_lengths=shares is None), names, shares or {})
+
+
+def read_candidates(path: str) -> list[str]:
+    """Return the strings of a file, one a line."""
+    content = read_bounded(path, _MOST_CANDIDATES, "a list of candidates")
+    try:
+        return [name for name in content.decode().splitlines() if name.strip()]
+    except UnicodeDecodeError:
+        raise InputError.not_utf8(f"{path} is not UTF-8; give the candidates as text, one a line") from None
 
 
 def tell_candidates(

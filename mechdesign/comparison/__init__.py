@@ -4,6 +4,7 @@ from mechdesign.comparison.analysis import Analysis
 from mechdesign.comparison.analyzer import analyze
 from mechdesign.comparison.cap_prices import CapPrices, price_caps
 from mechdesign.comparison.comparison import Comparison, compare
+from mechdesign.comparison.equal_epsilon import equal_local_epsilon
 from mechdesign.comparison.group_prices import GroupPrices, price_groups
 from mechdesign.comparison.hypotheses import Contraction, ReportsToTell, largest_contraction, reports_to_tell
 from mechdesign.comparison.report_plan import ReportPlan, plan_reports
@@ -20,6 +21,7 @@ __all__ = [
     "ReportsToTell",
     "analyze",
     "compare",
+    "equal_local_epsilon",
     "largest_contraction",
     "plan_reports",
     "price_caps",

@@ -119,7 +119,7 @@ def price_of_careful_cap(
     """Return what a cap `CAREFUL` nats above epsilon costs a design, or None where none applies, takes long or fails.
 
     None applies where the promise is for every prior already or has a side from below, or where no method designs
-    with a cap; with more than 16 symbols such designs take long.
+    with a cap; with more than 16 symbols such designs take long. The time limit is what the design itself has left.
     """
     problem = solved.problem
     known = problem.uncertainty
@@ -128,6 +128,7 @@ def price_of_careful_cap(
         or known.holds_every_prior
         or problem.only_constant
         or known.size > _MOST_SYMBOLS
+        or (time_limit is not None and time_limit <= 0)
     ):
         return None
     try:

@@ -4,25 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import combinations
-from math import ceil, inf, log
+from math import ceil, inf
+from operator import mul
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import minimize_scalar
 
 from mechdesign.errors import InputError, shorten
-from mechdesign.numerics.arrays import Floats
+from mechdesign.numerics.exact import arb_of, log_up, lower, over_common_denominator, rational, upper, working_precision
 from mechdesign.optimize import Design, design
+from mechdesign.pml.pointwise import check_shapes, exact_columns
 from mechdesign.problem import DesignProblem
 from mechdesign.uncertainty import UncertaintySet
+from mechdesign.uncertainty.base import check_set
 from mechdesign.uncertainty.prior_set import exact_prior
 from mechdesign.utility.distinguishing import distinguishing_gain
+
+_LEAST_BITS = 128
+_GREATEST_LOG = 700.0  # whose exponential is a float
+_Pairs = list[tuple[Fraction, Fraction]]
 
 
 @dataclass(frozen=True)
 class ReportsToTell:
-    """Numbers of reports with which two hypotheses are told apart, computed in floats.
+    """Numbers of reports with which two hypotheses are told apart, rounded to the side on which they are true.
 
     Attributes
     ----------
@@ -60,7 +68,12 @@ def reports_to_tell(
     Raises
     ------
     InputError
-        For an error outside (0, 1), or shapes that do not fit.
+        For an error outside (0, 1), entries that are no probabilities, or shapes that do not fit.
+
+    Notes
+    -----
+    Both distributions of reports are exact fractions, and the logarithms are balls whose precision grows with the
+    nearness of the hypotheses: those that differ by 1e-9 have an affinity that in floats is 1.
 
     Examples
     --------
@@ -70,33 +83,59 @@ def reports_to_tell(
     >>> found.necessary, found.sufficient
     (232, 597)
     """
-    if not 0 < error < 1:
+    most = rational(error, "error")
+    if not 0 < most < 1:
         raise InputError.out_of_range(f"error is {shorten(error)}; accepted: a number in (0, 1)")
-    p0, p1 = _law(matrix, first), _law(matrix, second)
-    affinity, chernoff = float(np.sqrt(p0 * p1).sum()), _chernoff(p0, p1)
-    distance = float(np.abs(p0 - p1).sum() / 2)
-    if chernoff >= 1 or affinity >= 1:
+    columns = exact_columns(matrix)
+    p0, p1 = _law(columns, first, "the first hypothesis"), _law(columns, second, "the second hypothesis")
+    distance = float(sum(abs(a - b) for a, b in zip(p0, p1, strict=True)) / 2)
+    if p0 == p1:
         return ReportsToTell(distance, inf, inf)
-    necessary = ceil(log(1 - (1 - error) ** 2) / (2 * log(affinity))) if affinity > 0 else 1
-    return ReportsToTell(distance, necessary, ceil(log(error) / log(chernoff)) if chernoff > 0 else 1)
+    both = [(a, b) for a, b in zip(p0, p1, strict=True) if a and b]
+    if not both:
+        return ReportsToTell(distance, 1, 1)
+    half = Fraction(1, 2)
+    necessary = _reports(both, half, 1 - (1 - most) ** 2)[0] / 2
+    ends = (Fraction(s) for s in (0, 1) if sum(pair[1 - s] for pair in both) < 1)
+    sufficient = min(_reports(both, s, most)[1] for s in (half, _best_exponent(both), *ends))
+    return ReportsToTell(distance, ceil(necessary), ceil(sufficient))
 
 
-def _law(matrix: ArrayLike, prior: Sequence[object]) -> Floats:
+def _reports(both: _Pairs, s: Fraction, errors: Fraction) -> tuple[Fraction, Fraction]:
+    """Return bounds on the n with ``(sum p0^s p1^(1-s))^n`` equal to ``errors``, from below and from above."""
+    bits = _LEAST_BITS
+    while True:
+        with working_precision(bits):
+            terms = (arb_of(a) ** arb_of(s) * arb_of(b) ** arb_of(1 - s) for a, b in both)
+            n = arb_of(errors).log() / sum(terms, arb_of(0)).log()
+            if n.rel_accuracy_bits() >= _LEAST_BITS // 2:
+                return lower(n), upper(n)
+        bits *= 2
+
+
+def _best_exponent(both: _Pairs) -> Fraction:
+    """Return an s for which ``sum p0^s p1^(1-s)`` is about least; any s bounds errors.
+
+    The sum is ``sum r exp((s - 1/2) L)`` with ``r = sqrt(p0 p1)`` and ``L = log(p0 / p1)``; what is searched is its
+    difference from ``sum r``, which does not cancel where the hypotheses are near each other.
+    """
+    r = np.sqrt([float(a * b) for a, b in both])
+    logs = np.array([log_up(a / b) for a, b in both])
+
+    def beyond(t: float) -> float:
+        return float(r @ np.expm1(np.minimum(t * logs, _GREATEST_LOG)))
+
+    return Fraction(0.5 + float(minimize_scalar(beyond, bounds=(-0.5, 0.5), method="bounded").x))
+
+
+def _law(columns: list[tuple[list[int], int]], prior: Sequence[object], name: str) -> list[Fraction]:
     """Return the distribution of reports."""
-    V, P = np.asarray(matrix, dtype=np.float64), np.array([float(p) for p in exact_prior(prior)])
-    if V.ndim != 2 or len(P) != len(V):
-        raise InputError.wrong_size(
-            f"the matrix has shape {V.shape} and a hypothesis {len(P)} probabilities; give a row for each"
-        )
-    return P @ V
-
-
-def _chernoff(p0: Floats, p1: Floats) -> float:
-    """Return the least ``sum p0^s p1^(1-s)``; any s bounds errors, so that a search that ends early is no error."""
-    both = (p0 > 0) & (p1 > 0)
-    a, b = p0[both], p1[both]
-    found = minimize_scalar(lambda s: float((a**s * b ** (1 - s)).sum()), bounds=(0, 1), method="bounded")
-    return min(float(found.fun), float(a.sum()), float(b.sum()))
+    P = exact_prior(prior, name)
+    check_shapes((len(columns[0][0]), len(columns)), (len(P),))
+    weights, _ = over_common_denominator(P)
+    means = [Fraction(sum(map(mul, weights, v)), denominator) for v, denominator in columns]
+    everything = sum(means, Fraction(0))
+    return [mean / everything for mean in means]
 
 
 @dataclass(frozen=True)
@@ -134,6 +173,11 @@ def largest_contraction(uncertainty: UncertaintySet, epsilon: object) -> Contrac
     epsilon : number or str
         The promise in nats.
 
+    Raises
+    ------
+    InputError
+        For what is not a set of priors, or has a symbol of probability 0 at its centre.
+
     Examples
     --------
     >>> import mechdesign as md
@@ -141,6 +185,7 @@ def largest_contraction(uncertainty: UncertaintySet, epsilon: object) -> Contrac
     >>> found.pair, round(found.value, 9), round(found.bound, 9)
     (('x1', 'x2'), 1.0, 1.0)
     """
+    check_set(uncertainty)
     best: list[tuple[Design, tuple[int, int]]] = []
     size = uncertainty.size
     for pair in combinations(range(size), 2):

@@ -1,6 +1,7 @@
 """Several columns as one: the label of a record joins the labels of its columns.
 
-The separator is no part of a label of a compound, so that each label is parted into its columns in one way.
+The separator is no part of a label of a compound, not even together with the spaces beside it (``"x &"``), so that each
+label is parted into its columns in one way, and no other combination of values has the same joined label.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from mechdesign.data.labels import canonical_label, joined_labels
+from mechdesign.data.labels import canonical_label, check_parts, joined_labels
 from mechdesign.data.tables import index_from, open_columns
 from mechdesign.errors import InputError, shorten
 
@@ -58,11 +59,13 @@ def check_compound(labels: Sequence[str], columns: Sequence[str]) -> None:
     if len({*columns}) != len(columns):
         raise InputError.column_twice(f"the columns are {shorten(list(columns))}; name each of them once")
     for label in labels:
-        if label.count(SEPARATOR) != len(columns) - 1:
+        parts = label.split(SEPARATOR)
+        if len(parts) != len(columns):
             raise InputError.bad_label(
                 f"the label {shorten(label)} is not {len(columns)} labels with {SEPARATOR!r} between them, one for "
                 f"each of {shorten(list(columns))}; rename labels that hold {SEPARATOR!r}"
             )
+        check_parts(parts, SEPARATOR)
 
 
 def count_cells(
@@ -90,6 +93,7 @@ def count_cells(
     if not found:
         raise InputError.nothing_given(f"{path} has no records; give a line for each record")
     cells = {tuple(map(canonical_label, cell)): count for cell, count in found.items()}
+    check_parts({label for cell in cells for label in cell}, SEPARATOR)
     labels = joined_labels(cells, SEPARATOR)
     check_compound(labels, columns)
     counts = dict(zip(labels, cells.values(), strict=True))

@@ -121,6 +121,17 @@ class Ids:
         return InputError.bad_id(f"{self.where(index)} is a {kind}; accepted: text or integers{_way(kind)}")
 
 
+@dataclass(frozen=True, eq=False)
+class IdTexts:
+    """Ids that are bytes already, such as some of `Ids`."""
+
+    values: list[bytes]
+
+    def texts(self, start: int, stop: int) -> list[bytes]:
+        """Return some of them."""
+        return self.values[start:stop]
+
+
 def ids_of(ids: Any, records: Any, size: int) -> Ids:
     """Return the ids of records.
 

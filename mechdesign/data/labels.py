@@ -150,3 +150,19 @@ def joined_labels(combinations: Iterable[Sequence[str]], separator: str) -> tupl
             f"{shorten(separator)}, or other labels"
         )
     return tuple(joined)
+
+
+def check_parts(parts: Iterable[str], separator: str) -> None:
+    """Refuse labels that beside others, a separator between them, could be read as others: ``"a &"``, ``"& a"``.
+
+    Raises
+    ------
+    InputError
+        Naming the first such label.
+    """
+    for part in parts:
+        if separator in f" {canonical_label(part)} ":
+            raise InputError.ambiguous_labels(
+                f"the label {shorten(part)} holds {shorten(separator)}, which stands between labels, or would hold it "
+                "beside another one; give another label"
+            )

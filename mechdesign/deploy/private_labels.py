@@ -7,6 +7,7 @@ With the mechanism K, shape (N, M), the law q = P K of the reports, D = diag(q) 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -19,6 +20,8 @@ from mechdesign.mechanism import Mechanism
 from mechdesign.numerics.arrays import Floats, real_array
 from mechdesign.numerics.tolerances import RANK, ROW_SUMS
 from mechdesign.utility.query_variances import condition_of
+
+_SCALE = 1000  # the power of 2 by which the least float, times the least numerator, is a number of full precision
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,9 +125,12 @@ def label_leakage(mechanism: Mechanism, laws: ArrayLike) -> Floats:
         raise InputError.out_of_range(
             f"row {int(np.argmax(wrong)) + 1} of the laws is no law; accepted: probabilities that sum to 1"
         )
-    means = Q @ K
-    lifts = np.divide(K.max(axis=0), means, out=np.ones_like(means), where=means > 0)
-    result: Floats = np.log(lifts.max(axis=1, initial=1.0))
+    # Probabilities of a law may be the least floats; scaled, their products with K stay numbers, and so do the lifts.
+    digits, exponents = np.frexp((Q * 2.0**_SCALE) @ K)
+    possible = digits > 0
+    with np.errstate(divide="ignore"):
+        logs = np.log(K.max(axis=0)) - (np.log(digits) + (exponents - _SCALE) * math.log(2))
+    result: Floats = logs.max(axis=1, initial=0.0, where=possible)
     return result
 
 

@@ -93,9 +93,24 @@ def _submitted(executor: Executor, function: Callable[[Item], Result], item: Ite
     try:
         return executor.submit(function, item)
     except Exception as error:
+        if isinstance(error, RuntimeError) and _is_importing_the_script():
+            # What started this process says the rest. An error would print a traceback for each process.
+            raise SystemExit(
+                "mechdesign: each new process imports the script, which would start processes again; put what the "
+                'script runs under if __name__ == "__main__":'
+            ) from None
         if isinstance(error, RuntimeError) or is_of_dask(error):  # a pool or a client that is broken or shut down
             raise _ended(error) from error
         raise
+
+
+def _is_importing_the_script() -> bool:
+    """Return whether this process was started by another one, and still imports the script that the other one runs.
+
+    While `multiprocessing` imports it, it has the name ``__mp_main__`` alone; afterwards it is ``__main__`` too.
+    """
+    script = sys.modules.get("__mp_main__")
+    return script is not None and script is not sys.modules.get("__main__")
 
 
 def _finished(item: Item, future: Future[Result]) -> Finished[Item, Result]:
@@ -117,8 +132,8 @@ def _finished(item: Item, future: Future[Result]) -> Finished[Item, Result]:
 def _ended(error: BaseException) -> LimitError:
     reason = shorten(str(error) or type(error).__name__, 120)
     return LimitError.workers_ended(
-        f"the executor ended before its tasks did ({reason}): a process was killed, or a scheduler went away; "
-        "what is finished stays, and the same command goes on from there"
+        f"the executor ended before its tasks did ({reason}): a process was killed or ended with a message of its own, "
+        "or a scheduler went away; what is finished stays, and the same command goes on from there"
     )
 
 

@@ -94,6 +94,21 @@ class Guarantee:
         return self.sides.cap
 
     @property
+    def delta(self) -> Fraction | None:
+        """The probability that the true prior lies outside of the set; None where nothing is learnt from samples."""
+        return self.uncertainty.delta
+
+    @property
+    def holds_every_prior(self) -> bool:
+        """Whether it is for all priors, which is local differential privacy."""
+        return self.uncertainty.holds_every_prior
+
+    @property
+    def asserts_samples(self) -> bool:
+        """Whether delta rests on samples that are asserted."""
+        return self.uncertainty.asserts_samples
+
+    @property
     def least_lift(self) -> Fraction:
         """A rational that no lift may be below: at least exp(-lower) or exp(-cap); 0 without a promise from below."""
         return self.sides.floor_up.least_lift

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from mechdesign.data.alphabet import Alphabet
 from mechdesign.data.containers import encode
-from mechdesign.data.ids import Ids, ids_of
+from mechdesign.data.ids import Ids, IdTexts, ids_of
 from mechdesign.errors import InputError
 from mechdesign.mechanism.claims import Parts
 from mechdesign.mechanism.keys import STAYS, GivenKey, Key, checked_key
@@ -126,7 +126,7 @@ class PermanentReports:
     def __getstate__(self) -> NoReturn:
         raise InputError.key_exposed(STAYS)
 
-    def draw(self, codes: Codes, ids: Ids) -> Outputs:
+    def draw(self, codes: Codes, ids: Ids | IdTexts) -> Outputs:
         """Return one output for each input.
 
         Parameters
@@ -199,11 +199,16 @@ class Reporting:
         """Return the alphabet of records; ``unknown`` and ``missing`` are as in `privatize`."""
         return Alphabet(self.parts.inputs, unknown, missing)
 
-    def drawing(self, source: RandomBytes, key: Key | None) -> Callable[[Codes, Any], Outputs]:
-        """Return what draws outputs for codes of inputs, from random bytes, or with a key for codes and ids."""
+    def drawing(
+        self, source: RandomBytes, key: Key | None, under: bytes | None = None
+    ) -> Callable[[Codes, Any], Outputs]:
+        """Return what draws outputs for codes of inputs, from random bytes, or with a key for codes and ids.
+
+        ``under`` is the fingerprint that permanent reports depend on; by default that of the mechanism.
+        """
         if key is None:
             return lambda codes, _: self.sampler.draw(codes, source)
-        return self.permanent_reports(key).draw
+        return self.permanent_reports(key, under).draw
 
     def named(self, outputs: Outputs) -> tuple[Any, ...]:
         """Return the labels of outputs: the columns of reports, one, as pyarrow arrays."""
@@ -222,13 +227,15 @@ class Reporting:
         """Draws outputs from the integers, with exactly the probabilities that are proved."""
         return Sampler(self.parts.numerators, self.parts.bits)
 
-    def permanent_reports(self, key: Key) -> PermanentReports:
+    def permanent_reports(self, key: Key, under: bytes | None = None) -> PermanentReports:
         """Return what draws permanent reports from a key, for programs that have codes of inputs and ids as bytes.
 
         Parameters
         ----------
         key : Key
             The key, with its attribute.
+        under : bytes, optional
+            The fingerprint that they depend on; by default that of the mechanism.
 
         Returns
         -------
@@ -243,8 +250,8 @@ class Reporting:
         >>> warner.permanent_reports(Key(bytes(32))).integers(np.array([0]), [b"ann"])
         array([3])
         """
-        parts = self.parts
-        return PermanentReports(self.sampler, bytes.fromhex(self.fingerprint), parts.inputs, parts.bits, key)
+        parts, own = self.parts, bytes.fromhex(self.fingerprint) if under is None else under
+        return PermanentReports(self.sampler, own, parts.inputs, parts.bits, key)
 
     def privatize(
         self,

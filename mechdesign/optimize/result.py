@@ -43,6 +43,11 @@ def within(gap: float, value: float, tol: float) -> bool:
     return bool(gap < math.inf and gap <= tol * max(abs(value), VALUE_FLOOR))
 
 
+def relative_gap(gap: float, value: float) -> float:
+    """Return the least tolerance at which `within` counts a gap as closed; infinite for an infinite error."""
+    return gap / max(abs(value), VALUE_FLOOR) if gap < math.inf else math.inf
+
+
 @dataclass(frozen=True, eq=False)
 class Design:
     """A mechanism with its objective and a certified bound on the objective of all others.

@@ -19,7 +19,7 @@ from mechdesign.optimize.certificate import Certificate, certify
 from mechdesign.optimize.deadline import Deadline, deadline_of, is_limited, time_is_up
 from mechdesign.optimize.estimation.form_certificate import ErrorCertificate
 from mechdesign.optimize.estimation.solver import certify_error
-from mechdesign.optimize.result import within
+from mechdesign.optimize.result import relative_gap, within
 from mechdesign.optimize.tables.table_certificate import TableCertificate
 from mechdesign.optimize.tables.table_verification import verify_table
 from mechdesign.optimize.worst_case.least_certificate import certify_least
@@ -55,10 +55,10 @@ class Verification:
         claim = self.mechanism.claim
         if claim is None or self.certificate is None or self.value is None or self.gap is None:
             return f"Verification(the guarantee holds: {guarantee}; no optimality claimed)"
-        verdict = "optimal" if self.optimal else "NOT optimal to within 1e-6"
         shown = (text_below if claim.utility.minimised else text_above)(self.certificate.bound, 9)
         bound = f"{claim.utility.bound_name.replace('_', ' ')} {shown}, gap {text_above(self.gap, 2)}"
-        return f"Verification(all claims hold: {guarantee}; {claim.utility.name} {self.value:.9g}, {bound}, {verdict})"
+        value = f"{claim.utility.name} {self.value:.9g}"
+        return f"Verification(all claims hold: {guarantee}; {value}, {bound}, {self.verdict})"
 
     def _repr_html_(self) -> str:
         claim = self.mechanism.claim
@@ -115,6 +115,18 @@ class Verification:
     def optimal(self) -> bool | None:
         """Whether the gap is within 1e-6 of the value; None without a claim."""
         return None if self.gap is None or self.value is None else within(self.gap, self.value, GAP)
+
+    @property
+    def verdict(self) -> str:
+        """What the gap shows, in words: a design may have been certified at a tolerance of its own, above 1e-6."""
+        if self.gap is None or self.value is None:
+            return "no optimality claimed"
+        if self.optimal:
+            return "optimal"
+        relative = relative_gap(self.gap, self.value)
+        return (
+            f"within {text_above(relative, 2)} of the optimum" if relative < 1 else "NOT shown to be near the optimum"
+        )
 
 
 def verify(mechanism: Mechanism, *, time_limit: float | None = None) -> Verification:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any
 
-from mechdesign.errors import LimitError
+from mechdesign.errors import InputError, LimitError
 from mechdesign.proofs.terms import file_term
 
 MOST_SYMBOLS = 300
@@ -67,6 +67,40 @@ def certificate(document: Mapping[str, Any], content: bytes, end: str = _THEOREM
     head = _HEAD.format(hashlib.sha256(content).hexdigest())
     term = f"Definition the_file : file :=\n  {file_term(document)}.\n"
     return f"{head}{_library()}\n{_OPENING}{term}{end}End Certificate.\n"
+
+
+def check_certificate(kept: bytes, source: str, document: Mapping[str, Any], content: bytes) -> None:
+    """Check that a certificate that was kept is that of a mechanism file.
+
+    Parameters
+    ----------
+    kept : bytes
+        The certificate.
+    source : str
+        Its name, for messages.
+    document, content
+        As for `certificate`.
+
+    Raises
+    ------
+    InputError
+        If it is that of another file, was edited, or was written by another version.
+    LimitError
+        As `certificate`.
+    """
+    if kept == certificate(document, content).encode():
+        return
+    named = re.match(rb"\(\* [^*]*SHA-256\s+([0-9a-f]{64})\.", kept)
+    digest = hashlib.sha256(content).hexdigest()
+    if named is not None and named[1].decode() != digest:
+        raise InputError.damaged_file(
+            f"{source} is the certificate of a file with the SHA-256 {named[1].decode()}, and this one has {digest}; "
+            "give that file, or write a certificate of this one (mechdesign verify --machine-checked --write)"
+        )
+    raise InputError.damaged_file(
+        f"{source} is not the certificate that these proofs give for the file: it was edited, or written by another "
+        "version; write it again (mechdesign verify --machine-checked --write)"
+    )
 
 
 def _library() -> str:

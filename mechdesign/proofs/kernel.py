@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import shutil
 import subprocess
@@ -36,11 +37,14 @@ class Verdict:
         What the theorem stands on: axioms of the real numbers.
     term : str
         The term that was proved, as canonical JSON that Coq's printer and the file agree on.
+    certificate : str
+        The SHA-256 of the certificate, in hexadecimal.
     """
 
     coq: str
     axioms: tuple[str, ...]
     term: str
+    certificate: str
 
 
 @dataclass(frozen=True)
@@ -91,7 +95,8 @@ def ask_coq(document: Mapping[str, Any], content: bytes) -> Verdict | None:
         is not that of the file, or the theorem stands on an axiom that is not one of the real numbers.
     """
     version = coq_version()
-    printed = _printed(certificate(document, content))
+    text = certificate(document, content)
+    printed = _printed(text)
     if printed is None:
         return None
     wanted = from_file(content)
@@ -106,7 +111,7 @@ def ask_coq(document: Mapping[str, Any], content: bytes) -> Verdict | None:
         raise LimitError.not_machine_checked(
             f"Coq {version} says that the theorem stands on {shorten(list(axioms), 200)}"
         )
-    return Verdict(version, axioms, wanted)
+    return Verdict(version, axioms, wanted, hashlib.sha256(text.encode()).hexdigest())
 
 
 def refusals(document: Mapping[str, Any], content: bytes) -> list[Refusal]:

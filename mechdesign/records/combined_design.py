@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -35,7 +36,7 @@ class ErrorOfRecords:
     mechanism : RecordMechanism
         Its weights do not matter.
     objectives : sequence of EstimationError
-        What each view is to estimate.
+        What each view is to estimate; None for windows.
     values : sequence of float
         What a squared error of each view counts.
     errors : sequence of float
@@ -45,19 +46,21 @@ class ErrorOfRecords:
     def __init__(
         self,
         mechanism: RecordMechanism,
-        objectives: Sequence[EstimationError],
+        objectives: Sequence[EstimationError | None],
         values: Sequence[float],
         errors: Sequence[float],
     ) -> None:
         self._ties = tied_views(mechanism)
+        self._open = [place for place, part in enumerate(mechanism.parts) if part.is_open]
         self._objectives, self._values = objectives, values
         self._alone = [value * error for value, error in zip(values, errors, strict=True)]
 
     @cached_property
-    def _together(self) -> tuple[CombinedError | None, ...]:
-        """The error of each part; None where it is the sum over its views: one view, or too many cells to combine."""
+    def _groups(self) -> tuple[tuple[tuple[int, ...], CombinedError | None], ...]:
+        """The views of each part, and their error; None where it is the sum over them: one, or too many cells."""
         with one_thread():
-            return tuple(self._combined(tied) for tied in self._ties)
+            tied = [(tied.places, self._combined(tied)) for tied in self._ties]
+        return (*tied, *(((place,), None) for place in self._open))
 
     def _combined(self, tied: TiedViews) -> CombinedError | None:
         if len(tied.places) == 1 or sum(len(part.mechanism.inputs) for part in tied.parts) > MOST_CELLS:
@@ -69,7 +72,8 @@ class ErrorOfRecords:
         ]
         columns = []
         for own, place in enumerate(tied.places):
-            queries = self._objectives[place].queries(len(tied.parts[own].mechanism.inputs))
+            objective: Any = self._objectives[place]  # a matrix has one
+            queries = objective.queries(len(tied.parts[own].mechanism.inputs))
             lifted = np.zeros((space.starts[-1], len(queries)))
             lifted[space.part(own)] = queries.T * math.sqrt(self._values[place])
             columns.append(lifted)
@@ -79,10 +83,10 @@ class ErrorOfRecords:
         """Return n times the mean squared error, with values, where each view has its share of the reports."""
         found = []
         with one_thread():
-            for tied, together in zip(self._ties, self._together, strict=True):
-                own = [shares[place] for place in tied.places]
+            for places, together in self._groups:
+                own = [shares[place] for place in places]
                 if together is None:
-                    found += [self._alone[place] / share for place, share in zip(tied.places, own, strict=True)]
+                    found += [self._alone[place] / share for place, share in zip(places, own, strict=True)]
                 else:
                     found.append(together.at(np.array(own))[0])
         return math.fsum(found)
@@ -91,14 +95,14 @@ class ErrorOfRecords:
         """Return the shares of about the least error."""
         parts, errors = [], []
         with one_thread():
-            for tied, together in zip(self._ties, self._together, strict=True):
-                start = np.array(best_shares([self._alone[place] for place in tied.places]))
-                if together is not None and tied.space.basis.shape[1] <= _SEARCHED:
+            for places, together in self._groups:
+                start = np.array(best_shares([self._alone[place] for place in places]))
+                if together is not None and together.space.basis.shape[1] <= _SEARCHED:
                     start = together.least(start).weights
                 parts.append(start)
-                alone = math.fsum(self._alone[place] / share for place, share in zip(tied.places, start, strict=True))
+                alone = math.fsum(self._alone[place] / share for place, share in zip(places, start, strict=True))
                 errors.append(alone if together is None else together.at(start)[0])
         shares = np.empty(len(self._alone))
-        for tied, part, share in zip(self._ties, parts, best_shares(errors), strict=True):
-            shares[list(tied.places)] = part * share
+        for (places, _), part, share in zip(self._groups, parts, best_shares(errors), strict=True):
+            shares[list(places)] = part * share
         return tuple(shares.tolist())

@@ -72,6 +72,7 @@ class CombinedError:
                 "reports of all views together do not determine what is to be estimated; give mechanisms whose rows "
                 "are independent, or estimate less"
             )
+        self.space = space
         rows = [view.means @ space.basis[space.part(place)] for place, view in enumerate(views)]
         self._information = np.array([each.T @ each for each in rows])
         along = space.basis.T if sums is None else space.basis.T @ sums

@@ -10,6 +10,7 @@ mechanism are, under a fingerprint that depends on the mechanism and on the name
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -17,11 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mechdesign.data.alphabet import Codes
+from mechdesign.data.ids import IdTexts
 from mechdesign.mechanism import Key
 from mechdesign.mechanism.origin import text
-from mechdesign.mechanism.reporting import PermanentReports
 from mechdesign.mechanism.sampler import Outputs, RandomBytes
-from mechdesign.records.record_columns import Places, ViewTable
+from mechdesign.records.record_columns import StringView, ViewTable
 
 _PERSON = b"mechdesign-view1"  # the personalization of BLAKE2b: nothing else is hashed by it
 _PART = b"mechdesign/records/part/1"
@@ -44,7 +45,7 @@ class DrawnViews:
         The table of each view.
     """
 
-    def __init__(self, parts: Sequence[Any], weight_bits: int, tables: Sequence[ViewTable]) -> None:
+    def __init__(self, parts: Sequence[Any], weight_bits: int, tables: Sequence[ViewTable | StringView]) -> None:
         self._parts, self._bits, self._tables = parts, weight_bits, tables
         self._cumulated = np.cumsum([part.weight for part in parts], dtype=np.int64)
         self._firsts = np.cumsum([0, *(len(part.mechanism.outputs) for part in parts)])
@@ -63,10 +64,11 @@ class DrawnViews:
 
     def draw(self, codes: Codes, source: RandomBytes) -> Numbers:
         """Return the number of an output for each record, of those of all views in a row."""
+        draws = [part.mechanism.drawing(source, None) for part in self._parts]
         return self._drawn(
             codes,
             lambda start, end: self._integers(end - start, source),
-            lambda place, values, _: self._parts[place].mechanism.sampler.draw(values, source),
+            lambda place, values, _: draws[place](values, None),
         )
 
     def permanent(self, fingerprint: str, key: Key) -> Callable[[Codes, Any], Numbers]:
@@ -74,14 +76,14 @@ class DrawnViews:
         started = hashlib.blake2b(
             bytes.fromhex(fingerprint) + text(key.attribute), digest_size=_WORD_BYTES, key=key.secret, person=_PERSON
         )
-        reports = [_reports(part, key) for part in self._parts]
+        draws = [part.mechanism.drawing(os.urandom, key, _fingerprint_of(part)) for part in self._parts]
 
         def draw(codes: Codes, ids: Any) -> Numbers:
             names = list(ids.texts(0, len(codes)))
 
-            def report(place: int, values: Places, rows: NDArray[np.intp]) -> Outputs:
-                integers = reports[place].integers(values, map(names.__getitem__, rows.tolist()))
-                return self._parts[place].mechanism.sampler.outputs_at(values, integers)  # type: ignore[no-any-return]
+            def report(place: int, values: Codes, rows: NDArray[np.intp]) -> Outputs:
+                own: Outputs = draws[place](values, IdTexts([names[row] for row in rows.tolist()]))
+                return own
 
             return self._drawn(codes, lambda start, end: self._keyed(started, names[start:end]), report)
 
@@ -91,7 +93,7 @@ class DrawnViews:
         self,
         codes: Codes,
         integers: Callable[[int, int], NDArray[Any]],
-        report: Callable[[int, Places, NDArray[np.intp]], Outputs],
+        report: Callable[[int, Any, NDArray[np.intp]], Outputs],
     ) -> Numbers:
         """Return outputs: integers of the records from one to another draw views, and each view reports on its rows."""
         outputs = np.empty(len(codes), dtype=np.int64)
@@ -125,7 +127,6 @@ class DrawnViews:
         return self._long(b"".join(words))
 
 
-def _reports(part: Any, key: Key) -> PermanentReports:
-    mechanism = part.mechanism
-    own = hashlib.sha256(text(_PART.decode()) + bytes.fromhex(mechanism.fingerprint) + text(part.name)).digest()
-    return PermanentReports(mechanism.sampler, own, mechanism.inputs, mechanism.bits, key)
+def _fingerprint_of(part: Any) -> bytes:
+    """Return the fingerprint under which a view draws permanent reports."""
+    return hashlib.sha256(text(_PART.decode()) + bytes.fromhex(part.mechanism.fingerprint) + text(part.name)).digest()

@@ -18,6 +18,7 @@ from mechdesign.records.record_parts import RecordPart
 from mechdesign.records.side_knowledge import SideLeakage, side_leakages, side_leakages_of_views
 from mechdesign.utility import EstimationError
 from mechdesign.utility.query_variances import variances_of_integers
+from mechdesign.windows.decoder import Decoder
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +33,7 @@ class ViewWorth:
         The probability that it is drawn.
     variances : array, shape (N,)
         n times the variance of the frequency of each value, from n reports about this view, at its reference law;
-        infinite where no number of reports is enough.
+        infinite where no number of reports is enough. Of windows that of a string that the sample lacks.
     """
 
     part: RecordPart
@@ -80,23 +81,30 @@ class RecordAnalysis:
     of_records: bool
 
     @cached_property
-    def _objectives(self) -> list[EstimationError]:
-        claims = [part.mechanism.optimality for part in self.mechanism.parts]
-        found = [None if claim is None else claim.utility.estimation for claim in claims]
-        return [EstimationError() if each is None else each for each in found]
+    def _objectives(self) -> list[EstimationError | None]:
+        """What each view was designed for; None for windows, whose file does not say which strings are asked for."""
+        found: list[EstimationError | None] = []
+        for part in self.mechanism.parts:
+            claim = part.mechanism.optimality
+            own = None if claim is None else claim.utility.estimation
+            found.append(None if part.is_open else own or EstimationError())
+        return found
 
     @cached_property
     def queries(self) -> int:
-        """The number of queries of all views; frequencies, where a view says of none that it was designed for."""
+        """The number of queries of all views of listed values; frequencies, where a view was designed for none."""
         parts = zip(self._objectives, self.mechanism.parts, strict=True)
-        return sum(len(objective.queries(len(part.mechanism.inputs))) for objective, part in parts)
+        return sum(len(each.queries(len(part.mechanism.inputs))) for each, part in parts if each is not None)
 
     @cached_property
     def error(self) -> float:
-        """N times the mean squared error of all queries; views that share attributes are combined."""
+        """N times the mean squared error of all these queries; views that share attributes are combined."""
         errors = []
         for objective, part in zip(self._objectives, self.mechanism.parts, strict=True):
             made = part.mechanism
+            if objective is None:
+                errors.append(0.0)
+                continue
             errors.append(objective.value_of_integers(made.numerators, made.guarantee.uncertainty))
         if not np.isfinite(errors).all():
             return math.inf
@@ -113,10 +121,13 @@ class RecordAnalysis:
     def rivals(self) -> tuple[RecordBaseline, ...]:
         """Ways under local differential privacy to the same tables; none where views are not single attributes."""
         parts = self.mechanism.parts
+        if self.mechanism.listed != parts:
+            return ()
         if any(len(part.attributes) > 1 or len(part.mechanism.inputs) < 2 for part in parts):
             return ()
         if any(
-            not _asks_all(each, len(part.mechanism.inputs)) for each, part in zip(self._objectives, parts, strict=True)
+            each is None or not _asks_all(each, len(part.mechanism.inputs))
+            for each, part in zip(self._objectives, parts, strict=True)
         ):
             return ()
         laws = [part.mechanism.guarantee.uncertainty.prior for part in parts]
@@ -164,11 +175,18 @@ def analyze_records(mechanism: RecordMechanism, records: Any = None) -> RecordAn
     """
     views = []
     for part, share in zip(mechanism.parts, mechanism.shares, strict=True):
-        made, known = part.mechanism, part.mechanism.guarantee.uncertainty
-        variances = variances_of_integers(made.numerators, known.center, np.eye(known.size)).each
-        views.append(ViewWorth(part, share, variances))
+        views.append(ViewWorth(part, share, _variances(part)))
     side = side_leakages_of_views(mechanism) if records is None else side_leakages(mechanism, records)
     return RecordAnalysis(mechanism, tuple(views), side, records is not None)
+
+
+def _variances(part: RecordPart) -> Floats:
+    """Return n times the variance of the frequency of each value of a view; of windows that of an unseen string."""
+    if part.is_open:
+        return np.array([1 / (Decoder(part.mechanism).square_anywhere - 1)])
+    known = part.mechanism.guarantee.uncertainty
+    found: Floats = variances_of_integers(part.mechanism.numerators, known.center, np.eye(known.size)).each
+    return found
 
 
 def _asks_all(objective: EstimationError, size: int) -> bool:

@@ -21,6 +21,7 @@ from mechdesign.deploy.leakage_audit import Audit, audit_counts, checked_failure
 from mechdesign.errors import GuaranteeError, InputError, LimitError
 from mechdesign.mechanism.sampler import random_bytes
 from mechdesign.numerics.arrays import Floats
+from mechdesign.records.record_columns import ViewTable
 from mechdesign.records.record_mechanism import RecordMechanism
 
 _BLOCK = 1 << 18  # records at a time
@@ -109,7 +110,7 @@ def audit_records(
     InputError
         For values out of range, and too few reports to see every value of each view.
     LimitError
-        If no record is found that every view knows.
+        If no record is found that every view knows, or a view is of windows, which know more strings than can be tried.
     GuaranteeError
         If the sampler returns numbers to which no output belongs, or never reports about some value.
 
@@ -152,6 +153,12 @@ def probes(mechanism: RecordMechanism) -> Codes:
     LimitError
         If no record has some value, as far as was looked.
     """
+    for part in mechanism.parts:
+        if part.is_open:
+            raise LimitError.too_much_work(
+                f"the view {part.name} is of windows, which know any strings, and not all can be tried; audit the "
+                "mechanisms of the other views, which Python has as parts[i].mechanism"
+            )
     found: dict[tuple[int, ...], None] = {}
     complete = _Completion(mechanism)
     for part, table in zip(mechanism.parts, mechanism.tables, strict=True):
@@ -171,7 +178,7 @@ class _Completion:
 
     def __init__(self, mechanism: RecordMechanism) -> None:
         self._size = len(mechanism.attributes)
-        self._partial = [table for table in mechanism.tables if not table.is_full]
+        self._partial = [one for one in mechanism.tables if isinstance(one, ViewTable) and not one.is_full]
         self._steps = 0
 
     @staticmethod

@@ -10,7 +10,7 @@ is epsilon-PML for a set that holds this law, with the greatest epsilon of the v
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from mechdesign.numerics.tolerances import BOUND_PAD
 from mechdesign.records.combined_design import ErrorOfRecords
 from mechdesign.records.product_measures import RecordQueries
 from mechdesign.records.record_mechanism import RecordMechanism
-from mechdesign.records.record_parts import RecordOptimality
+from mechdesign.records.record_parts import RecordOptimality, RecordPart
 from mechdesign.records.record_queries import ShownCells, TiedAttributes, queries_of
 from mechdesign.utility import EstimationError
 
@@ -47,26 +47,57 @@ def objective_of(mechanism: Mechanism) -> EstimationError:
     return found
 
 
-def errors_of(mechanism: RecordMechanism) -> tuple[float, ...]:
+def errors_of(mechanism: RecordMechanism, of_strings: Mapping[str, float] | None = None) -> tuple[float, ...]:
     """Return E of each view, n times the mean squared error where all reports are about it."""
-    return tuple(
-        objective_of(part.mechanism).value_of_integers(part.mechanism.numerators, part.mechanism.guarantee.uncertainty)
-        for part in mechanism.parts
-    )
+    return tuple(_error_of(part, of_strings or {}) for part in mechanism.parts)
 
 
-def error_of_records(mechanism: RecordMechanism, values: Sequence[float]) -> float:
+def _error_of(part: RecordPart, of_strings: Mapping[str, float]) -> float:
+    if part.is_open and part.name in of_strings:
+        return of_strings[part.name]
+    _refuse_open(part)
+    made = part.mechanism
+    return objective_of(made).value_of_integers(made.numerators, made.guarantee.uncertainty)
+
+
+def error_of_records(
+    mechanism: RecordMechanism, values: Sequence[float], of_strings: Mapping[str, float] | None = None
+) -> float:
     """Return n times the mean squared error of a mechanism of whole records, summed over its queries with values.
 
     Views that share attributes are combined.
     """
-    return combined_error_of(mechanism, values).at(mechanism.shares)
+    return combined_error_of(mechanism, values, of_strings).at(mechanism.shares)
 
 
-def combined_error_of(mechanism: RecordMechanism, values: Sequence[float]) -> ErrorOfRecords:
-    """Return the error of a mechanism of whole records as a function of its weights."""
-    objectives = [objective_of(part.mechanism) for part in mechanism.parts]
-    return ErrorOfRecords(mechanism, objectives, values, errors_of(mechanism))
+def combined_error_of(
+    mechanism: RecordMechanism, values: Sequence[float], of_strings: Mapping[str, float] | None = None
+) -> ErrorOfRecords:
+    """Return the error of a mechanism of whole records as a function of its weights.
+
+    Parameters
+    ----------
+    mechanism : RecordMechanism
+    values : sequence of float
+        What a squared error of each view counts.
+    of_strings : mapping from name of a view of windows to its error, optional
+        Which depends on the shares of strings in the sample, and so does not follow from a file.
+
+    Raises
+    ------
+    InputError
+        For a view that was not designed for estimates, and one of windows without its error.
+    """
+    objectives = [None if part.is_open else objective_of(part.mechanism) for part in mechanism.parts]
+    return ErrorOfRecords(mechanism, objectives, values, errors_of(mechanism, of_strings))
+
+
+def _refuse_open(part: RecordPart) -> None:
+    """Refuse a view of windows where laws of listed values are needed."""
+    if part.is_open:
+        raise InputError.set_not_accepted(
+            f"the view {part.name} is of windows, and the bound is over values that are listed"
+        )
 
 
 def queries_of_records(
@@ -77,12 +108,13 @@ def queries_of_records(
     Raises
     ------
     InputError
-        For a view that was not designed for estimates.
+        For a view that was not designed for estimates, and one of windows.
     LimitError
         If there are too many cells for a bound.
     """
     shown = []
     for part, value in zip(mechanism.parts, values, strict=True):
+        _refuse_open(part)
         known = part.mechanism.guarantee.uncertainty
         queries: Floats = objective_of(part.mechanism).queries(known.size) * math.sqrt(value)
         shown.append(ShownCells(part.attributes, part.mechanism.inputs, known.prior, queries))

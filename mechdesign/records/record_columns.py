@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -19,6 +19,7 @@ from mechdesign.errors import InputError, shorten
 from mechdesign.mechanism.origin import ReportOrigin
 from mechdesign.records.number_bins import NumberBins
 from mechdesign.records.record_views import split
+from mechdesign.windows.columns_of_strings import StringColumn
 
 MOST_CELLS = 10_000_000
 """Combinations of the labels of a view's attributes, which are looked up in a table."""
@@ -56,9 +57,22 @@ class ViewTable:
         """Return the symbols of records, or of some rows, given the codes of their attributes, shape (n, d)."""
         cells = codes[rows, self.places[0]].astype(np.int32, copy=False)
         for place, size in zip(self.places[1:], self.sizes[1:], strict=True):
-            cells = cells * np.int32(size) + codes[rows, place]
+            cells = cells * np.int32(size) + codes[rows, place].astype(np.int32, copy=False)
         symbols: Places = cells if self.in_order else self.symbols.take(cells)
         return symbols
+
+
+@dataclass(frozen=True)
+class StringView:
+    """A view of an attribute that has any strings: its symbol is the fingerprint of the string."""
+
+    name: str
+    places: tuple[int, ...]
+
+    def values(self, codes: Codes, rows: Any = slice(None)) -> Codes:
+        """Return the fingerprints of records, or of some rows."""
+        found: Codes = codes[rows, self.places[0]]
+        return found
 
 
 def alphabets_of(views: Sequence[tuple[str, tuple[str, ...], Sequence[str]]]) -> dict[str, tuple[str, ...]]:
@@ -71,8 +85,10 @@ def alphabets_of(views: Sequence[tuple[str, tuple[str, ...], Sequence[str]]]) ->
     return {attribute: tuple(labels) for attribute, labels in found.items()}
 
 
-def view_tables(views: Sequence[tuple[str, tuple[str, ...], Sequence[str]]]) -> tuple[ViewTable, ...]:
-    """Return the table of each view.
+def view_tables(
+    views: Sequence[tuple[str, tuple[str, ...], Sequence[str]]], columns: Sequence[str] = ()
+) -> tuple[ViewTable, ...]:
+    """Return the table of each view; ``columns`` are all attributes in their order, by default those of the views.
 
     Raises
     ------
@@ -80,7 +96,7 @@ def view_tables(views: Sequence[tuple[str, tuple[str, ...], Sequence[str]]]) -> 
         For a view with too many combinations of labels.
     """
     alphabets = alphabets_of(views)
-    order = {attribute: place for place, attribute in enumerate(alphabets)}
+    order = {attribute: place for place, attribute in enumerate(columns or alphabets)}
     codes = {name: {label: code for code, label in enumerate(labels)} for name, labels in alphabets.items()}
     found = []
     for name, attributes, labels in views:
@@ -101,18 +117,25 @@ def view_tables(views: Sequence[tuple[str, tuple[str, ...], Sequence[str]]]) -> 
 
 @dataclass(frozen=True, eq=False)
 class RecordColumns:
-    """Turns the columns of attributes into codes, and refuses what a view does not know."""
+    """Turns the columns of attributes into codes, and refuses what a view does not know.
+
+    Codes are places among labels. Those of columns of any strings are fingerprints of 64 bits, and then all have 64.
+    """
 
     alphabets: Mapping[str, tuple[str, ...]]
-    tables: tuple[ViewTable, ...]
+    tables: tuple[ViewTable | StringView, ...]
     bins: Mapping[str, NumberBins]
     unknown: str | None = None
     missing: str | None = None
     where: Callable[[int], str] = "records[{}]".format
     show_values: bool = False
+    strings: Mapping[str, StringColumn] = field(default_factory=dict)
+    attributes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        for name, label in (("unknown", self.unknown), ("missing", self.missing)):
+        if not self.attributes:
+            object.__setattr__(self, "attributes", tuple(self.alphabets))
+        for name, label in (("unknown", self.unknown), ("missing", None if self.strings else self.missing)):
             if label is not None and not any(label in labels for labels in self.alphabets.values()):
                 raise InputError.unknown_label(
                     f"{name} values are to be taken for {shorten(label)}, which is not a label of any attribute; give "
@@ -133,18 +156,24 @@ class RecordColumns:
             Naming the first record with a label, or a combination, that a view does not know, and the view.
         """
         codes = np.empty((len(columns[0]), len(columns)), self._type, order="F")  # views read some columns, all rows
-        for place, (name, column) in enumerate(zip(self.alphabets, columns, strict=True)):
+        for place, (name, column) in enumerate(zip(self.attributes, columns, strict=True)):
             codes[:, place] = self._codes(name, column)
         for table in self.tables:
-            if not table.is_full and (lost := np.flatnonzero(table.values(codes) < 0)).size:
+            if isinstance(table, StringView) or table.is_full:
+                continue
+            if (lost := np.flatnonzero(table.values(codes) < 0)).size:
                 raise self._unknown(table, int(lost[0]), codes)
         return codes
 
     @property
     def _type(self) -> Any:
-        return np.min_scalar_type(max(map(len, self.alphabets.values())) - 1)
+        return np.uint64 if self.strings else np.min_scalar_type(max(map(len, self.alphabets.values())) - 1)
 
     def _codes(self, name: str, column: Any) -> Codes:
+        if name in self.strings:
+            named = replace(self.strings[name], where=lambda row: f"{self.where(row)}, {shorten(name)}")
+            strings: Codes = named.codes_of_arrow(column)
+            return strings
         labels = self.alphabets[name]
         alphabet = Alphabet(
             labels,
@@ -159,7 +188,7 @@ class RecordColumns:
         return alphabet.codes_of_arrow(column)
 
     def _unknown(self, table: ViewTable, row: int, codes: Codes) -> InputError:
-        parts = [(list(self.alphabets)[place], codes[row, place]) for place in table.places]
+        parts = [(self.attributes[place], int(codes[row, place])) for place in table.places]
         shown = " and ".join(f"{name} {shorten(self.alphabets[name][code])}" for name, code in parts)
         value = f": {shown}" if self.show_values else " (show_values prints it)"
         what = "a label" if len(parts) == 1 else "a combination"

@@ -5,30 +5,27 @@ from __future__ import annotations
 import logging
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, cast
+from typing import Any
 
 from mechdesign.display.frames import labelled_frame
 from mechdesign.display.html import facts, table
 from mechdesign.display.numbers import near, percent, text_above, text_below
 from mechdesign.display.text import aligned, some
-from mechdesign.engine import executor_of, run_tasks
 from mechdesign.errors import InputError, LimitError, shorten
-from mechdesign.mechanism import Mechanism
 from mechdesign.numerics.exact import rational
 from mechdesign.numerics.tolerances import GAP
-from mechdesign.optimize import Design, design
+from mechdesign.optimize import Design
 from mechdesign.problem import DesignProblem
 from mechdesign.records.number_bins import NumberBins
 from mechdesign.records.record_certificate import (
     bound_of_records,
     combined_error_of,
     error_of_records,
-    objective_of,
     queries_of_records,
 )
 from mechdesign.records.record_mechanism import RecordMechanism
@@ -37,14 +34,21 @@ from mechdesign.records.record_views import View
 from mechdesign.records.record_weights import shares_for_targets, whole_weights
 from mechdesign.records.shared_tables import shared_tables
 from mechdesign.records.side_knowledge import set_against
+from mechdesign.records.view_designs import (
+    MatrixTask,
+    Progress,
+    StringTask,
+    ViewFacts,
+    designed,
+    errors_of_strings,
+)
 from mechdesign.records.views_of_records import RecordViews
 from mechdesign.uncertainty import L1Ball, UncertaintySet
 from mechdesign.uncertainty.evidence import check_one_way
 from mechdesign.utility import EstimationError
+from mechdesign.windows import WindowDesign
 
 _log = logging.getLogger(__name__)
-
-Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,8 +59,8 @@ class RecordDesign:
     ----------
     views : tuple of View
         The views, each with its set of priors.
-    designs : tuple of Design
-        The certified design of each view.
+    designs : tuple of Design or WindowDesign
+        The certified design of each view; windows have a bound, and are not certified as the best.
     mechanism : RecordMechanism
         One view of each record, drawn by the weights; its guarantee is proved.
     optimality : RecordOptimality or None
@@ -68,7 +72,7 @@ class RecordDesign:
     """
 
     views: tuple[View, ...]
-    designs: tuple[Design, ...]
+    designs: tuple[Design | WindowDesign, ...]
     mechanism: RecordMechanism
     optimality: RecordOptimality | None
     no_bound: str
@@ -80,9 +84,10 @@ class RecordDesign:
 
     def __str__(self) -> str:
         rows = [["view", "cells", "weight", "E", "bound of the view", "seconds"]]
-        for view, made, share in zip(self.views, self.designs, self.mechanism.shares, strict=True):
-            numbers = [near(share, 4), near(made.value, 6), text_below(made.bound, 6), near(made.seconds, 2)]
-            rows.append([view.name, str(made.problem.uncertainty.size), *numbers])
+        for view, made, share in zip(self.views, self.facts, self.mechanism.shares, strict=True):
+            numbers = [near(share, 4), near(made.error, 6), text_below(made.bound, 6)]
+            size = "any" if made.cells is None else str(made.cells)
+            rows.append([view.name, size, *numbers, "" if made.seconds is None else near(made.seconds, 2)])
         return "\n".join([*aligned(rows), *self._words()])
 
     def _repr_html_(self) -> str:
@@ -93,14 +98,19 @@ class RecordDesign:
 
     def _columns(self) -> dict[str, list[Any]]:
         return {
-            "cells": [made.problem.uncertainty.size for made in self.designs],
+            "cells": [made.cells for made in self.facts],
             "weight": list(self.mechanism.shares),
             "value": [view.value for view in self.views],
-            "error": [made.value for made in self.designs],
-            "lower_bound": [made.bound for made in self.designs],
-            "certified": [made.certified for made in self.designs],
-            "seconds": [made.seconds for made in self.designs],
+            "error": [made.error for made in self.facts],
+            "lower_bound": [made.bound for made in self.facts],
+            "certified": [made.certified for made in self.facts],
+            "seconds": [made.seconds for made in self.facts],
         }
+
+    @cached_property
+    def facts(self) -> tuple[ViewFacts, ...]:
+        """What the design of each view is worth."""
+        return tuple(map(ViewFacts.of, self.designs))
 
     def to_frame(self, library: str | None = None) -> Any:
         """Return the views as a frame, a row for each: cells, weight, value, error and its bound, seconds.
@@ -120,7 +130,10 @@ class RecordDesign:
         """
         if self.optimality is not None:
             return self.optimality.error
-        return error_of_records(self.mechanism, [view.value for view in self.views])
+        return self._error([view.value for view in self.views])
+
+    def _error(self, values: Sequence[float]) -> float:
+        return error_of_records(self.mechanism, values, errors_of_strings(self.views, self.designs))
 
     @property
     def bound(self) -> float | None:
@@ -143,13 +156,13 @@ class RecordDesign:
 
     @property
     def certified(self) -> bool:
-        """Whether the design of every view is certified as the best one for that view."""
-        return all(made.certified for made in self.designs)
+        """Whether the design of every view of listed values is certified as the best one for that view."""
+        return all(made.certified is not False for made in self.facts)
 
     @property
     def queries(self) -> int:
-        """The number of queries of all views."""
-        return sum(_queries(made.mechanism) for made in self.designs)
+        """The number of queries of all views; of windows as many as the sample has strings."""
+        return sum(made.queries for made in self.facts)
 
     def respondents(self, standard_error: float) -> int:
         """Return how many people give all queries a standard error, as root mean square over the queries.
@@ -167,7 +180,7 @@ class RecordDesign:
         if not 0 < standard_error < math.inf:
             raise InputError.out_of_range(f"the standard error is {shorten(standard_error)}; give a number above 0")
         alike = all(view.value == 1 for view in self.views)
-        plain = self.error if alike else error_of_records(self.mechanism, [1.0] * len(self.views))
+        plain = self.error if alike else self._error([1.0] * len(self.views))
         return math.ceil(plain / (self.queries * standard_error**2))
 
     def _words(self) -> list[str]:
@@ -255,60 +268,27 @@ def design_records(  # noqa: PLR0913 - each is a choice of its own
     tell = progress or _log.info
     given = _views(views)
     sets = _sets(given, delta, known=known)
-    shown = tuple(view.with_prior(prior) for view, prior in zip(given, sets, strict=True))
-    for shared in shared_tables((view.name, view.attributes, prior) for view, prior in zip(given, sets, strict=True)):
+    shown = tuple(view if prior is None else view.with_prior(prior) for view, prior in zip(given, sets, strict=True))
+    listed = [(view, prior) for view, prior in zip(given, sets, strict=True) if prior is not None]
+    for shared in shared_tables((view.name, view.attributes, prior) for view, prior in listed):
         if shared.contradicts:
             raise InputError.evidence_contradicts(shared.contradiction())
-    tasks: list[_Task] = []
+    part = _part(given, delta)
+    tasks: list[MatrixTask | StringTask] = []
     for view, prior in zip(shown, sets, strict=True):
         with _naming(view):
-            problem = DesignProblem(prior, epsilon, EstimationError(view.workload))
-            tasks.append(_Task(len(tasks), view.name, problem, (tol, bits, time_limit)))
-    designs = _designed(tasks, executor, tell)
+            if prior is None:
+                tasks.append(StringTask(len(tasks), view, epsilon, part))
+            else:
+                problem = DesignProblem(prior, epsilon, EstimationError(view.workload))
+                tasks.append(MatrixTask(len(tasks), view.name, problem, (tol, bits, time_limit)))
+    designs = designed(tasks, executor, tell)
     chosen = views.bins if bins is None and isinstance(views, RecordViews) else bins or {}
     mechanism = _mechanism(shown, designs, targets, weight_bits, chosen)
     tell("computing the bound for all mechanisms of whole records")
     claim, reason = _claim(mechanism, [view.value for view in shown])
     mechanism = replace(mechanism, optimality=claim)
     return RecordDesign(shown, tuple(designs), mechanism, claim, reason, time.perf_counter() - started)
-
-
-@dataclass(frozen=True)
-class _Task:
-    """The design of one view; its options are tol, bits and the time limit."""
-
-    place: int
-    name: str
-    problem: DesignProblem
-    options: tuple[float | None, int, float | None]
-
-
-def _run(task: _Task) -> Design:
-    """Do a task; called by executors, by name."""
-    tol, bits, time_limit = task.options
-    return design(task.problem, tol=tol, bits=bits, title=task.name, time_limit=time_limit)
-
-
-def _designed(tasks: Sequence[_Task], executor: Any, tell: Progress) -> list[Design]:
-    """Return the designs of all views, in their order.
-
-    Raises
-    ------
-    MechdesignError
-        The first error of a design, with the name of its view.
-    """
-
-    def begun() -> Iterator[_Task]:
-        for number, task in enumerate(tasks, 1):
-            tell(f"view {number} of {len(tasks)}: {task.name}, {task.problem.uncertainty.size} cells")
-            yield task
-
-    found: dict[int, Design] = {}
-    for done in run_tasks(_run, begun(), executor_of(executor)):
-        if done.error is not None:
-            raise done.error.reworded(f"the view {done.item.name}: {done.error}")
-        found[done.item.place] = cast("Design", done.result)  # a task that ends without an error has one
-    return [found[task.place] for task in tasks]
 
 
 def _views(given: Mapping[str, object] | Sequence[View]) -> tuple[View, ...]:
@@ -327,18 +307,22 @@ def _views(given: Mapping[str, object] | Sequence[View]) -> tuple[View, ...]:
     return found
 
 
-def _sets(views: Sequence[View], delta: object, *, known: bool) -> list[UncertaintySet]:
-    """Return the set of each view; the views with counts share delta equally."""
+def _part(views: Sequence[View], delta: object) -> Fraction | None:
+    """Return the delta of each view with counts: equal parts."""
+    return None if delta is None else rational(delta, "delta") / sum(isinstance(view.prior, Mapping) for view in views)
+
+
+def _sets(views: Sequence[View], delta: object, *, known: bool) -> list[UncertaintySet | None]:
+    """Return the set of each view, None for windows; the views with counts share delta equally."""
     counted = sum(isinstance(view.prior, Mapping) for view in views)
     if counted:
         check_one_way({"delta": delta, "known": known}, "delta=, or known=True where they are the distribution itself")
     elif delta is not None or known:
         raise InputError.needless_argument("delta or known is given, and every view has a set; leave it out")
-    part = None if delta is None else rational(delta, "delta") / counted
-    found = []
+    part, found = _part(views, delta), []
     for view in views:
         with _naming(view):
-            found.append(_set_of(view.prior, part, known=known))
+            found.append(None if view.windows is not None else _set_of(view.prior, part, known=known))
     return found
 
 
@@ -359,13 +343,9 @@ def _set_of(given: UncertaintySet | Mapping[Any, Any], delta: Fraction | None, *
     return L1Ball.from_counts(given, delta=delta, known=known)
 
 
-def _queries(mechanism: Mechanism) -> int:
-    return len(objective_of(mechanism).queries(len(mechanism.inputs)))
-
-
 def _mechanism(
     views: Sequence[View],
-    designs: Sequence[Design],
+    designs: Sequence[Design | WindowDesign],
     targets: Mapping[str, float] | None,
     weight_bits: int,
     bins: Mapping[str, NumberBins],
@@ -379,13 +359,14 @@ def _mechanism(
         return RecordMechanism(tuple(parts), weight_bits, bins)
 
     if targets is not None:
-        errors = [made.value for made in designs]
+        errors = [ViewFacts.of(made).error for made in designs]
         return weighted(shares_for_targets(errors, _squares(designs, [view.name for view in views], targets)))
     alike = weighted([1.0] * len(views))
-    return weighted(combined_error_of(alike, [view.value for view in views]).best())
+    values = [view.value for view in views]
+    return weighted(combined_error_of(alike, values, errors_of_strings(views, designs)).best())
 
 
-def _squares(designs: Sequence[Design], names: Sequence[str], targets: Mapping[str, Any]) -> list[float]:
+def _squares(designs: Sequence[Design | WindowDesign], names: Sequence[str], targets: Mapping[str, Any]) -> list[float]:
     """Return the squared error that is wanted of each view, summed over its queries."""
     if set(targets) != set(names):
         raise InputError.labels_differ(
@@ -394,7 +375,8 @@ def _squares(designs: Sequence[Design], names: Sequence[str], targets: Mapping[s
     for name, target in targets.items():
         if isinstance(target, bool) or not isinstance(target, int | float) or not 0 < target < math.inf:
             raise InputError.out_of_range(f"the target of {name} is {shorten(target)}; give a standard error above 0")
-    return [_queries(made.mechanism) * float(targets[name]) ** 2 for made, name in zip(designs, names, strict=True)]
+    both = zip(designs, names, strict=True)
+    return [ViewFacts.of(made).queries * float(targets[name]) ** 2 for made, name in both]
 
 
 def _claim(mechanism: RecordMechanism, values: Sequence[float]) -> tuple[RecordOptimality | None, str]:

@@ -18,6 +18,7 @@ from mechdesign.numerics.threads import one_thread
 from mechdesign.records.agreement import Agreement, chance_of_draw
 from mechdesign.records.joint_likelihood import JointFit, joint_fit
 from mechdesign.records.record_mechanism import RecordMechanism
+from mechdesign.records.string_tables import StringTables
 from mechdesign.records.table_estimates import RecordEstimate, TableEstimate
 from mechdesign.records.table_readings import TableReading, joint_quantiles
 from mechdesign.records.tied_views import TiedViews, tied_views
@@ -40,6 +41,8 @@ class RecordEstimation:
         Whether tables are to be those of one joint law of greatest likelihood, without errors.
     progress : callable, optional
         Called with one line at each step of such a fit, which takes long where there are many combinations.
+    strings : StringTables, optional
+        The strings that are estimated of views of windows; by default none.
 
     Raises
     ------
@@ -51,19 +54,23 @@ class RecordEstimation:
     confidence: float = 0.95
     consistent: bool = False
     progress: Callable[[str], None] | None = None
+    strings: StringTables | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.mechanism, RecordMechanism):
             kind = type(self.mechanism).__name__
             raise InputError.wrong_type(f"the mechanism is of type {kind}; give a RecordMechanism")
+        if self.strings is not None and self.strings.mechanism is not self.mechanism:
+            raise InputError.wrong_mechanism("the strings are for another mechanism; give those of this one")
         if not isinstance(self.consistent, bool):
             raise InputError.wrong_type(f"consistent is of type {type(self.consistent).__name__}; give True or False")
         _ = self._alone  # checks the confidence
 
     @cached_property
-    def _alone(self) -> tuple[Estimation, ...]:
+    def _alone(self) -> tuple[Estimation | None, ...]:
         how = ("maximum-likelihood", "population", self.confidence)
-        return tuple(Estimation(part.mechanism, *how) for part in self.mechanism.parts)
+        parts = self.mechanism.parts
+        return tuple(None if part.is_open else Estimation(part.mechanism, *how) for part in parts)
 
     @cached_property
     def ties(self) -> tuple[TiedViews, ...]:
@@ -71,8 +78,9 @@ class RecordEstimation:
         return tied_views(self.mechanism)
 
     @cached_property
-    def _references(self) -> tuple[Floats, ...]:
-        return tuple(weighing_prior(part.mechanism) for part in self.mechanism.parts)
+    def _references(self) -> dict[int, Floats]:
+        parts = enumerate(self.mechanism.parts)
+        return {place: weighing_prior(part.mechanism) for place, part in parts if not part.is_open}
 
     def of_counts(self, counts: Sequence[int], groups: int = 1) -> RecordEstimate:
         """Return the estimate from the number of reports of each output.
@@ -106,7 +114,7 @@ class RecordEstimation:
     def _of_views(self, counts: list[Floats], groups: int) -> RecordEstimate:
         parts = self.mechanism.parts
         alone = [
-            estimation.of_counts(own.astype(int).tolist()) if own.any() else None
+            estimation.of_counts(own.astype(int).tolist()) if estimation is not None and own.any() else None
             for estimation, own in zip(self._alone, counts, strict=True)
         ]
         told = [tied for tied in self.ties if any(counts[place].any() for place in tied.places)]
@@ -119,9 +127,10 @@ class RecordEstimation:
             for tied, reading, seen, fit in zip(told, readings, known, fits, strict=True):
                 tables += _tables(tied, reading, seen, fit.tables, None)
         else:
-            limits = self._limits(told, readings, known, groups)
+            limits = self._limits(told, readings, known, groups, self._joint_error(told, counts))
             for tied, reading, seen, own in zip(told, readings, known, limits, strict=True):
                 tables += _tables(tied, reading, seen, reading.tables, own)
+        tables += self._of_strings(counts, told, groups)
         tables.sort(key=lambda found: len(found.attributes))
         views = {part.name: own for part, own in zip(parts, alone, strict=True) if own is not None}
         sizes = {part.name: int(own.sum()) for part, own in zip(parts, counts, strict=True)}
@@ -130,6 +139,27 @@ class RecordEstimation:
         draw_p = chance_of_draw(list(sizes.values()), self.mechanism.shares)
         about = (float(self.confidence), self.consistent, gap, family, agreement, draw_p)
         return RecordEstimate(tuple(tables), views, sizes, *about)
+
+    def _joint_error(self, told: Sequence[TiedViews], counts: Sequence[Floats]) -> float:
+        """Return how often some interval of a listed cell may miss: a share of all, the rest is for strings."""
+        cells = sum(len(table.cells) for tied in told for table in tied.tables)
+        return (1 - self.confidence) * cells / (cells + self._asked(counts)) if cells else 0.0
+
+    def _asked(self, counts: Sequence[Floats]) -> int:
+        """Return how many strings are estimated of views that have reports."""
+        asked = {} if self.strings is None else self.strings.candidates
+        parts = zip(self.mechanism.parts, counts, strict=True)
+        return sum(len(asked.get(part.name, ())) for part, own in parts if own.any())
+
+    def _of_strings(self, counts: Sequence[Floats], told: Sequence[TiedViews], groups: int) -> list[TableEstimate]:
+        """Return the tables of the strings that are estimated."""
+        if self.strings is None:
+            return []
+        error = 1 - self.confidence
+        names = [part.name for part in self.mechanism.parts]
+        by_name = dict(zip(names, (own.astype(np.int64) for own in counts), strict=True))
+        left = error - self._joint_error(told, counts)
+        return self.strings.of_counts(by_name, error, left, groups, plain=self.consistent)
 
     def _reading(
         self, tied: TiedViews, counts: Sequence[Floats], alone: Sequence[FrequencyEstimate | None]
@@ -152,13 +182,20 @@ class RecordEstimation:
         return joint_fit(tied.space, matrices, [counts[place] for place in tied.places], progress=self.progress)
 
     def _limits(
-        self, told: Sequence[TiedViews], readings: Sequence[TableReading], known: Sequence[_Marks], groups: int
+        self,
+        told: Sequence[TiedViews],
+        readings: Sequence[TableReading],
+        known: Sequence[_Marks],
+        groups: int,
+        joint: float,
     ) -> list[_Limits]:
         """Return errors and limits of all cells of all tables, those that hold at once for all readings together."""
         sums = [tied.sums[:, seen] for tied, seen in zip(told, known, strict=True)]
         roots = [reading.root(own) for reading, own in zip(readings, sums, strict=True)]
-        error, done, found = 1 - self.confidence, 0, []
-        z = joint_quantiles(error_of_one_group(error, groups), error, roots)
+        done, found = 0, []
+        if not roots:
+            return []
+        z = joint_quantiles(error_of_one_group(joint, groups), 1 - self.confidence, roots)
         for reading, own, root, seen in zip(readings, sums, roots, known, strict=True):
             errors, limits = np.full(len(seen), np.inf), np.tile([0.0, 1.0], (2, len(seen), 1))
             errors[seen] = np.sqrt((root**2).sum(axis=1))

@@ -32,7 +32,7 @@ def privatize(
     source, chosen = random_bytes(rng), checked_key(rng, key, ids)
     if len(names) != 2 or len(set(names)) != 2:
         raise InputError.wrong_size(f"names are {shorten(list(names))}; give two, of the views and of the reports")
-    shown = list(columns.alphabets)
+    shown = columns.attributes
     codes = columns.codes_of_columns(columns_of(records, shown))
     given = None if chosen is None else ids_of(ids, _given(records, shown[0]), len(codes))
     outputs = mechanism.drawing(source, chosen)(codes, given)

@@ -26,7 +26,14 @@ from mechdesign.mechanism.sampler import RandomBytes
 from mechdesign.numerics.arrays import entries
 from mechdesign.records.drawn_views import DrawnViews, Numbers
 from mechdesign.records.number_bins import NumberBins
-from mechdesign.records.record_columns import RecordColumns, RecordOrigin, ViewTable, alphabets_of, view_tables
+from mechdesign.records.record_columns import (
+    RecordColumns,
+    RecordOrigin,
+    StringView,
+    ViewTable,
+    alphabets_of,
+    view_tables,
+)
 from mechdesign.records.record_parts import MOST_PARTS, MOST_WEIGHT_BITS, WEIGHT_BITS, RecordOptimality, RecordPart
 from mechdesign.records.record_promise import RecordPromise
 from mechdesign.records.record_words import RecordWords
@@ -89,6 +96,7 @@ class RecordMechanism(RecordWords):
                 raise InputError.wrong_type(f"a part is of type {type(part).__name__}; give a RecordPart")
         _refuse_twice([part.name for part in parts], "the name {} of a view")
         _refuse_twice([tuple(sorted(part.attributes)) for part in parts], "a view of {}")
+        self._check_open()
         total = sum(part.weight for part in parts)
         if total != 1 << bits:
             raise InputError.wrong_sum(
@@ -107,28 +115,48 @@ class RecordMechanism(RecordWords):
             )
         _ = self.tables  # refuses views with too many combinations
 
+    def _check_open(self) -> None:
+        """Refuse an attribute of any strings that another view shows, or that is in bins."""
+        for part in self.parts:
+            (name, *_) = part.attributes
+            others = [other.name for other in self.parts if other is not part and name in other.attributes]
+            if part.is_open and (others or name in self.bins):
+                what = f"the view {others[0]} shows" if others else "bins have"
+                raise InputError.column_twice(
+                    f"the view {part.name} is of windows, and {what} {shorten(name)} too; show such a column in one "
+                    "view, without bins"
+                )
+
+    @property
+    def listed(self) -> tuple[RecordPart, ...]:
+        """The views whose values are listed: all but those of windows."""
+        return tuple(part for part in self.parts if not part.is_open)
+
     @cached_property
     def alphabets(self) -> dict[str, tuple[str, ...]]:
-        """The labels of each attribute, in the order in which views have them."""
+        """The labels of each attribute that has a list of them, in the order in which views have them."""
         return alphabets_of(self._views())
 
     @cached_property
-    def tables(self) -> tuple[ViewTable, ...]:
+    def tables(self) -> tuple[ViewTable | StringView, ...]:
         """Where each view finds its symbol for a record."""
-        return view_tables(self._views())
+        listed = iter(view_tables(self._views(), self.attributes))
+        places = {part.name: (self.attributes.index(part.attributes[0]),) for part in self.parts}
+        return tuple(StringView(part.name, places[part.name]) if part.is_open else next(listed) for part in self.parts)
 
     def _views(self) -> list[tuple[str, tuple[str, ...], Sequence[str]]]:
-        return [(part.name, part.attributes, part.mechanism.inputs) for part in self.parts]
+        return [(part.name, part.attributes, part.mechanism.inputs) for part in self.listed]
 
-    @property
+    @cached_property
     def attributes(self) -> tuple[str, ...]:
         """The columns of the record that views show, in the order of the views."""
-        return tuple(self.alphabets)
+        return tuple(dict.fromkeys(name for part in self.parts for name in part.attributes))
 
     @property
     def inputs(self) -> range:
         """As many as there are records, of all combinations of labels; none of them is named."""
-        return range(min(math.prod(map(len, self.alphabets.values())), sys.maxsize))
+        count = math.prod(map(len, self.alphabets.values())) if len(self.listed) == len(self.parts) else sys.maxsize
+        return range(min(count, sys.maxsize))
 
     @cached_property
     def outputs(self) -> tuple[str, ...]:
@@ -153,7 +181,7 @@ class RecordMechanism(RecordWords):
     @property
     def leakage(self) -> float:
         """The greatest leakage of any report about the whole record, in nats, proved and rounded up."""
-        return max(part.mechanism.leakage for part in self.parts)
+        return max(part.leakage for part in self.parts)
 
     @property
     def lower_leakage(self) -> float | None:
@@ -175,7 +203,10 @@ class RecordMechanism(RecordWords):
 
     def alphabet(self, unknown: str | None = None, missing: str | None = None) -> RecordColumns:
         """Return what turns records into codes; ``unknown`` and ``missing`` are labels of the attributes they help."""
-        return RecordColumns(self.alphabets, self.tables, self.bins, unknown, missing)
+        strings = {part.attributes[0]: part.mechanism.alphabet(None, missing) for part in self.parts if part.is_open}
+        return RecordColumns(
+            self.alphabets, self.tables, self.bins, unknown, missing, strings=strings, attributes=self.attributes
+        )
 
     def drawing(self, source: RandomBytes, key: Key | None) -> Callable[[Codes, Any], Numbers]:
         """Return what draws outputs for codes of records, from random bytes, or with a key for codes and ids."""

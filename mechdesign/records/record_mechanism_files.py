@@ -12,7 +12,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import Field
+from pydantic import Discriminator, Field, Tag
 
 from mechdesign.data.checks import checked_delta
 from mechdesign.data.fields import Number, Record, Text, checked_record
@@ -26,6 +26,9 @@ from mechdesign.numerics.exact import printed_up
 from mechdesign.records.number_bins import NumberBins
 from mechdesign.records.record_parts import MOST_PARTS, MOST_WEIGHT_BITS, RecordOptimality, RecordPart
 from mechdesign.records.record_promise import RecordPromise
+from mechdesign.windows import window_files
+from mechdesign.windows.window_files import WindowFileRecord
+from mechdesign.windows.windows_mechanism import WindowMechanism
 
 SCHEMA = "mechdesign/records/1"
 _WANTED = "a file of records"
@@ -35,13 +38,22 @@ Made = TypeVar("Made")
 _Name = Annotated[str, Field(min_length=1, max_length=1_000)]
 
 
+def _kind_of(value: Any) -> str:
+    """Return the kind of the mechanism of a view, by its schema."""
+    schema = value.get("schema") if isinstance(value, dict) else getattr(value, "schema_name", None)
+    return "windows" if isinstance(schema, str) and schema.startswith("mechdesign/windows/") else "matrix"
+
+
 class RecordPartRecord(Record):
     """A view: its name, the columns that it shows, its weight and its mechanism."""
 
     name: _Name
     attributes: Annotated[list[_Name], Field(min_length=1, max_length=_MOST_ATTRIBUTES)]
     weight: Annotated[int, Field(ge=1, le=1 << MOST_WEIGHT_BITS)]
-    mechanism: MechanismRecord
+    mechanism: Annotated[
+        Annotated[MechanismRecord, Tag("matrix")] | Annotated[WindowFileRecord, Tag("windows")],
+        Discriminator(_kind_of),
+    ]
 
 
 class RecordOptimalityRecord(Record):
@@ -82,9 +94,8 @@ def record_json(mechanism: Any, *, claims: bool = True) -> bytes:
         head["bins"] = {name: list(bins.edges) for name, bins in mechanism.bins.items()}
     parts = []
     for part in mechanism.parts:
-        own = part.mechanism.parts if claims else part.mechanism.parts._replace(optimality=None, provenance=None)
         facts = {"name": part.name, "attributes": list(part.attributes), "weight": part.weight}
-        parts.append(f'{_dumped(facts)[:-1]}, "mechanism": {to_json(own).decode().strip()}}}')
+        parts.append(f'{_dumped(facts)[:-1]}, "mechanism": {_json_of(part, claims=claims).decode().strip()}}}')
     claim, tail = mechanism.optimality, ""
     if claims and claim is not None:
         about = {"error": claim.error, "lower_bound": claim.bound, "values": claim.values, "measures": claim.measures}
@@ -93,6 +104,14 @@ def record_json(mechanism: Any, *, claims: bool = True) -> bytes:
     content = text.encode()
     parsed_json(content, "the file", _WANTED)  # refuses what could not be loaded again
     return content
+
+
+def _json_of(part: RecordPart, *, claims: bool) -> bytes:
+    """Return the JSON of the mechanism of a view."""
+    if part.is_open:
+        return window_files.to_json(part.mechanism)
+    own = part.mechanism.parts
+    return to_json(own if claims else own._replace(optimality=None, provenance=None))
 
 
 def _dumped(table: dict[str, Any]) -> str:
@@ -115,21 +134,17 @@ def load(path: str | os.PathLike[str], kind: Callable[..., Made]) -> Made:
 def from_content(content: bytes, source: str, kind: Callable[..., Made]) -> Made:
     """Return the mechanism that the bytes of a file hold, made by its class, after proving every view."""
     record = checked_record(RecordFileRecord, parsed_json(content, source, _WANTED), source)
-    found = []
-    for part in record.parts:
-        found.append((part, from_record(part.mechanism, f"{source}, view {printable(part.name)}")))
-    sides = [1 if own.guarantee.lower is None else 2 for _, own in found]
-    each = [len(own.outputs) * own.guarantee.uncertainty.proof_effort().steps for _, own in found]
-    steps = sum(side * effort for side, effort in zip(sides, each, strict=True))
+    found = [(part, *_unproved(part, f"{source}, view {printable(part.name)}")) for part in record.parts]
+    steps = sum(effort for _, effort, _ in found)
     if steps > _MOST_STEPS:
         raise InputError.file_too_large(
             f"{source}: the views would take some {steps:.1e} steps to prove; accepted: {_MOST_STEPS:.1e} in all; give "
             "fewer views, priors or digits"
         )
     parts = []
-    for part, own in found:
+    for part, _, proved in found:
         try:
-            parts.append(RecordPart(part.name, tuple(part.attributes), part.weight, Mechanism(*own)))
+            parts.append(RecordPart(part.name, tuple(part.attributes), part.weight, proved()))
         except GuaranteeError as error:
             raise error.reworded(f"the view {printable(part.name)}: {error}") from None
     bins = {name: NumberBins(tuple(edges)) for name, edges in (record.bins or {}).items()}
@@ -137,6 +152,21 @@ def from_content(content: bytes, source: str, kind: Callable[..., Made]) -> Made
     _check_promise(record, made.guarantee)
     whole: Made = made
     return whole
+
+
+def _unproved(part: RecordPartRecord, source: str) -> tuple[int, Callable[[], Any]]:
+    """Return how many steps the proof of a view takes, and what proves it and returns its mechanism."""
+    if isinstance(part.mechanism, WindowFileRecord):
+        windows: WindowMechanism = window_files.from_record(part.mechanism, source, WindowMechanism)
+
+        def proved() -> WindowMechanism:
+            windows.prove()
+            return windows
+
+        return 0, proved  # in steps of whole arrays, of a size that files of windows limit
+    own = from_record(part.mechanism, source)
+    sides = 1 if own.guarantee.lower is None else 2
+    return sides * len(own.outputs) * own.guarantee.uncertainty.proof_effort().steps, lambda: Mechanism(*own)
 
 
 def _claim(table: RecordOptimalityRecord | None, count: int) -> RecordOptimality | None:

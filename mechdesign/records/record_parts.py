@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from mechdesign.errors import InputError, shorten
-from mechdesign.mechanism import Mechanism
 from mechdesign.mechanism.mechanism import check_mechanism
 from mechdesign.records.record_views import checked_attributes, split
 from mechdesign.uncertainty.base import check_about_data
+from mechdesign.windows.windows_mechanism import WindowMechanism
 
 MOST_PARTS = 1_000
 WEIGHT_BITS = 32
@@ -27,28 +28,44 @@ class RecordPart:
         The columns that it shows.
     weight : int
         How many of the 2^weight_bits equally likely numbers draw this view.
-    mechanism : Mechanism
+    mechanism : Mechanism or WindowMechanism
         What reports about the view; its inputs are the labels of the attribute, or for several attributes their
-        combinations (`mechdesign.records.record_views.join`).
+        combinations (`mechdesign.records.record_views.join`). Windows report any strings of one attribute.
     """
 
     name: str
     attributes: tuple[str, ...]
     weight: int
-    mechanism: Mechanism
+    mechanism: Any
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "attributes", checked_attributes(self.attributes))
         (name,) = checked_attributes([self.name])
         object.__setattr__(self, "name", name)
-        check_mechanism(self.mechanism, f"the mechanism of the view {name}")
-        check_about_data(self.mechanism.guarantee.uncertainty, f"the view {name}")
+        if not self.is_open:
+            check_mechanism(self.mechanism, f"the mechanism of the view {name}")
+            check_about_data(self.mechanism.guarantee.uncertainty, f"the view {name}")
+        elif len(self.attributes) > 1:
+            raise InputError.wrong_size(
+                f"the view {name} is of windows and shows {len(self.attributes)} attributes; accepted: one, of strings"
+            )
         if isinstance(self.weight, bool) or not isinstance(self.weight, int) or self.weight < 1:
             raise InputError.not_a_whole_number(
                 f"the weight of the view {name} is {shorten(self.weight)}; accepted: a whole number of at least 1"
             )
-        for label in self.mechanism.inputs:
+        for label in () if self.is_open else self.mechanism.inputs:
             split(label, len(self.attributes))
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it shows any strings, which nobody has listed: its mechanism is one of windows."""
+        return isinstance(self.mechanism, WindowMechanism)
+
+    @property
+    def leakage(self) -> float:
+        """The greatest leakage of a report about the view over all laws of its promise, in nats, rounded up."""
+        found: float = self.mechanism.promised_leakage if self.is_open else self.mechanism.leakage
+        return found
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from typing import NoReturn
 from mechdesign.errors import InputError
 from mechdesign.mechanism import Guarantee
 from mechdesign.numerics.epsilon import Epsilon
+from mechdesign.windows.window_promise import WindowPromise
 
 
 @dataclass(frozen=True)
@@ -28,11 +29,11 @@ class RecordPromise:
 
     Attributes
     ----------
-    of_views : tuple of (str, Guarantee)
+    of_views : tuple of (str, Guarantee or WindowPromise)
         The name of each view, and what its mechanism promises.
     """
 
-    of_views: tuple[tuple[str, Guarantee], ...]
+    of_views: tuple[tuple[str, Guarantee | WindowPromise], ...]
 
     @property
     def epsilon(self) -> Epsilon:
@@ -48,20 +49,19 @@ class RecordPromise:
     @property
     def delta(self) -> Fraction | None:
         """The sum of the deltas of the views, at most 1; None where the set of a view has none."""
-        sets = [guarantee.uncertainty for _, guarantee in self.of_views]
-        deltas = [known.delta for known in sets if not known.holds_every_prior]
+        deltas = [promise.delta for _, promise in self.of_views if not promise.holds_every_prior]
         stated = [delta for delta in deltas if delta is not None]
         return min(sum(stated, Fraction(0)), Fraction(1)) if stated and len(stated) == len(deltas) else None
 
     @property
     def holds_every_prior(self) -> bool:
         """Whether every view is for all priors, which is local differential privacy."""
-        return all(guarantee.uncertainty.holds_every_prior for _, guarantee in self.of_views)
+        return all(guarantee.holds_every_prior for _, guarantee in self.of_views)
 
     @property
     def asserts_samples(self) -> bool:
         """Whether the delta of a view rests on samples that are asserted."""
-        return any(guarantee.uncertainty.asserts_samples for _, guarantee in self.of_views)
+        return any(guarantee.asserts_samples for _, guarantee in self.of_views)
 
     @property
     def uncertainty(self) -> NoReturn:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypedDict, Unpack, overload
 
@@ -17,6 +17,7 @@ from mechdesign.records.record_estimation import RecordEstimation
 from mechdesign.records.record_files import REPORTS
 from mechdesign.records.record_frames import columns_of
 from mechdesign.records.record_mechanism import RecordMechanism
+from mechdesign.records.string_tables import StringTables
 from mechdesign.records.table_estimates import TABLE_COLUMNS, RecordEstimate
 
 _ROWS = ("table", "label", "frequency", "standard_error", "lower", "upper")
@@ -100,6 +101,8 @@ class _TableOptions(TypedDict, total=False):
     consistent: bool
     names: tuple[str, str]
     show_values: bool
+    candidates: Mapping[str, Sequence[str]] | None
+    references: Mapping[str, Mapping[str, float]] | None
 
 
 @overload
@@ -114,7 +117,7 @@ def estimate_records(
 def estimate_records(
     reports: Any, mechanism: RecordMechanism, *, by: object, **options: Unpack[_TableOptions]
 ) -> GroupedRecordEstimate: ...
-def estimate_records(
+def estimate_records(  # noqa: PLR0913 - what is estimated, of what, and how
     reports: Any,
     mechanism: RecordMechanism,
     *,
@@ -123,6 +126,8 @@ def estimate_records(
     consistent: bool = False,
     names: tuple[str, str] = REPORTS,
     show_values: bool = False,
+    candidates: Mapping[str, Sequence[str]] | None = None,
+    references: Mapping[str, Mapping[str, float]] | None = None,
 ) -> RecordEstimate | GroupedRecordEstimate:
     """Estimate the tables of whole records from reports, each about one view of a record.
 
@@ -148,6 +153,10 @@ def estimate_records(
         The names of the two columns.
     show_values : bool
         Whether messages print a report that is refused.
+    candidates : mapping from the name of a view of windows to strings, optional
+        Whose shares are estimated; a view of windows without candidates has no table.
+    references : mapping from the name of a view of windows to shares of strings, optional
+        Among the sample that proves (`WindowDesign.shares`); without it errors are greater.
 
     Returns
     -------
@@ -187,7 +196,10 @@ def estimate_records(
     >>> found["smokes"].frequencies.round(4), found["smokes"].standard_errors.round(3)
     (array([0.7, 0.3]), array([0.031, 0.031]))
     """
-    estimation = RecordEstimation(mechanism, confidence, consistent)
+    if not isinstance(mechanism, RecordMechanism):
+        raise InputError.wrong_type(f"the mechanism is of type {type(mechanism).__name__}; give a RecordMechanism")
+    strings = StringTables(mechanism, candidates or {}, references or {})
+    estimation = RecordEstimation(mechanism, confidence, consistent, strings=strings)
     if isinstance(reports, GroupCounts):
         if by is not None:
             raise InputError.needless_argument("the reports are counted by groups already; leave out by")

@@ -95,7 +95,7 @@ class RecordSample:
                [0, 1]])
         """
         names = [name for name in columns_in(records) if name != counts] if columns is None else list(columns)
-        weights = None if counts is None else _weights(columns_of(records, [counts])[0], counts)
+        weights = None if counts is None else people_of(columns_of(records, [counts])[0], counts)
         given, listed = dict(bins or {}), dict(alphabets or {})
         for name in [*given, *listed]:
             if name not in names:
@@ -142,7 +142,7 @@ class RecordSample:
         """Return how often each combination of values of some attributes occurs, an axis for each attribute."""
         shape = self.shape(attributes)
         places = np.ravel_multi_index([self.codes[name] for name in attributes], shape)
-        return _totals(places, math.prod(shape), self.weights).reshape(shape)
+        return totals(places, math.prod(shape), self.weights).reshape(shape)
 
     def labels(self, attributes: Sequence[str]) -> Labels:
         """Return the label of each combination, the last attribute fastest."""
@@ -174,7 +174,7 @@ def _filled(name: str, column: Any, missing: str | None) -> Any:
     return column.cast(pa.string()).fill_null(canonical_label(missing))
 
 
-def _weights(column: Any, name: str) -> NDArray[np.int64]:
+def people_of(column: Any, name: str) -> NDArray[np.int64]:
     """Return how many people each row of a table of counts stands for."""
     import pyarrow as pa
 
@@ -190,7 +190,7 @@ def _weights(column: Any, name: str) -> NDArray[np.int64]:
     return found
 
 
-def _totals(places: NDArray[np.int64], size: int, weights: NDArray[np.int64] | None) -> NDArray[np.int64]:
+def totals(places: NDArray[Any], size: int, weights: NDArray[np.int64] | None) -> NDArray[np.int64]:
     """Return how often each place occurs, each time as often as its weight says."""
     if weights is None:
         return np.bincount(places, minlength=size)
@@ -220,7 +220,7 @@ def _encoded(
     found = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     labels = canonical_labels(found.dictionary.to_pylist(), len(found.dictionary))
     own = np.asarray(found.indices).astype(np.int64)
-    counts = dict(zip(labels, _totals(own, len(labels), weights).tolist(), strict=True))
+    counts = dict(zip(labels, totals(own, len(labels), weights).tolist(), strict=True))
     listed = by_falling_count(counts) if alphabet is None else list(alphabet)
     order = canonical_labels(listed, len(listed))
     places = {label: place for place, label in enumerate(order)}

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from mechdesign.data.labels import canonical_label, canonical_labels, joined_labels
+from mechdesign.data.labels import canonical_labels, check_parts, joined_labels
 from mechdesign.errors import InputError, shorten
 from mechdesign.mechanism.composition import SEPARATOR
 from mechdesign.numerics.arrays import entries
@@ -19,6 +19,7 @@ from mechdesign.uncertainty.base import check_set
 
 JOINT = "+"
 """Between the attributes of a view in its name."""
+_WINDOWS = ("split", "heavy", "seeds", "buckets", "one_layer", "any_seed", "master", "form")
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,10 @@ class View:
         The queries about its symbols (`mechdesign.Workload`); all frequencies by default.
     value : float
         What a squared error of its queries counts, against those of other views.
+    windows : mapping, optional
+        Options of `mechdesign.windows.design_windows`, perhaps none of them: the view is then of any strings, also of
+        those that the counts lack, and its queries are the shares of all strings of the counts. With ``split`` a share
+        of the records, drawn at random, chooses heavy strings, and the rest proves (`split_sample`).
 
     Raises
     ------
@@ -51,9 +56,21 @@ class View:
     prior: UncertaintySet | Mapping[str, int]
     workload: Any = None
     value: float = 1.0
+    windows: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "attributes", checked_attributes(self.attributes))
+        if self.windows is not None and (
+            len(self.attributes) > 1 or self.workload is not None or not isinstance(self.prior, Mapping)
+        ):
+            raise InputError.conflicting_arguments(
+                f"the view {self.name} is of windows; accepted: one attribute with counts by string, without a workload"
+            )
+        for option in self.windows or ():
+            if option not in _WINDOWS:
+                raise InputError.unknown_choice(
+                    f"an option of the windows of {self.name} is {shorten(option)}; accepted: {', '.join(_WINDOWS)}"
+                )
         if not isinstance(self.prior, Mapping):
             check_set(self.prior)
         if isinstance(self.value, bool) or not isinstance(self.value, int | float) or not 0 < self.value < float("inf"):
@@ -109,7 +126,7 @@ def join(combinations: Iterable[Sequence[str]]) -> tuple[str, ...]:
     listed = [tuple(parts) for parts in combinations]
     for parts in listed:
         if len(parts) > 1:
-            _check_parts(parts)
+            check_parts(parts, SEPARATOR)
     return joined_labels(listed, SEPARATOR)
 
 
@@ -134,15 +151,5 @@ def split(label: str, count: int) -> tuple[str, ...]:
             f"the label {shorten(label)} of a group of {count} attributes has {len(parts)} parts; write a combination "
             f"as labels with {shorten(SEPARATOR)} between them"
         )
-    _check_parts(parts)
+    check_parts(parts, SEPARATOR)
     return parts
-
-
-def _check_parts(parts: Sequence[str]) -> None:
-    """Refuse labels that together with their neighbours could be read as others: ``"a &"``, ``"& a"``, ``"a & b"``."""
-    for part in parts:
-        if SEPARATOR in f" {canonical_label(part)} ":
-            raise InputError.ambiguous_labels(
-                f"the label {shorten(part)} of a group holds {shorten(SEPARATOR)}, or would beside another one, which "
-                "stands between labels; give another label"
-            )

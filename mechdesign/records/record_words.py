@@ -26,7 +26,7 @@ class RecordWords:
         """The combinations that a view leaves out, by its name: the promise takes them as impossible."""
         found = {}
         for part, table in zip(self.parts, self.tables, strict=True):
-            if not table.is_full:
+            if not (part.is_open or table.is_full):
                 alphabets = [self.alphabets[name] for name in part.attributes]
                 places = np.argwhere(table.symbols.reshape(table.sizes) < 0).tolist()
                 rows = [[labels[place] for labels, place in zip(alphabets, row, strict=True)] for row in places]
@@ -54,7 +54,7 @@ class RecordWords:
         if self.lower_leakage is not None:
             facts.append(("from below", f"at most {text_above(self.lower_leakage, 15)} nats, proved likewise"))
         for part, share in zip(self.parts, self.shares, strict=True):
-            facts.append((f"view {part.name}", f"{100 * share:.3g} % of the reports; {_about(part.mechanism)}"))
+            facts.append((f"view {part.name}", f"{100 * share:.3g} % of the reports; {_about(part)}"))
         for name, labels in self.ruled_out.items():
             count = counted(len(labels), "combination")
             facts.append((f"impossible in {name}", f"{count}: {some(labels, 3)}; nobody has them, as is assumed"))
@@ -81,29 +81,32 @@ class RecordWords:
 
 def _without_delta(promise: Any) -> tuple[str, ...]:
     """Return the views without a delta that promise for some priors alone, where others have a delta."""
-    sets = [(name, guarantee.uncertainty) for name, guarantee in promise.of_views]
-    if all(known.delta is None for _, known in sets):
+    if all(own.delta is None for _, own in promise.of_views):
         return ()
-    return tuple(name for name, known in sets if known.delta is None and not known.holds_every_prior)
+    return tuple(name for name, own in promise.of_views if own.delta is None and not own.holds_every_prior)
 
 
-def _about(mechanism: Any) -> str:
+def _about(part: Any) -> str:
     """Return the size of a view's mechanism, what it leaks and its delta."""
-    known, (N, M) = mechanism.guarantee.uncertainty, mechanism.numerators.shape
-    delta = "" if known.delta is None else f", delta {printed_up(known.delta)}: {delta_in_words(known)}"
-    return f"{N} values, {M} outputs, at most {text_above(mechanism.leakage, 6)} nats{delta}"
+    promise, outputs = part.mechanism.guarantee, len(part.mechanism.outputs)
+    if part.is_open:
+        size, why = f"any strings, {outputs:,} windows", "the probability that the samples of strings mislead"
+    else:
+        size, why = f"{len(part.mechanism.inputs)} values, {outputs} outputs", delta_in_words(promise.uncertainty)
+    delta = "" if promise.delta is None else f", delta {printed_up(promise.delta)}: {why}"
+    return f"{size}, at most {text_above(part.leakage, 6)} nats{delta}"
 
 
 def _keys(part: Any) -> dict[str, Any]:
-    mechanism = part.mechanism
-    delta = mechanism.guarantee.uncertainty.delta
+    mechanism, delta = part.mechanism, part.mechanism.guarantee.delta
     return {
         "name": part.name,
         "attributes": part.attributes,
         "weight": part.weight,
         "epsilon": mechanism.guarantee.epsilon,
         "delta": None if delta is None else printed_up(delta),
-        "inputs": mechanism.inputs,
-        "outputs": mechanism.outputs,
-        "leakage": mechanism.leakage,
+        "inputs": None if part.is_open else mechanism.inputs,
+        "outputs": None if part.is_open else mechanism.outputs,
+        **({"windows": len(mechanism.outputs)} if part.is_open else {}),
+        "leakage": part.leakage,
     }

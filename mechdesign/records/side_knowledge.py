@@ -8,7 +8,8 @@ Without that there is no bound: a report that is likely in the population may be
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -20,6 +21,7 @@ from mechdesign.errors import InputError, shorten
 from mechdesign.mechanism import Mechanism
 from mechdesign.mechanism.composition import SEPARATOR
 from mechdesign.numerics.exact import log_up, over_common_denominator
+from mechdesign.records.record_frames import columns_of
 from mechdesign.records.record_mechanism import RecordMechanism
 from mechdesign.records.record_parts import RecordPart
 from mechdesign.records.record_sample import RecordSample
@@ -167,7 +169,8 @@ def side_leakages(mechanism: RecordMechanism, records: Any) -> tuple[SideLeakage
     Returns
     -------
     tuple of SideLeakage
-        For each view and each attribute that it does not show, by falling leakage.
+        For each view and each attribute that it does not show, by falling leakage. Attributes of any strings are not
+        among those that somebody knows.
 
     Raises
     ------
@@ -182,10 +185,10 @@ def side_leakages(mechanism: RecordMechanism, records: Any) -> tuple[SideLeakage
     >>> [(each.view, each.known, each.value) for each in side_leakages(found.mechanism, records)]
     [('smokes', 'hurt', 'yes'), ('hurt', 'smokes', 'yes')]
     """
-    names = mechanism.attributes
+    names = list(mechanism.alphabets)
     sample = RecordSample.of(records, names, bins=dict(mechanism.bins), alphabets=dict(mechanism.alphabets))
-    found = []
-    for part in mechanism.parts:
+    found = [leak for part in mechanism.parts if part.is_open for leak in _of_strings(part, records, sample)]
+    for part in mechanism.listed:
         for name in [name for name in names if name not in part.attributes]:
             table = sample.counts((name, *part.attributes)).reshape(len(sample.alphabets[name]), -1)
             labels, seen = sample.labels(part.attributes), table.sum(axis=0) > 0
@@ -200,6 +203,23 @@ def side_leakages(mechanism: RecordMechanism, records: Any) -> tuple[SideLeakage
                 worst = max(leakages, key=leakages.__getitem__)
                 found.append(SideLeakage(part.name, name, worst, leakages[worst]))
     return tuple(sorted(found, key=lambda each: -each.leakage))
+
+
+def _of_strings(part: RecordPart, records: Any, sample: RecordSample) -> Iterator[SideLeakage]:
+    """Yield what a view of windows leaks to somebody who knows an attribute that has a list of values."""
+    texts, places = part.mechanism.alphabet().texts(columns_of(records, part.attributes)[0])
+    for name, labels in sample.alphabets.items():
+        leakages = {}
+        for code, value in enumerate(labels):
+            counts: Counter[str] = Counter()
+            times = np.bincount(places[sample.codes[name] == code], minlength=len(texts))
+            for place in np.flatnonzero(times).tolist():
+                counts[texts[place]] += int(times[place])
+            if counts.total():
+                leakages[value] = part.mechanism.leakage_at(counts)
+        if len(leakages) > 1:  # one value alone tells nothing
+            worst = max(leakages, key=leakages.__getitem__)
+            yield SideLeakage(part.name, name, worst, leakages[worst])
 
 
 def side_leakages_of_views(mechanism: RecordMechanism) -> tuple[SideLeakage, ...]:
@@ -224,10 +244,10 @@ def side_leakages_of_views(mechanism: RecordMechanism) -> tuple[SideLeakage, ...
     [('smokes+hurt', 'smokes', 'yes'), ('smokes+hurt', 'hurt', 'yes')]
     """
     found = []
-    for part in mechanism.parts:
-        for name in mechanism.attributes:
+    for part in mechanism.listed:
+        for name in mechanism.alphabets:
             wanted = {*part.attributes, name}
-            holder = next((other for other in mechanism.parts if wanted <= {*other.attributes}), None)
+            holder = next((other for other in mechanism.listed if wanted <= {*other.attributes}), None)
             if holder is not None and len(wanted) > 1:
                 counts = _counts_given(name, part, holder)
                 if len(counts) > 1:  # one value alone tells nothing

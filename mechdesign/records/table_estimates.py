@@ -59,8 +59,9 @@ class TableEstimate:
         The number of these reports.
     reports_needed : int
         With fewer the normal approximation behind standard errors is doubtful.
-    method : {"maximum-likelihood", "least-squares"}
-        Least squares combines reports of views that share attributes; it has no bias, and may be below 0.
+    method : {"maximum-likelihood", "least-squares", "windows"}
+        Least squares combines reports of views that share attributes; it has no bias, and may be below 0. So may shares
+        of candidate strings by windows, which are a part of all strings: they do not sum to 1.
     """
 
     attributes: tuple[str, ...]

@@ -92,10 +92,13 @@ class TiedViews:
 
 
 def tied_views(mechanism: RecordMechanism) -> tuple[TiedViews, ...]:
-    """Return the views in the finest parts of which no two share an attribute, in the order of the views."""
+    """Return the views in the finest parts of which no two share an attribute, in the order of the views.
+
+    Views of windows are left out; they share no attribute with another, and have no table.
+    """
     parts = mechanism.parts
     found: list[tuple[set[str], list[int]]] = []
-    for place, part in enumerate(parts):
+    for place, part in [(place, part) for place, part in enumerate(parts) if not part.is_open]:
         names, here = set(part.attributes), [place]
         for other in [other for other in found if other[0] & names]:
             names, here = names | other[0], other[1] + here

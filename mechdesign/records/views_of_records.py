@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 
 from mechdesign.errors import InputError, shorten
 from mechdesign.records.number_bins import NumberBins
-from mechdesign.records.record_frames import columns_in
-from mechdesign.records.record_sample import Labels, RecordSample
+from mechdesign.records.record_frames import columns_in, columns_of
+from mechdesign.records.record_sample import Labels, RecordSample, people_of, totals
 from mechdesign.records.record_views import JOINT, View, name_of
 from mechdesign.utility import Workload
+from mechdesign.windows.columns_of_strings import StringColumn
+from mechdesign.windows.strings import FORMS, normal
 
 Unseen = Literal["keep", "impossible"]
 
@@ -60,6 +62,7 @@ def views_of(  # noqa: PLR0913 - each is a choice of its own
     impossible: Iterable[Mapping[str, object]] = (),
     missing: str | None = None,
     counts: str | None = None,
+    strings: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> RecordViews:
     """Return views of records, with their counts, for `mechdesign.design_records`.
 
@@ -97,12 +100,16 @@ def views_of(  # noqa: PLR0913 - each is a choice of its own
         The label that stands for missing values, such as ``?``; by default these are refused.
     counts : str, optional
         The column that says how many people a row stands for, where the records are a table of counts.
+    strings : mapping from column to options of windows, optional
+        Columns of any strings, also of such as the records lack: each is a view of windows, with the options of
+        `mechdesign.windows.design_windows` (``{}`` for none), or ``split``, the share of the records that chooses
+        heavy strings.
 
     Raises
     ------
     InputError
-        For columns that are not there or in two groups, names that no view has, groups that show a side column, and
-        combinations that are declared impossible and were seen.
+        For columns that are not there or in two groups, names that no view has, groups that show a side column,
+        combinations that are declared impossible and were seen, and columns of any strings in groups, pairs or bins.
     LimitError
         For a view with more than 10,000 combinations.
 
@@ -118,30 +125,30 @@ def views_of(  # noqa: PLR0913 - each is a choice of its own
     if unseen not in {"keep", "impossible"}:
         raise InputError.unknown_choice(f"unseen is {shorten(unseen)}; accepted: keep, impossible")
     together = [_split(group, records) for group in groups]
-    wanted = _wanted(columns, together, side)
+    free = strings or {}
+    whole = [name for name in columns_in(records) if name != counts] if columns is None else columns
+    wanted = [name for name in _wanted(whole, together, side) if name not in free]
+    _check_free(free, whole, [*(bins or {}), *(alphabets or {}), *side, *(name for each in together for name in each)])
     sample = RecordSample.of(records, wanted, bins=bins, alphabets=alphabets, missing=missing, counts=counts)
-    main = list(sample.alphabets) if columns is None else [*columns, *(name for each in together for name in each)]
-    shown = _shown(list(dict.fromkeys(main)), together, pairs=pairs)
+    main = [name for name in [*whole, *(name for each in together for name in each)] if name not in free]
+    shown = [*_shown(list(dict.fromkeys(main)), together, pairs=pairs), *((name,) for name in free)]
     declared = [_checked(each, sample) for each in impossible]
-    for name in {**(workloads or {}), **(values or {})}:
-        if name not in map(name_of, shown):
-            raise InputError.unknown_choice(
-                f"there is no view {shorten(name)}; accepted: {shorten([name_of(each) for each in shown], 200)}"
-            )
+    _check_names({**(workloads or {}), **(values or {})}, list(map(name_of, shown)))
     views, ruled_out = [], {}
-    for attributes in shown:
+    for attributes in shown[: len(shown) - len(free)]:
         name = name_of(attributes)
         kept = _kept(sample, attributes, declared, unseen)
-        labels = sample.labels(attributes)
         if not kept.all():
-            ruled_out[name] = tuple(label for label, keep in zip(labels, kept.tolist(), strict=True) if not keep)
+            ruled_out[name] = tuple(np.array(sample.labels(attributes), dtype=object)[~kept])
         workload = (workloads or {}).get(name)
         if workload is None and len(attributes) > 1 and not pairs:
             workload = _tables(sample.shape(attributes), kept)
-        if isinstance(workload, str) and workload == "mean":
-            workload = _mean(sample, attributes)
-        prior = _counts(sample, attributes, kept, side)
-        views.append(View(attributes, prior, workload, (values or {}).get(name, 1.0)))
+        given = _mean(sample, attributes) if isinstance(workload, str) and workload == "mean" else workload
+        value = (values or {}).get(name, 1.0)
+        views.append(View(attributes, _counts(sample, attributes, kept, side), given, value))
+    for name, options in free.items():
+        prior = _counts_of_strings(records, name, options, missing, counts)
+        views.append(View((name,), prior, (workloads or {}).get(name), (values or {}).get(name, 1.0), options))
     return RecordViews(tuple(views), sample.bins, ruled_out)
 
 
@@ -156,7 +163,7 @@ def views_of_tables(
         Each with the columns of its view, those of ``side`` if it does not show them, and that of the counts.
     counts : str
         The name of the column of counts.
-    side, pairs, bins, workloads, values, unseen, impossible, missing
+    side, pairs, bins, workloads, values, unseen, impossible, missing, strings
         As for `views_of`; with pairs the views of two columns are for their two-way tables.
 
     Raises
@@ -178,14 +185,14 @@ def views_of_tables(
         name = name_of(shown)
         known = {*columns_in(table)}
         own: dict[str, Any] = {key: options[key] for key in ("unseen", "missing") if key in options}
-        for key, wanted in (("bins", known), ("workloads", {name}), ("values", {name})):
+        for key, wanted in (("bins", known), ("strings", known), ("workloads", {name}), ("values", {name})):
             own[key] = {each: value for each, value in (options.get(key) or {}).items() if each in wanted}
             used |= {(key, each) for each in own[key]}
         own["impossible"] = [each for each in options.get("impossible") or () if {*each} <= known]
         two = pairs and len(shown) == 2
         groups = [shown] if len(shown) > 1 and not two else []
         found.append(views_of(table, shown, groups=groups, pairs=two, side=side, counts=counts, **own))
-    for key in ("bins", "workloads", "values"):
+    for key in ("bins", "strings", "workloads", "values"):
         for each in options.get(key) or {}:
             if (key, each) not in used:
                 raise InputError.unknown_choice(
@@ -215,10 +222,42 @@ def _split(group: str | Sequence[str], records: Any) -> Labels:
     return tuple(group.split(JOINT))
 
 
-def _wanted(columns: Sequence[str] | None, groups: Sequence[Labels], side: Sequence[str]) -> list[str] | None:
-    """Return the columns that are read; None for all."""
-    if columns is None:
-        return None
+def _check_names(given: Iterable[str], names: Sequence[str]) -> None:
+    """Refuse names that no view has."""
+    for name in given:
+        if name not in names:
+            raise InputError.unknown_choice(f"there is no view {shorten(name)}; accepted: {shorten(names, 200)}")
+
+
+def _check_free(free: Mapping[str, Any], columns: Sequence[str], listed: Sequence[str]) -> None:
+    """Refuse columns of any strings that are not there, or that need a list of values."""
+    for name in free:
+        if name not in columns or name in listed:
+            why = "which is in bins, a group, side or alphabets" if name in listed else "which is not among the columns"
+            raise InputError.conflicting_arguments(
+                f"strings has {shorten(name)}, {why}; a column of any strings is a view of its own"
+            )
+
+
+def _counts_of_strings(
+    records: Any, name: str, options: Mapping[str, Any], missing: str | None, counts: str | None
+) -> dict[str, int]:
+    """Return how often each string occurs in a column."""
+    form = options.get("form", "nfc")
+    if form not in FORMS:
+        raise InputError.unknown_choice(f"form is {shorten(form)}; accepted: {' or '.join(map(repr, FORMS))}")
+    (column,) = columns_of(records, [name])
+    other = None if missing is None else normal(missing, form)
+    texts, codes = StringColumn(form, other, lambda row: f"records[{row}], {shorten(name)}").texts(column)
+    weights = None if counts is None else people_of(columns_of(records, [counts])[0], counts)
+    found: dict[str, int] = {}
+    for text, count in zip(texts, totals(codes, len(texts), weights).tolist(), strict=True):
+        found[text] = found.get(text, 0) + count
+    return found
+
+
+def _wanted(columns: Sequence[str], groups: Sequence[Labels], side: Sequence[str]) -> list[str]:
+    """Return the columns that are read."""
     if isinstance(columns, str):
         raise InputError.wrong_type(f"columns are {shorten(columns)}, one string; give a list of columns")
     return list(dict.fromkeys([*columns, *(name for group in groups for name in group), *side]))

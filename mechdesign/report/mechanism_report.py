@@ -8,6 +8,7 @@ from mechdesign.mechanism import Mechanism
 from mechdesign.mechanism.mechanism import check_mechanism
 from mechdesign.mechanism.mechanism_files import to_json
 from mechdesign.optimize import verify
+from mechdesign.proofs.kernel import Verdict
 from mechdesign.report.leakage_of_reports import guesses_of, outputs_of
 from mechdesign.report.matrix_picture import matrix_of
 from mechdesign.report.page_comparison import page_comparison
@@ -29,6 +30,7 @@ def mechanism_page(
     time_limit: float | None = TIME_LIMIT,
     title: str = "",
     progress: Callable[[str], None] | None = None,
+    theorem: Verdict | None = None,
 ) -> str:
     """Return a page about a mechanism for readers who are not mathematicians: one HTML file that fetches nothing.
 
@@ -50,6 +52,8 @@ def mechanism_page(
         The heading; by default the title of the problem that the file names.
     progress : callable, optional
         Called with one line whenever a longer step begins.
+    theorem : mechdesign.proofs.kernel.Verdict, optional
+        What Coq has proved of the file (`mechdesign.proofs.kernel.ask_coq`), which the page then says.
 
     Raises
     ------
@@ -87,6 +91,7 @@ def mechanism_page(
         made=made,
         origin=origin or Origin.of(to_json(mechanism.parts)),
         promise=promise_of(mechanism),
+        theorem=theorem,
         matrix=matrix_of(mechanism),
         outputs=outputs_of(mechanism),
         guesses=guesses_of(mechanism),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from mechdesign.mechanism import Mechanism
@@ -113,7 +114,9 @@ def claim_of(mechanism: Mechanism, found: Verification | None) -> Claim | None:
         recomputed=found.certificate.bound,
         gap=found.gap,
         optimal=found.optimal,
-        loss=None if found.gap is None or not found.value else max(0.0, found.gap) / abs(found.value),
+        loss=None
+        if found.gap is None or not 0 < abs(found.value) < math.inf
+        else max(0.0, found.gap) / abs(found.value),
         method=found.certificate.method,
         at_estimate=at_estimate,
         within_simplex=claim.within_simplex,

@@ -79,14 +79,14 @@ class PrivateReports(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Raises
         ------
         InputError
-            For a column of a single category, or of too many; and as `mechdesign.design`.
+            For a column of a single category, or of too many, or with both 1 and "1"; and as `mechdesign.design`.
         """
         self.__dict__.pop("designs_", None)  # what fails leaves nothing that looks fitted
-        table = validate_data(self, X, dtype=None)
+        table = validate_data(self, _as_given(X), dtype=None)
         utility = EstimationError() if self.utility is None else self.utility
         designs = []
         for place, column in enumerate(table.T):
-            counts = Counter(_label(value) for value in column.tolist())
+            counts = Counter(_labels(column.tolist(), place))
             if not 2 <= len(counts) <= self.most_categories:
                 raise InputError.wrong_size(
                     f"column {place} has {len(counts)} categories in {len(table)} samples; accepted: 2 to "
@@ -117,14 +117,13 @@ class PrivateReports(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             For a category that `fit` did not count, with its position.
         """
         check_is_fitted(self, "designs_")
-        table = validate_data(self, X, dtype=None, reset=False)
+        table = validate_data(self, _as_given(X), dtype=None, reset=False)
         rng = None
         if self.random_state is not None:
             rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31, size=4))
         reports = np.empty(table.shape, dtype=object)
         for place, (column, mechanism) in enumerate(zip(table.T, self.mechanisms_, strict=True)):
-            labels = [_label(value) for value in column.tolist()]
-            reports[:, place] = mechanism.privatize(labels, rng)
+            reports[:, place] = mechanism.privatize(_labels(column.tolist(), place), rng)
         return reports
 
     def __sklearn_tags__(self) -> Any:
@@ -134,6 +133,30 @@ class PrivateReports(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         tags.non_deterministic = True
         tags.transformer_tags.preserves_dtype = []
         return tags
+
+
+def _as_given(X: Any) -> Any:
+    """Return a list of rows as an array of its very values; numpy alone would make texts of all where one is a text."""
+    return np.array(X, dtype=object) if isinstance(X, list | tuple) else X
+
+
+def _labels(values: list[Any], place: int) -> list[str]:
+    """Return the categories of a column as labels.
+
+    Raises
+    ------
+    InputError
+        If a number and a text, such as 1 and "1", would be one label.
+    """
+    labels = [_label(value) for value in values]
+    texts = {label for value, label in zip(values, labels, strict=True) if isinstance(value, str)}
+    for value, label in zip(values, labels, strict=True):
+        if label in texts and not isinstance(value, str):
+            raise InputError.ambiguous_labels(
+                f"column {place} holds {shorten(value)} and the text {shorten(label)}, which would be one category; "
+                "make all of them texts, or all numbers"
+            )
+    return labels
 
 
 def _label(value: Any) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from mechdesign.errors import InputError, shorten
 from mechdesign.uncertainty import UncertaintySet
+from mechdesign.uncertainty.base import check_set
 from mechdesign.utility.gain import ExpectedGain
 
 
@@ -27,8 +28,8 @@ def distinguishing_gain(first: Sequence[object], second: Sequence[object], uncer
     Raises
     ------
     InputError
-        If a hypothesis is not a distribution of the symbols, or tells a symbol apart that has probability 0 at the
-        centre of the set.
+        For what is not a set of priors, and if a hypothesis is not a distribution of the symbols, or tells a symbol
+        apart that has probability 0 at the centre of the set.
 
     Examples
     --------
@@ -38,6 +39,7 @@ def distinguishing_gain(first: Sequence[object], second: Sequence[object], uncer
     >>> round(md.design(md.DesignProblem(everybody, "log(3)", gain)).value, 9)  # 0.2 (3 - 1) / (3 + 1)
     0.1
     """
+    check_set(uncertainty)
     P0, P1 = uncertainty.as_prior(first), uncertainty.as_prior(second)
     gains = []
     for label, a, b, p in zip(uncertainty.labels, P0, P1, uncertainty.center, strict=True):

@@ -25,7 +25,7 @@ _PERSON = b"windows1"
 _MULTIPLIER = np.uint64(0xFF51AFD7ED558CCD)
 _HALF = np.uint64(32)
 _SHIFT = np.uint64(33)
-BLOCK = 1 << 14  # strings that are hashed at once: their numbers stay in a core's own memory
+BLOCK = 1 << 15  # strings that are hashed at once: their numbers stay in a core's own memory
 
 
 def fingerprints(strings: Iterable[str]) -> Words:
@@ -112,6 +112,9 @@ def scaled(places: Words, size: int, out: Words | None = None) -> NDArray[np.int
     out : ndarray of uint64, optional
         Where the numbers are written; it may be ``places``.
     """
+    if size > 1 and size & (size - 1) == 0:  # a power of two: its uppermost bits
+        found: Words = np.right_shift(places, np.uint64(65 - size.bit_length()), out=out)
+        return found.view(np.int64)
     found = np.right_shift(places, _HALF, out=out)
     found *= np.uint64(size)
     found >>= _HALF

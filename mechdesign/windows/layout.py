@@ -14,13 +14,14 @@ Without heavy strings both are the hash alone.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mechdesign.numerics.arrays import Floats
 from mechdesign.windows.hashing import BLOCK, Seed, Seeds, Words, fingerprints, scaled
 
 Integers = NDArray[np.int64]
@@ -31,6 +32,7 @@ MOST_CELLS = 1 << 27
 MOST_HEAVY = 200
 MOST_UNITS = 1 << 31
 """The most units of a heavy string; the circle of one layer has twice as many at most beside the heavy strings."""
+_TOGETHER = 64  # seeds that a block of strings is hashed for before the next block is read
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,15 +172,13 @@ class Circle:
         taken = np.bincount(bucket, units, self.buckets).astype(np.int64)
         return np.asarray(np.diff(self.arcs.edges(self.buckets)) - taken)
 
-    def loads(self, prints: Words, counts: Integers | None) -> Integers:
-        """Return how many counts of light strings each bucket holds; each string counts once if counts are None."""
-        found = np.zeros(self.buckets, dtype=np.int64)
-        spare = np.empty(min(BLOCK, len(prints)), dtype=np.uint64)
-        for first in range(0, len(prints), BLOCK):
-            block = prints[first : first + BLOCK]
-            weights = None if counts is None else counts[first : first + BLOCK].astype(np.float64)
-            found += np.bincount(self.light_buckets(block, spare[: len(block)]), weights, self.buckets).astype(np.int64)
-        return found
+    def loads(self, prints: Words, counts: Floats | None, spare: Words | None = None) -> Integers:
+        """Return how many counts of light strings each bucket holds; each string counts once if counts are None.
+
+        Parameters are those of `light_buckets`; the counts are whole numbers, whose sum is below 2^53.
+        """
+        found = np.bincount(self.light_buckets(prints, spare), counts, self.buckets)
+        return found.astype(np.int64, copy=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -233,14 +233,11 @@ class Layout:
 
     def evidence(self, counts: Mapping[str, int], units: int) -> Integers:
         """Return how many units of counted samples lie in each bucket of each seed, shape (M, q)."""
-        heavy = {} if self.heavy is None else dict.fromkeys(self.heavy.strings)
-        light = {name: count for name, count in counts.items() if name not in heavy}
-        return self.loads(
-            fingerprints(light),
-            np.fromiter(light.values(), dtype=np.int64),
-            np.array([counts.get(name, 0) for name in heavy], dtype=np.int64),
-            units,
-        )
+        prints, numbers = fingerprints(counts), np.fromiter(counts.values(), dtype=np.int64)
+        heavy = self.heavy_index(prints)  # by fingerprints, which are all that reports depend on
+        of_heavy = np.zeros(0 if self.heavy is None else len(self.heavy.strings), dtype=np.int64)
+        np.add.at(of_heavy, heavy[heavy >= 0], numbers[heavy >= 0])
+        return self.loads(prints[heavy < 0], numbers[heavy < 0], of_heavy, units)
 
     def loads(self, prints: Words, counts: Integers, heavy_counts: Integers, scale: int = 1) -> Integers:
         """Return what each bucket of each seed holds of counted strings; shape (M, q).
@@ -259,12 +256,25 @@ class Layout:
         """
         found = np.zeros((self.seeds.count, self.buckets), dtype=np.int64)
         once = counts == 1
-        singles, others, repeated = prints[once], prints[~once], counts[~once]
-        for number in range(self.seeds.count):
-            circle, loads = self.circle(number), found[number]
-            loads += scale * (circle.loads(singles, None) + circle.loads(others, repeated))
-            if self.heavy is not None and circle.arcs is not None:
-                whole, rest = np.divmod(heavy_counts * scale, self.heavy.units)
-                arc, bucket, units = circle.arcs.pieces(self.buckets)
-                np.add.at(loads, bucket, units * whole[arc] + units * rest[arc] // self.heavy.units[arc])
+        blocks = [*_blocks(prints[once], None), *_blocks(prints[~once], counts[~once].astype(np.float64))]
+        spare = np.empty(BLOCK, dtype=np.uint64)
+        for first in range(0, self.seeds.count, _TOGETHER):
+            rows = found[first : first + _TOGETHER]
+            circles = [self.circle(number) for number in range(first, first + len(rows))]
+            for block, repeated in blocks:
+                for row, circle in enumerate(circles):
+                    rows[row] += circle.loads(block, repeated, spare[: len(block)])
+            rows *= scale
+            for circle, loads in zip(circles, rows, strict=True):
+                if self.heavy is not None and circle.arcs is not None:
+                    whole, rest = np.divmod(heavy_counts * scale, self.heavy.units)
+                    arc, bucket, units = circle.arcs.pieces(self.buckets)
+                    np.add.at(loads, bucket, units * whole[arc] + units * rest[arc] // self.heavy.units[arc])
         return found
+
+
+def _blocks(prints: Words, counts: Floats | None) -> Iterator[tuple[Words, Floats | None]]:
+    """Yield fingerprints and their counts, so many at once that their numbers stay in a core's own memory."""
+    for first in range(0, len(prints), BLOCK):
+        own = slice(first, first + BLOCK)
+        yield prints[own], None if counts is None else counts[own]

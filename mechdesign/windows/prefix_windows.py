@@ -26,6 +26,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from mechdesign.data.ids import IdTexts
 from mechdesign.errors import GuaranteeError, InputError, shorten
 from mechdesign.mechanism.keys import Key
 from mechdesign.mechanism.origin import number as eight_bytes
@@ -88,16 +89,6 @@ class PrefixColumn(StringColumn):
         for length in self.lengths:
             found[str(length)] = fingerprints(prefix(string, length) for string in texts)
         return found
-
-
-@dataclass(frozen=True)
-class _Texts:
-    """Ids as bytes, of which `WindowMechanism.drawing` takes all."""
-
-    values: list[bytes]
-
-    def texts(self, start: int, stop: int) -> list[bytes]:
-        return self.values[start:stop]
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,7 +208,7 @@ class PrefixWindows(StringReporting):
             found = np.empty(len(codes), dtype=np.int64)
             for number, length in enumerate(self.lengths):
                 rows = np.flatnonzero(chosen == number)
-                those = None if names is None else _Texts([names[row] for row in rows.tolist()])
+                those = None if names is None else IdTexts([names[row] for row in rows.tolist()])
                 first = int(self.ends[number]) - self.levels[number].size
                 found[rows] = draws[number](np.ascontiguousarray(codes[str(length)][rows]), those) + first
             return found

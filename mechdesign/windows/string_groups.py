@@ -56,6 +56,12 @@ class GroupedStrings:
         return np.stack([one.intervals(confidence, simultaneous=simultaneous, tables=tables) for one in self.estimates])
 
 
+def reports_needed(decoder: Decoder) -> float:
+    """Return how many reports the normal approximation needs: ten within the window of a string, and ten outside."""
+    lift = decoder.square_anywhere
+    return float(_LEAST / min(1 / lift, 1 - 1 / lift))
+
+
 def estimate_groups(
     groups: Sequence[Any],
     counted: Sequence[Integers] | Integers,
@@ -64,8 +70,7 @@ def estimate_groups(
     reference: Mapping[str, float],
 ) -> GroupedStrings:
     """Return `estimate_string_groups` of reports that are counted by group and window."""
-    lift = decoder.square_anywhere
-    least = _LEAST / min(1 / lift, 1 - 1 / lift)
+    least = reports_needed(decoder)
     found = tuple(estimate_counts(counts, decoder, candidates, reference) for counts in counted)
     return GroupedStrings(tuple(groups), found, tuple(one.reports < least for one in found))
 

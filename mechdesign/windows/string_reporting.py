@@ -25,6 +25,7 @@ class StringReporting:
 
     inputs: ClassVar[range] = range(sys.maxsize)  # any string: more values than anybody has
     optimality: ClassVar[None] = None
+    lower_leakage: ClassVar[None] = None
     form: Form
     fingerprint: Any
 

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from mechdesign.data.checks import MOST_SAMPLES
 from mechdesign.errors import InputError, shorten
 from mechdesign.windows.layout import Integers
 
@@ -58,7 +59,8 @@ def counted(sample: Mapping[Any, Any] | Iterable[Any], form: Form) -> dict[str, 
     Raises
     ------
     InputError
-        For an empty sample, one string in place of many, or a count that is not a whole number from 0.
+        For an empty sample, one string in place of many, a count that is not a whole number from 0, or over 10^15
+        records.
     """
     if isinstance(sample, str | bytes):
         raise InputError.wrong_type(
@@ -76,6 +78,8 @@ def counted(sample: Mapping[Any, Any] | Iterable[Any], form: Form) -> dict[str, 
     found = {string: count for string, count in found.items() if count}
     if not found:
         raise InputError.nothing_given("the sample is empty; give at least one string")
+    if (total := sum(found.values())) > MOST_SAMPLES:
+        raise InputError.too_many_given(f"the sample has {total} records; accepted: at most {MOST_SAMPLES}")
     return found
 
 

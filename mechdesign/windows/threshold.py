@@ -24,6 +24,8 @@ from mechdesign.uncertainty.binomial_tail import bits_for, log_tail
 
 SHARE_BITS = 60  # of the least share of a window
 UNITS_PER_SAMPLE = 1 << 20  # in which samples that count in part are counted
+MOST_WHOLE = 1 << 62
+"""The most units of all samples, twice as many of which are still whole numbers of 64 bits."""
 
 
 def least_share(epsilon: Epsilon) -> Fraction:

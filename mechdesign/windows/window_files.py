@@ -235,6 +235,8 @@ def _layout(record: WindowFileRecord, source: str) -> Layout:
             f"{source}: heavy.one_layer is {heavy.one_layer}, above the number of seeds, {record.seeds}"
         )
     strings = HeavyStrings(tuple(heavy.strings), np.array(heavy.units, dtype=np.int64), heavy.light_units, heavy.source)
+    if len(np.unique(strings.prints)) < len(heavy.strings):
+        raise InputError.bad_field(f"{source}: two strings of heavy have one fingerprint, so that reports mix them up")
     return Layout(seeds, record.buckets, strings, heavy.one_layer)
 
 
@@ -242,8 +244,11 @@ def _windows(record: WindowFileRecord, source: str) -> tuple[Windows, ...]:
     packed = record.windows
     counts = _unpacked(packed.counts, "<u2", record.seeds, f"{source}: windows.counts") + 1
     starts = _unpacked(packed.starts, "<u2", record.seeds, f"{source}: windows.starts")
-    lengths = _unpacked(packed.lengths, "<u2", int(counts.sum()), f"{source}: windows.lengths") + 1
-    if counts.max() > record.buckets or starts.max() >= record.buckets or lengths.max() > record.buckets:
+    most = max(counts.max() - 1, starts.max())  # before as many lengths are unpacked
+    if most < record.buckets:
+        lengths = _unpacked(packed.lengths, "<u2", int(counts.sum()), f"{source}: windows.lengths") + 1
+        most = lengths.max() - 1
+    if most >= record.buckets:
         raise InputError.bad_field(f"{source}: windows has numbers above the number of buckets, {record.buckets}")
     ends = np.cumsum(counts)
     return tuple(

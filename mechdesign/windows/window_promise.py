@@ -14,11 +14,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import NoReturn
+from typing import ClassVar, NoReturn
 
 from mechdesign.errors import InputError
 from mechdesign.numerics.epsilon import Epsilon
-from mechdesign.windows.threshold import SHARE_BITS, UNITS_PER_SAMPLE, arcs, least_count, least_units
+from mechdesign.windows.threshold import MOST_WHOLE, SHARE_BITS, UNITS_PER_SAMPLE, arcs, least_count, least_units
 
 ANY_SEED = 1 << 64
 _SCALE = 1 << SHARE_BITS
@@ -47,6 +47,10 @@ class WindowPromise:
     delta: Fraction | None = None
     any_seed: bool = False
     cap: Epsilon | None = None
+
+    lower: ClassVar[None] = None
+    holds_every_prior: ClassVar[bool] = False
+    asserts_samples: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if self.any_seed and self.delta is None:
@@ -98,7 +102,17 @@ class WindowPromise:
             M and q, over which the union bound goes.
         in_part : bool
             Whether a sample may lie in a window in part, as those of heavy strings do.
+
+        Raises
+        ------
+        InputError
+            For more than 2^62 units.
         """
+        if (whole := self.samples * self.units(in_part=in_part)) > MOST_WHOLE:
+            raise InputError.too_many_given(
+                f"{self.samples} samples that count in part have {whole} units; accepted: at most 2^62, so that there "
+                "are no more than 2^42 samples beside heavy strings"
+            )
         share = self.least_share
         if self.delta is None:
             found = math.ceil(self.samples * share)

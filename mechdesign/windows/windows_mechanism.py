@@ -8,8 +8,9 @@ mechanism are refused where they are counted, but for one mechanism in a million
 from __future__ import annotations
 
 import hashlib
+import math
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -30,7 +31,7 @@ from mechdesign.windows.hashing import Words
 from mechdesign.windows.layout import HeavyStrings, Integers, Layout
 from mechdesign.windows.string_reporting import StringReporting
 from mechdesign.windows.strings import Form, counted, normal
-from mechdesign.windows.threshold import SHARE_BITS
+from mechdesign.windows.threshold import MOST_WHOLE, SHARE_BITS
 from mechdesign.windows.walk import Windows
 from mechdesign.windows.window_promise import WindowPromise
 
@@ -118,11 +119,17 @@ class WindowMechanism(StringReporting):
             )
         return StringColumn(self.form, None if missing is None else normal(missing, self.form))
 
-    def drawing(self, source: RandomBytes, key: Key | None) -> Callable[[Words, Any], Integers]:
-        """Return what draws windows for fingerprints, from random bytes, or with a key for fingerprints and ids."""
+    def drawing(
+        self, source: RandomBytes, key: Key | None, under: bytes | None = None
+    ) -> Callable[[Words, Any], Integers]:
+        """Return what draws windows for fingerprints, from random bytes, or with a key for fingerprints and ids.
+
+        ``under`` is the fingerprint that permanent reports depend on; by default that of the mechanism.
+        """
         if key is None:
             return lambda prints, _: self._drawing.windows(prints, lambda _, limits: uniform_below(limits, source))
-        start = keyed(key.secret, bytes.fromhex(self.fingerprint) + text(key.attribute))
+        own = bytes.fromhex(self.fingerprint) if under is None else under
+        start = keyed(key.secret, own + text(key.attribute))
         return lambda prints, ids: self._drawing.permanent(prints, ids.texts(0, len(prints)), start)
 
     @property
@@ -146,10 +153,35 @@ class WindowMechanism(StringReporting):
     @property
     def leakage(self) -> float:
         """The greatest leakage of a report at the samples' own distribution, in nats, rounded up."""
+        units = zip(self.seed_units().tolist(), self.window_units(), strict=True)
+        return self._leakage([Fraction(int(sums.min()), total) for total, sums in units])
+
+    @property
+    def promised_leakage(self) -> float:
+        """The greatest leakage of a report over all populations of the promise, in nats, rounded up.
+
+        These are the known one, or all whose windows hold the share that the samples prove.
+        """
+        if self.promise.delta is None:
+            return self.leakage
+        return self._leakage([self.promise.least_share] * len(self.windows))
+
+    def leakage_at(self, counts: Mapping[str, int]) -> float:
+        """Return the greatest leakage of a report at the shares of strings that counts show, in nats, rounded up.
+
+        It is infinite where some window holds none of them; strings are in the normal form.
+        """
+        evidence = self.layout.evidence(counts, self.promise.units(in_part=self.layout.heavy is not None))
+        least = [int(one.sums(loads).min()) for one, loads in zip(self.windows, evidence, strict=True)]
+        if not self.promise.floor and not all(least):
+            return math.inf
+        return self._leakage([Fraction(n, int(total)) for n, total in zip(least, evidence.sum(axis=1), strict=True)])
+
+    def _leakage(self, shares: Sequence[Fraction]) -> float:
+        """Return the greatest leakage where the windows of each seed hold these shares at least."""
         a, greatest = Fraction(self.promise.floor, 1 << SHARE_BITS), Fraction(1)
-        for one, total, sums in zip(self.windows, self.seed_units().tolist(), self.window_units(), strict=True):
+        for one, share in zip(self.windows, shares, strict=True):
             lift = Fraction(len(one.ends), one.rounds(self.layout.buckets))
-            share = Fraction(int(sums.min()), total)
             greatest = max(greatest, ((1 - a) * lift + a) / ((1 - a) * lift * share + a))
         return log_up(greatest)
 
@@ -188,11 +220,6 @@ class WindowMechanism(StringReporting):
         GuaranteeError
             Naming the seed that breaks it.
         """
-        if self.promise.cap is not None and (self.ldp_ratio or 0) > self.promise.cap.exp_down:
-            raise GuaranteeError.guarantee_false(
-                f"probabilities of a report differ by a factor of up to {float(self.ldp_ratio or 0):.6g}; the cap "
-                f"{self.promise.cap} allows {float(self.promise.cap.exp_down):.6g}"
-            )
         buckets, threshold = self.layout.buckets, self.threshold
         if self.evidence is not None and digest_of(self.evidence) != self.digest:
             raise GuaranteeError.guarantee_false("the evidence is not that of the file: its SHA-256 differs")
@@ -201,6 +228,11 @@ class WindowMechanism(StringReporting):
                 raise GuaranteeError.guarantee_false(
                     f"seed {number}: the windows do not go round the circle a whole number of times"
                 )
+        if self.promise.cap is not None and (self.ldp_ratio or 0) > self.promise.cap.exp_down:
+            raise GuaranteeError.guarantee_false(
+                f"probabilities of a report differ by a factor of up to {float(self.ldp_ratio or 0):.6g}; the cap "
+                f"{self.promise.cap} allows {float(self.promise.cap.exp_down):.6g}"
+            )
         self._check_samples()
         for number, sums in enumerate(self.window_units()):
             if int(sums.min()) < threshold:
@@ -212,8 +244,8 @@ class WindowMechanism(StringReporting):
         """Check that no seed has more samples than there are, and that its windows hold each R times."""
         whole = self.promise.samples * self.promise.units(in_part=self.layout.heavy is not None)
         wrong = self.seed_units() > whole
-        if self.evidence is not None:
-            wrong |= self.evidence.min(axis=1) < 0
+        if self.evidence is not None:  # below 2^62 sums of whole numbers are exact
+            wrong |= (self.evidence.min(axis=1) < 0) | (self.evidence.sum(axis=1, dtype=np.float64) > MOST_WHOLE)
         elif any(
             sum(sums.tolist()) % one.rounds(self.layout.buckets)
             for sums, one in zip(self._held(), self.windows, strict=True)

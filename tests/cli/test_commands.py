@@ -3,12 +3,14 @@ import math
 import re
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from refusals import without_steps
 
 from mechdesign import LimitError, Mechanism
+from mechdesign.comparison import cap_prices
 
 COUNTS = {"low": 50, "middle": 30, "high": 20}
 PROBLEM = """
@@ -344,7 +346,29 @@ def test_a_time_limit_keeps_nothing_unless_asked_to(command, here):
     assert 0 < record["gap"] < 0.1
     status, out, _ = command("verify", "m.json")
     assert status == 0
-    assert "NOT optimal to within 1e-6" in out
+    said = re.search(r"within ([0-9.e-]+) of the optimum", out)
+    assert record["gap"] / record["value"] <= float(said[1]) < 0.1
+
+
+@pytest.mark.parametrize(("limit", "left"), [("30", [28.0]), ("1", []), (None, [None])])
+def test_a_design_and_the_price_of_a_cap_share_the_time_limit(command, here, monkeypatch, limit, left):
+    def late(problem, **options):
+        clock.append(2.0)  # seconds that the design takes
+        return design(problem, **options)
+
+    def priced(problem, *, time_limit, **options):
+        limits.append(time_limit)
+        return design(problem, time_limit=time_limit, **options)
+
+    clock, limits, design = [0.0], [], cap_prices.design
+    monkeypatch.setattr("mechdesign.cli.design.design", late)
+    monkeypatch.setattr("mechdesign.cli.design.time", SimpleNamespace(perf_counter=lambda: sum(clock)))
+    monkeypatch.setattr(cap_prices, "design", priced)
+    options = [] if limit is None else ["--time-limit", limit]
+    status, out, _ = command("design", "--counts", "counts.csv", *OPTIONS, *options)
+    assert status == 0
+    assert limits == left
+    assert ("--cap" in out) == bool(left)
 
 
 @pytest.mark.parametrize("limit", ["-1", "nan"])

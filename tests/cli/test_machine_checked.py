@@ -1,11 +1,14 @@
 """The option --machine-checked of `verify`."""
 
+import hashlib
 import json
 import shutil
 from pathlib import Path
 
 import pytest
-from files_of_every_set import content
+from files_of_every_set import content, document
+
+from mechdesign.proofs.coq_file import certificate
 
 needs_coq = pytest.mark.skipif(shutil.which("coqc") is None, reason="coqc is not installed")
 
@@ -30,6 +33,44 @@ def test_a_theorem_is_told_with_its_axioms_and_kept(command, here):
     told = json.loads(command("verify", "capped.json", "--machine-checked", "--json")[1])["machine_checked"]
     assert "for every two inputs K(y|x) <= e^log(9) K(y|x')" in told["theorem"]
     assert len(told["axioms"]) == 4
+
+
+@pytest.mark.slow
+@needs_coq
+def test_a_certificate_that_was_kept_is_checked_and_a_page_says_so(command, refused):
+    assert command("verify", "true.json", "--machine-checked", "--write", "Kept.v")[0] == 0
+    digest = hashlib.sha256(Path("Kept.v").read_bytes()).hexdigest()
+    status, out, _ = command("verify", "true.json", "--machine-checked", "--certificate", "Kept.v", "--json")
+    assert (status, json.loads(out)["machine_checked"]["certificate"]) == (0, digest)
+    page = ("report", "true.json", "-o", "page.html", "--no-compare", "--certificate", "Kept.v")
+    assert f"SHA-256 {digest}" in " ".join(command(*page)[1].split())
+    assert json.loads(command(*page, "--json")[1])["certificate"] == digest
+    assert f'<data data-fact="certificate" value="{digest}">' in Path("page.html").read_text()
+
+
+@pytest.mark.parametrize("command_line", [("verify", "--machine-checked"), ("report", "-o", "page.html")])
+def test_a_certificate_that_is_not_that_of_the_file_is_refused_before_coq_is_asked(refused, command_line):
+    name, *options = command_line
+    found = content("ball", "log(5)")
+    Path("Other.v").write_text(certificate(document(found), found))
+    Path("Edited.v").write_text(certificate(document(content("ball", "log(4)")), content("ball", "log(4)")) + "\n")
+    for kept, shown in (
+        ("Other.v", "of a file with the SHA-256"),
+        ("Edited.v", "edited, or written by another version"),
+    ):
+        refused("damaged-file", name, "true.json", *options, "--certificate", kept, shown=shown)
+    refused("cannot-read", name, "true.json", *options, "--certificate", "None.v", shown="None.v")
+    assert not Path("page.html").exists()
+
+
+def test_a_page_needs_coq_for_a_certificate(refused, monkeypatch):
+    found = content("ball", "log(4)")
+    Path("Kept.v").write_text(certificate(document(found), found))
+    monkeypatch.setenv("PATH", "")
+    page = ("report", "true.json", "-o", "page.html")
+    refused("not-machine-checked", *page, "--certificate", "Kept.v", shown="no program coqc")
+    refused("usage", *page[:2], "--registry", "-o", "r.json", "--certificate", "Kept.v", shown="--certificate")
+    assert not Path("page.html").exists()
 
 
 @pytest.mark.slow
@@ -67,6 +108,9 @@ def test_a_theorem_that_coq_fails_on_without_a_breaking_output_is_not_a_false_pr
 
 def test_what_coq_cannot_be_given_is_refused(refused):
     refused("usage", "verify", "true.json", "--write", "Kept.v", shown="--machine-checked")
+    refused("usage", "verify", "true.json", "--certificate", "Kept.v", shown="--machine-checked")
+    both = ("--machine-checked", "--write", "Kept.v", "--certificate", "Kept.v")
+    refused("usage", "verify", "true.json", *both, shown="one of them")
     refused(
         "wrong-file-ending", "verify", "true.json", "--machine-checked", "--write", "a-b.v", shown="letters, digits"
     )

@@ -401,3 +401,61 @@ def test_tables_of_counts_stand_in_for_records(command, design, refused):
     table_of("other.csv", "sex", "month", changed=1)
     assert "no joint law" in refused("evidence-contradicts", "design", *pairs, "--epsilon", "1", "--known")
     assert command("design", *pairs, *promise)[0] == 0  # of other people
+
+
+def test_columns_of_any_strings_are_reported_by_windows(here, command):
+    words = [f"w{k % 9}" if k % 3 else "often" for k in range(N)]
+    with Path("words.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([["word", "sex"], *((word, "fm"[k % 2]) for k, word in enumerate(words))])
+    Path("asked.txt").write_text("often\nw1\nnever\n")
+    given = ("--data", "words.csv", "--columns", "word,sex", "--epsilon", "1", "--delta", "1e-6", "-o", "w.json")
+    wanted = ("--strings", "word", "--split", "1/5", "--evidence", "e.csv", "--seeds", "20", "--value", "word=0.1")
+    status, out, _ = command("design", *given, *wanted, "--json")
+    printed = json.loads(out)
+    assert status == 0
+    windows, inputs = ({view["name"]: view.get(key) for view in printed["views"]} for key in ("windows", "inputs"))
+    assert windows["sex"] is None is inputs["word"]
+    assert windows["word"] > 20
+    assert printed["lower_bound"] is None
+    assert "windows" in printed["no_bound"]
+    assert sum(int(row["count"]) for row in rows("e.csv")) < N
+    assert command("verify", "w.json")[0] == 0
+    for path in ("w.csv", "w.parquet"):
+        assert command("privatize", "words.csv", "--mechanism", "w.json", "-o", path)[0] == 0
+    asked = ("--mechanism", "w.json", "--candidates", "asked.txt", "--reference", "e.csv")
+    status, out, _ = command("estimate", "w.parquet", *asked, "--json")
+    tables = {table["attributes"][0]: table for table in json.loads(out)["tables"]}
+    assert status == 0
+    assert [cell[0] for cell in tables["word"]["cells"]] == ["often", "w1", "never"]
+    truths = [words.count(word) / N for word in ("often", "w1", "never")]
+    for share, truth, error in zip(
+        tables["word"]["frequencies"], truths, tables["word"]["standard_errors"], strict=True
+    ):
+        assert abs(share - truth) < 5 * error
+    assert "no table   of word" in command("estimate", "w.csv", "--mechanism", "w.json")[1]
+    for command_line in (
+        ("analyze", "w.json", "--data", "words.csv"),
+        ("plan", "--reports", "--standard-error", "0.01", "--mechanism", "w.json"),
+        ("report", "w.json", "-o", "page.html"),
+    ):
+        assert command(*command_line)[0] == 0
+    assert "any strings" in Path("page.html").read_text()
+    assert command("audit", "w.json")[0] == 3
+
+
+def test_options_of_strings_are_refused_where_they_mean_nothing(here, command, design):
+    for options in (
+        ("--evidence", "e.csv"),
+        ("--strings", "age"),
+        ("--strings", "sex", "--groups", "auto"),
+        ("--strings", "month"),
+        ("--value", "age=much"),
+        ("--value", "age"),
+        ("--value", "age=-1"),
+    ):
+        assert design(*options)[0] == 2
+    assert design("--strings", "month", "--split", "1/2", columns="month,age")[0] == 2
+    assert design(columns="month,age")[0] == 0
+    assert command("privatize", "records.csv", "--mechanism", "records.json", "-o", "r.csv")[0] == 0
+    for options in (("--candidates", "records.csv"), ("--candidates", "age=records.csv"), ("--non-negative",)):
+        assert command("estimate", "r.csv", "--mechanism", "records.json", *options)[0] == 2

@@ -47,6 +47,12 @@ def test_what_is_left_out(command):
     assert 'data-fact="upper_bound"' not in short
 
 
+def test_a_certificate_is_that_of_a_mechanism_in_json(refused):
+    Path("M.v").write_text("")
+    refused("usage", "report", "r.json", "-o", "page.html", "--certificate", "M.v", shown="record of a histogram")
+    refused("wrong-file-format", "report", "m.npz", "-o", "page.html", "--certificate", "M.v", shown="NPZ")
+
+
 def test_pages_go_through_pipes(command, monkeypatch):
     status, out, err = command("report", "m.json", "-o", "-", "--no-compare")
     assert status == 0

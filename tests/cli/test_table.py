@@ -92,7 +92,9 @@ def test_what_a_table_of_columns_does_not_take_is_refused(here, command, refused
     (here / "file.csv").write_text("role,sex\n,f\n")
     refused("missing-value", *BOTH)
     (here / "file.csv").write_text("role,sex\na & b,f\nc,m\n")
-    refused("bad-label", *BOTH, shown="' & '")
+    refused("ambiguous-labels", *BOTH, shown="'a & b'")
+    (here / "file.csv").write_text("role,sex\na &,f\nc,m\n")
+    refused("ambiguous-labels", *BOTH, shown="'a &'")
 
 
 def test_the_exported_matrix_sums_to_exactly_1_in_every_order(here, command):
@@ -151,12 +153,50 @@ def test_constraints_are_kept_and_told(here, command):
         ("not-a-number", (*TABLE, "--floor-of", "wife", "much"), "much"),
         ("constraints-infeasible", (*TABLE, "--floor", "0.5"), "the least epsilon is 2.57"),
         ("labels-differ", (*TABLE, "--loss", "counts.csv"), "counts.csv"),
+        ("label-twice", (*TABLE, "--floor-of", "wife", "0.1", "--floor-of", "wife", "0.2"), "0.1, 0.2"),
         ("wrong-file-ending", (*TABLE, "-o", "t.csv"), "t.csv"),
         ("radius-or-delta-missing", TABLE[:-1], "delta"),
     ],
 )
 def test_what_is_no_table_is_refused(refused, code, arguments, shown):
     refused(code, *arguments, shown=shown)
+
+
+LOSS = "x,husband,wife,child,other\nwife,1,0,1,1\nhusband,0,1,1,2\nchild,1,1,0,1\nother,2,1,1,0\n"
+
+
+def test_empty_lines_of_a_file_of_losses_say_nothing(here, command):
+    (here / "loss.csv").write_text(LOSS.replace("child,1", "\nchild,1") + "\n\n")
+    assert command(*TABLE, "--loss", "loss.csv")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "shown"),
+    [
+        ("malformed-table", LOSS.replace("wife,1,0,1,1", "wife,1,0,1,1,7"), "line 2: 6 fields"),
+        ("malformed-table", LOSS.replace("child,1,1,0,1", "child,1,1,0"), "line 4: 4 fields"),
+        ("not-utf8", LOSS.encode("utf-16").decode("latin-1"), "loss.csv"),
+        ("labels-differ", LOSS + "other,2,1,1,0\n", "loss.csv"),
+        ("labels-differ", LOSS.replace("x,husband,wife", "x,husband,husband"), "loss.csv"),
+        ("not-a-number", LOSS.replace("2,1,1,0", "2,1,much,0"), "much"),
+        ("nothing-given", "\n", "loss.csv is empty"),
+    ],
+)
+def test_files_that_hold_no_losses_are_refused(here, refused, code, text, shown):
+    (here / "loss.csv").write_bytes(text.encode("latin-1"))
+    refused(code, *TABLE, "--loss", "loss.csv", shown=shown)
+
+
+def test_a_category_that_stays_what_it_is_has_a_table(here, command):
+    """With invariance no other category is published as it, which then is forbidden too."""
+    pairs = [word for other in ("wife", "child", "other") for word in ("--forbid", "husband", other)]
+    status, out, _ = command(*TABLE, *pairs, "-o", "t.json")
+    assert status == 0
+    numerators = np.array(json.loads((here / "t.json").read_text())["numerators"])
+    assert numerators[0].tolist() == [2**52, 0, 0, 0]
+    assert (numerators[1:, 0] == 0).all()
+    assert "optimal (certified)" in out
+    assert command("verify", "t.json")[0] == 0
 
 
 def test_published_counts_are_near_those_of_the_file(here, command):

@@ -1,8 +1,10 @@
 """Telling hypotheses about the population apart: the gain, numbers of reports, and the largest contraction."""
 
+from fractions import Fraction
 from itertools import combinations
 from math import exp, inf
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import given
@@ -75,6 +77,36 @@ def test_reports_that_tell_nothing_or_everything():
     assert reports_to_tell(np.eye(2), [1, 0], [0, 1], 0.1).sufficient == 1
 
 
+@pytest.mark.parametrize("apart", [1e-2, 1e-6, 1e-9, 1e-14, 1e-150])
+def test_hypotheses_near_each_other_take_as_many_reports_as_in_many_digits(apart):
+    """For p = 1/2 +- d the best exponent is 1/2, and the affinity is ``sqrt(1 - 4 d^2)``."""
+    half, d, error = Fraction(1, 2), Fraction(str(apart)) / 2, "0.1"
+    found = reports_to_tell(np.eye(2), [half + d, half - d], [half - d, half + d], 0.1)
+    with mpmath.workdps(700):
+        affinity = mpmath.sqrt(1 - 4 * mpmath.mpf(d.numerator) ** 2 / d.denominator**2)
+        least = mpmath.log(1 - (1 - mpmath.mpf(error)) ** 2) / (2 * mpmath.log(affinity))
+        most = mpmath.log(mpmath.mpf(error)) / mpmath.log(affinity)
+        assert 0 <= found.necessary - least < max(1, 1e-15 * least)
+        assert 0 <= found.sufficient - most < max(1.001, 1e-15 * most)
+
+
+@given(seed=st.integers(0, 10**6), apart=st.sampled_from([1, 1e-3, 1e-8, 1e-12]))
+def test_the_number_that_is_sufficient_is_by_the_best_exponent(seed, apart):
+    rng = np.random.default_rng(seed)
+    p0, towards = rng.dirichlet(np.ones(3), 2)
+    p1 = [Fraction(a) + Fraction(apart) * (Fraction(b) - Fraction(a)) for a, b in zip(p0, towards, strict=True)]
+    p0 = [Fraction(a) for a in p0]
+    p1, p0 = ([p / sum(law) for p in law] for law in (p1, p0))
+    found = reports_to_tell(np.eye(3), p0, p1, 0.1)
+    with mpmath.workdps(60):
+        logs = [[mpmath.log(mpmath.mpf(p.numerator) / p.denominator) for p in law] for law in (p0, p1)]
+        exponents = [mpmath.mpf(k) / 200 for k in range(1, 200)]
+        affinities = [sum(mpmath.exp(s * a + (1 - s) * b) for a, b in zip(*logs, strict=True)) for s in exponents]
+        best = mpmath.log(mpmath.mpf("0.1")) / mpmath.log(min(affinities))
+    assert found.sufficient <= best * (1 + 1e-9) + 1
+    assert found.sufficient >= best * (1 - 1e-3)
+
+
 def test_bad_hypotheses_are_refused():
     with raises("out-of-range", "probability 0 at the centre"):
         distinguishing_gain(["0.5", "0.5"], ["1", "0"], md.L1Ball(["1", "0"], "0.1"))
@@ -84,3 +116,19 @@ def test_bad_hypotheses_are_refused():
         reports_to_tell(np.eye(2), [1, 0], [0, 1], 1)
     with raises("wrong-size"):
         reports_to_tell(np.eye(2), [1, 0, 0], [0, 1, 0], 0.5)
+    with raises("not-probabilities"):
+        reports_to_tell(np.full((2, 2), np.nan), [1, 0], [0, 1], 0.5)
+    with raises("wrong-sum"):
+        reports_to_tell([[1, 0], [1, 1]], [1, 0], [0, 1], 0.5)
+    with raises("not-a-number", "error is None"):
+        reports_to_tell(np.eye(2), [1, 0], [0, 1], None)
+    with raises("wrong-type", "the second hypothesis is None"):
+        reports_to_tell(np.eye(2), [1, 0], None, 0.5)
+
+
+@pytest.mark.parametrize("given", [["0.5", "0.5"], None, KNOWN.center])
+def test_what_is_not_a_set_is_refused(given):
+    with raises("wrong-type", "give a set of priors"):
+        distinguishing_gain(["0.5", "0.5"], ["0.4", "0.6"], given)
+    with raises("wrong-type", "give a set of priors"):
+        largest_contraction(given, 1)

@@ -61,3 +61,14 @@ def test_a_combination_that_the_table_lacks_is_refused_with_its_record(table, tm
         privatize_file(CompoundFile.of(path, table.compound), table, tmp_path / "out.csv")
     with raises("bad-label", "'husband & 1'"):
         md.design_table({"husband & 1": 5, "wife": 4}, 1, known=True, columns=["role", "sex", "age"])
+
+
+@pytest.mark.parametrize("cell", [("wife &", "1"), ("wife", "& 1"), ("wife & 1", "1"), ("wife &", "& 1")])
+def test_records_that_would_be_read_as_other_columns_are_refused(table, tmp_path, cell):
+    """`wife &` beside `1` was published as `wife` beside `& 1`."""
+    path = tmp_path / "other.csv"
+    path.write_text("role,sex\nwife,2\n" + ",".join(cell) + "\n")
+    with raises("unknown-label", "record 2"):
+        privatize_file(CompoundFile.of(path, table.compound), table, tmp_path / "out.csv")
+    with raises("ambiguous-labels" if " & ".join(cell).count(" & ") == 1 else "bad-label"):
+        md.design_table({" & ".join(cell): 5, "wife & 1": 4}, 1, known=True, columns=["role", "sex"])

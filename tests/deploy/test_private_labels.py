@@ -74,6 +74,16 @@ def test_leakage_is_the_promise_within_the_set_and_more_outside(design, ball):
         label_leakage(design.mechanism, [[0.5, 0.5]])
 
 
+@pytest.mark.parametrize("mass", ["1e-300", "1e-320", "5e-324"])
+def test_leakage_to_who_holds_a_label_for_nearly_impossible_is_finite(mass):
+    promise = md.Guarantee("log(4)", md.L1Ball(["0.5", "0.5"], "0.2"))
+    numerators = [[2**52 - 1, 1], [2**52, 0]]
+    mechanism = md.Mechanism(numerators, 52, promise)
+    found = label_leakage(mechanism, [[float(mass), 1.0], [0.0, 1.0]])
+    assert found[0] == pytest.approx(-math.log(float(mass)), rel=1e-12)
+    assert found[1] == 0
+
+
 def test_a_promise_is_empty_from_minus_log_of_the_least_mass_on():
     known = md.L1Ball.from_counts({"a": 9, "b": 6, "c": 1}, known=True)
     for epsilon, expected in (("log(16/10)", ()), ("log(16/9)", ("a",)), ("log(15)", ("a", "b")), ("log(16)", "abc")):

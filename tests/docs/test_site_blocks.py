@@ -160,6 +160,14 @@ def test_no_block_is_left_out(path):
 
 
 @pytest.mark.parametrize("path", PAGES, ids=name_of)
+def test_a_pasted_block_asks_for_no_variable_of_ours(path):
+    for mark, content in blocks(path):
+        if kind(mark) in (CELL, "python", *SHELL):
+            without = content.replace("${CHECKOUT:-.}", "").replace("process.env.CHECKOUT ?? process.cwd()", "")
+            assert "CHECKOUT" not in without, content
+
+
+@pytest.mark.parametrize("path", PAGES, ids=name_of)
 def test_every_console_block_has_a_command_first(path):
     for mark, content in blocks(path):
         if kind(mark) == "console":

@@ -1,8 +1,11 @@
 """The verifier of windows in examples/ and the package say the same of every file; it counts with its own code."""
 
+import base64
+import hashlib
 import json
 import subprocess
 import sys
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -41,12 +44,12 @@ def test_what_the_package_writes_is_proved_from_the_file_and_from_the_sample(pro
     assert prove(content, COUNTS).endswith("the samples were counted anew")
     cells = window_files.to_json(designed(**options).mechanism, evidence="buckets")
     assert prove(cells).endswith("the samples were taken as the file has them")
-    with pytest.raises(RuntimeError, match=r"do not close|more than 2224 samples"):
-        prove(json.dumps(moved_sample(json.loads(content))))
+    with pytest.raises(RuntimeError, match=r"more often than others|more than 2224 samples"):
+        prove(json.dumps(moved_sample(json.loads(content))).encode())
     both = json.loads(cells)
     both["evidence"]["held"] = json.loads(content)["evidence"]["held"]
     with pytest.raises(RuntimeError, match="held and units"):
-        prove(json.dumps(both))
+        prove(json.dumps(both).encode())
     with raises("bad-field"):
         window_files.from_json(json.dumps(both).encode(), "w.json", WindowMechanism)
     bare = window_files.to_json(designed(**options).mechanism, evidence=False)
@@ -90,33 +93,95 @@ def forgeries(evidence):
         yield "epsilon", record | {"epsilon": "0"}
 
 
+def proves(content):
+    """Whether the package proves a file."""
+    try:
+        window_files.from_json(content, "w.json", WindowMechanism).prove()
+    except MechdesignError:
+        return False
+    return True
+
+
+def accepts(prove, content):
+    """Whether the script proves a file; what it raises for one that is malformed is what its command catches."""
+    try:
+        return prove(content).startswith("proved: ")
+    except (RuntimeError, ValueError, TypeError, LookupError, ArithmeticError):
+        return False
+
+
 @pytest.mark.parametrize("evidence", [True, "buckets"])
 def test_the_package_and_the_script_agree_on_forged_files(prove, evidence, tmp_path):
     accepted = set()
     for key, record in forgeries(evidence):
         content = json.dumps(record).encode()
-        try:
-            window_files.from_json(content, "w.json", WindowMechanism).prove()
-            package = True
-        except MechdesignError:
-            package = False
-        try:
-            prove(content)
-            script = True
-        except RuntimeError:
-            script = False
-        accepted |= {key} if package else set()
-        assert package <= script, record["epsilon"]  # the package also asks that the threshold be the least one
-        if script and not package:
-            with raises("bad-field"):
-                window_files.from_json(content, "w.json", WindowMechanism)
-        if package:  # another layout or digest than that of the evidence is told where the sample is counted anew
+        assert proves(content) == accepts(prove, content), key
+        if proves(content):  # another layout or digest than that of the evidence is told where the sample is recounted
+            accepted.add(key)
             with pytest.raises(RuntimeError, match=r"not that of the digest|holds less than"):
                 prove(content, COUNTS)
             (tmp_path / "w.json").write_bytes(content)
             with raises("guarantee-false"):
                 WindowMechanism.load(tmp_path / "w.json", COUNTS)
     assert accepted == ({"sha256", "heavy"} if evidence is True else {"heavy"})
+
+
+TEXTS = ("", "1", "x", "\ud800", "1e-9", "log(2)", "1_0", "nan", "0" * 3000)
+JUNK = (*TEXTS, None, 0, -1, True, 1.5, 65_536, 10**30, [], [1], {})
+
+
+@pytest.mark.parametrize("options", [WORLDS[1], WORLDS[2], WORLDS[3]])
+def test_the_package_and_the_script_agree_on_any_value_of_any_key(prove, options):
+    record = json.loads(window_files.to_json(designed(seeds=2, **options).mechanism))
+    parts = [[], ["windows"], ["evidence"], *([["heavy"]] if "heavy" in record else [])]
+    accepted = []
+    for where in parts:
+        for key in (*record, *(record[where[0]] if where else ()), "cap", "floor", "heavy", "units", "more"):
+            for value in JUNK:
+                part = (record[where[0]] if where else record) | {key: value}
+                content = json.dumps(record | {where[0]: part} if where else part).encode()
+                assert proves(content) == accepts(prove, content), (where, key, value)
+                accepted += [key] if proves(content) else []
+    assert set(accepted) <= {"epsilon", "cap", "floor", "heavy", "units", "master", "source", "light_units", "strings"}
+    assert accepted  # a master word and a source may be any text, and what may be absent may be null
+
+
+def packed(numbers, kind):
+    return base64.b64encode(zlib.compress(np.array(numbers, dtype=kind).tobytes())).decode()
+
+
+def test_evidence_whose_sum_overflows_is_refused(prove):
+    """Four windows a round at epsilon 1 cannot all be heavy enough; 2^62 units each have a sum of 0 modulo 2^64."""
+    record = json.loads(window_files.to_json(designed(seeds=1, buckets=8, **LEARNT).mechanism, evidence="buckets"))
+    units = np.array([1 << 62, 0] * 4, dtype="<i8")
+    record["windows"] = {"counts": packed([3], "<u2"), "starts": packed([0], "<u2"), "lengths": packed([1] * 4, "<u2")}
+    record["evidence"] |= {"units": packed(units, "<i8"), "sha256": hashlib.sha256(units.tobytes()).hexdigest()}
+    content = json.dumps(record).encode()
+    with pytest.raises(RuntimeError, match="more than 2224 samples"):
+        prove(content)
+    with raises("guarantee-false", "more than 2224 samples"):
+        window_files.from_json(content, "w.json", WindowMechanism).prove()
+
+
+def test_few_bytes_do_not_ask_for_many(prove):
+    """65,536 windows of each of 100,000 seeds would be 13 GB, which zeros of 13 MB unpack to."""
+    record = json.loads(window_files.to_json(designed(seeds=1, buckets=8, **LEARNT).mechanism))
+    record |= {"seeds": 100_000, "windows": record["windows"] | {"counts": packed([65_535] * 100_000, "<u2")}}
+    record["windows"]["starts"] = packed([0] * 100_000, "<u2")
+    content = json.dumps(record).encode()
+    assert not accepts(prove, content)
+    with raises("bad-field", "above the number of buckets"):
+        window_files.from_json(content, "w.json", WindowMechanism)
+
+
+def test_the_verifier_is_short_and_needs_the_standard_library_alone():
+    lines = SCRIPT.read_text().splitlines()
+    assert len(lines) < 150
+    assert max(map(len, lines)) <= 120
+    imported = {name for line in lines if line.startswith("import ") for name in line[7:].split(", ")}
+    imported |= {line.split()[1] for line in lines if line.startswith("from ")}
+    beside = {path.stem for path in SCRIPT.parent.glob("*.py")}
+    assert imported - beside <= sys.stdlib_module_names
 
 
 @pytest.mark.parametrize(("content", "status"), [(None, 0), (b"{}", 2), (b"[", 2), (b'{"schema": 1}', 2)])

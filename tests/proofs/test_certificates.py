@@ -1,5 +1,6 @@
 """Certificates: the term is that of the file, Coq agrees with the package on every set, and edits are refused."""
 
+import hashlib
 import json
 import re
 import shutil
@@ -10,7 +11,7 @@ import pytest
 from files_of_every_set import SETS, content, document, just, limits_of, loaded
 from refusals import raises
 
-from mechdesign.proofs.coq_file import certificate
+from mechdesign.proofs.coq_file import certificate, check_certificate
 from mechdesign.proofs.kernel import ask_coq, refusals
 from mechdesign.proofs.read_back import from_coq, from_file
 from mechdesign.proofs.terms import file_term
@@ -122,6 +123,24 @@ def test_a_secret_and_large_files_are_refused_in_one_line():
         certificate({**found, "numerators": rows}, b"")
 
 
+def test_a_certificate_of_another_file_and_one_that_was_edited_are_told_apart():
+    found, other = content("ball"), content("ball", "log(10)")
+    kept = certificate(document(found), found).encode()
+    check_certificate(kept, "M.v", document(found), found)
+    with raises("damaged-file", match="M.v is the certificate of a file with the SHA-256 [0-9a-f]{64}, and this one"):
+        check_certificate(kept, "M.v", document(other), other)
+    for edited in (
+        kept[:-1],
+        kept + b" ",
+        kept.replace(b"eps *", b"0 *"),
+        kept.replace(b"SHA", b"HSA", 1),
+        b"",
+        b"\xff",
+    ):
+        with raises("damaged-file", match="M.v is not the certificate that these proofs give"):
+            check_certificate(edited, "M.v", document(found), found)
+
+
 @pytest.fixture
 def stub(tmp_path, monkeypatch):
     """Put a program coqc on the path that says a version, and prints a text for every file."""
@@ -158,7 +177,9 @@ AXIOM = "Classical_Prop.classic : forall P : Prop, P \\/ ~ P\n"
 def test_a_term_or_an_axiom_that_is_not_the_files_is_found(stub):
     found = content("ball")
     stub("9.1 5.2", RIGHT + AXIOM)
-    assert ask_coq(document(found), found).axioms == ("Classical_Prop.classic",)
+    verdict = ask_coq(document(found), found)
+    assert verdict.axioms == ("Classical_Prop.classic",)
+    assert verdict.certificate == hashlib.sha256(certificate(document(found), found).encode()).hexdigest()
     for changed in (
         RIGHT.replace("[9; 3", "[8; 4"),
         RIGHT.replace("1 10", "1 11"),

@@ -107,11 +107,11 @@ def test_views_of_too_many_combinations_are_refused_by_name(monkeypatch):
     assert "sex+salary has 4 combinations" in str(error.value)
 
 
-def test_windows_and_promises_about_a_secret_are_no_views():
+def test_windows_of_prefixes_and_promises_about_a_secret_are_no_views():
     from mechdesign import Guarantee, Mechanism, SecretPromise
-    from mechdesign.windows import design_windows
+    from mechdesign.windows import design_prefix_windows
 
-    windows = design_windows({"a": 500, "b": 500}, 1, known=True, seeds=3, buckets=8).mechanism
+    windows = design_prefix_windows({"ab": 500, "cd": 500}, 1, [1, 2], known=True, seeds=4, buckets=8).mechanism
     with raises("wrong-type"):
         RecordPart("word", ("word",), 1, windows)
     about = SecretPromise([[30, 20], [10, 40]], secret="s", useful="u", known=True)

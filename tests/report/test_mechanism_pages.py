@@ -14,6 +14,7 @@ from pages import Page, well_made
 import mechdesign as md
 from mechdesign.cli.entry_point import run
 from mechdesign.mechanism.words import promise
+from mechdesign.proofs.kernel import Verdict
 from mechdesign.report import mechanism_page
 from mechdesign.report.leakage_of_reports import guesses_of
 
@@ -53,6 +54,15 @@ def test_every_number_is_that_of_verify(solved, tmp_path, capsys):
     assert facts["fingerprint"] == solved.mechanism.fingerprint
     shown = {"inputs", "outputs", "sha256", "fingerprint", "version", "leakage-of-output"}
     assert set(facts) - shown <= set(numbers)
+
+
+def test_a_page_says_that_coq_has_checked_the_promise(solved):
+    theorem = Verdict("8.16.1", (), "{}", "0" * 64)
+    page = page_of(solved.mechanism, theorem=theorem)
+    assert page.facts["certificate"] == theorem.certificate
+    assert "The proof assistant Coq 8.16.1 has checked this promise as a theorem" in page.section("promise")
+    assert ("delta left out" in page.section("promise")) == bool(solved.mechanism.guarantee.uncertainty.delta)
+    assert "Coq" not in page_of(solved.mechanism).section("promise")
 
 
 def test_the_promise_is_in_the_words_of_the_guarantee(solved):

@@ -4,6 +4,7 @@ import doctest
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from refusals import raises
 
@@ -103,3 +104,19 @@ def test_a_fit_that_fails_leaves_nothing_fitted():
         fitted.fit([["a", "b", "c"]] * 10)
     with pytest.raises(NotFittedError):
         fitted.transform(PEOPLE)
+
+
+@pytest.mark.parametrize("kind", [list, np.array, pd.DataFrame])
+@pytest.mark.parametrize("other", [1, 1.0, True])
+def test_a_number_and_its_text_are_not_taken_for_one_category(kind, other):
+    """Numpy makes texts of a list of both, and then nobody sees that there were two categories."""
+    rows = [["a", str(int(other)) if other is not True else "True"]] * 60 + [["b", other]] * 40
+    mixed = np.array(rows, dtype=object) if kind is np.array else kind(rows)
+    with raises("ambiguous-labels", "column 1 holds"):
+        PrivateReports().fit(mixed)
+    numbers = [[first, 1 if second == rows[0][1] else 2] for first, second in rows]
+    fitted = PrivateReports().fit(numbers)
+    assert fitted.categories_ == [("a", "b"), ("1", "2")]
+    with raises("ambiguous-labels", "column 1 holds"):
+        fitted.transform([["a", 1], ["b", "1"]])
+    assert fitted.transform([["a", 1.0], ["b", 2]]).shape == (2, 2)

@@ -10,7 +10,7 @@ from mechdesign.errors import InputError, LimitError
 from mechdesign.windows import design_windows, estimate_strings, split_sample
 from mechdesign.windows.columns_of_strings import count_strings
 from mechdesign.windows.strings import normal
-from tests.windows.worlds import COUNTS, designed
+from tests.windows.worlds import COUNTS, EARLIER, designed
 
 LONG = "x" * 10**6
 
@@ -84,6 +84,17 @@ def test_strings_that_are_equal_in_the_normal_form_have_the_same_reports(mechani
 def test_an_empty_sample_is_refused(sample):
     with raises("nothing-given", "empty"):
         design_windows(sample, 1, known=True)
+
+
+@pytest.mark.parametrize("count", [10**15, 10**19, 10**30])
+def test_more_samples_than_are_counted_exactly_are_refused(count):
+    for act in (lambda sample: design_windows(sample, 1, known=True), split_sample):
+        with raises("too-many-given", "at most 1000000000000000"):
+            act({"a": count, "b": 1})
+    many = {name: n * 10**10 for name, n in COUNTS.items()}
+    with raises("too-many-given", "beside heavy strings"):
+        design_windows(many, 1, delta="1e-6", heavy=EARLIER, seeds=2, buckets=64)
+    design_windows(many, 1, delta="1e-6", seeds=2, buckets=64).mechanism.prove()
 
 
 def test_an_empty_file_is_refused(tmp_path):

@@ -2,11 +2,12 @@
 
 import json
 
+import numpy as np
 import pytest
 from refusals import raises
 
 import mechdesign as md
-from mechdesign.windows import SeparateCounts, WindowMechanism, design_windows, window_files
+from mechdesign.windows import SeparateCounts, WindowMechanism, design_windows, layout, window_files
 from mechdesign.windows.decoder import Decoder
 from tests.windows.worlds import COUNTS, EARLIER, designed, moved_sample
 
@@ -93,6 +94,19 @@ def test_damage_is_told(change, code):
     with raises(code) as caught:
         window_files.from_json(damaged(change), "w.json", WindowMechanism).prove()
     assert "\n" not in str(caught.value)
+
+
+def test_capped_windows_that_do_not_go_round_are_told():
+    record = json.loads(window_files.to_json(designed(cap="3").mechanism))
+    with raises("guarantee-false", "whole number of times"):
+        window_files.from_json(json.dumps(record | {"buckets": 65_535}).encode(), "w.json", WindowMechanism).prove()
+
+
+def test_heavy_strings_of_one_fingerprint_are_refused(monkeypatch):
+    content = window_files.to_json(designed().mechanism)
+    monkeypatch.setattr(layout, "fingerprints", lambda strings: np.ones(len(strings), dtype=np.uint64))
+    with raises("bad-field", "one fingerprint"):
+        window_files.from_json(content, "w.json", WindowMechanism)
 
 
 @pytest.mark.parametrize("content", [b"", b"[]", b"nothing", b"[" * 100_000, b'{"schema": 1}'])

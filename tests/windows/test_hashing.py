@@ -24,7 +24,7 @@ def test_the_reference_string():
     assert hex(seed.places(fingerprints(["s0"]))[0]) == "0x9a9ab63e7f0d8839"
 
 
-@pytest.mark.parametrize("buckets", [2, 3, 1000, 65_536, 1 << 32])
+@pytest.mark.parametrize("buckets", [1, 2, 3, 1000, 65_536, 1 << 32])
 def test_places_and_buckets_are_those_of_plain_integers(buckets):
     names = [f"ö{k}" for k in range(200)]
     prints = fingerprints(names)

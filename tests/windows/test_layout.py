@@ -94,3 +94,13 @@ def test_counts_of_strings_are_added_bucket_by_bucket():
     for number, row in enumerate(found.loads(prints, counts, np.empty(0, dtype=np.int64))):
         buckets = found.circle(number).light_buckets(prints)
         assert row.tolist() == [int(counts[buckets == b].sum()) for b in range(64)]
+
+
+def test_what_is_counted_is_what_reports_depend_on():
+    """A string with the fingerprint of a heavy one is reported as that one, and its samples lie where that one does."""
+    heavy = HeavyStrings(("s0", "s1"), np.array([30, 20]), 50)
+    heavy.__dict__["prints"] = fingerprints(["s0", "another"])  # as if s1 and another had one fingerprint
+    found = Layout(Seeds(b"reference", 3), 64, heavy, 1)
+    assert found.heavy_index(fingerprints(["another", "s1"])).tolist() == [1, -1]
+    expected = found.loads(fingerprints([]), np.array([], dtype=np.int64), np.array([0, 7]), 1 << 20)
+    assert (found.evidence({"another": 7}, 1 << 20) == expected).all()

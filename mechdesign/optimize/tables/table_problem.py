@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from mechdesign.data.labelled import aligned_rows, some_labels
-from mechdesign.data.labels import canonical_label
+from mechdesign.data.labels import canonical_label, canonical_labels
 from mechdesign.errors import InputError, shorten
 from mechdesign.mechanism import Guarantee
 from mechdesign.mechanism.table_claims import TableConstraints
@@ -36,7 +36,8 @@ class TableProblem:
     floors : number, or mapping from label to number, optional
         The least share of the records of a category that stay unchanged: one for all, or for some.
     forbidden : iterable of pairs of labels, optional
-        Pairs (from, to) that never occur.
+        Pairs (from, to) that never occur. With invariance other pairs may follow, which are forbidden too: if a
+        category is never published as another one, no other one is published as it.
     loss : matrix of N rows of N numbers, optional
         The loss where category x is published as y; its mean is made as small as possible. Without it the expected
         share of unchanged records is made as great as possible.
@@ -84,11 +85,10 @@ class TableProblem:
                 f"{len(pairs)} pairs are forbidden under local differential privacy, where no report rules a category "
                 "out; leave the pairs or the cap out, or give a smaller radius"
             )
-        # A floor of 1 leaves nothing else to the category, and with invariance the category to nothing else.
+        # A floor of 1 leaves nothing else to the category.
         whole = {x for x, floor in enumerate(shares) if floor == 1}
-        ends = [(x, y) for x in whole for y in range(known.size) if x != y]
-        pairs |= frozenset(ends + [(y, x) for x, y in ends if invariant])
-        constraints = TableConstraints(shares, bool(invariant), pairs)
+        pairs |= frozenset((x, y) for x in whole for y in range(known.size) if x != y)
+        constraints = TableConstraints(shares, bool(invariant), _one_way(pairs, known.size) if invariant else pairs)
         object.__setattr__(self, "uncertainty", known)
         object.__setattr__(self, "sides", sides)
         object.__setattr__(self, "constraints", constraints)
@@ -139,7 +139,9 @@ def _floors(given: object, labels: Sequence[str]) -> tuple[Fraction, ...]:
     """Return the floor of each category: one number for all, or a mapping for some."""
     if given is None:
         return (Fraction(0),) * len(labels)
-    named = {canonical_label(x): d for x, d in given.items()} if isinstance(given, Mapping) else dict.fromkeys(labels)
+    named: Mapping[str, object] = dict.fromkeys(labels)
+    if isinstance(given, Mapping):
+        named = dict(zip(canonical_labels(given, len(given)), given.values(), strict=True))
     unknown = [name for name in named if name not in labels]
     if unknown:
         raise InputError.unknown_label(
@@ -174,6 +176,20 @@ def _pairs(given: Iterable[Sequence[object]] | None, labels: Sequence[str]) -> f
             )
         found.add((places[ends[0]], places[ends[1]]))
     return frozenset(found)
+
+
+def _one_way(pairs: frozenset[tuple[int, int]], size: int) -> frozenset[tuple[int, int]]:
+    """Return pairs, and those that no invariant table has besides: category x becomes y, and no way leads back to x.
+
+    An invariant table is a chain whose stationary distribution is positive: what leaves a class of categories that lead
+    to each other never comes back, so nothing leaves it. All other pairs occur in some invariant table: along a cycle.
+    """
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    allowed = csr_array([[int((x, y) not in pairs) for y in range(size)] for x in range(size)])
+    _, component = connected_components(allowed, directed=True, connection="strong")
+    return pairs | {(x, y) for x in range(size) for y in range(size) if component[x] != component[y]}
 
 
 def _loss(given: Any, labels: Sequence[str]) -> tuple[tuple[Fraction, ...], ...]:

@@ -7,6 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 from refusals import raises
+from scipy.optimize import linprog
 from tables import (
     EDUCATION,
     RELATIONSHIP,
@@ -155,6 +156,24 @@ def test_floors_and_forbidden_pairs_are_kept_exactly():
     assert rows[3][4] == rows[4][3] == 0
     assert keeps_margins(found.mechanism, [*RELATIONSHIP.values()])
     assert found.certified
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_pairs_that_follow_are_those_that_no_invariant_table_has(seed):
+    rng = np.random.default_rng(seed)
+    P, N = rng.dirichlet(np.ones(4)), 4
+    pairs = [(x, y) for x, y in product(range(N), repeat=2) if x != y and rng.random() < 0.6]
+    labels = [f"x{x + 1}" for x in range(N)]
+    problem = md.optimize.TableProblem(md.L1Ball(P.tolist()), 5, forbidden=[(labels[x], labels[y]) for x, y in pairs])
+    rows = np.vstack([np.kron(np.eye(N), np.ones(N)), np.kron(P, np.eye(N))])
+    bounds = [(0, 0 if (x, y) in pairs else 1) for x, y in product(range(N), repeat=2)]
+    for x, y in product(range(N), repeat=2):
+        goal = np.zeros((N, N))
+        goal[x, y] = -1
+        greatest = -linprog(goal.ravel(), A_eq=rows, b_eq=np.concatenate([np.ones(N), P]), bounds=bounds).fun
+        assert ((x, y) in problem.constraints.forbidden) == (greatest < 1e-7)
+    free = md.optimize.TableProblem(problem.uncertainty, 5, forbidden=[], invariant=False)
+    assert not free.constraints.forbidden
 
 
 @pytest.mark.parametrize(
