@@ -1,7 +1,7 @@
 """Ranges of counts by which Coq checks the radius that samples support: the integers of ``coq/Limits.v``.
 
 With T = A/D = n t, t half the radius, and F(k) = P[Bin(n, (k - T)/n) >= k], it is enough that F(k) is small where F
-neither rises to k + 1 nor falls from k - 1. Each range of counts says which of the three is shown for all of its counts.
+neither rises to k + 1 nor falls from k - 1. Each range of counts says which of the three is shown for all its counts.
 The proofs are in docs/mathematics.md, "Samples and radii", and in Coq. Nothing here is trusted: Coq computes it again.
 """
 
@@ -82,7 +82,7 @@ class Limits:
         c = _up(u * i * D * D, (i * D - A) ** 2)
         c += _up(u * (n - 1 - i) * D * D, ((n - j) * D + A) * ((n - j - 1) * D + A))
         series = 60 * m * u * u + 20 * m * m * u + 5 * m**3 - c * (20 * u * u + 15 * m * u + 6 * m * m)
-        return 0 < m and c <= 2 * m and 120 * u**3 * A < D * (n - j) * series
+        return m > 0 and c <= 2 * m and 120 * u**3 * A < D * (n - j) * series
 
     def falls(self, i: int, j: int) -> bool:
         """Return whether F(k + 1) < F(k) is shown for all k from i to j."""
@@ -101,7 +101,9 @@ class Limits:
         n, a, c = self.n, j * self.D - self.A, (self.n - j) * self.D + self.A
         if a <= 0 or c <= 0:
             return None
-        above = _times(_times(self._falling, (self.level.denominator, 0)), _times(_power(_cut_up, a, i), _power(_cut_up, c, n - i)))
+        above = _times(
+            _times(self._falling, (self.level.denominator, 0)), _times(_power(_cut_up, a, i), _power(_cut_up, c, n - i))
+        )
         below = _times(_times(self._factorial, (self.level.numerator * _UNIT, 0)), _power(_cut_down, n * self.D, n))
         terms = 0
         while i + terms <= n and terms <= 8 * math.isqrt(n) + 64:

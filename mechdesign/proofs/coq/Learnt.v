@@ -43,3 +43,20 @@ Proof.
     replace (INR k / IZR m - t) with ((INR k - IZR m * t) / IZR m) by (field; lra). exact F.
   - apply Rmult_le_pos; [assumption|]. left. apply Rinv_0_lt_compat. now apply IZR_lt.
 Qed.
+
+(** What the definition should imply. *)
+Theorem a_larger_delta_is_weaker f m a b : a <= b -> learnt f m a -> learnt f m b.
+Proof.
+  unfold learnt. destruct (set f); auto. intros H L Q HQ. specialize (L Q HQ). lra.
+Qed.
+Theorem one_draw_tells_nothing_within_1 f c r d delta :
+  inputs f = 2%nat -> set f = Ball c r d -> ratio r d < 1 -> learnt f 1 delta -> 1 <= delta.
+Proof.
+  intros E S H L. unfold learnt in L. rewrite S, E in L. specialize (L (fun _ => 1 / 2)).
+  assert (P : prior 2 (fun _ => 1 / 2)) by (split; [intros; lra|unfold sum; cbn; lra]). specialize (L P).
+  assert (F : forall x, (x < 2)%nat -> outside 2 (fun _ => 1 / 2) (ratio r d) [x] = true).
+  { intros x Hx. unfold outside, above. destruct (Rlt_dec _ _) as [|N]; [reflexivity|exfalso]. apply N.
+    destruct x as [|[|x]]; [| |lia]; unfold sum, freq, hits, Rabs; cbn; repeat destruct (Rcase_abs _); lra. }
+  unfold prob in L. cbn [expect] in L. unfold sum in L. cbn [seq fold_right] in L.
+  rewrite !F in L by lia. unfold indicator in L. lra.
+Qed.
