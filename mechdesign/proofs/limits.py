@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
+MOST_TERMS = 50_000
+"""So many terms of tails take Coq about ten seconds."""
 _UNIT = 1 << 96
 _Number = tuple[int, int]
 """(m, e) stands for m 2^e."""
@@ -54,8 +56,14 @@ class Limits:
         return cls(samples, samples * radius.numerator, 2 * radius.denominator, level)
 
     def ranges(self) -> list[Range] | None:
-        """Return ranges that cover all counts, or None if a tail is not shown to be small."""
-        return found if (found := list(self._found())) and found[-1].last == self.n else None
+        """Return ranges that cover all counts, or None if a tail is not shown to be small, or terms are too many."""
+        found, terms = list[Range](), 0
+        for each in self._found():
+            terms += each.terms + 1
+            if terms > MOST_TERMS:
+                return None
+            found.append(each)
+        return found if found and found[-1].last == self.n else None
 
     def _found(self) -> Iterator[Range]:
         first = self.A // self.D + 1
